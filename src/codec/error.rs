@@ -1,0 +1,76 @@
+/// What is wrong with bytes, values or addresses, with the code of OMS 19.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A blob shorter than its header and the shortest payload.
+    #[error("blob is {len} bytes; at least 10 are needed (9 of header and a payload)")]
+    TooShort {
+        /// Length found.
+        len: usize,
+    },
+    /// A version byte other than 1.
+    #[error("unsupported format version: {version}")]
+    Version {
+        /// The byte found.
+        version: u8,
+    },
+    /// Bytes that are malformed, or well formed but not canonical.
+    #[error("byte {offset}: {reason}")]
+    Corrupt {
+        /// Where in the payload or text the fault was noticed.
+        offset: usize,
+        /// What is wrong there.
+        reason: &'static str,
+    },
+    /// A value that has no canonical form.
+    #[error("{reason}")]
+    NotCanonical {
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// A payload that is not a map.
+    #[error("payload must be a map")]
+    NotMap,
+    /// A float that is NaN or infinite.
+    #[error("float is NaN or infinite")]
+    FloatInvalid,
+    /// More bytes than the device profile allows.
+    #[error("blob is {len} bytes; the profile allows {max}")]
+    TooLong {
+        /// Length found.
+        len: usize,
+        /// Length allowed.
+        max: usize,
+    },
+    /// An address with a character that is not a lower-case hexadecimal digit.
+    #[error("content address must be lower-case hexadecimal")]
+    HashFormat,
+    /// An address that is not 64 characters long.
+    #[error("content address must be 64 characters, not {len}")]
+    HashLength {
+        /// Length found.
+        len: usize,
+    },
+    /// Text that is not JSON, or JSON with duplicate members or depth past the limit.
+    #[error("{message}")]
+    Json {
+        /// What the parser says, with line and column.
+        message: String,
+    },
+}
+
+impl Error {
+    /// Returns the code of OMS 19.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::TooShort { .. } => "ERR_TOO_SHORT",
+            Self::Version { .. } => "ERR_VERSION",
+            Self::Corrupt { .. } | Self::NotCanonical { .. } | Self::Json { .. } => "ERR_CORRUPT",
+            Self::NotMap => "ERR_NOT_MAP",
+            Self::FloatInvalid => "ERR_FLOAT_INVALID",
+            Self::TooLong { .. } => "ERR_RANGE",
+            Self::HashFormat => "ERR_HASH_FORMAT",
+            Self::HashLength { .. } => "ERR_HASH_LENGTH",
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! grainstore: an embedded, content-addressed memory store for AI agents.
+//!
+//! The rooms below are declared in dependency order: a module may use the modules above it and
+//! nothing below (`tests/it/tidy.rs` holds the crate to it).
+
+pub mod codec;
