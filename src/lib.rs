@@ -4,3 +4,5 @@
 //! nothing below (`tests/it/tidy.rs` holds the crate to it).
 
 pub mod codec;
+pub mod grain;
+pub mod interchange;
