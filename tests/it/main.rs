@@ -3,4 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod codec;
+mod grain;
+mod sample;
 mod tidy;
+mod vectors;
