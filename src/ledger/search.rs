@@ -43,7 +43,10 @@ impl<'a> Search<'a> {
         while let Some(offset) = self.next_mark()? {
             let header = self.frames.get(offset, HEADER_LEN)?;
             let claimed = header.map_or(0, |header| claimed(header).1);
-            self.effort = self.effort.saturating_sub(claimed);
+            // One that claims more than there is costs nothing: it is refused by its header.
+            if claimed <= self.end.saturating_sub(offset) {
+                self.effort = self.effort.saturating_sub(claimed);
+            }
             let found = Frame::at(&mut self.frames, offset, self.store_id)?;
             if let Ok(frame) = found {
                 self.at = offset.saturating_add(frame.len);

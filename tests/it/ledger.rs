@@ -116,7 +116,9 @@ fn bytes_of(disk: &dyn Disk, name: &str) -> Vec<u8> {
 fn files_of(disk: &MemoryDisk) -> Vec<(String, Vec<u8>)> {
     let names = disk.list("ledger").unwrap().into_iter();
     let named = names.map(|name| format!("ledger/{name}"));
-    named.map(|name| (name.clone(), bytes_of(disk, &name))).collect()
+    named
+        .map(|name| (name.clone(), bytes_of(disk, &name)))
+        .collect()
 }
 
 fn disk_with(files: &[(String, Vec<u8>)]) -> MemoryDisk {
@@ -136,7 +138,13 @@ fn segment(number: u32) -> String {
 fn small() -> (MemoryDisk, Vec<Vec<Item>>) {
     let disk = MemoryDisk::default();
     let ledger = create(&disk, 400);
-    let bodies: [&[&str]; 5] = [&["one", ""], &["three"], &["four", "five"], &["six"], &["7"]];
+    let bodies: [&[&str]; 5] = [
+        &["one", ""],
+        &["three"],
+        &["four", "five"],
+        &["six"],
+        &["7"],
+    ];
     let batches = bodies.map(|batch| batch.iter().map(Item::new).collect::<Vec<_>>());
     for batch in &batches {
         append(&ledger, batch).unwrap();
@@ -248,7 +256,7 @@ fn readers_run_beside_a_writer_and_see_only_whole_batches() {
     let disk = MemoryDisk::default();
     let ledger = create(&disk, 4000);
     let done = AtomicBool::new(false);
-    let body = |sequence: u64| sequence.to_be_bytes().repeat(1 + sequence as usize % 40);
+    let body = |sequence: u64| format!("{sequence:0>9}").repeat(3).into_bytes();
     std::thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {

@@ -1,5 +1,7 @@
-//! Tests through the public face, in one binary.
+//! The integration tests, in one binary so that the full-text engine is linked once.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod codec;
 mod ledger;
+mod tidy;

@@ -178,6 +178,9 @@ fn work(under: &MemoryDisk, plan: Plan) -> Told {
         // Reads go on whatever happened, and show what was acknowledged.
         assert_eq!(all(&ledger), told.acknowledged);
     }
+    if let Err(error) = append(&ledger, &[]) {
+        told.codes.push(error.code());
+    }
     told.ops = done.load(Ordering::Relaxed);
     told
 }
@@ -213,19 +216,23 @@ fn whatever_operation_fails_and_however_what_is_left_is_a_prefix() {
 
 #[test]
 fn an_append_with_an_unknown_outcome_halts_the_ledger_until_it_is_reopened() {
-    // Operation 5 is the write of the first append, 6 its sync.
-    for (at, sync) in [(5, false), (6, true)] {
+    // Operations 0 to 5 create the ledger; 6 is the write of the first append, 7 its sync.
+    for (at, sync) in [(6, false), (7, true)] {
         for mut plan in plans(at) {
             plan.sticky = false;
             let told = work(&MemoryDisk::default(), plan);
             let full = plan.kind == ErrorKind::StorageFull;
-            let first = if full { "ERR_STORAGE_FULL" } else { "ERR_STORAGE_IO" };
+            let first = if full {
+                "ERR_STORAGE_FULL"
+            } else {
+                "ERR_STORAGE_IO"
+            };
             assert_eq!(told.codes[0], first, "{plan:?}");
             if full && !sync {
                 assert_eq!(told.codes.len(), 1, "a full disk is survived: {plan:?}");
                 assert!(!told.acknowledged.is_empty());
             } else {
-                assert_eq!(told.codes[1..], ["ERR_STORAGE_HALTED"; 7], "{plan:?}");
+                assert_eq!(told.codes[1..], ["ERR_STORAGE_HALTED"; 8], "{plan:?}");
                 assert!(told.acknowledged.is_empty());
             }
         }
@@ -237,7 +244,7 @@ fn a_full_disk_leaves_nothing_of_the_batch_and_appends_go_on() {
     let never = plans(usize::MAX).next().unwrap();
     let ops = work(&MemoryDisk::default(), never).ops;
     let mut survived = 0;
-    for mut plan in (5..ops).flat_map(plans) {
+    for mut plan in (6..ops).flat_map(plans) {
         (plan.sticky, plan.kind) = (false, ErrorKind::StorageFull);
         let disk = MemoryDisk::default();
         let told = work(&disk, plan);
@@ -288,7 +295,10 @@ fn a_read_that_fails_names_the_entry_and_its_place() {
     let file = disk.open(&segment(2), Access::Write).unwrap();
     file.set_len(40).unwrap();
     let error = ledger.read(4).unwrap_err();
-    assert_eq!(error.to_string(), "cannot read entry 4 (segment 2, byte 148)");
+    assert_eq!(
+        error.to_string(),
+        "cannot read entry 4 (segment 2, byte 148)"
+    );
     assert_eq!(error.code(), "ERR_STORAGE_IO");
     assert!(ledger.read(0).is_ok());
 }

@@ -113,7 +113,9 @@ fn the_worked_example_of_the_document_is_the_ledger_it_describes() {
     let (_, example) = text.split_once("## Worked example").unwrap();
     let block = example.split("```").nth(1).unwrap();
     let rows = block.lines().skip(1);
-    let hex: String = rows.filter_map(|row| row.split_whitespace().nth(1)).collect();
+    let hex: String = rows
+        .filter_map(|row| row.split_whitespace().nth(1))
+        .collect();
     let documented = data_encoding::HEXLOWER.decode(hex.as_bytes()).unwrap();
 
     let id: [u8; 16] = std::array::from_fn(|n| u8::try_from(n).unwrap());
@@ -161,13 +163,19 @@ fn what_a_newer_version_wrote_is_refused_by_its_name() {
     );
     let error = open_written(segment_bytes(id, 2, 1, 0), &known).unwrap_err();
     let text = "segment 1 has format version 2; this version reads 1";
-    assert_eq!((error.code(), &*error.to_string()), ("ERR_STORE_VERSION", text));
+    assert_eq!(
+        (error.code(), &*error.to_string()),
+        ("ERR_STORE_VERSION", text)
+    );
 
     let entries = [plain(1, 1, b"known"), plain(21, 2, b"unknown")];
     let frame = frame_bytes(id, 0, &entries);
     let error = open_written(segment_bytes(id, 1, 1, 0), &frame).unwrap_err();
     let text = "entry 1 is of kind 21, which belongs to a newer version";
-    assert_eq!((error.code(), &*error.to_string()), ("ERR_STORE_VERSION", text));
+    assert_eq!(
+        (error.code(), &*error.to_string()),
+        ("ERR_STORE_VERSION", text)
+    );
 }
 
 #[test]
@@ -184,5 +192,8 @@ fn an_entry_blanked_in_place_is_damage_while_no_erasure_lists_it() {
     assert_eq!(error.code(), "ERR_STORAGE_DAMAGED");
     let findings = verify(&disk, &STORE).unwrap().findings;
     let texts: Vec<_> = findings.iter().map(ToString::to_string).collect();
-    assert_eq!(texts, ["segment 1, byte 64, entry 0: entry is blank and no erasure lists it"]);
+    assert_eq!(
+        texts,
+        ["segment 1, byte 64, entry 0: entry is blank and no erasure lists it"]
+    );
 }
