@@ -245,14 +245,12 @@ fn read_at<'a>(
     };
     let header = window.get(offset, Header::LEN).map_err(failed)?;
     let header = header.and_then(|bytes| bytes.first_chunk());
-    let header = header.filter(|header| place.has(header));
     let body_len = header.and_then(extent).map(|(_, body_len)| body_len);
-    let body_len = body_len.ok_or(damaged("header of an entry has changed"))?;
+    let body_len = body_len.ok_or(damaged("ends inside an entry"))?;
     let len = usize::try_from(body_len).unwrap_or(usize::MAX);
     let bytes = window.get(offset, len.saturating_add(OVERHEAD));
     let mut bytes = bytes.map_err(failed)?.unwrap_or_default();
     let raw = RawEntry::take(&mut bytes).ok_or(damaged("ends inside an entry"))?;
-    // The header is read again if the entry did not fit the window.
     if !place.has(raw.header) {
         return Err(damaged("header of an entry has changed"));
     }

@@ -153,11 +153,7 @@ impl<'a> Pass<'a> {
                 return Ok(());
             }
         }
-        self.frames(&*file, number, end).map_err(failed)?;
-        if limit.is_some_and(|limit| limit > end) {
-            self.report(number, end, "the segment has been cut");
-        }
-        Ok(())
+        self.frames(&*file, number, end).map_err(failed)
     }
 
     fn frames(&mut self, file: &dyn DiskFile, number: u32, end: u64) -> std::io::Result<()> {

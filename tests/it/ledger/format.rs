@@ -42,15 +42,27 @@ fn segment_bytes(store_id: &[u8], version: u16, number: u32, first: u64) -> Vec<
 }
 
 fn frame_bytes(store_id: &[u8], first: u64, entries: &[Plain]) -> Vec<u8> {
+    frame_with(store_id, first, first, &[], entries)
+}
+
+/// A frame with bytes of `slack` behind its last entry.
+fn frame_with(
+    store_id: &[u8],
+    first: u64,
+    synced: u64,
+    slack: &[u8],
+    entries: &[Plain],
+) -> Vec<u8> {
     let headers: Vec<_> = (first..)
         .zip(entries)
         .map(|(sequence, plain)| plain.header(sequence))
         .collect();
-    let len: usize = entries.iter().map(|plain| 80 + plain.body.len()).sum();
+    let lens = entries.iter().map(|plain| 80 + plain.body.len());
+    let len = slack.len() + lens.sum::<usize>();
     let mut bytes = b"GFRM".to_vec();
     bytes.extend(u32::try_from(entries.len()).unwrap().to_be_bytes());
     bytes.extend((32 + len as u64).to_be_bytes());
-    bytes.extend(first.to_be_bytes());
+    bytes.extend(synced.to_be_bytes());
     let check = sha(&[&[3], store_id, &bytes, &headers.concat()]);
     bytes.extend(&check[..8]);
     for (header, plain) in headers.iter().zip(entries) {
@@ -58,6 +70,7 @@ fn frame_bytes(store_id: &[u8], first: u64, entries: &[Plain]) -> Vec<u8> {
         bytes.extend(plain.salt);
         bytes.extend(&plain.body);
     }
+    bytes.extend(slack);
     bytes
 }
 
@@ -176,6 +189,27 @@ fn what_a_newer_version_wrote_is_refused_by_its_name() {
         (error.code(), &*error.to_string()),
         ("ERR_STORE_VERSION", text)
     );
+}
+
+#[test]
+fn a_frame_that_only_a_careless_writer_makes_is_not_whole() {
+    let id = STORE.as_bytes();
+    let entries = || [plain(1, 1, b"one"), plain(1, 2, b"two")];
+    let sound = frame_with(id, 0, 0, &[], &entries());
+    let slack = frame_with(id, 0, 0, &[0; 4], &entries());
+    let synced_early = frame_with(id, 0, 1, &[], &entries());
+    let late = frame_with(id, 1, 0, &[], &entries());
+    let empty = frame_with(id, 0, 0, &[0; 80], &[]);
+    for (frame, len) in [
+        (sound, 2),
+        (slack, 0),
+        (synced_early, 0),
+        (late, 0),
+        (empty, 0),
+    ] {
+        let seen = open_written(segment_bytes(id, 1, 1, 0), &frame).unwrap();
+        assert_eq!(seen.len(), len);
+    }
 }
 
 #[test]
