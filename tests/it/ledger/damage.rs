@@ -141,6 +141,18 @@ fn a_flipped_byte_of_an_entry_is_noticed_by_reading_that_entry_alone() {
 }
 
 #[test]
+fn an_open_ledger_notices_that_its_last_frame_was_cut_off() {
+    let (disk, batches) = single();
+    let (ledger, ..) = open(&disk, 0).unwrap();
+    let file = disk.open(&segment(1), Access::Write).unwrap();
+    file.set_len(file.len_bytes().unwrap() - 113).unwrap();
+    let found = ledger.verify().unwrap();
+    assert_eq!(found.entries, batches.concat().len() as u64 - 1);
+    assert_eq!(found.findings.len(), 1);
+    assert_eq!(verify(&disk, &STORE).unwrap().findings, []);
+}
+
+#[test]
 fn damage_below_a_synced_frame_is_never_taken_for_a_torn_tail() {
     let (disk, batches) = single();
     let files = files_of(&disk);
@@ -277,6 +289,8 @@ fn look_alike_frames_nested_in_a_torn_body_do_not_stall_opening() {
         body.extend_from_slice(&((32 + left * 112) as u64).to_be_bytes());
         body.extend_from_slice(&[0; 16]);
     }
+    // The tear must leave room for all they claim.
+    body.extend_from_slice(&[0; 100]);
     let (disk, batches) = single();
     let (ledger, _) = Ledger::open(
         Arc::new(disk.clone()),

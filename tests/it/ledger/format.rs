@@ -42,21 +42,20 @@ fn segment_bytes(store_id: &[u8], version: u16, number: u32, first: u64) -> Vec<
 }
 
 fn frame_bytes(store_id: &[u8], first: u64, entries: &[Plain]) -> Vec<u8> {
-    frame_with(store_id, first, first, &[], entries)
+    let sequences: Vec<_> = (first..).take(entries.len()).collect();
+    frame_with(store_id, &sequences, first, &[], entries)
 }
 
 /// A frame with bytes of `slack` behind its last entry.
 fn frame_with(
     store_id: &[u8],
-    first: u64,
+    sequences: &[u64],
     synced: u64,
     slack: &[u8],
     entries: &[Plain],
 ) -> Vec<u8> {
-    let headers: Vec<_> = (first..)
-        .zip(entries)
-        .map(|(sequence, plain)| plain.header(sequence))
-        .collect();
+    let numbered = sequences.iter().zip(entries);
+    let headers: Vec<_> = numbered.map(|(at, plain)| plain.header(*at)).collect();
     let lens = entries.iter().map(|plain| 80 + plain.body.len());
     let len = slack.len() + lens.sum::<usize>();
     let mut bytes = b"GFRM".to_vec();
@@ -195,18 +194,15 @@ fn what_a_newer_version_wrote_is_refused_by_its_name() {
 fn a_frame_that_only_a_careless_writer_makes_is_not_whole() {
     let id = STORE.as_bytes();
     let entries = || [plain(1, 1, b"one"), plain(1, 2, b"two")];
-    let sound = frame_with(id, 0, 0, &[], &entries());
-    let slack = frame_with(id, 0, 0, &[0; 4], &entries());
-    let synced_early = frame_with(id, 0, 1, &[], &entries());
-    let late = frame_with(id, 1, 0, &[], &entries());
-    let empty = frame_with(id, 0, 0, &[0; 80], &[]);
-    for (frame, len) in [
-        (sound, 2),
-        (slack, 0),
-        (synced_early, 0),
-        (late, 0),
-        (empty, 0),
-    ] {
+    let frames = [
+        (2, frame_with(id, &[0, 1], 0, &[], &entries())),
+        (0, frame_with(id, &[0, 1], 0, &[0; 4], &entries())),
+        (0, frame_with(id, &[0, 1], 1, &[], &entries())),
+        (0, frame_with(id, &[1, 2], 0, &[], &entries())),
+        (0, frame_with(id, &[0, 2], 0, &[], &entries())),
+        (0, frame_with(id, &[], 0, &[0; 80], &[])),
+    ];
+    for (len, frame) in frames {
         let seen = open_written(segment_bytes(id, 1, 1, 0), &frame).unwrap();
         assert_eq!(seen.len(), len);
     }
