@@ -6,3 +6,4 @@
 pub mod codec;
 pub mod grain;
 pub mod interchange;
+pub mod ledger;

@@ -5,5 +5,6 @@
 mod codec;
 mod grain;
 mod sample;
+mod ledger;
 mod tidy;
 mod vectors;
