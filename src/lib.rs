@@ -4,3 +4,4 @@
 //! nothing below (`tests/it/tidy.rs` holds the crate to it).
 
 pub mod codec;
+pub mod text;

@@ -1,0 +1,174 @@
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tantivy::query::{
+    Bm25StatisticsProvider, BooleanWeight, ConstScoreQuery, EnableScoring, Occur, PhraseQuery,
+    Query as _, ScoreCombiner, Scorer, TermQuery, Weight,
+};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{Score, Searcher, SegmentReader, Term};
+
+use super::Query;
+use super::analysis::Word;
+use super::document::ROW;
+use super::hit::{Best, Hit};
+use super::query::{Clause, Role};
+
+/// What a search reads: it stays as it is while the view goes on being fed.
+pub(super) struct Snapshot {
+    pub(super) committed: Searcher,
+    pub(super) tail: Vec<Arc<SegmentReader>>,
+}
+
+impl Snapshot {
+    fn segments(&self) -> impl Iterator<Item = &SegmentReader> {
+        let tail = self.tail.iter().map(Arc::as_ref);
+        self.committed.segment_readers().iter().chain(tail)
+    }
+}
+
+/// Scores every document of `snapshot` that matches `query` and offers it to `best`.
+///
+/// The statistics are those of all segments together, so a document scores the same whichever
+/// segment holds it. Every match is visited, never only the promising ones: it may be counted.
+pub(super) fn collect(
+    query: &Query,
+    field: Field,
+    snapshot: &Snapshot,
+    best: &mut Best<'_>,
+) -> tantivy::Result<()> {
+    let statistics = Statistics::gather(query, field, snapshot)?;
+    let weight = weight(query, field, &snapshot.committed, &statistics)?;
+    for segment in snapshot.segments() {
+        let rows = segment.fast_fields().u64(ROW)?;
+        weight.for_each(segment, &mut |document, score| {
+            if let Some(row) = rows.first(document) {
+                best.offer(Hit { row, score });
+            }
+        })?;
+    }
+    Ok(())
+}
+
+/// What BM25 asks about a corpus, summed over segments.
+struct Statistics {
+    documents: u64,
+    words: u64,
+    documents_with: HashMap<Term, u64>,
+}
+
+impl Statistics {
+    /// Asks each segment once per word that will be scored.
+    fn gather(query: &Query, field: Field, snapshot: &Snapshot) -> tantivy::Result<Self> {
+        let mut statistics = Self {
+            documents: 0,
+            words: 0,
+            documents_with: HashMap::new(),
+        };
+        for word in query.wanted().flat_map(|clause| &clause.words) {
+            let term = Term::from_field_text(field, &word.stem);
+            statistics.documents_with.insert(term, 0);
+        }
+        for segment in snapshot.segments() {
+            let inverted = segment.inverted_index(field)?;
+            statistics.documents += u64::from(segment.max_doc());
+            statistics.words += inverted.total_num_tokens();
+            for (term, documents) in &mut statistics.documents_with {
+                *documents += u64::from(inverted.doc_freq(term)?);
+            }
+        }
+        Ok(statistics)
+    }
+}
+
+impl Bm25StatisticsProvider for Statistics {
+    fn total_num_tokens(&self, _: Field) -> tantivy::Result<u64> {
+        Ok(self.words)
+    }
+
+    fn total_num_docs(&self) -> tantivy::Result<u64> {
+        Ok(self.documents)
+    }
+
+    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
+        Ok(self.documents_with.get(term).copied().unwrap_or(0))
+    }
+}
+
+/// Returns what decides and scores: the sum of the clauses that are looked for and occur, among the
+/// documents in which all that must occur does and nothing that must not.
+///
+/// A clause that must occur is a part of the sum and, separately, a condition that scores nothing:
+/// the library adds conditions in the order of their frequency in a segment, which differs between
+/// segments, and parts through [`Sum`].
+fn weight(
+    query: &Query,
+    field: Field,
+    searcher: &Searcher,
+    statistics: &Statistics,
+) -> tantivy::Result<Box<dyn Weight>> {
+    let scored = EnableScoring::enabled_from_statistics_provider(statistics, searcher);
+    let mut weights = Vec::new();
+    let mut parts_min = 1;
+    for clause in query.clauses() {
+        let leaf = leaf(clause, field);
+        if clause.role == Role::MustNot {
+            let unscored = EnableScoring::disabled_from_searcher(searcher);
+            weights.push((Occur::MustNot, leaf.weight(unscored)?));
+            continue;
+        }
+        weights.push((Occur::Should, leaf.weight(scored)?));
+        if clause.role == Role::Must {
+            let condition = ConstScoreQuery::new(leaf, 0.0);
+            weights.push((Occur::Must, condition.weight(scored)?));
+            parts_min = 0;
+        }
+    }
+    Ok(Box::new(BooleanWeight::with_minimum_number_should_match(
+        weights,
+        parts_min,
+        true,
+        Box::new(Sum::default),
+    )))
+}
+
+/// Returns the clause as the index library takes it.
+fn leaf(clause: &Clause, field: Field) -> Box<dyn tantivy::query::Query> {
+    let term = |word: &Word| Term::from_field_text(field, &word.stem);
+    match clause.words.as_slice() {
+        [word] => Box::new(TermQuery::new(term(word), IndexRecordOption::WithFreqs)),
+        words => {
+            let placed = words.iter().map(|word| (word.position, term(word)));
+            Box::new(PhraseQuery::new_with_offset(placed.collect()))
+        }
+    }
+}
+
+/// Adds up scores in double precision.
+///
+/// The order of the parts depends on the segment, and in single precision so would the last bit of
+/// the sum: equal documents would no longer tie, and a commit could swap them. A sum of thousands
+/// of single-precision scores is exact in double precision, or so nearly that rounding it hides
+/// the order.
+#[derive(Default, Clone, Copy)]
+struct Sum {
+    score: f64,
+}
+
+impl ScoreCombiner for Sum {
+    fn update<S: Scorer>(&mut self, scorer: &mut S) {
+        self.score += f64::from(scorer.score());
+    }
+
+    fn clear(&mut self) {
+        self.score = 0.0;
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "rounding once is the point"
+    )]
+    fn score(&self) -> Score {
+        self.score as Score
+    }
+}
