@@ -1,9 +1,29 @@
-//! Values, canonical bytes, headers and content addresses (OMS 3–5, 16): no grain semantics.
+//! Values, canonical bytes, headers and content addresses (OMS 3–5, 10.1.1, 16, 18).
+//!
+//! Pure functions on bytes and values. This room knows nothing of grain types or field names; the
+//! two encodings accept exactly the bytes they would write, so a blob has one spelling and one
+//! address. Untrusted bytes never panic, never reserve memory from a declared length, and never
+//! recurse past the profile's depth.
 
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 mod address;
+mod canonical;
+mod cbor;
+mod encoding;
+mod header;
+mod json;
+mod msgpack;
+mod profile;
+mod reader;
+mod value;
+
 mod error;
 
 pub use address::ContentAddress;
+pub use canonical::Canonical;
+pub use encoding::{Encoding, encode_value};
 pub use error::Error;
+pub use header::{Flags, Header, Sensitivity};
+pub use profile::Profile;
+pub use value::{Int, Map, Value};

@@ -1,4 +1,7 @@
-//! The integration tests, in one binary so that the dependencies link once.
+//! The integration tests, in one binary so that the full-text engine is linked once.
+
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod codec;
 mod text;
+mod tidy;

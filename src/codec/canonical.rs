@@ -1,0 +1,115 @@
+use unicode_normalization::{UnicodeNormalization, is_nfc};
+
+use super::{Error, Map, Value};
+
+/// A map that has a canonical form: NFC text, finite floats, no null members, bounded depth.
+///
+/// Only values of this type are encoded, so encoding cannot fail (OMS 4.3–4.5, 4.10).
+///
+/// ```
+/// use grainstore::codec::{Canonical, Encoding, Map, Profile};
+///
+/// let mut map = Map::new();
+/// map.insert("name", "Cafe\u{301}");
+/// let canonical = Canonical::new(map, Profile::Extended)?;
+/// assert_eq!(canonical.get("name").and_then(|name| name.as_text()), Some("Café"));
+/// assert_eq!(Encoding::MessagePack.encode(&canonical)[0], 0x81);
+/// # Ok::<(), grainstore::codec::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Canonical(Map);
+
+impl Canonical {
+    /// Normalises text, drops null members and checks the rest.
+    ///
+    /// # Errors
+    /// `ERR_FLOAT_INVALID` for NaN and infinities; `ERR_CORRUPT` for a byte-order mark, names that
+    /// normalise to one, and nesting past the profile's depth.
+    pub fn new(map: Map, profile: super::Profile) -> Result<Self, Error> {
+        canonical_map(map, profile.depth_max()).map(Self)
+    }
+
+    /// Takes a map that a strict decoder has just checked.
+    pub(super) const fn decoded(map: Map) -> Self {
+        Self(map)
+    }
+
+    /// Returns the map without the promise.
+    pub fn into_map(self) -> Map {
+        self.0
+    }
+}
+
+impl std::ops::Deref for Canonical {
+    type Target = Map;
+
+    fn deref(&self) -> &Map {
+        &self.0
+    }
+}
+
+/// Returns the canonical form of a single value, as elision hashes need it (OMS 10.1.1).
+///
+/// # Errors
+/// As [`Canonical::new`].
+pub(super) fn canonical_value(value: Value, profile: super::Profile) -> Result<Value, Error> {
+    canonical(value, profile.depth_max())
+}
+
+fn canonical(value: Value, depth_left: usize) -> Result<Value, Error> {
+    Ok(match value {
+        Value::Float(float) if !float.is_finite() => return Err(Error::FloatInvalid),
+        Value::Text(text) => Value::Text(canonical_text(text)?),
+        Value::Array(items) => {
+            let below = descend(depth_left)?;
+            let items = items.into_iter().map(|item| canonical(item, below));
+            Value::Array(items.collect::<Result<_, _>>()?)
+        }
+        Value::Map(map) => Value::Map(canonical_map(map, depth_left)?),
+        flat => flat,
+    })
+}
+
+fn canonical_map(map: Map, depth_left: usize) -> Result<Map, Error> {
+    let below = descend(depth_left)?;
+    let mut pairs = Vec::with_capacity(map.len());
+    for (name, value) in map {
+        // OMS 4.5: null is omitted from maps and (ruling F14) kept in arrays.
+        if value != Value::Nil {
+            pairs.push((canonical_text(name)?, canonical(value, below)?));
+        }
+    }
+    Map::from_pairs(pairs).map_err(|_| Error::NotCanonical {
+        reason: "two names of one map are equal after NFC",
+    })
+}
+
+fn canonical_text(text: String) -> Result<String, Error> {
+    if text.is_ascii() {
+        return Ok(text);
+    }
+    if text.contains(BOM) {
+        return Err(Error::NotCanonical {
+            reason: "text contains a byte-order mark (U+FEFF)",
+        });
+    }
+    Ok(if is_nfc(&text) {
+        text
+    } else {
+        text.nfc().collect()
+    })
+}
+
+/// Checks text found in bytes: canonical text needs no change.
+pub(super) fn is_canonical_text(text: &str) -> bool {
+    text.is_ascii() || (!text.contains(BOM) && is_nfc(text))
+}
+
+fn descend(depth_left: usize) -> Result<usize, Error> {
+    depth_left.checked_sub(1).ok_or(Error::NotCanonical {
+        reason: "nesting is deeper than the profile allows",
+    })
+}
+
+/// Ruling F15: refused anywhere in text, not only in front.
+const BOM: char = '\u{feff}';

@@ -1,0 +1,208 @@
+use std::cell::Cell;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+
+use super::{Error, Map, Value};
+
+impl Value {
+    /// Reads a JSON text strictly: one value, no duplicate members, no lone surrogates, no
+    /// integer that 64 bits cannot hold.
+    ///
+    /// ```
+    /// use grainstore::codec::Value;
+    ///
+    /// assert_eq!(Value::from_json(r#"[1, 1.0, "a"]"#)?.to_json(), r#"[1,1.0,"a"]"#);
+    /// assert!(Value::from_json(r#"{"a": 1, "a": 2}"#).is_err());
+    /// # Ok::<(), grainstore::codec::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `ERR_CORRUPT` with what is wrong and where.
+    pub fn from_json(text: &str) -> Result<Self, Error> {
+        let wide = Cell::new(false);
+        let mut parser = serde_json::Deserializer::from_str(text);
+        let value = Strict { wide: &wide }
+            .deserialize(&mut parser)
+            .and_then(|value| parser.end().map(|()| value))
+            .map_err(|error| Error::Json {
+                message: error.to_string(),
+            })?;
+        // A parser hands an integer past 64 bits over as a rounded double: look at the text.
+        if wide.get() && has_wide_integer(text) {
+            return Err(Error::Json {
+                message: "an integer does not fit 64 bits".into(),
+            });
+        }
+        Ok(value)
+    }
+
+    /// Returns the value as compact JSON; bytes become base64, members keep the order of names.
+    pub fn to_json(&self) -> String {
+        // Serialising to a string fails only for keys that are not text, and ours all are.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Nil => serializer.serialize_unit(),
+            Self::Bool(flag) => serializer.serialize_bool(*flag),
+            Self::Int(int) => match (int.as_i64(), int.as_u64()) {
+                (Some(small), _) => serializer.serialize_i64(small),
+                (None, large) => serializer.serialize_u64(large.unwrap_or_default()),
+            },
+            Self::Float(float) => serializer.serialize_f64(*float),
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Bytes(bytes) => serializer.serialize_str(&data_encoding::BASE64.encode(bytes)),
+            Self::Array(items) => {
+                let mut seq = serializer.serialize_seq(Some(items.len()))?;
+                for item in items {
+                    seq.serialize_element(item)?;
+                }
+                seq.end()
+            }
+            Self::Map(map) => map.serialize(serializer),
+        }
+    }
+}
+
+impl Serialize for Map {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut members = serializer.serialize_map(Some(self.len()))?;
+        for (name, value) in self.iter() {
+            members.serialize_entry(name, value)?;
+        }
+        members.end()
+    }
+}
+
+/// Builds values and refuses what a lenient reader would lose in silence.
+#[derive(Clone, Copy)]
+struct Strict<'a> {
+    /// Set when a number is so large that it may have been a rounded integer.
+    wide: &'a Cell<bool>,
+}
+
+impl<'de> DeserializeSeed<'de> for Strict<'_> {
+    type Value = Value;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Nil)
+    }
+
+    fn visit_bool<E>(self, flag: bool) -> Result<Value, E> {
+        Ok(Value::Bool(flag))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
+        Ok(Value::Int(number.into()))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
+        Ok(Value::Int(number.into()))
+    }
+
+    fn visit_f64<E>(self, float: f64) -> Result<Value, E> {
+        if float.abs() >= TWO_TO_63 {
+            self.wide.set(true);
+        }
+        Ok(Value::Float(float))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::Text(text.to_owned()))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Value, E> {
+        Ok(Value::Text(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element_seed(self)? {
+            items.push(item);
+        }
+        Ok(Value::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut pairs = Vec::new();
+        while let Some(name) = members.next_key::<String>()? {
+            pairs.push((name, members.next_value_seed(self)?));
+        }
+        // A second member of the same name would silently replace the first.
+        Map::from_pairs(pairs)
+            .map(Value::Map)
+            .map_err(|name| A::Error::custom(format_args!("duplicate member \"{name}\"")))
+    }
+}
+
+/// Returns whether a text known to be JSON holds an integer literal that no 64 bits can.
+fn has_wide_integer(text: &str) -> bool {
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
+        let (_, found) = rest.split_at(at);
+        if let Some(string) = found.strip_prefix('"') {
+            rest = after_string(string);
+            continue;
+        }
+        let end = found
+            .find(|c: char| !matches!(c, '0'..='9' | '+' | '-' | '.' | 'e' | 'E'))
+            .unwrap_or(found.len());
+        let (number, after) = found.split_at(end);
+        let is_integer = !number.contains(['.', 'e', 'E']);
+        if is_integer && number.parse::<i64>().is_err() && number.parse::<u64>().is_err() {
+            return true;
+        }
+        rest = after;
+    }
+    false
+}
+
+fn after_string(mut rest: &str) -> &str {
+    while let Some(at) = rest.find(['"', '\\']) {
+        let (_, found) = rest.split_at(at);
+        let mut chars = found.chars();
+        if chars.next() == Some('"') {
+            return chars.as_str();
+        }
+        chars.next();
+        rest = chars.as_str();
+    }
+    ""
+}
+
+const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_integer_past_64_bits_is_refused_and_a_double_of_that_size_is_not() {
+        assert!(Value::from_json("[18446744073709551616]").is_err());
+        assert!(Value::from_json(r#"{"a\"9": -9223372036854775809}"#).is_err());
+        assert_eq!(
+            Value::from_json(r#"["\\99999999999999999999", 1e20]"#)
+                .unwrap()
+                .to_json(),
+            r#"["\\99999999999999999999",1e20]"#
+        );
+        assert!(Value::from_json("18446744073709551615").is_ok());
+    }
+}
