@@ -110,11 +110,11 @@ fn find(folder: &Path, ledger_len: u64, fields: &Fields) -> Result<Found, String
         return Err("its fields or their analysis are of another version".to_owned());
     }
     index.set_tokenizers(analysis::analyzers());
-    let damaged = index.validate_checksum().map_err(text)?;
-    if let Some(path) = damaged.iter().next() {
-        return Err(format!("{} does not match its checksum", path.display()));
+    let metas = index.load_metas().map_err(text)?;
+    for path in metas.list_segment_files() {
+        check(&index, folder, &path)?;
     }
-    let covered = Covered::read(&index.load_metas().map_err(text)?)?;
+    let covered = Covered::read(&metas)?;
     if covered.watermark > ledger_len {
         return Err(format!(
             "it covers {} entries of a ledger of {ledger_len}",
@@ -126,6 +126,31 @@ fn find(folder: &Path, ledger_len: u64, fields: &Fields) -> Result<Found, String
         index,
         watermark: covered.watermark,
     })
+}
+
+/// Says what is wrong with a file that a segment may have.
+fn check(index: &Index, folder: &Path, path: &Path) -> Result<(), String> {
+    let name = path.display();
+    let len = match fs::metadata(folder.join(path)) {
+        Ok(metadata) => metadata.len(),
+        Err(_)
+            if path
+                .extension()
+                .is_some_and(|name| name == "del" || name == "temp") =>
+        {
+            return Ok(()); // There is one only for deletions, or for a segment half written.
+        }
+        Err(error) => return Err(format!("{name}: {error}")),
+    };
+    // The library computes where the footer begins before it looks whether there is room for one.
+    if len < FOOTER_LEN_MIN {
+        return Err(format!("{name} is {len} bytes"));
+    }
+    match index.directory().validate_checksum(path) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(format!("{name} does not match its checksum")),
+        Err(error) => Err(format!("{name}: {error}")),
+    }
 }
 
 /// What a commit covers, as its payload says: it is replaced in one step with the segment list.
@@ -211,6 +236,9 @@ fn of_folder(path: &Path) -> impl FnOnce(io::Error) -> Error {
         source,
     }
 }
+
+/// Each file of a segment ends with the length of its footer and a magic number.
+const FOOTER_LEN_MIN: u64 = 8;
 
 #[cfg(test)]
 mod tests {

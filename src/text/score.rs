@@ -2,11 +2,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use tantivy::query::{
-    Bm25StatisticsProvider, BooleanWeight, ConstScoreQuery, EnableScoring, Occur, PhraseQuery,
-    Query as _, ScoreCombiner, Scorer, TermQuery, Weight,
+    Bm25StatisticsProvider, BooleanWeight, EnableScoring, Occur, PhraseQuery, Query as _,
+    ScoreCombiner, Scorer, TermQuery, Weight,
 };
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{Score, Searcher, SegmentReader, Term};
+use tantivy::{BitSet, DocId, Score, Searcher, SegmentReader, Term};
 
 use super::Query;
 use super::analysis::Word;
@@ -38,11 +38,15 @@ pub(super) fn collect(
     best: &mut Best<'_>,
 ) -> tantivy::Result<()> {
     let statistics = Statistics::gather(query, field, snapshot)?;
-    let weight = weight(query, field, &snapshot.committed, &statistics)?;
+    let sum = sum_of_clauses(query, field, &snapshot.committed, &statistics)?;
+    let conditions = Conditions::of(query, field, &snapshot.committed)?;
     for segment in snapshot.segments() {
+        let admitted = conditions.admitted(segment)?;
         let rows = segment.fast_fields().u64(ROW)?;
-        weight.for_each(segment, &mut |document, score| {
-            if let Some(row) = rows.first(document) {
+        sum.for_each(segment, &mut |document, score| {
+            if admitted.contains(document)
+                && let Some(row) = rows.first(document)
+            {
                 best.offer(Hit { row, score });
             }
         })?;
@@ -95,41 +99,66 @@ impl Bm25StatisticsProvider for Statistics {
     }
 }
 
-/// Returns what decides and scores: the sum of the clauses that are looked for and occur, among the
-/// documents in which all that must occur does and nothing that must not.
-///
-/// A clause that must occur is a part of the sum and, separately, a condition that scores nothing:
-/// the library adds conditions in the order of their frequency in a segment, which differs between
-/// segments, and parts through [`Sum`].
-fn weight(
+/// Returns what scores: the sum of the clauses that are looked for and occur, at least one.
+fn sum_of_clauses(
     query: &Query,
     field: Field,
     searcher: &Searcher,
     statistics: &Statistics,
-) -> tantivy::Result<Box<dyn Weight>> {
+) -> tantivy::Result<BooleanWeight<Sum>> {
     let scored = EnableScoring::enabled_from_statistics_provider(statistics, searcher);
-    let mut weights = Vec::new();
-    let mut parts_min = 1;
-    for clause in query.clauses() {
-        let leaf = leaf(clause, field);
-        if clause.role == Role::MustNot {
-            let unscored = EnableScoring::disabled_from_searcher(searcher);
-            weights.push((Occur::MustNot, leaf.weight(unscored)?));
-            continue;
-        }
-        weights.push((Occur::Should, leaf.weight(scored)?));
-        if clause.role == Role::Must {
-            let condition = ConstScoreQuery::new(leaf, 0.0);
-            weights.push((Occur::Must, condition.weight(scored)?));
-            parts_min = 0;
-        }
+    let weights = query.wanted().map(|clause| {
+        let weight = leaf(clause, field).weight(scored)?;
+        Ok((Occur::Should, weight))
+    });
+    let weights = weights.collect::<tantivy::Result<_>>()?;
+    let combiner = Box::new(Sum::default);
+    Ok(BooleanWeight::with_minimum_number_should_match(
+        weights, 1, true, combiner,
+    ))
+}
+
+/// What a document must satisfy besides being looked for.
+///
+/// The library has conjunctions and exclusions of its own, but 0.27 seeks a phrase backwards when
+/// it is to be excluded, and adds the scores of a conjunction in the order of their frequency in a
+/// segment. Sets of documents have neither fault, and cost no more than reading every match does.
+struct Conditions(Vec<(Role, Box<dyn Weight>)>);
+
+impl Conditions {
+    fn of(query: &Query, field: Field, searcher: &Searcher) -> tantivy::Result<Self> {
+        let unscored = EnableScoring::disabled_from_searcher(searcher);
+        let clauses = query.clauses().iter();
+        let conditions = clauses
+            .filter(|clause| clause.role != Role::Should)
+            .map(|clause| Ok((clause.role, leaf(clause, field).weight(unscored)?)));
+        Ok(Self(conditions.collect::<tantivy::Result<_>>()?))
     }
-    Ok(Box::new(BooleanWeight::with_minimum_number_should_match(
-        weights,
-        parts_min,
-        true,
-        Box::new(Sum::default),
-    )))
+
+    /// Returns the documents of `segment` that satisfy all conditions.
+    fn admitted(&self, segment: &SegmentReader) -> tantivy::Result<BitSet> {
+        let mut admitted = BitSet::with_max_value_and_full(segment.max_doc());
+        for (role, weight) in &self.0 {
+            if *role == Role::MustNot {
+                let mut remove = |documents: &[DocId]| {
+                    documents
+                        .iter()
+                        .for_each(|document| admitted.remove(*document));
+                };
+                weight.for_each_no_score(segment, &mut remove)?;
+            } else {
+                let mut both = BitSet::with_max_value(segment.max_doc());
+                let mut keep = |documents: &[DocId]| {
+                    for document in documents.iter().filter(|found| admitted.contains(**found)) {
+                        both.insert(*document);
+                    }
+                };
+                weight.for_each_no_score(segment, &mut keep)?;
+                admitted = both;
+            }
+        }
+        Ok(admitted)
+    }
 }
 
 /// Returns the clause as the index library takes it.
