@@ -1,7 +1,9 @@
-use tantivy::TantivyDocument;
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
 };
+use tantivy::store::Compressor;
+use tantivy::tokenizer::TokenizerManager;
+use tantivy::{Index, IndexBuilder, IndexSettings, TantivyDocument};
 
 use super::analysis;
 
@@ -46,10 +48,11 @@ impl<T: Into<String>> FromIterator<T> for Document {
 }
 
 /// The fields of the index.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Fields {
     pub(super) schema: Schema,
     pub(super) text: Field,
+    pub(super) analyzers: TokenizerManager,
     row: Field,
 }
 
@@ -70,7 +73,23 @@ impl Fields {
             schema: builder.build(),
             text,
             row,
+            analyzers: analysis::analyzers(),
         }
+    }
+
+    /// Returns how to make an index of these fields.
+    pub(super) fn index(&self) -> IndexBuilder {
+        // Where nothing is stored there is nothing to compress, least of all in a thread per
+        // segment: a search would start one for each new row.
+        let settings = IndexSettings {
+            docstore_compression: Compressor::None,
+            docstore_compress_dedicated_thread: false,
+            ..IndexSettings::default()
+        };
+        Index::builder()
+            .schema(self.schema.clone())
+            .settings(settings)
+            .tokenizers(self.analyzers.clone())
     }
 
     /// Returns `document` as the index library takes it.

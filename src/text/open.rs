@@ -7,8 +7,8 @@ use tantivy::{Index, IndexMeta, IndexReader, ReloadPolicy, TantivyError};
 
 use crate::codec::ContentAddress;
 
+use super::Error;
 use super::document::Fields;
-use super::{Error, analysis};
 
 /// Where a view keeps its index.
 ///
@@ -76,10 +76,7 @@ pub(super) fn open(
 
 /// Makes an empty index.
 fn create(directory: impl Into<Box<dyn Directory>>, fields: &Fields) -> tantivy::Result<Found> {
-    let index = Index::builder()
-        .schema(fields.schema.clone())
-        .tokenizers(analysis::analyzers())
-        .open_or_create(directory)?;
+    let index = fields.index().open_or_create(directory)?;
     Ok(Found {
         reader: reader(&index)?,
         index,
@@ -109,7 +106,7 @@ fn find(folder: &Path, ledger_len: u64, fields: &Fields) -> Result<Found, String
     if index.schema() != fields.schema {
         return Err("its fields or their analysis are of another version".to_owned());
     }
-    index.set_tokenizers(analysis::analyzers());
+    index.set_tokenizers(fields.analyzers.clone());
     let metas = index.load_metas().map_err(text)?;
     for path in metas.list_segment_files() {
         check(&index, folder, &path)?;

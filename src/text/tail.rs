@@ -1,10 +1,10 @@
 use std::sync::Arc;
 
 use tantivy::directory::RamDirectory;
-use tantivy::{Index, SegmentReader, SingleSegmentIndexWriter};
+use tantivy::{SegmentReader, SingleSegmentIndexWriter};
 
+use super::Document;
 use super::document::Fields;
-use super::{Document, analysis};
 
 /// The documents that were fed and are not in the committed index yet.
 ///
@@ -112,9 +112,8 @@ fn build<'a>(
     fields: &Fields,
     documents: impl Iterator<Item = &'a Arc<Fed>>,
 ) -> tantivy::Result<SegmentReader> {
-    let mut writer: SingleSegmentIndexWriter = Index::builder()
-        .schema(fields.schema.clone())
-        .tokenizers(analysis::analyzers())
+    let mut writer: SingleSegmentIndexWriter = fields
+        .index()
         .single_segment_index_writer(RamDirectory::create(), TABLE_BYTES)?;
     for fed in documents {
         writer.add_document(fields.indexable(fed.row, &fed.document))?;

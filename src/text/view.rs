@@ -263,3 +263,23 @@ const BUDGET_MIN: usize = 15_000_000;
 
 /// The most memory worth giving it: it counts in 32 bits.
 const BUDGET_MAX: usize = 4_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_commit_that_reported_an_error_and_happened_is_not_repeated() {
+        let (text, _) = Text::open(&Place::Memory, 0, Options::default()).unwrap();
+        text.add(0, Document::from("green tea")).unwrap();
+        text.add(1, Document::from("tea")).unwrap();
+        let query = Query::parse("green tea");
+        let before = text.search(&query, 9, &|_| true).unwrap();
+        let documents = text.state.lock().tail.documents();
+        text.write(&mut text.writer.lock(), &documents, 2).unwrap();
+        // Nobody was told: the documents are still in the tail.
+        assert_eq!(text.search(&query, 9, &|_| true).unwrap(), before);
+        text.flush().unwrap();
+        assert_eq!(text.search(&query, 9, &|_| true).unwrap(), before);
+    }
+}

