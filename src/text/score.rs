@@ -201,3 +201,31 @@ impl ScoreCombiner for Sum {
         self.score as Score
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tantivy::query::{AllScorer, ConstScorer};
+
+    use super::*;
+
+    fn sum(scores: &[f32]) -> Score {
+        let mut sum = Sum::default();
+        for score in scores {
+            sum.update(&mut ConstScorer::new(AllScorer::new(1), *score));
+        }
+        sum.score()
+    }
+
+    proptest! {
+        #[test]
+        fn a_sum_does_not_depend_on_the_order_of_its_parts(
+            scores in prop::collection::vec(1e-4_f32..40.0, 2..20),
+            turn in 1_usize..19,
+        ) {
+            let mut turned = scores.clone();
+            turned.rotate_left(turn % scores.len());
+            prop_assert_eq!(sum(&turned).to_bits(), sum(&scores).to_bits());
+        }
+    }
+}
