@@ -4,4 +4,6 @@
 //! nothing below (`tests/it/tidy.rs` holds the crate to it).
 
 pub mod codec;
+pub mod grain;
+pub mod interchange;
 pub mod text;

@@ -1,0 +1,154 @@
+//! Field compaction (OMS 6.12, 4.7): full names in programs and JSON, short keys in blobs.
+
+use std::borrow::Cow;
+
+use crate::codec::{Map, Value};
+
+use super::field::Field;
+use super::table::{
+    ACTION_CONTENT_KEY, CONTENT_REF, EMBEDDING_REF, INTEGRATION, NestedField, RELATED_TO,
+};
+use super::{Error, Type};
+
+/// Returns the entries of a payload under their short keys.
+///
+/// # Errors
+/// `ERR_CORRUPT` for an application field named like a short key (ruling F4).
+pub(super) fn compact(of: Type, fields: &Map) -> Result<Vec<(&str, Cow<'_, Value>)>, Error> {
+    let integration = is_integration(of, fields);
+    let mut entries = Vec::with_capacity(fields.len());
+    for (name, value) in fields.iter() {
+        let key = match Field::named(name) {
+            Some(field) if field.name == "content" && of == Type::Action => ACTION_CONTENT_KEY,
+            Some(field) => field.key,
+            None => unknown_name(name)?,
+        };
+        let value = match nested_fields(name, integration) {
+            Some(nested) => Cow::Owned(rename(value, nested, Direction::Compact)?),
+            None => Cow::Borrowed(value),
+        };
+        entries.push((key, value));
+    }
+    Ok(entries)
+}
+
+/// Returns the fields of a payload under their full names.
+///
+/// # Errors
+/// `ERR_CORRUPT` for a field that is spelled in full, which would give it two spellings.
+pub(super) fn expand(of: Type, payload: Map) -> Result<Map, Error> {
+    let mut pairs = Vec::with_capacity(payload.len());
+    for (key, value) in payload {
+        let name = match (key.as_str(), of) {
+            (ACTION_CONTENT_KEY, Type::Action) => "content".to_owned(),
+            (ACTION_CONTENT_KEY, _) | ("content", Type::Action) => {
+                return Err(Error::NameTaken {
+                    name: key,
+                    reason: "content is stored as cnt on Action grains, as content on others",
+                });
+            }
+            _ => match Field::keyed(&key) {
+                Some(field) => field.name.to_owned(),
+                None if Field::named(&key).is_some() => {
+                    return Err(Error::NameTaken {
+                        name: key,
+                        reason: "blobs store this field under its short key",
+                    });
+                }
+                None => key,
+            },
+        };
+        pairs.push((name, value));
+    }
+    // Names are distinct: the table is one-to-one and full names were refused above.
+    let mut fields = Map::from_pairs(pairs).map_err(|name| Error::NameTaken {
+        name,
+        reason: "two keys mean this field",
+    })?;
+    let integration = is_integration(of, &fields);
+    for name in NESTED {
+        if let Some(nested) = nested_fields(name, integration)
+            && let Some(value) = fields.get_mut(name)
+        {
+            *value = rename(value, nested, Direction::Expand)?;
+        }
+    }
+    Ok(fields)
+}
+
+/// Ruling F6: only a declared member of the profile has its context rewritten, so that nobody's
+/// own `ic` or `ib` key is; the context of a State is never touched.
+fn is_integration(of: Type, fields: &Map) -> bool {
+    of != Type::State
+        && fields
+            .get("structural_tags")
+            .is_some_and(|tags| tags.texts().any(|tag| tag == "profile:integration"))
+}
+
+fn nested_fields(name: &str, integration: bool) -> Option<&'static [NestedField]> {
+    match name {
+        "content_refs" => Some(CONTENT_REF),
+        "embedding_refs" => Some(EMBEDDING_REF),
+        "related_to" => Some(RELATED_TO),
+        "context" if integration => Some(INTEGRATION),
+        _ => None,
+    }
+}
+
+fn unknown_name(name: &str) -> Result<&str, Error> {
+    if name == ACTION_CONTENT_KEY || Field::keyed(name).is_some() {
+        return Err(Error::NameTaken {
+            name: name.to_owned(),
+            reason: "it is the short key of a standard field",
+        });
+    }
+    Ok(name)
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Direction {
+    Compact,
+    Expand,
+}
+
+/// Renames the members of a map, or of each map of an array, one level deep.
+fn rename(value: &Value, nested: &[NestedField], to: Direction) -> Result<Value, Error> {
+    Ok(match value {
+        Value::Map(map) => Value::Map(rename_map(map, nested, to)?),
+        Value::Array(items) => {
+            let items = items.iter().map(|item| match item {
+                Value::Map(map) => rename_map(map, nested, to).map(Value::Map),
+                other => Ok(other.clone()),
+            });
+            Value::Array(items.collect::<Result<_, _>>()?)
+        }
+        other => other.clone(),
+    })
+}
+
+fn rename_map(map: &Map, nested: &[NestedField], to: Direction) -> Result<Map, Error> {
+    let mut pairs = Vec::with_capacity(map.len());
+    for (member, value) in map.iter() {
+        let renamed = nested.iter().find_map(|(name, key)| match to {
+            Direction::Compact => (*name == member).then_some(*key),
+            Direction::Expand => (*key == member).then_some(*name),
+        });
+        let taken = nested.iter().any(|(name, key)| match to {
+            Direction::Compact => *key == member,
+            Direction::Expand => *name == member,
+        });
+        if taken {
+            return Err(Error::NameTaken {
+                name: member.to_owned(),
+                reason: "it is the other spelling of a nested field",
+            });
+        }
+        pairs.push((renamed.unwrap_or(member).to_owned(), value.clone()));
+    }
+    Map::from_pairs(pairs).map_err(|name| Error::NameTaken {
+        name,
+        reason: "two keys mean this field",
+    })
+}
+
+const NESTED: [&str; 4] = ["content_refs", "embedding_refs", "related_to", "context"];

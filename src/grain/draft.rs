@@ -1,0 +1,417 @@
+use std::borrow::Cow;
+
+use crate::codec::{Canonical, ContentAddress, Encoding, Flags, Map, Profile, Sensitivity, Value};
+
+use super::compact::compact;
+use super::field::{Field, Holds};
+use super::grain::header_for;
+use super::rules::{self, Origin, Warning};
+use super::{Error, Grain, Time, Type};
+
+/// A grain being written: fields under their full names, not judged until [`Draft::finish`].
+///
+/// ```
+/// use grainstore::grain::{Draft, Time};
+///
+/// let draft = Draft::belief("user", "prefers", "dark mode")
+///     .confidence(0.9)
+///     .namespace("work")
+///     .tag("ui")
+///     .created_at(Time::parse("2026-01-15T10:00:00Z").unwrap());
+/// let grain = draft.finish(Default::default())?;
+/// assert_eq!(grain.text("namespace"), Some("work"));
+/// # Ok::<(), grainstore::grain::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draft {
+    of: Type,
+    fields: Map,
+    encoding: Encoding,
+    sensitivity: Sensitivity,
+    signed: bool,
+}
+
+impl Draft {
+    /// Starts a grain of a type, with no field but `type`.
+    pub fn new(of: Type) -> Self {
+        let fields = of.name().map(|name| ("type", name)).into_iter().collect();
+        Self::from_fields(of, fields)
+    }
+
+    pub(super) const fn from_fields(of: Type, fields: Map) -> Self {
+        Self {
+            of,
+            fields,
+            encoding: Encoding::MessagePack,
+            sensitivity: Sensitivity::Public,
+            signed: false,
+        }
+    }
+
+    /// Returns the type.
+    pub const fn type_(&self) -> Type {
+        self.of
+    }
+
+    /// Returns the fields set so far.
+    pub const fn fields(&self) -> &Map {
+        &self.fields
+    }
+
+    /// Sets a field by its full name, or an application field by a name of its own.
+    #[must_use]
+    pub fn set(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.fields.insert(name, value);
+        self
+    }
+
+    /// Appends one element to an array field.
+    #[must_use]
+    pub fn push(mut self, name: &str, element: impl Into<Value>) -> Self {
+        match self.fields.get_mut(name) {
+            Some(Value::Array(items)) => items.push(element.into()),
+            _ => drop(self.fields.insert(name, vec![element.into()])),
+        }
+        self
+    }
+
+    /// Chooses the encoding of the payload; the other one gives another address (OMS 16.2).
+    #[must_use]
+    pub const fn encoding(mut self, encoding: Encoding) -> Self {
+        self.encoding = encoding;
+        self
+    }
+
+    /// Raises the header's sensitivity; tags may raise it further, nothing lowers it (OMS 13.4).
+    #[must_use]
+    pub const fn sensitivity(mut self, level: Sensitivity) -> Self {
+        self.sensitivity = level;
+        self
+    }
+
+    /// Declares that the grain will be signed: part of the header, so part of the address
+    /// (OMS 9.2, ruling S1).
+    #[must_use]
+    pub const fn to_be_signed(mut self) -> Self {
+        self.signed = true;
+        self
+    }
+
+    /// Sets `created_at` unless it is set.
+    #[must_use]
+    pub fn created_at_or(self, now: Time) -> Self {
+        if self.fields.contains("created_at") {
+            self
+        } else {
+            self.created_at(now)
+        }
+    }
+
+    /// Judges the fields and writes the blob (OMS 4.9).
+    ///
+    /// Text becomes NFC, null members go, times given as text become milliseconds, integers given
+    /// for doubles become doubles; nothing else is repaired.
+    ///
+    /// # Errors
+    /// The codes of OMS 19.1 and 19.3, in the order of ruling T15.
+    pub fn finish(self, profile: Profile) -> Result<Grain, Error> {
+        self.finish_with_warnings(profile).map(|(grain, _)| grain)
+    }
+
+    /// Does what [`Draft::finish`] does and returns what a reader should know besides.
+    ///
+    /// # Errors
+    /// As [`Draft::finish`].
+    pub fn finish_with_warnings(
+        mut self,
+        profile: Profile,
+    ) -> Result<(Grain, Vec<Warning>), Error> {
+        resolve_kinds(&mut self.fields)?;
+        let fields = Canonical::new(self.fields, profile)?;
+        if !matches!(self.of, Type::Opaque(_)) && !fields.contains("type") {
+            return Err(Error::NoType);
+        }
+        if profile == Profile::Lightweight {
+            check_lightweight(self.of, &fields)?;
+        }
+        let warnings = rules::check(self.of, &fields, Origin::Local)?;
+        let sensitivity = self.sensitivity.max(rules::required_by_tags(&fields));
+        let mut header = header_for(self.of, &fields, self.encoding, sensitivity);
+        header.flags = header.flags.with_if(Flags::SIGNED, self.signed);
+
+        let mut blob = Vec::with_capacity(512);
+        blob.extend_from_slice(&header.to_bytes());
+        let compacted = compact(self.of, &fields)?;
+        let mut entries: Vec<(&str, &Value)> = compacted
+            .iter()
+            .map(|(key, value)| (*key, Cow::as_ref(value)))
+            .collect();
+        self.encoding.write_entries(&mut blob, &mut entries);
+        drop(compacted);
+        if blob.len() > profile.blob_len_max() {
+            return Err(Error::Codec(crate::codec::Error::TooLong {
+                len: blob.len(),
+                max: profile.blob_len_max(),
+            }));
+        }
+        let grain = Grain::assembled(blob, header, fields.into_map());
+        Ok((grain, warnings))
+    }
+}
+
+/// Builders for the ten types: their required fields as arguments (OMS 8).
+impl Draft {
+    /// Starts a Belief; `confidence` is required besides.
+    pub fn belief(
+        subject: impl Into<String>,
+        relation: impl Into<String>,
+        object: impl Into<Value>,
+    ) -> Self {
+        Self::new(Type::Belief)
+            .set("subject", subject.into())
+            .set("relation", relation.into())
+            .set("object", object)
+    }
+
+    /// Starts an Event with its text.
+    pub fn event(content: impl Into<String>) -> Self {
+        Self::new(Type::Event).set("content", content.into())
+    }
+
+    /// Starts a State with its snapshot.
+    pub fn state(context: Map) -> Self {
+        Self::new(Type::State).set("context", context)
+    }
+
+    /// Starts a Workflow with its steps, in order, and what sets it off.
+    pub fn workflow<S: Into<String>>(
+        steps: impl IntoIterator<Item = S>,
+        trigger: impl Into<String>,
+    ) -> Self {
+        Self::new(Type::Workflow)
+            .set("steps", texts(steps))
+            .set("trigger", trigger.into())
+    }
+
+    /// Starts an Action that was called and answered in one go.
+    pub fn action(
+        tool_name: impl Into<String>,
+        input: Map,
+        content: impl Into<Value>,
+        is_error: bool,
+    ) -> Self {
+        Self::new(Type::Action)
+            .set("tool_name", tool_name.into())
+            .set("input", input)
+            .set("content", content)
+            .set("is_error", is_error)
+    }
+
+    /// Starts an Observation with who observed, and what kind of observer that is.
+    pub fn observation(observer_id: impl Into<String>, observer_type: impl Into<String>) -> Self {
+        Self::new(Type::Observation)
+            .set("observer_id", observer_id.into())
+            .set("observer_type", observer_type.into())
+    }
+
+    /// Starts a Goal that is active.
+    pub fn goal(description: impl Into<String>) -> Self {
+        Self::new(Type::Goal)
+            .set("description", description.into())
+            .set("goal_state", "active")
+    }
+
+    /// Starts a Reasoning with its conclusion.
+    pub fn reasoning(conclusion: impl Into<String>) -> Self {
+        Self::new(Type::Reasoning).set("conclusion", conclusion.into())
+    }
+
+    /// Starts a Consensus of observers: how many must agree, do agree and disagree.
+    pub fn consensus<S: Into<String>>(
+        participating_observers: impl IntoIterator<Item = S>,
+        threshold: u32,
+        agreement_count: u32,
+        dissent_count: u32,
+    ) -> Self {
+        Self::new(Type::Consensus)
+            .set("participating_observers", texts(participating_observers))
+            .set("threshold", threshold)
+            .set("agreement_count", agreement_count)
+            .set("dissent_count", dissent_count)
+    }
+
+    /// Starts a Consent: who permits whom to do what.
+    pub fn consent<S: Into<String>>(
+        subject_did: impl Into<String>,
+        grantee_did: impl Into<String>,
+        scope: impl IntoIterator<Item = S>,
+    ) -> Self {
+        Self::new(Type::Consent)
+            .set("subject_did", subject_did.into())
+            .set("grantee_did", grantee_did.into())
+            .set("scope", texts(scope))
+            .set("is_withdrawal", false)
+    }
+}
+
+/// Common fields (OMS 6.1); any other by [`Draft::set`].
+impl Draft {
+    /// Sets `confidence`, from 0 to 1.
+    #[must_use]
+    pub fn confidence(self, confidence: f64) -> Self {
+        self.set("confidence", confidence)
+    }
+
+    /// Sets `importance`, from 0 to 1.
+    #[must_use]
+    pub fn importance(self, importance: f64) -> Self {
+        self.set("importance", importance)
+    }
+
+    /// Sets `created_at`; a store sets it to its clock where it is absent.
+    #[must_use]
+    pub fn created_at(self, time: Time) -> Self {
+        self.set("created_at", time.ms())
+    }
+
+    /// Sets `valid_from`: when it became true.
+    #[must_use]
+    pub fn valid_from(self, time: Time) -> Self {
+        self.set("valid_from", time.ms())
+    }
+
+    /// Sets `valid_to`: when it stopped being true.
+    #[must_use]
+    pub fn valid_to(self, time: Time) -> Self {
+        self.set("valid_to", time.ms())
+    }
+
+    /// Sets `namespace`, whose parts are separated by `:` (OMS 28.2).
+    #[must_use]
+    pub fn namespace(self, namespace: impl Into<String>) -> Self {
+        self.set("namespace", namespace.into())
+    }
+
+    /// Sets `user_id`: the person this is about (OMS 12.4).
+    #[must_use]
+    pub fn user(self, user_id: impl Into<String>) -> Self {
+        self.set("user_id", user_id.into())
+    }
+
+    /// Sets `session_id`.
+    #[must_use]
+    pub fn session(self, session_id: impl Into<String>) -> Self {
+        self.set("session_id", session_id.into())
+    }
+
+    /// Sets `author_did`.
+    #[must_use]
+    pub fn author(self, did: impl Into<String>) -> Self {
+        self.set("author_did", did.into())
+    }
+
+    /// Sets `source_type` (OMS 27.3).
+    #[must_use]
+    pub fn source(self, source_type: impl Into<String>) -> Self {
+        self.set("source_type", source_type.into())
+    }
+
+    /// Adds one of the `structural_tags`.
+    #[must_use]
+    pub fn tag(self, tag: impl Into<String>) -> Self {
+        self.push("structural_tags", tag.into())
+    }
+
+    /// Adds a grain this one is derived from.
+    #[must_use]
+    pub fn derived_from(self, address: ContentAddress) -> Self {
+        self.push("derived_from", address)
+    }
+}
+
+fn texts<S: Into<String>>(items: impl IntoIterator<Item = S>) -> Value {
+    let items: Vec<String> = items.into_iter().map(Into::into).collect();
+    Value::from(items)
+}
+
+/// Turns the spellings of drafts into the kinds of blobs: times, doubles, base64 (OMS 4.8, F8).
+fn resolve_kinds(fields: &mut Map) -> Result<(), Error> {
+    for field in Field::all() {
+        let Some(value) = fields.get_mut(field.name) else {
+            continue;
+        };
+        resolve(field.name, field.holds, value)?;
+    }
+    for (name, members) in rules::NESTED {
+        let Some(value) = fields.get_mut(name) else {
+            continue;
+        };
+        let maps: Vec<&mut Map> = match value {
+            Value::Array(items) => items
+                .iter_mut()
+                .filter_map(|item| match item {
+                    Value::Map(map) => Some(map),
+                    _ => None,
+                })
+                .collect(),
+            Value::Map(map) => vec![map],
+            _ => vec![],
+        };
+        for map in maps {
+            for (member, holds) in *members {
+                if let Some(value) = map.get_mut(member) {
+                    resolve(member, *holds, value)?;
+                }
+            }
+        }
+    }
+    if let Some(Value::Map(token)) = fields.get_mut("trusted_timestamp")
+        && let Some(response) = token.get_mut("tsp_response")
+    {
+        resolve_base64(response);
+    }
+    Ok(())
+}
+
+fn resolve(name: &str, holds: Holds, value: &mut Value) -> Result<(), Error> {
+    match (holds, &mut *value) {
+        (Holds::Time, _) => super::time::resolve(name, value)?,
+        (Holds::Float | Holds::Unit, Value::Int(int)) => *value = Value::Float(int.to_f64()),
+        (Holds::Signatures, Value::Array(items)) => items.iter_mut().for_each(resolve_base64),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// JSON has no bytes, so they come as base64 text; anything else is left for the rules to refuse.
+fn resolve_base64(value: &mut Value) {
+    if let Value::Text(text) = value
+        && let Ok(bytes) = data_encoding::BASE64.decode(text.as_bytes())
+    {
+        *value = Value::Bytes(bytes);
+    }
+}
+
+/// OMS 18.3: a microcontroller carries these fields, what its type requires, and nothing else.
+fn check_lightweight(of: Type, fields: &Map) -> Result<(), Error> {
+    let carried = [
+        "type",
+        "subject",
+        "relation",
+        "object",
+        "confidence",
+        "created_at",
+        "namespace",
+    ];
+    let is_carried = |name: &str| {
+        let dropped = name == "context" || name == "derived_from";
+        carried.contains(&name) || (rules::required(of).contains(&name) && !dropped)
+    };
+    match fields.iter().find(|(name, _)| !is_carried(name)) {
+        Some((name, _)) => Err(Error::Forbidden {
+            field: name.to_owned(),
+            reason: "the Lightweight profile does not carry it (OMS 18.3)",
+        }),
+        None => Ok(()),
+    }
+}

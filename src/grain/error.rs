@@ -1,0 +1,137 @@
+use crate::codec;
+
+use super::Type;
+
+/// Why a draft or a blob is not a valid grain, with the code of OMS 19.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The bytes or values have no canonical form.
+    #[error(transparent)]
+    Codec(#[from] codec::Error),
+    /// No `type` field.
+    #[error("missing required field: type")]
+    NoType,
+    /// A `type` that names no type, or not the one of the header.
+    #[error("unknown memory type: {name}")]
+    UnknownType {
+        /// The name found.
+        name: String,
+    },
+    /// A required field is absent.
+    #[error("missing required field: {field} ({of})")]
+    Missing {
+        /// The field, or the alternatives.
+        field: &'static str,
+        /// The type, or the nested map, that requires it.
+        of: String,
+    },
+    /// A field holds another kind of value than the specification says.
+    #[error("{field} must be {expected}")]
+    WrongKind {
+        /// The field.
+        field: String,
+        /// What it must hold.
+        expected: &'static str,
+    },
+    /// A required text or array is empty.
+    #[error("{field} is empty")]
+    Empty {
+        /// The field.
+        field: String,
+    },
+    /// A number is out of its range.
+    #[error("{field} is out of range: {range}")]
+    Range {
+        /// The field.
+        field: String,
+        /// The range allowed.
+        range: &'static str,
+    },
+    /// A value is not one of a closed list.
+    #[error("{field} is \"{value}\"; allowed: {allowed}")]
+    NotListed {
+        /// The field.
+        field: String,
+        /// The value found.
+        value: String,
+        /// The values allowed.
+        allowed: String,
+    },
+    /// A field that must not be there.
+    #[error("{field} must be absent: {reason}")]
+    Forbidden {
+        /// The field.
+        field: String,
+        /// The rule.
+        reason: &'static str,
+    },
+    /// An application field named like a short key, or a field spelled in full in a blob.
+    #[error("\"{name}\" collides with the field table: {reason}")]
+    NameTaken {
+        /// The name found.
+        name: String,
+        /// What it collides with.
+        reason: &'static str,
+    },
+    /// A header that does not say what the payload says.
+    #[error("header does not match the payload: {part}")]
+    HeaderMismatch {
+        /// The part of the header.
+        part: &'static str,
+    },
+    /// Header sensitivity below what the tags require.
+    #[error("header says {header}, the tags require {required}")]
+    SensitivityMismatch {
+        /// Level in the header.
+        header: &'static str,
+        /// Level required.
+        required: &'static str,
+    },
+    /// The signed flag without a signature around the blob, or the reverse.
+    #[error("the signed flag is set but the blob is not wrapped in a signature")]
+    SignedMismatch,
+    /// Bytes that do not have the address they were stored or sent under.
+    #[error("bytes do not have the address {address}")]
+    Integrity {
+        /// The address expected.
+        address: codec::ContentAddress,
+    },
+    /// A time that cannot be read.
+    #[error("{field}: {message}")]
+    Time {
+        /// The field.
+        field: String,
+        /// What is wrong with it.
+        message: String,
+    },
+}
+
+impl Error {
+    /// Returns the code of OMS 19.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Codec(source) => source.code(),
+            Self::NoType => "ERR_NO_TYPE",
+            Self::UnknownType { .. } => "ERR_UNKNOWN_TYPE",
+            Self::Missing { .. }
+            | Self::WrongKind { .. }
+            | Self::NotListed { .. }
+            | Self::Forbidden { .. }
+            | Self::Time { .. } => "ERR_SCHEMA",
+            Self::Empty { .. } => "ERR_EMPTY",
+            Self::Range { .. } => "ERR_RANGE",
+            Self::NameTaken { .. } | Self::HeaderMismatch { .. } => "ERR_CORRUPT",
+            Self::SensitivityMismatch { .. } => "ERR_SENSITIVITY_MISMATCH",
+            Self::SignedMismatch => "ERR_SIGNED_MISMATCH",
+            Self::Integrity { .. } => "ERR_INTEGRITY",
+        }
+    }
+
+    pub(super) fn missing(field: &'static str, of: Type) -> Self {
+        Self::Missing {
+            field,
+            of: of.to_string(),
+        }
+    }
+}

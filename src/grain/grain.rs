@@ -1,0 +1,295 @@
+use std::sync::OnceLock;
+
+use crate::codec::{ContentAddress, Encoding, Flags, Header, Map, Profile, Sensitivity, Value};
+
+use super::compact::expand;
+use super::rules::{self, Origin, Warning};
+use super::{Error, Type};
+
+/// An immutable grain: its blob, the address of the blob, and its fields under their full names.
+///
+/// A grain is made by [`Draft::finish`](super::Draft::finish) or read from a blob. The fields are
+/// decoded when the first one is asked for.
+///
+/// ```
+/// use grainstore::codec::Profile;
+/// use grainstore::grain::{Draft, Grain, Time};
+///
+/// let grain = Draft::belief("user", "prefers", "dark mode")
+///     .confidence(0.9)
+///     .created_at(Time::from_ms(1_768_471_200_000))
+///     .finish(Profile::Extended)?;
+/// let copy = Grain::from_blob(grain.blob().to_vec(), Profile::Extended)?;
+/// assert_eq!(copy.address(), grain.address());
+/// assert_eq!(copy.text("object"), Some("dark mode"));
+/// # Ok::<(), grainstore::grain::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Grain {
+    blob: Vec<u8>,
+    address: ContentAddress,
+    header: Header,
+    fields: OnceLock<Map>,
+}
+
+impl Grain {
+    /// Reads a blob as a store accepts it: canonical, valid, and with a header that fits.
+    ///
+    /// # Errors
+    /// The codes of OMS 19.1 and 19.3, in the order of ruling T15; `ERR_CORRUPT` for anything not
+    /// canonical and for a header that does not match (rulings F12, F16); `ERR_SIGNED_MISMATCH`
+    /// for a blob flagged as signed, which travels only inside its signature (ruling S1).
+    pub fn from_blob(blob: Vec<u8>, profile: Profile) -> Result<Self, Error> {
+        Self::read(blob, profile, Origin::Local).map(|(grain, _)| grain)
+    }
+
+    /// Reads a blob that another implementation wrote: rules that only bind its writer become
+    /// warnings, so that its bytes and its address can be kept (rulings F12, I2, T13, T16).
+    ///
+    /// # Errors
+    /// As [`Grain::from_blob`], less those rules.
+    pub fn from_foreign_blob(
+        blob: Vec<u8>,
+        profile: Profile,
+    ) -> Result<(Self, Vec<Warning>), Error> {
+        Self::read(blob, profile, Origin::Foreign)
+    }
+
+    /// Takes a blob that was accepted before and comes back from storage: its address is checked,
+    /// in constant time, and nothing else.
+    ///
+    /// # Errors
+    /// `ERR_INTEGRITY` when the bytes do not have the address.
+    pub fn from_stored(blob: Vec<u8>, address: ContentAddress) -> Result<Self, Error> {
+        if !address.verifies(&blob) {
+            return Err(Error::Integrity { address });
+        }
+        let header = Header::read(&blob)?;
+        Ok(Self {
+            blob,
+            address,
+            header,
+            fields: OnceLock::new(),
+        })
+    }
+
+    pub(super) fn assembled(blob: Vec<u8>, header: Header, fields: Map) -> Self {
+        let address = ContentAddress::of(&blob);
+        Self {
+            blob,
+            address,
+            header,
+            fields: OnceLock::from(fields),
+        }
+    }
+
+    fn read(
+        blob: Vec<u8>,
+        profile: Profile,
+        origin: Origin,
+    ) -> Result<(Self, Vec<Warning>), Error> {
+        if blob.len() > profile.blob_len_max() {
+            return Err(Error::Codec(crate::codec::Error::TooLong {
+                len: blob.len(),
+                max: profile.blob_len_max(),
+            }));
+        }
+        let header = Header::read(&blob)?;
+        if header.flags.contains(Flags::SIGNED) {
+            return Err(Error::SignedMismatch);
+        }
+        let of = Type::from_byte(header.type_byte);
+        let fields = fields_of(&blob, &header, profile)?;
+        check_type(of, &fields)?;
+        let mut warnings = rules::check(of, &fields, origin)?;
+        check_sensitivity(&header, &fields)?;
+        if let Err(mismatch) = check_header(&header, of, &fields) {
+            match origin {
+                Origin::Local => return Err(mismatch),
+                Origin::Foreign => warnings.push(Warning {
+                    field: "header".into(),
+                    message: "does not match the payload",
+                }),
+            }
+        }
+        Ok((Self::assembled(blob, header, fields), warnings))
+    }
+
+    /// Returns the complete blob: header and payload.
+    pub fn blob(&self) -> &[u8] {
+        &self.blob
+    }
+
+    /// Returns the blob and gives up the grain.
+    pub fn into_blob(self) -> Vec<u8> {
+        self.blob
+    }
+
+    /// Returns the content address.
+    pub const fn address(&self) -> ContentAddress {
+        self.address
+    }
+
+    /// Returns the header.
+    pub const fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Returns the type of the header byte.
+    pub const fn type_(&self) -> Type {
+        Type::from_byte(self.header.type_byte)
+    }
+
+    /// Returns the encoding of the payload.
+    pub const fn encoding(&self) -> Encoding {
+        self.header.encoding()
+    }
+
+    /// Returns the fields under their full names.
+    ///
+    /// Of a stored blob that cannot be decoded there are none: blobs are judged before they are
+    /// stored, so that takes somebody who rewrote the store's files and recomputed every hash.
+    pub fn fields(&self) -> &Map {
+        self.fields.get_or_init(|| {
+            fields_of(&self.blob, &self.header, Profile::Extended).unwrap_or_default()
+        })
+    }
+
+    /// Returns a field by its full name.
+    pub fn field(&self, name: &str) -> Option<&Value> {
+        self.fields().get(name)
+    }
+
+    /// Returns the text of a field by its full name.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.field(name).and_then(Value::as_text)
+    }
+
+    /// Returns the creation time of the payload; the header's is only a hint (OMS 3.1.1).
+    pub fn created_at(&self) -> super::Time {
+        let ms = self.field("created_at").and_then(Value::as_i64);
+        super::Time::from_ms(ms.unwrap_or_default())
+    }
+
+    /// Returns the grain as a JSON object under full names.
+    ///
+    /// ```
+    /// # use grainstore::grain::{Draft, Time};
+    /// # let grain = Draft::event("hello").created_at(Time::from_ms(1)).finish(Default::default())?;
+    /// assert_eq!(grain.to_json(), r#"{"content":"hello","created_at":1,"type":"event"}"#);
+    /// # Ok::<(), grainstore::grain::Error>(())
+    /// ```
+    pub fn to_json(&self) -> String {
+        Value::Map(self.fields().clone()).to_json()
+    }
+}
+
+impl PartialEq for Grain {
+    fn eq(&self, other: &Self) -> bool {
+        self.address == other.address
+    }
+}
+
+impl Eq for Grain {}
+
+impl std::fmt::Debug for Grain {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Grain")
+            .field("address", &self.address)
+            .field("header", &self.header)
+            .field("fields", self.fields())
+            .finish()
+    }
+}
+
+fn fields_of(blob: &[u8], header: &Header, profile: Profile) -> Result<Map, Error> {
+    // Rulings S3, S4: blobs are stored in the clear and uncompressed, or sealed as a whole.
+    if header.flags.contains(Flags::ENCRYPTED) || header.flags.contains(Flags::COMPRESSED) {
+        return Err(Error::Codec(crate::codec::Error::NotCanonical {
+            reason: "payload is encrypted or compressed",
+        }));
+    }
+    let payload = blob.get(Header::LEN..).unwrap_or_default();
+    let map = header.encoding().decode(payload, profile)?.into_map();
+    let of = Type::from_byte(header.type_byte);
+    match of {
+        // Ruling F2: what a later revision means by a key is its own affair. A map that is not
+        // compacted by this table is kept as it stands.
+        Type::Opaque(_) => Ok(expand(of, map.clone()).unwrap_or(map)),
+        _ => expand(of, map),
+    }
+}
+
+/// Rulings F1, F2: the header byte decides, and `type` must be one of its names.
+fn check_type(of: Type, fields: &Map) -> Result<(), Error> {
+    let name = match fields.get("type") {
+        Some(Value::Text(name)) => name,
+        Some(_) => {
+            return Err(Error::WrongKind {
+                field: "type".into(),
+                expected: "text",
+            });
+        }
+        None if matches!(of, Type::Opaque(_)) && of.byte() != 0 => return Ok(()),
+        None => return Err(Error::NoType),
+    };
+    let fits = match of {
+        Type::Opaque(byte) => byte != 0,
+        standard => Type::named(name) == Some(standard),
+    };
+    if fits {
+        Ok(())
+    } else {
+        Err(Error::UnknownType { name: name.clone() })
+    }
+}
+
+/// OMS 13.4: lower than the tags say is a fault or an attempt to slip past access control.
+fn check_sensitivity(header: &Header, fields: &Map) -> Result<(), Error> {
+    let required = rules::required_by_tags(fields);
+    if header.sensitivity() < required {
+        return Err(Error::SensitivityMismatch {
+            header: header.sensitivity().name(),
+            required: required.name(),
+        });
+    }
+    Ok(())
+}
+
+/// Ruling F12: everything in the header but the sensitivity follows from the payload.
+fn check_header(header: &Header, of: Type, fields: &Map) -> Result<(), Error> {
+    let expected = header_for(of, fields, header.encoding(), header.sensitivity());
+    let part = if header.namespace_hash != expected.namespace_hash {
+        "namespace hash"
+    } else if header.created_at_sec != expected.created_at_sec {
+        "created_at"
+    } else if header.flags != expected.flags {
+        "flags"
+    } else {
+        return Ok(());
+    };
+    Err(Error::HeaderMismatch { part })
+}
+
+/// Returns the header that fields call for (OMS 4.9 step 9).
+pub(super) fn header_for(
+    of: Type,
+    fields: &Map,
+    encoding: Encoding,
+    sensitivity: Sensitivity,
+) -> Header {
+    let has_entries = |name| {
+        let entries = fields.get(name).and_then(Value::as_array);
+        entries.is_some_and(|entries| !entries.is_empty())
+    };
+    let created_at = fields.get("created_at").and_then(Value::as_i64);
+    Header {
+        flags: Flags::sensitivity(sensitivity)
+            .with_if(Flags::CONTENT_REFS, has_entries("content_refs"))
+            .with_if(Flags::EMBEDDING_REFS, has_entries("embedding_refs"))
+            .with_if(Flags::CBOR, encoding == Encoding::Cbor),
+        type_byte: of.byte(),
+        namespace_hash: Header::hash_namespace(fields.get("namespace").and_then(Value::as_text)),
+        created_at_sec: Header::seconds(created_at.unwrap_or_default()),
+    }
+}

@@ -1,0 +1,68 @@
+//! What a grain points at, for the index and for whoever walks a history.
+
+use crate::codec::{ContentAddress, Value};
+
+use super::Grain;
+
+/// A (subject, relation, object) statement; parts that a grain lacks are absent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Triple {
+    /// Who or what it is about.
+    pub subject: Option<String>,
+    /// How subject and object relate.
+    pub relation: Option<String>,
+    /// The value; a map is written as its JSON.
+    pub object: Option<String>,
+}
+
+impl Grain {
+    /// Returns the statement this grain makes, if it has any part of one.
+    ///
+    /// ```
+    /// # use grainstore::grain::{Draft, Time};
+    /// let belief = Draft::belief("user", "prefers", "dark mode").confidence(0.9);
+    /// let grain = belief.created_at(Time::from_ms(0)).finish(Default::default())?;
+    /// assert_eq!(grain.triple().unwrap().object.as_deref(), Some("dark mode"));
+    /// # Ok::<(), grainstore::grain::Error>(())
+    /// ```
+    pub fn triple(&self) -> Option<Triple> {
+        let part = |name| match self.field(name) {
+            Some(Value::Text(text)) => Some(text.clone()),
+            Some(other) => Some(other.to_json()),
+            None => None,
+        };
+        // Revision 1.6, 28.4.4: a grain with a subject alone must be found through it.
+        let triple = Triple {
+            subject: part("subject"),
+            relation: part("relation"),
+            object: part("object"),
+        };
+        let is_empty =
+            triple.subject.is_none() && triple.relation.is_none() && triple.object.is_none();
+        (!is_empty).then_some(triple)
+    }
+
+    /// Returns the grains that `derived_from` names; citations are not among them.
+    pub fn derived_from(&self) -> impl Iterator<Item = ContentAddress> {
+        let sources = self.field("derived_from");
+        let sources = sources.into_iter().flat_map(Value::texts);
+        sources.filter_map(|text| ContentAddress::from_reference(text).ok())
+    }
+
+    /// Returns the grains that `related_to` names.
+    pub fn related_to(&self) -> impl Iterator<Item = ContentAddress> {
+        let links = self.field("related_to").and_then(Value::as_array);
+        let maps = links.unwrap_or_default().iter().filter_map(Value::as_map);
+        maps.filter_map(|link| {
+            let hash = link.get("hash").and_then(Value::as_text)?;
+            ContentAddress::from_reference(hash).ok()
+        })
+    }
+
+    /// Returns the address a text field holds, if it holds one.
+    ///
+    /// Of `processing_basis` this tells a Consent grain from a legal basis (ruling T8).
+    pub fn link(&self, name: &str) -> Option<ContentAddress> {
+        ContentAddress::from_reference(self.text(name)?).ok()
+    }
+}

@@ -1,0 +1,33 @@
+//! Grains: the field table, drafts, the rules of every type, and what a grain says and points at
+//! (OMS 6–8, 13, 14, 19.3, 24–27, Appendix C).
+//!
+//! Pure: no clock, no disk. Signatures, policy decisions and disclosure are not here.
+
+mod compact;
+mod draft;
+mod field;
+#[expect(
+    clippy::module_inception,
+    reason = "the room is named after its one value"
+)]
+mod grain;
+mod grain_type;
+mod json;
+mod links;
+mod rules;
+mod status;
+mod table;
+mod time;
+mod wording;
+
+mod error;
+
+pub use draft::Draft;
+pub use error::Error;
+pub use field::{Field, Holds};
+pub use grain::Grain;
+pub use grain_type::Type;
+pub use links::Triple;
+pub use rules::Warning;
+pub use status::{Lifecycle, Status, StatusChange, Verification};
+pub use time::Time;

@@ -1,0 +1,126 @@
+//! Phases and execution modes of Action grains (OMS 27.1).
+
+use crate::codec::{Map, Value};
+
+use super::Findings;
+use super::presence::is_present;
+use crate::grain::{Error, Type};
+
+pub(super) fn check(fields: &Map, findings: &mut Findings) -> Result<(), Error> {
+    let phase = phase(fields)?;
+    let is_code = fields.get("execution_mode").and_then(Value::as_text) == Some("code_exec");
+    let required: &[&'static str] = match phase {
+        Phase::Definition => &["tool_name", "tool_description", "input_schema"],
+        Phase::Call => &["tool_name", "input"],
+        Phase::Result => &["tool_call_id", "content", "is_error", "derived_from"],
+        // Ruling T3: the specification's own example of executed code has no tool.
+        Phase::Complete if is_code => &["code", "is_error"],
+        Phase::Complete => &["tool_name", "input", "content", "is_error"],
+    };
+    if let Some(missing) = required.iter().find(|name| !is_present(fields, name)) {
+        return Err(Error::missing(missing, Type::Action));
+    }
+    let outcome = ["stdout", "stderr", "exit_code", "content"];
+    if phase == Phase::Complete && is_code && !outcome.iter().any(|name| is_present(fields, name)) {
+        return Err(Error::missing(
+            "stdout, stderr, exit_code or content",
+            Type::Action,
+        ));
+    }
+    if let Some(name) = phase.forbidden().iter().find(|name| fields.contains(name)) {
+        return Err(Error::Forbidden {
+            field: (*name).to_owned(),
+            reason: "the action phase excludes it (OMS 27.1)",
+        });
+    }
+    for name in phase.omitted() {
+        if fields.contains(name) {
+            findings.warn(name, "usually omitted in this action phase (OMS 27.1)");
+        }
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Phase {
+    Definition,
+    Call,
+    Result,
+    Complete,
+}
+
+fn phase(fields: &Map) -> Result<Phase, Error> {
+    match fields.get("action_phase") {
+        None => Ok(Phase::Complete),
+        Some(Value::Text(text)) => match text.as_str() {
+            "definition" => Ok(Phase::Definition),
+            "call" => Ok(Phase::Call),
+            "result" => Ok(Phase::Result),
+            other => Err(Error::NotListed {
+                field: "action_phase".into(),
+                value: other.to_owned(),
+                allowed: "definition, call, result, or absent".into(),
+            }),
+        },
+        Some(_) => Err(Error::WrongKind {
+            field: "action_phase".into(),
+            expected: "text",
+        }),
+    }
+}
+
+impl Phase {
+    /// Fields that MUST NOT be there.
+    const fn forbidden(self) -> &'static [&'static str] {
+        match self {
+            Self::Definition => &[
+                "input",
+                "content",
+                "is_error",
+                "stdout",
+                "stderr",
+                "exit_code",
+                "duration_ms",
+            ],
+            Self::Call => &[
+                "content",
+                "is_error",
+                "stdout",
+                "stderr",
+                "exit_code",
+                "duration_ms",
+            ],
+            Self::Result | Self::Complete => &[],
+        }
+    }
+
+    /// Fields the table says to omit without saying MUST NOT.
+    const fn omitted(self) -> &'static [&'static str] {
+        match self {
+            Self::Definition => &["tool_call_id", "call_batch_id", "derived_from"],
+            Self::Call => &[
+                "tool_description",
+                "input_schema",
+                "output_schema",
+                "strict",
+            ],
+            Self::Result => &[
+                "tool_name",
+                "input",
+                "tool_description",
+                "input_schema",
+                "output_schema",
+                "strict",
+                "tool_type",
+                "tool_version",
+            ],
+            Self::Complete => &[
+                "tool_description",
+                "input_schema",
+                "output_schema",
+                "strict",
+                "derived_from",
+            ],
+        }
+    }
+}

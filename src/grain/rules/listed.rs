@@ -1,0 +1,224 @@
+//! Values of closed lists (OMS 8.7, 14.3, 25, 26, 27.1, 27.5, 12.5.1). Open lists are not judged.
+
+use crate::codec::{Map, Value};
+
+use super::Findings;
+use super::presence::entries;
+use crate::grain::{Error, Type};
+
+pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) -> Result<(), Error> {
+    for (field, allowed) in LISTS {
+        if let Some(value) = fields.get(field).and_then(Value::as_text) {
+            one_of(field, value, allowed)?;
+        }
+    }
+    if of == Type::Observation {
+        check_observation(fields, findings)?;
+    }
+    for (field, member, allowed) in NESTED_LISTS {
+        for entry in entries(fields, field) {
+            if let Some(value) = entry.get(member).and_then(Value::as_text)
+                && let Err(error) = one_of(&format!("{field}.{member}"), value, allowed)
+            {
+                match *field {
+                    // Ruling T13: closed for writers; later revisions put other values there.
+                    "related_to" => findings.writer_rule(error)?,
+                    _ => return Err(error),
+                }
+            }
+        }
+    }
+    check_relation(fields, findings);
+    check_established(fields, findings);
+    Ok(())
+}
+
+/// OMS 25, 26 close both lists; 27.6 opens them for triggers (ruling T1).
+fn check_observation(fields: &Map, findings: &mut Findings) -> Result<(), Error> {
+    let text = |name| fields.get(name).and_then(Value::as_text);
+    let is_trigger = text("observer_type").is_some_and(|kind| kind.starts_with("trigger:"));
+    if let Some(mode) = text("observation_mode") {
+        if is_trigger {
+            one_of(
+                "observation_mode",
+                mode,
+                &["periodic", "continuous", "scheduled"],
+            )?;
+        } else {
+            one_of(
+                "observation_mode",
+                mode,
+                &["passive", "active", "reflective", "real_time"],
+            )?;
+        }
+    }
+    match text("observation_scope") {
+        Some(scope) if !is_trigger => one_of(
+            "observation_scope",
+            scope,
+            &["point", "interval", "session", "longitudinal"],
+        )?,
+        None if text("observation_mode") == Some("reflective") => {
+            findings.warn(
+                "observation_scope",
+                "expected on reflective observations (OMS 26)",
+            );
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// OMS 8: the `mg:` prefix is reserved for the standard vocabulary.
+fn check_relation(fields: &Map, findings: &mut Findings) {
+    let relation = fields.get("relation").and_then(Value::as_text);
+    if let Some(relation) = relation
+        && let Some(name) = relation.strip_prefix("mg:")
+        && !MG_RELATIONS.contains(&name)
+    {
+        findings.warn("relation", "not in the standard mg: vocabulary (OMS 8)");
+    }
+}
+
+/// OMS 27.3: what is taken for true everywhere belongs to nobody and does not expire.
+fn check_established(fields: &Map, findings: &mut Findings) {
+    let source = fields.get("source_type").and_then(Value::as_text);
+    if !matches!(source, Some("established_knowledge" | "axiomatic")) {
+        return;
+    }
+    for name in ["user_id", "valid_to"] {
+        if fields.contains(name) {
+            findings.warn(
+                name,
+                "should be omitted on established knowledge (OMS 27.3)",
+            );
+        }
+    }
+    if fields.get("confidence").and_then(Value::as_f64) != Some(1.0) {
+        findings.warn(
+            "confidence",
+            "should be 1.0 on established knowledge (OMS 27.3)",
+        );
+    }
+    let policy = fields.get("invalidation_policy").and_then(Value::as_map);
+    let mode = policy
+        .and_then(|policy| policy.get("mode"))
+        .and_then(Value::as_text);
+    if mode != Some("locked") {
+        findings.warn(
+            "invalidation_policy",
+            "should be locked on established knowledge (OMS 27.3)",
+        );
+    }
+}
+
+fn one_of(field: &str, value: &str, allowed: &[&str]) -> Result<(), Error> {
+    if allowed.contains(&value) {
+        return Ok(());
+    }
+    Err(Error::NotListed {
+        field: field.to_owned(),
+        value: value.to_owned(),
+        allowed: allowed.join(", "),
+    })
+}
+
+const LISTS: &[(&str, &[&str])] = &[
+    (
+        "goal_state",
+        &["active", "satisfied", "failed", "suspended"],
+    ),
+    (
+        "execution_mode",
+        &["function_call", "code_exec", "computer_use"],
+    ),
+    ("tool_type", &["client", "server", "builtin"]),
+    ("temporal_type", &["state", "observation"]),
+    ("recall_priority", &["hot", "warm", "cold"]),
+    (
+        "identity_state",
+        &["anonymous", "pseudonymous", "authenticated"],
+    ),
+];
+
+const NESTED_LISTS: &[(&str, &str, &[&str])] = &[
+    ("related_to", "relation_type", RELATION_TYPES),
+    ("content_refs", "modality", MODALITIES),
+    ("content_refs", "citation_type", CITATIONS),
+    ("content_refs", "citation_role", CITATION_ROLES),
+    ("derived_from", "citation_type", CITATIONS),
+    ("derived_from", "citation_role", CITATION_ROLES),
+    ("owner", "type", &["human", "org"]),
+];
+
+/// OMS 14.3: closed, so that relation names cannot carry personal data.
+const RELATION_TYPES: &[&str] = &[
+    "similar",
+    "contradicts",
+    "elaborates",
+    "generalizes",
+    "temporal_next",
+    "temporal_prev",
+    "causal",
+    "supports",
+    "refutes",
+    "replaces",
+    "depends_on",
+];
+
+const MODALITIES: &[&str] = &[
+    "image",
+    "audio",
+    "video",
+    "point_cloud",
+    "3d_mesh",
+    "document",
+    "binary",
+    "embedding",
+];
+
+const CITATIONS: &[&str] = &[
+    "doi",
+    "arxiv",
+    "pmid",
+    "isbn",
+    "rrid",
+    "clinicaltrials",
+    "url",
+];
+
+const CITATION_ROLES: &[&str] = &[
+    "supports",
+    "refutes",
+    "extends",
+    "replicates",
+    "uses_data",
+    "uses_software",
+];
+
+const MG_RELATIONS: &[&str] = &[
+    "perceives",
+    "knows",
+    "said",
+    "did",
+    "infers",
+    "agrees_with",
+    "state_at",
+    "requires_steps",
+    "intends",
+    "permits",
+    "revokes",
+    "prohibits",
+    "requires",
+    "prefers",
+    "avoids",
+    "delegates_to",
+    "owned_by",
+    "has_capability",
+    "handed_off_to",
+    "depends_on",
+    "assigned_to",
+    // Revision 1.4.
+    "has_graph",
+    "capable_of",
+];

@@ -1,0 +1,104 @@
+//! What makes fields a valid grain (OMS 8, 14, 19.3, 23–27), judged in the order of ruling T15:
+//! presence and kinds, empty texts, ranges, closed lists, sensitivity.
+
+mod action;
+mod kind;
+mod listed;
+mod presence;
+mod sensitivity;
+
+use crate::codec::Map;
+
+use super::field::Field;
+use super::{Error, Type};
+
+pub(super) use kind::NESTED;
+pub(super) use presence::required;
+pub(super) use sensitivity::required_by_tags;
+
+/// Where a grain comes from, which decides what is an error and what is a warning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// Written here: every rule for writers holds.
+    Local,
+    /// Written elsewhere: bytes are kept, and what only binds their writer becomes a warning.
+    Foreign,
+}
+
+/// Something a reader should know about a valid grain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    /// The field concerned.
+    pub field: String,
+    /// What is odd about it.
+    pub message: &'static str,
+}
+
+impl std::fmt::Display for Warning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.field, self.message)
+    }
+}
+
+/// Judges the fields of a grain; opaque types are not judged (OMS 19.4).
+pub(super) fn check(of: Type, fields: &Map, origin: Origin) -> Result<Vec<Warning>, Error> {
+    let mut findings = Findings {
+        origin,
+        warnings: Vec::new(),
+    };
+    kind::check_bytes(fields)?;
+    if matches!(of, Type::Opaque(_)) {
+        return Ok(findings.warnings);
+    }
+    index_layer(fields, &mut findings)?;
+    presence::check(of, fields, &mut findings)?;
+    kind::check(of, fields)?;
+    presence::check_empty(of, fields)?;
+    kind::check_ranges(fields)?;
+    listed::check(of, fields, &mut findings)?;
+    Ok(findings.warnings)
+}
+
+/// OMS 5.6, 28.3: the store alone says what a grain's status is. Files that say it in blobs exist,
+/// so ruling I2 keeps their bytes and ignores the values.
+fn index_layer(fields: &Map, findings: &mut Findings) -> Result<(), Error> {
+    for (name, _) in fields.iter() {
+        if Field::is_index_layer(name) {
+            findings.writer_rule(Error::Forbidden {
+                field: name.to_owned(),
+                reason: "the store keeps it in the index layer",
+            })?;
+        }
+    }
+    Ok(())
+}
+
+struct Findings {
+    origin: Origin,
+    warnings: Vec<Warning>,
+}
+
+impl Findings {
+    fn warn(&mut self, field: &str, message: &'static str) {
+        self.warnings.push(Warning {
+            field: field.to_owned(),
+            message,
+        });
+    }
+
+    /// A rule that binds writers only: an error here, a warning on what others wrote.
+    fn writer_rule(&mut self, error: Error) -> Result<(), Error> {
+        match (self.origin, error) {
+            (Origin::Local, error) => Err(error),
+            (Origin::Foreign, Error::Forbidden { field, reason }) => {
+                self.warn(&field, reason);
+                Ok(())
+            }
+            (Origin::Foreign, Error::NotListed { field, .. }) => {
+                self.warn(&field, "value is not of the closed list");
+                Ok(())
+            }
+            (Origin::Foreign, error) => Err(error),
+        }
+    }
+}

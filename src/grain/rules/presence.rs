@@ -1,0 +1,162 @@
+//! Which fields must be there (OMS 8.1–8.10).
+
+use crate::codec::{Map, Value};
+
+use super::{Findings, Origin, action};
+use crate::grain::{Error, Type};
+
+pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) -> Result<(), Error> {
+    for field in required(of) {
+        // Ruling T16: later revisions write a Workflow as a graph, without steps and trigger.
+        let is_later_workflow =
+            of == Type::Workflow && findings.origin == Origin::Foreign && fields.contains("nodes");
+        if !is_present(fields, field) && !is_later_workflow {
+            return Err(Error::missing(field, of));
+        }
+    }
+    if !is_present(fields, "created_at") {
+        return Err(Error::missing("created_at", of));
+    }
+    match of {
+        Type::Event => check_event(fields),
+        Type::Action => action::check(fields, findings),
+        Type::Observation => check_observer(fields, findings),
+        Type::Consent => check_withdrawal(fields),
+        _ => Ok(()),
+    }?;
+    check_entries(fields)
+}
+
+/// Ruling S10: an elided field is present, as its hash.
+pub(super) fn is_present(fields: &Map, name: &str) -> bool {
+    fields.contains(name)
+        || fields
+            .get("_elided")
+            .and_then(Value::as_map)
+            .is_some_and(|elided| elided.contains(name))
+}
+
+/// Returns the fields a type requires besides `type` and `created_at`.
+pub(in crate::grain) const fn required(of: Type) -> &'static [&'static str] {
+    match of {
+        Type::Belief => &["subject", "relation", "object", "confidence"],
+        Type::State => &["context"],
+        Type::Workflow => &["steps", "trigger"],
+        Type::Observation => &["observer_id", "observer_type"],
+        Type::Goal => &["description", "goal_state"],
+        Type::Consensus => &[
+            "participating_observers",
+            "threshold",
+            "agreement_count",
+            "dissent_count",
+        ],
+        Type::Consent => &["subject_did", "grantee_did", "scope", "is_withdrawal"],
+        Type::Event | Type::Action | Type::Reasoning | Type::Opaque(_) => &[],
+    }
+}
+
+/// OMS 8.2, 6.2; ruling T4.
+fn check_event(fields: &Map) -> Result<(), Error> {
+    let has = |name| is_present(fields, name);
+    let triple = has("subject") && has("relation") && has("object");
+    if has("content") || has("content_blocks") || triple {
+        return Ok(());
+    }
+    Err(Error::missing(
+        "content, content_blocks, or subject with relation and object",
+        Type::Event,
+    ))
+}
+
+/// OMS 24.2, 17.2.
+fn check_observer(fields: &Map, findings: &mut Findings) -> Result<(), Error> {
+    let observer = fields.get("observer_type").and_then(Value::as_text);
+    match observer {
+        Some("human") if fields.contains("observer_model") => Err(Error::Forbidden {
+            field: "observer_model".into(),
+            reason: "a human observer has no model (OMS 24.2)",
+        }),
+        Some("llm" | "reflector" | "classifier" | "detector")
+            if !is_present(fields, "observer_model") =>
+        {
+            findings.warn(
+                "observer_model",
+                "recommended for this observer_type (OMS 17.2)",
+            );
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// OMS 8.10, ruling I8: the grant must be named; it need not be here.
+fn check_withdrawal(fields: &Map) -> Result<(), Error> {
+    let is_withdrawal = fields.get("is_withdrawal").and_then(Value::as_bool);
+    if is_withdrawal == Some(true) && !is_present(fields, "prior_consent") {
+        return Err(Error::missing("prior_consent", Type::Consent));
+    }
+    Ok(())
+}
+
+/// Members that nested maps must have (OMS 6.2, 7, 12.5.1, 27.5).
+fn check_entries(fields: &Map) -> Result<(), Error> {
+    for (field, members) in NESTED_REQUIRED {
+        for entry in entries(fields, field) {
+            let members = match *field {
+                // Ruling T10: an entry with a citation_type is a citation.
+                "content_refs" if entry.contains("citation_type") => &["identifier"],
+                "derived_from" if !entry.contains("citation_type") => &["citation_type"][..],
+                _ => *members,
+            };
+            if let Some(member) = members.iter().find(|member| !entry.contains(member)) {
+                return Err(Error::Missing {
+                    field: member,
+                    of: (*field).to_owned(),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the maps a field holds: of an array, or the one map itself.
+pub(super) fn entries<'a>(fields: &'a Map, name: &str) -> impl Iterator<Item = &'a Map> {
+    let value = fields.get(name);
+    let items = value.and_then(Value::as_array).unwrap_or_default();
+    let single = value.and_then(Value::as_map);
+    items.iter().filter_map(Value::as_map).chain(single)
+}
+
+/// Refuses required texts and arrays that are empty (OMS 19.3).
+pub(super) fn check_empty(of: Type, fields: &Map) -> Result<(), Error> {
+    let by_type: &[&str] = match of {
+        Type::Event => &["content"],
+        Type::Action => &["tool_name", "tool_call_id", "code"],
+        Type::Consent => &["prior_consent"],
+        _ => &[],
+    };
+    for name in required(of).iter().chain(by_type) {
+        let is_empty = match fields.get(name) {
+            Some(Value::Text(text)) => text.is_empty(),
+            // OMS 8.4: steps are a non-empty array.
+            Some(Value::Array(items)) => *name == "steps" && items.is_empty(),
+            _ => false,
+        };
+        // An Event without text may still speak through its blocks or its triple.
+        if is_empty && !(of == Type::Event && fields.contains("content_blocks")) {
+            return Err(Error::Empty {
+                field: (*name).to_owned(),
+            });
+        }
+    }
+    Ok(())
+}
+
+const NESTED_REQUIRED: &[(&str, &[&str])] = &[
+    ("content_blocks", &["type"]),
+    ("content_refs", &["uri", "modality"]),
+    ("embedding_refs", &["vector_id", "model", "dimensions"]),
+    ("related_to", &["hash", "relation_type"]),
+    ("derived_from", &["identifier"]),
+    ("owner", &["type", "name"]),
+];

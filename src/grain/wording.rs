@@ -1,0 +1,118 @@
+//! The words of a grain: what full-text search reads, and a line a person can.
+
+use crate::codec::Value;
+
+use super::{Grain, Type};
+
+impl Grain {
+    /// Returns the fields whose words full-text search reads, in a fixed order.
+    pub fn wording(&self) -> Vec<(&'static str, String)> {
+        let mut parts = Vec::new();
+        for name in WORDED {
+            let Some(value) = self.field(name) else {
+                continue;
+            };
+            let mut words = String::new();
+            if *name == "relation" {
+                humanise(value, &mut words);
+            } else {
+                gather(value, &mut words);
+            }
+            if !words.is_empty() {
+                parts.push((*name, words));
+            }
+        }
+        // A State is its context; on other types the context is metadata.
+        if self.type_() == Type::State
+            && let Some(context) = self.field("context").and_then(Value::as_map)
+        {
+            let mut words = String::new();
+            for (_, value) in context.iter().filter(|(name, _)| !name.starts_with("x-")) {
+                gather(value, &mut words);
+            }
+            parts.push(("context", words));
+        }
+        parts
+    }
+
+    /// Returns one line that says what the grain says.
+    ///
+    /// ```
+    /// # use grainstore::grain::{Draft, Time};
+    /// let belief = Draft::belief("user", "mg:prefers", "dark mode").confidence(0.9);
+    /// let grain = belief.created_at(Time::from_ms(0)).finish(Default::default())?;
+    /// assert_eq!(grain.summary(), "user prefers dark mode");
+    /// # Ok::<(), grainstore::grain::Error>(())
+    /// ```
+    pub fn summary(&self) -> String {
+        let wording = self.wording();
+        let words: Vec<_> = wording.iter().map(|(_, words)| words.as_str()).collect();
+        let line: Vec<_> = words
+            .iter()
+            .flat_map(|words| words.split_whitespace())
+            .collect();
+        line.join(" ")
+    }
+}
+
+/// `mg:delegates_to` reads as "delegates to".
+fn humanise(relation: &Value, words: &mut String) {
+    if let Some(text) = relation.as_text() {
+        let text = text.strip_prefix("mg:").unwrap_or(text);
+        words.extend(
+            text.chars()
+                .map(|c| if matches!(c, '_' | ':') { ' ' } else { c }),
+        );
+    }
+}
+
+/// Adds every text inside a value, in order.
+fn gather(value: &Value, words: &mut String) {
+    match value {
+        Value::Text(text) => {
+            if !words.is_empty() {
+                words.push(' ');
+            }
+            words.push_str(text);
+        }
+        Value::Array(items) => items.iter().for_each(|item| gather(item, words)),
+        Value::Map(map) => map
+            .iter()
+            .filter(|(name, _)| !NOT_WORDS.contains(name))
+            .for_each(|(_, value)| gather(value, words)),
+        _ => {}
+    }
+}
+
+/// Fields with words in them; identifiers, addresses, times and schemas are not words.
+const WORDED: &[&str] = &[
+    "subject",
+    "relation",
+    "object",
+    "content",
+    "content_blocks",
+    "description",
+    "criteria",
+    "state_reason",
+    "expected_output",
+    "trigger",
+    "steps",
+    "plan",
+    "tool_name",
+    "tool_description",
+    "input",
+    "code",
+    "stdout",
+    "stderr",
+    "error",
+    "conclusion",
+    "thinking_content",
+    "alternatives_considered",
+    "agreed_content",
+    "invalidation_reason",
+    "embedding_text",
+    "structural_tags",
+];
+
+/// Members of content blocks and tool inputs that identify rather than say.
+const NOT_WORDS: &[&str] = &["type", "id", "tool_use_id", "source"];

@@ -1,0 +1,16 @@
+//! Files to grains and back, as streams: `.mg`, JSON lines, PAM.
+//!
+//! Readers turn a file into [`Record`]s in an order in which they can be stored; they never see
+//! the store, and a record depends on nothing but the file (never on the time of import). Writers
+//! take grains. What a format cannot carry is counted, never dropped in silence ([`Loss`]).
+
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+mod loss;
+mod record;
+
+mod error;
+
+pub use error::{Error, Place};
+pub use loss::Loss;
+pub use record::{ForeignId, Record};
