@@ -7,3 +7,4 @@ pub mod codec;
 pub mod grain;
 pub mod interchange;
 pub mod ledger;
+pub mod text;

@@ -6,5 +6,6 @@ mod codec;
 mod grain;
 mod sample;
 mod ledger;
+mod text;
 mod tidy;
 mod vectors;
