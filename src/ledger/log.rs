@@ -10,7 +10,7 @@ use super::handles::Handles;
 use super::opening::Opening;
 use super::segment::{self, SegmentHeader};
 use super::table::{Location, Table};
-use super::window::{SEQUENTIAL, SINGLE, Window};
+use super::window::{SEQUENTIAL, Window};
 use super::{Access, Disk, Entry, Error, Header, StoreId, Torn};
 
 /// An append-only log of entries. Appends go one after the other; reads run beside them.
@@ -160,7 +160,7 @@ impl Ledger {
     pub fn read(&self, sequence: u64) -> Result<Entry<'static>, Error> {
         let place = self.locate(sequence)?;
         let file = self.handles.get(place.segment)?;
-        let mut window = Window::new(&*file, place.end, SINGLE);
+        let mut window = Window::new(&*file, place.end, place.room);
         let entry = read_at(&mut window, sequence, place)?;
         Ok(Entry {
             header: entry.header,

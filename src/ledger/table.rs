@@ -48,6 +48,8 @@ pub(super) struct Location {
     pub(super) end: u64,
     /// Where the entry begins.
     pub(super) offset: u64,
+    /// The bytes from there to the next entry, of which it is the first part.
+    pub(super) room: usize,
     check: u32,
 }
 
@@ -122,10 +124,14 @@ impl Table {
         let segment = self.segments.get(after.checked_sub(1)?)?;
         let nth = usize::try_from(sequence.checked_sub(segment.first)?).ok()?;
         let place = segment.places.get(nth)?;
+        let offset = u64::from(place.offset);
+        let next = segment.places.get(nth + 1);
+        let next = next.map_or(segment.end, |next| u64::from(next.offset));
         Some(Location {
             segment: segment.number,
             end: segment.end,
-            offset: u64::from(place.offset),
+            offset,
+            room: usize::try_from(next.checked_sub(offset)?).ok()?,
             check: place.check,
         })
     }

@@ -60,6 +60,3 @@ impl<'a> Window<'a> {
 
 /// What a sequential pass reads at a time.
 pub(super) const SEQUENTIAL: usize = 1 << 20;
-
-/// What a single entry is fetched with; most are smaller.
-pub(super) const SINGLE: usize = 4 << 10;
