@@ -11,3 +11,13 @@ pub mod interchange;
 pub mod ledger;
 pub mod index;
 pub mod text;
+pub mod store;
+pub mod query;
+
+mod error;
+
+pub use codec::ContentAddress;
+pub use error::Error;
+pub use grain::{Draft, Grain, Time, Type};
+pub use query::{Envelope, Filter};
+pub use store::{Options, Store};

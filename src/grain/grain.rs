@@ -73,6 +73,20 @@ impl Grain {
         })
     }
 
+    /// Takes a blob that storage has proven otherwise, and computes its address.
+    ///
+    /// # Errors
+    /// `ERR_TOO_SHORT`, `ERR_VERSION`.
+    pub fn from_proven(blob: Vec<u8>) -> Result<Self, Error> {
+        let header = Header::read(&blob)?;
+        Ok(Self {
+            address: ContentAddress::of(&blob),
+            blob,
+            header,
+            fields: OnceLock::new(),
+        })
+    }
+
     pub(super) fn assembled(blob: Vec<u8>, header: Header, fields: Map) -> Self {
         let address = ContentAddress::of(&blob);
         Self {

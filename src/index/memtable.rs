@@ -43,6 +43,11 @@ impl Index {
         Snapshot::new(&self.memtable, &self.terms, watermark)
     }
 
+    /// Returns a view of everything applied, published or not.
+    pub fn snapshot_all(&self) -> Snapshot<'_> {
+        Snapshot::new(&self.memtable, &self.terms, u64::MAX)
+    }
+
     /// Applies a grain that the ledger holds as entry `row`, stored at `stored_at_ms`.
     pub fn apply_grain(&self, row: u64, grain: &Grain, stored_at_ms: i64) {
         let keys = self.keys_of(row, grain, stored_at_ms);
@@ -87,6 +92,32 @@ impl Index {
     /// Makes everything applied so far visible: the first `entries` entries of the ledger.
     pub fn publish(&self, entries: u64) {
         self.memtable.write().watermark = entries;
+    }
+
+    /// Returns what this index holds and `other` does not, and the reverse, in words.
+    pub fn differences(&self, other: &Self) -> Vec<String> {
+        let (ours, theirs) = (self.memtable.read(), other.memtable.read());
+        let mut found = Vec::new();
+        let mut compare = |what: &str, missing: usize, surplus: usize| {
+            if missing + surplus > 0 {
+                found.push(format!("{what}: {missing} missing, {surplus} too many"));
+            }
+        };
+        compare(
+            "keys",
+            theirs.keys.difference(&ours.keys).count(),
+            ours.keys.difference(&theirs.keys).count(),
+        );
+        let beyond = |a: &Memtable, b: &Memtable| {
+            let differs = |(address, row): &(&ContentAddress, &u64)| {
+                b.addresses.get(address) != Some(row)
+            };
+            a.addresses.iter().filter(differs).count()
+        };
+        compare("addresses", beyond(&theirs, &ours), beyond(&ours, &theirs));
+        let differ = ours.ended != theirs.ended || ours.grains != theirs.grains;
+        compare("rows", usize::from(differ), 0);
+        found
     }
 
     fn keys_of(&self, row: u64, grain: &Grain, stored_at_ms: i64) -> Vec<Key> {

@@ -94,6 +94,11 @@ impl Text {
         self.state.lock().tail.watermark
     }
 
+    /// Returns how many ledger entries the committed index covers: what the next open starts from.
+    pub fn committed(&self) -> u64 {
+        self.state.lock().committed_watermark
+    }
+
     /// Feeds the text of `row`; rows below the watermark are covered already and change nothing.
     ///
     /// # Errors

@@ -1,0 +1,43 @@
+use crate::{interchange, store, text};
+
+/// Why a question has no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A cursor that no answer gave.
+    #[error("not a cursor of this store: {text}")]
+    Cursor {
+        /// What was passed.
+        text: String,
+    },
+    /// A filter that cannot mean anything.
+    #[error("{filter} {reason}")]
+    Filter {
+        /// The filter.
+        filter: &'static str,
+        /// Why.
+        reason: &'static str,
+    },
+    /// The store's failure.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// The text view's failure.
+    #[error(transparent)]
+    Text(#[from] text::Error),
+    /// A file that cannot be written as its format asks.
+    #[error(transparent)]
+    Interchange(#[from] interchange::Error),
+}
+
+impl Error {
+    /// Returns the specification's code, or ours where it has none.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Cursor { .. } => "ERR_CURSOR",
+            Self::Filter { .. } => "ERR_FILTER",
+            Self::Store(source) => source.code(),
+            Self::Text(source) => source.code(),
+            Self::Interchange(source) => source.code(),
+        }
+    }
+}

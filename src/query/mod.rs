@@ -1,0 +1,18 @@
+//! Questions: filters, plans, pages, and the envelope they are answered in (OMS 28.1, 28.4).
+//!
+//! `Store::query`, `Store::search` and `Store::export` live here. A question is answered from one
+//! snapshot: what is written meanwhile does not show.
+
+mod ask;
+mod cursor;
+mod envelope;
+mod export;
+mod filter;
+
+mod error;
+
+pub use cursor::Cursor;
+pub use envelope::{Envelope, Found};
+pub use error::Error;
+pub use export::Exported;
+pub use filter::Filter;

@@ -1,0 +1,156 @@
+use std::fmt;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use crate::codec::{ContentAddress, Profile};
+use crate::grain::Grain;
+use crate::index::Index;
+use crate::ledger::{self, Entry, FileDisk, Kind};
+
+use super::manifest::Manifest;
+use super::store::Inner;
+use super::{Error, Store, replay};
+
+/// What a check looked at and what it found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Ledger entries that are sound.
+    pub entries: u64,
+    /// Grains that are sound.
+    pub grains: u64,
+    /// What is not as it should be, in the order of the ledger.
+    pub findings: Vec<Finding>,
+}
+
+/// One thing that is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// A stable name, for scripts.
+    pub id: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What and where.
+    pub message: String,
+}
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Odd, and nothing is lost.
+    Warning,
+    /// Something that was written cannot be read, or a derived file is wrong.
+    Damage,
+}
+
+impl Report {
+    /// Returns the worst severity found.
+    pub fn worst(&self) -> Option<Severity> {
+        self.findings.iter().map(|finding| finding.severity).max()
+    }
+
+    fn find(&mut self, id: &'static str, severity: Severity, message: impl fmt::Display) {
+        self.findings.push(Finding {
+            id,
+            severity,
+            message: message.to_string(),
+        });
+    }
+
+    fn ledger(&mut self, verification: &ledger::Verification) {
+        self.entries = verification.entries;
+        for finding in &verification.findings {
+            self.find("ledger-damaged", Severity::Damage, finding);
+        }
+    }
+}
+
+impl Store {
+    /// Reads every byte of the store, compares it with what was written, and changes nothing.
+    ///
+    /// Proves the ledger's frames, bodies and chain; that every grain is what OMS calls one, under
+    /// its address; and that the index equals the fold of the ledger.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_IO`; damage is a finding, not an error.
+    pub fn check(&self) -> Result<Report, Error> {
+        let inner = &*self.inner;
+        // Held so that the index and the ledger are compared at one moment.
+        let _writer = inner.writer.lock();
+        let mut report = Report::default();
+        let verification = inner.ledger.verify()?;
+        report.ledger(&verification);
+        if verification.findings.is_empty() {
+            if verification.head != inner.ledger.head() {
+                let message = "the hash chain does not end in the leaf this process knows";
+                report.find("ledger-head", Severity::Damage, message);
+            }
+            inner.check_entries(&mut report)?;
+        }
+        if inner.text.watermark() < inner.ledger.len() {
+            let message = "the text view lags behind; the next open catches up";
+            report.find("text-behind", Severity::Warning, message);
+        }
+        if let Some(torn) = &self.opened().torn {
+            let message = format!(
+                "a crash left {} unacknowledged bytes, kept in {}",
+                torn.bytes, torn.file
+            );
+            report.find("torn-tail", Severity::Warning, message);
+        }
+        Ok(report)
+    }
+}
+
+impl Inner {
+    fn check_entries(&self, report: &mut Report) -> Result<(), Error> {
+        let fresh = Index::new(self.manifest.term_key());
+        self.ledger.scan(0, &mut |entry| {
+            check_entry(&fresh, &entry, report);
+            ControlFlow::Continue(())
+        })?;
+        fresh.publish(self.ledger.len());
+        for difference in self.index.differences(&fresh) {
+            report.find("index-differs", Severity::Damage, difference);
+        }
+        Ok(())
+    }
+}
+
+fn check_entry(fresh: &Index, entry: &Entry<'_>, report: &mut Report) {
+    let sequence = entry.header.sequence;
+    if entry.header.kind == Kind::Grain {
+        let address = ContentAddress::of(&entry.body);
+        match Grain::from_foreign_blob(entry.body.to_vec(), Profile::Extended) {
+            Ok(_) => report.grains += 1,
+            Err(error) => {
+                let message = format!("entry {sequence}, grain {address}: {error}");
+                report.find("grain-invalid", Severity::Damage, message);
+            }
+        }
+        if fresh.snapshot_all().locate(&address).is_some() {
+            let message = format!("entry {sequence}: grain {address} is stored twice");
+            report.find("grain-twice", Severity::Warning, message);
+        }
+    }
+    if let Err(reason) = replay::apply(fresh, entry) {
+        let message = format!("entry {sequence}: {reason}");
+        report.find("entry-malformed", Severity::Damage, message);
+    }
+}
+
+/// Checks the ledger of a store that does not open.
+///
+/// # Errors
+/// `ERR_NOT_A_STORE`, `ERR_STORE_VERSION`, `ERR_STORAGE_DAMAGED` for an unreadable `MANIFEST`,
+/// `ERR_STORAGE_IO`.
+pub fn verify_damaged(path: impl AsRef<Path>) -> Result<Report, Error> {
+    let path = path.as_ref();
+    let disk = FileDisk::new(path);
+    let manifest = Manifest::read(&disk, path)?.ok_or_else(|| Error::NotAStore {
+        path: path.to_owned(),
+        reason: "it has no MANIFEST".into(),
+    })?;
+    let mut report = Report::default();
+    report.ledger(&ledger::verify(&disk, &manifest.store_id)?);
+    Ok(report)
+}

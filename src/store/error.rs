@@ -1,0 +1,132 @@
+use std::path::PathBuf;
+
+use crate::codec::ContentAddress;
+use crate::{crypto, grain, interchange, ledger, text};
+
+/// Why the store did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A draft or a blob that is not a valid grain.
+    #[error(transparent)]
+    Grain(#[from] grain::Error),
+    /// One grain of a batch is refused; nothing of the batch was stored.
+    #[error("grain {index} of the batch: {source}")]
+    Batch {
+        /// Which one, counted from 0.
+        index: usize,
+        /// What is wrong with it.
+        source: Box<Self>,
+    },
+    /// No grain has this address.
+    #[error("no grain has the address {address}")]
+    NotFound {
+        /// The address asked for.
+        address: ContentAddress,
+    },
+    /// The grain is no longer the head of its lineage (ruling I17).
+    #[error("{address} is superseded already, by {by}")]
+    Conflict {
+        /// The grain to be superseded.
+        address: ContentAddress,
+        /// What superseded it.
+        by: ContentAddress,
+    },
+    /// A grain cannot supersede this one although no policy forbids it.
+    #[error("{address} is no longer current")]
+    NotCurrent {
+        /// The grain to be superseded.
+        address: ContentAddress,
+    },
+    /// A superseding grain that does not say what it supersedes (ruling I5).
+    #[error("the superseding grain must name {address} in derived_from, or a Consent in prior_consent")]
+    NotDerived {
+        /// The grain to be superseded.
+        address: ContentAddress,
+    },
+    /// The grain's policy forbids it (OMS 23).
+    #[error("{address} is protected: its invalidation policy is {rule}")]
+    Denied {
+        /// The protected grain.
+        address: ContentAddress,
+        /// The rule that spoke.
+        rule: &'static str,
+    },
+    /// A put of what is really a supersession (OMS 17.2, ruling I4).
+    #[error("this would replace {address} without superseding it")]
+    ImpliedSupersession {
+        /// The current grain it would replace.
+        address: ContentAddress,
+    },
+    /// There is no store at the path.
+    #[error("{path} is not a grainstore: {reason}")]
+    NotAStore {
+        /// The path.
+        path: PathBuf,
+        /// What is missing or in the way.
+        reason: String,
+    },
+    /// There is a store at the path already.
+    #[error("{path} is a grainstore already")]
+    Exists {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A store of a newer version.
+    #[error("store has format version {found}; this version reads up to {newest}")]
+    Version {
+        /// The version found.
+        found: u64,
+        /// The newest version known.
+        newest: u64,
+    },
+    /// A file of the store that is not what was written.
+    #[error("{what} is damaged: {reason}")]
+    Damaged {
+        /// Which file or entry.
+        what: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The ledger's failure.
+    #[error(transparent)]
+    Ledger(#[from] ledger::Error),
+    /// The text view's failure.
+    #[error(transparent)]
+    Text(#[from] text::Error),
+    /// A file that cannot be read or written as its format asks.
+    #[error(transparent)]
+    Interchange(#[from] interchange::Error),
+    /// No randomness.
+    #[error(transparent)]
+    Crypto(#[from] crypto::Error),
+}
+
+impl Error {
+    /// Returns the specification's code, or ours where it has none.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Grain(source) => source.code(),
+            Self::Batch { source, .. } => source.code(),
+            Self::NotFound { .. } => "ERR_NOT_FOUND",
+            Self::Conflict { .. } | Self::NotCurrent { .. } => "ERR_CONFLICT",
+            Self::NotDerived { .. } => "ERR_SCHEMA",
+            Self::Denied { .. } | Self::ImpliedSupersession { .. } => "ERR_INVALIDATION_DENIED",
+            Self::NotAStore { .. } => "ERR_NOT_A_STORE",
+            Self::Exists { .. } => "ERR_STORE_EXISTS",
+            Self::Version { .. } => "ERR_STORE_VERSION",
+            Self::Damaged { .. } => "ERR_STORAGE_DAMAGED",
+            Self::Ledger(source) => source.code(),
+            Self::Text(source) => source.code(),
+            Self::Interchange(source) => source.code(),
+            Self::Crypto(source) => source.code(),
+        }
+    }
+
+    pub(super) fn damaged(what: impl Into<String>, reason: impl ToString) -> Self {
+        Self::Damaged {
+            what: what.into(),
+            reason: reason.to_string(),
+        }
+    }
+}

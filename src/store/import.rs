@@ -1,0 +1,208 @@
+use std::collections::{HashMap, HashSet};
+
+use crate::codec::ContentAddress;
+use crate::interchange::{self, ForeignId, Loss, Place, Record};
+use crate::ledger::Kind;
+
+use super::entry::{AliasEntry, StatusEntry, encode_exportable, encode_import};
+use super::store::Inner;
+use super::write::Frame;
+use super::{Error, Store};
+
+/// What an import did, record by record counted.
+#[derive(Debug, Default)]
+pub struct Summary {
+    /// Grains that are new here.
+    pub inserted: u64,
+    /// Grains that were here already.
+    pub unchanged: u64,
+    /// Records that say something else than an earlier import did; nothing of them was stored.
+    pub conflicts: Vec<Conflict>,
+    /// Records that could not be stored.
+    pub refused: Vec<Refusal>,
+    /// What is stored but odd: where, and what about it.
+    pub findings: Vec<(Place, String)>,
+    /// What the file says and grains cannot carry.
+    pub loss: Loss,
+}
+
+/// A foreign record that has changed since it was imported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conflict {
+    /// Where it stands in the file.
+    pub place: Place,
+    /// Its name.
+    pub id: ForeignId,
+    /// The grain it was imported as.
+    pub existing: ContentAddress,
+}
+
+/// A record that was not stored.
+#[derive(Debug)]
+pub struct Refusal {
+    /// Where it stands in the file.
+    pub place: Place,
+    /// What is wrong with it.
+    pub error: interchange::Error,
+}
+
+impl Summary {
+    /// Returns whether every record is in the store now.
+    pub fn is_complete(&self) -> bool {
+        self.conflicts.is_empty() && self.refused.is_empty()
+    }
+}
+
+impl Store {
+    /// Stores what a reader made of a file. Importing the same file again changes nothing.
+    ///
+    /// Grains and what the file says about them go in together, a thousand records at a time.
+    /// A status is applied to grains that this import inserts; of grains that are here already the
+    /// store knows better than any file (ruling I18).
+    ///
+    /// # Errors
+    /// Storage errors; records that cannot be stored are in the summary.
+    pub fn import(
+        &self,
+        format: &str,
+        records: impl IntoIterator<Item = Record>,
+    ) -> Result<Summary, Error> {
+        let mut summary = Summary::default();
+        let mut records = records.into_iter();
+        loop {
+            let batch: Vec<Record> = records.by_ref().take(BATCH_LEN).collect();
+            if batch.is_empty() {
+                break;
+            }
+            self.inner.import_batch(batch, &mut summary)?;
+        }
+        let counts = [
+            ("new", summary.inserted),
+            ("old", summary.unchanged),
+            ("conflict", summary.conflicts.len() as u64),
+            ("refused", summary.refused.len() as u64),
+        ];
+        let mut frame = Frame::default();
+        frame.record(Kind::Import, encode_import(format, counts));
+        self.inner.commit(&mut self.inner.writer.lock(), frame)?;
+        Ok(summary)
+    }
+}
+
+impl Inner {
+    fn import_batch(&self, records: Vec<Record>, summary: &mut Summary) -> Result<(), Error> {
+        // Held from the first decision to the acknowledgement, so that no grain goes in twice.
+        let mut writer = self.writer.lock();
+        let mut batch = Batch {
+            inner: self,
+            frame: Frame::default(),
+            pending: HashSet::new(),
+            names: HashMap::new(),
+            summary,
+        };
+        for record in records {
+            batch.add(record)?;
+        }
+        let frame = batch.frame;
+        self.commit(&mut writer, frame)?;
+        Ok(())
+    }
+}
+
+/// Records whose frame is not written yet.
+struct Batch<'a> {
+    inner: &'a Inner,
+    frame: Frame,
+    pending: HashSet<ContentAddress>,
+    names: HashMap<ForeignId, ContentAddress>,
+    summary: &'a mut Summary,
+}
+
+impl Batch<'_> {
+    fn add(&mut self, record: Record) -> Result<(), Error> {
+        let address = record.grain.address();
+        let known = match &record.foreign_id {
+            Some(id) => self.known(id)?,
+            None => None,
+        };
+        if let (Some(id), Some(existing)) = (&record.foreign_id, known)
+            && existing != address
+        {
+            self.summary.conflicts.push(Conflict {
+                place: record.place,
+                id: id.clone(),
+                existing,
+            });
+            return Ok(());
+        }
+        for warning in &record.warnings {
+            let finding = (record.place.clone(), warning.to_string());
+            self.summary.findings.push(finding);
+        }
+        let is_here = self.pending.contains(&address)
+            || self.inner.index.snapshot().locate(&address).is_some();
+        if is_here {
+            self.summary.unchanged += 1;
+        } else {
+            self.insert(&record)?;
+        }
+        match record.foreign_id {
+            Some(id) if known.is_none() => self.name(address, id),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, record: &Record) -> Result<(), Error> {
+        let address = record.grain.address();
+        // Ruling I4: stored, supersedes nothing, and is told.
+        match self.inner.refuse_implied_supersession(&record.grain) {
+            Err(Error::ImpliedSupersession { address }) => {
+                let message = format!("stored, but does not supersede {address} as it implies");
+                self.summary.findings.push((record.place.clone(), message));
+            }
+            other => other?,
+        }
+        self.frame.grain(record.grain.clone());
+        self.pending.insert(address);
+        self.summary.inserted += 1;
+        if !record.status.is_empty() {
+            let status = StatusEntry {
+                of: address,
+                change: record.status,
+                justification: None,
+            };
+            self.frame.record(Kind::Status, status.encode());
+        }
+        if let Some(exportable) = record.exportable {
+            let flag = encode_exportable(&address, exportable);
+            self.frame.record(Kind::Flag, flag);
+        }
+        Ok(())
+    }
+
+    fn name(&mut self, of: ContentAddress, id: ForeignId) {
+        let alias = AliasEntry {
+            of,
+            format: id.format.to_owned(),
+            scope: id.scope.clone(),
+            id: id.id.clone(),
+        };
+        self.frame.record(Kind::Alias, alias.encode());
+        self.names.insert(id, of);
+    }
+
+    /// Returns what a foreign name stands for, in this batch or in the store.
+    fn known(&self, id: &ForeignId) -> Result<Option<ContentAddress>, Error> {
+        match self.names.get(id) {
+            Some(address) => Ok(Some(*address)),
+            None => {
+                let name = [id.format, id.scope.as_str(), id.id.as_str()];
+                self.inner.resolve(&self.inner.index.snapshot(), name)
+            }
+        }
+    }
+}
+
+/// Records: enough to make a sync cheap, few enough to keep memory flat.
+const BATCH_LEN: usize = 1_000;

@@ -1,0 +1,29 @@
+//! The store: opens, locks and joins the rooms above; every change passes through here
+//! (OMS 28.3, 28.4).
+//!
+//! A change is a ledger frame. Once it is durable it is applied to the index and fed to the text
+//! view, and only then acknowledged. What the rooms above cannot decide alone (is this address
+//! here already, may that grain be superseded) is gathered here and asked there.
+
+mod check;
+mod entry;
+mod import;
+mod manifest;
+mod options;
+mod read;
+mod replay;
+mod stats;
+mod store;
+mod supersede;
+mod write;
+
+mod error;
+
+pub use check::{Finding, Report, Severity, verify_damaged};
+pub use error::Error;
+pub use import::{Conflict, Refusal, Summary};
+pub use options::{Clock, Create, Options, SystemClock};
+pub use read::{Page, Version};
+pub use stats::Stats;
+pub use store::{Opened, Store};
+pub use write::NewGrain;

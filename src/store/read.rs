@@ -1,0 +1,171 @@
+use std::collections::BTreeMap;
+
+use crate::codec::ContentAddress;
+use crate::grain::{Grain, Status, Time};
+use crate::index::{Family, Snapshot};
+
+use super::entry::StatusEntry;
+use super::store::Inner;
+use super::{Error, Store};
+
+/// A stretch of a listing, and where the next one begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// Addresses in the order in which their grains were stored.
+    pub addresses: Vec<ContentAddress>,
+    /// What to pass to go on; none at the end. It stays good whatever is written meanwhile.
+    pub next: Option<u64>,
+}
+
+/// One grain of a lineage.
+#[derive(Debug, Clone)]
+pub struct Version {
+    /// The grain.
+    pub grain: Grain,
+    /// Its status now.
+    pub status: Status,
+    /// When it was stored here.
+    pub stored_at: Time,
+}
+
+impl Store {
+    /// Returns a grain by its address; its bytes are checked against it.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_INTEGRITY`.
+    pub fn get(&self, address: &ContentAddress) -> Result<Option<Grain>, Error> {
+        match self.snapshot().locate(address) {
+            Some(row) => self.inner.grain_at(row, address).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns grains by their addresses, in the same order.
+    ///
+    /// # Errors
+    /// As [`Store::get`].
+    pub fn get_batch(&self, addresses: &[ContentAddress]) -> Result<Vec<Option<Grain>>, Error> {
+        addresses.iter().map(|address| self.get(address)).collect()
+    }
+
+    /// Returns whether a grain is here.
+    pub fn exists(&self, address: &ContentAddress) -> bool {
+        self.snapshot().locate(address).is_some()
+    }
+
+    /// Returns the status of a grain: what the store says about it beside its blob (OMS 28.3).
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn status(&self, address: &ContentAddress) -> Result<Status, Error> {
+        let snapshot = self.snapshot();
+        let row = snapshot.locate(address).ok_or(Error::NotFound { address: *address })?;
+        self.inner.status_at(&snapshot, row)
+    }
+
+    /// Returns the addresses of up to `limit` grains, oldest first, from where `after` left off.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn list(&self, after: Option<u64>, limit: usize) -> Result<Page, Error> {
+        let snapshot = self.snapshot();
+        let from = after.map_or(0, |row| row.saturating_add(1));
+        let mut addresses = Vec::new();
+        let mut last = None;
+        for row in snapshot.grains().iter().skip_while(|row| *row < from) {
+            if addresses.len() == limit {
+                return Ok(Page {
+                    addresses,
+                    next: last,
+                });
+            }
+            addresses.push(ContentAddress::of(&self.inner.ledger.read(row)?.body));
+            last = Some(row);
+        }
+        Ok(Page {
+            addresses,
+            next: None,
+        })
+    }
+
+    /// Returns every grain of the lineage that a grain belongs to: what it supersedes and what
+    /// superseded it, in the order in which they were stored.
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn history(&self, address: &ContentAddress) -> Result<Vec<Version>, Error> {
+        let snapshot = self.snapshot();
+        let start = snapshot.locate(address).ok_or(Error::NotFound { address: *address })?;
+        let mut versions = BTreeMap::new();
+        let mut pending = vec![start];
+        while let Some(row) = pending.pop() {
+            if versions.contains_key(&row) {
+                continue;
+            }
+            let version = self.inner.version_at(&snapshot, row)?;
+            let next = version.status.superseded_by;
+            pending.extend(next.and_then(|address| snapshot.locate(&address)));
+            let address = version.grain.address();
+            for earlier in snapshot.pointing_at(Family::Lineage, &address).iter() {
+                // The index holds the head of an address: ask the grain itself.
+                if self.inner.status_at(&snapshot, earlier)?.superseded_by == Some(address) {
+                    pending.push(earlier);
+                }
+            }
+            versions.insert(row, version);
+        }
+        Ok(versions.into_values().collect())
+    }
+
+    /// Reads the grain of a row; the caller got the row from this store's index.
+    pub(crate) fn version_at(&self, snapshot: &Snapshot<'_>, row: u64) -> Result<Version, Error> {
+        self.inner.version_at(snapshot, row)
+    }
+
+    /// Returns the address that a foreign name stands for, the newest if it has had several.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn resolve(&self, format: &str, scope: &str, id: &str) -> Result<Option<ContentAddress>, Error> {
+        self.inner.resolve(&self.snapshot(), [format, scope, id])
+    }
+}
+
+impl Inner {
+    pub(super) fn status_at(&self, snapshot: &Snapshot<'_>, row: u64) -> Result<Status, Error> {
+        let mut status = Status::default();
+        for entry in snapshot.status_entries(row).iter() {
+            let body = self.ledger.read(entry)?.body;
+            let change = StatusEntry::decode(&body)
+                .ok_or_else(|| Error::damaged(format!("entry {entry}"), "not a status"))?;
+            status.apply(&change.change);
+        }
+        Ok(status)
+    }
+
+    pub(super) fn version_at(&self, snapshot: &Snapshot<'_>, row: u64) -> Result<Version, Error> {
+        let entry = self.ledger.read(row)?;
+        Ok(Version {
+            stored_at: Time::from_ms(entry.header.time_ms),
+            // The ledger has proven the body against its commitment.
+            grain: Grain::from_proven(entry.body.into_owned())?,
+            status: self.status_at(snapshot, row)?,
+        })
+    }
+
+    pub(super) fn resolve(
+        &self,
+        snapshot: &Snapshot<'_>,
+        name: [&str; 3],
+    ) -> Result<Option<ContentAddress>, Error> {
+        for row in snapshot.foreign(name).iter().rev() {
+            let body = self.ledger.read(row)?.body;
+            let alias = super::entry::AliasEntry::decode(&body)
+                .ok_or_else(|| Error::damaged(format!("entry {row}"), "not an alias"))?;
+            if alias.name() == name {
+                return Ok(Some(alias.of));
+            }
+        }
+        Ok(None)
+    }
+}

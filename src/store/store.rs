@@ -1,0 +1,283 @@
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::grain::{Grain, Time};
+use crate::index::{Index, Snapshot};
+use crate::ledger::{Disk, FileDisk, Kind, Ledger, Lock, MemoryDisk, Torn};
+use crate::text::{self, Document, Text};
+
+use super::manifest::{self, Manifest};
+use super::{Create, Error, Options, replay};
+
+/// A store of grains. Cheap to clone, and usable from any thread.
+///
+/// ```
+/// use grainstore::{Draft, Options, Store};
+///
+/// let store = Store::in_memory(Options::default())?;
+/// let address = store.put(Draft::belief("user", "prefers", "dark mode").confidence(0.9))?;
+/// let grain = store.get(&address)?.expect("it was just put");
+/// assert_eq!(grain.text("object"), Some("dark mode"));
+/// # Ok::<(), grainstore::store::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Store {
+    pub(super) inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+pub(super) struct Inner {
+    pub(super) options: Options,
+    pub(super) manifest: Manifest,
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) ledger: Ledger,
+    pub(super) index: Index,
+    pub(super) text: Text,
+    /// Held by whoever changes something, from the decision to the acknowledgement.
+    pub(super) writer: Mutex<Writer>,
+    opened: Opened,
+    _lock: Lock,
+}
+
+/// What only the writer knows.
+#[derive(Debug)]
+pub(super) struct Writer {
+    /// The time of the last entry: ledger time never goes back, whatever the clock does.
+    pub(super) last: Time,
+}
+
+/// What was found when a store was opened.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Opened {
+    /// Whether the store was created.
+    pub created: bool,
+    /// What a crash left behind the last acknowledged frame, set aside.
+    pub torn: Option<Torn>,
+    /// Why the text view had to be built anew.
+    pub text_rebuilt: Option<String>,
+}
+
+impl Store {
+    /// Opens the store in a directory, and creates it if [`Options::create`] allows.
+    ///
+    /// # Errors
+    /// `ERR_NOT_A_STORE`, `ERR_STORE_EXISTS`, `ERR_STORE_VERSION`, `ERR_STORE_LOCKED` while
+    /// another process has it open, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
+    pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Self, Error> {
+        let path = path.as_ref();
+        prepare_folder(path, options.create)?;
+        let disk = Arc::new(FileDisk::new(path));
+        let text = text::Place::Folder(path.join("text"));
+        Self::open_on(disk, &text, path, options)
+    }
+
+    /// Creates a store in memory, which is gone when its last handle is.
+    ///
+    /// # Errors
+    /// `ERR_NO_RANDOMNESS`.
+    pub fn in_memory(options: Options) -> Result<Self, Error> {
+        let disk = Arc::new(MemoryDisk::default());
+        Self::open_on(disk, &text::Place::Memory, Path::new("memory"), options)
+    }
+
+    fn open_on(
+        disk: Arc<dyn Disk>,
+        place: &text::Place,
+        path: &Path,
+        options: Options,
+    ) -> Result<Self, Error> {
+        let found = Manifest::read(&*disk, path)?;
+        match (&found, options.create) {
+            (Some(_), Create::New) => {
+                return Err(Error::Exists {
+                    path: path.to_owned(),
+                });
+            }
+            (None, Create::Never) => return Err(no_manifest(path)),
+            _ => {}
+        }
+        let lock = Lock::take(&*disk, LOCK)?;
+        let mut opened = Opened {
+            created: found.is_none(),
+            ..Opened::default()
+        };
+        let (manifest, index, ledger) = match found {
+            Some(manifest) => {
+                let index = Index::new(manifest.term_key());
+                let ledger = open_ledger(&disk, &manifest, &index, &options, &mut opened)?;
+                (manifest, index, ledger)
+            }
+            None => {
+                let manifest = Manifest::new(&*options.random, options.clock.now())?;
+                let ledger = options.ledger.clone();
+                let ledger = Ledger::create(Arc::clone(&disk), manifest.store_id, ledger)?;
+                manifest.write(&*disk)?;
+                (manifest.clone(), Index::new(manifest.term_key()), ledger)
+            }
+        };
+        index.publish(ledger.len());
+        let (text, text_opened) = Text::open(place, ledger.len(), options.text)?;
+        if let text::Opened::Rebuilt { reason } = text_opened {
+            opened.text_rebuilt = Some(reason);
+        }
+        let inner = Inner {
+            options,
+            manifest,
+            disk,
+            ledger,
+            index,
+            text,
+            writer: Mutex::new(Writer {
+                last: Time::from_ms(i64::MIN),
+            }),
+            opened,
+            _lock: lock,
+        };
+        inner.recover()?;
+        Ok(Self {
+            inner: Arc::new(inner),
+        })
+    }
+
+    /// Returns what was found when the store was opened.
+    pub fn opened(&self) -> &Opened {
+        &self.inner.opened
+    }
+
+    /// Commits the text view, so that the next open need not feed it again.
+    ///
+    /// Grains are durable without it; it only saves time.
+    ///
+    /// # Errors
+    /// `ERR_TEXT`.
+    pub fn flush_text(&self) -> Result<(), Error> {
+        Ok(self.inner.text.close()?)
+    }
+
+    pub(crate) fn snapshot(&self) -> Snapshot<'_> {
+        self.inner.index.snapshot()
+    }
+
+    pub(crate) fn text_view(&self) -> &Text {
+        &self.inner.text
+    }
+}
+
+impl Inner {
+    /// Brings the writer and the text view to where the ledger is.
+    fn recover(&self) -> Result<(), Error> {
+        if let Some(last) = self.ledger.len().checked_sub(1) {
+            self.writer.lock().last = Time::from_ms(self.ledger.read(last)?.header.time_ms);
+        }
+        let mut failed = None;
+        self.ledger.scan(self.text.watermark(), &mut |entry| {
+            if entry.header.kind == Kind::Grain
+                && let Ok(grain) = crate::grain::Grain::from_proven(entry.body.to_vec())
+            {
+                failed = self.feed_text(entry.header.sequence, &grain).err();
+            }
+            match failed {
+                Some(_) => ControlFlow::Break(()),
+                None => ControlFlow::Continue(()),
+            }
+        })?;
+        match failed {
+            Some(error) => Err(error),
+            None => {
+                self.text.advance(self.ledger.len());
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn feed_text(&self, row: u64, grain: &Grain) -> Result<(), Error> {
+        let passages = grain.wording().into_iter().map(|(_, words)| words);
+        Ok(self.text.add(row, passages.collect::<Document>())?)
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // A short run leaves its few rows for the next open to feed: a commit costs more.
+        let uncommitted = self.ledger.len().saturating_sub(self.text.committed());
+        if uncommitted >= WORTH_A_COMMIT
+            && let Err(error) = self.text.close()
+        {
+            tracing::warn!(%error, "closing without committing the text view");
+        }
+    }
+}
+
+fn open_ledger(
+    disk: &Arc<dyn Disk>,
+    manifest: &Manifest,
+    index: &Index,
+    options: &Options,
+    opened: &mut Opened,
+) -> Result<Ledger, Error> {
+    let mut fault = None;
+    let (ledger, found) = Ledger::open(
+        Arc::clone(disk),
+        manifest.store_id,
+        options.ledger.clone(),
+        0,
+        &mut |entry| {
+            if let Err(reason) = replay::apply(index, entry) {
+                fault.get_or_insert((entry.header.sequence, reason));
+            }
+        },
+    )?;
+    if let Some((sequence, reason)) = fault {
+        return Err(Error::damaged(format!("entry {sequence}"), reason));
+    }
+    opened.torn = found.torn;
+    Ok(ledger)
+}
+
+/// Makes sure there is a folder to look into, and none of somebody else's.
+fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
+    let not_a_store = |reason: String| Error::NotAStore {
+        path: path.to_owned(),
+        reason,
+    };
+    let failed = |error: std::io::Error| not_a_store(error.to_string());
+    match path.metadata() {
+        Ok(found) if !found.is_dir() => Err(not_a_store("it is a file".into())),
+        Ok(_) if path.join(manifest::NAME).exists() => Ok(()),
+        Ok(_) if create == Create::Never => Err(no_manifest(path)),
+        Ok(_) => {
+            // What a crash inside an earlier creation left may be there, and nothing else.
+            for item in path.read_dir().map_err(failed)? {
+                let name = item.map_err(failed)?.file_name();
+                let ours = ["ledger", "text", LOCK, manifest::TEMPORARY];
+                if !ours.iter().any(|known| name == *known) {
+                    let name = PathBuf::from(name);
+                    return Err(not_a_store(format!("it holds {} and no MANIFEST", name.display())));
+                }
+            }
+            Ok(())
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            if create == Create::Never {
+                return Err(not_a_store("it does not exist".into()));
+            }
+            std::fs::create_dir_all(path).map_err(failed)
+        }
+        Err(error) => Err(failed(error)),
+    }
+}
+
+fn no_manifest(path: &Path) -> Error {
+    Error::NotAStore {
+        path: path.to_owned(),
+        reason: "it has no MANIFEST".into(),
+    }
+}
+
+const LOCK: &str = "LOCK";
+
+/// Rows that are quicker committed now than fed at every open.
+const WORTH_A_COMMIT: u64 = 1024;

@@ -1,0 +1,92 @@
+use crate::codec::ContentAddress;
+use crate::grain::{Grain, StatusChange, Type};
+use crate::ledger::Kind;
+use crate::policy::{self, Verdict};
+
+use super::entry::{StatusEntry, encode_denial};
+use super::store::Inner;
+use super::write::{Frame, NewGrain};
+use super::{Error, Store};
+
+impl Store {
+    /// Stores a grain that replaces another, and marks the other as superseded: both or neither
+    /// (OMS 28.4). Returns the address of the new grain.
+    ///
+    /// The new grain names the old one in `derived_from`, or a Consent in `prior_consent`.
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND`; `ERR_CONFLICT` for a grain that is no longer current (ruling I17);
+    /// `ERR_SCHEMA` for a new grain that does not name the old one (ruling I5);
+    /// `ERR_INVALIDATION_DENIED` where the old grain's policy forbids it (OMS 23), and the refusal
+    /// is recorded; else as [`Store::put`].
+    pub fn supersede(
+        &self,
+        old: &ContentAddress,
+        new: impl Into<NewGrain>,
+        justification: Option<&str>,
+    ) -> Result<ContentAddress, Error> {
+        let inner = &*self.inner;
+        let now = inner.options.clock.now();
+        let new = new.into().finish(now, inner.options.profile)?;
+        let address = new.address();
+
+        let mut writer = inner.writer.lock();
+        let snapshot = inner.index.snapshot();
+        let row = snapshot.locate(old).ok_or(Error::NotFound { address: *old })?;
+        let status = inner.status_at(&snapshot, row)?;
+        match status.superseded_by {
+            // Asked again after an unknown outcome: done is done.
+            Some(by) if by == address => return Ok(address),
+            Some(by) => return Err(Error::Conflict { address: *old, by }),
+            None if !status.is_current() => return Err(Error::NotCurrent { address: *old }),
+            None => {}
+        }
+        check_names(&new, old)?;
+        let old_grain = inner.grain_at(row, old)?;
+        if let Verdict::Deny { rule } = policy::supersede(&old_grain) {
+            let mut frame = Frame::default();
+            frame.record(Kind::Denial, encode_denial(old, "supersede", rule));
+            inner.commit(&mut writer, frame)?;
+            return Err(Error::Denied {
+                address: *old,
+                rule,
+            });
+        }
+        let mut frame = Frame::default();
+        if snapshot.locate(&address).is_none() {
+            frame.grain(new);
+        }
+        let status = StatusEntry {
+            of: *old,
+            change: StatusChange {
+                superseded_by: Some(address),
+                system_valid_to: Some(now.max(writer.last)),
+                ..StatusChange::default()
+            },
+            justification: justification.map(str::to_owned),
+        };
+        frame.record(Kind::Status, status.encode());
+        inner.commit(&mut writer, frame)?;
+        Ok(address)
+    }
+}
+
+/// OMS 23.1, ruling I5: a superseding grain says what it supersedes.
+fn check_names(new: &Grain, old: &ContentAddress) -> Result<(), Error> {
+    let names = new.derived_from().any(|parent| parent == *old)
+        || (new.type_() == Type::Consent && new.link("prior_consent") == Some(*old));
+    // A grain cannot replace itself; it could not name itself either.
+    if names && new.address() != *old {
+        Ok(())
+    } else {
+        Err(Error::NotDerived { address: *old })
+    }
+}
+
+impl Inner {
+    /// Reads the grain of a row that the index says has this address.
+    pub(super) fn grain_at(&self, row: u64, address: &ContentAddress) -> Result<Grain, Error> {
+        let entry = self.ledger.read(row)?;
+        Ok(Grain::from_stored(entry.body.into_owned(), *address)?)
+    }
+}
