@@ -10,6 +10,7 @@
 mod address;
 mod canonical;
 mod cbor;
+mod compress;
 mod encoding;
 mod header;
 mod json;
@@ -22,6 +23,8 @@ mod error;
 
 pub use address::ContentAddress;
 pub use canonical::Canonical;
+pub use compress::Compression;
+pub(crate) use compress::Decompressor;
 pub use encoding::{Encoding, encode_value};
 pub use error::Error;
 pub use header::{Flags, Header, Sensitivity};
