@@ -14,6 +14,7 @@ mod compress;
 mod encoding;
 mod header;
 mod json;
+mod lz4_frame;
 mod msgpack;
 mod profile;
 mod reader;
