@@ -10,9 +10,11 @@
 mod address;
 mod canonical;
 mod cbor;
+mod compress;
 mod encoding;
 mod header;
 mod json;
+mod lz4_frame;
 mod msgpack;
 mod profile;
 mod reader;
@@ -22,6 +24,8 @@ mod error;
 
 pub use address::ContentAddress;
 pub use canonical::Canonical;
+pub use compress::Compression;
+pub(crate) use compress::Decompressor;
 pub use encoding::{Encoding, encode_value};
 pub use error::Error;
 pub use header::{Flags, Header, Sensitivity};

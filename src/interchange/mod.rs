@@ -6,6 +6,8 @@
 
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+pub mod mg;
+
 mod loss;
 mod record;
 

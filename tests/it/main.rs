@@ -6,6 +6,7 @@ mod codec;
 mod grain;
 mod sample;
 mod ledger;
+mod mg;
 mod text;
 mod tidy;
 mod vectors;

@@ -1,0 +1,803 @@
+//! Archives: what is written is read back to the byte, and every lie of a file has its code.
+
+use std::collections::BTreeMap;
+use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
+
+use grainstore::codec::{Compression, ContentAddress, Encoding, Flags, Profile};
+use grainstore::grain::{Draft, Grain, Lifecycle, Status, Time, Verification};
+use grainstore::interchange::mg::{
+    Archive, Entry, Plan, ReadOptions, Summary, WriteOptions, read_frames, volume_path, write,
+    write_end, write_frame,
+};
+use grainstore::interchange::{Error, Record};
+use proptest::prelude::*;
+use sha2::{Digest, Sha256};
+
+use crate::sample::draft;
+
+const CODECS: [Compression; 3] = [Compression::None, Compression::Zstd, Compression::Lz4];
+
+/// How many random damages with a checksum that fits; `just grains` runs more.
+fn damages() -> u32 {
+    option_env!("GRAINSTORE_CASES").map_or(10_000, |cases| cases.parse().unwrap())
+}
+
+type Memory = Vec<(Grain, Status)>;
+
+fn grain(ms: i64, text: &str) -> Grain {
+    let draft = Draft::event(text).created_at(Time::from_ms(ms));
+    draft.finish(Profile::Extended).unwrap()
+}
+
+fn cbor_grain(ms: i64, text: &str) -> Grain {
+    let draft = Draft::event(text).created_at(Time::from_ms(ms));
+    draft
+        .encoding(Encoding::Cbor)
+        .finish(Profile::Extended)
+        .unwrap()
+}
+
+fn retracted() -> Status {
+    Status {
+        verification: Verification::Retracted,
+        system_valid_to: Some(Time::from_ms(1_768_471_200_000)),
+        ..Status::default()
+    }
+}
+
+/// Five grains, one of them CBOR; two with a status if `with_status`.
+fn memory(with_status: bool) -> Memory {
+    let mut memory: Memory = (0..4)
+        .map(|n| (grain(n, &format!("event {n}")), Status::default()))
+        .collect();
+    memory.push((cbor_grain(4, "last"), Status::default()));
+    if with_status {
+        memory[1].1 = retracted();
+        memory[2].1.superseded_by = Some(memory[3].0.address());
+    }
+    memory
+}
+
+fn entries(memory: &Memory) -> Vec<Entry> {
+    let entry = |(grain, status): &(Grain, Status)| Entry::of(grain, status);
+    memory.iter().map(entry).collect()
+}
+
+fn fetch(memory: &Memory) -> impl FnMut(ContentAddress) -> Result<Grain, Error> {
+    let by_address: BTreeMap<_, _> = memory
+        .iter()
+        .map(|(grain, _)| (grain.address(), grain.clone()))
+        .collect();
+    move |address| Ok(by_address[&address].clone())
+}
+
+fn write_with(memory: &Memory, options: WriteOptions) -> Result<(Vec<u8>, Summary), Error> {
+    let mut file = Vec::new();
+    let summary = write(&mut file, entries(memory), options, fetch(memory))?;
+    Ok((file, summary))
+}
+
+fn pack(memory: &Memory, compression: Compression) -> Vec<u8> {
+    let options = WriteOptions {
+        compression,
+        ..WriteOptions::default()
+    };
+    write_with(memory, options).unwrap().0
+}
+
+fn open(file: &[u8]) -> Result<Archive<Cursor<&[u8]>>, Error> {
+    Archive::open(Cursor::new(file), ReadOptions::default())
+}
+
+fn unpack(file: &[u8]) -> Result<Vec<Record>, Error> {
+    open(file)?.records()?.collect()
+}
+
+fn back(records: Vec<Record>) -> Memory {
+    let status = |record: &Record| {
+        let mut status = Status::default();
+        status.apply(&record.status);
+        status
+    };
+    records
+        .into_iter()
+        .map(|record| (record.grain.clone(), status(&record)))
+        .collect()
+}
+
+/// Returns the code of the first thing wrong with a file.
+fn code(file: &[u8]) -> &'static str {
+    let report = Archive::verify(Cursor::new(file), ReadOptions::default());
+    report.findings.first().map_or("valid", Error::code)
+}
+
+/// Replaces the footer with the checksum of what stands before it.
+fn seal(mut file: Vec<u8>) -> Vec<u8> {
+    let body = file.len() - 32;
+    let checksum = Sha256::digest(&file[..body]);
+    file[body..].copy_from_slice(&checksum);
+    file
+}
+
+/// A file put together by hand: flags, codec, declared count, offsets, grains and what follows.
+#[derive(Clone)]
+struct Raw {
+    flags: u8,
+    codec: u8,
+    count: u32,
+    offsets: Vec<u32>,
+    region: Vec<u8>,
+    manifest: Vec<u8>,
+}
+
+impl Raw {
+    fn of(grains: &[Grain]) -> Self {
+        let count = u32::try_from(grains.len()).unwrap();
+        let mut raw = Self {
+            flags: 0,
+            codec: 0,
+            count,
+            offsets: Vec::new(),
+            region: Vec::new(),
+            manifest: Vec::new(),
+        };
+        for grain in grains {
+            let at = 16 + 4 * grains.len() + raw.region.len();
+            raw.offsets.push(u32::try_from(at).unwrap());
+            raw.region.extend_from_slice(grain.blob());
+        }
+        raw
+    }
+
+    fn zstd(grains: &[Grain], region: &[u8]) -> Self {
+        let mut raw = Self::of(grains);
+        let base = raw.offsets[0];
+        raw.offsets.iter_mut().for_each(|offset| *offset -= base);
+        (raw.flags, raw.codec) = (4, 1);
+        raw.region = zstd::encode_all(region, 3).unwrap();
+        raw
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let mut file = vec![b'M', b'G', 1, self.flags];
+        file.extend(self.count.to_be_bytes());
+        file.extend([1, self.codec, 0, 0, 0, 0, 0, 0]);
+        file.extend(self.offsets.iter().flat_map(|offset| offset.to_be_bytes()));
+        file.extend(&self.region);
+        file.extend(&self.manifest);
+        file.extend([0; 32]);
+        seal(file)
+    }
+
+    fn code(&self) -> &'static str {
+        code(&self.bytes())
+    }
+}
+
+fn status() -> impl Strategy<Value = Status> {
+    let words = vec!["unverified", "verified", "contested", "retracted"];
+    let word = prop::sample::select(words).prop_map(|word| Verification::named(word).unwrap());
+    let address = any::<[u8; 32]>().prop_map(ContentAddress::new);
+    let time = any::<i64>().prop_map(Time::from_ms);
+    (prop::option::of(address), prop::option::of(time), word).prop_map(|(by, to, word)| Status {
+        superseded_by: by,
+        system_valid_to: to,
+        verification: word,
+        ..Status::default()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn what_is_written_is_read_and_written_again_to_the_same_bytes(
+        drafts in prop::collection::vec((draft(), prop::option::of(status())), 0..12),
+    ) {
+        let memory: Memory = drafts
+            .into_iter()
+            .map(|(draft, status)| {
+                (draft.finish(Profile::Extended).unwrap(), status.unwrap_or_default())
+            })
+            .collect();
+        for compression in CODECS {
+            for memory in [&memory, &memory.iter().map(|(g, _)| (g.clone(), Status::default())).collect()] {
+                let file = pack(memory, compression);
+                prop_assert_eq!(code(&file), "valid");
+                let read = back(unpack(&file).unwrap());
+                let sorted = read.is_sorted_by_key(|(g, _)| (g.created_at(), g.address()));
+                prop_assert!(sorted);
+                let by_address = |memory: &Memory| -> BTreeMap<_, _> {
+                    memory.iter().rev().map(|(g, s)| (g.address(), (g.blob().to_vec(), *s))).collect()
+                };
+                prop_assert_eq!(by_address(&read), by_address(memory));
+                let reversed = read.iter().rev().cloned().collect();
+                prop_assert_eq!(pack(&reversed, compression), file);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_bytes_of_a_file_are_those_of_the_specification() {
+    let (a, b) = (grain(1, "a"), cbor_grain(2, "b"));
+    let memory = vec![(a.clone(), retracted()), (b.clone(), Status::default())];
+    let mut raw = Raw::of(&[a.clone(), b]);
+    raw.flags = 0b1_0011;
+    raw.manifest = [
+        &[0x81, 0xd9, 64][..],
+        a.address().to_string().as_bytes(),
+        b"\x82\xa3svt\xcf\x00\x00\x01\x9b\xc1\x19\x01\x00\xa7vstatus\xa9retracted",
+    ]
+    .concat();
+    assert_eq!(1_768_471_200_000_u64, 0x019b_c119_0100);
+    assert_eq!(pack(&memory, Compression::None), raw.bytes());
+}
+
+#[test]
+fn the_manifest_is_cbor_when_every_grain_is() {
+    for compression in CODECS {
+        let memory = vec![
+            (cbor_grain(1, "a"), retracted()),
+            (cbor_grain(2, "b"), Status::default()),
+        ];
+        let file = pack(&memory, compression);
+        assert!(file.windows(3).any(|bytes| bytes == [0xa1, 0x78, 64]));
+        assert_eq!(back(unpack(&file).unwrap()), memory);
+    }
+}
+
+#[test]
+fn what_a_file_cannot_carry_is_counted() {
+    let with = |lifecycle, contradicted, verification| Status {
+        lifecycle,
+        contradicted,
+        verification,
+        ..Status::default()
+    };
+    let memory = vec![
+        (
+            grain(1, "a"),
+            with(Lifecycle::Archived, false, Verification::Unverified),
+        ),
+        (
+            grain(2, "b"),
+            with(Lifecycle::Deprecated, true, Verification::Contested),
+        ),
+        (
+            grain(3, "c"),
+            with(Lifecycle::Superseded, true, Verification::Verified),
+        ),
+        (
+            grain(4, "d"),
+            Status {
+                lifecycle: Lifecycle::Superseded,
+                ..retracted()
+            },
+        ),
+    ];
+    let (_, summary) = write_with(&memory, WriteOptions::default()).unwrap();
+    let loss: Vec<_> = summary.loss.iter().collect();
+    assert_eq!(loss, [("contradicted", 1), ("lifecycle", 3)]);
+    assert_eq!((summary.grains, summary.manifest_entries), (4, 3));
+}
+
+#[test]
+fn every_flipped_bit_every_cut_and_every_trailing_byte_is_refused() {
+    for compression in CODECS {
+        let file = pack(&memory(true), compression);
+        assert!(file.len() <= 4096);
+        assert_eq!(code(&file), "valid");
+        for at in 0..file.len() * 8 {
+            let mut flipped = file.clone();
+            flipped[at / 8] ^= 1 << (at % 8);
+            let expected = if at < 24 {
+                "ERR_MG_MAGIC"
+            } else {
+                "ERR_MG_CHECKSUM"
+            };
+            assert_eq!(code(&flipped), expected, "{compression:?} bit {at}");
+        }
+        for len in 0..file.len() {
+            let expected = if len < 48 {
+                "ERR_MG_TRUNCATED"
+            } else {
+                "ERR_MG_CHECKSUM"
+            };
+            assert_eq!(code(&file[..len]), expected, "{compression:?} {len}");
+        }
+        for extra in 1..=64 {
+            let longer = [&file[..], &vec![0; extra]].concat();
+            assert_eq!(code(&longer), "ERR_MG_CHECKSUM", "{compression:?} {extra}");
+        }
+    }
+}
+
+#[test]
+fn damage_under_a_checksum_that_fits_never_shows_a_wrong_grain() {
+    let mut seed = 1_u64;
+    let mut random = |below: usize| {
+        // xorshift64: repeatable, and as good as needed here.
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        usize::try_from(seed % u64::try_from(below).unwrap()).unwrap()
+    };
+    let files: Vec<_> = CODECS
+        .into_iter()
+        .flat_map(|codec| [true, false].map(|status| pack(&memory(status), codec)))
+        .collect();
+    let mut outcomes = BTreeMap::<_, u32>::new();
+    for _ in 0..damages() {
+        let mut file = files[random(files.len())].clone();
+        for _ in 0..=random(3) {
+            let at = random((file.len() - 32) * 8);
+            file[at / 8] ^= 1 << (at % 8);
+        }
+        let file = seal(file);
+        *outcomes.entry(code(&file)).or_default() += 1;
+        let Ok(archive) = open(&file) else { continue };
+        for record in archive.records().unwrap().flatten() {
+            let grain = record.grain;
+            assert_eq!(grain.address(), ContentAddress::of(grain.blob()));
+            assert!(Grain::from_foreign_blob(grain.into_blob(), Profile::Extended).is_ok());
+        }
+    }
+    // The damage reaches every check, not only the first.
+    for expected in [
+        "ERR_MG_INDEX",
+        "ERR_MG_CODEC",
+        "ERR_MG_MANIFEST",
+        "ERR_MG_FLAGS",
+        "ERR_CORRUPT",
+    ] {
+        assert!(outcomes.contains_key(expected), "{expected}: {outcomes:?}");
+    }
+}
+
+#[test]
+fn bombs_are_refused_before_they_unfold() {
+    let zeros = io::repeat(0).take(200 << 20);
+    let mut lz4 = lz4_flex::frame::FrameEncoder::new(Vec::new());
+    io::copy(&mut zeros.take(200 << 20), &mut lz4).unwrap();
+    let zstd = zstd::encode_all(io::repeat(0).take(200 << 20), 3).unwrap();
+    for (codec, region) in [(1, zstd), (2, lz4.finish().unwrap())] {
+        // One offset accounts for 1 MiB, the two for all of it, at more than 100:1.
+        for offsets in [vec![0], vec![0, 199 << 20]] {
+            let count = u32::try_from(offsets.len()).unwrap();
+            let (region, manifest) = (region.clone(), Vec::new());
+            let raw = Raw {
+                flags: 4,
+                codec,
+                count,
+                offsets,
+                region,
+                manifest,
+            };
+            assert_eq!(raw.code(), "ERR_MG_LIMIT");
+            let configured = ReadOptions {
+                region_len_max: 1 << 20,
+                trust_ratio: true,
+            };
+            let error = Archive::open(Cursor::new(raw.bytes()), configured).unwrap_err();
+            assert_eq!(error.code(), "ERR_MG_LIMIT");
+            let trusting = ReadOptions {
+                trust_ratio: true,
+                ..ReadOptions::default()
+            };
+            assert_eq!(
+                Archive::open(Cursor::new(raw.bytes()), trusting).is_ok(),
+                count == 2
+            );
+        }
+    }
+}
+
+#[test]
+fn a_lie_in_the_header_or_the_index_has_its_code() {
+    let grains = [grain(1, "a"), grain(2, "b"), grain(3, "c")];
+    let honest = Raw::of(&grains);
+    assert_eq!(honest.code(), "valid");
+    let lie = |change: &dyn Fn(&mut Raw)| {
+        let mut raw = honest.clone();
+        change(&mut raw);
+        raw.code()
+    };
+    for (count, code) in [
+        (u32::MAX, "ERR_MG_INDEX"),
+        (4, "ERR_MG_INDEX"),
+        (2, "ERR_MG_INDEX"),
+        (0, "ERR_MG_TRAILING"),
+    ] {
+        assert_eq!(lie(&|raw| raw.count = count), code, "{count} grains");
+    }
+    for (flags, codec, code) in [
+        (0b1000, 0, "ERR_MG_FLAGS"),
+        (0b10_0000, 0, "ERR_MG_FLAGS"),
+        (0b1000_0000, 0, "ERR_MG_FLAGS"),
+        (0, 1, "ERR_MG_CODEC"),
+        (0, 9, "ERR_MG_CODEC"),
+        (0b100, 0, "ERR_MG_CODEC"),
+        (0b100, 3, "ERR_MG_CODEC"),
+        (0b1_0000, 0, "ERR_MG_MANIFEST"),
+    ] {
+        let code_found = lie(&|raw| (raw.flags, raw.codec) = (flags, codec));
+        assert_eq!(code_found, code, "flags {flags:b}, codec {codec}");
+    }
+    let [a, b, c] = honest.offsets[..] else {
+        unreachable!()
+    };
+    for offsets in [
+        [a, a, c],
+        [a, c, b],
+        [a + 1, b, c],
+        [a - 4, b, c],
+        [0, b, c],
+        [a, b, u32::MAX],
+        [a, b, b],
+    ] {
+        let code = lie(&|raw| raw.offsets = offsets.to_vec());
+        assert_eq!(code, "ERR_MG_INDEX", "{offsets:?}");
+    }
+    // Neighbours that share a boundary in the wrong place: both grains are refused.
+    assert_eq!(lie(&|raw| raw.offsets = vec![a, b + 1, c]), "ERR_CORRUPT");
+    assert_eq!(lie(&|raw| raw.region.push(0)), "ERR_CORRUPT");
+    let mut reserved = honest.bytes();
+    reserved[12] = 1;
+    assert_eq!(code(&seal(reserved)), "ERR_MG_RESERVED");
+}
+
+#[test]
+fn a_lie_about_a_compressed_region_has_its_code() {
+    let grains = [grain(1, "a"), grain(2, "b")];
+    let region = Raw::of(&grains).region;
+    let honest = Raw::zstd(&grains, &region);
+    assert_eq!(honest.code(), "valid");
+    let mut two_frames = honest.clone();
+    two_frames
+        .region
+        .extend(zstd::encode_all(&b""[..], 3).unwrap());
+    assert_eq!(two_frames.code(), "ERR_MG_TRAILING");
+    let mut skippable = honest.clone();
+    skippable
+        .region
+        .extend([0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0]);
+    assert_eq!(skippable.code(), "ERR_MG_TRAILING");
+    let mut no_frame = honest.clone();
+    no_frame.region.clear();
+    assert_eq!(no_frame.code(), "ERR_MG_CODEC");
+    assert_eq!(
+        Raw::zstd(&grains, &region[..region.len() / 2]).code(),
+        "ERR_MG_INDEX"
+    );
+    assert_eq!(
+        Raw::zstd(&grains, &[&region[..], b"x"].concat()).code(),
+        "ERR_CORRUPT"
+    );
+    let mut absolute = honest;
+    absolute.offsets = Raw::of(&grains).offsets;
+    assert_eq!(absolute.code(), "ERR_MG_INDEX");
+}
+
+#[test]
+fn flags_that_lie_about_order_are_found_and_ties_may_stand_in_any_order() {
+    let (a, b, c) = (grain(1, "a"), grain(2, "b"), grain(2, "c"));
+    let with = |flags, grains: &[&Grain]| {
+        let grains: Vec<_> = grains.iter().map(|grain| (*grain).clone()).collect();
+        let raw = Raw {
+            flags,
+            ..Raw::of(&grains)
+        };
+        raw.code()
+    };
+    for grains in [[&b, &c], [&c, &b]] {
+        assert_eq!(with(0b11, &grains), "valid");
+    }
+    assert_eq!(with(0b01, &[&b, &a]), "ERR_MG_FLAGS");
+    assert_eq!(with(0b10, &[&b, &a]), "valid");
+    for flags in [0b10, 0b11] {
+        assert_eq!(with(flags, &[&a, &b, &c, &b]), "ERR_MG_FLAGS");
+    }
+    assert_eq!(with(0b01, &[&a, &b, &b]), "valid");
+    assert_eq!(with(0b00, &[&b, &a, &b]), "valid");
+}
+
+#[test]
+fn a_manifest_that_is_not_one_is_refused() {
+    let grains = [grain(1, "a"), grain(2, "b")];
+    let honest = Raw {
+        flags: 0b1_0000,
+        ..Raw::of(&grains)
+    };
+    let key = |grain: &Grain| [b"\xd9\x40", grain.address().to_string().as_bytes()].concat();
+    let with = |parts: &[&[u8]]| {
+        let raw = Raw {
+            manifest: parts.concat(),
+            ..honest.clone()
+        };
+        raw.code()
+    };
+    let (first, second) = (key(&grains[0]), key(&grains[1]));
+    let (low, high) = if first < second {
+        (&first, &second)
+    } else {
+        (&second, &first)
+    };
+    let upper = [b"\xd9\x40", low[2..].to_ascii_uppercase().as_slice()].concat();
+    let sb = [b"\x81\xa2sb".as_slice(), high].concat();
+    for valid in [
+        &[b"\x80".as_slice()][..],
+        &[b"\x82", low, b"\x80", high, b"\x80"],
+        &[b"\x81", low, &sb],
+        &[b"\x81", low, b"\x82\xa2ac\x2a\xa3laa\x05"],
+        &[b"\x81", low, b"\x81\xa7vstatus\xaaunverified"],
+    ] {
+        assert_eq!(with(valid), "valid", "{valid:x?}");
+    }
+    for (name, parts) in [
+        ("nothing", &[b"".as_slice()][..]),
+        ("an array", &[b"\x90"]),
+        ("a long count", &[b"\xde\x00\x01", low, b"\x80"]),
+        ("a count without entries", &[b"\xdf\xff\xff\xff\xff"]),
+        ("descending", &[b"\x82", high, b"\x80", low, b"\x80"]),
+        ("twice", &[b"\x82", low, b"\x80", low, b"\x80"]),
+        ("upper case", &[b"\x81", &upper, b"\x80"]),
+        ("a short key", &[b"\x81\xa1a\x80", low]),
+        ("a value that is no map", &[b"\x81", low, b"\x90"]),
+        (
+            "unsorted fields",
+            &[b"\x81", low, b"\x82\xa3svt\x05\xa2ac\x05"],
+        ),
+        ("a long integer", &[b"\x81", low, b"\x81\xa3svt\xcc\x05"]),
+        ("null", &[b"\x81", low, b"\x81\xa3svt\xc0"]),
+        ("a time in text", &[b"\x81", low, b"\x81\xa3svt\xa15"]),
+        (
+            "a time past 2^63",
+            &[
+                b"\x81",
+                low,
+                b"\x81\xa3svt\xcf\xff\xff\xff\xff\xff\xff\xff\xff",
+            ],
+        ),
+        ("no address", &[b"\x81", low, b"\x81\xa2sb\xa3abc"]),
+        (
+            "an unknown status",
+            &[b"\x81", low, b"\x81\xa7vstatus\xa4nice"],
+        ),
+        ("CBOR in MessagePack", &[b"\x81", low, b"\xa0"]),
+        ("cut short", &[b"\x81", low, b"\x81\xa3svt"]),
+        (
+            "an entry of 10 KB",
+            &[b"\x81", low, b"\x81\xa1x\xda\x27\x10", &[b'x'; 10_000]],
+        ),
+    ] {
+        assert_eq!(with(parts), "ERR_MG_MANIFEST", "{name}");
+    }
+    assert_eq!(with(&[b"\x80\x00"]), "ERR_MG_TRAILING");
+}
+
+#[test]
+fn what_is_odd_about_a_file_is_a_warning() {
+    let honest = Raw {
+        flags: 0b1_0000,
+        ..Raw::of(&[grain(1, "a")])
+    };
+    let absent = grain(9, "absent").address().to_string();
+    let manifest = [b"\x81\xd9\x40", absent.as_bytes(), b"\x81\xa5rstat\x01"].concat();
+    let mut file = Raw { manifest, ..honest }.bytes();
+    file[8] = 7;
+    let report = Archive::verify(Cursor::new(seal(file)), ReadOptions::default());
+    assert!(report.is_valid(), "{:?}", report.findings);
+    let warnings = report.warnings.join("\n");
+    for expected in [
+        "version 7",
+        "1 fields",
+        &format!("{absent} is not in the file"),
+    ] {
+        assert!(warnings.contains(expected), "{warnings}");
+    }
+}
+
+#[test]
+fn a_grain_in_a_signature_is_named_and_does_not_hide_the_others() {
+    let grains = [grain(1, "a"), grain(2, "b"), grain(3, "c")];
+    for head in [0x84, 0xd2] {
+        let mut raw = Raw::of(&grains);
+        let middle = usize::try_from(raw.offsets[1]).unwrap() - 28;
+        raw.region[middle] = head;
+        let report = Archive::verify(Cursor::new(raw.bytes()), ReadOptions::default());
+        assert_eq!((report.grains, report.refused), (2, 1));
+        assert_eq!(report.findings[0].code(), "ERR_UNSUPPORTED");
+        let mut last = Raw {
+            flags: 0b1_0000,
+            manifest: vec![0x80],
+            ..Raw::of(&grains)
+        };
+        let at = usize::try_from(last.offsets[2]).unwrap() - 28;
+        last.region[at] = head;
+        assert_eq!(last.code(), "ERR_UNSUPPORTED");
+    }
+}
+
+#[test]
+fn a_refused_grain_does_not_end_a_file() {
+    let huge = Grain::from_stored(vec![1; 1_100_000], ContentAddress::of(&vec![1; 1_100_000]));
+    let grains = [grain(1, "a"), huge.unwrap(), grain(3, "c")];
+    let region = Raw::of(&grains).region;
+    for raw in [Raw::of(&grains), Raw::zstd(&grains, &region)] {
+        let file = raw.bytes();
+        let archive = open(&file).unwrap();
+        let codes: Vec<_> = archive
+            .records()
+            .unwrap()
+            .map(|record| record.map_or_else(|error| error.code(), |_| "read"))
+            .collect();
+        assert_eq!(codes, ["read", "ERR_RANGE", "read"]);
+    }
+}
+
+#[test]
+fn grains_past_the_limit_go_to_further_files() {
+    let status = |n| {
+        if n % 3 == 0 {
+            retracted()
+        } else {
+            Status::default()
+        }
+    };
+    let memory: Memory = (0..2000)
+        .map(|n| (grain(n, &"x".repeat(100)), status(n)))
+        .collect();
+    for compression in CODECS {
+        let options = WriteOptions {
+            compression,
+            volume_len_max: 64 * 1024,
+        };
+        assert_eq!(
+            write_with(&memory, options).unwrap_err().code(),
+            "ERR_MG_LIMIT"
+        );
+        let plan = Plan::new(entries(&memory), options).unwrap();
+        let mut all = Vec::new();
+        for volume in plan.volumes() {
+            let mut file = Vec::new();
+            let summary = volume.write(&mut file, fetch(&memory)).unwrap();
+            assert_eq!(summary.bytes, u64::try_from(file.len()).unwrap());
+            assert!(file.len() <= 64 * 1024);
+            assert_eq!(code(&file), "valid");
+            all.extend(back(unpack(&file).unwrap()));
+        }
+        assert_eq!(all, memory);
+        assert!((5..12).contains(&plan.volumes().len()));
+    }
+    assert_eq!(
+        volume_path("out".as_ref(), 1),
+        std::path::Path::new("out.001")
+    );
+}
+
+#[test]
+fn a_grain_longer_than_a_file_is_refused_wherever_it_stands() {
+    for at in 0..3 {
+        let text = |n| "x".repeat(if n == at { 3000 } else { 10 });
+        let memory: Memory = (0..3)
+            .map(|n| (grain(n, &text(n)), Status::default()))
+            .collect();
+        let options = WriteOptions {
+            volume_len_max: 2000,
+            ..WriteOptions::default()
+        };
+        let error = Plan::new(entries(&memory), options).unwrap_err();
+        assert_eq!(error.code(), "ERR_MG_LIMIT", "{error}");
+    }
+}
+
+#[test]
+fn a_grain_that_is_not_what_was_planned_is_not_written() {
+    let (a, b) = (grain(1, "a"), grain(1, "b"));
+    let give = |grain: Grain| move |_| Ok::<_, Error>(grain.clone());
+    let entry = |len| Entry::new(a.created_at(), a.address(), len, &Status::default());
+    let len = u32::try_from(a.blob().len()).unwrap();
+    for (entry, given, code) in [
+        (entry(len), b, "ERR_INTEGRITY"),
+        (entry(len + 1), a.clone(), "ERR_MG_INDEX"),
+    ] {
+        let result = write(
+            &mut io::sink(),
+            vec![entry],
+            WriteOptions::default(),
+            give(given),
+        );
+        assert_eq!(result.unwrap_err().code(), code);
+    }
+    for flag in [Flags::SIGNED, Flags::ENCRYPTED, Flags::COMPRESSED] {
+        let mut blob = a.blob().to_vec();
+        blob[1] |= flag.bits();
+        let address = ContentAddress::of(&blob);
+        let flagged = Grain::from_stored(blob, address).unwrap();
+        let entry = Entry::new(a.created_at(), address, len, &Status::default());
+        let result = write(
+            &mut io::sink(),
+            vec![entry],
+            WriteOptions::default(),
+            give(flagged),
+        );
+        assert_eq!(result.unwrap_err().code(), "ERR_UNSUPPORTED");
+    }
+}
+
+/// A file on a disk that fails at one byte.
+struct Failing<'a> {
+    file: Cursor<&'a [u8]>,
+    at: u64,
+}
+
+impl Read for Failing<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let left = self.at.saturating_sub(self.file.position());
+        if left == 0 {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        (&mut self.file).take(left).read(buf)
+    }
+}
+
+impl Seek for Failing<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+#[test]
+fn a_disk_that_fails_is_not_taken_for_damage() {
+    for compression in CODECS {
+        let file = pack(&memory(true), compression);
+        for at in 0..u64::try_from(file.len()).unwrap() {
+            let failing = Failing {
+                file: Cursor::new(&file),
+                at,
+            };
+            let report = Archive::verify(failing, ReadOptions::default());
+            assert_eq!(report.findings[0].code(), "ERR_IO", "{compression:?} {at}");
+        }
+    }
+}
+
+#[test]
+fn frames_give_their_grains_back_and_leave_what_follows() {
+    let grains: Vec<_> = memory(false).into_iter().map(|(grain, _)| grain).collect();
+    let mut wire = Vec::new();
+    for grain in &grains {
+        write_frame(&mut wire, grain).unwrap();
+    }
+    write_end(&mut wire).unwrap();
+    let whole = wire.len();
+    wire.write_all(b"more").unwrap();
+    let mut source = wire.as_slice();
+    let read: Result<Vec<_>, _> = read_frames(&mut source).collect();
+    let read: Vec<_> = read
+        .unwrap()
+        .into_iter()
+        .map(|record| record.grain)
+        .collect();
+    assert_eq!(read, grains);
+    assert_eq!(source, b"more");
+    for len in 0..whole {
+        let last = read_frames(&wire[..len]).last().unwrap();
+        assert_eq!(last.unwrap_err().code(), "ERR_MG_TRUNCATED", "{len}");
+    }
+}
+
+#[test]
+fn a_frame_that_is_too_long_ends_a_stream_and_a_bad_grain_does_not() {
+    let mut wire = Vec::new();
+    write_frame(&mut wire, &grain(1, "a")).unwrap();
+    wire.extend([0, 0, 0, 2, b'n', b'o']);
+    write_frame(&mut wire, &grain(2, "b")).unwrap();
+    wire.extend(u32::MAX.to_be_bytes());
+    wire.extend([0; 100]);
+    let codes: Vec<_> = read_frames(wire.as_slice())
+        .map(|record| record.map_or_else(|error| error.code(), |_| "read"))
+        .collect();
+    assert_eq!(codes, ["read", "ERR_TOO_SHORT", "read", "ERR_MG_LIMIT"]);
+}
