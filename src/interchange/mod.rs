@@ -6,11 +6,15 @@
 
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+mod format;
+pub mod jsonl;
 mod loss;
+pub mod pam;
 mod record;
 
 mod error;
 
 pub use error::{Error, Place};
+pub use format::Format;
 pub use loss::Loss;
 pub use record::{ForeignId, Record};
