@@ -23,6 +23,8 @@ pub struct Options {
 
 /// Reads JSON lines, and goes on after a line that is wrong.
 ///
+/// A record comes out once the line after it has been read, because that may be its status.
+///
 /// Errors carry the line: the codes of grains, `JSONL_BOM`, `JSONL_UTF8`, `JSONL_LONG_LINE`,
 /// `JSONL_BLOB`, `JSONL_STATUS`; after `ERR_IO` there is nothing more.
 ///

@@ -3,4 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod codec;
+mod jsonl;
+mod pam;
 mod tidy;
