@@ -54,7 +54,8 @@ pub struct Import {
 
 /// Reads a memory store: its file, or the directory that holds it.
 ///
-/// Conversations are read from files below the directory of the store, never from elsewhere.
+/// Conversations are read from files below the directory of the store, never from elsewhere. Places
+/// are JSON pointers; in a conversation's file they follow its name and `#`.
 ///
 /// # Errors
 /// Everything that is wrong, if anything is that the records cannot be trusted without: the codes
