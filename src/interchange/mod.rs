@@ -8,11 +8,15 @@
 
 pub mod mg;
 
+mod format;
+pub mod jsonl;
 mod loss;
+pub mod pam;
 mod record;
 
 mod error;
 
 pub use error::{Error, Place};
+pub use format::Format;
 pub use loss::Loss;
 pub use record::{ForeignId, Record};

@@ -8,5 +8,7 @@ mod sample;
 mod ledger;
 mod mg;
 mod text;
+mod jsonl;
+mod pam;
 mod tidy;
 mod vectors;

@@ -1,0 +1,163 @@
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use super::pam::{self, First};
+use super::{Error, Place};
+
+/// A format that can be read.
+///
+/// ```
+/// use grainstore::interchange::Format;
+///
+/// assert_eq!(Format::named("pam"), Some(Format::Pam));
+/// assert_eq!(Format::detect_bytes(b"{\"type\": \"event\"}\n")?, Format::Jsonl);
+/// # Ok::<(), grainstore::interchange::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Format {
+    /// An archive of grains (OMS 11).
+    Mg,
+    /// One JSON grain a line.
+    Jsonl,
+    /// A Portable AI Memory store.
+    Pam,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Self; 3] = [Self::Mg, Self::Jsonl, Self::Pam];
+
+    /// Returns the name, which is also how a caller asks for the format.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mg => "mg",
+            Self::Jsonl => "jsonl",
+            Self::Pam => "pam",
+        }
+    }
+
+    /// Returns the format of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// Tells the format of a file or a directory from what is in it, never from its name.
+    ///
+    /// # Errors
+    /// `ERR_FORMAT_UNKNOWN` with what was looked for; `ERR_IO`.
+    pub fn detect(path: &Path) -> Result<Self, Error> {
+        if path.is_dir() {
+            return match pam::locate(path)? {
+                Some(_) => Ok(Self::Pam),
+                None => Err(unknown("the directory holds no PAM store")),
+            };
+        }
+        let io = |source| Error::Io {
+            place: Place::File,
+            source,
+        };
+        let mut file = File::open(path).map_err(io)?;
+        let mut magic = Vec::new();
+        let limit = u64::try_from(MAGIC.len()).unwrap_or_default();
+        (&mut file)
+            .take(limit)
+            .read_to_end(&mut magic)
+            .map_err(io)?;
+        file.seek(SeekFrom::Start(0)).map_err(io)?;
+        detect(&magic, BufReader::new(file))
+    }
+
+    /// Tells the format from the first bytes of a file.
+    ///
+    /// The bytes should hold the first JSON object whole: in a PAM store the member that names the
+    /// format may stand last.
+    ///
+    /// # Errors
+    /// `ERR_FORMAT_UNKNOWN` with what was looked for.
+    pub fn detect_bytes(head: &[u8]) -> Result<Self, Error> {
+        detect(head, head)
+    }
+}
+
+impl std::fmt::Display for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+fn detect(head: &[u8], input: impl BufRead) -> Result<Format, Error> {
+    if head.starts_with(MAGIC) {
+        return Ok(Format::Mg);
+    }
+    let first = First::read(input).map_err(|source| Error::Io {
+        place: Place::File,
+        source,
+    })?;
+    match first {
+        First::Store => Ok(Format::Pam),
+        First::Line => Ok(Format::Jsonl),
+        First::Other => Err(unknown("the content is none of them")),
+    }
+}
+
+fn unknown(found: &str) -> Error {
+    Error::Format {
+        code: "ERR_FORMAT_UNKNOWN",
+        place: Place::File,
+        message: format!(
+            "{found}; looked for mg (starts with \"MG\" and 0x01), pam (a JSON object with \
+             \"schema\": \"portable-ai-memory\", or a directory that holds one) and jsonl (a JSON \
+             object a line)"
+        ),
+    }
+}
+
+/// OMS 11.2: the first bytes of an archive.
+const MAGIC: &[u8] = b"MG\x01";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_format_is_told_from_its_first_bytes() {
+        let cases: [(&[u8], Option<Format>); 13] = [
+            (b"MG\x01\x00", Some(Format::Mg)),
+            (b"MG\x02", None),
+            (b"{\"schema\":\"portable-ai-memory\"}", Some(Format::Pam)),
+            (
+                b"\xef\xbb\xbf{\n \"schema\" : \"portable-ai-memory\",",
+                Some(Format::Pam),
+            ),
+            (
+                b"{\"a\":{\"schema\":1},\n\"memories\":[{\"x\":\"}\\\"{\"}],\"schema\":\"portable-ai-memory\"}",
+                Some(Format::Pam),
+            ),
+            (
+                b"{\"a\":\"schema\",\n\"b\":\"portable-ai-memory\"}",
+                None,
+            ),
+            (
+                b"{\"schema\":\"portable-ai-memory-conversation\",\n\"id\":1}",
+                None,
+            ),
+            (b"\n{\"type\":\"event\"}\n{\"x\":1}", Some(Format::Jsonl)),
+            (
+                b"{\"x\":{\"schema\":\"portable-ai-memory\"}}\n",
+                Some(Format::Jsonl),
+            ),
+            (b"{body}", None),
+            (b"[1]", None),
+            (b"", None),
+            (b"{\n\"type\":\"event\"\n}", None),
+        ];
+        for (head, expected) in cases {
+            let found = Format::detect_bytes(head);
+            assert_eq!(found.as_ref().ok(), expected.as_ref(), "{head:?}");
+            if let Err(error) = found {
+                assert_eq!(error.code(), "ERR_FORMAT_UNKNOWN");
+            }
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! JSON lines: one grain a line, by full names where they give its bytes back, else as its blob.
+//!
+//! A line is a JSON grain, or `{"address": …, "blob": "<hex>"}` for what JSON cannot spell (CBOR,
+//! raised sensitivity, types of later revisions). The line after a grain may give its status:
+//! `{"status": {"of": "<address>", …}}`, with the members `superseded_by`, `system_valid_to`,
+//! `verification_status`, `contradicted` and `lifecycle`.
+
+use std::io::{BufRead, Read as _, Write};
+
+use crate::codec::{ContentAddress, Map, Profile, Value};
+use crate::grain::{self, Draft, Grain, Lifecycle, Status, StatusChange, Time, Verification};
+
+use super::{Error, Place, Record};
+
+/// How JSON lines are read.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The device profile whose limits the grains are held to.
+    pub profile: Profile,
+    /// The creation time of JSON grains that have none; without it they are refused.
+    pub default_created_at: Option<Time>,
+}
+
+/// Reads JSON lines, and goes on after a line that is wrong.
+///
+/// A record comes out once the line after it has been read, because that may be its status.
+///
+/// Errors carry the line: the codes of grains, `JSONL_BOM`, `JSONL_UTF8`, `JSONL_LONG_LINE`,
+/// `JSONL_BLOB`, `JSONL_STATUS`; after `ERR_IO` there is nothing more.
+///
+/// ```
+/// use grainstore::interchange::jsonl::{Options, Reader};
+///
+/// let lines = b"{\"type\": \"event\", \"content\": \"hello\", \"created_at\": 1}\n";
+/// let record = Reader::new(&lines[..], Options::default()).next().unwrap()?;
+/// assert_eq!(record.grain.text("content"), Some("hello"));
+/// # Ok::<(), grainstore::interchange::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Reader<R> {
+    input: R,
+    options: Options,
+    line: u64,
+    /// What was read while looking for a status.
+    ahead: Option<Result<Line, Error>>,
+    is_done: bool,
+}
+
+impl<R: BufRead> Reader<R> {
+    /// Starts to read.
+    pub const fn new(input: R, options: Options) -> Self {
+        Self {
+            input,
+            options,
+            line: 0,
+            ahead: None,
+            is_done: false,
+        }
+    }
+
+    /// Returns the next line that is not blank.
+    fn next_line(&mut self) -> Option<Result<Line, Error>> {
+        loop {
+            let bytes = match self.next_bytes()? {
+                Ok(bytes) => bytes,
+                Err(error) => return Some(Err(error)),
+            };
+            if !bytes.iter().all(u8::is_ascii_whitespace) {
+                return Some(self.parse(bytes));
+            }
+        }
+    }
+
+    fn next_bytes(&mut self) -> Option<Result<Vec<u8>, Error>> {
+        if self.is_done {
+            return None;
+        }
+        self.line = self.line.saturating_add(1);
+        let mut bytes = Vec::new();
+        let mut limited = (&mut self.input).take(LINE_LEN_MAX.saturating_add(1));
+        let read = limited.read_until(b'\n', &mut bytes);
+        let fits = bytes.ends_with(b"\n")
+            || u64::try_from(bytes.len()).is_ok_and(|len| len <= LINE_LEN_MAX);
+        match read {
+            Ok(0) => {
+                self.is_done = true;
+                None
+            }
+            Ok(_) if fits => Some(Ok(bytes)),
+            Ok(_) => {
+                drop(bytes);
+                Some(Err(match self.skip_line() {
+                    Ok(()) => self.fault("JSONL_LONG_LINE", "the line is longer than 32 MiB"),
+                    Err(source) => self.stop(source),
+                }))
+            }
+            Err(source) => Some(Err(self.stop(source))),
+        }
+    }
+
+    fn skip_line(&mut self) -> std::io::Result<()> {
+        loop {
+            let chunk = self.input.fill_buf()?;
+            let end = chunk.iter().position(|byte| *byte == b'\n');
+            let len = end.map_or(chunk.len(), |end| end.saturating_add(1));
+            let is_last = end.is_some() || len == 0;
+            self.input.consume(len);
+            if is_last {
+                return Ok(());
+            }
+        }
+    }
+
+    fn stop(&mut self, source: std::io::Error) -> Error {
+        self.is_done = true;
+        Error::Io {
+            place: Place::Line(self.line),
+            source,
+        }
+    }
+
+    fn parse(&self, bytes: Vec<u8>) -> Result<Line, Error> {
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            self.fault("JSONL_UTF8", format!("not UTF-8 from byte {at} on"))
+        })?;
+        if self.line == 1 && text.starts_with('\u{feff}') {
+            return Err(self.fault("JSONL_BOM", "the file starts with a byte-order mark"));
+        }
+        let value = Value::from_json(&text).map_err(|source| self.wrap(source.into()))?;
+        match value.as_map() {
+            Some(map) if map.contains("type") => self.grain(value),
+            Some(map) if map.contains("blob") => self.blob(map),
+            Some(map) if map.contains("status") => self.status(map),
+            _ => self.grain(value),
+        }
+    }
+
+    fn grain(&self, value: Value) -> Result<Line, Error> {
+        let finished = Draft::from_value(value).and_then(|draft| {
+            let draft = match self.options.default_created_at {
+                Some(time) => draft.created_at_or(time),
+                None => draft,
+            };
+            draft.finish_with_warnings(self.options.profile)
+        });
+        let (grain, warnings) = finished.map_err(|source| self.wrap(source))?;
+        Ok(self.record(grain, warnings))
+    }
+
+    fn blob(&self, map: &Map) -> Result<Line, Error> {
+        self.only(map, &["address", "blob"], "JSONL_BLOB")?;
+        let hex = map.get("blob").and_then(Value::as_text);
+        let blob = hex.and_then(|hex| {
+            let decoded = data_encoding::HEXLOWER_PERMISSIVE.decode(hex.as_bytes());
+            decoded.ok()
+        });
+        let blob = blob.ok_or_else(|| self.fault("JSONL_BLOB", "blob is not hexadecimal text"))?;
+        match map.get("address") {
+            None => {}
+            Some(Value::Text(address)) => {
+                let address: ContentAddress = address
+                    .parse()
+                    .map_err(|source: crate::codec::Error| self.wrap(source.into()))?;
+                if !address.verifies(&blob) {
+                    return Err(self.wrap(grain::Error::Integrity { address }));
+                }
+            }
+            Some(_) => return Err(self.fault("JSONL_BLOB", "address is not text")),
+        }
+        let (grain, warnings) = Grain::from_foreign_blob(blob, self.options.profile)
+            .map_err(|source| self.wrap(source))?;
+        Ok(self.record(grain, warnings))
+    }
+
+    fn status(&self, map: &Map) -> Result<Line, Error> {
+        self.only(map, &["status"], "JSONL_STATUS")?;
+        let Some(Value::Map(map)) = map.get("status") else {
+            return Err(self.fault("JSONL_STATUS", "status is not an object"));
+        };
+        let members = [
+            "of",
+            "superseded_by",
+            "system_valid_to",
+            "verification_status",
+            "contradicted",
+            "lifecycle",
+        ];
+        self.only(map, &members, "JSONL_STATUS")?;
+        let wrong =
+            |name: &str| self.fault("JSONL_STATUS", format!("{name} is not what it must be"));
+        let address = |name: &str| -> Result<Option<ContentAddress>, Error> {
+            let read = |value: &Value| value.as_text().and_then(|text| text.parse().ok());
+            member(map, name, read).map_err(|()| wrong(name))
+        };
+        let of = address("of")?.ok_or_else(|| wrong("of"))?;
+        let named = |name: &str| map.get(name).and_then(Value::as_text).unwrap_or_default();
+        let change = StatusChange {
+            superseded_by: address("superseded_by")?,
+            system_valid_to: member(map, "system_valid_to", time)
+                .map_err(|()| wrong("system_valid_to"))?,
+            verification: member(map, "verification_status", |_| {
+                Verification::named(named("verification_status"))
+            })
+            .map_err(|()| wrong("verification_status"))?,
+            contradicted: member(map, "contradicted", Value::as_bool)
+                .map_err(|()| wrong("contradicted"))?,
+            lifecycle: member(map, "lifecycle", |_| Lifecycle::named(named("lifecycle")))
+                .map_err(|()| wrong("lifecycle"))?,
+        };
+        Ok(Line::Status {
+            of,
+            change,
+            line: self.line,
+        })
+    }
+
+    /// An unknown member may be a misspelt one, and what it says would be lost.
+    fn only(&self, map: &Map, allowed: &[&str], code: &'static str) -> Result<(), Error> {
+        match map.iter().find(|(name, _)| !allowed.contains(name)) {
+            Some((name, _)) => Err(self.fault(code, format!("unknown member \"{name}\""))),
+            None => Ok(()),
+        }
+    }
+
+    fn record(&self, grain: Grain, warnings: Vec<grain::Warning>) -> Line {
+        let mut record = Record::new(grain, Place::Line(self.line));
+        record.warnings = warnings;
+        Line::Record(Box::new(record))
+    }
+
+    fn wrap(&self, source: grain::Error) -> Error {
+        Error::Grain {
+            place: Place::Line(self.line),
+            source,
+        }
+    }
+
+    fn fault(&self, code: &'static str, message: impl Into<String>) -> Error {
+        fault_at(self.line, code, message)
+    }
+}
+
+impl<R: BufRead> Iterator for Reader<R> {
+    type Item = Result<Record, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let line = match self.ahead.take() {
+            Some(line) => line,
+            None => self.next_line()?,
+        };
+        let mut record = match line {
+            Ok(Line::Record(record)) => record,
+            Ok(Line::Status { line, .. }) => {
+                let message = "a status must follow the grain it is of";
+                return Some(Err(fault_at(line, "JSONL_STATUS", message)));
+            }
+            Err(error) => return Some(Err(error)),
+        };
+        match self.next_line() {
+            Some(Ok(Line::Status { of, change, .. })) if of == record.grain.address() => {
+                record.status = change;
+            }
+            other => self.ahead = other,
+        }
+        Some(Ok(*record))
+    }
+}
+
+/// Writes JSON lines.
+///
+/// ```
+/// use grainstore::grain::{Draft, Status, Time};
+/// use grainstore::interchange::jsonl::Writer;
+///
+/// let grain = Draft::event("hello").created_at(Time::from_ms(1)).finish(Default::default())?;
+/// let mut writer = Writer::new(Vec::new());
+/// writer.write(&grain, &Status::default()).unwrap();
+/// let line = b"{\"content\":\"hello\",\"created_at\":1,\"type\":\"event\"}\n";
+/// assert_eq!(writer.into_inner(), line);
+/// # Ok::<(), grainstore::grain::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Writer<W> {
+    output: W,
+    line: u64,
+}
+
+impl<W: Write> Writer<W> {
+    /// Starts to write.
+    pub const fn new(output: W) -> Self {
+        Self { output, line: 0 }
+    }
+
+    /// Writes a grain, and its status if that says anything.
+    ///
+    /// # Errors
+    /// `ERR_IO`.
+    pub fn write(&mut self, grain: &Grain, status: &Status) -> Result<(), Error> {
+        let json = grain.to_json();
+        let copy = Draft::from_json(&json).and_then(|draft| draft.finish(Profile::Extended));
+        if copy.is_ok_and(|copy| copy == *grain) {
+            self.line(&json)?;
+        } else {
+            let blob = data_encoding::HEXLOWER.encode(grain.blob());
+            let members = [("address", grain.address().to_string()), ("blob", blob)];
+            self.line(&Value::Map(members.into_iter().collect()).to_json())?;
+        }
+        if *status == Status::default() {
+            return Ok(());
+        }
+        let members = status_members(grain.address(), status);
+        let line: Map = [("status", members)].into_iter().collect();
+        self.line(&Value::Map(line).to_json())
+    }
+
+    /// Returns the output.
+    pub fn into_inner(self) -> W {
+        self.output
+    }
+
+    fn line(&mut self, json: &str) -> Result<(), Error> {
+        self.line = self.line.saturating_add(1);
+        writeln!(self.output, "{json}").map_err(|source| Error::Io {
+            place: Place::Line(self.line),
+            source,
+        })
+    }
+}
+
+#[derive(Debug)]
+enum Line {
+    Record(Box<Record>),
+    Status {
+        of: ContentAddress,
+        change: StatusChange,
+        line: u64,
+    },
+}
+
+fn fault_at(line: u64, code: &'static str, message: impl Into<String>) -> Error {
+    Error::Format {
+        code,
+        place: Place::Line(line),
+        message: message.into(),
+    }
+}
+
+/// Reads a member that may be absent or null.
+fn member<T>(map: &Map, name: &str, read: impl Fn(&Value) -> Option<T>) -> Result<Option<T>, ()> {
+    match map.get(name) {
+        None | Some(Value::Nil) => Ok(None),
+        Some(value) => read(value).map(Some).ok_or(()),
+    }
+}
+
+fn time(value: &Value) -> Option<Time> {
+    match value {
+        Value::Text(text) => Time::parse(text).ok(),
+        value => value.as_i64().map(Time::from_ms),
+    }
+}
+
+fn status_members(of: ContentAddress, status: &Status) -> Map {
+    let default = Status::default();
+    let mut members = Map::new();
+    members.insert("of", of);
+    if let Some(address) = status.superseded_by {
+        members.insert("superseded_by", address);
+    }
+    if let Some(time) = status.system_valid_to {
+        members.insert("system_valid_to", time.ms());
+    }
+    if status.verification != default.verification {
+        members.insert("verification_status", status.verification.name());
+    }
+    if status.contradicted {
+        members.insert("contradicted", true);
+    }
+    if status.lifecycle != default.lifecycle {
+        members.insert("lifecycle", status.lifecycle.name());
+    }
+    members
+}
+
+/// Enough for any grain as JSON or as a blob (OMS 18: 1 MiB), and a bound on memory.
+const LINE_LEN_MAX: u64 = 32 * 1024 * 1024;

@@ -1,0 +1,35 @@
+//! The codes of what can be wrong with a memory store; the text of PAM names none.
+
+/// Not strict JSON: a byte-order mark, a duplicate member, a lone surrogate, a number without an
+/// I-JSON form.
+pub(super) const JSON: &str = "PAM_JSON";
+/// Another kind of document.
+pub(super) const SCHEMA_ID: &str = "PAM_SCHEMA_ID";
+/// A version this reader does not know (PAM 22.3).
+pub(super) const VERSION: &str = "PAM_VERSION";
+/// A member that is missing or not what the schema says.
+pub(super) const SCHEMA: &str = "PAM_SCHEMA";
+/// An id that comes twice.
+pub(super) const DUPLICATE_ID: &str = "PAM_DUPLICATE_ID";
+/// A `content_hash` that is not the content's (PAM 6).
+pub(super) const CONTENT_HASH: &str = "PAM_CONTENT_HASH";
+/// `total_memories` that is not their number (PAM 15).
+pub(super) const TOTAL: &str = "PAM_TOTAL";
+/// A checksum that is not the memories' (PAM 15).
+pub(super) const CHECKSUM: &str = "PAM_CHECKSUM";
+/// `superseded_by` names no memory.
+pub(super) const SUPERSEDED_REF: &str = "PAM_SUPERSEDED_REF";
+/// Memories that replace each other, or messages that answer each other.
+pub(super) const CYCLE: &str = "PAM_CYCLE";
+/// A relation's `from` or `to` names no memory.
+pub(super) const RELATION_REF: &str = "PAM_RELATION_REF";
+/// A time that comes before the one it must follow.
+pub(super) const TEMPORAL: &str = "PAM_TEMPORAL";
+/// `custom_type` without `type` custom, or the reverse (PAM 5).
+pub(super) const CUSTOM_TYPE: &str = "PAM_CUSTOM_TYPE";
+/// `storage.ref` could lead out of the directory of the store.
+pub(super) const STORAGE_REF: &str = "PAM_STORAGE_REF";
+/// A conversation file that is not the conversation the index names.
+pub(super) const CONVERSATION_REF: &str = "PAM_CONVERSATION_REF";
+/// A message whose parent is not in the conversation.
+pub(super) const MESSAGE_DAG: &str = "PAM_MESSAGE_DAG";

@@ -1,0 +1,283 @@
+use std::collections::HashMap;
+
+use crate::codec::Value;
+use crate::grain::Time;
+use crate::interchange::Error;
+
+use super::conversation::Entry;
+use super::memory::Memory;
+use super::object::{Object, fault};
+use super::order::order;
+use super::relation::Relation;
+use super::text::sha256;
+use super::{Options, Owner, SCHEMA, code};
+
+/// A memory store that keeps the rules its grains depend on (PAM 3–7, 13–15).
+pub(super) struct Document<'a> {
+    pub(super) root: Object<'a>,
+    pub(super) version: &'a str,
+    pub(super) owner: Owner<'a>,
+    pub(super) export_date: Option<Time>,
+    pub(super) memories: Vec<Memory<'a>>,
+    /// The numbers of the memories, each before the one that replaces it.
+    pub(super) order: Vec<usize>,
+    /// The number of the memory of an id.
+    pub(super) numbers: HashMap<&'a str, usize>,
+    pub(super) relations: Vec<Relation<'a>>,
+    pub(super) entries: Vec<Entry<'a>>,
+}
+
+impl<'a> Document<'a> {
+    /// Checks a document; what need not stop an import goes to `findings`.
+    ///
+    /// # Errors
+    /// Everything that is wrong, as far as it can be told.
+    pub(super) fn read(
+        value: &'a Value,
+        options: &Options,
+        findings: &mut Vec<Error>,
+    ) -> Result<Self, Vec<Error>> {
+        let (root, version) = head(value).map_err(|error| vec![error])?;
+        let mut faults = Vec::new();
+        check_integers(value, &mut String::new(), &mut faults);
+        let mut document = Self {
+            owner: keep(Owner::read(&root), &mut faults).unwrap_or_default(),
+            export_date: keep(root.time("export_date"), &mut faults).flatten(),
+            memories: records(&root, "memories", Memory::read, &mut faults),
+            order: Vec::new(),
+            numbers: HashMap::new(),
+            relations: records(&root, "relations", Relation::read, &mut faults),
+            entries: records(&root, "conversations_index", Entry::read, &mut faults),
+            version,
+            root,
+        };
+        if document.root.get("memories").is_none() {
+            faults.push(document.root.missing("memories"));
+        }
+        document.check_ids(&mut faults);
+        document.check_integrity(options, &mut faults, findings);
+        // References are only judged where every record could be read: an unreadable one would
+        // make each reference to it a second fault.
+        if faults.is_empty() {
+            document.check_references(&mut faults, findings);
+        }
+        if faults.is_empty() {
+            Ok(document)
+        } else {
+            Err(faults)
+        }
+    }
+
+    fn check_ids(&mut self, faults: &mut Vec<Error>) {
+        for (number, memory) in self.memories.iter().enumerate() {
+            if self.numbers.insert(memory.id, number).is_some() {
+                faults.push(duplicate(&memory.object));
+            }
+        }
+        let relations = self.relations.iter().map(|it| (it.id, &it.object));
+        find_duplicates(relations, faults);
+        let entries = self.entries.iter().map(|it| (it.id, &it.object));
+        find_duplicates(entries, faults);
+    }
+
+    /// PAM 15.
+    fn check_integrity(
+        &self,
+        options: &Options,
+        faults: &mut Vec<Error>,
+        findings: &mut Vec<Error>,
+    ) {
+        let Some(integrity) = keep(self.root.object("integrity"), faults).flatten() else {
+            return;
+        };
+        let memories = self.root.get("memories").and_then(Value::as_array);
+        let memories = memories.unwrap_or_default();
+        match integrity.get("total_memories").and_then(Value::as_i64) {
+            None => faults.push(integrity.member_fault(
+                "total_memories",
+                code::SCHEMA,
+                "must be an integer",
+            )),
+            Some(total) if usize::try_from(total) != Ok(memories.len()) => {
+                let message = format!("there are {} memories", memories.len());
+                faults.push(integrity.member_fault("total_memories", code::TOTAL, message));
+            }
+            Some(_) => {}
+        }
+        let method = keep(integrity.text("canonicalization"), faults).flatten();
+        if method.is_some_and(|method| method != "RFC8785") {
+            let message = "must be RFC8785";
+            faults.push(integrity.member_fault("canonicalization", code::SCHEMA, message));
+        }
+        let stated = keep(integrity.required_text("checksum"), faults);
+        let actual = checksum(memories);
+        if stated.is_some_and(|stated| stated != actual) {
+            let message = format!("the memories have {actual}");
+            let error = integrity.member_fault("checksum", code::CHECKSUM, message);
+            if options.accept_bad_checksum {
+                findings.push(error);
+            } else {
+                faults.push(error);
+            }
+        }
+    }
+
+    fn check_references(&mut self, faults: &mut Vec<Error>, findings: &mut Vec<Error>) {
+        // PAM 16: a delta may name memories of the export it builds on.
+        let is_delta = self.root.get("export_type").and_then(Value::as_text) == Some("incremental");
+        let unknown = if is_delta { findings } else { &mut *faults };
+        let mut pairs = Vec::new();
+        for (number, memory) in self.memories.iter().enumerate() {
+            let Some(id) = memory.superseded_by else {
+                continue;
+            };
+            if let Some(replacement) = self.numbers.get(id) {
+                pairs.push((number, *replacement));
+            } else {
+                let at = format!("{}/temporal/superseded_by", memory.object.at);
+                unknown.push(fault(code::SUPERSEDED_REF, at, "no memory has this id"));
+            }
+        }
+        for relation in &self.relations {
+            for (name, id) in [("from", relation.from), ("to", relation.to)] {
+                if !self.numbers.contains_key(id) {
+                    let message = "no memory has this id";
+                    unknown.push(
+                        relation
+                            .object
+                            .member_fault(name, code::RELATION_REF, message),
+                    );
+                }
+            }
+        }
+        match order(self.memories.len(), &pairs) {
+            Ok(order) => self.order = order,
+            Err(stuck) => {
+                let memory = self.memories.get(stuck);
+                let at =
+                    memory.map(|memory| format!("{}/temporal/superseded_by", memory.object.at));
+                let message = "the memories replace each other in a circle";
+                faults.push(fault(code::CYCLE, at.unwrap_or_default(), message));
+            }
+        }
+    }
+}
+
+/// Reads what says whether the rest can be read.
+fn head(value: &Value) -> Result<(Object<'_>, &str), Error> {
+    let root = Object::new(value, String::new())?;
+    if root.text("schema")? != Some(SCHEMA) {
+        let message = format!("is not \"{SCHEMA}\"");
+        return Err(root.member_fault("schema", code::SCHEMA_ID, message));
+    }
+    let version = root.required_text("schema_version")?;
+    if !is_known_version(version) {
+        let message = format!("{version} is not a version of PAM 1");
+        return Err(root.member_fault("schema_version", code::VERSION, message));
+    }
+    Ok((root, version))
+}
+
+/// The schema's pattern, with the one major version there is.
+fn is_known_version(version: &str) -> bool {
+    let (number, stage) = version.split_once('-').unwrap_or((version, "rc"));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_stage = ["rc", "alpha", "beta"]
+        .iter()
+        .any(|name| stage.strip_prefix(name).is_some_and(digits));
+    let minor = number.strip_prefix("1.").unwrap_or_default();
+    is_stage && !minor.is_empty() && digits(minor)
+}
+
+fn records<'a, T>(
+    root: &Object<'a>,
+    name: &str,
+    read: fn(Object<'a>) -> Result<T, Error>,
+    faults: &mut Vec<Error>,
+) -> Vec<T> {
+    let Some(elements) = keep(root.elements(name), faults) else {
+        return Vec::new();
+    };
+    elements
+        .filter_map(|(value, at)| keep(Object::new(value, at).and_then(read), faults))
+        .collect()
+}
+
+fn keep<T>(result: Result<T, Error>, faults: &mut Vec<Error>) -> Option<T> {
+    result.map_err(|error| faults.push(error)).ok()
+}
+
+fn duplicate(object: &Object<'_>) -> Error {
+    object.member_fault("id", code::DUPLICATE_ID, "another one has this id")
+}
+
+fn find_duplicates<'a>(
+    ids: impl Iterator<Item = (&'a str, &'a Object<'a>)>,
+    faults: &mut Vec<Error>,
+) {
+    let mut seen = std::collections::HashSet::new();
+    let twice = ids.filter(|(id, _)| !seen.insert(*id));
+    faults.extend(twice.map(|(_, object)| duplicate(object)));
+}
+
+/// RFC 8785 writes numbers as doubles: past 2^53 two integers would get one text, so one checksum.
+fn check_integers(value: &Value, at: &mut String, faults: &mut Vec<Error>) {
+    let len = at.len();
+    match value {
+        Value::Int(int)
+            if int
+                .as_i64()
+                .is_none_or(|int| int.unsigned_abs() > I_JSON_MAX) =>
+        {
+            let message = "an integer past 2^53 - 1 has no I-JSON form";
+            faults.push(fault(code::JSON, at.clone(), message));
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                at.push_str(&format!("/{index}"));
+                check_integers(item, at, faults);
+                at.truncate(len);
+            }
+        }
+        Value::Map(map) => {
+            for (name, value) in map.iter() {
+                at.push('/');
+                at.push_str(&name.replace('~', "~0").replace('/', "~1"));
+                check_integers(value, at, faults);
+                at.truncate(len);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// PAM 15: the memories by id, in the order of code points, as RFC 8785 writes them.
+fn checksum(memories: &[Value]) -> String {
+    let mut sorted: Vec<&Value> = memories.iter().collect();
+    let id = |value: &Value| {
+        let id = value.as_map().and_then(|map| map.get("id")?.as_text());
+        id.unwrap_or_default().to_owned()
+    };
+    sorted.sort_by_cached_key(|value| id(value));
+    // Parsed JSON holds nothing that has no canonical text.
+    sha256(&serde_json_canonicalizer::to_vec(&sorted).unwrap_or_default())
+}
+
+const I_JSON_MAX: u64 = (1 << 53) - 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_of_the_first_major_are_known_and_patch_versions_are_no_versions() {
+        for version in ["1.0", "1.12", "1.0-rc", "1.0-rc1", "1.1-beta2"] {
+            assert!(is_known_version(version), "{version}");
+        }
+        for version in [
+            "", "1", "1.", "1.0.1", "2.0", "01.0", "1.0-", "1.0-x", "1.0-rc1x", "1.x",
+        ] {
+            assert!(!is_known_version(version), "{version}");
+        }
+    }
+}

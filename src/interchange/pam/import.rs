@@ -1,0 +1,305 @@
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::codec::{ContentAddress, Map, Value};
+use crate::grain::{Draft, StatusChange, Time, Warning};
+use crate::interchange::{Error, ForeignId, Loss, Place, Record};
+
+use super::conversation::{Conversation, Entry, Storage};
+use super::document::Document;
+use super::memory::{Memory, Status};
+use super::residual::{RESIDUAL, residual_without};
+use super::storage::read_below;
+use super::{Import, Options, parse};
+
+/// Makes the grains of a document that has been checked.
+///
+/// # Errors
+/// Memories and relations that do not fit a grain, all of them.
+pub(super) fn import(
+    document: &Document<'_>,
+    folder: Option<&Path>,
+    options: &Options,
+    findings: Vec<Error>,
+) -> Result<Import, Vec<Error>> {
+    let mut importer = Importer {
+        document,
+        folder,
+        options,
+        records: Vec::new(),
+        findings,
+        loss: Loss::default(),
+        messages: HashMap::new(),
+    };
+    let mut faults = Vec::new();
+    if let Err(error) = importer.envelope() {
+        faults.push(error);
+    }
+    for entry in &document.entries {
+        if let Err(error) = importer.conversation(entry) {
+            faults.push(error);
+        }
+    }
+    let addresses = importer.memories(&mut faults);
+    importer.relations(&addresses, &mut faults);
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    Ok(Import {
+        records: importer.records,
+        findings: importer.findings,
+        loss: importer.loss,
+    })
+}
+
+struct Importer<'a> {
+    document: &'a Document<'a>,
+    folder: Option<&'a Path>,
+    options: &'a Options,
+    records: Vec<Record>,
+    findings: Vec<Error>,
+    loss: Loss,
+    /// The address of a message, by conversation and id.
+    messages: HashMap<(String, String), ContentAddress>,
+}
+
+impl<'a> Importer<'a> {
+    /// One State per export: what the file says beside its records.
+    fn envelope(&mut self) -> Result<(), Error> {
+        let document = self.document;
+        let arrays = ["memories", "relations", "conversations_index"];
+        let residual = residual_without(document.root.map, &arrays);
+        let context: Map = [(RESIDUAL, residual)].into_iter().collect();
+        let latest = document
+            .memories
+            .iter()
+            .map(|memory| memory.created_at)
+            .max();
+        let time = document
+            .export_date
+            .or(document.owner.created_at)
+            .or(latest);
+        let draft = document
+            .owner
+            .mark(Draft::state(context))
+            .created_at(time.unwrap_or_default())
+            .source("imported");
+        let record = self.finish(draft, Place::File)?;
+        self.records.push(record);
+        Ok(())
+    }
+
+    fn conversation(&mut self, entry: &Entry<'a>) -> Result<(), Error> {
+        let value;
+        let mut document = None;
+        if let Some(storage) = &entry.storage {
+            // What cannot be had is counted, and the rest of the store is read without it.
+            match self.load(storage) {
+                Ok(Some((name, loaded))) => {
+                    value = loaded;
+                    document = self.messages_of(entry, name, &value);
+                }
+                Ok(None) => self.loss.count(STORAGE),
+                Err(error) => self.lose(error),
+            }
+        }
+        let tail = document.as_ref().and_then(|document| document.tail);
+        let tail = tail.and_then(|tail| self.message(entry.id, tail));
+        let draft = entry.draft(
+            &self.document.owner,
+            document.as_ref(),
+            tail.map(Value::from),
+        );
+        let mut record = self.finish(draft, Place::Pointer(entry.object.at.clone()))?;
+        record.foreign_id = Some(self.foreign_id("pam:conversation", entry.id));
+        self.records.push(record);
+        Ok(())
+    }
+
+    fn load<'s>(&self, storage: &Storage<'s>) -> Result<Option<(&'s str, Value)>, Error> {
+        let (Storage::File { reference, at }, Some(folder)) = (storage, self.folder) else {
+            return Ok(None);
+        };
+        let bytes = read_below(folder, reference, at)?;
+        parse(&bytes, reference).map(|value| Some((*reference, value)))
+    }
+
+    /// Makes the grains of a conversation's messages, of all or of none.
+    fn messages_of<'v>(
+        &mut self,
+        entry: &Entry<'_>,
+        name: &str,
+        value: &'v Value,
+    ) -> Option<Conversation<'v>> {
+        let read = Conversation::read(value, name, entry, self.document.version);
+        let made = read.and_then(|conversation| {
+            let records = self.events(entry, &conversation)?;
+            Ok((conversation, records))
+        });
+        match made {
+            Ok((conversation, records)) => {
+                for (message, record) in conversation.messages.iter().zip(&records) {
+                    let key = (entry.id.to_owned(), message.id.to_owned());
+                    self.messages.insert(key, record.grain.address());
+                }
+                self.records.extend(records);
+                Some(conversation)
+            }
+            Err(error) => {
+                self.lose(error);
+                None
+            }
+        }
+    }
+
+    fn events(
+        &self,
+        entry: &Entry<'_>,
+        conversation: &Conversation<'_>,
+    ) -> Result<Vec<Record>, Error> {
+        let mut addresses: HashMap<&str, ContentAddress> = HashMap::new();
+        let mut records = Vec::new();
+        let owner = &self.document.owner;
+        // Message ids are unique within their conversation only.
+        let scope = Value::from(vec![owner.id, entry.id]).to_json();
+        for message in &conversation.messages {
+            let parent = message.parent_id.and_then(|id| addresses.get(id).copied());
+            let draft = message.draft(owner, entry.id, conversation.platform, parent)?;
+            let mut record = self.finish(draft, Place::Pointer(message.object.at.clone()))?;
+            addresses.insert(message.id, record.grain.address());
+            record.foreign_id = Some(ForeignId {
+                format: "pam:message",
+                scope: scope.clone(),
+                id: message.id.to_owned(),
+            });
+            records.push(record);
+        }
+        Ok(records)
+    }
+
+    /// Returns the addresses of the memories by their numbers in the file.
+    fn memories(&mut self, faults: &mut Vec<Error>) -> Vec<Option<ContentAddress>> {
+        let document = self.document;
+        let mut addresses = vec![None; document.memories.len()];
+        let mut replaces: Vec<Vec<ContentAddress>> = vec![Vec::new(); document.memories.len()];
+        let mut places = Vec::new();
+        for number in &document.order {
+            let Some(memory) = document.memories.get(*number) else {
+                continue;
+            };
+            let replaced = replaces
+                .get_mut(*number)
+                .map(std::mem::take)
+                .unwrap_or_default();
+            let record = match self.memory(memory, replaced) {
+                Ok(record) => record,
+                Err(error) => {
+                    faults.push(error);
+                    continue;
+                }
+            };
+            let address = record.grain.address();
+            if let Some(slot) = addresses.get_mut(*number) {
+                *slot = Some(address);
+            }
+            let replacement = memory.superseded_by.and_then(|id| document.numbers.get(id));
+            if let Some(list) = replacement.and_then(|number| replaces.get_mut(*number)) {
+                list.push(address);
+            }
+            places.push((self.records.len(), memory, replacement));
+            self.records.push(record);
+        }
+        // The address of a replacement is known only once it has been made.
+        for (place, memory, replacement) in places {
+            let address = replacement.and_then(|number| addresses.get(*number).copied().flatten());
+            let replacement = replacement.and_then(|number| document.memories.get(*number));
+            if let Some(record) = self.records.get_mut(place) {
+                record.status = status(document, memory, replacement, address);
+            }
+        }
+        addresses
+    }
+
+    fn memory(
+        &mut self,
+        memory: &Memory<'_>,
+        replaced: Vec<ContentAddress>,
+    ) -> Result<Record, Error> {
+        let message = match (memory.conversation_ref, memory.message_ref) {
+            (Some(conversation), Some(message)) => self.message(conversation, message),
+            _ => None,
+        };
+        let draft = memory.draft(&self.document.owner, replaced.into_iter(), message);
+        let mut record = self.finish(draft, Place::Pointer(memory.object.at.clone()))?;
+        record.foreign_id = Some(self.foreign_id("pam", memory.id));
+        record.exportable = memory.exportable;
+        if (memory.status == Status::Superseded) != memory.superseded_by.is_some() {
+            record.warnings.push(Warning {
+                field: "status".into(),
+                message: "superseded and superseded_by come without each other (PAM 7)",
+            });
+        }
+        if memory.object.get("embedding_ref").is_some() {
+            self.loss.count("embedding_ref");
+        }
+        Ok(record)
+    }
+
+    fn relations(&mut self, addresses: &[Option<ContentAddress>], faults: &mut Vec<Error>) {
+        let document = self.document;
+        for relation in &document.relations {
+            let end = |id| addresses.get(*document.numbers.get(id)?).copied().flatten();
+            let draft = relation.draft(&document.owner, [end(relation.from), end(relation.to)]);
+            match self.finish(draft, Place::Pointer(relation.object.at.clone())) {
+                Ok(mut record) => {
+                    record.foreign_id = Some(self.foreign_id("pam:relation", relation.id));
+                    self.records.push(record);
+                }
+                Err(error) => faults.push(error),
+            }
+        }
+    }
+
+    fn finish(&self, draft: Draft, place: Place) -> Result<Record, Error> {
+        match draft.finish_with_warnings(self.options.profile) {
+            Ok((grain, warnings)) => Ok(Record {
+                warnings,
+                ..Record::new(grain, place)
+            }),
+            Err(source) => Err(Error::Grain { place, source }),
+        }
+    }
+
+    fn message(&self, conversation: &str, id: &str) -> Option<ContentAddress> {
+        let key = (conversation.to_owned(), id.to_owned());
+        self.messages.get(&key).copied()
+    }
+
+    fn foreign_id(&self, format: &'static str, id: &str) -> ForeignId {
+        ForeignId {
+            format,
+            scope: self.document.owner.id.to_owned(),
+            id: id.to_owned(),
+        }
+    }
+
+    fn lose(&mut self, error: Error) {
+        self.findings.push(error);
+        self.loss.count(STORAGE);
+    }
+}
+
+/// A memory that does not say since when it is not current was not at the time of the export.
+fn status(
+    document: &Document<'_>,
+    memory: &Memory<'_>,
+    replacement: Option<&Memory<'_>>,
+    address: Option<ContentAddress>,
+) -> StatusChange {
+    let end: Option<Time> = replacement.map(|replacement| replacement.created_at);
+    let end = end.or(document.export_date).unwrap_or(memory.created_at);
+    memory.status_change(address, end)
+}
+
+/// What a conversation that was not read is counted under.
+const STORAGE: &str = "conversations_index.storage";

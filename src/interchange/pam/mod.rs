@@ -1,0 +1,127 @@
+//! Portable AI Memory 1.0: one JSON document and the conversations it names, as grains.
+//!
+//! One record is one grain, and every grain carries its record (see [`residual`]), so that nothing
+//! the mapping has no field for is lost. Grains depend on the records alone: the same file always
+//! gives the same addresses. Checks are those the mapping relies on; signatures, embeddings files
+//! and the rest of the schema are not judged here (PAM 3–7, 13–15, 25).
+
+mod code;
+mod conversation;
+mod document;
+mod first;
+mod import;
+mod memory;
+mod message;
+mod object;
+mod order;
+mod owner;
+mod relation;
+mod residual;
+mod storage;
+mod text;
+
+use std::fs;
+use std::path::Path;
+
+use crate::codec::{Profile, Value};
+
+use super::{Error, Loss, Place, Record};
+
+pub(in crate::interchange) use first::First;
+use owner::Owner;
+pub use residual::{conversation_residual, residual};
+pub(in crate::interchange) use storage::locate;
+
+/// How a memory store is read.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Whether a wrong checksum is a finding instead of an error.
+    pub accept_bad_checksum: bool,
+    /// The device profile whose limits the grains are held to.
+    pub profile: Profile,
+}
+
+/// What a memory store holds.
+#[derive(Debug, Default)]
+pub struct Import {
+    /// The grains, in an order in which they can be stored: what a grain names comes before it.
+    pub records: Vec<Record>,
+    /// What is wrong without being a reason to refuse the rest.
+    pub findings: Vec<Error>,
+    /// What is not in the records, by the field that names it.
+    pub loss: Loss,
+}
+
+/// Reads a memory store: its file, or the directory that holds it.
+///
+/// Conversations are read from files below the directory of the store, never from elsewhere. Places
+/// are JSON pointers; in a conversation's file they follow its name and `#`.
+///
+/// # Errors
+/// Everything that is wrong, if anything is that the records cannot be trusted without: the codes
+/// `PAM_*`, those of grains, and `ERR_IO`.
+pub fn read(path: &Path, options: &Options) -> Result<Import, Vec<Error>> {
+    let found;
+    let file = if path.is_dir() {
+        let none = || {
+            let message = "the directory holds no memory store";
+            object::fault(code::SCHEMA_ID, String::new(), message)
+        };
+        found = locate(path).and_then(|file| file.ok_or_else(none));
+        found.map_err(|error| vec![error])?
+    } else {
+        path.to_path_buf()
+    };
+    let bytes = fs::read(&file).map_err(|source| vec![storage::io(source)])?;
+    let folder = file.parent().map(|folder| match folder.as_os_str() {
+        name if name.is_empty() => Path::new("."),
+        _ => folder,
+    });
+    read_store(&bytes, folder, options)
+}
+
+/// Reads a memory store from its bytes; the conversations it keeps in files are a [`Loss`].
+///
+/// ```
+/// use grainstore::interchange::pam;
+///
+/// let store = br#"{"schema": "portable-ai-memory", "schema_version": "1.0",
+///     "owner": {"id": "mira"}, "memories": []}"#;
+/// let import = pam::read_bytes(store, &pam::Options::default()).unwrap();
+/// assert_eq!(import.records.len(), 1);
+/// assert_eq!(pam::residual(&import.records[0].grain).unwrap().as_map().unwrap().len(), 4);
+/// ```
+///
+/// # Errors
+/// As [`read`].
+pub fn read_bytes(bytes: &[u8], options: &Options) -> Result<Import, Vec<Error>> {
+    read_store(bytes, None, options)
+}
+
+fn read_store(
+    bytes: &[u8],
+    folder: Option<&Path>,
+    options: &Options,
+) -> Result<Import, Vec<Error>> {
+    let value = parse(bytes, "").map_err(|error| vec![error])?;
+    let mut findings = Vec::new();
+    let document = document::Document::read(&value, options, &mut findings)?;
+    import::import(&document, folder, options, findings)
+}
+
+/// Reads JSON strictly; `file` names another file than the store itself.
+fn parse(bytes: &[u8], file: &str) -> Result<Value, Error> {
+    let fault = |message: String| Error::Format {
+        code: code::JSON,
+        place: if file.is_empty() {
+            Place::File
+        } else {
+            Place::Pointer(format!("{file}#"))
+        },
+        message,
+    };
+    let text = std::str::from_utf8(bytes).map_err(|error| fault(error.to_string()))?;
+    Value::from_json(text).map_err(|error| fault(error.to_string()))
+}
+
+const SCHEMA: &str = "portable-ai-memory";

@@ -1,0 +1,221 @@
+use crate::codec::{Map, Value};
+use crate::grain::Time;
+use crate::interchange::{Error, Place};
+
+use super::code;
+
+/// A JSON object with its place, whose members are read as the schema types them.
+///
+/// Null reads as absent: where the schema allows null it means nothing else.
+#[derive(Clone)]
+pub(super) struct Object<'a> {
+    pub(super) map: &'a Map,
+    /// The JSON pointer, after the name of the file and `#` outside the store itself.
+    pub(super) at: String,
+}
+
+impl<'a> Object<'a> {
+    pub(super) fn new(value: &'a Value, at: String) -> Result<Self, Error> {
+        match value {
+            Value::Map(map) => Ok(Self { map, at }),
+            _ => Err(fault(code::SCHEMA, at, "must be an object")),
+        }
+    }
+
+    /// Returns an error about a member.
+    pub(super) fn member_fault(
+        &self,
+        name: &str,
+        code: &'static str,
+        message: impl Into<String>,
+    ) -> Error {
+        fault(code, format!("{}/{name}", self.at), message)
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&'a Value> {
+        self.map.get(name).filter(|value| **value != Value::Nil)
+    }
+
+    pub(super) fn text(&self, name: &str) -> Result<Option<&'a str>, Error> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(Value::Text(text)) => Ok(Some(text)),
+            Some(_) => Err(self.member_fault(name, code::SCHEMA, "must be a string")),
+        }
+    }
+
+    /// Returns a string that must be there and must not be empty.
+    pub(super) fn required_text(&self, name: &str) -> Result<&'a str, Error> {
+        match self.text(name)? {
+            None => Err(self.missing(name)),
+            Some("") => Err(self.member_fault(name, code::SCHEMA, "is empty")),
+            Some(text) => Ok(text),
+        }
+    }
+
+    pub(super) fn time(&self, name: &str) -> Result<Option<Time>, Error> {
+        let Some(text) = self.text(name)? else {
+            return Ok(None);
+        };
+        date_time(text)
+            .map(Some)
+            .map_err(|message| self.member_fault(name, code::SCHEMA, message))
+    }
+
+    pub(super) fn required_time(&self, name: &str) -> Result<Time, Error> {
+        self.time(name)?.ok_or_else(|| self.missing(name))
+    }
+
+    pub(super) fn flag(&self, name: &str) -> Result<Option<bool>, Error> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(*flag)),
+            Some(_) => Err(self.member_fault(name, code::SCHEMA, "must be true or false")),
+        }
+    }
+
+    /// Returns a number from 0 to 1.
+    pub(super) fn unit(&self, name: &str) -> Result<Option<f64>, Error> {
+        let number = match self.get(name) {
+            None => return Ok(None),
+            Some(Value::Float(float)) => *float,
+            Some(Value::Int(int)) => int.to_f64(),
+            Some(_) => return Err(self.member_fault(name, code::SCHEMA, "must be a number")),
+        };
+        if (0.0..=1.0).contains(&number) {
+            Ok(Some(number))
+        } else {
+            Err(self.member_fault(name, code::SCHEMA, "must be from 0 to 1"))
+        }
+    }
+
+    pub(super) fn object(&self, name: &str) -> Result<Option<Self>, Error> {
+        let value = self.get(name);
+        value
+            .map(|value| Self::new(value, format!("{}/{name}", self.at)))
+            .transpose()
+    }
+
+    pub(super) fn required_object(&self, name: &str) -> Result<Self, Error> {
+        self.object(name)?.ok_or_else(|| self.missing(name))
+    }
+
+    /// Returns the elements of an array, each with its pointer; an absent array has none.
+    pub(super) fn elements(
+        &self,
+        name: &str,
+    ) -> Result<impl Iterator<Item = (&'a Value, String)> + use<'a>, Error> {
+        let items = match self.get(name) {
+            None => &[],
+            Some(Value::Array(items)) => items.as_slice(),
+            Some(_) => return Err(self.member_fault(name, code::SCHEMA, "must be an array")),
+        };
+        let at = format!("{}/{name}", self.at);
+        let numbered = items.iter().enumerate();
+        Ok(numbered.map(move |(index, item)| (item, format!("{at}/{index}"))))
+    }
+
+    pub(super) fn objects(&self, name: &str) -> Result<Vec<Self>, Error> {
+        let elements = self.elements(name)?;
+        elements.map(|(value, at)| Self::new(value, at)).collect()
+    }
+
+    /// Returns a platform identifier (PAM 11).
+    pub(super) fn platform(&self, name: &str) -> Result<&'a str, Error> {
+        let platform = self.required_text(name)?;
+        if (2..=32).contains(&platform.len()) && platform.bytes().all(is_name_byte) {
+            Ok(platform)
+        } else {
+            Err(self.member_fault(name, code::SCHEMA, "must match ^[a-z0-9_-]{2,32}$"))
+        }
+    }
+
+    pub(super) fn missing(&self, name: &str) -> Error {
+        self.member_fault(name, code::SCHEMA, "is missing")
+    }
+}
+
+pub(super) fn fault(code: &'static str, at: String, message: impl Into<String>) -> Error {
+    let place = if at.is_empty() {
+        Place::File
+    } else {
+        Place::Pointer(at)
+    };
+    Error::Format {
+        code,
+        place,
+        message: message.into(),
+    }
+}
+
+/// The characters of platform identifiers and tags.
+pub(super) const fn is_name_byte(byte: u8) -> bool {
+    matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-')
+}
+
+/// Reads a date-time of RFC 3339, which is narrower than what a time library reads.
+fn date_time(text: &str) -> Result<Time, String> {
+    let wrong = || format!("\"{text}\" is not an RFC 3339 date and time with an offset");
+    let shape = |text: &str, pattern: &str| {
+        text.len() == pattern.len()
+            && text.bytes().zip(pattern.bytes()).all(|(byte, wanted)| {
+                if wanted == b'0' {
+                    byte.is_ascii_digit()
+                } else {
+                    byte.eq_ignore_ascii_case(&wanted)
+                }
+            })
+    };
+    let (moment, rest) = text.split_at_checked(19).ok_or_else(wrong)?;
+    let offset_at = rest.find(|c| !matches!(c, '.' | '0'..='9'));
+    let (fraction, offset) = rest
+        .split_at_checked(offset_at.ok_or_else(wrong)?)
+        .ok_or_else(wrong)?;
+    let digits = fraction.strip_prefix('.');
+    let fits = shape(moment, "0000-00-00T00:00:00")
+        && (fraction.is_empty() || digits.is_some_and(all_digits))
+        && (shape(offset, "Z") || shape(offset, "+00:00") || shape(offset, "-00:00"));
+    if !fits {
+        return Err(wrong());
+    }
+    // The floor to a millisecond needs no more digits than these.
+    let short = fraction.get(..10).unwrap_or(fraction);
+    Time::parse(&format!("{moment}{short}{offset}")).map_err(|_| wrong())
+}
+
+fn all_digits(digits: &str) -> bool {
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_time_needs_every_part_and_an_offset() {
+        let ms = |text| date_time(text).unwrap().ms();
+        assert_eq!(ms("1970-01-01T00:00:00Z"), 0);
+        assert_eq!(ms("1970-01-01t02:00:00.0019999999999+02:00"), 1);
+        assert_eq!(ms("1969-12-31T23:59:59.9999Z"), -1);
+        assert_eq!(ms("1970-01-01T00:00:00-00:00"), 0);
+        for text in [
+            "",
+            "0",
+            "1700000000000",
+            "2026-01-15",
+            "2026-01-15T10:00:00",
+            "2026-01-15 10:00:00Z",
+            "2026-01-15T10:00Z",
+            "2026-01-15T10:00:00.Z",
+            "2026-01-15T10:00:00.1.2Z",
+            "2026-01-15T10:00:00+0200",
+            "2026-01-15T10:00:00Z[UTC]",
+            "2026-13-15T10:00:00Z",
+            "2026-02-30T10:00:00Z",
+            "2026-01-15T10:00:00\u{661}",
+            "+002026-01-15T10:00:00Z",
+        ] {
+            assert!(date_time(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The foreign record as a grain carries it: text that no rule of grains can touch.
+//!
+//! Grains drop nulls, normalise text and rename short keys (OMS 4.4–4.7); JSON text in ASCII passes
+//! through all of it. What the grain holds in the same spelling is left out and put back here.
+
+use crate::codec::{Map, Value};
+use crate::grain::{Grain, Type};
+
+use super::text::ascii_json;
+
+/// Returns the memory, relation, message, conversation index entry or envelope that a grain was
+/// made from, as the file had it but for the order of members and the spelling of numbers.
+///
+/// The envelope's arrays of records come back empty, because the records are grains of their own.
+pub fn residual(grain: &Grain) -> Option<Value> {
+    let Value::Map(mut record) = parsed(grain, RESIDUAL)? else {
+        return None;
+    };
+    match grain.type_() {
+        // Relations are Beliefs too; only memories have a hash of their content.
+        Type::Belief if record.contains("content_hash") => {
+            restore(&mut record, "content", grain.text("object"));
+        }
+        Type::Goal => restore(&mut record, "content", grain.text("description")),
+        Type::Event => {
+            if let Some(Value::Map(content)) = record.get_mut("content")
+                && content.get("type").and_then(Value::as_text) == Some("text")
+            {
+                restore(content, "text", grain.text("content"));
+            }
+        }
+        _ => {}
+    }
+    Some(Value::Map(record))
+}
+
+/// Returns the conversation document that a State grain was made from, without its messages, which
+/// are grains of their own; none if the conversation's file was not read.
+pub fn conversation_residual(grain: &Grain) -> Option<Value> {
+    parsed(grain, DOCUMENT_RESIDUAL)
+}
+
+fn parsed(grain: &Grain, member: &str) -> Option<Value> {
+    let context = grain.field("context")?.as_map()?;
+    Value::from_json(context.get(member)?.as_text()?).ok()
+}
+
+fn restore(record: &mut Map, name: &str, text: Option<&str>) {
+    if let Some(text) = text
+        && !record.contains(name)
+    {
+        record.insert(name, text);
+    }
+}
+
+pub(super) fn memory_residual(record: &Map, carried: &str) -> String {
+    let mut rest = record.clone();
+    leave_out(&mut rest, "content", carried);
+    ascii_json(&Value::Map(rest))
+}
+
+/// `carried` is the text that the grain has, if it is that of a plain message.
+pub(super) fn message_residual(record: &Map, carried: Option<&str>) -> String {
+    let mut rest = record.clone();
+    if let Some(Value::Map(content)) = rest.get_mut("content")
+        && let Some(carried) = carried
+    {
+        leave_out(content, "text", carried);
+    }
+    ascii_json(&Value::Map(rest))
+}
+
+/// Empties the arrays whose elements are grains of their own; an absent one stays absent.
+pub(super) fn residual_without(record: &Map, arrays: &[&str]) -> String {
+    let kept = record.iter().map(|(name, value)| match value {
+        Value::Array(_) if arrays.contains(&name) => (name, Value::Array(Vec::new())),
+        value => (name, value.clone()),
+    });
+    ascii_json(&Value::Map(kept.collect()))
+}
+
+fn leave_out(record: &mut Map, name: &str, carried: &str) {
+    if record.get(name).and_then(Value::as_text) == Some(carried) {
+        record.remove(name);
+    }
+}
+
+pub(super) const RESIDUAL: &str = "x-pam";
+pub(super) const DOCUMENT_RESIDUAL: &str = "x-pam-document";
