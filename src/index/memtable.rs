@@ -63,12 +63,18 @@ impl Index {
         let Some(grain_row) = memtable.addresses.get(target).copied() else {
             return;
         };
-        memtable.keys.insert(Key::new(Family::Status, [grain_row], row));
-        memtable.keys.insert(Key::new(Family::Mentions, [prefix_of(target)], row));
+        memtable
+            .keys
+            .insert(Key::new(Family::Status, [grain_row], row));
+        memtable
+            .keys
+            .insert(Key::new(Family::Mentions, [prefix_of(target)], row));
         if let Some(new) = &change.superseded_by {
             let lineage = Key::new(Family::Lineage, [prefix_of(new)], grain_row);
             memtable.keys.insert(lineage);
-            memtable.keys.insert(Key::new(Family::Mentions, [prefix_of(new)], row));
+            memtable
+                .keys
+                .insert(Key::new(Family::Mentions, [prefix_of(new)], row));
         }
         if change.superseded_by.is_some() || change.system_valid_to.is_some() {
             memtable.ended.entry(grain_row).or_insert(row);
@@ -79,8 +85,12 @@ impl Index {
     pub fn apply_alias(&self, row: u64, target: &ContentAddress, foreign: [&str; 3]) {
         let term = self.terms.hash(&foreign);
         let mut memtable = self.memtable.write();
-        memtable.keys.insert(Key::new(Family::ForeignId, [term], row));
-        memtable.keys.insert(Key::new(Family::Mentions, [prefix_of(target)], row));
+        memtable
+            .keys
+            .insert(Key::new(Family::ForeignId, [term], row));
+        memtable
+            .keys
+            .insert(Key::new(Family::Mentions, [prefix_of(target)], row));
     }
 
     /// Applies any other entry about the grain at `target`, which is entry `row`.
@@ -109,9 +119,8 @@ impl Index {
             ours.keys.difference(&theirs.keys).count(),
         );
         let beyond = |a: &Memtable, b: &Memtable| {
-            let differs = |(address, row): &(&ContentAddress, &u64)| {
-                b.addresses.get(address) != Some(row)
-            };
+            let differs =
+                |(address, row): &(&ContentAddress, &u64)| b.addresses.get(address) != Some(row);
             a.addresses.iter().filter(differs).count()
         };
         compare("addresses", beyond(&theirs, &ours), beyond(&ours, &theirs));
@@ -142,7 +151,11 @@ impl Index {
                 key(family, term(text));
             }
         }
-        for tag in grain.field("structural_tags").into_iter().flat_map(Value::texts) {
+        for tag in grain
+            .field("structural_tags")
+            .into_iter()
+            .flat_map(Value::texts)
+        {
             key(Family::Tag, term(tag));
         }
         for parent in grain.derived_from() {
@@ -175,7 +188,9 @@ impl Index {
 /// Returns a namespace and everything it lies in: `a:b:c`, `a:b`, `a` (OMS 28.2).
 fn ancestors(namespace: &str) -> impl Iterator<Item = &str> {
     let whole = (!namespace.is_empty()).then_some(namespace);
-    std::iter::successors(whole, |inner| inner.rsplit_once(':').map(|(outer, _)| outer))
+    std::iter::successors(whole, |inner| {
+        inner.rsplit_once(':').map(|(outer, _)| outer)
+    })
 }
 
 const BY_TEXT: [(&str, Family); 3] = [

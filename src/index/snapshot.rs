@@ -168,7 +168,10 @@ impl<'a> Snapshot<'a> {
             return Rows::default();
         }
         let memtable = self.memtable.read();
-        let rows = memtable.keys.range(low..=high).map(|key| key.row(components));
+        let rows = memtable
+            .keys
+            .range(low..=high)
+            .map(|key| key.row(components));
         Rows(rows.filter(|row| self.sees(*row)).collect())
     }
 

@@ -6,12 +6,13 @@
 
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+pub mod jsonl;
 pub mod mg;
+pub mod pam;
 
 mod format;
-pub mod jsonl;
 mod loss;
-pub mod pam;
+mod reading;
 mod record;
 
 mod error;
@@ -19,4 +20,5 @@ mod error;
 pub use error::{Error, Place};
 pub use format::Format;
 pub use loss::Loss;
+pub use reading::{ReadOptions, Reading};
 pub use record::{ForeignId, Record};

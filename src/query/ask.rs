@@ -89,7 +89,10 @@ impl Store {
             Some(rows) => rows,
             None => snapshot.grains(),
         };
-        Ok(rows.iter().filter(|row| filter.shows(snapshot, *row)).collect())
+        Ok(rows
+            .iter()
+            .filter(|row| filter.shows(snapshot, *row))
+            .collect())
     }
 
     fn found(

@@ -29,9 +29,7 @@ impl FromStr for Cursor {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let row = text
-            .strip_prefix("after-")
-            .and_then(|row| row.parse().ok());
+        let row = text.strip_prefix("after-").and_then(|row| row.parse().ok());
         row.map(|row| Self { row }).ok_or_else(|| Error::Cursor {
             text: text.to_owned(),
         })

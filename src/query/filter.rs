@@ -141,7 +141,9 @@ impl Filter {
             (self.derived_from.is_some(), "derived_from"),
             (created, "created_at"),
         ];
-        let set = set.into_iter().filter_map(|(is_set, field)| is_set.then_some(field));
+        let set = set
+            .into_iter()
+            .filter_map(|(is_set, field)| is_set.then_some(field));
         let mut fields: Vec<_> = set.collect();
         fields.extend(self.texts.iter().map(|(_, field, _)| *field));
         fields.dedup();
@@ -191,9 +193,10 @@ impl Filter {
         match &self.namespace {
             Some(namespace) if namespace.is_empty() => refuse("namespace", "is empty"),
             // Only whole `:` parts are indexed, so nothing shorter can be answered.
-            Some(namespace) if namespace.ends_with([':', '*']) => {
-                refuse("namespace", "must be whole; those inside it are found with it")
-            }
+            Some(namespace) if namespace.ends_with([':', '*']) => refuse(
+                "namespace",
+                "must be whole; those inside it are found with it",
+            ),
             _ => match (self.created_from, self.created_to) {
                 (Some(from), Some(to)) if from > to => {
                     refuse("created_at", "range ends before it begins")

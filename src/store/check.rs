@@ -8,7 +8,7 @@ use crate::index::Index;
 use crate::ledger::{self, Entry, FileDisk, Kind};
 
 use super::manifest::Manifest;
-use super::store::Inner;
+use super::open::Inner;
 use super::{Error, Store, replay};
 
 /// What a check looked at and what it found.

@@ -25,7 +25,10 @@ impl StatusEntry {
         };
         set("sb", change.superseded_by.as_ref().map(bytes));
         set("svt", change.system_valid_to.map(|time| time.ms().into()));
-        set("vstatus", change.verification.map(|status| status.name().into()));
+        set(
+            "vstatus",
+            change.verification.map(|status| status.name().into()),
+        );
         set("ct", change.contradicted.map(Value::Bool));
         set("lc", change.lifecycle.map(|state| state.name().into()));
         set("sj", self.justification.clone().map(Value::Text));
@@ -112,7 +115,8 @@ pub(super) fn encode_import(format: &str, counts: [(&str, u64); 4]) -> Vec<u8> {
 
 /// Returns the grain an entry is about, if it names one.
 pub(super) fn subject_of(body: &[u8]) -> Option<ContentAddress> {
-    address(&decode(body)?, "a")
+    let map = decode(body)?;
+    address(&map, "a")
 }
 
 fn encode(map: Map) -> Vec<u8> {

@@ -39,7 +39,9 @@ pub enum Error {
         address: ContentAddress,
     },
     /// A superseding grain that does not say what it supersedes (ruling I5).
-    #[error("the superseding grain must name {address} in derived_from, or a Consent in prior_consent")]
+    #[error(
+        "the superseding grain must name {address} in derived_from, or a Consent in prior_consent"
+    )]
     NotDerived {
         /// The grain to be superseded.
         address: ContentAddress,
@@ -123,10 +125,10 @@ impl Error {
         }
     }
 
-    pub(super) fn damaged(what: impl Into<String>, reason: impl ToString) -> Self {
+    pub(super) fn damaged(what: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Damaged {
             what: what.into(),
-            reason: reason.to_string(),
+            reason: reason.into(),
         }
     }
 }

@@ -1,11 +1,11 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::codec::ContentAddress;
-use crate::interchange::{self, ForeignId, Loss, Place, Record};
+use crate::interchange::{self, ForeignId, Loss, Place, Reading, Record};
 use crate::ledger::Kind;
 
 use super::entry::{AliasEntry, StatusEntry, encode_exportable, encode_import};
-use super::store::Inner;
+use super::open::Inner;
 use super::write::Frame;
 use super::{Error, Store};
 
@@ -18,8 +18,8 @@ pub struct Summary {
     pub unchanged: u64,
     /// Records that say something else than an earlier import did; nothing of them was stored.
     pub conflicts: Vec<Conflict>,
-    /// Records that could not be stored.
-    pub refused: Vec<Refusal>,
+    /// Records that are not grains, with what is wrong with them.
+    pub refused: Vec<interchange::Error>,
     /// What is stored but odd: where, and what about it.
     pub findings: Vec<(Place, String)>,
     /// What the file says and grains cannot carry.
@@ -37,15 +37,6 @@ pub struct Conflict {
     pub existing: ContentAddress,
 }
 
-/// A record that was not stored.
-#[derive(Debug)]
-pub struct Refusal {
-    /// Where it stands in the file.
-    pub place: Place,
-    /// What is wrong with it.
-    pub error: interchange::Error,
-}
-
 impl Summary {
     /// Returns whether every record is in the store now.
     pub fn is_complete(&self) -> bool {
@@ -54,21 +45,36 @@ impl Summary {
 }
 
 impl Store {
-    /// Stores what a reader made of a file. Importing the same file again changes nothing.
+    /// Stores what was read from a file. Importing the same file again changes nothing.
     ///
     /// Grains and what the file says about them go in together, a thousand records at a time.
     /// A status is applied to grains that this import inserts; of grains that are here already the
-    /// store knows better than any file (ruling I18).
+    /// store knows better than any file (ruling I18). Whoever wants all or nothing looks at
+    /// [`Reading::errors`] first.
+    ///
+    /// ```
+    /// use grainstore::interchange::{ReadOptions, Reading};
+    /// use grainstore::{Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("memory.jsonl");
+    /// # std::fs::write(&path, "{\"type\":\"event\",\"content\":\"hi\",\"created_at\":1}\n").unwrap();
+    /// let summary = store.import(Reading::open(&path, None, &ReadOptions::default())?)?;
+    /// assert_eq!((summary.inserted, summary.is_complete()), (1, true));
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Storage errors; records that cannot be stored are in the summary.
-    pub fn import(
-        &self,
-        format: &str,
-        records: impl IntoIterator<Item = Record>,
-    ) -> Result<Summary, Error> {
-        let mut summary = Summary::default();
-        let mut records = records.into_iter();
+    /// Storage errors; what cannot be stored is in the summary.
+    pub fn import(&self, reading: Reading) -> Result<Summary, Error> {
+        let mut summary = Summary {
+            refused: reading.errors,
+            findings: reading.findings,
+            loss: reading.loss,
+            ..Summary::default()
+        };
+        let mut records = reading.records.into_iter();
         loop {
             let batch: Vec<Record> = records.by_ref().take(BATCH_LEN).collect();
             if batch.is_empty() {
@@ -83,8 +89,8 @@ impl Store {
             ("refused", summary.refused.len() as u64),
         ];
         let mut frame = Frame::default();
-        frame.record(Kind::Import, encode_import(format, counts));
-        self.inner.commit(&mut self.inner.writer.lock(), frame)?;
+        frame.record(Kind::Import, encode_import(reading.format.name(), counts));
+        self.inner.commit(&mut self.inner.writer.lock(), &frame)?;
         Ok(summary)
     }
 }
@@ -104,7 +110,7 @@ impl Inner {
             batch.add(record)?;
         }
         let frame = batch.frame;
-        self.commit(&mut writer, frame)?;
+        self.commit(&mut writer, &frame)?;
         Ok(())
     }
 }

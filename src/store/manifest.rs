@@ -50,7 +50,8 @@ impl Manifest {
             source,
         };
         let write = || -> io::Result<()> {
-            let _ = disk.remove(TEMPORARY);
+            // What a crash inside an earlier creation left, if anything.
+            drop(disk.remove(TEMPORARY));
             let file = disk.create(TEMPORARY)?;
             file.write_at(self.to_json().as_bytes(), 0)?;
             file.sync()?;
@@ -76,7 +77,8 @@ impl Manifest {
         let len = file.len_bytes().map_err(failed)?.min(LEN_MAX);
         let mut bytes = vec![0; usize::try_from(len).unwrap_or_default()];
         file.read_at(&mut bytes, 0).map_err(failed)?;
-        let text = String::from_utf8(bytes).map_err(|error| Error::damaged(NAME, error))?;
+        let text =
+            String::from_utf8(bytes).map_err(|error| Error::damaged(NAME, error.to_string()))?;
         Self::from_json(&text, path).map(Some)
     }
 
@@ -87,14 +89,18 @@ impl Manifest {
             ("store_id", self.store_id.to_string().into()),
             ("created_at", self.created_at.to_string().into()),
             ("term_key", HEXLOWER.encode(&self.term_secret).into()),
-            ("tombstone_key", HEXLOWER.encode(&self.tombstone_secret).into()),
+            (
+                "tombstone_key",
+                HEXLOWER.encode(&self.tombstone_secret).into(),
+            ),
         ]);
         map.insert("check", check(&map));
         format!("{}\n", Value::Map(map).to_json())
     }
 
     fn from_json(text: &str, path: &Path) -> Result<Self, Error> {
-        let value = Value::from_json(text).map_err(|error| Error::damaged(NAME, error))?;
+        let value =
+            Value::from_json(text).map_err(|error| Error::damaged(NAME, error.to_string()))?;
         let Value::Map(mut map) = value else {
             return Err(Error::damaged(NAME, "not an object"));
         };

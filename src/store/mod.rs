@@ -9,11 +9,11 @@ mod check;
 mod entry;
 mod import;
 mod manifest;
+mod open;
 mod options;
 mod read;
 mod replay;
 mod stats;
-mod store;
 mod supersede;
 mod write;
 
@@ -21,9 +21,9 @@ mod error;
 
 pub use check::{Finding, Report, Severity, verify_damaged};
 pub use error::Error;
-pub use import::{Conflict, Refusal, Summary};
+pub use import::{Conflict, Summary};
+pub use open::{Opened, Store};
 pub use options::{Clock, Create, Options, SystemClock};
 pub use read::{Page, Version};
 pub use stats::Stats;
-pub use store::{Opened, Store};
 pub use write::NewGrain;

@@ -5,7 +5,7 @@ use crate::grain::{Grain, Status, Time};
 use crate::index::{Family, Snapshot};
 
 use super::entry::StatusEntry;
-use super::store::Inner;
+use super::open::Inner;
 use super::{Error, Store};
 
 /// A stretch of a listing, and where the next one begins.
@@ -59,7 +59,9 @@ impl Store {
     /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn status(&self, address: &ContentAddress) -> Result<Status, Error> {
         let snapshot = self.snapshot();
-        let row = snapshot.locate(address).ok_or(Error::NotFound { address: *address })?;
+        let row = snapshot
+            .locate(address)
+            .ok_or(Error::NotFound { address: *address })?;
         self.inner.status_at(&snapshot, row)
     }
 
@@ -95,7 +97,9 @@ impl Store {
     /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn history(&self, address: &ContentAddress) -> Result<Vec<Version>, Error> {
         let snapshot = self.snapshot();
-        let start = snapshot.locate(address).ok_or(Error::NotFound { address: *address })?;
+        let start = snapshot
+            .locate(address)
+            .ok_or(Error::NotFound { address: *address })?;
         let mut versions = BTreeMap::new();
         let mut pending = vec![start];
         while let Some(row) = pending.pop() {
@@ -126,7 +130,12 @@ impl Store {
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn resolve(&self, format: &str, scope: &str, id: &str) -> Result<Option<ContentAddress>, Error> {
+    pub fn resolve(
+        &self,
+        format: &str,
+        scope: &str,
+        id: &str,
+    ) -> Result<Option<ContentAddress>, Error> {
         self.inner.resolve(&self.snapshot(), [format, scope, id])
     }
 }

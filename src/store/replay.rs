@@ -10,22 +10,32 @@ use super::entry::{AliasEntry, StatusEntry, subject_of};
 /// so that takes a writer with a fault.
 pub(super) fn apply(index: &Index, entry: &Entry<'_>) -> Result<(), &'static str> {
     let row = entry.header.sequence;
-    match entry.header.kind {
-        Kind::Grain => {
-            let grain = Grain::from_proven(entry.body.to_vec())
-                .map_err(|_| "a grain entry holds no blob")?;
-            index.apply_grain(row, &grain, entry.header.time_ms);
-        }
+    if entry.header.kind != Kind::Grain {
+        return apply_record(index, row, entry.header.kind, &entry.body);
+    }
+    let grain = Grain::from_proven(entry.body.to_vec()).map_err(|_| "a grain has no header")?;
+    index.apply_grain(row, &grain, entry.header.time_ms);
+    Ok(())
+}
+
+/// Applies an entry that says something about grains.
+pub(super) fn apply_record(
+    index: &Index,
+    row: u64,
+    kind: Kind,
+    body: &[u8],
+) -> Result<(), &'static str> {
+    match kind {
         Kind::Status => {
-            let status = StatusEntry::decode(&entry.body).ok_or("a status entry is malformed")?;
+            let status = StatusEntry::decode(body).ok_or("a status entry is malformed")?;
             index.apply_status(row, &status.of, &status.change);
         }
         Kind::Alias => {
-            let alias = AliasEntry::decode(&entry.body).ok_or("an alias entry is malformed")?;
+            let alias = AliasEntry::decode(body).ok_or("an alias entry is malformed")?;
             index.apply_alias(row, &alias.of, alias.name());
         }
         _ => {
-            if let Some(address) = subject_of(&entry.body) {
+            if let Some(address) = subject_of(body) {
                 index.apply_mention(row, &address);
             }
         }

@@ -46,7 +46,10 @@ impl Store {
             }
         }
         let grains = snapshot.grains();
-        let current = grains.iter().filter(|row| snapshot.is_current(*row)).count();
+        let current = grains
+            .iter()
+            .filter(|row| snapshot.is_current(*row))
+            .count();
         let failed = |source| crate::ledger::Error::Io {
             action: "measure",
             name: "ledger".into(),
@@ -54,7 +57,10 @@ impl Store {
         };
         let (mut segments, mut ledger_bytes) = (0, 0);
         for name in inner.disk.list("ledger").map_err(failed)? {
-            let file = inner.disk.open(&format!("ledger/{name}"), Access::Read).map_err(failed)?;
+            let file = inner
+                .disk
+                .open(&format!("ledger/{name}"), Access::Read)
+                .map_err(failed)?;
             ledger_bytes += file.len_bytes().map_err(failed)?;
             segments += u64::from(name.ends_with(".seg"));
         }

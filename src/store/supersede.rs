@@ -4,7 +4,7 @@ use crate::ledger::Kind;
 use crate::policy::{self, Verdict};
 
 use super::entry::{StatusEntry, encode_denial};
-use super::store::Inner;
+use super::open::Inner;
 use super::write::{Frame, NewGrain};
 use super::{Error, Store};
 
@@ -32,7 +32,9 @@ impl Store {
 
         let mut writer = inner.writer.lock();
         let snapshot = inner.index.snapshot();
-        let row = snapshot.locate(old).ok_or(Error::NotFound { address: *old })?;
+        let row = snapshot
+            .locate(old)
+            .ok_or(Error::NotFound { address: *old })?;
         let status = inner.status_at(&snapshot, row)?;
         match status.superseded_by {
             // Asked again after an unknown outcome: done is done.
@@ -46,7 +48,7 @@ impl Store {
         if let Verdict::Deny { rule } = policy::supersede(&old_grain) {
             let mut frame = Frame::default();
             frame.record(Kind::Denial, encode_denial(old, "supersede", rule));
-            inner.commit(&mut writer, frame)?;
+            inner.commit(&mut writer, &frame)?;
             return Err(Error::Denied {
                 address: *old,
                 rule,
@@ -66,7 +68,7 @@ impl Store {
             justification: justification.map(str::to_owned),
         };
         frame.record(Kind::Status, status.encode());
-        inner.commit(&mut writer, frame)?;
+        inner.commit(&mut writer, &frame)?;
         Ok(address)
     }
 }

@@ -5,10 +5,10 @@ use parking_lot::MutexGuard;
 
 use crate::codec::{ContentAddress, Profile};
 use crate::grain::{Draft, Grain, Time};
-use crate::ledger::{Entry, Kind, NewEntry};
+use crate::ledger::{Kind, NewEntry};
 use crate::policy;
 
-use super::store::{Inner, Writer};
+use super::open::{Inner, Writer};
 use super::{Error, Store, replay};
 
 /// A grain to be stored: finished, or a draft that the store finishes.
@@ -93,7 +93,7 @@ impl Inner {
                 .map_err(|source| Error::batch(index, source))?;
             frame.grain(grain);
         }
-        self.commit(&mut writer, frame)?;
+        self.commit(&mut writer, &frame)?;
         Ok(())
     }
 
@@ -109,7 +109,11 @@ impl Inner {
                 continue;
             }
             let parent = self.grain_at(row, &address)?;
-            let declared = ["supersession_justification", "supersession_auth", "invalidation_type"];
+            let declared = [
+                "supersession_justification",
+                "supersession_auth",
+                "invalidation_type",
+            ];
             let declares = declared.iter().any(|name| grain.field(name).is_some());
             if declares || policy::implies_supersession(grain, &parent) {
                 return Err(Error::ImpliedSupersession { address });
@@ -122,11 +126,10 @@ impl Inner {
     pub(super) fn commit(
         &self,
         writer: &mut MutexGuard<'_, Writer>,
-        frame: Frame,
+        frame: &Frame,
     ) -> Result<Range<u64>, Error> {
         let now = self.options.clock.now().max(writer.last);
-        let mut salts = Vec::new();
-        salts.resize(frame.items.len() * SALT_LEN, 0);
+        let mut salts = vec![0; frame.items.len() * SALT_LEN];
         self.options.random.fill(&mut salts)?;
         let mut salts = salts.chunks_exact(SALT_LEN);
         let entries: Vec<NewEntry<'_>> = frame.items.iter().map(Item::entry).collect();
@@ -139,15 +142,8 @@ impl Inner {
         for (row, item) in rows.clone().zip(&frame.items) {
             match item {
                 Item::Grain(grain) => self.index.apply_grain(row, grain, now.ms()),
-                Item::Record(kind, body) => {
-                    let entry = Entry {
-                        header: self.ledger.read(row)?.header,
-                        body: body.into(),
-                    };
-                    debug_assert_eq!(entry.header.kind, *kind);
-                    replay::apply(&self.index, &entry)
-                        .map_err(|reason| Error::damaged(format!("entry {row}"), reason))?;
-                }
+                Item::Record(kind, body) => replay::apply_record(&self.index, row, *kind, body)
+                    .map_err(|reason| Error::damaged(format!("entry {row}"), reason))?,
             }
         }
         self.index.publish(rows.end);
@@ -185,10 +181,6 @@ impl Frame {
 
     pub(super) fn record(&mut self, kind: Kind, body: Vec<u8>) {
         self.items.push(Item::Record(kind, body));
-    }
-
-    pub(super) const fn len(&self) -> usize {
-        self.items.len()
     }
 }
 

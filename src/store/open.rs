@@ -175,7 +175,7 @@ impl Inner {
         let mut failed = None;
         self.ledger.scan(self.text.watermark(), &mut |entry| {
             if entry.header.kind == Kind::Grain
-                && let Ok(grain) = crate::grain::Grain::from_proven(entry.body.to_vec())
+                && let Ok(grain) = Grain::from_proven(entry.body.to_vec())
             {
                 failed = self.feed_text(entry.header.sequence, &grain).err();
             }
@@ -255,7 +255,10 @@ fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
                 let ours = ["ledger", "text", LOCK, manifest::TEMPORARY];
                 if !ours.iter().any(|known| name == *known) {
                     let name = PathBuf::from(name);
-                    return Err(not_a_store(format!("it holds {} and no MANIFEST", name.display())));
+                    return Err(not_a_store(format!(
+                        "it holds {} and no MANIFEST",
+                        name.display()
+                    )));
                 }
             }
             Ok(())

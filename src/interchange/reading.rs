@@ -1,0 +1,124 @@
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use crate::codec::Profile;
+use crate::grain::Time;
+
+use super::{Error, Format, Loss, Place, Record, jsonl, mg, pam};
+
+/// Everything a file holds, read before any of it is stored.
+#[derive(Debug)]
+pub struct Reading {
+    /// The format it was read as.
+    pub format: Format,
+    /// The records that are sound, in an order in which they can be stored.
+    pub records: Vec<Record>,
+    /// The records that are not; an error of the file as a whole leaves no records.
+    pub errors: Vec<Error>,
+    /// What is odd, and where.
+    pub findings: Vec<(Place, String)>,
+    /// What records cannot carry.
+    pub loss: Loss,
+}
+
+/// How files are read.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// The device profile whose limits the grains are held to.
+    pub profile: Profile,
+    /// The creation time of JSON grains that have none; without it they are refused.
+    pub default_created_at: Option<Time>,
+    /// Whether a wrong PAM checksum is a finding instead of an error.
+    pub accept_bad_checksum: bool,
+}
+
+impl Reading {
+    /// Reads a file or a directory, as the format given or as what it turns out to be.
+    ///
+    /// # Errors
+    /// `ERR_IO`, `ERR_FORMAT_UNKNOWN`. Everything wrong inside the file is in
+    /// [`Reading::errors`].
+    pub fn open(path: &Path, format: Option<Format>, options: &ReadOptions) -> Result<Self, Error> {
+        let format = match format {
+            Some(format) => format,
+            None => Format::detect(path)?,
+        };
+        let mut reading = Self {
+            format,
+            records: Vec::new(),
+            errors: Vec::new(),
+            findings: Vec::new(),
+            loss: Loss::default(),
+        };
+        match format {
+            Format::Mg => reading.read_mg(open(path)?),
+            Format::Jsonl => reading.read_jsonl(open(path)?, options),
+            Format::Pam => reading.read_pam(path, options),
+        }
+        Ok(reading)
+    }
+
+    fn read_mg(&mut self, file: File) {
+        let result = (|| {
+            let archive = mg::Archive::open(BufReader::new(file), mg::ReadOptions::default())?;
+            let warnings = archive.warnings().iter().cloned();
+            self.findings
+                .extend(warnings.map(|warning| (Place::File, warning)));
+            let mut records = archive.records()?;
+            for record in &mut records {
+                match record {
+                    Ok(record) => self.records.push(record),
+                    Err(error) => self.errors.push(error),
+                }
+            }
+            // Ruling I18: a status for a grain that the file does not have says nothing here.
+            for address in records.unclaimed() {
+                let message = format!("the manifest names {address}, which the file does not hold");
+                self.findings.push((Place::File, message));
+            }
+            Ok(())
+        })();
+        if let Err(error) = result {
+            self.errors.push(error);
+        }
+    }
+
+    fn read_jsonl(&mut self, file: File, options: &ReadOptions) {
+        let options = jsonl::Options {
+            profile: options.profile,
+            default_created_at: options.default_created_at,
+        };
+        for record in jsonl::Reader::new(BufReader::new(file), options) {
+            match record {
+                Ok(record) => self.records.push(record),
+                Err(error) => self.errors.push(error),
+            }
+        }
+    }
+
+    fn read_pam(&mut self, path: &Path, options: &ReadOptions) {
+        let options = pam::Options {
+            accept_bad_checksum: options.accept_bad_checksum,
+            profile: options.profile,
+        };
+        match pam::read(path, &options) {
+            Ok(import) => {
+                self.records = import.records;
+                self.loss = import.loss;
+                let findings = import.findings.into_iter();
+                self.findings = findings
+                    .map(|finding| (finding.place().clone(), finding.to_string()))
+                    .collect();
+            }
+            Err(errors) => self.errors = errors,
+        }
+    }
+}
+
+fn open(path: &Path) -> Result<File, Error> {
+    File::open(path).map_err(|source| Error::Io {
+        place: Place::File,
+        source,
+    })
+}
