@@ -5,4 +5,9 @@
 
 pub mod codec;
 pub mod grain;
+pub mod crypto;
+pub mod policy;
 pub mod interchange;
+pub mod ledger;
+pub mod index;
+pub mod text;

@@ -3,6 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod codec;
+mod grain;
 mod jsonl;
+mod ledger;
 mod pam;
+mod sample;
+mod text;
 mod tidy;
+mod vectors;

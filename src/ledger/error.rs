@@ -1,0 +1,140 @@
+use std::io;
+
+/// What went wrong in the ledger or on its disk.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Bytes below the durable end that are not what was written. Nothing is skipped: the ledger
+    /// does not open, or the entry is not read.
+    #[error("segment {segment} is damaged at byte {offset} (entry {sequence}): {reason}")]
+    Damaged {
+        /// The number of the segment.
+        segment: u32,
+        /// Where in its file.
+        offset: u64,
+        /// The entry that was read, or that should begin there.
+        sequence: u64,
+        /// What is wrong.
+        reason: &'static str,
+    },
+    /// A file operation the system refused.
+    #[error("cannot {action} {name}")]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The file or folder, relative to the store.
+        name: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A segment the system could not read.
+    #[error("cannot read entry {sequence} (segment {segment}, byte {offset})")]
+    Read {
+        /// The entry wanted.
+        sequence: u64,
+        /// The number of its segment.
+        segment: u32,
+        /// Where in its file.
+        offset: u64,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// No room left on the disk. Nothing was appended.
+    #[error("no room left to {action} {name}")]
+    Full {
+        /// What was tried.
+        action: &'static str,
+        /// The file or folder, relative to the store.
+        name: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// An append after one whose outcome is unknown. Reads go on; reopening settles it.
+    #[error("ledger takes no appends since one failed; reopen the store")]
+    Halted,
+    /// A segment written by a newer version.
+    #[error("segment {segment} has format version {version}; this version reads 1")]
+    Version {
+        /// The number of the segment.
+        segment: u32,
+        /// The version found.
+        version: u16,
+    },
+    /// A whole entry of a kind that was added after this version.
+    #[error("entry {sequence} is of kind {kind}, which belongs to a newer version")]
+    UnknownKind {
+        /// The entry.
+        sequence: u64,
+        /// The number of its kind.
+        kind: u8,
+    },
+    /// An append past a limit of the format.
+    #[error("{what} is {len}; the format allows {max}")]
+    TooLarge {
+        /// What is too large; lengths are in bytes.
+        what: &'static str,
+        /// The size found.
+        len: usize,
+        /// The size allowed.
+        max: usize,
+    },
+    /// A read past the end.
+    #[error("no entry {sequence}; the ledger has {len}")]
+    NoEntry {
+        /// The entry wanted.
+        sequence: u64,
+        /// The number of entries.
+        len: u64,
+    },
+    /// A ledger to be created where one is.
+    #[error("a ledger exists here already")]
+    Exists,
+    /// A lock that another process, or another handle in this one, holds.
+    #[error("{name} is held by another writer")]
+    Locked {
+        /// The lock's file, relative to the store.
+        name: String,
+    },
+}
+
+impl Error {
+    /// Returns the code that names the kind of error.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Damaged { .. } => "ERR_STORAGE_DAMAGED",
+            Self::Io { .. } | Self::Read { .. } => "ERR_STORAGE_IO",
+            Self::Full { .. } => "ERR_STORAGE_FULL",
+            Self::Halted => "ERR_STORAGE_HALTED",
+            Self::Version { .. } | Self::UnknownKind { .. } => "ERR_STORE_VERSION",
+            Self::TooLarge { .. } | Self::NoEntry { .. } => "ERR_RANGE",
+            Self::Exists => "ERR_STORE_EXISTS",
+            Self::Locked { .. } => "ERR_STORE_LOCKED",
+        }
+    }
+
+    /// Wraps what the system said about a file.
+    pub(super) fn io(action: &'static str, name: &str, source: io::Error) -> Self {
+        let name = name.into();
+        if is_full(&source) {
+            Self::Full {
+                action,
+                name,
+                source,
+            }
+        } else {
+            Self::Io {
+                action,
+                name,
+                source,
+            }
+        }
+    }
+}
+
+/// Returns whether the system refused for want of room.
+pub(super) fn is_full(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+    )
+}

@@ -1,0 +1,173 @@
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::disk::{Access, Disk, DiskFile, Lock, check_folder, check_name};
+
+/// A [`Disk`] that is a directory of the file system.
+///
+/// ```
+/// use grainstore::ledger::{Disk, FileDisk};
+///
+/// let home = tempfile::tempdir()?;
+/// let disk = FileDisk::new(home.path());
+/// disk.create_folder("ledger")?;
+/// disk.create("ledger/one")?.sync()?;
+/// assert_eq!(disk.list("ledger")?, ["one"]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct FileDisk {
+    root: PathBuf,
+}
+
+impl FileDisk {
+    /// Returns the disk rooted at an existing directory; nothing is touched yet.
+    pub fn new(root: impl AsRef<Path>) -> Self {
+        Self {
+            root: root.as_ref().to_path_buf(),
+        }
+    }
+
+    fn path(&self, name: &str) -> io::Result<PathBuf> {
+        check_name(name)?;
+        Ok(name
+            .split('/')
+            .fold(self.root.clone(), |path, part| path.join(part)))
+    }
+
+    fn folder(&self, folder: &str) -> io::Result<PathBuf> {
+        check_folder(folder)?;
+        Ok(if folder.is_empty() {
+            self.root.clone()
+        } else {
+            self.root.join(folder)
+        })
+    }
+}
+
+impl Disk for FileDisk {
+    fn open(&self, name: &str, access: Access) -> io::Result<Arc<dyn DiskFile>> {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(access == Access::Write)
+            .open(self.path(name)?)?;
+        Ok(Arc::new(file))
+    }
+
+    fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(self.path(name)?)?;
+        Ok(Arc::new(file))
+    }
+
+    fn create_folder(&self, folder: &str) -> io::Result<()> {
+        match fs::create_dir(self.folder(folder)?) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            outcome => outcome,
+        }
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        fs::rename(self.path(from)?, self.path(to)?)
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        fs::remove_file(self.path(name)?)
+    }
+
+    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(self.folder(folder)?)? {
+            let entry = entry?;
+            // A name that is not UTF-8 is none of ours.
+            if entry.file_type()?.is_file()
+                && let Ok(name) = entry.file_name().into_string()
+            {
+                names.push(name);
+            }
+        }
+        Ok(names)
+    }
+
+    fn sync_folder(&self, folder: &str) -> io::Result<()> {
+        let path = self.folder(folder)?;
+        // Windows opens no directory for syncing; NTFS journals names itself.
+        if cfg!(unix) {
+            File::open(path)?.sync_all()?;
+        }
+        Ok(())
+    }
+
+    fn lock(&self, name: &str) -> io::Result<Lock> {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(self.path(name)?)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Lock::new(file)),
+            Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+impl DiskFile for File {
+    fn len_bytes(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    #[cfg(unix)]
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        std::os::unix::fs::FileExt::read_exact_at(self, buffer, offset)
+    }
+
+    #[cfg(unix)]
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        std::os::unix::fs::FileExt::write_all_at(self, bytes, offset)
+    }
+
+    #[cfg(windows)]
+    fn read_at(&self, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
+        use std::os::windows::fs::FileExt;
+
+        while !buffer.is_empty() {
+            let n = self.seek_read(buffer, offset)?;
+            if n == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            buffer = buffer.split_at_mut(n).1;
+            offset += n as u64;
+        }
+        Ok(())
+    }
+
+    #[cfg(windows)]
+    fn write_at(&self, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
+        use std::os::windows::fs::FileExt;
+
+        while !bytes.is_empty() {
+            let n = self.seek_write(bytes, offset)?;
+            if n == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            bytes = bytes.split_at(n).1;
+            offset += n as u64;
+        }
+        Ok(())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        Self::set_len(self, len)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.sync_data()
+    }
+}

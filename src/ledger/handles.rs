@@ -1,0 +1,39 @@
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::{Access, Disk, DiskFile, Error, segment};
+
+/// The segments opened for reading, a bounded number: a large ledger has more segments than a
+/// process may open files.
+#[derive(Debug)]
+pub(super) struct Handles {
+    disk: Arc<dyn Disk>,
+    recent: Mutex<VecDeque<(u32, Arc<dyn DiskFile>)>>,
+}
+
+impl Handles {
+    pub(super) fn new(disk: Arc<dyn Disk>) -> Self {
+        Self {
+            disk,
+            recent: Mutex::default(),
+        }
+    }
+
+    /// Returns a segment, opening it if it was not used lately.
+    pub(super) fn get(&self, number: u32) -> Result<Arc<dyn DiskFile>, Error> {
+        let mut recent = self.recent.lock();
+        if let Some((_, file)) = recent.iter().find(|(open, _)| *open == number) {
+            return Ok(Arc::clone(file));
+        }
+        let name = segment::name_of(number);
+        let file = self.disk.open(&name, Access::Read);
+        let file = file.map_err(|source| Error::io("open", &name, source))?;
+        recent.truncate(OPEN_MAX - 1);
+        recent.push_front((number, Arc::clone(&file)));
+        Ok(file)
+    }
+}
+
+const OPEN_MAX: usize = 16;

@@ -1,0 +1,151 @@
+use std::hash::Hasher;
+
+use sha2::{Digest, Sha256};
+use siphasher::sip::SipHasher13;
+
+use super::{Header, StoreId, segment};
+
+/// Where every entry lies, in 8 bytes an entry; filled by the opening pass and by appends.
+#[derive(Debug)]
+pub(super) struct Table {
+    segments: Vec<Segment>,
+    len: u64,
+    head: [u8; 32],
+}
+
+#[derive(Debug)]
+struct Segment {
+    number: u32,
+    first: u64,
+    end: u64,
+    places: Vec<Place>,
+}
+
+/// Where one entry lies in its segment, and a check of its header: the frame's check covers
+/// headers, but a single read does not see the frame.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    offset: u32,
+    check: u32,
+}
+
+impl Place {
+    /// Returns the place of an entry; none past 4 GiB, where no segment reaches.
+    pub(super) fn new(offset: u64, header: &[u8; Header::LEN]) -> Option<Self> {
+        Some(Self {
+            offset: u32::try_from(offset).ok()?,
+            check: check(header),
+        })
+    }
+}
+
+/// A [`Place`] with its segment.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Location {
+    /// The number of the segment.
+    pub(super) segment: u32,
+    /// Where the segment's frames end.
+    pub(super) end: u64,
+    /// Where the entry begins.
+    pub(super) offset: u64,
+    /// The bytes from there to the next entry, of which it is the first part.
+    pub(super) room: usize,
+    check: u32,
+}
+
+impl Location {
+    /// Returns whether this is the header that was there when the place was learnt.
+    pub(super) fn has(&self, header: &[u8; Header::LEN]) -> bool {
+        check(header) == self.check
+    }
+}
+
+/// The end of the ledger at one moment.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct End {
+    /// The number of entries.
+    pub(super) len: u64,
+    /// The last leaf.
+    pub(super) head: [u8; 32],
+    /// The number of the last segment; 0 before there is one.
+    pub(super) segment: u32,
+    /// Where its frames end.
+    pub(super) offset: u64,
+}
+
+impl Table {
+    /// Returns the table of a ledger without segments; its head is the leaf before the first.
+    pub(super) fn new(store_id: &StoreId) -> Self {
+        Self {
+            segments: Vec::new(),
+            len: 0,
+            head: origin(store_id),
+        }
+    }
+
+    pub(super) fn end(&self) -> End {
+        let last = self.segments.last();
+        End {
+            len: self.len,
+            head: self.head,
+            segment: last.map_or(0, |segment| segment.number),
+            offset: last.map_or(0, |segment| segment.end),
+        }
+    }
+
+    /// Adds an empty segment.
+    pub(super) fn begin_segment(&mut self, number: u32) {
+        if let Some(closed) = self.segments.last_mut() {
+            closed.places.shrink_to_fit();
+        }
+        self.segments.push(Segment {
+            number,
+            first: self.len,
+            end: segment::HEADER_LEN as u64,
+            places: Vec::new(),
+        });
+    }
+
+    /// Adds a frame to the last segment: its entries, the leaf of the last, and where it ends.
+    pub(super) fn add_frame(&mut self, places: &[Place], head: [u8; 32], end: u64) {
+        if let Some(segment) = self.segments.last_mut() {
+            segment.places.extend_from_slice(places);
+            segment.end = end;
+            self.len += places.len() as u64;
+            self.head = head;
+        }
+    }
+
+    /// Returns where an entry lies; none past the end.
+    pub(super) fn locate(&self, sequence: u64) -> Option<Location> {
+        let after = self
+            .segments
+            .partition_point(|segment| segment.first <= sequence);
+        let segment = self.segments.get(after.checked_sub(1)?)?;
+        let nth = usize::try_from(sequence.checked_sub(segment.first)?).ok()?;
+        let place = segment.places.get(nth)?;
+        let offset = u64::from(place.offset);
+        let next = segment.places.get(nth + 1);
+        let next = next.map_or(segment.end, |next| u64::from(next.offset));
+        Some(Location {
+            segment: segment.number,
+            end: segment.end,
+            offset,
+            room: usize::try_from(next.checked_sub(offset)?).ok()?,
+            check: place.check,
+        })
+    }
+}
+
+/// Returns the leaf before the first: SHA-256(store id).
+pub(super) fn origin(store_id: &StoreId) -> [u8; 32] {
+    Sha256::digest(store_id.as_bytes()).into()
+}
+
+fn check(header: &[u8; Header::LEN]) -> u32 {
+    // Against rot between opening and reading, not against an attacker: no key.
+    let mut hash = SipHasher13::new();
+    hash.write(header);
+    let [.., a, b, c, d] = hash.finish().to_be_bytes();
+    u32::from_be_bytes([a, b, c, d])
+}

@@ -1,0 +1,39 @@
+use std::path::PathBuf;
+
+/// Why the view could not be opened, written or read.
+///
+/// The view is derived, so no variant means lost data: either the world failed, or this is a bug.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The folder could not be made, listed or emptied.
+    #[error("text folder {}", path.display())]
+    Folder {
+        /// The folder, or the entry in it.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The index library refused.
+    #[error("text index, while {doing}")]
+    Index {
+        /// What was being done.
+        doing: &'static str,
+        /// What the library says.
+        source: tantivy::TantivyError,
+    },
+}
+
+impl Error {
+    /// Returns `ERR_TEXT`: no specification names a fault of a derived view.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Folder { .. } | Self::Index { .. } => "ERR_TEXT",
+        }
+    }
+
+    /// Returns a closure that says what was being done when the index library refused.
+    pub(super) fn index(doing: &'static str) -> impl FnOnce(tantivy::TantivyError) -> Self {
+        move |source| Self::Index { doing, source }
+    }
+}

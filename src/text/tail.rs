@@ -1,0 +1,175 @@
+use std::sync::Arc;
+
+use tantivy::directory::RamDirectory;
+use tantivy::{SegmentReader, SingleSegmentIndexWriter};
+
+use super::Document;
+use super::document::Fields;
+
+/// The documents that were fed and are not in the committed index yet.
+///
+/// Feeding only queues them. A search indexes what it needs into segments in memory: the new ones
+/// together with the small segments before them, so that of n documents none is indexed more than
+/// log2([`PART_LEN`]) times and there are few segments to search.
+pub(super) struct Tail {
+    documents: Vec<Arc<Fed>>,
+    len_bytes: usize,
+    parts: Vec<Part>,
+    /// How many ledger entries the committed index and the tail cover together.
+    pub(super) watermark: u64,
+}
+
+/// A document and the row that says it.
+pub(super) struct Fed {
+    pub(super) row: u64,
+    pub(super) document: Document,
+}
+
+/// A segment over consecutive documents of the tail.
+struct Part {
+    len: usize,
+    segment: Arc<SegmentReader>,
+}
+
+impl Tail {
+    /// Returns an empty tail after the entries that are committed.
+    pub(super) fn new(watermark: u64) -> Self {
+        Self {
+            documents: Vec::new(),
+            len_bytes: 0,
+            parts: Vec::new(),
+            watermark,
+        }
+    }
+
+    /// Queues a document, unless its row is already covered.
+    pub(super) fn push(&mut self, row: u64, document: Document) {
+        if row < self.watermark {
+            return;
+        }
+        self.watermark = row.saturating_add(1);
+        self.len_bytes = self.len_bytes.saturating_add(document.len_bytes());
+        self.documents.push(Arc::new(Fed { row, document }));
+    }
+
+    /// Returns whether so much is queued that it must be committed before more is taken.
+    pub(super) fn is_full(&self) -> bool {
+        self.documents.len() >= FEED_LEN_MAX || self.len_bytes >= FEED_BYTES_MAX
+    }
+
+    /// Returns whether a search had better commit the tail than index it in memory.
+    pub(super) fn is_long(&self) -> bool {
+        self.documents.len() > SEARCH_LEN_MAX
+    }
+
+    /// Returns the queued documents, in the order of their rows.
+    pub(super) fn documents(&self) -> Vec<Arc<Fed>> {
+        self.documents.clone()
+    }
+
+    /// Forgets the documents below `watermark`, which the committed index now holds.
+    pub(super) fn forget_below(&mut self, watermark: u64) {
+        self.documents.retain(|fed| fed.row >= watermark);
+        self.len_bytes = self
+            .documents
+            .iter()
+            .map(|fed| fed.document.len_bytes())
+            .sum();
+        self.parts.clear();
+    }
+
+    /// Returns segments over every document of the tail, indexing those that have none.
+    pub(super) fn segments(&mut self, fields: &Fields) -> tantivy::Result<Vec<Arc<SegmentReader>>> {
+        let indexed: usize = self.parts.iter().map(|part| part.len).sum();
+        let mut len = self.documents.len().saturating_sub(indexed);
+        if len > 0 {
+            let mut kept = self.parts.len();
+            for part in self.parts.iter().rev() {
+                if part.len > len || part.len.saturating_add(len) > PART_LEN {
+                    break;
+                }
+                len = len.saturating_add(part.len);
+                kept = kept.saturating_sub(1);
+            }
+            let start = self.documents.len().saturating_sub(len);
+            let segment = build(fields, self.documents.iter().skip(start))?;
+            self.parts.truncate(kept);
+            self.parts.push(Part {
+                len,
+                segment: Arc::new(segment),
+            });
+        }
+        Ok(self
+            .parts
+            .iter()
+            .map(|part| Arc::clone(&part.segment))
+            .collect())
+    }
+}
+
+/// Indexes `documents`, at least one, into a segment in memory.
+fn build<'a>(
+    fields: &Fields,
+    documents: impl Iterator<Item = &'a Arc<Fed>>,
+) -> tantivy::Result<SegmentReader> {
+    let mut writer: SingleSegmentIndexWriter = fields
+        .index()
+        .single_segment_index_writer(RamDirectory::create(), TABLE_BYTES)?;
+    for fed in documents {
+        writer.add_document(fields.indexable(fed.row, &fed.document))?;
+    }
+    let segments = writer.finalize()?.searchable_segments()?;
+    let segment = segments.first().ok_or_else(|| {
+        tantivy::TantivyError::InternalError("a segment in memory is not listed".to_owned())
+    })?;
+    SegmentReader::open(segment)
+}
+
+/// The longest tail a search indexes in memory.
+const SEARCH_LEN_MAX: usize = 4_096;
+
+/// The longest queue a feed builds up while nobody searches: large, because every commit starts a
+/// segment.
+const FEED_LEN_MAX: usize = 50_000;
+
+/// The largest queue a feed builds up.
+const FEED_BYTES_MAX: usize = 32 << 20;
+
+/// Segments of the tail are merged by indexing their documents again up to this many.
+const PART_LEN: usize = 256;
+
+/// Sizes the term table a segment in memory starts with; it grows as needed.
+const TABLE_BYTES: usize = 256 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_searched_one_by_one_lie_in_few_segments() {
+        let fields = Fields::new();
+        let mut tail = Tail::new(0);
+        for row in 0..1_000 {
+            tail.push(row, Document::from(format!("note {row}")));
+            let segments = tail.segments(&fields).unwrap();
+            let documents: u32 = segments.iter().map(|segment| segment.max_doc()).sum();
+            assert_eq!(u64::from(documents), row + 1);
+            assert!(
+                segments.len() <= 12,
+                "{} segments for {row} rows",
+                segments.len()
+            );
+        }
+    }
+
+    #[test]
+    fn a_queue_is_full_by_number_or_by_size() {
+        let mut tail = Tail::new(0);
+        tail.push(0, Document::from("x".repeat(FEED_BYTES_MAX)));
+        assert!(tail.is_full());
+        tail.forget_below(1);
+        assert!(!tail.is_full());
+        (1..=50_000).for_each(|row| tail.push(row, Document::from("")));
+        assert!(tail.is_full());
+    }
+}

@@ -1,0 +1,725 @@
+//! Grains: whatever is accepted is rebuilt to the byte, and what a rule forbids has its code.
+
+use grainstore::codec::{ContentAddress, Encoding, Flags, Header, Map, Profile, Value};
+use grainstore::grain::{Draft, Grain, Time, Type};
+use proptest::prelude::*;
+
+use crate::sample::draft;
+
+/// 10^5 cases in CI by the two encodings and JSON together; `just grains` runs 10^6.
+fn cases() -> u32 {
+    option_env!("GRAINSTORE_CASES").map_or(2_000, |cases| cases.parse().unwrap())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
+
+    #[test]
+    fn a_finished_grain_is_read_back_from_its_blob_and_from_its_json(draft in draft()) {
+        let grain = draft.finish(Profile::Extended).unwrap();
+        let read = Grain::from_blob(grain.blob().to_vec(), Profile::Extended).unwrap();
+        prop_assert_eq!(read.address(), grain.address());
+        prop_assert_eq!(read.fields(), grain.fields());
+        let again = Draft::from_json(&grain.to_json()).unwrap().encoding(grain.encoding());
+        let again = again.finish(Profile::Extended).unwrap();
+        prop_assert_eq!(again.blob(), grain.blob());
+    }
+
+    #[test]
+    fn both_encodings_hold_the_same_fields_under_different_addresses(draft in draft()) {
+        let packed = draft.clone().encoding(Encoding::MessagePack).finish(Profile::Extended).unwrap();
+        let cbor = draft.encoding(Encoding::Cbor).finish(Profile::Extended).unwrap();
+        prop_assert_ne!(packed.address(), cbor.address());
+        let read = |grain: &Grain| {
+            Grain::from_blob(grain.blob().to_vec(), Profile::Extended).unwrap().fields().clone()
+        };
+        prop_assert_eq!(read(&packed), read(&cbor));
+    }
+
+    #[test]
+    fn a_changed_byte_gives_another_grain_or_an_error_and_never_a_panic(
+        draft in draft(),
+        at in any::<prop::sample::Index>(),
+        byte in any::<u8>(),
+    ) {
+        let mut blob = draft.finish(Profile::Extended).unwrap().into_blob();
+        let at = at.index(blob.len());
+        blob[at] = byte;
+        if let Ok(grain) = Grain::from_blob(blob.clone(), Profile::Extended) {
+            prop_assert_eq!(grain.address(), ContentAddress::of(&blob));
+        }
+    }
+}
+
+const NOW: &str = r#""created_at": 1768471200000"#;
+
+/// JSON grains that break one rule each, with the code and the section of the rule.
+const REFUSED: &[(&str, &str, &str)] = &[
+    ("19.1", r#"{"subject": "a"}"#, "ERR_NO_TYPE"),
+    ("19.1", r#"{"type": null}"#, "ERR_NO_TYPE"),
+    (
+        "19.1",
+        r#"{"type": "episode", "content": "a"}"#,
+        "ERR_UNKNOWN_TYPE",
+    ),
+    ("19.1", r#"{"type": 1}"#, "ERR_SCHEMA"),
+    ("19.1", r#"[1]"#, "ERR_NOT_MAP"),
+    (
+        "4.1",
+        r#"{"type": "event", "content": "a", "content": "b"}"#,
+        "ERR_CORRUPT",
+    ),
+    (
+        "8.1",
+        r#"{"type": "belief", "relation": "r", "object": "o", "confidence": 1, NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "8.1",
+        r#"{"type": "belief", "subject": "s", "object": "o", "confidence": 1, NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "8.1",
+        r#"{"type": "belief", "subject": "s", "relation": "r", "confidence": 1, NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "8.1",
+        r#"{"type": "belief", "subject": "s", "relation": "r", "object": "o", NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "8.1",
+        r#"{"type": "belief", "subject": "s", "relation": "r", "object": "o", "confidence": 1}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "8.1",
+        r#"{"type": "belief", "subject": "s", "relation": "r", "object": 7, "confidence": 1, NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "8.1",
+        r#"{"type": "belief", "subject": "", "relation": "r", "object": "o", "confidence": 1, NOW}"#,
+        "ERR_EMPTY",
+    ),
+    (
+        "8.1",
+        r#"{"type": "belief", "subject": "s", "relation": "", "object": "o", "confidence": 1, NOW}"#,
+        "ERR_EMPTY",
+    ),
+    (
+        "19.3",
+        r#"{"type": "belief", "subject": "s", "relation": "r", "object": "o", "confidence": 1.01, NOW}"#,
+        "ERR_RANGE",
+    ),
+    (
+        "19.3",
+        r#"{"type": "belief", "subject": "s", "relation": "r", "object": "o", "confidence": -0.1, NOW}"#,
+        "ERR_RANGE",
+    ),
+    (
+        "19.3",
+        r#"{"type": "event", "content": "a", "importance": 2, NOW}"#,
+        "ERR_RANGE",
+    ),
+    (
+        "19.3",
+        r#"{"type": "event", "content": "a", "success_count": -1, NOW}"#,
+        "ERR_RANGE",
+    ),
+    (
+        "6.1",
+        r#"{"type": "event", "content": "a", "category": 256, NOW}"#,
+        "ERR_RANGE",
+    ),
+    (
+        "6.1",
+        r#"{"type": "event", "content": "a", "consolidation_level": 4, NOW}"#,
+        "ERR_RANGE",
+    ),
+    (
+        "6.1",
+        r#"{"type": "event", "content": "a", "namespace": 4, NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "6.1",
+        r#"{"type": "event", "content": "a", "structural_tags": "ui", NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "6.11",
+        r#"{"type": "event", "content": "a", "authorized_types": [300], NOW}"#,
+        "ERR_RANGE",
+    ),
+    ("8.2", r#"{"type": "event", NOW}"#, "ERR_SCHEMA"),
+    (
+        "8.2",
+        r#"{"type": "event", "content": "", NOW}"#,
+        "ERR_EMPTY",
+    ),
+    ("8.2", r#"{"type": "event", "content": "a"}"#, "ERR_SCHEMA"),
+    (
+        "6.2",
+        r#"{"type": "event", "content_blocks": [{"text": "a"}], NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    ("8.3", r#"{"type": "state", NOW}"#, "ERR_SCHEMA"),
+    (
+        "8.3",
+        r#"{"type": "state", "context": "a", NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "8.4",
+        r#"{"type": "workflow", "steps": [], "trigger": "t", NOW}"#,
+        "ERR_EMPTY",
+    ),
+    (
+        "8.4",
+        r#"{"type": "workflow", "steps": ["a"], NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "8.4",
+        r#"{"type": "workflow", "steps": ["a"], "trigger": "", NOW}"#,
+        "ERR_EMPTY",
+    ),
+    (
+        "8.4",
+        r#"{"type": "workflow", "nodes": [], NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "27.1",
+        r#"{"type": "action", "tool_name": "t", "input": {}, "content": "x", NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "27.1",
+        r#"{"type": "action", "tool_name": "", "input": {}, "content": "x", "is_error": false, NOW}"#,
+        "ERR_EMPTY",
+    ),
+    (
+        "27.1",
+        r#"{"type": "action", "action_phase": "begin", NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "27.1",
+        r#"{"type": "action", "action_phase": "call", "tool_name": "t", NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "27.1",
+        r#"{"type": "action", "action_phase": "call", "tool_name": "t", "input": {}, "content": "x", NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "27.1",
+        r#"{"type": "action", "action_phase": "result", "tool_call_id": "i", "content": "x", "is_error": true, NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "27.1",
+        r#"{"type": "action", "action_phase": "definition", "tool_name": "t", "tool_description": "d", NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "27.1",
+        r#"{"type": "action", "action_phase": "definition", "tool_name": "t", "tool_description": "d", "input_schema": {}, "input": {}, NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "27.1",
+        r#"{"type": "action", "execution_mode": "code_exec", "code": "1", "is_error": false, NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "27.1",
+        r#"{"type": "action", "tool_name": "t", "input": {}, "content": 1, "is_error": false, "execution_mode": "magic", NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "27.1",
+        r#"{"type": "action", "tool_name": "t", "input": {}, "content": 1, "is_error": false, "duration_ms": -1, NOW}"#,
+        "ERR_RANGE",
+    ),
+    (
+        "8.6",
+        r#"{"type": "observation", "observer_id": "a", NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "17.2",
+        r#"{"type": "observation", "observer_id": "a", "observer_type": "", NOW}"#,
+        "ERR_EMPTY",
+    ),
+    (
+        "24.2",
+        r#"{"type": "observation", "observer_id": "a", "observer_type": "human", "observer_model": "m", NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "25",
+        r#"{"type": "observation", "observer_id": "a", "observer_type": "gps", "observation_mode": "periodic", NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "26",
+        r#"{"type": "observation", "observer_id": "a", "observer_type": "gps", "observation_scope": "all", NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "27.6",
+        r#"{"type": "observation", "observer_id": "a", "observer_type": "trigger:polling", "observation_mode": "passive", NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "8.7",
+        r#"{"type": "goal", "description": "d", NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "8.7",
+        r#"{"type": "goal", "description": "d", "goal_state": "done", NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "8.7",
+        r#"{"type": "goal", "description": "", "goal_state": "active", NOW}"#,
+        "ERR_EMPTY",
+    ),
+    ("8.8", r#"{"type": "reasoning"}"#, "ERR_SCHEMA"),
+    (
+        "8.9",
+        r#"{"type": "consensus", "participating_observers": [], "threshold": 1, "agreement_count": 1, NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "8.9",
+        r#"{"type": "consensus", "participating_observers": [], "threshold": -1, "agreement_count": 1, "dissent_count": 0, NOW}"#,
+        "ERR_RANGE",
+    ),
+    (
+        "8.10",
+        r#"{"type": "consent", "subject_did": "a", "grantee_did": "b", "scope": ["store"], NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "8.10",
+        r#"{"type": "consent", "subject_did": "a", "grantee_did": "b", "scope": ["store"], "is_withdrawal": true, NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "7.1",
+        r#"{"type": "event", "content": "a", "content_refs": [{"uri": "cas://x"}], NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "7.1",
+        r#"{"type": "event", "content": "a", "content_refs": [{"uri": "u", "modality": "smell"}], NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "7.1",
+        r#"{"type": "event", "content": "a", "content_refs": [{"uri": "u", "modality": "image", "size_bytes": -1}], NOW}"#,
+        "ERR_RANGE",
+    ),
+    (
+        "7.2",
+        r#"{"type": "event", "content": "a", "embedding_refs": [{"vector_id": "v", "model": "m"}], NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "27.5",
+        r#"{"type": "event", "content": "a", "content_refs": [{"citation_type": "doi"}], NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "27.5",
+        r#"{"type": "event", "content": "a", "derived_from": [{"citation_type": "tweet", "identifier": "1"}], NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "19.2",
+        r#"{"type": "event", "content": "a", "derived_from": ["abc"], NOW}"#,
+        "ERR_HASH_LENGTH",
+    ),
+    (
+        "19.2",
+        r#"{"type": "event", "content": "a", "derived_from": ["3288D0D41CF49A1D428E404F0B6A6FE60388BE9536937557F6139B813D53A520"], NOW}"#,
+        "ERR_HASH_FORMAT",
+    ),
+    (
+        "14.3",
+        r#"{"type": "event", "content": "a", "related_to": [{"hash": "x", "relation_type": "likes"}], NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "14.1",
+        r#"{"type": "event", "content": "a", "provenance_chain": [{"weight": 1.5}], NOW}"#,
+        "ERR_RANGE",
+    ),
+    (
+        "12.5.1",
+        r#"{"type": "event", "content": "a", "owner": {"type": "org"}, NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "12.5.1",
+        r#"{"type": "event", "content": "a", "owner": {"type": "robot", "name": "r"}, NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "28.3",
+        r#"{"type": "event", "content": "a", "superseded_by": "x", NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "28.3",
+        r#"{"type": "event", "content": "a", "system_valid_to": 1, NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "28.3",
+        r#"{"type": "event", "content": "a", "verification_status": "verified", NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "28.3",
+        r#"{"type": "event", "content": "a", "access_count": 1, NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "28.3",
+        r#"{"type": "event", "content": "a", "last_accessed_at": 1, NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "I1",
+        r#"{"type": "event", "content": "a", "contradicted": true, NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "F4",
+        r#"{"type": "event", "content": "a", "s": "b", NOW}"#,
+        "ERR_CORRUPT",
+    ),
+    (
+        "F3",
+        r#"{"type": "event", "content": "a", "cnt": "b", NOW}"#,
+        "ERR_CORRUPT",
+    ),
+    (
+        "F4",
+        r#"{"type": "event", "content": "a", "related_to": [{"hash": "x", "h": "y", "relation_type": "similar"}], NOW}"#,
+        "ERR_CORRUPT",
+    ),
+    (
+        "F13",
+        r#"{"type": "event", "content": "a", "supersession_auth": ["not base64!"], NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "4.8",
+        r#"{"type": "event", "content": "a", "created_at": "2026-01-15"}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "4.8",
+        r#"{"type": "event", "content": "a", "created_at": 1.5}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "F15",
+        "{\"type\": \"event\", \"content\": \"a\u{feff}b\", NOW}",
+        "ERR_CORRUPT",
+    ),
+    (
+        "T6",
+        r#"{"type": "event", "content": "\ud800", NOW}"#,
+        "ERR_CORRUPT",
+    ),
+];
+
+#[test]
+fn what_a_rule_forbids_is_refused_with_its_code() {
+    for (section, json, code) in REFUSED {
+        let json = json.replace("NOW", NOW);
+        let result = Draft::from_json(&json).and_then(|draft| draft.finish(Profile::Extended));
+        match result {
+            Ok(_) => panic!("{section}: accepted: {json}"),
+            Err(error) => assert_eq!(error.code(), *code, "{section}: {json}: {error}"),
+        }
+    }
+}
+
+/// JSON grains at the edge of a rule that are valid.
+const ACCEPTED: &[(&str, &str)] = &[
+    (
+        "T4",
+        r#"{"type": "event", "content_blocks": [{"type": "text", "text": "a"}], NOW}"#,
+    ),
+    (
+        "T4",
+        r#"{"type": "event", "subject": "s", "relation": "r", "object": "o", NOW}"#,
+    ),
+    (
+        "27.1",
+        r#"{"type": "action", "action_phase": "call", "tool_name": "t", "input": {}, NOW}"#,
+    ),
+    (
+        "T3",
+        r#"{"type": "action", "execution_mode": "code_exec", "code": "1", "exit_code": -9, "is_error": true, NOW}"#,
+    ),
+    (
+        "27.6",
+        r#"{"type": "observation", "observer_id": "a", "observer_type": "trigger:x", "observation_mode": "periodic", "observation_scope": "repos", NOW}"#,
+    ),
+    (
+        "24.3",
+        r#"{"type": "observation", "observer_id": "a", "observer_type": "acme:thermal-v2", NOW}"#,
+    ),
+    ("8.8", r#"{"type": "reasoning", NOW}"#),
+    (
+        "I8",
+        r#"{"type": "consent", "subject_did": "a", "grantee_did": "b", "scope": [], "is_withdrawal": true, "prior_consent": "x", NOW}"#,
+    ),
+    (
+        "27.5",
+        r#"{"type": "event", "content": "a", "content_refs": [{"citation_type": "doi", "identifier": "10.1/x"}], NOW}"#,
+    ),
+    (
+        "F19",
+        r#"{"type": "event", "content": "a", "derived_from": ["sha256:3288d0d41cf49a1d428e404f0b6a6fe60388be9536937557f6139b813d53a520"], NOW}"#,
+    ),
+    (
+        "23.3",
+        r#"{"type": "event", "content": "a", "invalidation_policy": {"mode": "tomorrow"}, NOW}"#,
+    ),
+    (
+        "24.2",
+        r#"{"type": "observation", "observer_id": "a", "observer_type": "human", NOW}"#,
+    ),
+    (
+        "F13",
+        r#"{"type": "event", "content": "a", "trusted_timestamp": {"tsp_response": "AAEC", "tsa_uri": "u"}, NOW}"#,
+    ),
+];
+
+#[test]
+fn the_edges_of_the_rules_are_valid() {
+    for (section, json) in ACCEPTED {
+        let json = json.replace("NOW", NOW);
+        let draft = Draft::from_json(&json).unwrap();
+        let grain = draft.finish(Profile::Extended).unwrap_or_else(|error| {
+            panic!("{section}: {json}: {error}");
+        });
+        assert!(
+            Grain::from_blob(grain.into_blob(), Profile::Extended).is_ok(),
+            "{section}"
+        );
+    }
+}
+
+fn belief() -> Draft {
+    Draft::belief("user", "prefers", "dark mode")
+        .confidence(0.9)
+        .namespace("work")
+        .created_at(Time::from_ms(1_768_471_200_000))
+}
+
+#[test]
+fn a_header_that_does_not_fit_its_payload_is_refused_here_and_kept_from_elsewhere() {
+    let grain = belief().finish(Profile::Extended).unwrap();
+    // Ruling F12: flags, namespace hash and seconds all follow from the payload.
+    for (byte, bit) in [(1, 3), (1, 4), (3, 0), (4, 7), (5, 1), (8, 2)] {
+        let mut blob = grain.blob().to_vec();
+        blob[byte] ^= 1 << bit;
+        let error = Grain::from_blob(blob.clone(), Profile::Extended).unwrap_err();
+        assert_eq!(error.code(), "ERR_CORRUPT", "byte {byte}");
+        let (kept, warnings) = Grain::from_foreign_blob(blob, Profile::Extended).unwrap();
+        assert_eq!(
+            (kept.text("object"), warnings.len()),
+            (Some("dark mode"), 1)
+        );
+    }
+}
+
+#[test]
+fn blobs_of_other_versions_types_and_wrappings_are_refused_with_their_codes() {
+    let grain = belief().finish(Profile::Extended).unwrap();
+    let with = |byte: usize, value: u8| {
+        let mut blob = grain.blob().to_vec();
+        blob[byte] = value;
+        Grain::from_blob(blob, Profile::Extended).unwrap_err()
+    };
+    assert_eq!(with(0, 2).code(), "ERR_VERSION");
+    assert!(
+        with(0, 2).to_string().contains('2'),
+        "OMS 19.4: the version is in the message"
+    );
+    assert_eq!(with(2, 0).code(), "ERR_UNKNOWN_TYPE");
+    assert_eq!(with(2, 5).code(), "ERR_UNKNOWN_TYPE");
+    assert_eq!(with(1, Flags::SIGNED.bits()).code(), "ERR_SIGNED_MISMATCH");
+    assert_eq!(with(1, Flags::ENCRYPTED.bits()).code(), "ERR_CORRUPT");
+    assert_eq!(with(1, Flags::COMPRESSED.bits()).code(), "ERR_CORRUPT");
+    let short = Grain::from_blob(grain.blob()[..9].to_vec(), Profile::Extended).unwrap_err();
+    assert_eq!(short.code(), "ERR_TOO_SHORT");
+}
+
+#[test]
+fn sensitivity_below_the_tags_is_refused_and_above_them_is_kept() {
+    let grain = belief().tag("pii:email").finish(Profile::Extended).unwrap();
+    assert_eq!(grain.header().sensitivity().name(), "pii");
+    let with_level = |level: u8| {
+        let mut blob = grain.blob().to_vec();
+        blob[1] = (blob[1] & 0x3f) | (level << 6);
+        Grain::from_blob(blob, Profile::Extended)
+    };
+    for level in [0, 1] {
+        let error = with_level(level).unwrap_err();
+        assert_eq!(error.code(), "ERR_SENSITIVITY_MISMATCH");
+    }
+    assert_eq!(with_level(3).unwrap().header().sensitivity().name(), "phi");
+}
+
+#[test]
+fn opaque_types_are_kept_verbatim_and_not_judged() {
+    // OMS 19.4, ruling F2: a later revision's type, with keys it compacts its own way.
+    let map = Map::from_iter([
+        ("t", Value::from("skill")),
+        ("description", "spelled out".into()),
+    ]);
+    let map = grainstore::codec::Canonical::new(map, Profile::Extended).unwrap();
+    for byte in [0x0b, 0x7f, 0xef, 0xf0, 0xff] {
+        let header = Header {
+            flags: Flags::default(),
+            type_byte: byte,
+            namespace_hash: [0, 0],
+            created_at_sec: 0,
+        };
+        let mut blob = header.to_bytes().to_vec();
+        Encoding::MessagePack.encode_into(&mut blob, &map);
+        let grain = Grain::from_blob(blob.clone(), Profile::Extended).unwrap();
+        assert_eq!(
+            (grain.type_(), grain.blob()),
+            (Type::Opaque(byte), &blob[..])
+        );
+        assert_eq!(grain.text("description"), Some("spelled out"));
+    }
+}
+
+#[test]
+fn a_field_spelled_in_full_in_a_blob_is_refused() {
+    let mut pairs = Map::from_iter([("t", "event"), ("content", "a"), ("subject", "s")]);
+    pairs.insert("ca", 1_i64);
+    let map = grainstore::codec::Canonical::new(pairs, Profile::Extended).unwrap();
+    let mut blob = vec![1, 0, 2, 0, 0, 0, 0, 0, 0];
+    Encoding::MessagePack.encode_into(&mut blob, &map);
+    let error = Grain::from_blob(blob, Profile::Extended).unwrap_err();
+    assert_eq!(error.code(), "ERR_CORRUPT");
+}
+
+#[test]
+fn index_fields_in_foreign_blobs_are_kept_with_a_warning() {
+    // Ruling I2: an implementation that writes them exists.
+    let map = Map::from_iter([
+        ("t", Value::from("event")),
+        ("content", "a".into()),
+        ("ca", 1_i64.into()),
+        ("vstatus", "verified".into()),
+    ]);
+    let map = grainstore::codec::Canonical::new(map, Profile::Extended).unwrap();
+    let mut blob = vec![1, 0, 2, 0, 0, 0, 0, 0, 0];
+    Encoding::MessagePack.encode_into(&mut blob, &map);
+    assert_eq!(
+        Grain::from_blob(blob.clone(), Profile::Extended)
+            .unwrap_err()
+            .code(),
+        "ERR_SCHEMA"
+    );
+    let (grain, warnings) = Grain::from_foreign_blob(blob.clone(), Profile::Extended).unwrap();
+    assert_eq!((grain.blob(), warnings.len()), (&blob[..], 1));
+}
+
+#[test]
+fn profiles_bound_size_and_the_lightweight_one_bounds_fields() {
+    let long = belief().set("app_note", "x".repeat(40_000));
+    assert_eq!(
+        long.clone().finish(Profile::Standard).unwrap_err().code(),
+        "ERR_RANGE"
+    );
+    let grain = long.finish(Profile::Extended).unwrap();
+    assert_eq!(
+        Grain::from_blob(grain.into_blob(), Profile::Standard)
+            .unwrap_err()
+            .code(),
+        "ERR_RANGE"
+    );
+    assert!(belief().finish(Profile::Lightweight).is_ok());
+    let rich = belief().tag("ui").finish(Profile::Lightweight);
+    assert_eq!(rich.unwrap_err().code(), "ERR_SCHEMA");
+}
+
+#[test]
+fn what_is_odd_but_valid_is_a_warning() {
+    let warned = |draft: Draft| {
+        let (_, warnings) = draft.finish_with_warnings(Profile::Extended).unwrap();
+        warnings
+            .into_iter()
+            .map(|warning| warning.field)
+            .collect::<Vec<_>>()
+    };
+    let now = Time::from_ms(0);
+    assert_eq!(
+        warned(Draft::observation("a", "llm").created_at(now)),
+        ["observer_model"]
+    );
+    assert_eq!(
+        warned(
+            Draft::observation("a", "gps")
+                .set("observation_mode", "reflective")
+                .created_at(now)
+        ),
+        ["observation_scope"]
+    );
+    assert_eq!(
+        warned(
+            Draft::belief("a", "mg:likes", "b")
+                .confidence(1.0)
+                .created_at(now)
+        ),
+        ["relation"]
+    );
+    assert_eq!(
+        warned(belief().source("axiomatic").user("u")),
+        ["user_id", "confidence", "invalidation_policy"]
+    );
+    assert!(warned(belief()).is_empty());
+}
+
+#[test]
+fn an_absent_field_is_not_its_default() {
+    // OMS 4.5: nothing is filled in on the way.
+    let grain = belief().finish(Profile::Extended).unwrap();
+    assert!(grain.field("importance").is_none());
+    let with_default = belief()
+        .set("importance", 0.0)
+        .finish(Profile::Extended)
+        .unwrap();
+    assert_ne!(grain.address(), with_default.address());
+}
+
+#[test]
+fn a_changed_byte_in_storage_is_noticed() {
+    let grain = belief().finish(Profile::Extended).unwrap();
+    let mut blob = grain.blob().to_vec();
+    assert!(Grain::from_stored(blob.clone(), grain.address()).is_ok());
+    *blob.last_mut().unwrap() ^= 1;
+    let error = Grain::from_stored(blob, grain.address()).unwrap_err();
+    assert_eq!(error.code(), "ERR_INTEGRITY");
+}

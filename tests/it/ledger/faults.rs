@@ -1,0 +1,304 @@
+//! A disk that fails: whatever fails, and however, what is left is a prefix.
+
+use std::io::{self, ErrorKind};
+use std::sync::atomic::AtomicUsize;
+
+use grainstore::ledger::{DiskFile, Lock};
+
+use super::*;
+
+/// What a failing operation does before it reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    NotApplied,
+    Applied,
+    Half,
+}
+
+/// Which mutations fail: the one with this number, or that one and all after it.
+#[derive(Debug, Clone, Copy)]
+struct Plan {
+    at: usize,
+    sticky: bool,
+    mode: Mode,
+    kind: ErrorKind,
+}
+
+#[derive(Debug, Clone)]
+struct FailingDisk {
+    under: MemoryDisk,
+    plan: Plan,
+    done: Arc<AtomicUsize>,
+}
+
+#[derive(Debug)]
+struct FailingFile {
+    under: Arc<dyn DiskFile>,
+    disk: FailingDisk,
+}
+
+impl FailingDisk {
+    fn new(under: &MemoryDisk, plan: Plan) -> Self {
+        Self {
+            under: under.clone(),
+            plan,
+            done: Arc::default(),
+        }
+    }
+
+    fn fires(&self) -> bool {
+        let nth = self.done.fetch_add(1, Ordering::Relaxed);
+        nth == self.plan.at || (self.plan.sticky && nth > self.plan.at)
+    }
+
+    /// Runs a mutation that is all or nothing.
+    fn mutate<T>(&self, run: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        if !self.fires() {
+            return run();
+        }
+        if self.plan.mode == Mode::Applied {
+            run()?;
+        }
+        Err(self.plan.kind.into())
+    }
+
+    fn wrap(&self, under: Arc<dyn DiskFile>) -> Arc<dyn DiskFile> {
+        let disk = self.clone();
+        Arc::new(FailingFile { under, disk })
+    }
+}
+
+impl Disk for FailingDisk {
+    fn open(&self, name: &str, access: Access) -> io::Result<Arc<dyn DiskFile>> {
+        Ok(self.wrap(self.under.open(name, access)?))
+    }
+    fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
+        let file = self.mutate(|| self.under.create(name))?;
+        Ok(self.wrap(file))
+    }
+    fn create_folder(&self, folder: &str) -> io::Result<()> {
+        self.mutate(|| self.under.create_folder(folder))
+    }
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.mutate(|| self.under.rename(from, to))
+    }
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.mutate(|| self.under.remove(name))
+    }
+    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+        self.under.list(folder)
+    }
+    fn sync_folder(&self, folder: &str) -> io::Result<()> {
+        self.mutate(|| self.under.sync_folder(folder))
+    }
+    fn lock(&self, name: &str) -> io::Result<Lock> {
+        self.under.lock(name)
+    }
+}
+
+impl DiskFile for FailingFile {
+    fn len_bytes(&self) -> io::Result<u64> {
+        self.under.len_bytes()
+    }
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        self.under.read_at(buffer, offset)
+    }
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        if !self.disk.fires() {
+            return self.under.write_at(bytes, offset);
+        }
+        let applied = match self.disk.plan.mode {
+            Mode::NotApplied => 0,
+            Mode::Half => bytes.len() / 2,
+            Mode::Applied => bytes.len(),
+        };
+        self.under.write_at(&bytes[..applied], offset)?;
+        Err(self.disk.plan.kind.into())
+    }
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.disk.mutate(|| self.under.set_len(len))
+    }
+    fn sync(&self) -> io::Result<()> {
+        self.disk.mutate(|| self.under.sync())
+    }
+}
+
+/// Every way to fail at operation `at`.
+fn plans(at: usize) -> impl Iterator<Item = Plan> {
+    let modes = [Mode::NotApplied, Mode::Applied, Mode::Half].into_iter();
+    modes.flat_map(move |mode| {
+        let kinds = [ErrorKind::Other, ErrorKind::StorageFull].into_iter();
+        kinds.flat_map(move |kind| {
+            [false, true].map(|sticky| Plan {
+                at,
+                sticky,
+                mode,
+                kind,
+            })
+        })
+    })
+}
+
+/// What a workload on a failing disk was told.
+#[derive(Default)]
+struct Told {
+    acknowledged: Vec<Item>,
+    /// The batch whose append came back as an error, if its outcome is unknown.
+    unknown: Vec<Item>,
+    codes: Vec<&'static str>,
+    ops: usize,
+}
+
+fn work(under: &MemoryDisk, plan: Plan) -> Told {
+    let disk = FailingDisk::new(under, plan);
+    let done = Arc::clone(&disk.done);
+    let mut told = Told::default();
+    let ledger = match Ledger::create(Arc::new(disk), STORE, options(400)) {
+        Ok(ledger) => ledger,
+        Err(error) => {
+            told.codes.push(error.code());
+            told.ops = done.load(Ordering::Relaxed);
+            return told;
+        }
+    };
+    for nth in 0..8_u8 {
+        let batch = vec![Item::new(vec![nth; 30]); 1 + usize::from(nth) % 3];
+        match append(&ledger, &batch) {
+            Ok(range) => {
+                assert_eq!(range.start, told.acknowledged.len() as u64);
+                told.acknowledged.extend(batch);
+            }
+            Err(error) => {
+                if told.unknown.is_empty() && error.code() != "ERR_STORAGE_HALTED" {
+                    told.unknown = batch;
+                }
+                told.codes.push(error.code());
+            }
+        }
+        // Reads go on whatever happened, and show what was acknowledged.
+        assert_eq!(all(&ledger), told.acknowledged);
+    }
+    if let Err(error) = append(&ledger, &[]) {
+        told.codes.push(error.code());
+    }
+    told.ops = done.load(Ordering::Relaxed);
+    told
+}
+
+#[test]
+fn whatever_operation_fails_and_however_what_is_left_is_a_prefix() {
+    let never = plans(usize::MAX).next().unwrap();
+    let ops = work(&MemoryDisk::default(), never).ops;
+    assert!(ops > 20);
+    for plan in (0..ops).flat_map(plans) {
+        let disk = MemoryDisk::default();
+        let told = work(&disk, plan);
+        assert!(!told.codes.is_empty(), "{plan:?}");
+        let left = match open(&disk, told.acknowledged.len() as u64) {
+            Ok((_, _, left)) => left,
+            Err(error) => {
+                assert!(told.acknowledged.is_empty(), "{plan:?}: {error}");
+                // A create that failed can be tried again.
+                create(&disk, 400);
+                continue;
+            }
+        };
+        let mut with_unknown = told.acknowledged.clone();
+        with_unknown.extend(told.unknown);
+        assert!(
+            left == told.acknowledged || left == with_unknown,
+            "{plan:?}: {left:?}"
+        );
+        let again = open(&disk, left.len() as u64).unwrap();
+        assert_eq!((again.1.torn, again.2), (None, left), "{plan:?}");
+    }
+}
+
+#[test]
+fn an_append_with_an_unknown_outcome_halts_the_ledger_until_it_is_reopened() {
+    // Operations 0 to 5 create the ledger; 6 is the write of the first append, 7 its sync.
+    for (at, sync) in [(6, false), (7, true)] {
+        for mut plan in plans(at) {
+            plan.sticky = false;
+            let told = work(&MemoryDisk::default(), plan);
+            let full = plan.kind == ErrorKind::StorageFull;
+            let first = if full {
+                "ERR_STORAGE_FULL"
+            } else {
+                "ERR_STORAGE_IO"
+            };
+            assert_eq!(told.codes[0], first, "{plan:?}");
+            if full && !sync {
+                assert_eq!(told.codes.len(), 1, "a full disk is survived: {plan:?}");
+                assert!(!told.acknowledged.is_empty());
+            } else {
+                assert_eq!(told.codes[1..], ["ERR_STORAGE_HALTED"; 8], "{plan:?}");
+                assert!(told.acknowledged.is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_full_disk_leaves_nothing_of_the_batch_and_appends_go_on() {
+    let never = plans(usize::MAX).next().unwrap();
+    let ops = work(&MemoryDisk::default(), never).ops;
+    let mut survived = 0;
+    for mut plan in (6..ops).flat_map(plans) {
+        (plan.sticky, plan.kind) = (false, ErrorKind::StorageFull);
+        let disk = MemoryDisk::default();
+        let told = work(&disk, plan);
+        if told.codes == ["ERR_STORAGE_FULL"] {
+            survived += 1;
+            let len = told.acknowledged.len() as u64;
+            let (_, opened, left) = open(&disk, len).unwrap();
+            assert_eq!((opened.torn, left), (None, told.acknowledged), "{plan:?}");
+        }
+    }
+    // At least every write of a frame.
+    assert!(survived >= 8 * 6, "{survived}");
+}
+
+#[test]
+fn a_failure_while_a_torn_tail_is_set_aside_loses_no_byte() {
+    let (sound, batches) = small();
+    let files = files_of(&sound);
+    let torn_at = |cut: u64| {
+        let disk = disk_with(&files);
+        let file = disk.open(&segment(3), Access::Write).unwrap();
+        file.set_len(cut).unwrap();
+        disk
+    };
+    let kept = batches[..4].concat();
+    // A torn header, and a torn frame.
+    for cut in [20, 100] {
+        let bytes = &files[2].1[..cut];
+        let tail = if cut < 32 { bytes } else { &bytes[32..] };
+        for plan in (0..8).flat_map(plans) {
+            let disk = torn_at(cut as u64);
+            let failing = Arc::new(FailingDisk::new(&disk, plan));
+            let outcome = Ledger::open(failing, STORE, options(400), 0, &mut |_| {});
+            drop(outcome);
+            let (_, _, seen) = open(&disk, 0).unwrap();
+            assert_eq!(seen, kept, "{plan:?}");
+            let aside = files_of(&disk).into_iter();
+            let mut aside = aside.filter(|(name, _)| name.contains("torn-"));
+            assert!(aside.any(|(_, bytes)| bytes == tail), "{plan:?}");
+        }
+    }
+}
+
+#[test]
+fn a_read_that_fails_names_the_entry_and_its_place() {
+    let (disk, _) = small();
+    let (ledger, ..) = open(&disk, 0).unwrap();
+    let file = disk.open(&segment(2), Access::Write).unwrap();
+    file.set_len(40).unwrap();
+    let error = ledger.read(4).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "cannot read entry 4 (segment 2, byte 148)"
+    );
+    assert_eq!(error.code(), "ERR_STORAGE_IO");
+    assert!(ledger.read(0).is_ok());
+}

@@ -1,0 +1,430 @@
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::Path;
+
+use grainstore::text::{Document, Hit, Hits, Opened, Options, Place, Query, Text};
+use proptest::prelude::*;
+
+fn memory() -> Text {
+    Text::open(&Place::Memory, 0, Options::default()).unwrap().0
+}
+
+fn at(folder: &Path, ledger_len: u64) -> (Text, Opened) {
+    let place = Place::Folder(folder.to_owned());
+    Text::open(&place, ledger_len, Options::default()).unwrap()
+}
+
+fn feed<'a>(text: &Text, documents: impl IntoIterator<Item = &'a str>) {
+    for document in documents {
+        text.add(text.watermark(), Document::from(document))
+            .unwrap();
+    }
+}
+
+fn search(text: &Text, query: &str) -> Hits {
+    text.search(&Query::parse(query), 1_000, &|_| true).unwrap()
+}
+
+fn rows(text: &Text, query: &str) -> Vec<u64> {
+    let hits = search(text, query).hits;
+    hits.into_iter().map(|hit| hit.row).collect()
+}
+
+#[test]
+fn a_row_is_found_as_soon_as_it_is_fed() {
+    let text = memory();
+    for row in 0..600 {
+        feed(&text, [format!("note number{row} about tea").as_str()]);
+        assert_eq!(rows(&text, &format!("number{row}")), [row]);
+    }
+    assert_eq!(search(&text, "tea").total, 600);
+}
+
+#[test]
+fn words_find_their_other_forms_in_either_case() {
+    let text = memory();
+    feed(&text, ["Running dogs", "a quiet cat"]);
+    assert_eq!(rows(&text, "RUN dog"), [0]);
+    assert_eq!(rows(&text, "cats"), [1]);
+}
+
+#[test]
+fn a_phrase_must_stand_together_and_not_across_passages() {
+    let text = memory();
+    feed(&text, ["lives in new york", "york is new", "new old york"]);
+    let split: Document = ["something new", "york"].into_iter().collect();
+    text.add(3, split).unwrap();
+    assert_eq!(rows(&text, "\"new york\""), [0]);
+    assert_eq!(search(&text, "new york").total, 4);
+}
+
+#[test]
+fn signs_demand_and_rule_out() {
+    let text = memory();
+    feed(
+        &text,
+        ["green tea", "green coffee", "black tea", "green e-mail"],
+    );
+    assert_eq!(rows(&text, "+green tea"), [0, 1, 3]);
+    assert_eq!(rows(&text, "green -tea"), [1, 3]);
+    assert_eq!(rows(&text, "green -e-mail -\"green coffee\""), [0]);
+    assert_eq!(rows(&text, "+green +tea +absent"), Vec::<u64>::new());
+    assert_eq!(rows(&text, "-tea"), Vec::<u64>::new());
+}
+
+#[test]
+fn a_query_without_words_finds_nothing() {
+    let text = memory();
+    feed(&text, ["tea", ""]);
+    for query in ["", "  ", "\"\"", "+ - \" ()", "-tea"] {
+        assert_eq!(search(&text, query), Hits::default(), "{query:?}");
+    }
+}
+
+#[test]
+fn only_accepted_rows_are_counted_and_shown() {
+    let text = memory();
+    feed(&text, (0..100).map(|_| "tea"));
+    let odd = |row: u64| row % 2 == 1;
+    let hits = text.search(&Query::parse("tea"), 3, &odd).unwrap();
+    assert_eq!(hits.total, 50);
+    assert_eq!(
+        hits.hits.iter().map(|hit| hit.row).collect::<Vec<_>>(),
+        [1, 3, 5]
+    );
+    let none = text.search(&Query::parse("tea"), 0, &odd).unwrap();
+    assert_eq!((none.total, none.hits.len()), (50, 0));
+}
+
+#[test]
+fn a_total_is_exact_up_to_the_maximum_and_then_a_lower_bound() {
+    let text = memory();
+    feed(&text, (0..10_000).map(|_| "tea"));
+    let hits = search(&text, "tea");
+    assert_eq!((hits.total, hits.total_is_lower_bound), (10_000, false));
+    feed(&text, ["tea tea"]);
+    let hits = search(&text, "tea");
+    assert_eq!((hits.total, hits.total_is_lower_bound), (10_000, true));
+    assert_eq!(hits.hits[0].row, 10_000);
+}
+
+#[test]
+fn equal_texts_rank_by_age_wherever_they_lie() {
+    let text = memory();
+    for _ in 0..30 {
+        feed(&text, ["green black white tea"]);
+        feed(
+            &text,
+            ["tea"].repeat(usize::try_from(text.watermark() % 7).unwrap()),
+        );
+        if text.watermark() % 5 > 2 {
+            text.flush().unwrap();
+        }
+        let hits = search(&text, "+green black white +tea +\"white tea\"").hits;
+        assert!(hits.is_sorted_by(|a, b| a.score.to_bits() == b.score.to_bits() && a.row < b.row));
+    }
+}
+
+#[test]
+fn the_watermark_moves_past_rows_without_text_and_survives_reopening() {
+    let folder = tempfile::tempdir().unwrap();
+    let (text, opened) = at(folder.path(), 0);
+    assert_eq!(opened, Opened::Created);
+    text.add(3, Document::from("green tea")).unwrap();
+    text.advance(10);
+    text.advance(5);
+    assert_eq!(text.watermark(), 10);
+    text.flush().unwrap();
+    text.advance(12);
+    text.flush().unwrap();
+    text.add(12, Document::from("lost tea")).unwrap();
+    drop(text);
+    let (text, opened) = at(folder.path(), 12);
+    assert_eq!((opened, text.watermark()), (Opened::Found, 12));
+    assert_eq!(rows(&text, "tea"), [3]);
+}
+
+#[test]
+fn a_feed_commits_as_it_goes_when_much_is_waiting() {
+    let folder = tempfile::tempdir().unwrap();
+    let (text, _) = at(folder.path(), 0);
+    let long = format!("tea {}", ".".repeat(17 << 20));
+    feed(&text, [long.as_str(), &long, "tea"]);
+    drop(text);
+    let (text, opened) = at(folder.path(), 3);
+    assert_eq!((opened, text.watermark()), (Opened::Found, 2));
+    assert_eq!(rows(&text, "tea"), [0, 1]);
+}
+
+#[test]
+fn feeding_covered_rows_again_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (text, _) = at(folder.path(), 0);
+    feed(&text, ["green tea", "tea"]);
+    let once = search(&text, "green tea");
+    for _ in 0..2 {
+        text.add(0, Document::from("green tea")).unwrap();
+        text.add(1, Document::from("tea")).unwrap();
+        assert_eq!(search(&text, "green tea"), once);
+        text.close().unwrap();
+    }
+    drop(text);
+    let (text, _) = at(folder.path(), 2);
+    text.add(1, Document::from("tea")).unwrap();
+    assert_eq!(search(&text, "green tea"), once);
+}
+
+#[test]
+fn short_runs_leave_few_files() {
+    let folder = tempfile::tempdir().unwrap();
+    for row in 0..40 {
+        let (text, _) = at(folder.path(), row);
+        text.add(row, Document::from("tea")).unwrap();
+        text.close().unwrap();
+    }
+    let files = fs::read_dir(folder.path()).unwrap().count();
+    assert!(files < 100, "{files} files");
+    assert_eq!(search(&at(folder.path(), 40).0, "tea").total, 40);
+}
+
+#[test]
+fn an_index_ahead_of_its_ledger_is_rebuilt() {
+    let folder = tempfile::tempdir().unwrap();
+    let (text, _) = at(folder.path(), 0);
+    feed(&text, ["green", "tea"]);
+    text.flush().unwrap();
+    drop(text);
+    let (text, opened) = at(folder.path(), 1);
+    let reason = "it covers 2 entries of a ledger of 1".to_owned();
+    assert_eq!(opened, Opened::Rebuilt { reason });
+    assert_eq!((text.watermark(), search(&text, "tea").total), (0, 0));
+}
+
+#[test]
+fn another_schema_is_rebuilt() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut schema = tantivy::schema::Schema::builder();
+    schema.add_text_field("text", tantivy::schema::TEXT);
+    tantivy::Index::create_in_dir(folder.path(), schema.build()).unwrap();
+    let (text, opened) = at(folder.path(), 0);
+    assert!(matches!(opened, Opened::Rebuilt { .. }), "{opened:?}");
+    feed(&text, ["tea"]);
+    text.flush().unwrap();
+    assert_eq!(rows(&text, "tea"), [0]);
+}
+
+/// Every file of a sound index in turn is cut short, emptied, deleted and garbled.
+#[test]
+fn a_damaged_index_is_rebuilt_or_unharmed_and_never_wrong() {
+    let sound = tempfile::tempdir().unwrap();
+    let (text, _) = at(sound.path(), 0);
+    feed(&text, ["green tea", "black tea", "coffee"]);
+    text.flush().unwrap();
+    feed(&text, ["white tea", ""]);
+    text.flush().unwrap();
+    let expected = search(&text, "tea +\"black tea\" white");
+    drop(text);
+    let files: BTreeMap<_, _> = fs::read_dir(sound.path())
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .map(|entry| (entry.file_name(), fs::read(entry.path()).unwrap()))
+        .collect();
+    let mut rebuilt = 0;
+    for (name, bytes) in &files {
+        let mut damages = vec![None, Some(Vec::new()), Some(b"\xff\0{".repeat(9))];
+        for place in (0..bytes.len()).step_by(bytes.len() / 10 + 1) {
+            let mut garbled = bytes.clone();
+            garbled[place] ^= 0x15;
+            damages.extend([Some(garbled), Some(bytes[..place].to_vec())]);
+        }
+        for damage in damages {
+            let folder = tempfile::tempdir().unwrap();
+            for (name, bytes) in &files {
+                fs::write(folder.path().join(name), bytes).unwrap();
+            }
+            let path = folder.path().join(name);
+            match damage {
+                Some(bytes) => fs::write(path, bytes).unwrap(),
+                None => fs::remove_file(path).unwrap(),
+            }
+            let (text, opened) = at(folder.path(), 5);
+            if let Opened::Rebuilt { .. } = opened {
+                rebuilt += 1;
+                assert_eq!(text.watermark(), 0);
+                feed(&text, ["green tea", "black tea", "coffee", "white tea", ""]);
+            }
+            assert_eq!(
+                search(&text, "tea +\"black tea\" white"),
+                expected,
+                "{name:?} {opened:?}"
+            );
+            text.close().unwrap();
+        }
+    }
+    assert!(rebuilt > 100, "{rebuilt}");
+}
+
+#[test]
+fn searches_run_beside_feeds_and_see_each_row_once() {
+    let text = memory();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for row in 0..3_000 {
+                text.add(row, Document::from("tea")).unwrap();
+                if row % 500 == 0 {
+                    text.flush().unwrap();
+                }
+            }
+        });
+        let searcher = || {
+            let mut seen = 0;
+            while seen < 3_000 {
+                let from = text.watermark();
+                let hits = text
+                    .search(&Query::parse("tea"), usize::MAX, &|_| true)
+                    .unwrap();
+                assert!(hits.total >= seen.max(usize::try_from(from).unwrap()));
+                assert!(hits.hits.is_sorted_by(|a, b| a.row < b.row));
+                seen = hits.total;
+            }
+        };
+        scope.spawn(searcher);
+        scope.spawn(searcher);
+    });
+    assert_eq!(search(&text, "tea").total, 3_000);
+}
+
+/// A corpus of few words, so that words repeat and texts coincide.
+fn corpus() -> impl Strategy<Value = Vec<Vec<u8>>> {
+    prop::collection::vec(prop::collection::vec(0_u8..12, 0..9), 1..120)
+}
+
+fn spelled(words: &[u8]) -> String {
+    let words: Vec<String> = words.iter().map(|word| format!("w{word}x")).collect();
+    words.join(" ")
+}
+
+/// BM25 as its inventors wrote it, with the inverse frequency that is never negative.
+fn bm25(corpus: &[Vec<u8>], query: &[u8]) -> Vec<(u64, f64)> {
+    let documents = corpus.len() as f64;
+    let length = corpus.iter().map(Vec::len).sum::<usize>() as f64 / documents;
+    let idf: HashMap<u8, f64> = query
+        .iter()
+        .map(|word| {
+            let with = corpus.iter().filter(|words| words.contains(word)).count() as f64;
+            (*word, (1.0 + (documents - with + 0.5) / (with + 0.5)).ln())
+        })
+        .collect();
+    let score = |words: &Vec<u8>| {
+        let part = |(word, idf): (&u8, &f64)| {
+            let count = words.iter().filter(|other| *other == word).count() as f64;
+            let norm = 1.2 * (0.25 + 0.75 * words.len() as f64 / length);
+            idf * 2.2 * count / (count + norm)
+        };
+        idf.iter().map(part).sum::<f64>()
+    };
+    let scored = (0..).zip(corpus.iter().map(score));
+    scored.filter(|(_, score)| *score > 0.0).collect()
+}
+
+/// Whether `text` meets a query of signed words and phrases, read off the strings themselves.
+fn meets(query: &str, text: &str) -> bool {
+    let text = format!(" {text} ");
+    let clauses = query
+        .split_inclusive("x\" ")
+        .flat_map(|piece| match piece.find('"') {
+            Some(0) => vec![piece],
+            Some(quote) => {
+                let sign = usize::from(piece.as_bytes()[quote - 1] != b' ');
+                let (words, phrase) = piece.split_at(quote - sign);
+                words.split_whitespace().chain([phrase]).collect()
+            }
+            None => piece.split_whitespace().collect(),
+        });
+    let (mut is_wanted, mut is_ruled_out) = (false, false);
+    for clause in clauses {
+        let needle = clause.trim_start_matches(['+', '-']).replace('"', "");
+        let occurs = text.contains(&format!(" {} ", needle.trim()));
+        is_wanted |= occurs && !clause.starts_with('-');
+        is_ruled_out |= clause.starts_with('-') && occurs || clause.starts_with('+') && !occurs;
+    }
+    is_wanted && !is_ruled_out
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_row_scores_by_bm25_over_all_that_was_fed_however_it_was_committed(
+        corpus in corpus(),
+        query in prop::collection::vec(0_u8..14, 1..5),
+        steps in prop::collection::vec((0_usize..30, any::<bool>(), any::<bool>()), 0..9),
+    ) {
+        let text = memory();
+        let mut left = corpus.as_slice();
+        let spelled_query = spelled(&query);
+        let mut steps = steps.into_iter();
+        while !left.is_empty() {
+            let (len, flushes, searches) = steps.next().unwrap_or((left.len(), false, false));
+            let (now, later) = left.split_at(len.min(left.len()));
+            left = later;
+            now.iter().for_each(|words| feed(&text, [spelled(words).as_str()]));
+            if flushes {
+                text.flush().unwrap();
+            }
+            if searches {
+                search(&text, &spelled_query);
+            }
+        }
+        let before = search(&text, &spelled_query);
+        text.flush().unwrap();
+        prop_assert_eq!(&search(&text, &spelled_query), &before);
+        text.close().unwrap();
+        prop_assert_eq!(&search(&text, &spelled_query), &before);
+
+        let mut by_row = before.hits.clone();
+        by_row.sort_by_key(|hit| hit.row);
+        let expected = bm25(&corpus, &query);
+        prop_assert_eq!(by_row.len(), expected.len());
+        for (found, (row, score)) in by_row.iter().zip(expected) {
+            prop_assert_eq!(found.row, row);
+            prop_assert!((f64::from(found.score) - score).abs() < 1e-4, "{found:?} {score}");
+        }
+        let is_ranked = |a: &Hit, b: &Hit| a.score > b.score || (a.score == b.score && a.row < b.row);
+        prop_assert!(before.hits.is_sorted_by(is_ranked));
+        prop_assert!(before.hits.iter().all(|hit| (0.0..1.0).contains(&hit.relevance())));
+    }
+
+    #[test]
+    fn signs_and_phrases_rank_the_same_before_and_after_a_commit(
+        corpus in corpus(),
+        query in "([+-]?(w[0-9]x|\"w[0-9]x w[0-9]x\") ){1,6}",
+        flushed in 0_usize..120,
+    ) {
+        let text = memory();
+        for (row, words) in corpus.iter().enumerate() {
+            feed(&text, [spelled(words).as_str()]);
+            if row == flushed {
+                text.flush().unwrap();
+            }
+        }
+        let before = search(&text, &query);
+        text.flush().unwrap();
+        prop_assert_eq!(&search(&text, &query), &before);
+        let mut found: Vec<u64> = before.hits.iter().map(|hit| hit.row).collect();
+        found.sort_unstable();
+        let holds = |words: &Vec<u8>| meets(&query, &spelled(words));
+        let expected: Vec<u64> = (0..).zip(&corpus).filter(|(_, words)| holds(words)).map(|(row, _)| row).collect();
+        prop_assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn no_query_is_an_error(query in "\\PC*|[+\\-\"a() :\\[\\]^~*\\\\]{0,60}") {
+        let text = memory();
+        feed(&text, ["a", "b a", "green tea"]);
+        let parsed = Query::parse(&query);
+        let hits = text.search(&parsed, 10, &|_| true).unwrap();
+        prop_assert!(!parsed.is_empty() || hits.total == 0);
+        parsed.occurs_in(&query);
+    }
+}
