@@ -9,7 +9,7 @@ use super::memory::Memory;
 use super::object::{Object, fault};
 use super::order::order;
 use super::relation::Relation;
-use super::text::sha256;
+use super::spelling::sha256;
 use super::{Options, Owner, SCHEMA, code};
 
 /// A memory store that keeps the rules its grains depend on (PAM 3–7, 13–15).

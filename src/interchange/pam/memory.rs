@@ -4,7 +4,7 @@ use crate::interchange::Error;
 
 use super::object::{Object, is_name_byte};
 use super::residual::{RESIDUAL, memory_residual};
-use super::text::{carried, content_hash};
+use super::spelling::{carried, content_hash};
 use super::{Owner, code};
 
 /// A memory object, read as far as grains need it (PAM 4).

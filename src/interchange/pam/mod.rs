@@ -18,7 +18,7 @@ mod owner;
 mod relation;
 mod residual;
 mod storage;
-mod text;
+mod spelling;
 
 use std::fs;
 use std::path::Path;

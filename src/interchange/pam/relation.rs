@@ -4,7 +4,7 @@ use crate::interchange::Error;
 
 use super::object::Object;
 use super::residual::{RESIDUAL, residual_without};
-use super::text::carried;
+use super::spelling::carried;
 use super::{Owner, code};
 
 /// A relation between two memories (PAM 13).

@@ -6,7 +6,7 @@
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Type};
 
-use super::text::ascii_json;
+use super::spelling::ascii_json;
 
 /// Returns the memory, relation, message, conversation index entry or envelope that a grain was
 /// made from, as the file had it but for the order of members and the spelling of numbers.
