@@ -1,4 +1,11 @@
-use crate::{codec, crypto, grain, interchange, ledger, query, store, text};
+use crate::codec;
+use crate::crypto;
+use crate::grain;
+use crate::interchange;
+use crate::ledger;
+use crate::query;
+use crate::store;
+use crate::text;
 
 /// Any error of the crate: one variant per room, with the room's own error inside.
 ///

@@ -43,6 +43,15 @@ impl Value {
         // Serialising to a string fails only for keys that are not text, and ours all are.
         serde_json::to_string(self).unwrap_or_default()
     }
+
+    /// Returns the value as canonical JSON (RFC 8785), which foreign checksums are computed over.
+    ///
+    /// Integers past ±(2^53 − 1) have no exact form there: whoever checks a checksum refuses them
+    /// first.
+    pub fn to_jcs(&self) -> Vec<u8> {
+        // Values parsed from JSON are finite, and finite values have a canonical text.
+        serde_json_canonicalizer::to_vec(self).unwrap_or_default()
+    }
 }
 
 impl Serialize for Value {

@@ -1,4 +1,6 @@
-use crate::{interchange, store, text};
+use crate::interchange;
+use crate::store;
+use crate::text;
 
 /// Why a question has no answer.
 #[derive(Debug, thiserror::Error)]

@@ -1,7 +1,11 @@
 use std::path::PathBuf;
 
 use crate::codec::ContentAddress;
-use crate::{crypto, grain, interchange, ledger, text};
+use crate::crypto;
+use crate::grain;
+use crate::interchange;
+use crate::ledger;
+use crate::text;
 
 /// Why the store did not do what it was asked.
 #[derive(Debug, thiserror::Error)]

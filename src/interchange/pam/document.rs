@@ -260,7 +260,7 @@ fn checksum(memories: &[Value]) -> String {
     };
     sorted.sort_by_cached_key(|value| id(value));
     // Parsed JSON holds nothing that has no canonical text.
-    sha256(&serde_json_canonicalizer::to_vec(&sorted).unwrap_or_default())
+    sha256(&Value::Array(sorted.into_iter().cloned().collect()).to_jcs())
 }
 
 const I_JSON_MAX: u64 = (1 << 53) - 1;
