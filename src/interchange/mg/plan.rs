@@ -188,9 +188,7 @@ fn divide(entries: &[Entry], options: WriteOptions) -> Result<Vec<usize>, Error>
             let message = format!("a grain of {blob} bytes does not fit a file of {file_max}");
             return Err(fault("ERR_MG_LIMIT", Place::Grain(len_u64(at)), message));
         }
-        if at > 0 {
-            ends.push(at);
-        }
+        ends.push(at);
     }
     ends.push(entries.len());
     Ok(ends)
