@@ -4,12 +4,9 @@
 
 mod codec;
 mod grain;
-mod sample;
-mod ledger;
-mod mg;
-mod text;
 mod jsonl;
 mod ledger;
+mod mg;
 mod pam;
 mod sample;
 mod text;
