@@ -20,6 +20,14 @@ impl Loss {
         *slot = slot.saturating_add(1);
     }
 
+    /// Adds what another conversion could not carry.
+    pub fn merge(&mut self, other: &Self) {
+        for (field, count) in &other.0 {
+            let slot = self.0.entry(field.clone()).or_default();
+            *slot = slot.saturating_add(*count);
+        }
+    }
+
     /// Returns the fields with their counts, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
         self.0.iter().map(|(field, count)| (field.as_str(), *count))

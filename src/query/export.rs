@@ -1,4 +1,6 @@
+use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Status, Time};
@@ -22,48 +24,75 @@ impl Store {
     /// Writes the grains that pass a filter, in the order of their `created_at`, then address.
     ///
     /// The same grains with the same status make the same bytes, whatever store they are in.
-    /// `open` is asked for each file in turn, counted from 0; all formats but `.mg` beyond 4 GiB
-    /// need one.
     ///
     /// ```
-    /// use grainstore::interchange::{Format, mg};
+    /// use grainstore::interchange::Format;
     /// use grainstore::{Draft, Filter, Options, Store};
     ///
     /// let store = Store::in_memory(Options::default())?;
     /// store.put(Draft::event("hello"))?;
-    /// let mut file = Vec::new();
-    /// let exported = store.export(Format::Jsonl, &Filter::new(), mg::WriteOptions::default(), |_| {
-    ///     Ok(&mut file)
-    /// })?;
+    /// let mut archive = Vec::new();
+    /// let exported = store.export(Format::Mg, &Filter::new(), Default::default(), &mut archive)?;
     /// assert_eq!(exported.grains, 1);
+    /// assert!(archive.starts_with(b"MG\x01"));
     /// # Ok::<(), grainstore::Error>(())
     /// ```
     ///
     /// # Errors
-    /// `ERR_FILTER`; storage errors; `ERR_IO`; `ERR_UNSUPPORTED` for a format that is only read.
-    pub fn export<W: Write>(
+    /// `ERR_FILTER`; storage errors; `ERR_IO`; `ERR_UNSUPPORTED` for a format that is only read;
+    /// `ERR_MG_LIMIT` for more than one archive can hold ([`Store::export_file`] makes more).
+    pub fn export(
         &self,
         format: Format,
         filter: &Filter,
         options: mg::WriteOptions,
-        mut open: impl FnMut(usize) -> std::io::Result<W>,
+        out: &mut impl Write,
     ) -> Result<Exported, Error> {
-        let mut open = |volume| {
-            open(volume).map_err(|source| FileError::Io {
-                place: Place::File,
-                source,
-            })
-        };
         let chosen = self.choose(filter)?;
         match format {
-            Format::Mg => self.export_mg(&chosen, options, &mut open),
-            Format::Jsonl => self.export_jsonl(&chosen, open(0)?),
+            Format::Mg => {
+                let fetch = |address| self.fetch(&address);
+                let summary = mg::write(out, entries(&chosen), options, fetch)?;
+                let mut exported = Exported::default();
+                exported.add(&summary);
+                Ok(exported)
+            }
+            Format::Jsonl => self.write_jsonl(&chosen, out),
             Format::Pam => Err(Error::Interchange(FileError::Format {
                 code: "ERR_UNSUPPORTED",
                 place: Place::File,
                 message: format!("{format} is read, not written yet"),
             })),
         }
+    }
+
+    /// Writes the grains that pass a filter to a file, which is there whole or not at all.
+    ///
+    /// Archives past 4 GiB go on in `NAME.001.mg` and so on beside it.
+    ///
+    /// # Errors
+    /// As [`Store::export`], but for `ERR_MG_LIMIT`.
+    pub fn export_file(
+        &self,
+        format: Format,
+        filter: &Filter,
+        options: mg::WriteOptions,
+        path: &Path,
+    ) -> Result<Exported, Error> {
+        if format != Format::Mg {
+            return whole_file(path, |file| self.export(format, filter, options, file));
+        }
+        let chosen = self.choose(filter)?;
+        let plan = mg::Plan::new(entries(&chosen), options)?;
+        let mut exported = Exported::default();
+        for (number, volume) in plan.volumes().enumerate() {
+            let path = mg::volume_path(path, number);
+            let summary = whole_file(&path, |file| {
+                volume.write(file, |address| self.fetch(&address))
+            })?;
+            exported.add(&summary);
+        }
+        Ok(exported)
     }
 
     /// Lists what a filter shows in the order of files.
@@ -83,41 +112,12 @@ impl Store {
         Ok(chosen)
     }
 
-    fn export_mg<W: Write>(
-        &self,
-        chosen: &[Chosen],
-        options: mg::WriteOptions,
-        open: &mut dyn FnMut(usize) -> Result<W, FileError>,
-    ) -> Result<Exported, Error> {
-        let entries = chosen
-            .iter()
-            .map(|one| mg::Entry::new(one.created_at, one.address, one.len, &one.status));
-        let plan = mg::Plan::new(entries.collect(), options)?;
-        let mut exported = Exported::default();
-        for (number, volume) in plan.volumes().enumerate() {
-            let mut file = open(number)?;
-            let summary = volume.write(&mut file, |address| self.fetch(&address))?;
-            exported.grains += summary.grains;
-            exported.files += 1;
-            for (field, count) in summary.loss.iter() {
-                (0..count).for_each(|_| exported.loss.count(field));
-            }
-        }
-        Ok(exported)
-    }
-
-    fn export_jsonl(&self, chosen: &[Chosen], file: impl Write) -> Result<Exported, Error> {
+    fn write_jsonl(&self, chosen: &[Chosen], file: impl Write) -> Result<Exported, Error> {
         let mut writer = jsonl::Writer::new(BufWriter::new(file));
         for one in chosen {
             writer.write(&self.fetch(&one.address)?, &one.status)?;
         }
-        writer
-            .into_inner()
-            .flush()
-            .map_err(|source| FileError::Io {
-                place: Place::File,
-                source,
-            })?;
+        writer.into_inner().flush().map_err(io_error)?;
         Ok(Exported {
             grains: u64::try_from(chosen.len()).unwrap_or(u64::MAX),
             files: 1,
@@ -129,6 +129,48 @@ impl Store {
         let found = self.get(address)?;
         found.ok_or(Error::Store(store::Error::NotFound { address: *address }))
     }
+}
+
+impl Exported {
+    fn add(&mut self, summary: &mg::Summary) {
+        self.grains += summary.grains;
+        self.files += 1;
+        self.loss.merge(&summary.loss);
+    }
+}
+
+fn entries(chosen: &[Chosen]) -> Vec<mg::Entry> {
+    let entries = chosen
+        .iter()
+        .map(|one| mg::Entry::new(one.created_at, one.address, one.len, &one.status));
+    entries.collect()
+}
+
+/// Writes under a temporary name, syncs and renames, so that nobody takes half a file for one.
+fn whole_file<T>(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(".partial");
+    let temporary = PathBuf::from(temporary);
+    let mut file = File::create(&temporary).map_err(io_error)?;
+    let result = write(&mut file).and_then(|written| {
+        file.sync_all().map_err(io_error)?;
+        std::fs::rename(&temporary, path).map_err(io_error)?;
+        Ok(written)
+    });
+    if result.is_err() {
+        drop(std::fs::remove_file(&temporary));
+    }
+    result
+}
+
+fn io_error(source: std::io::Error) -> Error {
+    Error::Interchange(FileError::Io {
+        place: Place::File,
+        source,
+    })
 }
 
 /// What files are planned from.
