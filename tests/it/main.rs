@@ -4,11 +4,14 @@
 
 mod codec;
 mod grain;
+mod jq;
 mod jsonl;
 mod ledger;
 mod mg;
 mod pam;
+mod profiles;
 mod sample;
 mod text;
 mod tidy;
+mod uri;
 mod vectors;
