@@ -11,6 +11,7 @@ mod mg;
 mod pam;
 mod profiles;
 mod sample;
+mod suites;
 mod text;
 mod tidy;
 mod uri;
