@@ -357,7 +357,7 @@ fn resolve_kinds(fields: &mut Map) -> Result<(), Error> {
 }
 
 fn resolve_members(field: &str, entry: &mut Map) -> Result<(), Error> {
-    for (member, holds) in rules::members_of(field, entry) {
+    for (member, holds) in rules::members_of(field) {
         if let Some(value) = entry.get_mut(member) {
             resolve(member, *holds, value)?;
         }

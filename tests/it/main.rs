@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod codec;
+mod codes;
 mod grain;
 mod jq;
 mod jsonl;

@@ -3,6 +3,7 @@
 use crate::codec::{Map, Value};
 
 use super::Findings;
+use super::presence::entries_of;
 
 pub(super) fn check(fields: &Map, findings: &mut Findings) {
     check_relation(fields, findings);
@@ -10,6 +11,7 @@ pub(super) fn check(fields: &Map, findings: &mut Findings) {
     check_owner(fields, findings);
     check_delegation(fields, findings);
     check_policy(fields, findings);
+    check_blocks(fields, findings);
 }
 
 /// OMS 8: the `mg:` prefix is reserved for the standard vocabulary.
@@ -100,6 +102,32 @@ fn check_policy(fields: &Map, findings: &mut Findings) {
     }
 }
 
+/// OMS 6.2: the members of standard blocks. Only `type` is a rule, for blocks also come from
+/// formats that let anything stand there.
+fn check_blocks(fields: &Map, findings: &mut Findings) {
+    for block in entries_of(fields, "content_blocks") {
+        let kind = block.get("type").and_then(Value::as_text);
+        for (_, member, fits) in BLOCK_MEMBERS.iter().filter(|(of, ..)| Some(*of) == kind) {
+            if block.get(member).is_some_and(|value| !fits(value)) {
+                findings.warn(
+                    &format!("content_blocks.{member}"),
+                    "of another kind than in a standard block (OMS 6.2)",
+                );
+            }
+        }
+    }
+}
+
+const BLOCK_MEMBERS: &[(&str, &str, Fits)] = &[
+    ("text", "text", is_text),
+    ("tool_use", "id", is_text),
+    ("tool_use", "name", is_text),
+    ("tool_use", "input", |value| value.as_map().is_some()),
+    ("tool_result", "tool_use_id", is_text),
+    ("tool_result", "is_error", |value| value.as_bool().is_some()),
+    ("thinking", "thinking", is_text),
+];
+
 const LOCKED: &str = "not understood, so the grain counts as locked (OMS 23.3)";
 
 const STRICTER: &str = "not understood, so the stricter reading holds (OMS 23.3)";
@@ -121,7 +149,7 @@ type Fits = fn(&Value) -> bool;
 const POLICY_MEMBERS: &[(&str, Fits)] = &[
     ("authorized", |value| {
         let dids = value.as_array();
-        dids.is_some_and(|dids| dids.iter().all(|did| did.as_text().is_some()))
+        dids.is_some_and(|dids| dids.iter().all(is_text))
     }),
     ("threshold", is_count),
     ("locked_until", is_count),
@@ -132,8 +160,12 @@ const POLICY_MEMBERS: &[(&str, Fits)] = &[
     ("scope", |value| {
         matches!(value.as_text(), Some("grain" | "subtree" | "lineage"))
     }),
-    ("protection_reason", |value| value.as_text().is_some()),
+    ("protection_reason", is_text),
 ];
+
+const fn is_text(value: &Value) -> bool {
+    matches!(value, Value::Text(_))
+}
 
 fn is_count(value: &Value) -> bool {
     matches!(value, Value::Int(int) if int.as_u64().is_some())
