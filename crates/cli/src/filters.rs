@@ -91,7 +91,10 @@ fn grain_type(text: &str) -> Result<Type, String> {
         None => Type::named(text).ok_or_else(|| {
             let names = Type::STANDARD.iter().filter_map(|of| of.name());
             let names: Vec<_> = names.collect();
-            format!("the types are {}; others go by 0x0b to 0xff", names.join(", "))
+            format!(
+                "the types are {}; others go by 0x0b to 0xff",
+                names.join(", ")
+            )
         }),
     }
 }
@@ -106,7 +109,7 @@ fn until(text: &str) -> Result<Time, String> {
 
 /// Reads a time, or a day and the moment of it that is meant.
 fn time(text: &str, of_day: &str) -> Result<Time, String> {
-    let is_day = text.len() == "2026-01-15".len() && text.bytes().nth(4) == Some(b'-');
+    let is_day = text.len() == "2026-01-15".len() && text.as_bytes().get(4) == Some(&b'-');
     if is_day {
         Time::parse(&format!("{text}{of_day}"))
     } else {

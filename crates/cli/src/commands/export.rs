@@ -93,7 +93,12 @@ impl Export {
         Ok(Exit::Done)
     }
 
-    fn to_file(&self, store: &Store, filter: &Filter, session: &Session) -> anyhow::Result<Exported> {
+    fn to_file(
+        &self,
+        store: &Store,
+        filter: &Filter,
+        session: &Session,
+    ) -> anyhow::Result<Exported> {
         let spinner = progress::spinner(&session.out, format!("writing {}", self.output));
         let path = Path::new(&self.output);
         let exported = store.export_file(self.format(), filter, self.options(), path);
@@ -134,7 +139,9 @@ fn summary(exported: &Exported, to: &str) -> String {
     }
     if !exported.loss.is_empty() {
         let loss = exported.loss.iter();
-        let loss: Vec<_> = loss.map(|(field, count)| format!("{field} ({count})")).collect();
+        let loss: Vec<_> = loss
+            .map(|(field, count)| format!("{field} ({count})"))
+            .collect();
         text.push_str(&format!("; not carried: {}", loss.join(", ")));
     }
     text

@@ -2,7 +2,7 @@ use std::io::Write;
 
 use clap::Args;
 use grainstore::grain::Status;
-use grainstore::{ContentAddress, Grain};
+use grainstore::{ContentAddress, Grain, Time};
 use serde_json::{Value, json};
 
 use crate::address;
@@ -84,7 +84,7 @@ pub(super) fn status_json(status: &Status) -> Value {
     json!({
         "current": status.is_current(),
         "superseded_by": status.superseded_by.map(|address| address.to_string()),
-        "system_valid_to": status.system_valid_to.map(|time| time.ms()),
+        "system_valid_to": status.system_valid_to.map(Time::ms),
         "verification_status": status.verification.name(),
         "contradicted": status.contradicted,
         "lifecycle": status.lifecycle.name(),

@@ -1,5 +1,3 @@
-use std::fmt::Write as _;
-
 use clap::{Args, Subcommand, ValueEnum};
 use grainstore::codec::{Encoding, Profile};
 use grainstore::interchange::{Record, jsonl};
@@ -154,11 +152,7 @@ fn header_json(grain: &Grain) -> Value {
     })
 }
 
-fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        // Writing to a string does not fail.
-        drop(write!(text, "{byte:02x}"));
-    }
-    text
+/// Returns bytes as hexadecimal digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -207,7 +207,10 @@ fn report_oddities(
         out.line(format!("    and {more} more; --json lists all of them"))?;
     }
     if !loss.is_empty() {
-        let fields: Vec<_> = loss.iter().map(|(field, count)| format!("{field} ({count})")).collect();
+        let fields: Vec<_> = loss
+            .iter()
+            .map(|(field, count)| format!("{field} ({count})"))
+            .collect();
         out.line(format!("  not carried: {}", fields.join(", ")))?;
     }
     Ok(())
@@ -232,9 +235,9 @@ fn problem_in(error: &interchange::Error, path: &Path) -> Problem {
 }
 
 fn findings_json(findings: &[(interchange::Place, String)]) -> Vec<Value> {
-    let findings = findings.iter().map(|(place, message)| {
-        json!({ "place": place.to_string(), "message": message })
-    });
+    let findings = findings
+        .iter()
+        .map(|(place, message)| json!({ "place": place.to_string(), "message": message }));
     findings.collect()
 }
 

@@ -74,7 +74,12 @@ struct Work<'a> {
 
 impl Work<'_> {
     /// Reads up to `limit` grains, and fewer from a pipe that has no more for now.
-    fn gather(&mut self, lines: &mut Lines, limit: usize, out: &mut Output) -> anyhow::Result<Batch> {
+    fn gather(
+        &mut self,
+        lines: &mut Lines,
+        limit: usize,
+        out: &mut Output,
+    ) -> anyhow::Result<Batch> {
         let mut batch = Batch::new();
         while batch.len() < limit {
             let line = lines.next().map_err(|error| {

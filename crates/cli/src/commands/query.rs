@@ -59,13 +59,23 @@ pub(super) fn show(envelope: &Envelope, scores: Scores, out: &mut Output) -> io:
             Scores::Shown => format!("{:.2}  ", found.score),
             Scores::Hidden => String::new(),
         };
-        let after = if found.status.is_current() { "" } else { "  superseded" };
+        let after = if found.status.is_current() {
+            ""
+        } else {
+            "  superseded"
+        };
         out.line(table::row(&before, &found.grain, after))?;
     }
     out.flush()?;
-    let least = if envelope.total_is_lower_bound { "at least " } else { "" };
+    let least = if envelope.total_is_lower_bound {
+        "at least "
+    } else {
+        ""
+    };
     let (shown, total) = (envelope.results.len(), envelope.total);
-    let next = envelope.next_cursor.map(|cursor| format!("; more: --cursor {cursor}"));
+    let next = envelope
+        .next_cursor
+        .map(|cursor| format!("; more: --cursor {cursor}"));
     out.note(match total {
         0 => "nothing found".to_owned(),
         _ => format!("{shown} of {least}{total}{}", next.unwrap_or_default()),

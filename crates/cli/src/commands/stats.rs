@@ -1,6 +1,7 @@
 use clap::Args;
 use serde_json::{Map, Value, json};
 
+use super::grain::hex;
 use crate::exit::Exit;
 use crate::session::Session;
 
@@ -14,7 +15,7 @@ impl Stats {
         let store = session.open()?;
         let stats = store.stats()?;
         let path = session.store_path().display().to_string();
-        let head: String = stats.head.iter().map(|byte| format!("{byte:02x}")).collect();
+        let head = hex(&stats.head);
         if session.out.is_json() {
             let by_type = stats.by_type.iter();
             let by_type: Map<String, Value> = by_type
@@ -38,13 +39,18 @@ impl Stats {
         out.line(format!("store    {path}"))?;
         out.line(format!("id       {}", stats.store_id))?;
         out.line(format!("created  {}", stats.created_at))?;
-        out.line(format!("grains   {}, {} of them current", stats.grains, stats.current))?;
+        out.line(format!(
+            "grains   {}, {} of them current",
+            stats.grains, stats.current
+        ))?;
         for (of, count) in &stats.by_type {
             out.line(format!("{count:>14}  {of}"))?;
         }
         let (entries, segments) = (stats.entries, stats.segments);
         let size = indicatif::BinaryBytes(stats.ledger_bytes);
-        out.line(format!("ledger   {entries} entries, {size} in {segments} segments"))?;
+        out.line(format!(
+            "ledger   {entries} entries, {size} in {segments} segments"
+        ))?;
         out.line(format!("head     {head}"))?;
         Ok(Exit::Done)
     }

@@ -19,7 +19,12 @@ pub(crate) struct Validate {
 
 impl Validate {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        let reading = read(&self.path, self.format, &ReadOptions::default(), &session.out)?;
+        let reading = read(
+            &self.path,
+            self.format,
+            &ReadOptions::default(),
+            &session.out,
+        )?;
         if reading.errors.is_empty() {
             report_reading(&reading, &self.path, &mut session.out)?;
             Ok(Exit::Done)
