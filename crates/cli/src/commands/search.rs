@@ -8,7 +8,7 @@ use crate::session::Session;
 /// Find grains by their words, best first
 ///
 /// Words are stemmed as English and any of them may occur; "a phrase" must occur as it stands,
-/// +word must occur, -word must not. With --json the answer is the envelope of OMS 28.1. Exit 1
+/// +word must occur, -word must not (as in: grainstore search "peanut -butter"). With --json the answer is the envelope of OMS 28.1. Exit 1
 /// if nothing is found.
 #[derive(Debug, Args)]
 pub(crate) struct Search {

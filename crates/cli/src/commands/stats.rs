@@ -48,8 +48,9 @@ impl Stats {
         }
         let (entries, segments) = (stats.entries, stats.segments);
         let size = indicatif::BinaryBytes(stats.ledger_bytes);
+        let noun = if segments == 1 { "segment" } else { "segments" };
         out.line(format!(
-            "ledger   {entries} entries, {size} in {segments} segments"
+            "ledger   {entries} entries, {size} in {segments} {noun}"
         ))?;
         out.line(format!("head     {head}"))?;
         Ok(Exit::Done)

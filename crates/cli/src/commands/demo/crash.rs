@@ -1,4 +1,4 @@
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
@@ -50,10 +50,11 @@ fn killed_put(path: &Path) -> anyhow::Result<Vec<ContentAddress>> {
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()?;
-    let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+    let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
         anyhow::bail!("the child has no pipes");
     };
     let feeder = thread::spawn(move || {
+        let mut stdin = BufWriter::with_capacity(64 << 10, stdin);
         // Ends when the child is gone.
         for number in 0..FED {
             if stdin.write_all(line(number).as_bytes()).is_err() {
