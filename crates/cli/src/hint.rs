@@ -60,6 +60,7 @@ pub(crate) fn hint(code: &str) -> Option<&'static str> {
         "PAM_CHECKSUM" => {
             "the file was changed after its export; --accept-bad-checksum reads it all the same"
         }
+        "JSONL_STATUS" => "`import` takes the status lines of an export, `put` only grains",
         code if code.starts_with("JSONL_") => "one grain a line: a JSON object in UTF-8",
         code if code.starts_with("ERR_MG_") => "the file breaks a rule of OMS 1.3, section 11",
         code if code.starts_with("PAM_") => "the file breaks a rule of Portable AI Memory 1.0",

@@ -15,6 +15,7 @@ use crate::problem::Problem;
 pub(crate) struct Lines {
     input: BufReader<Box<dyn Read>>,
     number: u64,
+    is_at_end: bool,
 }
 
 /// One line and its number; no bytes for a line that is too long to be anything.
@@ -29,6 +30,7 @@ impl Lines {
         Ok(Self {
             input: BufReader::with_capacity(BUFFER_LEN, open(name)?),
             number: 0,
+            is_at_end: false,
         })
     }
 
@@ -36,6 +38,7 @@ impl Lines {
     pub(crate) fn next(&mut self) -> io::Result<Option<Line>> {
         loop {
             let Some(bytes) = self.read()? else {
+                self.is_at_end = true;
                 return Ok(None);
             };
             self.number += 1;
@@ -45,6 +48,11 @@ impl Lines {
                 return Ok(Some(Line { number, bytes }));
             }
         }
+    }
+
+    /// Returns whether there is nothing more, ever.
+    pub(crate) const fn is_at_end(&self) -> bool {
+        self.is_at_end
     }
 
     /// Returns whether another line is here already, so that asking for it cannot wait.

@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::lines::{Lines, shown};
 use crate::output::Output;
 use crate::problem::Problem;
+use crate::progress;
 use crate::session::Session;
 
 /// Store JSON grains, one per line, and print their addresses
@@ -15,7 +16,8 @@ use crate::session::Session;
 /// what is safe. Storing a grain again changes nothing. A grain without created_at gets the time
 /// of now.
 ///
-/// A FILE is stored as a whole or not at all: a line that is wrong is an error that names it.
+/// A FILE (of up to 1 GiB) is stored as a whole or not at all, even if the machine dies: a line
+/// that is wrong is an error that names it.
 /// From stdin (`-`) grains are stored as they come, up to 256 at a time: a wrong line ends the
 /// command and takes back at most the lines whose addresses were not printed.
 ///
@@ -39,16 +41,16 @@ impl Put {
         };
         if self.file == "-" || self.keep_going {
             let store = session.open_or(Create::IfMissing)?;
-            loop {
+            while !lines.is_at_end() {
                 let batch = work.gather(&mut lines, BATCH_LEN, &mut session.out)?;
-                if batch.is_empty() && !lines.has_next() {
-                    break;
-                }
                 work.store(&store, batch, &mut session.out)?;
             }
         } else {
             // Judged before the store is opened: a wrong file leaves no new store behind.
-            let batch = work.gather(&mut lines, usize::MAX, &mut session.out)?;
+            let spinner = progress::spinner(&session.out, format!("reading {}", self.file));
+            let batch = work.gather(&mut lines, usize::MAX, &mut session.out);
+            spinner.finish_and_clear();
+            let batch = batch?;
             let store = session.open_or(Create::IfMissing)?;
             work.store(&store, batch, &mut session.out)?;
         }
@@ -63,8 +65,12 @@ impl Put {
     }
 }
 
-/// Grains with the numbers of their lines.
-type Batch = Vec<(u64, Grain)>;
+/// Grains and the numbers of their lines.
+#[derive(Default)]
+struct Batch {
+    numbers: Vec<u64>,
+    grains: Vec<Grain>,
+}
 
 struct Work<'a> {
     command: &'a Put,
@@ -80,15 +86,18 @@ impl Work<'_> {
         limit: usize,
         out: &mut Output,
     ) -> anyhow::Result<Batch> {
-        let mut batch = Batch::new();
-        while batch.len() < limit {
+        let mut batch = Batch::default();
+        while batch.grains.len() < limit {
             let line = lines.next().map_err(|error| {
                 let problem = Problem::of(&error);
                 problem.at(shown(&self.command.file))
             })?;
             let Some(line) = line else { break };
             match line.grain() {
-                Ok(grain) => batch.push((line.number, grain)),
+                Ok(grain) => {
+                    batch.numbers.push(line.number);
+                    batch.grains.push(grain);
+                }
                 Err(problem) => self.refuse(line.number, problem, out)?,
             }
             if limit != usize::MAX && !lines.has_next() {
@@ -101,18 +110,23 @@ impl Work<'_> {
     /// Stores a batch, all or nothing, and prints the addresses once they are durable.
     fn store(&mut self, store: &Store, mut batch: Batch, out: &mut Output) -> anyhow::Result<()> {
         let addresses = loop {
-            let grains = batch.iter().map(|(_, grain)| grain.clone());
+            let grains = if self.command.keep_going {
+                batch.grains.clone()
+            } else {
+                std::mem::take(&mut batch.grains)
+            };
             match store.put_batch(grains) {
                 Ok(addresses) => break addresses,
-                Err(store::Error::Batch { index, source }) if index < batch.len() => {
-                    let (number, _) = batch.remove(index);
+                Err(store::Error::Batch { index, source }) if index < batch.numbers.len() => {
+                    let number = batch.numbers.remove(index);
                     let problem = Problem::of(source.as_ref()).at_line(number);
                     self.refuse(number, problem, out)?;
+                    batch.grains.remove(index);
                 }
                 Err(error) => return Err(error.into()),
             }
         };
-        for ((number, _), address) in batch.iter().zip(&addresses) {
+        for (number, address) in batch.numbers.iter().zip(&addresses) {
             print(*number, address, out)?;
         }
         out.flush()?;

@@ -2,6 +2,8 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
 
 use crate::command::{Home, event};
 
@@ -26,7 +28,7 @@ fn a_writer_that_waits_gets_each_address_before_it_writes_the_next_line() {
     let home = Home::new();
     let mut child = home
         .command()
-        .args(["put", "-"])
+        .args(["put", "-", "--keep-going"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -40,9 +42,12 @@ fn a_writer_that_waits_gets_each_address_before_it_writes_the_next_line() {
         let mut address = String::new();
         stdout.read_line(&mut address).unwrap();
         assert_eq!(address.trim_end().len(), 64);
+        // Alone in the pipe, and not the end of it.
+        stdin.write_all(b"nonsense\n").unwrap();
+        thread::sleep(Duration::from_millis(20));
     }
     drop(stdin);
-    assert!(child.wait().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(1));
 }
 
 #[test]
