@@ -3,7 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod codec;
+mod conformance;
+mod conformance_rules;
 mod grain;
+mod grain_rules;
 mod jsonl;
 mod ledger;
 mod mg;
