@@ -89,7 +89,7 @@ impl Store {
             ("refused", summary.refused.len() as u64),
         ];
         let mut frame = Frame::default();
-        frame.record(Kind::Import, encode_import(reading.format.name(), counts));
+        frame.record(Kind::Import, encode_import(reading.format.name(), counts)?);
         self.inner.commit(&mut self.inner.writer.lock(), &frame)?;
         Ok(summary)
     }
@@ -153,7 +153,7 @@ impl Batch<'_> {
             self.insert(&record)?;
         }
         match record.foreign_id {
-            Some(id) if known.is_none() => self.name(address, id),
+            Some(id) if known.is_none() => self.name(address, id)?,
             _ => {}
         }
         Ok(())
@@ -178,24 +178,25 @@ impl Batch<'_> {
                 change: record.status,
                 justification: None,
             };
-            self.frame.record(Kind::Status, status.encode());
+            self.frame.record(Kind::Status, status.encode()?);
         }
         if let Some(exportable) = record.exportable {
-            let flag = encode_exportable(&address, exportable);
+            let flag = encode_exportable(&address, exportable)?;
             self.frame.record(Kind::Flag, flag);
         }
         Ok(())
     }
 
-    fn name(&mut self, of: ContentAddress, id: ForeignId) {
+    fn name(&mut self, of: ContentAddress, id: ForeignId) -> Result<(), Error> {
         let alias = AliasEntry {
             of,
             format: id.format.to_owned(),
             scope: id.scope.clone(),
             id: id.id.clone(),
         };
-        self.frame.record(Kind::Alias, alias.encode());
+        self.frame.record(Kind::Alias, alias.encode()?);
         self.names.insert(id, of);
+        Ok(())
     }
 
     /// Returns what a foreign name stands for, in this batch or in the store.

@@ -54,7 +54,7 @@ fn put(model: &mut Model, address: ContentAddress, n: u8) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, max_shrink_iters: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 32, max_shrink_iters: 200, ..ProptestConfig::default() })]
 
     #[test]
     fn a_store_is_the_fold_of_its_history(steps in prop::collection::vec(step(), 1..40)) {

@@ -573,6 +573,94 @@ fn a_record_that_changed_since_its_import_is_a_conflict_and_not_a_second_grain()
 }
 
 #[test]
+fn foreign_names_and_justifications_of_any_spelling_never_keep_a_store_from_opening() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    let document = folder.path().join("memory-store.json");
+    let memory = |id: &str, content: &str| {
+        let hash = data_encoding::HEXLOWER.encode(&<[u8; 32]>::from({
+            use sha2::Digest;
+            sha2::Sha256::digest(content)
+        }));
+        serde_json::json!({
+            "id": id, "type": "fact", "content": content,
+            "content_hash": format!("sha256:{hash}"),
+            "temporal": {"created_at": "2026-01-01T00:00:00Z"},
+            "provenance": {"platform": "test"},
+        })
+    };
+    let ids = ["e\u{301}", "\u{e9}", "\u{feff}id", "a\0b", "x y/../z"];
+    let memories = ids.iter().enumerate();
+    let memories: Vec<_> = memories
+        .map(|(n, id)| memory(id, &format!("fact {n}")))
+        .collect();
+    let store_file = serde_json::json!({
+        "schema": "portable-ai-memory", "schema_version": "1.0",
+        "owner": {"id": "\u{feff}owner"}, "memories": memories,
+    });
+    std::fs::write(&document, store_file.to_string()).unwrap();
+
+    let store = Store::open(&path, at(1).0).unwrap();
+    let first = store.import(reading(&document)).unwrap();
+    assert!(first.is_complete(), "{first:?}");
+    let again = store.import(reading(&document)).unwrap();
+    assert_eq!((again.inserted, again.conflicts.len()), (0, 0));
+    for id in ids {
+        assert!(
+            store.resolve("pam", "\u{feff}owner", id).unwrap().is_some(),
+            "{id:?}"
+        );
+    }
+    let old = store.put(prefers("a")).unwrap();
+    let refused = store.supersede(&old, prefers("b").derived_from(old), Some("\u{feff}"));
+    assert_eq!(refused.unwrap_err().code(), "ERR_CORRUPT");
+    store
+        .supersede(&old, prefers("b").derived_from(old), Some("e\u{301}\0"))
+        .unwrap();
+    drop(store);
+    let store = Store::open(&path, at(1).0).unwrap();
+    assert_eq!(store.check().unwrap().findings, []);
+    let filter = Filter::new().object("b");
+    assert_eq!(store.query(&filter, 1, None).unwrap().total, 1);
+}
+
+#[test]
+fn questions_are_found_however_their_letters_are_composed() {
+    let store = memory();
+    store.put(prefers("Caf\u{e9}").user("Zo\u{eb}")).unwrap();
+    let decomposed = Filter::new().object("Cafe\u{301}").user("Zoe\u{308}");
+    assert_eq!(store.query(&decomposed, 1, None).unwrap().total, 1);
+    assert_eq!(
+        store
+            .search("cafe\u{301}", &Filter::new(), 1)
+            .unwrap()
+            .total,
+        1
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn what_a_store_writes_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    let path = folder.path().join("s");
+    let store = Store::open(&path, at(1).0).unwrap();
+    assert_eq!(mode(&path), 0o700);
+    let file = folder.path().join("all.mg");
+    store
+        .export_file(Format::Mg, &Filter::new(), Default::default(), &file)
+        .unwrap();
+    assert_eq!(mode(&file), 0o600);
+    assert_eq!(
+        std::fs::read_dir(folder.path()).unwrap().count(),
+        2,
+        "nothing half-written stays"
+    );
+}
+
+#[test]
 fn export_import_export_of_ten_thousand_grains_is_byte_identical() {
     let folder = tempfile::tempdir().unwrap();
     let (options, clock) = at(0);
