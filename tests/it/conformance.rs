@@ -107,6 +107,7 @@ fn what_the_levels_still_wait_for_is_said() {
         let ids = rows.iter().filter(waits).map(|row| row.id.clone());
         ids.collect::<BTreeSet<_>>()
     };
+    assert!(page.contains("**Level 1 is declared**"), "OMS 17");
     // A reader must hold every rule of its sections but those that bind what a store decides.
     let left = ids_after(&page, "**Not asked of a reader.**");
     assert_eq!(waiting_in(LEVEL_1), left);
