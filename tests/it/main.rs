@@ -4,7 +4,10 @@
 
 mod codec;
 mod codes;
+mod conformance;
+mod conformance_rules;
 mod grain;
+mod grain_rules;
 mod jq;
 mod jsonl;
 mod ledger;
