@@ -1,7 +1,10 @@
-//! grainstore: an embedded, content-addressed memory store for AI agents.
+#![doc = include_str!("../README.md")]
 //!
-//! The rooms below are declared in dependency order: a module may use the modules above it and
-//! nothing below (`tests/it/tidy.rs` holds the crate to it).
+//! # The rooms
+//!
+//! The modules are declared in dependency order: each may use those above it and nothing below
+//! (`tests/it/tidy.rs` holds the crate to it). Most programs need [`Store`], [`Draft`] and
+//! [`Filter`]; the rest is there for those who look closer.
 
 pub mod codec;
 pub mod grain;

@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::{Error, Map, Value};
@@ -54,6 +56,19 @@ impl std::ops::Deref for Canonical {
 /// As [`Canonical::new`].
 pub(super) fn canonical_value(value: Value, profile: super::Profile) -> Result<Value, Error> {
     canonical(value, profile.depth_max())
+}
+
+/// Returns text as canonical text spells it, for comparing with stored text (OMS 4.4).
+///
+/// ```
+/// assert_eq!(grainstore::codec::nfc("Cafe\u{301}"), "Café");
+/// ```
+pub fn nfc(text: &str) -> Cow<'_, str> {
+    if is_nfc(text) {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text.nfc().collect())
+    }
 }
 
 fn canonical(value: Value, depth_left: usize) -> Result<Value, Error> {

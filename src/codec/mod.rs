@@ -23,7 +23,7 @@ mod value;
 mod error;
 
 pub use address::ContentAddress;
-pub use canonical::Canonical;
+pub use canonical::{Canonical, nfc};
 pub use compress::Compression;
 pub(crate) use compress::Decompressor;
 pub use encoding::{Encoding, encode_value};

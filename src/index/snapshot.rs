@@ -1,7 +1,7 @@
 use parking_lot::RwLock;
 use roaring::RoaringTreemap;
 
-use crate::codec::ContentAddress;
+use crate::codec::{ContentAddress, nfc};
 use crate::grain::{Time, Type};
 
 use super::key::{Prefix, ordered, prefix_of};
@@ -103,7 +103,7 @@ impl<'a> Snapshot<'a> {
 
     /// Returns the rows of grains that match a triple pattern.
     pub fn triples(&self, pattern: &Pattern<'_>) -> Rows {
-        let term = |text: Option<&str>| text.map(|text| self.terms.hash(&[text]));
+        let term = |text: Option<&str>| text.map(|text| self.terms.hash(&[&nfc(text)]));
         let (s, p, o) = (
             term(pattern.subject),
             term(pattern.relation),
@@ -131,7 +131,8 @@ impl<'a> Snapshot<'a> {
 
     /// Returns the rows whose field of `family` is `text`; of a namespace, also those inside it.
     pub fn with_text(&self, family: Family, text: &str) -> Rows {
-        self.exact(family, self.terms.hash(&[text]))
+        // Stored text is NFC; what people type need not be.
+        self.exact(family, self.terms.hash(&[&nfc(text)]))
     }
 
     /// Returns the rows that point at a grain through `family`.

@@ -7,7 +7,7 @@
 //! Does not: look inside a body, decide what may be written, keep an index, read the clock, make
 //! randomness. The Merkle tree over the leaves, checkpoints and redaction build on it.
 //!
-//! The bytes are defined in `docs/format-ledger.md`. OMS 17.3 asks for the chain, OMS 5 and 20.4
+//! The bytes are defined in `docs/format.md`. OMS 17.3 asks for the chain, OMS 5 and 20.4
 //! for content that is checked on every read.
 
 #![deny(clippy::indexing_slicing)]

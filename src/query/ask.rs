@@ -1,3 +1,4 @@
+use crate::codec::nfc;
 use crate::grain::Grain;
 use crate::index::Snapshot;
 use crate::store::Store;
@@ -68,7 +69,7 @@ impl Store {
             let passes = rows.as_ref().is_none_or(|rows| rows.contains(row));
             passes && row < snapshot.watermark() && filter.shows(&snapshot, row)
         };
-        let query = text::Query::parse(text);
+        let query = text::Query::parse(&nfc(text));
         let hits = self.text_view().search(&query, limit, &accept)?;
         let mut envelope = Envelope {
             total: u64::try_from(hits.total).unwrap_or(u64::MAX),

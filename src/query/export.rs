@@ -154,7 +154,12 @@ fn whole_file<T>(
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(".partial");
     let temporary = PathBuf::from(temporary);
-    let mut file = File::create(&temporary).map_err(io_error)?;
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true);
+    // What is exported is somebody's memory: only its owner may read the file.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&temporary).map_err(io_error)?;
     let result = write(&mut file).and_then(|written| {
         file.sync_all().map_err(io_error)?;
         std::fs::rename(&temporary, path).map_err(io_error)?;

@@ -3,7 +3,7 @@
 //!
 //! Readers pass over keys they do not know, so that later versions may add some.
 
-use crate::codec::{Canonical, ContentAddress, Encoding, Map, Profile, Value};
+use crate::codec::{self, Canonical, ContentAddress, Encoding, Map, Profile, Value};
 use crate::grain::{Lifecycle, StatusChange, Time, Verification};
 
 /// A change of the status of one grain.
@@ -15,7 +15,8 @@ pub(super) struct StatusEntry {
 }
 
 impl StatusEntry {
-    pub(super) fn encode(&self) -> Vec<u8> {
+    /// Refuses a justification that has no canonical form.
+    pub(super) fn encode(&self) -> Result<Vec<u8>, codec::Error> {
         let change = &self.change;
         let mut map = Map::from_iter([("a", bytes(&self.of))]);
         let mut set = |key: &str, value: Option<Value>| {
@@ -62,23 +63,25 @@ pub(super) struct AliasEntry {
 }
 
 impl AliasEntry {
-    pub(super) fn encode(&self) -> Vec<u8> {
+    /// Foreign names are kept byte for byte: normalised, two of theirs could become one of ours.
+    pub(super) fn encode(&self) -> Result<Vec<u8>, codec::Error> {
+        let raw = |text: &str| Value::Bytes(text.as_bytes().to_vec());
         encode(Map::from_iter([
             ("a", bytes(&self.of)),
-            ("f", self.format.as_str().into()),
-            ("s", self.scope.as_str().into()),
-            ("i", self.id.as_str().into()),
+            ("f", raw(&self.format)),
+            ("s", raw(&self.scope)),
+            ("i", raw(&self.id)),
         ]))
     }
 
     pub(super) fn decode(body: &[u8]) -> Option<Self> {
         let map = decode(body)?;
-        let text = |key: &str| map.get(key).and_then(Value::as_text).map(str::to_owned);
+        let raw = |key: &str| String::from_utf8(map.get(key)?.as_bytes()?.to_vec()).ok();
         Some(Self {
             of: address(&map, "a")?,
-            format: text("f")?,
-            scope: text("s")?,
-            id: text("i")?,
+            format: raw("f")?,
+            scope: raw("s")?,
+            id: raw("i")?,
         })
     }
 
@@ -88,7 +91,10 @@ impl AliasEntry {
 }
 
 /// Whether the owner of one grain allows it to be exported.
-pub(super) fn encode_exportable(of: &ContentAddress, exportable: bool) -> Vec<u8> {
+pub(super) fn encode_exportable(
+    of: &ContentAddress,
+    exportable: bool,
+) -> Result<Vec<u8>, codec::Error> {
     encode(Map::from_iter([
         ("a", bytes(of)),
         ("ex", Value::Bool(exportable)),
@@ -96,7 +102,11 @@ pub(super) fn encode_exportable(of: &ContentAddress, exportable: bool) -> Vec<u8
 }
 
 /// A refused operation: the rule that spoke, and nothing of what was to be written.
-pub(super) fn encode_denial(of: &ContentAddress, operation: &str, rule: &str) -> Vec<u8> {
+pub(super) fn encode_denial(
+    of: &ContentAddress,
+    operation: &str,
+    rule: &str,
+) -> Result<Vec<u8>, codec::Error> {
     encode(Map::from_iter([
         ("a", bytes(of)),
         ("op", operation.into()),
@@ -105,7 +115,10 @@ pub(super) fn encode_denial(of: &ContentAddress, operation: &str, rule: &str) ->
 }
 
 /// An import that is complete: what format, and how many records came of it.
-pub(super) fn encode_import(format: &str, counts: [(&str, u64); 4]) -> Vec<u8> {
+pub(super) fn encode_import(
+    format: &str,
+    counts: [(&str, u64); 4],
+) -> Result<Vec<u8>, codec::Error> {
     let mut map = Map::from_iter([("f", format)]);
     for (name, count) in counts {
         map.insert(name, count);
@@ -119,11 +132,10 @@ pub(super) fn subject_of(body: &[u8]) -> Option<ContentAddress> {
     address(&map, "a")
 }
 
-fn encode(map: Map) -> Vec<u8> {
-    // Values built here are flat, finite and NFC but for foreign text, which is normalised; a
-    // byte-order mark in it is the one fault left, and makes an entry that says nothing.
-    let canonical = Canonical::new(map, Profile::Extended);
-    canonical.map_or_else(|_| vec![0x80], |map| Encoding::MessagePack.encode(&map))
+fn encode(map: Map) -> Result<Vec<u8>, codec::Error> {
+    // An entry that cannot be read again would keep the store from opening, so it is not written.
+    let map = Canonical::new(map, Profile::Extended)?;
+    Ok(Encoding::MessagePack.encode(&map))
 }
 
 fn decode(body: &[u8]) -> Option<Canonical> {

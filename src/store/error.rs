@@ -1,5 +1,6 @@
 use std::path::PathBuf;
 
+use crate::codec;
 use crate::codec::ContentAddress;
 use crate::crypto;
 use crate::grain;
@@ -11,6 +12,9 @@ use crate::text;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// Text that has no canonical form.
+    #[error(transparent)]
+    Codec(#[from] codec::Error),
     /// A draft or a blob that is not a valid grain.
     #[error(transparent)]
     Grain(#[from] grain::Error),
@@ -112,6 +116,7 @@ impl Error {
     /// Returns the specification's code, or ours where it has none.
     pub fn code(&self) -> &'static str {
         match self {
+            Self::Codec(source) => source.code(),
             Self::Grain(source) => source.code(),
             Self::Batch { source, .. } => source.code(),
             Self::NotFound { .. } => "ERR_NOT_FOUND",

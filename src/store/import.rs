@@ -68,6 +68,19 @@ impl Store {
     /// # Errors
     /// Storage errors; what cannot be stored is in the summary.
     pub fn import(&self, reading: Reading) -> Result<Summary, Error> {
+        self.import_with(reading, &mut |_| {})
+    }
+
+    /// Imports as [`Store::import`] does, and tells after each batch how many records are done.
+    ///
+    /// # Errors
+    /// As [`Store::import`].
+    pub fn import_with(
+        &self,
+        reading: Reading,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Summary, Error> {
+        let mut done = 0;
         let mut summary = Summary {
             refused: reading.errors,
             findings: reading.findings,
@@ -80,7 +93,9 @@ impl Store {
             if batch.is_empty() {
                 break;
             }
+            done += batch.len() as u64;
             self.inner.import_batch(batch, &mut summary)?;
+            progress(done);
         }
         let counts = [
             ("new", summary.inserted),
@@ -89,7 +104,7 @@ impl Store {
             ("refused", summary.refused.len() as u64),
         ];
         let mut frame = Frame::default();
-        frame.record(Kind::Import, encode_import(reading.format.name(), counts));
+        frame.record(Kind::Import, encode_import(reading.format.name(), counts)?);
         self.inner.commit(&mut self.inner.writer.lock(), &frame)?;
         Ok(summary)
     }
@@ -153,7 +168,7 @@ impl Batch<'_> {
             self.insert(&record)?;
         }
         match record.foreign_id {
-            Some(id) if known.is_none() => self.name(address, id),
+            Some(id) if known.is_none() => self.name(address, id)?,
             _ => {}
         }
         Ok(())
@@ -178,24 +193,25 @@ impl Batch<'_> {
                 change: record.status,
                 justification: None,
             };
-            self.frame.record(Kind::Status, status.encode());
+            self.frame.record(Kind::Status, status.encode()?);
         }
         if let Some(exportable) = record.exportable {
-            let flag = encode_exportable(&address, exportable);
+            let flag = encode_exportable(&address, exportable)?;
             self.frame.record(Kind::Flag, flag);
         }
         Ok(())
     }
 
-    fn name(&mut self, of: ContentAddress, id: ForeignId) {
+    fn name(&mut self, of: ContentAddress, id: ForeignId) -> Result<(), Error> {
         let alias = AliasEntry {
             of,
             format: id.format.to_owned(),
             scope: id.scope.clone(),
             id: id.id.clone(),
         };
-        self.frame.record(Kind::Alias, alias.encode());
+        self.frame.record(Kind::Alias, alias.encode()?);
         self.names.insert(id, of);
+        Ok(())
     }
 
     /// Returns what a foreign name stands for, in this batch or in the store.

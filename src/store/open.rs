@@ -267,10 +267,19 @@ fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
             if create == Create::Never {
                 return Err(not_a_store("it does not exist".into()));
             }
-            std::fs::create_dir_all(path).map_err(failed)
+            create_private(path).map_err(failed)
         }
         Err(error) => Err(failed(error)),
     }
+}
+
+/// Creates the folder of a store: what it remembers is nobody else's to read.
+fn create_private(path: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
 }
 
 fn no_manifest(path: &Path) -> Error {

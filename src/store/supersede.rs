@@ -47,7 +47,7 @@ impl Store {
         let old_grain = inner.grain_at(row, old)?;
         if let Verdict::Deny { rule } = policy::supersede(&old_grain) {
             let mut frame = Frame::default();
-            frame.record(Kind::Denial, encode_denial(old, "supersede", rule));
+            frame.record(Kind::Denial, encode_denial(old, "supersede", rule)?);
             inner.commit(&mut writer, &frame)?;
             return Err(Error::Denied {
                 address: *old,
@@ -67,7 +67,7 @@ impl Store {
             },
             justification: justification.map(str::to_owned),
         };
-        frame.record(Kind::Status, status.encode());
+        frame.record(Kind::Status, status.encode()?);
         inner.commit(&mut writer, &frame)?;
         Ok(address)
     }

@@ -1,17 +1,23 @@
 //! The integration tests, in one binary so that the full-text engine is linked once.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::print_stdout, reason = "a test says what it counted")]
 
 mod codec;
 mod codes;
+mod conformance;
+mod conformance_rules;
 mod grain;
+mod grain_rules;
 mod jq;
 mod jsonl;
 mod ledger;
 mod mg;
+mod model;
 mod pam;
 mod profiles;
 mod sample;
+mod store;
 mod suites;
 mod text;
 mod tidy;

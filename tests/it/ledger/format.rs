@@ -1,4 +1,4 @@
-//! The bytes of `docs/format-ledger.md`, computed a second time straight from its formulas.
+//! The bytes of `docs/format.md`, computed a second time straight from its formulas.
 
 use super::*;
 
@@ -121,7 +121,7 @@ fn segments_and_leaves_are_what_the_formulas_say() {
 
 #[test]
 fn the_worked_example_of_the_document_is_the_ledger_it_describes() {
-    let text = include_str!("../../../docs/format-ledger.md");
+    let text = include_str!("../../../docs/format.md");
     let (_, example) = text.split_once("## Worked example").unwrap();
     let block = example.split("```").nth(1).unwrap();
     let rows = block.lines().skip(1);

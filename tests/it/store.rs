@@ -1,0 +1,805 @@
+//! The store through its smallest door: what is put is there, what is protected stays, and what a
+//! directory holds is opened or refused with a reason.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use grainstore::grain::{Draft, Grain, Time, Type, Verification};
+use grainstore::interchange::{Format, ReadOptions, Reading};
+use grainstore::store::{Clock, Create, Options, Severity};
+use grainstore::{ContentAddress, Filter, Store};
+
+/// A clock that is set, never read from the machine.
+#[derive(Debug, Default)]
+pub(crate) struct SetClock(AtomicI64);
+
+impl SetClock {
+    pub(crate) fn set(&self, ms: i64) {
+        self.0.store(ms, Ordering::Relaxed);
+    }
+}
+
+impl Clock for SetClock {
+    fn now(&self) -> Time {
+        Time::from_ms(self.0.load(Ordering::Relaxed))
+    }
+}
+
+pub(crate) fn at(ms: i64) -> (Options, Arc<SetClock>) {
+    let clock = Arc::new(SetClock::default());
+    clock.set(ms);
+    let options = Options {
+        clock: clock.clone(),
+        ..Options::default()
+    };
+    (options, clock)
+}
+
+fn memory() -> Store {
+    Store::in_memory(at(1_768_471_200_000).0).unwrap()
+}
+
+fn prefers(object: &str) -> Draft {
+    Draft::belief("user", "mg:prefers", object).confidence(0.9)
+}
+
+fn absent() -> ContentAddress {
+    ContentAddress::new([7; 32])
+}
+
+#[test]
+fn what_is_put_is_there_under_its_address_and_putting_it_again_is_a_no_op() {
+    let store = memory();
+    let address = store.put(prefers("dark mode")).unwrap();
+    let grain = store.get(&address).unwrap().unwrap();
+    assert_eq!(grain.address(), address);
+    assert_eq!(
+        grain.created_at().ms(),
+        1_768_471_200_000,
+        "the store's clock"
+    );
+    assert!(store.exists(&address));
+    let before = store.stats().unwrap();
+    assert_eq!(store.put(grain).unwrap(), address);
+    assert_eq!(store.stats().unwrap(), before);
+    assert_eq!(store.get(&absent()).unwrap(), None);
+    assert!(!store.exists(&absent()));
+}
+
+#[test]
+fn a_batch_is_stored_whole_or_not_at_all_and_says_which_grain_is_bad() {
+    let store = memory();
+    let drafts = vec![prefers("a"), prefers("b").confidence(2.0), prefers("c")];
+    let error = store.put_batch(drafts).unwrap_err();
+    assert_eq!(error.code(), "ERR_RANGE");
+    assert!(error.to_string().contains("grain 1"), "{error}");
+    assert_eq!(store.stats().unwrap().grains, 0);
+
+    let twice = vec![prefers("a"), prefers("a"), prefers("b")];
+    let addresses = store.put_batch(twice).unwrap();
+    assert_eq!(addresses[0], addresses[1]);
+    assert_eq!(store.stats().unwrap().grains, 2);
+    let found = store
+        .get_batch(&[addresses[2], absent(), addresses[0]])
+        .unwrap();
+    let objects = found
+        .iter()
+        .map(|grain| grain.as_ref().and_then(|grain| grain.text("object")));
+    assert_eq!(objects.collect::<Vec<_>>(), [Some("b"), None, Some("a")]);
+}
+
+#[test]
+fn a_supersession_is_atomic_and_leaves_both_grains_readable() {
+    let (options, clock) = at(1_000);
+    let store = Store::in_memory(options).unwrap();
+    let old = store.put(prefers("light mode")).unwrap();
+    clock.set(2_000);
+    let new = store
+        .supersede(&old, prefers("dark mode").derived_from(old), Some("asked"))
+        .unwrap();
+
+    let status = store.status(&old).unwrap();
+    assert_eq!(status.superseded_by, Some(new));
+    assert_eq!(status.system_valid_to, Some(Time::from_ms(2_000)));
+    assert!(!status.is_current() && store.status(&new).unwrap().is_current());
+    // OMS 5.6: the blob is untouched.
+    assert!(
+        store
+            .get(&old)
+            .unwrap()
+            .unwrap()
+            .field("superseded_by")
+            .is_none()
+    );
+
+    let current = store
+        .query(&Filter::new().subject("user"), 10, None)
+        .unwrap();
+    assert_eq!(current.results.len(), 1);
+    assert_eq!(current.results[0].address, new);
+    let all = Filter::new().subject("user").with_superseded();
+    assert_eq!(store.query(&all, 10, None).unwrap().total, 2);
+    assert_eq!(store.search("mode", &Filter::new(), 10).unwrap().total, 1);
+}
+
+#[test]
+fn only_the_head_of_a_lineage_can_be_superseded_and_only_by_what_names_it() {
+    let store = memory();
+    let old = store.put(prefers("a")).unwrap();
+    let nameless = store.supersede(&old, prefers("b"), None).unwrap_err();
+    assert_eq!(nameless.code(), "ERR_SCHEMA", "ruling I5");
+    let missing = store.supersede(&absent(), prefers("b").derived_from(absent()), None);
+    assert_eq!(missing.unwrap_err().code(), "ERR_NOT_FOUND");
+
+    let new = prefers("b").derived_from(old).created_at(Time::from_ms(5));
+    let head = store.supersede(&old, new.clone(), None).unwrap();
+    // A retry after an unknown outcome is done already; another successor is a fork (ruling I17).
+    assert_eq!(store.supersede(&old, new, None).unwrap(), head);
+    let fork = store
+        .supersede(&old, prefers("c").derived_from(old), None)
+        .unwrap_err();
+    assert_eq!(fork.code(), "ERR_CONFLICT");
+    assert_eq!(store.stats().unwrap().grains, 2);
+    let itself = store.get(&head).unwrap().unwrap();
+    assert_eq!(
+        store.supersede(&head, itself, None).unwrap_err().code(),
+        "ERR_SCHEMA"
+    );
+}
+
+#[test]
+fn every_mode_but_open_refuses_supersession_and_the_refusal_is_recorded() {
+    let modes = [
+        "soft_locked",
+        "locked",
+        "quorum",
+        "delegated",
+        "timed",
+        "hold",
+        "consent_cascade",
+        "a mode of tomorrow",
+    ];
+    for mode in modes {
+        let store = memory();
+        let policy = grainstore::codec::Map::from_iter([("mode", mode)]);
+        let draft = prefers("a").set("invalidation_policy", policy);
+        let old = store.put(draft).unwrap();
+        let before = store.stats().unwrap().entries;
+        let denied = store.supersede(&old, prefers("b").derived_from(old), Some("please"));
+        assert_eq!(
+            denied.unwrap_err().code(),
+            "ERR_INVALIDATION_DENIED",
+            "{mode}"
+        );
+        let after = store.stats().unwrap();
+        assert_eq!(
+            (after.grains, after.entries),
+            (1, before + 1),
+            "{mode}: one denial, no grain"
+        );
+        assert!(store.status(&old).unwrap().is_current());
+    }
+    // OMS 8.10: consent protects itself without saying so.
+    let store = memory();
+    let grant = store
+        .put(Draft::consent("did:a", "did:b", ["store"]))
+        .unwrap();
+    let narrower = Draft::consent("did:a", "did:b", ["retrieve"]).derived_from(grant);
+    assert_eq!(
+        store.supersede(&grant, narrower, None).unwrap_err().code(),
+        "ERR_INVALIDATION_DENIED"
+    );
+}
+
+#[test]
+fn a_put_that_is_really_a_supersession_is_refused() {
+    // OMS 17.2, ruling I4.
+    let store = memory();
+    let old = store.put(prefers("a").namespace("work")).unwrap();
+    let code = |draft: Draft| store.put(draft).map_err(|error| error.code());
+    let same = prefers("b").namespace("work").derived_from(old);
+    assert_eq!(code(same.clone()), Err("ERR_INVALIDATION_DENIED"));
+    let declared = Draft::event("x")
+        .derived_from(old)
+        .set("invalidation_type", "retraction");
+    assert_eq!(code(declared), Err("ERR_INVALIDATION_DENIED"));
+    // A summary, another namespace and another subject derive without replacing.
+    assert!(code(same.clone().set("consolidation_level", 1)).is_ok());
+    assert!(code(same.clone().namespace("home")).is_ok());
+    assert!(code(same.set("subject", "somebody else")).is_ok());
+}
+
+#[test]
+fn a_replaces_link_changes_no_status() {
+    // OMS 14.3, 23.7 bypass 2.
+    let store = memory();
+    let old = store.put(prefers("a")).unwrap();
+    let link = grainstore::codec::Map::from_iter([
+        ("hash", old.to_string()),
+        ("relation_type", "replaces".to_owned()),
+    ]);
+    let links = vec![grainstore::codec::Value::Map(link)];
+    store.put(prefers("b").set("related_to", links)).unwrap();
+    assert!(store.status(&old).unwrap().is_current());
+}
+
+#[test]
+fn a_reply_in_another_session_than_its_parent_is_a_warning_and_not_an_error() {
+    let store = memory();
+    let parent = store.put(Draft::event("hello").session("monday")).unwrap();
+    let warned = |session: &str| {
+        let reply = Draft::event("hi").session(session);
+        let reply = reply
+            .set("parent_message_id", parent)
+            .created_at(Time::from_ms(1));
+        let reply = reply.finish(Default::default()).unwrap();
+        let warnings = store.warnings(&reply).unwrap();
+        store.put(reply).unwrap();
+        warnings
+            .into_iter()
+            .map(|warning| warning.field)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(warned("monday"), Vec::<String>::new());
+    assert_eq!(warned("tuesday"), ["parent_message_id"]);
+}
+
+#[test]
+fn history_shows_a_lineage_from_any_of_its_grains() {
+    let (options, clock) = at(0);
+    let store = Store::in_memory(options).unwrap();
+    let mut lineage = vec![store.put(prefers("0")).unwrap()];
+    for n in 1..20 {
+        clock.set(n);
+        let head = *lineage.last().unwrap();
+        let next = prefers(&n.to_string()).derived_from(head);
+        lineage.push(store.supersede(&head, next, None).unwrap());
+    }
+    store.put(prefers("unrelated")).unwrap();
+    for address in &lineage {
+        let history = store.history(address).unwrap();
+        let addresses: Vec<_> = history
+            .iter()
+            .map(|version| version.grain.address())
+            .collect();
+        assert_eq!(addresses, lineage);
+        assert!(history.last().unwrap().status.is_current());
+    }
+    assert_eq!(
+        store.history(&absent()).unwrap_err().code(),
+        "ERR_NOT_FOUND"
+    );
+}
+
+#[test]
+fn filters_intersect_and_namespaces_hold_what_is_inside_them() {
+    let store = memory();
+    for (namespace, user, tag) in [
+        ("acme:bot:7", "u1", "x"),
+        ("acme:bot", "u2", "x"),
+        ("acme", "u1", "y"),
+        ("acmeish", "u1", "x"),
+    ] {
+        let draft = prefers(namespace).namespace(namespace).user(user).tag(tag);
+        store.put(draft).unwrap();
+    }
+    store
+        .put(Draft::event("hello").namespace("acme").session("s1"))
+        .unwrap();
+    let count = |filter: Filter| store.query(&filter, 10, None).unwrap().total;
+    assert_eq!(count(Filter::new()), 5);
+    assert_eq!(count(Filter::new().namespace("acme")), 4);
+    assert_eq!(count(Filter::new().namespace("acme:bot")), 2);
+    assert_eq!(count(Filter::new().namespace("acme").user("u1")), 2);
+    assert_eq!(
+        count(Filter::new().namespace("acme").tag("x").user("u2")),
+        1
+    );
+    assert_eq!(count(Filter::new().of_type(Type::Event)), 1);
+    assert_eq!(count(Filter::new().session("s1").user("u1")), 0);
+    assert_eq!(
+        count(Filter::new().relation("mg:prefers").object("acme")),
+        1
+    );
+    let search = |filter| store.search("hello acme", &filter, 10).unwrap().total;
+    assert_eq!(search(Filter::new().of_type(Type::Event)), 1);
+    assert_eq!(
+        store
+            .query(&Filter::new().namespace("acme:"), 1, None)
+            .unwrap_err()
+            .code(),
+        "ERR_FILTER"
+    );
+}
+
+#[test]
+fn every_pattern_of_a_triple_is_answered() {
+    let store = memory();
+    for s in ["a", "b"] {
+        for r in ["p", "q"] {
+            for o in ["x", "y"] {
+                store.put(Draft::belief(s, r, o).confidence(1.0)).unwrap();
+            }
+        }
+    }
+    for bound in 0..8_u32 {
+        let mut filter = Filter::new();
+        if bound & 1 != 0 {
+            filter = filter.subject("a");
+        }
+        if bound & 2 != 0 {
+            filter = filter.relation("p");
+        }
+        if bound & 4 != 0 {
+            filter = filter.object("x");
+        }
+        let expected = 8_u64 >> bound.count_ones();
+        assert_eq!(
+            store.query(&filter, 10, None).unwrap().total,
+            expected,
+            "{bound:03b}"
+        );
+    }
+}
+
+#[test]
+fn pages_join_up_whatever_is_written_between_them() {
+    let store = memory();
+    let put = |n: u32| store.put(prefers(&n.to_string())).unwrap();
+    let first: Vec<_> = (0..10).map(put).collect();
+    let (mut seen, mut after) = (Vec::new(), None);
+    let mut listed = Vec::new();
+    let mut list_after = None;
+    for n in 0.. {
+        let page = store.query(&Filter::new(), 3, after).unwrap();
+        seen.extend(page.results.iter().map(|found| found.address));
+        let list = store.list(list_after, 3).unwrap();
+        listed.extend(list.addresses);
+        if n == 1 {
+            put(100);
+        }
+        (after, list_after) = (page.next_cursor, list.next);
+        if after.is_none() {
+            break;
+        }
+    }
+    assert_eq!(seen[..10], first[..]);
+    assert_eq!(seen, listed);
+    assert_eq!(seen.len(), 11);
+}
+
+#[test]
+fn a_put_is_found_by_its_words_at_once_and_after_reopening() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory.grains");
+    {
+        let store = Store::open(&path, at(1).0).unwrap();
+        assert!(store.opened().created);
+        store.put(prefers("walking in the Rotterdam rain")).unwrap();
+        let found = store.search("walks", &Filter::new(), 5).unwrap();
+        assert_eq!(found.results[0].matched_fields, ["object"]);
+        assert!((0.0..=1.0).contains(&found.results[0].score));
+    }
+    let store = Store::open(&path, at(2).0).unwrap();
+    assert!(!store.opened().created);
+    assert_eq!(
+        store.search("rotterdam", &Filter::new(), 5).unwrap().total,
+        1
+    );
+    store.flush_text().unwrap();
+    assert_eq!(
+        store.search("rotterdam", &Filter::new(), 5).unwrap().total,
+        1
+    );
+    assert_eq!(store.check().unwrap().findings, []);
+}
+
+#[test]
+fn a_second_writer_is_told_that_the_store_is_in_use() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    let store = Store::open(&path, at(1).0).unwrap();
+    let second = Store::open(&path, at(1).0).unwrap_err();
+    assert_eq!(second.code(), "ERR_STORE_LOCKED");
+    drop(store);
+    assert!(Store::open(&path, at(1).0).is_ok());
+}
+
+#[test]
+fn what_is_no_store_is_refused_with_a_reason_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let never = || Options {
+        create: Create::Never,
+        ..at(1).0
+    };
+    let code = |path: &std::path::Path, options| Store::open(path, options).unwrap_err().code();
+    assert_eq!(
+        code(&folder.path().join("missing"), never()),
+        "ERR_NOT_A_STORE"
+    );
+    assert!(!folder.path().join("missing").exists());
+
+    let file = folder.path().join("file");
+    std::fs::write(&file, "text").unwrap();
+    assert_eq!(code(&file, at(1).0), "ERR_NOT_A_STORE");
+
+    let other = folder.path().join("other");
+    std::fs::create_dir(&other).unwrap();
+    std::fs::write(other.join("thesis.doc"), "text").unwrap();
+    assert_eq!(code(&other, at(1).0), "ERR_NOT_A_STORE");
+    assert_eq!(
+        std::fs::read_dir(&other).unwrap().count(),
+        1,
+        "nothing was added"
+    );
+
+    let store = folder.path().join("store");
+    drop(Store::open(&store, at(1).0).unwrap());
+    let new = Options {
+        create: Create::New,
+        ..at(1).0
+    };
+    assert_eq!(code(&store, new), "ERR_STORE_EXISTS");
+}
+
+#[test]
+fn a_manifest_of_a_newer_version_or_with_a_flipped_bit_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    drop(Store::open(&path, at(1).0).unwrap());
+    let manifest = path.join("MANIFEST");
+    let text = std::fs::read_to_string(&manifest).unwrap();
+
+    std::fs::write(&manifest, text.replace("\"version\":1", "\"version\":2")).unwrap();
+    let newer = Store::open(&path, at(1).0).unwrap_err();
+    assert_eq!(newer.code(), "ERR_STORE_VERSION");
+    assert!(
+        newer.to_string().contains('2') && newer.to_string().contains('1'),
+        "{newer}"
+    );
+
+    for at_byte in 0..text.trim_end().len() {
+        let mut bytes = text.clone().into_bytes();
+        bytes[at_byte] ^= 1;
+        std::fs::write(&manifest, &bytes).unwrap();
+        let result = Store::open(&path, at(1).0);
+        assert!(
+            result.is_err(),
+            "byte {at_byte} flipped: {}",
+            String::from_utf8_lossy(&bytes)
+        );
+    }
+    std::fs::write(&manifest, &text).unwrap();
+    assert!(Store::open(&path, at(1).0).is_ok());
+}
+
+#[test]
+fn a_creation_cut_short_is_no_store_and_is_simply_created_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    drop(Store::open(&path, at(1).0).unwrap());
+    // As a crash leaves it before the manifest is in place.
+    std::fs::rename(path.join("MANIFEST"), path.join("MANIFEST.new")).unwrap();
+    let store = Store::open(&path, at(1).0).unwrap();
+    assert!(store.opened().created);
+    store.put(prefers("a")).unwrap();
+}
+
+#[test]
+fn damage_in_the_ledger_is_refused_on_opening_and_found_by_a_check() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    {
+        let store = Store::open(&path, at(1).0).unwrap();
+        for n in 0..5 {
+            store.put(prefers(&n.to_string())).unwrap();
+        }
+    }
+    let segment = path.join("ledger/0000000000000001.seg");
+    let mut bytes = std::fs::read(&segment).unwrap();
+    bytes[200] ^= 0x10;
+    std::fs::write(&segment, bytes).unwrap();
+    let error = Store::open(&path, at(1).0).unwrap_err();
+    assert_eq!(error.code(), "ERR_STORAGE_DAMAGED");
+    let report = grainstore::store::verify_damaged(&path).unwrap();
+    assert_eq!(report.worst(), Some(Severity::Damage));
+    assert_eq!(report.findings[0].id, "ledger-damaged");
+}
+
+#[test]
+fn a_torn_tail_is_set_aside_and_told_and_everything_acknowledged_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    let addresses: Vec<_> = {
+        let store = Store::open(&path, at(1).0).unwrap();
+        (0..5)
+            .map(|n| store.put(prefers(&n.to_string())).unwrap())
+            .collect()
+    };
+    let segment = path.join("ledger/0000000000000001.seg");
+    let mut bytes = std::fs::read(&segment).unwrap();
+    bytes.extend_from_slice(b"GFRM half a frame that nobody acknowledged");
+    std::fs::write(&segment, bytes).unwrap();
+    let store = Store::open(&path, at(1).0).unwrap();
+    assert!(store.opened().torn.is_some());
+    assert!(addresses.iter().all(|address| store.exists(address)));
+    let report = store.check().unwrap();
+    assert_eq!(report.worst(), Some(Severity::Warning));
+    assert_eq!(report.findings[0].id, "torn-tail");
+}
+
+fn reading(path: &std::path::Path) -> Reading {
+    Reading::open(path, None, &ReadOptions::default()).unwrap()
+}
+
+#[test]
+fn the_sample_data_imports_once_and_then_changes_nothing() {
+    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data");
+    let store = memory();
+    for name in ["grains.jsonl", "pam"] {
+        let path = data.join(name);
+        let first = store.import(reading(&path)).unwrap();
+        assert!(
+            first.is_complete() && first.inserted > 30,
+            "{name}: {first:?}"
+        );
+        let stats = store.stats().unwrap();
+        let again = store.import(reading(&path)).unwrap();
+        assert_eq!(
+            (again.inserted, again.unchanged),
+            (0, first.inserted),
+            "{name}"
+        );
+        assert_eq!(store.stats().unwrap().grains, stats.grains);
+    }
+    assert_eq!(store.stats().unwrap().by_type.len(), 10, "all ten types");
+    assert_eq!(store.check().unwrap().findings, []);
+    let found = store
+        .search("\"peanut allergy\"", &Filter::new(), 5)
+        .unwrap();
+    assert!(found.total >= 1);
+}
+
+#[test]
+fn a_record_that_changed_since_its_import_is_a_conflict_and_not_a_second_grain() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/pam");
+    let store = memory();
+    store.import(reading(&data)).unwrap();
+    let grains = store.stats().unwrap().grains;
+
+    let text = std::fs::read_to_string(data.join("memory-store.json")).unwrap();
+    let mut document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    document["memories"][3]["tags"] = serde_json::json!(["changed"]);
+    document["conversations_index"] = serde_json::json!([]);
+    let path = folder.path().join("memory-store.json");
+    std::fs::write(&path, document.to_string()).unwrap();
+    let options = ReadOptions {
+        accept_bad_checksum: true,
+        ..ReadOptions::default()
+    };
+    let reading = Reading::open(&path, Some(Format::Pam), &options).unwrap();
+    assert!(reading.errors.is_empty(), "{:?}", reading.errors);
+    let summary = store.import(reading).unwrap();
+    let id = document["memories"][3]["id"].as_str().unwrap();
+    assert!(
+        summary
+            .conflicts
+            .iter()
+            .any(|conflict| conflict.id.id == id)
+    );
+    let existing = store.resolve("pam", "mira-okafor", id).unwrap().unwrap();
+    assert!(store.exists(&existing) && !summary.is_complete());
+    assert_eq!(store.stats().unwrap().grains, grains + summary.inserted);
+}
+
+#[test]
+fn foreign_names_and_justifications_of_any_spelling_never_keep_a_store_from_opening() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    let document = folder.path().join("memory-store.json");
+    let memory = |id: &str, content: &str| {
+        let hash = data_encoding::HEXLOWER.encode(&<[u8; 32]>::from({
+            use sha2::Digest;
+            sha2::Sha256::digest(content)
+        }));
+        serde_json::json!({
+            "id": id, "type": "fact", "content": content,
+            "content_hash": format!("sha256:{hash}"),
+            "temporal": {"created_at": "2026-01-01T00:00:00Z"},
+            "provenance": {"platform": "test"},
+        })
+    };
+    let ids = ["e\u{301}", "\u{e9}", "\u{feff}id", "a\0b", "x y/../z"];
+    let memories = ids.iter().enumerate();
+    let memories: Vec<_> = memories
+        .map(|(n, id)| memory(id, &format!("fact {n}")))
+        .collect();
+    let store_file = serde_json::json!({
+        "schema": "portable-ai-memory", "schema_version": "1.0",
+        "owner": {"id": "\u{feff}owner"}, "memories": memories,
+    });
+    std::fs::write(&document, store_file.to_string()).unwrap();
+
+    let store = Store::open(&path, at(1).0).unwrap();
+    let first = store.import(reading(&document)).unwrap();
+    assert!(first.is_complete(), "{first:?}");
+    let again = store.import(reading(&document)).unwrap();
+    assert_eq!((again.inserted, again.conflicts.len()), (0, 0));
+    for id in ids {
+        assert!(
+            store.resolve("pam", "\u{feff}owner", id).unwrap().is_some(),
+            "{id:?}"
+        );
+    }
+    let old = store.put(prefers("a")).unwrap();
+    let refused = store.supersede(&old, prefers("b").derived_from(old), Some("\u{feff}"));
+    assert_eq!(refused.unwrap_err().code(), "ERR_CORRUPT");
+    store
+        .supersede(&old, prefers("b").derived_from(old), Some("e\u{301}\0"))
+        .unwrap();
+    drop(store);
+    let store = Store::open(&path, at(1).0).unwrap();
+    assert_eq!(store.check().unwrap().findings, []);
+    let filter = Filter::new().object("b");
+    assert_eq!(store.query(&filter, 1, None).unwrap().total, 1);
+}
+
+#[test]
+fn questions_are_found_however_their_letters_are_composed() {
+    let store = memory();
+    store.put(prefers("Caf\u{e9}").user("Zo\u{eb}")).unwrap();
+    let decomposed = Filter::new().object("Cafe\u{301}").user("Zoe\u{308}");
+    assert_eq!(store.query(&decomposed, 1, None).unwrap().total, 1);
+    assert_eq!(
+        store
+            .search("cafe\u{301}", &Filter::new(), 1)
+            .unwrap()
+            .total,
+        1
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn what_a_store_writes_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    let path = folder.path().join("s");
+    let store = Store::open(&path, at(1).0).unwrap();
+    assert_eq!(mode(&path), 0o700);
+    let file = folder.path().join("all.mg");
+    store
+        .export_file(Format::Mg, &Filter::new(), Default::default(), &file)
+        .unwrap();
+    assert_eq!(mode(&file), 0o600);
+    assert_eq!(
+        std::fs::read_dir(folder.path()).unwrap().count(),
+        2,
+        "nothing half-written stays"
+    );
+}
+
+#[test]
+fn export_import_export_of_ten_thousand_grains_is_byte_identical() {
+    let folder = tempfile::tempdir().unwrap();
+    let (options, clock) = at(0);
+    let store = Store::in_memory(options).unwrap();
+    let mut heads = Vec::new();
+    for batch in 0..10_i64 {
+        clock.set(batch * 1_000);
+        let drafts = (0..999_i64).map(|n| {
+            prefers(&format!("thing {batch}-{n}"))
+                .set("subject", format!("subject {}", n % 50))
+                .created_at(Time::from_ms((n * 7919) % 10_007 - 500))
+        });
+        let drafts: Vec<_> = drafts.map(|draft| draft.set("app_batch", batch)).collect();
+        heads.push(store.put_batch(drafts).unwrap()[500]);
+    }
+    for head in heads {
+        store
+            .supersede(&head, prefers("newer").derived_from(head), None)
+            .unwrap();
+    }
+    assert_eq!(store.stats().unwrap().grains, 10_000);
+    let all = Filter::new().with_superseded();
+    for format in [Format::Mg, Format::Jsonl] {
+        let mut first = Vec::new();
+        store
+            .export(format, &all, Default::default(), &mut first)
+            .unwrap();
+        let path = folder.path().join(format.name());
+        std::fs::write(&path, &first).unwrap();
+        let copy = memory();
+        let summary = copy.import(reading(&path)).unwrap();
+        assert_eq!((summary.inserted, summary.refused.len()), (10_000, 0));
+        let mut second = Vec::new();
+        copy.export(format, &all, Default::default(), &mut second)
+            .unwrap();
+        assert!(
+            first == second,
+            "{format}: {} and {} bytes",
+            first.len(),
+            second.len()
+        );
+        assert_eq!(
+            copy.stats().unwrap().current,
+            store.stats().unwrap().current
+        );
+    }
+}
+
+#[test]
+fn an_archive_cannot_change_the_status_of_what_is_here() {
+    // Ruling I18: what an archive says about a grain that is here already is advice.
+    let folder = tempfile::tempdir().unwrap();
+    let store = memory();
+    let old = store
+        .put(prefers("a").created_at(Time::from_ms(1)))
+        .unwrap();
+    let mut before = Vec::new();
+    store
+        .export(Format::Mg, &Filter::new(), Default::default(), &mut before)
+        .unwrap();
+    store
+        .supersede(&old, prefers("b").derived_from(old), None)
+        .unwrap();
+
+    let path = folder.path().join("before.mg");
+    std::fs::write(&path, before).unwrap();
+    let summary = store.import(reading(&path)).unwrap();
+    assert_eq!((summary.inserted, summary.unchanged), (0, 1));
+    assert!(
+        !store.status(&old).unwrap().is_current(),
+        "it stays superseded"
+    );
+
+    let hostile = folder.path().join("hostile.jsonl");
+    let grain: Grain = store.get(&old).unwrap().unwrap();
+    let status = format!(r#"{{"status":{{"of":"{old}","verification_status":"verified"}}}}"#);
+    std::fs::write(&hostile, format!("{}\n{status}\n", grain.to_json())).unwrap();
+    store.import(reading(&hostile)).unwrap();
+    assert_eq!(
+        store.status(&old).unwrap().verification,
+        Verification::Unverified
+    );
+}
+
+#[test]
+fn ledger_time_never_goes_back_when_the_clock_does() {
+    let (options, clock) = at(5_000);
+    let store = Store::in_memory(options).unwrap();
+    let old = store.put(prefers("a")).unwrap();
+    clock.set(1_000);
+    store
+        .supersede(&old, prefers("b").derived_from(old), None)
+        .unwrap();
+    assert_eq!(
+        store.status(&old).unwrap().system_valid_to,
+        Some(Time::from_ms(5_000))
+    );
+    let history = store.history(&old).unwrap();
+    assert!(
+        history
+            .iter()
+            .all(|version| version.stored_at == Time::from_ms(5_000))
+    );
+}
+
+#[test]
+fn threads_share_a_store_and_sixty_four_putting_the_same_leave_one_copy() {
+    let store = memory();
+    std::thread::scope(|scope| {
+        for _ in 0..64 {
+            scope.spawn(|| {
+                for n in 0..20 {
+                    store.put(prefers(&n.to_string())).unwrap();
+                    store.search("0", &Filter::new(), 1).unwrap();
+                }
+            });
+        }
+    });
+    let stats = store.stats().unwrap();
+    assert_eq!((stats.grains, stats.entries), (20, 20));
+}
