@@ -1,6 +1,6 @@
 //! Which addresses of external content may be followed (OMS 7, 20.5). Nothing is fetched here.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::codec::ContentAddress;
 
