@@ -244,6 +244,8 @@ const REFUSED_CBOR: &[(&str, &str, &str)] = &[
     ("-2^63-1", "a161613b8000000000000000", "ERR_CORRUPT"),
     ("array of 2^63", "a161619b8000000000000000", "ERR_CORRUPT"),
     ("integer key", "a10101", "ERR_CORRUPT"),
+    ("decomposed text", "a161616365cc81", "ERR_CORRUPT"),
+    ("byte-order mark", "a1616164efbbbf61", "ERR_CORRUPT"),
     ("trailing byte", "a161610100", "ERR_CORRUPT"),
     ("an array", "80", "ERR_NOT_MAP"),
 ];
@@ -302,6 +304,17 @@ fn nested(levels: usize) -> Map {
         value = Value::Array(vec![value]);
     }
     Map::from_iter([("a", value)])
+}
+
+#[test]
+fn a_float_that_is_not_finite_has_no_canonical_form() {
+    for float in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        for value in [Value::Float(float), Value::Array(vec![Value::Float(float)])] {
+            let map = Map::from_iter([("a", value)]);
+            let error = Canonical::new(map, Profile::Extended).unwrap_err();
+            assert_eq!(error.code(), "ERR_FLOAT_INVALID");
+        }
+    }
 }
 
 #[test]

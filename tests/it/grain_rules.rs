@@ -1,0 +1,627 @@
+//! Rules of grains one by one: each field, each required member, each value of a closed list.
+
+use grainstore::codec::{Canonical, Encoding, Flags, Header, Map, Profile, Sensitivity, Value};
+use grainstore::grain::{Draft, Error, Field, Grain, Time, Type};
+
+const NOW_MS: i64 = 1_768_471_200_999;
+
+fn belief() -> Draft {
+    Draft::belief("user", "prefers", "dark mode")
+        .confidence(0.9)
+        .created_at(Time::from_ms(NOW_MS))
+}
+
+fn parsed(json: &str) -> Map {
+    let value = Value::from_json(&json.replace("NOW", "\"created_at\": 1768471200999"));
+    value.unwrap().as_map().unwrap().clone()
+}
+
+fn finish(fields: Map) -> Result<Grain, Error> {
+    Draft::from_value(Value::Map(fields))?.finish(Profile::Extended)
+}
+
+fn finish_json(json: &str) -> Result<Grain, Error> {
+    finish(parsed(json))
+}
+
+fn code(json: &str) -> &'static str {
+    finish_json(json).map_or_else(|error| error.code(), |_| "valid")
+}
+
+/// A blob as another program may write it: the payload's keys as given, no namespace.
+fn blob(type_byte: u8, flags: Flags, payload: Map) -> Vec<u8> {
+    let created_at = payload.get("ca").and_then(Value::as_i64);
+    let header = Header {
+        flags,
+        type_byte,
+        namespace_hash: [0, 0],
+        created_at_sec: Header::seconds(created_at.unwrap_or_default()),
+    };
+    let mut blob = header.to_bytes().to_vec();
+    let payload = Canonical::new(payload, Profile::Extended).unwrap();
+    Encoding::MessagePack.encode_into(&mut blob, &payload);
+    blob
+}
+
+fn payload(grain: &Grain) -> Map {
+    let bytes = &grain.blob()[Header::LEN..];
+    let payload = Encoding::MessagePack.decode(bytes, Profile::Extended);
+    payload.unwrap().into_map()
+}
+
+#[test]
+fn every_field_has_the_short_key_of_its_table() {
+    // OMS 6.1–6.11, 7, 14.2 and Appendix C, copied from the text into the vectors.
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/test-vectors/oms/fields.json");
+    let rows = Value::from_json(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let rows = rows.as_array().unwrap();
+    assert_eq!(rows.len(), 194);
+    for row in rows {
+        let row = row.as_map().unwrap();
+        let text = |name| row.get(name).and_then(Value::as_text);
+        let (name, key) = (text("name").unwrap(), text("key").unwrap());
+        // The rules of the types do not judge an opaque grain, so any field can stand in it.
+        let of = match key {
+            "cnt" => Type::Action,
+            _ => Type::Opaque(0x42),
+        };
+        let field = match text("in") {
+            None if of == Type::Action => {
+                let grain = Draft::action("t", Map::new(), 1, false).created_at(Time::from_ms(1));
+                let payload = payload(&grain.finish(Profile::Extended).unwrap());
+                assert!(payload.contains("cnt") && !payload.contains("content"));
+                continue;
+            }
+            None => Draft::new(of).set(name, 1),
+            Some("context") => Draft::new(of)
+                .tag("profile:integration")
+                .set("context", Map::from_iter([(name, 1)])),
+            Some(outer) => Draft::new(of).push(outer, Value::Map(Map::from_iter([(name, 1)]))),
+        };
+        let grain = field.finish(Profile::Extended).unwrap();
+        let payload = payload(&grain);
+        let found = match text("in") {
+            None => payload,
+            Some("context") => payload.get("ctx").unwrap().as_map().unwrap().clone(),
+            Some(outer) => {
+                let outer = payload.get(Field::named(outer).unwrap().key).unwrap();
+                outer.as_array().unwrap()[0].as_map().unwrap().clone()
+            }
+        };
+        let keys: Vec<&str> = found.iter().map(|(key, _)| key).collect();
+        assert_eq!(keys, [key], "{name}");
+        // And back.
+        let read = Grain::from_stored(grain.blob().to_vec(), grain.address()).unwrap();
+        assert_eq!(read.fields(), grain.fields(), "{name}");
+    }
+    // Nothing else is compacted but the names of later revisions (ruling T16).
+    let later = [
+        "embedding_text",
+        "nodes",
+        "edges",
+        "bindings",
+        "retries",
+        "rec_status",
+    ];
+    let is_in_the_text = |field: &Field| {
+        let named = |row: &Value| row.as_map().unwrap().get("name") == Some(&field.name.into());
+        rows.iter().any(named)
+    };
+    for field in Field::all() {
+        assert!(
+            is_in_the_text(field) || later.contains(&field.name),
+            "{}",
+            field.name
+        );
+        // Appendix A: a profile's fields have a prefix, so they can never meet a core name.
+        assert!(!field.name.contains(':') && !field.key.contains(':'));
+    }
+}
+
+#[test]
+fn the_bits_of_the_header_are_those_of_the_table() {
+    let flags = |draft: Draft| draft.finish(Profile::Extended).unwrap().blob()[1];
+    assert_eq!(flags(belief()), 0b0000_0000);
+    assert_eq!(flags(belief().to_be_signed()), 0b0000_0001);
+    let reference = Map::from_iter([("uri", "u"), ("modality", "image")]);
+    let reference = belief().push("content_refs", Value::Map(reference));
+    assert_eq!(flags(reference), 0b0000_1000);
+    let mut vector = Map::from_iter([("vector_id", "v"), ("model", "m")]);
+    vector.insert("dimensions", 3);
+    let vector = belief().push("embedding_refs", Value::Map(vector));
+    assert_eq!(flags(vector), 0b0001_0000);
+    assert_eq!(flags(belief().encoding(Encoding::Cbor)), 0b0010_0000);
+    for (level, bits) in [
+        (Sensitivity::Internal, 0b0100_0000),
+        (Sensitivity::Pii, 0b1000_0000),
+        (Sensitivity::Phi, 0b1100_0000),
+    ] {
+        assert_eq!(flags(belief().sensitivity(level)), bits);
+    }
+    // Encrypted and compressed blobs are not read (rulings S3, S4).
+    for bit in [0b010, 0b100] {
+        let mut blob = belief().finish(Profile::Extended).unwrap().into_blob();
+        blob[1] |= bit;
+        let error = Grain::from_foreign_blob(blob, Profile::Extended).unwrap_err();
+        assert_eq!(error.code(), "ERR_CORRUPT");
+    }
+}
+
+#[test]
+fn the_ten_types_have_their_bytes_and_names() {
+    let names = [
+        "belief",
+        "event",
+        "state",
+        "workflow",
+        "action",
+        "observation",
+        "goal",
+        "reasoning",
+        "consensus",
+        "consent",
+    ];
+    for ((byte, name), json) in (1..).zip(names).zip(MINIMAL) {
+        let grain = finish_json(json).unwrap();
+        assert_eq!((grain.blob()[2], grain.text("type")), (byte, Some(name)));
+    }
+}
+
+#[test]
+fn the_other_names_of_two_types_are_kept_as_written() {
+    // Ruling F1: the byte is the type; what the payload calls it is the writer's word.
+    let fact = MINIMAL[0].replace("belief", "fact");
+    let tool = MINIMAL[4].replace("action", "tool");
+    for (json, byte, name) in [(fact, 1, "fact"), (tool, 5, "tool")] {
+        let grain = finish_json(&json).unwrap();
+        assert_eq!((grain.blob()[2], grain.text("type")), (byte, Some(name)));
+        let read = Grain::from_blob(grain.blob().to_vec(), Profile::Extended).unwrap();
+        assert_eq!(read.text("type"), Some(name));
+    }
+}
+
+#[test]
+fn a_profile_bounds_blobs_at_its_maximum_and_not_below() {
+    for (profile, max) in [
+        (Profile::Extended, 1_048_576),
+        (Profile::Standard, 32_768),
+        (Profile::Lightweight, 512),
+    ] {
+        let with = |len: usize| belief().set("object", "x".repeat(len));
+        let draft = with(max - 200);
+        let len = max - 200 + max - draft.finish(Profile::Extended).unwrap().blob().len();
+        let grain = with(len).finish(profile).unwrap();
+        assert_eq!(grain.blob().len(), max);
+        assert!(Grain::from_blob(grain.into_blob(), profile).is_ok());
+        let error = with(len + 1).finish(profile).unwrap_err();
+        assert_eq!(error.code(), "ERR_RANGE", "{profile:?}");
+        let mut longer = payload(&with(len).finish(Profile::Extended).unwrap());
+        longer.insert("o", "x".repeat(len + 1));
+        let longer = blob(1, Flags::default(), longer);
+        let error = Grain::from_blob(longer, profile).unwrap_err();
+        assert_eq!(error.code(), "ERR_RANGE", "{profile:?}");
+    }
+}
+
+#[test]
+fn the_payloads_time_counts_and_not_the_headers() {
+    let grain = belief().finish(Profile::Extended).unwrap();
+    assert_eq!(grain.header().created_at_sec, 1_768_471_200);
+    assert_eq!(grain.created_at().ms(), NOW_MS);
+    let mut lying = grain.into_blob();
+    lying[5] ^= 0x40;
+    let (kept, _) = Grain::from_foreign_blob(lying, Profile::Extended).unwrap();
+    assert_eq!(kept.created_at().ms(), NOW_MS);
+}
+
+#[test]
+fn a_time_between_milliseconds_is_rounded_down_also_before_1970() {
+    for (text, ms) in [
+        ("1970-01-01T00:00:00.0019999Z", 1),
+        ("1969-12-31T23:59:59.9990001Z", -1),
+        ("1969-12-31T23:59:59.9989999Z", -2),
+    ] {
+        let grain = finish_json(&format!(
+            r#"{{"type": "event", "content": "a", "created_at": "{text}"}}"#
+        ));
+        assert_eq!(grain.unwrap().created_at().ms(), ms, "{text}");
+    }
+}
+
+#[test]
+fn the_same_claim_in_another_second_is_another_grain() {
+    let at = |ms| {
+        let draft = belief().created_at(Time::from_ms(ms));
+        draft.finish(Profile::Extended).unwrap().address()
+    };
+    assert_eq!(at(1_000), at(1_000));
+    assert_ne!(at(1_000), at(2_000));
+}
+
+#[test]
+fn a_reference_keeps_its_prefix_and_is_resolved_without_it() {
+    let source = belief().finish(Profile::Extended).unwrap().address();
+    for prefix in ["", "sha256:", "mg:sha256:"] {
+        let reference = format!("{prefix}{source}");
+        let draft = Draft::event("a").push("derived_from", reference.as_str());
+        let grain = draft.created_at(Time::from_ms(1)).finish(Profile::Extended);
+        let grain = grain.unwrap();
+        assert_eq!(grain.derived_from().collect::<Vec<_>>(), [source]);
+        let stored = payload(&grain);
+        let stored: Vec<&str> = stored.get("df").unwrap().texts().collect();
+        assert_eq!(stored, [reference.as_str()]);
+    }
+}
+
+#[test]
+fn keys_of_later_revisions_cannot_be_taken() {
+    assert_eq!(
+        code(r#"{"type": "event", "content": "a", "bind": 1, NOW}"#),
+        "ERR_CORRUPT"
+    );
+    for name in ["nodes", "edges"] {
+        let json = format!(r#"{{"type": "event", "content": "a", "{name}": "mine", NOW}}"#);
+        assert_eq!(code(&json), "ERR_SCHEMA", "{name}");
+    }
+    let graph = MINIMAL[3].replace("NOW", r#""bindings": {"a": 1}, "retries": 3, NOW"#);
+    let payload = payload(&finish_json(&graph).unwrap());
+    assert!(payload.contains("bind") && payload.contains("retries"));
+}
+
+#[test]
+fn bytes_stand_in_two_fields_only() {
+    let bytes = || Value::Bytes(vec![1, 2]);
+    let inside = |name: &str| Value::Map(Map::from_iter([(name, bytes())]));
+    for (name, value) in [
+        ("trusted_timestamp", inside("tsp_response")),
+        ("supersession_auth", Value::Array(vec![bytes()])),
+    ] {
+        let grain = belief().set(name, value).finish(Profile::Extended).unwrap();
+        assert!(Grain::from_blob(grain.into_blob(), Profile::Extended).is_ok());
+    }
+    for (name, value) in [
+        ("app_image", bytes()),
+        ("context", inside("image")),
+        ("content_refs", Value::Array(vec![inside("data")])),
+        ("trusted_timestamp", inside("image")),
+        ("supersession_auth", Value::Array(vec![inside("image")])),
+    ] {
+        let error = belief().set(name, value.clone()).finish(Profile::Extended);
+        assert_eq!(error.unwrap_err().code(), "ERR_CORRUPT", "{name}");
+        let mut payload = payload(&belief().finish(Profile::Extended).unwrap());
+        payload.insert(Field::named(name).map_or(name, |field| field.key), value);
+        let blob = blob(1, Flags::default(), payload);
+        let error = Grain::from_foreign_blob(blob, Profile::Extended).unwrap_err();
+        assert_eq!(error.code(), "ERR_CORRUPT", "{name}");
+    }
+}
+
+/// Of each type the least that is valid, in the order of the type bytes.
+const MINIMAL: [&str; 10] = [
+    r#"{"type": "belief", "subject": "s", "relation": "r", "object": "o", "confidence": 1, NOW}"#,
+    r#"{"type": "event", "content": "a", NOW}"#,
+    r#"{"type": "state", "context": {"k": [1, {"x": true}]}, NOW}"#,
+    r#"{"type": "workflow", "steps": ["a"], "trigger": "t", NOW}"#,
+    r#"{"type": "action", "tool_name": "t", "input": {}, "content": 1, "is_error": false, NOW}"#,
+    r#"{"type": "observation", "observer_id": "a", "observer_type": "gps", NOW}"#,
+    r#"{"type": "goal", "description": "d", "goal_state": "active", NOW}"#,
+    r#"{"type": "reasoning", NOW}"#,
+    r#"{"type": "consensus", "participating_observers": ["a"], "threshold": 1, "agreement_count": 1, "dissent_count": 0, NOW}"#,
+    r#"{"type": "consent", "subject_did": "a", "grantee_did": "b", "scope": ["store"], "is_withdrawal": false, NOW}"#,
+];
+
+/// Grains whose every member, but the type, is required.
+const PHASES: [&str; 4] = [
+    r#"{"type": "action", "action_phase": "definition", "tool_name": "t", "tool_description": "d", "input_schema": {}, NOW}"#,
+    r#"{"type": "action", "action_phase": "call", "tool_name": "t", "input": {}, NOW}"#,
+    r#"{"type": "action", "action_phase": "result", "tool_call_id": "i", "content": 1, "is_error": true, "derived_from": [], NOW}"#,
+    r#"{"type": "action", "execution_mode": "code_exec", "code": "1", "exit_code": 0, "is_error": true, NOW}"#,
+];
+
+#[test]
+fn each_required_field_is_required_by_its_name() {
+    for json in MINIMAL.iter().chain(&PHASES) {
+        let whole = parsed(json);
+        assert!(finish(whole.clone()).is_ok(), "{json}");
+        for (name, _) in whole.iter() {
+            if ["type", "action_phase", "execution_mode"].contains(&name) {
+                continue;
+            }
+            let mut without = whole.clone();
+            without.remove(name);
+            let error = finish(without).unwrap_err();
+            assert_eq!(error.code(), "ERR_SCHEMA", "{json} without {name}");
+            assert!(error.to_string().contains(name), "{name}: {error}");
+        }
+    }
+}
+
+#[test]
+fn each_required_member_of_an_entry_is_required_by_its_name() {
+    for (field, entry) in [
+        ("content_blocks", r#"{"type": "text"}"#),
+        ("content_refs", r#"{"uri": "u", "modality": "image"}"#),
+        (
+            "content_refs",
+            r#"{"citation_type": "doi", "identifier": "10.1/x"}"#,
+        ),
+        (
+            "embedding_refs",
+            r#"{"vector_id": "v", "model": "m", "dimensions": 3}"#,
+        ),
+        ("related_to", r#"{"hash": "x", "relation_type": "similar"}"#),
+        (
+            "derived_from",
+            r#"{"citation_type": "doi", "identifier": "10.1/x"}"#,
+        ),
+        ("owner", r#"{"type": "org", "name": "n"}"#),
+    ] {
+        let whole = parsed(entry);
+        let with = |entry: Map| match field {
+            "owner" => belief().set(field, entry).finish(Profile::Extended),
+            _ => belief()
+                .push(field, Value::Map(entry))
+                .finish(Profile::Extended),
+        };
+        assert!(with(whole.clone()).is_ok(), "{entry}");
+        for (name, _) in whole.iter() {
+            let mut without = whole.clone();
+            without.remove(name);
+            let error = with(without).unwrap_err();
+            assert_eq!(error.code(), "ERR_SCHEMA", "{entry} without {name}");
+        }
+    }
+}
+
+#[test]
+fn each_required_text_must_say_something() {
+    for json in MINIMAL {
+        for (name, value) in parsed(json).iter() {
+            if name == "type" || value.as_text().is_none() {
+                continue;
+            }
+            let mut empty = parsed(json);
+            empty.insert(name, "");
+            let error = finish(empty).unwrap_err();
+            assert_eq!(error.code(), "ERR_EMPTY", "{name}");
+        }
+    }
+}
+
+#[test]
+fn each_field_has_the_kind_its_type_asks_for() {
+    for (json, name) in [
+        (MINIMAL[0], "confidence"),
+        (MINIMAL[2], "context"),
+        (MINIMAL[3], "steps"),
+        (MINIMAL[8], "participating_observers"),
+        (MINIMAL[8], "threshold"),
+        (MINIMAL[8], "agreement_count"),
+        (MINIMAL[8], "dissent_count"),
+        (MINIMAL[9], "scope"),
+        (MINIMAL[9], "is_withdrawal"),
+    ] {
+        for wrong in [Value::from("text"), Value::Array(vec![1.into()])] {
+            let mut fields = parsed(json);
+            fields.insert(name, wrong.clone());
+            let error = finish(fields).unwrap_err();
+            assert_eq!(error.code(), "ERR_SCHEMA", "{name}: {wrong:?}");
+        }
+    }
+    for agreed in ["7", "[1]", "true"] {
+        let json = MINIMAL[8].replace("NOW", &format!(r#""agreed_content": {agreed}, NOW"#));
+        assert_eq!(code(&json), "ERR_SCHEMA", "ruling T2");
+    }
+    for agreed in [r#""yes""#, r#"{"k": 1}"#] {
+        let json = MINIMAL[8].replace("NOW", &format!(r#""agreed_content": {agreed}, NOW"#));
+        assert_eq!(code(&json), "valid", "ruling T2");
+    }
+}
+
+#[test]
+fn each_phase_of_an_action_refuses_what_it_excludes() {
+    let results = [
+        r#""content": 1"#,
+        r#""is_error": false"#,
+        r#""stdout": "o""#,
+        r#""stderr": "e""#,
+        r#""exit_code": 0"#,
+        r#""duration_ms": 1"#,
+    ];
+    let definition = results.iter().chain(&[r#""input": {}"#]);
+    let definition = definition.map(|excluded| (PHASES[0], excluded));
+    let call = results.iter().map(|excluded| (PHASES[1], excluded));
+    for (json, excluded) in definition.chain(call) {
+        let json = json.replace("NOW", &format!("{excluded}, NOW"));
+        assert_eq!(code(&json), "ERR_SCHEMA", "{json}");
+    }
+    for outcome in &results[2..5] {
+        let json = PHASES[3].replace(r#""exit_code": 0"#, outcome);
+        assert_eq!(code(&json), "valid", "ruling T3: {json}");
+    }
+}
+
+#[test]
+fn closed_lists_take_their_values_and_no_others() {
+    let goal = MINIMAL[6].replace(r#""goal_state": "active""#, "LISTED");
+    let action = MINIMAL[4].replace("NOW", "LISTED, NOW");
+    let observation = MINIMAL[5].replace("NOW", "LISTED, NOW");
+    let trigger = observation.replace("gps", "trigger:polling");
+    let link = r#"{"type": "event", "content": "a", "related_to": [{"hash": "x", LISTED}], NOW}"#;
+    for (json, name, values) in [
+        (
+            goal.as_str(),
+            "goal_state",
+            &["active", "satisfied", "failed", "suspended"][..],
+        ),
+        (
+            &action,
+            "execution_mode",
+            &["function_call", "computer_use"],
+        ),
+        (
+            &observation,
+            "observation_mode",
+            &["passive", "active", "reflective", "real_time"],
+        ),
+        (
+            &trigger,
+            "observation_mode",
+            &["periodic", "continuous", "scheduled"],
+        ),
+        (
+            &observation,
+            "observation_scope",
+            &["point", "interval", "session", "longitudinal"],
+        ),
+        (
+            link,
+            "relation_type",
+            &[
+                "similar",
+                "contradicts",
+                "elaborates",
+                "generalizes",
+                "temporal_next",
+                "temporal_prev",
+                "causal",
+                "supports",
+                "refutes",
+                "replaces",
+                "depends_on",
+            ],
+        ),
+    ] {
+        let with = |value: &str| code(&json.replace("LISTED", &format!(r#""{name}": "{value}""#)));
+        for value in values {
+            assert_eq!(with(value), "valid", "{name}: {value}");
+        }
+        for value in ["", "Active", "mine"] {
+            assert!(
+                ["ERR_SCHEMA", "ERR_EMPTY"].contains(&with(value)),
+                "{name}: {value}"
+            );
+        }
+    }
+    let phase = r#"{"type": "action", "action_phase": "mine", "tool_name": "t", "input": {}, NOW}"#;
+    assert_eq!(code(phase), "ERR_SCHEMA");
+}
+
+#[test]
+fn open_lists_take_any_value_and_keep_it() {
+    let owner = r#"{"type": "org", "name": "n", "entity_form": "of tomorrow", "reg_id": "xx:7"}"#;
+    let owner = parsed(owner);
+    let grain = belief().set("owner", owner.clone());
+    let grain = grain.finish(Profile::Extended).unwrap();
+    assert_eq!(payload(&grain).get("own"), Some(&Value::Map(owner)));
+    for observer in ["llm", "human", "acme:thermal-v2", "of tomorrow"] {
+        assert_eq!(code(&MINIMAL[5].replace("gps", observer)), "valid");
+    }
+}
+
+#[test]
+fn what_binds_only_writers_is_kept_from_elsewhere() {
+    let pairs = |of: &str| {
+        let mut map = Map::from_iter([("t", of)]);
+        map.insert("ca", 1);
+        map
+    };
+    // Ruling T16: a workflow of revision 1.4 is a graph.
+    let node = Value::Map(Map::from_iter([("id", "n")]));
+    let mut workflow = pairs("workflow");
+    workflow.insert("nodes", Value::Array(vec![node]));
+    // Ruling T13: later revisions put names of their own there.
+    let link = Map::from_iter([("h", "x"), ("rl", "mg:step_action:n")]);
+    let mut linked = pairs("event");
+    linked.insert("content", "a");
+    linked.insert("rt", Value::Array(vec![Value::Map(link)]));
+    for (byte, payload) in [(4, workflow), (2, linked)] {
+        let blob = blob(byte, Flags::default(), payload);
+        let error = Grain::from_blob(blob.clone(), Profile::Extended).unwrap_err();
+        assert_eq!(error.code(), "ERR_SCHEMA");
+        let (grain, _) = Grain::from_foreign_blob(blob.clone(), Profile::Extended).unwrap();
+        assert_eq!(grain.blob(), blob);
+    }
+}
+
+#[test]
+fn an_elided_field_counts_as_present() {
+    let mut fields = parsed(MINIMAL[0]);
+    fields.remove("subject");
+    assert_eq!(finish(fields.clone()).unwrap_err().code(), "ERR_SCHEMA");
+    let hash = format!("sha256:{}", "0".repeat(64));
+    fields.insert("_elided", Map::from_iter([("subject", hash)]));
+    assert!(finish(fields).is_ok(), "ruling S10");
+}
+
+#[test]
+fn several_faults_are_told_in_a_fixed_order() {
+    // Ruling T15. Each step mends the fault that was told, and the next one is.
+    let array = [&[2, 0, 1, 0, 0, 0, 0, 0, 0][..], &[0x90, 0x00]].concat();
+    let mut blob_now = array[..9].to_vec();
+    let told = |blob: &[u8]| {
+        let read = Grain::from_blob(blob.to_vec(), Profile::Extended);
+        read.map_or_else(|error| error.code(), |_| "valid")
+    };
+    assert_eq!(told(&blob_now), "ERR_TOO_SHORT");
+    blob_now = array;
+    assert_eq!(told(&blob_now), "ERR_VERSION");
+    blob_now[0] = 1;
+    assert_eq!(told(&blob_now), "ERR_CORRUPT");
+    blob_now.pop();
+    assert_eq!(told(&blob_now), "ERR_NOT_MAP");
+
+    let mut fields = Map::from_iter([("s", ""), ("r", "r"), ("tt", "sometimes")]);
+    fields.insert("o", "o");
+    fields.insert("im", 2.0);
+    fields.insert("tags", vec!["phi:mrn"]);
+    fields.insert("ca", 1);
+    let with_faults = |fields: &Map| told(&blob(1, Flags::default(), fields.clone()));
+    assert_eq!(with_faults(&fields), "ERR_NO_TYPE");
+    fields.insert("t", "episode");
+    assert_eq!(with_faults(&fields), "ERR_UNKNOWN_TYPE");
+    fields.insert("t", "belief");
+    assert_eq!(with_faults(&fields), "ERR_SCHEMA");
+    fields.insert("c", 2.0);
+    assert_eq!(with_faults(&fields), "ERR_EMPTY");
+    fields.insert("s", "s");
+    assert_eq!(with_faults(&fields), "ERR_RANGE");
+    fields.insert("c", 1.0);
+    fields.insert("im", 1.0);
+    assert_eq!(with_faults(&fields), "ERR_SCHEMA");
+    fields.insert("tt", "state");
+    assert_eq!(with_faults(&fields), "ERR_SENSITIVITY_MISMATCH");
+    let phi = Flags::sensitivity(Sensitivity::Phi);
+    assert_eq!(told(&blob(1, phi, fields)), "valid");
+}
+
+#[test]
+fn any_phi_tag_is_health_information() {
+    // OMS 27.4: the eighteen identifiers, and whatever else somebody calls one.
+    let identifiers = [
+        "name",
+        "geo_subdivision",
+        "date",
+        "age_over_89",
+        "phone",
+        "fax",
+        "email",
+        "ssn",
+        "mrn",
+        "health_plan_id",
+        "account_number",
+        "certificate_license",
+        "vehicle_id",
+        "device_id",
+        "url",
+        "ip_address",
+        "biometric",
+        "photo",
+        "of tomorrow",
+    ];
+    for identifier in identifiers {
+        let tagged = belief().tag(format!("phi:{identifier}"));
+        let grain = tagged.finish(Profile::Extended).unwrap();
+        assert_eq!(grain.header().sensitivity(), Sensitivity::Phi);
+    }
+}
