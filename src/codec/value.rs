@@ -250,6 +250,13 @@ impl Map {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
 
+    /// Returns the entries with their values for changing.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut Value)> {
+        self.0
+            .iter_mut()
+            .map(|(name, value)| (name.as_str(), value))
+    }
+
     /// Returns the number of entries.
     pub const fn len(&self) -> usize {
         self.0.len()

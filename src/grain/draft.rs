@@ -336,39 +336,31 @@ fn texts<S: Into<String>>(items: impl IntoIterator<Item = S>) -> Value {
 
 /// Turns the spellings of drafts into the kinds of blobs: times, doubles, base64 (OMS 4.8, F8).
 fn resolve_kinds(fields: &mut Map) -> Result<(), Error> {
-    for field in Field::all() {
-        let Some(value) = fields.get_mut(field.name) else {
+    for (name, value) in fields.iter_mut() {
+        let Some(field) = Field::named(name) else {
             continue;
         };
-        resolve(field.name, field.holds, value)?;
-    }
-    for (name, members) in rules::NESTED {
-        let Some(value) = fields.get_mut(name) else {
-            continue;
-        };
-        let maps: Vec<&mut Map> = match value {
-            Value::Array(items) => items
-                .iter_mut()
-                .filter_map(|item| match item {
-                    Value::Map(map) => Some(map),
-                    _ => None,
-                })
-                .collect(),
-            Value::Map(map) => vec![map],
-            _ => vec![],
-        };
-        for map in maps {
-            for (member, holds) in *members {
-                if let Some(value) = map.get_mut(member) {
-                    resolve(member, *holds, value)?;
+        resolve(name, field.holds, value)?;
+        match value {
+            Value::Map(entry) => resolve_members(name, entry)?,
+            Value::Array(items) => {
+                for item in items {
+                    if let Value::Map(entry) = item {
+                        resolve_members(name, entry)?;
+                    }
                 }
             }
+            _ => {}
         }
     }
-    if let Some(Value::Map(token)) = fields.get_mut("trusted_timestamp")
-        && let Some(response) = token.get_mut("tsp_response")
-    {
-        resolve_base64(response);
+    Ok(())
+}
+
+fn resolve_members(field: &str, entry: &mut Map) -> Result<(), Error> {
+    for (member, holds) in rules::members_of(field) {
+        if let Some(value) = entry.get_mut(member) {
+            resolve(member, *holds, value)?;
+        }
     }
     Ok(())
 }
@@ -377,6 +369,7 @@ fn resolve(name: &str, holds: Holds, value: &mut Value) -> Result<(), Error> {
     match (holds, &mut *value) {
         (Holds::Time, _) => super::time::resolve(name, value)?,
         (Holds::Float | Holds::Unit, Value::Int(int)) => *value = Value::Float(int.to_f64()),
+        (Holds::Binary, value) => resolve_base64(value),
         (Holds::Signatures, Value::Array(items)) => items.iter_mut().for_each(resolve_base64),
         _ => {}
     }

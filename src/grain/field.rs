@@ -54,7 +54,9 @@ pub enum Holds {
     Maps,
     /// An array of texts and citation maps (OMS 27.5, ruling T10).
     Sources,
-    /// An array of signatures (ruling F13).
+    /// Raw bytes; base64 in JSON (ruling F13).
+    Binary,
+    /// An array of raw bytes, each a signature (ruling F13).
     Signatures,
 }
 

@@ -18,6 +18,7 @@ mod rules;
 mod status;
 mod table;
 mod time;
+mod uri;
 mod wording;
 
 mod error;
@@ -28,6 +29,7 @@ pub use field::{Field, Holds};
 pub use grain::Grain;
 pub use grain_type::Type;
 pub use links::Triple;
-pub use rules::Warning;
+pub use rules::{Warning, is_listed_phi_tag};
 pub use status::{Lifecycle, Status, StatusChange, Verification};
 pub use time::Time;
+pub use uri::{CheckedUri, Host, Reach, UriFault, check_address, check_uri, verify_checksum};

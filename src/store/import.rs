@@ -68,6 +68,19 @@ impl Store {
     /// # Errors
     /// Storage errors; what cannot be stored is in the summary.
     pub fn import(&self, reading: Reading) -> Result<Summary, Error> {
+        self.import_with(reading, &mut |_| {})
+    }
+
+    /// Imports as [`Store::import`] does, and tells after each batch how many records are done.
+    ///
+    /// # Errors
+    /// As [`Store::import`].
+    pub fn import_with(
+        &self,
+        reading: Reading,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Summary, Error> {
+        let mut done = 0;
         let mut summary = Summary {
             refused: reading.errors,
             findings: reading.findings,
@@ -80,7 +93,9 @@ impl Store {
             if batch.is_empty() {
                 break;
             }
+            done += batch.len() as u64;
             self.inner.import_batch(batch, &mut summary)?;
+            progress(done);
         }
         let counts = [
             ("new", summary.inserted),

@@ -3,17 +3,22 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod codec;
+mod codes;
 mod conformance;
 mod conformance_rules;
 mod grain;
 mod grain_rules;
+mod jq;
 mod jsonl;
 mod ledger;
 mod mg;
 mod model;
 mod pam;
+mod profiles;
 mod sample;
 mod store;
+mod suites;
 mod text;
 mod tidy;
+mod uri;
 mod vectors;

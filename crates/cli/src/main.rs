@@ -1,2 +1,23 @@
-//! x
-fn main() {}
+//! The `grainstore` command: the administrator of a store, on the library's public face only.
+//!
+//! Results go to stdout, progress and messages to stderr; `--json` makes results and errors JSON.
+//! Exit codes are in [`exit`], what to do about an error in [`hint`].
+
+mod address;
+mod cli;
+mod commands;
+mod exit;
+mod filters;
+mod help;
+mod hint;
+mod lines;
+mod output;
+mod printable;
+mod problem;
+mod progress;
+mod session;
+mod table;
+
+fn main() -> std::process::ExitCode {
+    cli::main(std::env::args_os()).into()
+}

@@ -2,7 +2,7 @@
 
 use crate::codec::{self, ContentAddress, Map, Value};
 
-use super::presence::entries;
+use super::presence::{entries, entries_of};
 use crate::grain::field::{Field, Holds};
 use crate::grain::{Error, Type};
 
@@ -10,6 +10,7 @@ pub(super) fn check(of: Type, fields: &Map) -> Result<(), Error> {
     for (name, value) in fields.iter() {
         if let Some(field) = Field::named(name) {
             expect(name, field.holds, value)?;
+            each_member(name, value, expect)?;
         }
     }
     match of {
@@ -19,16 +20,24 @@ pub(super) fn check(of: Type, fields: &Map) -> Result<(), Error> {
         Type::Consensus => one_of(fields, "agreed_content", "text or a map", is_text_or_map),
         _ => Ok(()),
     }?;
-    for (field, members) in NESTED {
-        for entry in entries(fields, field) {
-            for (name, value) in entry.iter() {
-                if let Some((_, holds)) = members.iter().find(|(member, _)| *member == name) {
-                    expect(&format!("{field}.{name}"), *holds, value)?;
-                }
+    check_sources(fields)
+}
+
+/// Judges those members of a nested field whose kind is known, under their full names.
+fn each_member(
+    field: &str,
+    value: &Value,
+    judge: fn(&str, Holds, &Value) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let members = members_of(field);
+    for entry in entries(value) {
+        for (member, holds) in members {
+            if let Some(value) = entry.get(member) {
+                judge(&format!("{field}.{member}"), *holds, value)?;
             }
         }
     }
-    check_sources(fields)
+    Ok(())
 }
 
 fn expect(name: &str, holds: Holds, value: &Value) -> Result<(), Error> {
@@ -53,8 +62,9 @@ fn expect(name: &str, holds: Holds, value: &Value) -> Result<(), Error> {
             all(value, is_text_or_map),
             "an array of content addresses and citations",
         ),
+        Holds::Binary => (is_binary(value), "bytes; base64 in JSON"),
         Holds::Signatures => (
-            all(value, |item| item.as_bytes().is_some()),
+            all(value, is_binary),
             "an array of signatures (bytes; base64 in JSON)",
         ),
     };
@@ -97,18 +107,10 @@ pub(super) fn check_ranges(fields: &Map) -> Result<(), Error> {
     for (name, value) in fields.iter() {
         if let Some(field) = Field::named(name) {
             in_range(name, field.holds, value)?;
+            each_member(name, value, in_range)?;
         }
     }
-    for (field, members) in NESTED {
-        for entry in entries(fields, field) {
-            for (name, holds) in *members {
-                if let Some(value) = entry.get(name) {
-                    in_range(&format!("{field}.{name}"), *holds, value)?;
-                }
-            }
-        }
-    }
-    for source in entries(fields, "provenance_chain") {
+    for source in entries_of(fields, "provenance_chain") {
         // OMS 14.1 gives the range and no kind, so an integer stays one (ruling F8).
         let weight = match source.get("weight") {
             Some(Value::Float(float)) => Some(*float),
@@ -188,6 +190,10 @@ const fn is_text_or_map(value: &Value) -> bool {
     matches!(value, Value::Text(_) | Value::Map(_))
 }
 
+const fn is_binary(value: &Value) -> bool {
+    matches!(value, Value::Bytes(_))
+}
+
 const fn is_int(value: &Value) -> bool {
     matches!(value, Value::Int(_))
 }
@@ -196,51 +202,84 @@ fn is_byte(value: &Value) -> bool {
     value.as_i64().is_some_and(|byte| (0..=255).contains(&byte))
 }
 
-/// Members of nested maps whose kind the specification names (OMS 7, 14, 12.5.1, 6.1).
-pub(in crate::grain) const NESTED: &[(&str, &[(&str, Holds)])] = &[
-    (
-        "content_refs",
-        &[
-            ("uri", Holds::Text),
-            ("modality", Holds::Text),
-            ("mime_type", Holds::Text),
-            ("size_bytes", Holds::Count),
-            ("checksum", Holds::Text),
-            ("metadata", Holds::Map),
-            ("citation_type", Holds::Text),
-            ("identifier", Holds::Text),
-            ("retrieved_at", Holds::Time),
-        ],
-    ),
-    (
-        "embedding_refs",
-        &[
-            ("vector_id", Holds::Text),
-            ("model", Holds::Text),
-            ("dimensions", Holds::Count),
-            ("modality_source", Holds::Text),
-            ("distance_metric", Holds::Text),
-            ("chunk_index", Holds::Count),
-            ("chunk_text", Holds::Text),
-            ("chunk_strategy", Holds::Text),
-            ("chunk_overlap", Holds::Count),
-        ],
-    ),
-    (
-        "related_to",
-        &[
-            ("hash", Holds::Text),
-            ("relation_type", Holds::Text),
-            ("weight", Holds::Float),
-        ],
-    ),
-    (
-        "derived_from",
-        &[
-            ("citation_type", Holds::Text),
-            ("identifier", Holds::Text),
-            ("retrieved_at", Holds::Time),
-        ],
-    ),
-    ("owner", &[("type", Holds::Text), ("name", Holds::Text)]),
+/// Members whose kind is known, with it.
+pub(in crate::grain) type Members = &'static [(&'static str, Holds)];
+
+/// Returns what the members of a nested field hold (OMS 6.1, 6.2, 7, 12.5.1, 14,
+/// 27.5).
+pub(in crate::grain) fn members_of(field: &str) -> Members {
+    match field {
+        "content_blocks" => BLOCK,
+        "content_refs" => CONTENT_REF,
+        "embedding_refs" => EMBEDDING_REF,
+        "related_to" => RELATED_TO,
+        "derived_from" => CITATION,
+        "owner" => LEGAL_ENTITY,
+        "token_usage" => TOKEN_USAGE,
+        "trusted_timestamp" => TIMESTAMP_TOKEN,
+        "retention_policy" => RETENTION,
+        _ => &[],
+    }
+}
+
+const BLOCK: Members = &[("type", Holds::Text)];
+
+const CONTENT_REF: Members = &[
+    ("uri", Holds::Text),
+    ("modality", Holds::Text),
+    ("mime_type", Holds::Text),
+    ("size_bytes", Holds::Count),
+    ("checksum", Holds::Text),
+    ("metadata", Holds::Map),
+    ("citation_type", Holds::Text),
+    ("identifier", Holds::Text),
+    ("retrieved_at", Holds::Time),
+];
+
+const EMBEDDING_REF: Members = &[
+    ("vector_id", Holds::Text),
+    ("model", Holds::Text),
+    ("dimensions", Holds::Count),
+    ("modality_source", Holds::Text),
+    ("distance_metric", Holds::Text),
+    ("chunk_index", Holds::Count),
+    ("chunk_text", Holds::Text),
+    ("chunk_strategy", Holds::Text),
+    ("chunk_overlap", Holds::Count),
+];
+
+const RELATED_TO: Members = &[
+    ("hash", Holds::Text),
+    ("relation_type", Holds::Text),
+    ("weight", Holds::Float),
+];
+
+const CITATION: Members = &[
+    ("citation_type", Holds::Text),
+    ("identifier", Holds::Text),
+    ("retrieved_at", Holds::Time),
+];
+
+const LEGAL_ENTITY: Members = &[
+    ("type", Holds::Text),
+    ("name", Holds::Text),
+    ("entity_form", Holds::Text),
+    ("jurisdiction", Holds::Text),
+    ("reg_id", Holds::Text),
+    ("did", Holds::Text),
+];
+
+const TOKEN_USAGE: Members = &[
+    ("input_tokens", Holds::Count),
+    ("output_tokens", Holds::Count),
+    ("cache_creation_tokens", Holds::Count),
+    ("cache_read_tokens", Holds::Count),
+];
+
+const TIMESTAMP_TOKEN: Members = &[("tsp_response", Holds::Binary), ("tsa_uri", Holds::Text)];
+
+const RETENTION: Members = &[
+    ("minimum_retention_years", Holds::Count),
+    ("regulation", Holds::Text),
+    ("deletion_requires", Holds::Text),
 ];

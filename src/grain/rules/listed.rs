@@ -3,7 +3,7 @@
 use crate::codec::{Map, Value};
 
 use super::Findings;
-use super::presence::entries;
+use super::presence::entries_of;
 use crate::grain::{Error, Type};
 
 pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) -> Result<(), Error> {
@@ -16,7 +16,7 @@ pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) -> Result<(
         check_observation(fields, findings)?;
     }
     for (field, member, allowed) in NESTED_LISTS {
-        for entry in entries(fields, field) {
+        for entry in entries_of(fields, field) {
             if let Some(value) = entry.get(member).and_then(Value::as_text)
                 && let Err(error) = one_of(&format!("{field}.{member}"), value, allowed)
             {
@@ -28,8 +28,6 @@ pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) -> Result<(
             }
         }
     }
-    check_relation(fields, findings);
-    check_established(fields, findings);
     Ok(())
 }
 
@@ -67,49 +65,6 @@ fn check_observation(fields: &Map, findings: &mut Findings) -> Result<(), Error>
         _ => {}
     }
     Ok(())
-}
-
-/// OMS 8: the `mg:` prefix is reserved for the standard vocabulary.
-fn check_relation(fields: &Map, findings: &mut Findings) {
-    let relation = fields.get("relation").and_then(Value::as_text);
-    if let Some(relation) = relation
-        && let Some(name) = relation.strip_prefix("mg:")
-        && !MG_RELATIONS.contains(&name)
-    {
-        findings.warn("relation", "not in the standard mg: vocabulary (OMS 8)");
-    }
-}
-
-/// OMS 27.3: what is taken for true everywhere belongs to nobody and does not expire.
-fn check_established(fields: &Map, findings: &mut Findings) {
-    let source = fields.get("source_type").and_then(Value::as_text);
-    if !matches!(source, Some("established_knowledge" | "axiomatic")) {
-        return;
-    }
-    for name in ["user_id", "valid_to"] {
-        if fields.contains(name) {
-            findings.warn(
-                name,
-                "should be omitted on established knowledge (OMS 27.3)",
-            );
-        }
-    }
-    if fields.get("confidence").and_then(Value::as_f64) != Some(1.0) {
-        findings.warn(
-            "confidence",
-            "should be 1.0 on established knowledge (OMS 27.3)",
-        );
-    }
-    let policy = fields.get("invalidation_policy").and_then(Value::as_map);
-    let mode = policy
-        .and_then(|policy| policy.get("mode"))
-        .and_then(Value::as_text);
-    if mode != Some("locked") {
-        findings.warn(
-            "invalidation_policy",
-            "should be locked on established knowledge (OMS 27.3)",
-        );
-    }
 }
 
 fn one_of(field: &str, value: &str, allowed: &[&str]) -> Result<(), Error> {
@@ -194,31 +149,4 @@ const CITATION_ROLES: &[&str] = &[
     "replicates",
     "uses_data",
     "uses_software",
-];
-
-const MG_RELATIONS: &[&str] = &[
-    "perceives",
-    "knows",
-    "said",
-    "did",
-    "infers",
-    "agrees_with",
-    "state_at",
-    "requires_steps",
-    "intends",
-    "permits",
-    "revokes",
-    "prohibits",
-    "requires",
-    "prefers",
-    "avoids",
-    "delegates_to",
-    "owned_by",
-    "has_capability",
-    "handed_off_to",
-    "depends_on",
-    "assigned_to",
-    // Revision 1.4.
-    "has_graph",
-    "capable_of",
 ];

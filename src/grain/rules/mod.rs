@@ -2,18 +2,25 @@
 //! presence and kinds, empty texts, ranges, closed lists, sensitivity.
 
 mod action;
+mod advice;
+mod jq;
 mod kind;
+mod licence;
 mod listed;
 mod presence;
+mod profile;
+mod profile_table;
 mod sensitivity;
 
 use crate::codec::Map;
 
 use super::field::Field;
 use super::{Error, Type};
+use profile::Declared;
 
-pub(super) use kind::NESTED;
+pub(super) use kind::members_of;
 pub(super) use presence::required;
+pub use sensitivity::is_listed_phi_tag;
 pub(super) use sensitivity::required_by_tags;
 
 /// Where a grain comes from, which decides what is an error and what is a warning.
@@ -50,12 +57,20 @@ pub(super) fn check(of: Type, fields: &Map, origin: Origin) -> Result<Vec<Warnin
     if matches!(of, Type::Opaque(_)) {
         return Ok(findings.warnings);
     }
+    let profiles = Declared::of(fields);
     index_layer(fields, &mut findings)?;
     presence::check(of, fields, &mut findings)?;
+    profiles.check_presence(&mut findings)?;
     kind::check(of, fields)?;
+    profiles.check_kinds(&mut findings)?;
     presence::check_empty(of, fields)?;
+    profiles.check_empty(&mut findings)?;
     kind::check_ranges(fields)?;
+    profiles.check_ranges(&mut findings)?;
     listed::check(of, fields, &mut findings)?;
+    profiles.check_lists(&mut findings)?;
+    sensitivity::check(fields, &mut findings);
+    advice::check(fields, &mut findings);
     Ok(findings.warnings)
 }
 
@@ -88,17 +103,18 @@ impl Findings {
 
     /// A rule that binds writers only: an error here, a warning on what others wrote.
     fn writer_rule(&mut self, error: Error) -> Result<(), Error> {
-        match (self.origin, error) {
-            (Origin::Local, error) => Err(error),
-            (Origin::Foreign, Error::Forbidden { field, reason }) => {
-                self.warn(&field, reason);
-                Ok(())
-            }
-            (Origin::Foreign, Error::NotListed { field, .. }) => {
-                self.warn(&field, "value is not of the closed list");
-                Ok(())
-            }
-            (Origin::Foreign, error) => Err(error),
+        if self.origin == Origin::Local {
+            return Err(error);
         }
+        match error {
+            Error::Forbidden { field, reason } => self.warn(&field, reason),
+            Error::NotListed { field, .. } => self.warn(&field, "value is not of the closed list"),
+            Error::Missing { field, .. } => self.warn(field, "required and missing"),
+            Error::WrongKind { field, .. } => self.warn(&field, "value is of another kind"),
+            Error::Empty { field } => self.warn(&field, "empty"),
+            Error::Range { field, .. } => self.warn(&field, "value is out of range"),
+            error => return Err(error),
+        }
+        Ok(())
     }
 }

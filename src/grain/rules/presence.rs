@@ -101,7 +101,7 @@ fn check_withdrawal(fields: &Map) -> Result<(), Error> {
 /// Members that nested maps must have (OMS 6.2, 7, 12.5.1, 27.5).
 fn check_entries(fields: &Map) -> Result<(), Error> {
     for (field, members) in NESTED_REQUIRED {
-        for entry in entries(fields, field) {
+        for entry in entries_of(fields, field) {
             let members = match *field {
                 // Ruling T10: an entry with a citation_type is a citation.
                 "content_refs" if entry.contains("citation_type") => &["identifier"],
@@ -120,11 +120,14 @@ fn check_entries(fields: &Map) -> Result<(), Error> {
 }
 
 /// Returns the maps a field holds: of an array, or the one map itself.
-pub(super) fn entries<'a>(fields: &'a Map, name: &str) -> impl Iterator<Item = &'a Map> {
-    let value = fields.get(name);
-    let items = value.and_then(Value::as_array).unwrap_or_default();
-    let single = value.and_then(Value::as_map);
-    items.iter().filter_map(Value::as_map).chain(single)
+pub(super) fn entries_of<'a>(fields: &'a Map, name: &str) -> impl Iterator<Item = &'a Map> {
+    fields.get(name).into_iter().flat_map(entries)
+}
+
+/// Returns the maps of an array, or the one map itself.
+pub(super) fn entries(value: &Value) -> impl Iterator<Item = &Map> {
+    let items = value.as_array().unwrap_or_default();
+    items.iter().filter_map(Value::as_map).chain(value.as_map())
 }
 
 /// Refuses required texts and arrays that are empty (OMS 19.3).

@@ -1,0 +1,127 @@
+use std::path::Path;
+use std::time::Instant;
+
+use grainstore::interchange::{ReadOptions, Reading};
+use grainstore::store::{Create, Options};
+use grainstore::{ContentAddress, Draft, Envelope, Filter, Store};
+
+use super::data::{self, SOURCES};
+use super::folder::Temporary;
+use super::stage::Stage;
+use crate::address::short;
+use crate::problem::Problem;
+use crate::table;
+
+/// Imports the three sources.
+pub(super) fn import(stage: &mut Stage<'_>, path: &Path) -> anyhow::Result<Store> {
+    let commands =
+        SOURCES.map(|source| format!("--store demo.grains import examples/data/{}", source.name));
+    let commands = commands.each_ref().map(String::as_str);
+    stage.step(
+        "Import three formats: a Portable AI Memory store, JSON lines, an archive",
+        &commands,
+    )?;
+    let folder = Temporary::new()?;
+    data::write(folder.path())?;
+    let options = Options {
+        create: Create::New,
+        ..Options::default()
+    };
+    let store = Store::open(path, options)?;
+    for source in SOURCES {
+        let began = Instant::now();
+        let file = folder.path().join(source.name);
+        let reading = Reading::open(&file, None, &ReadOptions::default())?;
+        let format = reading.format.name();
+        let summary = store.import(reading)?;
+        let (inserted, refused) = (summary.inserted, summary.refused.len());
+        let ms = began.elapsed().as_millis();
+        let about = source.about;
+        stage.say(format!(
+            "{format:5}  {about:33}  {inserted:3} grains in, {refused} refused  {ms:4} ms"
+        ))?;
+    }
+    Ok(store)
+}
+
+/// Searches by words.
+pub(super) fn search(stage: &mut Stage<'_>, store: &Store) -> anyhow::Result<()> {
+    stage.step(
+        "Search: best first, whichever source a grain came from",
+        &["--store demo.grains search \"peanut allergy\" --limit 6"],
+    )?;
+    let envelope = store.search("peanut allergy", &Filter::new(), 6)?;
+    show(stage, &envelope, true)
+}
+
+/// Asks by the parts of a triple.
+pub(super) fn query(stage: &mut Stage<'_>, store: &Store) -> anyhow::Result<()> {
+    stage.step(
+        "Ask for triples: what does Mira prefer?",
+        &["--store demo.grains query --subject mira --relation mg:prefers"],
+    )?;
+    let filter = Filter::new().subject("mira").relation("mg:prefers");
+    show(stage, &store.query(&filter, 20, None)?, false)
+}
+
+/// Replaces one grain, and fails to replace another that is locked.
+pub(super) fn supersede(stage: &mut Stage<'_>, store: &Store) -> anyhow::Result<()> {
+    let old: ContentAddress = DUTCH_LEVEL.parse()?;
+    let locked: ContentAddress = LOCKED.parse()?;
+    let old_short = short(&old);
+    let command =
+        format!("--store demo.grains supersede {old_short} new.json --justification \"{REASON}\"");
+    let history = format!("--store demo.grains history {old_short}");
+    let denied = format!("--store demo.grains supersede {} new.json", short(&locked));
+    stage.step(
+        "Supersede: Mira's Dutch got better. Nothing is overwritten; a locked grain says no",
+        &[&command, &history, &denied],
+    )?;
+    let new = Draft::belief("mira", "dutch_level", "B1")
+        .confidence(0.9)
+        .source("user_explicit")
+        .author("did:web:assistants.example:wren")
+        .namespace("mira:dutch")
+        .user("mira-okafor");
+    store.supersede(&old, new.clone().derived_from(old), Some(REASON))?;
+    for version in store.history(&old)? {
+        let state = match version.status.superseded_by {
+            Some(by) => format!("  superseded by {}", short(&by)),
+            None => "  current".to_owned(),
+        };
+        let created = version.grain.created_at().to_string();
+        let day = created.get(..10).unwrap_or(&created);
+        let (address, says) = (short(&version.grain.address()), version.grain.summary());
+        stage.say(format!("{day}  {says}  {address}{state}"))?;
+    }
+    match store.supersede(&locked, new.derived_from(locked), None) {
+        Ok(_) => anyhow::bail!("a locked grain was superseded"),
+        Err(error) => {
+            let problem = Problem::of(&error);
+            stage.say(format!("error[{}]: {problem}", problem.code()))?;
+        }
+    }
+    Ok(())
+}
+
+fn show(stage: &mut Stage<'_>, envelope: &Envelope, has_scores: bool) -> anyhow::Result<()> {
+    for found in &envelope.results {
+        let before = if has_scores {
+            format!("     {:.2}  ", found.score)
+        } else {
+            "     ".to_owned()
+        };
+        let row = table::row(&before, &found.grain, "");
+        stage.say(row.trim_start())?;
+    }
+    let (shown, total) = (envelope.results.len(), envelope.total);
+    Ok(stage.say(format!("{shown} of {total}"))?)
+}
+
+/// `mira dutch_level A2`, of grains.jsonl.
+const DUTCH_LEVEL: &str = "f8ac8c828e9d6832987ad10820845cbf1d9b3c46a9784351f0ac996b810cab1d";
+
+/// Who owns Wren, of grains.jsonl: its invalidation_policy is `locked`.
+const LOCKED: &str = "84ba5acb7c3273c0d9b4c3c189f3ac8916c5779d15250a1f212b0861428279c9";
+
+const REASON: &str = "passed the B1 exam";

@@ -1,0 +1,56 @@
+use clap::Args;
+use grainstore::store::Version;
+use serde_json::{Value, json};
+
+use super::get::status_json;
+use crate::address::{self, short};
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::session::Session;
+use crate::table;
+
+/// Show what a grain replaced and what replaced it
+#[derive(Debug, Args)]
+pub(crate) struct History {
+    /// The address of any grain of the lineage, whole or its first 8 to 16 digits
+    address: String,
+}
+
+impl History {
+    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let store = session.open()?;
+        let address = address::resolve(&store, &self.address)?;
+        let versions = store.history(&address)?;
+        if session.out.is_json() {
+            let versions: Result<Vec<Value>, _> = versions.iter().map(version_json).collect();
+            session.out.json(&json!({ "versions": versions? }))?;
+        } else {
+            show(&versions, &mut session.out)?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Writes a timeline, oldest first.
+pub(super) fn show(versions: &[Version], out: &mut Output) -> std::io::Result<()> {
+    for version in versions {
+        let status = &version.status;
+        let state = match status.superseded_by {
+            Some(by) => format!("  superseded by {}", short(&by)),
+            None if status.is_current() => "  current".to_owned(),
+            None => "  no longer current".to_owned(),
+        };
+        let time = format!("{}  ", version.grain.created_at());
+        out.line(table::row(&time, &version.grain, &state))?;
+    }
+    Ok(())
+}
+
+fn version_json(version: &Version) -> serde_json::Result<Value> {
+    Ok(json!({
+        "address": version.grain.address().to_string(),
+        "grain": serde_json::from_str::<Value>(&version.grain.to_json())?,
+        "status": status_json(&version.status),
+        "stored_at": version.stored_at.ms(),
+    }))
+}

@@ -1,0 +1,84 @@
+use std::io::{self, Write};
+
+use clap::Args;
+use grainstore::Envelope;
+use grainstore::query::Cursor;
+
+use crate::exit::Exit;
+use crate::filters::Filters;
+use crate::output::Output;
+use crate::session::Session;
+use crate::table;
+
+/// Find grains by their fields, oldest first
+///
+/// With --json the answer is the envelope of OMS 28.1. Exit 1 if nothing is found.
+#[derive(Debug, Args)]
+pub(crate) struct Query {
+    /// At most this many
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+    /// Go on after this cursor (next_cursor) of the answer before
+    #[arg(long, value_name = "CURSOR")]
+    cursor: Option<String>,
+    /// Superseded grains too
+    #[arg(long)]
+    superseded: bool,
+    #[command(flatten)]
+    filters: Filters,
+}
+
+impl Query {
+    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let cursor = self.cursor.map(|text| text.parse::<Cursor>()).transpose()?;
+        let store = session.open()?;
+        let mut filter = self.filters.filter(&store)?;
+        if self.superseded {
+            filter = filter.with_superseded();
+        }
+        let envelope = store.query(&filter, self.limit, cursor)?;
+        show(&envelope, Scores::Hidden, &mut session.out)?;
+        Ok(Exit::done_if(envelope.total > 0))
+    }
+}
+
+/// Whether an answer has scores that mean anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scores {
+    Shown,
+    Hidden,
+}
+
+/// Writes an answer: the envelope, or a line for each grain.
+pub(super) fn show(envelope: &Envelope, scores: Scores, out: &mut Output) -> io::Result<()> {
+    if out.is_json() {
+        return writeln!(out.bytes(), "{}", envelope.to_json());
+    }
+    for found in &envelope.results {
+        let before = match scores {
+            Scores::Shown => format!("{:.2}  ", found.score),
+            Scores::Hidden => String::new(),
+        };
+        let after = if found.status.is_current() {
+            ""
+        } else {
+            "  superseded"
+        };
+        out.line(table::row(&before, &found.grain, after))?;
+    }
+    out.flush()?;
+    let least = if envelope.total_is_lower_bound {
+        "at least "
+    } else {
+        ""
+    };
+    let (shown, total) = (envelope.results.len(), envelope.total);
+    let next = envelope
+        .next_cursor
+        .map(|cursor| format!("; more: --cursor {cursor}"));
+    out.note(match total {
+        0 => "nothing found".to_owned(),
+        _ => format!("{shown} of {least}{total}{}", next.unwrap_or_default()),
+    });
+    Ok(())
+}

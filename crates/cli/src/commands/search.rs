@@ -1,0 +1,39 @@
+use clap::Args;
+
+use super::query::{Scores, show};
+use crate::exit::Exit;
+use crate::filters::Filters;
+use crate::session::Session;
+
+/// Find grains by their words, best first
+///
+/// Words are stemmed as English and any of them may occur; "a phrase" must occur as it stands,
+/// +word must occur, -word must not (as in: grainstore search "peanut -butter"). With --json the answer is the envelope of OMS 28.1. Exit 1
+/// if nothing is found.
+#[derive(Debug, Args)]
+pub(crate) struct Search {
+    /// The words; several arguments are one search
+    #[arg(required = true, value_name = "TEXT")]
+    text: Vec<String>,
+    /// At most this many
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    limit: usize,
+    /// Superseded grains too
+    #[arg(long)]
+    superseded: bool,
+    #[command(flatten)]
+    filters: Filters,
+}
+
+impl Search {
+    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let store = session.open()?;
+        let mut filter = self.filters.filter(&store)?;
+        if self.superseded {
+            filter = filter.with_superseded();
+        }
+        let envelope = store.search(&self.text.join(" "), &filter, self.limit)?;
+        show(&envelope, Scores::Shown, &mut session.out)?;
+        Ok(Exit::done_if(envelope.total > 0))
+    }
+}

@@ -1,0 +1,65 @@
+use clap::{Command, CommandFactory};
+
+use crate::cli::Cli;
+
+/// What `--version` says: the version, the level of OMS that is declared, what is on board.
+pub(crate) const VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    "\nconformance: OMS 1.3 Level 1",
+    "\nmodules:     cbor, mg, jsonl, pam (import), text search, supersession policy"
+);
+
+/// Returns the command line with its help on one screen: the commands by what they are for.
+pub(crate) fn command() -> Command {
+    let command = Cli::command();
+    let groups = groups(&command);
+    command.help_template(format!(
+        "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}\n\n{TAIL}\n"
+    ))
+}
+
+fn groups(command: &Command) -> String {
+    let mut text = String::new();
+    for (heading, names) in GROUPS {
+        text.push_str(&format!("{heading}:\n"));
+        for name in *names {
+            let about = command.find_subcommand(name).and_then(Command::get_about);
+            let about = about.map(ToString::to_string).unwrap_or_default();
+            text.push_str(&format!("  {name:12} {about}\n"));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+const GROUPS: &[(&str, &[&str])] = &[
+    ("Start", &["demo", "init", "completions"]),
+    (
+        "Grains",
+        &["put", "get", "exists", "list", "supersede", "history"],
+    ),
+    ("Questions", &["query", "search"]),
+    ("Files", &["import", "export"]),
+    ("Care", &["stats", "check"]),
+    ("Without a store", &["validate", "grain"]),
+];
+
+const TAIL: &str = "\
+Exit codes: 0 done, 1 nothing found or refused in part, 2 failed, 3 denied by policy, 4 damage
+`grainstore COMMAND --help` says more.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_names_every_command_once() {
+        let command = Cli::command();
+        command.clone().debug_assert();
+        let mut grouped: Vec<_> = GROUPS.iter().flat_map(|(_, names)| *names).collect();
+        grouped.sort();
+        let mut all: Vec<_> = command.get_subcommands().map(Command::get_name).collect();
+        all.sort_unstable();
+        assert_eq!(grouped.into_iter().copied().collect::<Vec<_>>(), all);
+    }
+}

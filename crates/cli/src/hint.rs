@@ -1,0 +1,69 @@
+/// Returns what a person can do about an error of this code.
+pub(crate) fn hint(code: &str) -> Option<&'static str> {
+    Some(match code {
+        // The store.
+        "ERR_NOT_A_STORE" => {
+            "make a store with `grainstore init`, or name another directory with --store"
+        }
+        "ERR_STORE_EXISTS" => "it is ready for use: `put` and `import` add to it",
+        "ERR_STORE_VERSION" => {
+            "nothing was changed; use the version of grainstore that wrote it, or a newer one"
+        }
+        "ERR_STORE_LOCKED" => "another process has it open; wait until it is done, or stop it",
+        "ERR_STORAGE_FULL" => {
+            "free some space and run the same command again: what was acknowledged is safe, and \
+             what is there already is not stored twice"
+        }
+        "ERR_STORAGE_DAMAGED" => {
+            "`grainstore check` says what is damaged; import an export made before into a new store"
+        }
+        "ERR_STORAGE_IO" | "ERR_STORAGE_HALTED" => {
+            "look at the disk and at who may write there, then run the same command again"
+        }
+        "ERR_TEXT" => "the text index is derived: remove the store's `text` folder and try again",
+        // Grains of the store.
+        "ERR_NOT_FOUND" => "`grainstore list` and `grainstore search` show what is there",
+        "ERR_CONFLICT" => "`grainstore history ADDRESS` shows the current grain; supersede that",
+        "ERR_INVALIDATION_DENIED" => {
+            "`grainstore get` shows the grain's invalidation_policy; what replaces a grain goes in \
+             with `grainstore supersede`"
+        }
+        "ERR_INTEGRITY" => "these are not the bytes that were written; take them from elsewhere",
+        // What a caller writes.
+        "ERR_HASH_FORMAT" | "ERR_HASH_LENGTH" => {
+            "an address is 64 lower-case hexadecimal digits, or 8 to 16 of its first"
+        }
+        "ERR_AMBIGUOUS" => "give more of its digits",
+        "ERR_CURSOR" => "pass the next_cursor of the answer before, unchanged",
+        "ERR_FILTER" => "`grainstore query --help` says what filters there are",
+        "ERR_USAGE" => "`grainstore help` lists the commands; `grainstore COMMAND --help` explains",
+        "ERR_TERMINAL" => "write to a file with -o FILE, or pipe the output to a program",
+        // Grains as text and bytes.
+        "ERR_CORRUPT" => {
+            "JSON is read strictly (one object a line, no member twice); blobs must be canonical"
+        }
+        "ERR_NO_TYPE" | "ERR_UNKNOWN_TYPE" => {
+            "\"type\" is one of belief, event, state, workflow, action, observation, goal, \
+             reasoning, consensus, consent"
+        }
+        "ERR_SCHEMA" | "ERR_EMPTY" | "ERR_RANGE" => {
+            "the message names the field; OMS 1.3, section 8, lists what each type must have"
+        }
+        "ERR_NOT_MAP" => "a grain is a JSON object, one a line",
+        // Files.
+        "ERR_IO" => "look at the path and at who may read or write there",
+        "ERR_FORMAT_UNKNOWN" => "name the format with --format mg, jsonl or pam",
+        "ERR_MG_TRUNCATED" | "ERR_MG_CHECKSUM" | "ERR_MG_MAGIC" => {
+            "the file is not whole, or was changed on its way: copy it or export it again"
+        }
+        "ERR_UNSUPPORTED" => "this version does not do that yet",
+        "PAM_CHECKSUM" => {
+            "the file was changed after its export; --accept-bad-checksum reads it all the same"
+        }
+        "JSONL_STATUS" => "`import` takes the status lines of an export, `put` only grains",
+        code if code.starts_with("JSONL_") => "one grain a line: a JSON object in UTF-8",
+        code if code.starts_with("ERR_MG_") => "the file breaks a rule of OMS 1.3, section 11",
+        code if code.starts_with("PAM_") => "the file breaks a rule of Portable AI Memory 1.0",
+        _ => return None,
+    })
+}

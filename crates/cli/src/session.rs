@@ -1,0 +1,56 @@
+use std::path::{Path, PathBuf};
+
+use grainstore::store::Create;
+use grainstore::{Options, Store};
+
+use crate::output::Output;
+use crate::problem::Problem;
+
+/// What every command is given: which store, and where to say things.
+#[derive(Debug)]
+pub(crate) struct Session {
+    store: PathBuf,
+    pub(crate) out: Output,
+}
+
+impl Session {
+    pub(crate) const fn new(store: PathBuf, out: Output) -> Self {
+        Self { store, out }
+    }
+
+    /// Returns the directory of the store.
+    pub(crate) fn store_path(&self) -> &Path {
+        &self.store
+    }
+
+    /// Opens the store that must be there.
+    pub(crate) fn open(&self) -> Result<Store, Problem> {
+        self.open_or(Create::Never)
+    }
+
+    /// Opens the store, or creates it as `create` says, and tells what an open found.
+    pub(crate) fn open_or(&self, create: Create) -> Result<Store, Problem> {
+        let options = Options {
+            create,
+            ..Options::default()
+        };
+        let store = Store::open(&self.store, options)
+            .map_err(|error| Problem::of(&error).in_store(&self.store))?;
+        let opened = store.opened();
+        if opened.created && create != Create::New {
+            self.out.note(format!("created {}", self.store.display()));
+        }
+        if let Some(torn) = &opened.torn {
+            self.out.note(format!(
+                "note: a crash left {} bytes that nobody was told are safe; kept in {}/{}",
+                torn.bytes,
+                self.store.display(),
+                torn.file
+            ));
+        }
+        if let Some(reason) = &opened.text_rebuilt {
+            self.out.note(format!("note: text index rebuilt: {reason}"));
+        }
+        Ok(store)
+    }
+}

@@ -1,0 +1,100 @@
+//! SIGKILL in the middle of storing: every address that was printed is there afterwards.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+
+use grainstore::{ContentAddress, Options, Store};
+
+use crate::command::{Home, binary, event};
+
+const LINES: u64 = 10_000;
+const RUNS: u64 = 30;
+
+/// Of these runs the put is done again to its end.
+const AGAIN: [u64; 2] = [7, 21];
+
+#[test]
+fn what_was_acknowledged_survives_a_kill() {
+    let lines: String = (0..LINES).map(|number| event("killed", number)).collect();
+    let mut random = Random(0x6772_6169_6e73);
+    let mut torn = 0;
+    for run in 0..RUNS {
+        let home = Home::new();
+        let path = home.path("memory.grains");
+        let wanted = 1 + random.next() % 1_500;
+        let acknowledged = killed_put(&path, lines.clone(), wanted);
+        assert!(
+            acknowledged.len() as u64 >= wanted,
+            "run {run}: the put ended by itself"
+        );
+
+        let store = Store::open(&path, Options::default()).unwrap();
+        torn += u32::from(store.opened().torn.is_some());
+        let lost: Vec<_> = acknowledged
+            .iter()
+            .filter(|one| !store.exists(one))
+            .collect();
+        assert!(
+            lost.is_empty(),
+            "run {run}, {wanted} printed: lost {lost:?}"
+        );
+        drop(store);
+        assert_eq!(home.run(&["check"]).code, 0, "run {run}");
+
+        if AGAIN.contains(&run) {
+            let printed = home.put(&lines);
+            assert_eq!(printed.len() as u64, LINES);
+            let listed = home.addresses();
+            assert_eq!(listed.len() as u64, LINES, "none twice");
+            let listed: BTreeSet<_> = listed.into_iter().collect();
+            assert_eq!(listed, printed.into_iter().collect());
+        }
+    }
+    println!("{RUNS} kills, {torn} torn tails");
+}
+
+/// Returns what a `put -` printed until it was killed, a while after `wanted` addresses.
+fn killed_put(path: &Path, lines: String, wanted: u64) -> Vec<ContentAddress> {
+    let mut child = Command::new(binary())
+        .arg("--store")
+        .arg(path)
+        .args(["put", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let feeder = thread::spawn(move || drop(stdin.write_all(lines.as_bytes())));
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut acknowledged = Vec::new();
+    let mut line = String::new();
+    // A line cut short by the kill was not printed; what the pipe still holds was.
+    while stdout.read_line(&mut line).unwrap() > 0 && line.ends_with('\n') {
+        acknowledged.push(line.trim_end().parse().unwrap());
+        line.clear();
+        if acknowledged.len() as u64 == wanted {
+            child.kill().unwrap();
+        }
+    }
+    let status = child.wait().unwrap();
+    assert!(!status.success(), "it was killed");
+    feeder.join().unwrap();
+    acknowledged
+}
+
+/// A generator whose numbers are the same in every run (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+}

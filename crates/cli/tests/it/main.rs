@@ -1,0 +1,17 @@
+//! The command, run as its users run it: arguments in; stdout, stderr and an exit code out.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(
+    clippy::print_stdout,
+    reason = "a test says what it skipped and what it saw"
+)]
+
+mod command;
+mod demo;
+mod failures;
+mod files;
+mod grains;
+mod kill;
+mod put;
+mod questions;
+mod tool;

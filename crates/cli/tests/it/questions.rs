@@ -1,0 +1,153 @@
+//! query and search: answers, envelopes, pages, and text that would drive a terminal.
+
+use crate::command::{Home, belief, event, sample};
+
+#[test]
+fn a_query_is_answered_in_the_envelope_of_the_specification() {
+    let home = Home::new();
+    home.ok(&["import", &sample("grains.jsonl")]);
+    let args = [
+        "--json",
+        "query",
+        "--subject",
+        "mira",
+        "--relation",
+        "mg:prefers",
+    ];
+    let answer = home.run(&args).json();
+    assert_eq!(answer["total"], 7);
+    let first = &answer["results"][0];
+    assert_eq!(first["grain"]["subject"], "mira");
+    assert_eq!(first["score"], 1.0);
+    assert_eq!(
+        first["matched_fields"],
+        serde_json::json!(["subject", "relation"])
+    );
+    assert_eq!(first["content_address"].as_str().unwrap().len(), 64);
+
+    let page = home.run(&[&args[..], &["--limit", "4"]].concat()).json();
+    let cursor = page["next_cursor"].as_str().unwrap();
+    let rest = [&args[..], &["--limit", "4", "--cursor", cursor]].concat();
+    let rest = home.run(&rest).json();
+    assert_eq!(rest["results"].as_array().unwrap().len(), 3);
+    assert_eq!(rest["results"][2], answer["results"][6]);
+}
+
+#[test]
+fn each_filter_keeps_what_it_says() {
+    let home = Home::new();
+    home.ok(&["import", &sample("grains.jsonl")]);
+    let total = |args: &[&str]| {
+        let ran = home.run(&[&["--json", "query", "--limit", "0"], args].concat());
+        assert!(ran.code <= 1, "{ran:?}");
+        ran.json()["total"].as_u64().unwrap()
+    };
+    assert_eq!(total(&[]), 55);
+    assert_eq!(total(&["--type", "consent"]), 3);
+    assert_eq!(total(&["--namespace", "studio:climbing:sensors"]), 9);
+    assert!(total(&["--namespace", "studio"]) > 9);
+    assert_eq!(total(&["--run", "wall-watch"]), 3);
+    assert_eq!(total(&["--session", "dutch-2026-11-10"]), 5);
+    assert_eq!(
+        total(&["--tag", "phi:allergy", "--tag", "phi:medication"]),
+        1
+    );
+    assert_eq!(total(&["--user", "nobody"]), 0);
+    assert_eq!(total(&["--object", "A2"]), 1);
+    let before = total(&["--until", "2026-10-01"]);
+    let after = total(&["--since", "2026-10-02"]);
+    assert!(before > 0 && after > 0);
+    assert_eq!(before + after, 55);
+}
+
+#[test]
+fn superseded_grains_show_when_asked_for() {
+    let home = Home::new();
+    let old = home.put(&belief("user", "prefers", "tea")).remove(0);
+    home.write("new.json", belief("user", "prefers", "coffee"));
+    let new = home.ok(&["supersede", &old, "new.json"]);
+    let query = ["--json", "query", "--subject", "user"];
+    assert_eq!(home.run(&query).json()["total"], 1);
+    assert_eq!(
+        home.run(&[&query[..], &["--superseded"]].concat()).json()["total"],
+        2
+    );
+    let derived = home
+        .run(&["--json", "query", "--derived-from", &old])
+        .json();
+    assert_eq!(derived["results"][0]["content_address"], new.trim());
+}
+
+#[test]
+fn a_search_lists_the_best_first() {
+    let home = Home::new();
+    home.ok(&["import", &sample("sample.mg")]);
+    let shown = home.run(&["search", "peanut", "allergy"]);
+    assert!(
+        shown
+            .stdout
+            .lines()
+            .next()
+            .unwrap()
+            .contains("klimkade bar"),
+        "{shown:?}"
+    );
+    assert!(shown.stderr.contains(" of "), "{shown:?}");
+    let answer = home.run(&["--json", "search", "peanut allergy", "--type", "belief"]);
+    let answer = answer.json();
+    assert_eq!(answer["results"][0]["grain"]["type"], "belief");
+    let nothing = home.run(&["search", "submarine"]);
+    assert_eq!((nothing.code, nothing.stdout.as_str()), (1, ""));
+}
+
+#[test]
+fn nothing_found_is_exit_1_and_a_wrong_question_is_exit_2() {
+    let home = Home::new();
+    home.put(&event("something", 1));
+    assert_eq!(home.run(&["query", "--subject", "nobody"]).code, 1);
+    let ran = home.run(&["--json", "query", "--cursor", "41"]);
+    assert_eq!(
+        (ran.code, &ran.json()["error"]["code"]),
+        (2, &"ERR_CURSOR".into())
+    );
+    let ran = home.run(&["--json", "query", "--namespace", "studio:"]);
+    assert_eq!(
+        (ran.code, &ran.json()["error"]["code"]),
+        (2, &"ERR_FILTER".into())
+    );
+    let ran = home.run(&["--json", "query", "--type", "fcat"]);
+    assert_eq!(
+        (ran.code, &ran.json()["error"]["code"]),
+        (2, &"ERR_USAGE".into())
+    );
+    assert!(
+        ran.json()["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("belief")
+    );
+}
+
+#[test]
+fn text_of_strangers_cannot_drive_the_terminal() {
+    let home = Home::new();
+    let hostile = belief("\\u001b]0;owned\\u0007", "is", "\\u202egnp.exe\\u009b2J");
+    let address = home.put(&hostile).remove(0);
+    let address = address.as_str();
+    for args in [
+        &["query"][..],
+        &["get", address],
+        &["history", address],
+        &["search", "owned"],
+    ] {
+        let ran = home.run(args);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let is_hostile = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+        assert!(!ran.stdout.contains(is_hostile), "{ran:?}");
+        assert!(ran.stdout.contains("\\u202e"), "{ran:?}");
+    }
+    let json = home.run(&["--json", "get", address]).json();
+    assert_eq!(json["grain"]["object"], "\u{202e}gnp.exe\u{9b}2J");
+    let error = home.run_with(&["put", "-"], "{\"type\":\"\\u001b[31mred\"}\n");
+    assert!(!error.stderr.contains('\u{1b}'), "{error:?}");
+}

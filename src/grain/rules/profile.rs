@@ -1,0 +1,283 @@
+//! The domain profiles a grain declares by its tags (OMS Appendix A).
+//!
+//! Their rules bind whoever writes a grain; what others wrote is kept with a warning. Rules about
+//! export need the store and are not here.
+
+use std::collections::BTreeSet;
+
+use crate::codec::{Map, Value};
+
+use super::presence::is_present;
+use super::profile_table::PROFILES;
+use super::{Findings, jq, licence};
+use crate::grain::Error;
+
+/// A domain profile: its tag, the prefix of its fields, and what they hold.
+pub(super) struct Profile {
+    pub(super) tag: &'static str,
+    pub(super) prefix: &'static str,
+    pub(super) fields: &'static [(&'static str, Holds)],
+}
+
+/// What a profile's field holds.
+#[derive(Clone, Copy)]
+pub(super) enum Holds {
+    Text,
+    Texts,
+    Int,
+    /// An integer or a double: JSON does not tell them apart.
+    Number,
+    /// A number within bounds, and the bounds in words.
+    Share(f64, f64, &'static str),
+    Flag,
+    Map,
+    /// One of the texts listed.
+    OneOf(&'static [&'static str]),
+}
+
+/// The profiles a grain declares, judged step by step in the order of ruling T15.
+pub(super) struct Declared<'a> {
+    profiles: Vec<&'static Profile>,
+    fields: &'a Map,
+}
+
+impl<'a> Declared<'a> {
+    /// OMS A, rule 2: a profile binds where its tag is present, and only there.
+    pub(super) fn of(fields: &'a Map) -> Self {
+        let tags = fields.get("structural_tags");
+        let tags = tags.into_iter().flat_map(Value::texts);
+        let mut profiles: Vec<_> = tags
+            .filter(|tag| tag.starts_with("profile:"))
+            .filter_map(|tag| PROFILES.iter().find(|profile| profile.tag == tag))
+            .collect();
+        profiles.dedup_by_key(|profile| profile.tag);
+        Self { profiles, fields }
+    }
+
+    pub(super) fn check_presence(&self, findings: &mut Findings) -> Result<(), Error> {
+        // OMS A.1: health information is held for a reason that is named.
+        if self.has_health_information() && !is_present(self.fields, "processing_basis") {
+            findings.writer_rule(Error::Missing {
+                field: "processing_basis",
+                of: "profile:healthcare with phi: tags".into(),
+            })?;
+        }
+        if self.declares("int") {
+            for name in ["int:connector", "int:auth_type"] {
+                if self.get(name).is_none() {
+                    findings.warn(name, "recommended under profile:integration (OMS A.7)");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_kinds(&self, findings: &mut Findings) -> Result<(), Error> {
+        for (name, value) in self.members() {
+            let Some(holds) = self.holds(name) else {
+                findings.warn(name, "not a field of the profile (OMS A)");
+                continue;
+            };
+            let expected = holds.expected();
+            if !holds.fits(value) {
+                findings.writer_rule(Error::WrongKind {
+                    field: name.to_owned(),
+                    expected,
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_empty(&self, findings: &mut Findings) -> Result<(), Error> {
+        let basis = self.fields.get("processing_basis").and_then(Value::as_text);
+        if self.has_health_information() && basis == Some("") {
+            findings.writer_rule(Error::Empty {
+                field: "processing_basis".into(),
+            })?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_ranges(&self, findings: &mut Findings) -> Result<(), Error> {
+        for (name, value) in self.members() {
+            if let Some(Holds::Share(least, most, range)) = self.holds(name)
+                && number(value).is_some_and(|number| !(least..=most).contains(&number))
+            {
+                findings.writer_rule(Error::Range {
+                    field: name.to_owned(),
+                    range,
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_lists(&self, findings: &mut Findings) -> Result<(), Error> {
+        for (name, value) in self.members() {
+            if let (Some(Holds::OneOf(allowed)), Value::Text(text)) = (self.holds(name), value)
+                && !allowed.contains(&text.as_str())
+            {
+                findings.writer_rule(not_listed(name, text, &allowed.join(", ")))?;
+            }
+        }
+        self.check_licence(findings)?;
+        if self.declares("int") {
+            self.check_path(findings)?;
+            self.check_mapping(findings)?;
+        }
+        Ok(())
+    }
+
+    /// OMS A.1: what is under an open licence may be passed on by anybody.
+    fn check_licence(&self, findings: &mut Findings) -> Result<(), Error> {
+        let license = self.fields.get("license").and_then(Value::as_text);
+        if self.has_health_information() && license.is_some_and(licence::is_open) {
+            findings.writer_rule(Error::Forbidden {
+                field: "license".into(),
+                reason: "health information must not be under an open license (OMS A.1)",
+            })?;
+        }
+        Ok(())
+    }
+
+    /// OMS A.7: the parameters of the path and those listed are the same.
+    fn check_path(&self, findings: &mut Findings) -> Result<(), Error> {
+        let Some(template) = self.get("int:http_path").and_then(Value::as_text) else {
+            return Ok(());
+        };
+        let Some(in_path) = path_parameters(template) else {
+            return findings.writer_rule(Error::WrongKind {
+                field: "int:http_path".into(),
+                expected: "a path whose {parameters} are named and closed",
+            });
+        };
+        let listed = self.get("int:path_params");
+        if listed.is_none() && !in_path.is_empty() {
+            return findings.writer_rule(Error::Missing {
+                field: "int:path_params",
+                of: format!("int:http_path {template}"),
+            });
+        }
+        let listed: BTreeSet<_> = listed.into_iter().flat_map(Value::texts).collect();
+        let words = |set: &BTreeSet<&str>| set.iter().copied().collect::<Vec<_>>().join(", ");
+        if let Some(stray) = listed.difference(&in_path).next() {
+            findings.writer_rule(not_listed("int:path_params", stray, &words(&in_path)))?;
+        }
+        if let Some(stray) = in_path.difference(&listed).next() {
+            findings.writer_rule(not_listed("int:http_path", stray, &words(&listed)))?;
+        }
+        Ok(())
+    }
+
+    /// OMS A.7: the mapping is an expression of jq.
+    fn check_mapping(&self, findings: &mut Findings) -> Result<(), Error> {
+        let mapping = self.get("int:response_mapping").and_then(Value::as_text);
+        if mapping.is_some_and(|text| !jq::is_expression(text)) {
+            findings.writer_rule(Error::WrongKind {
+                field: "int:response_mapping".into(),
+                expected: "a jq expression",
+            })?;
+        }
+        Ok(())
+    }
+
+    fn declares(&self, prefix: &str) -> bool {
+        self.profiles.iter().any(|profile| profile.prefix == prefix)
+    }
+
+    /// OMS 27.4: any phi: tag marks health information.
+    fn has_health_information(&self) -> bool {
+        let tags = self.fields.get("structural_tags");
+        let mut tags = tags.into_iter().flat_map(Value::texts);
+        self.declares("hc") && tags.any(|tag| tag.starts_with("phi:"))
+    }
+
+    /// Returns a profile's field: those of A.7 live in `context`, others as often beside it.
+    fn get(&self, name: &str) -> Option<&'a Value> {
+        let context = self.fields.get("context").and_then(Value::as_map);
+        context
+            .and_then(|context| context.get(name))
+            .or_else(|| self.fields.get(name))
+    }
+
+    /// Returns every field with the prefix of a declared profile, wherever it stands.
+    fn members(&self) -> impl Iterator<Item = (&'a str, &'a Value)> {
+        let context = self.fields.get("context").and_then(Value::as_map);
+        let maps = (!self.profiles.is_empty()).then_some(self.fields);
+        let maps = maps.into_iter().chain(context);
+        maps.flat_map(Map::iter)
+            .filter(|(name, _)| self.profile_of(name).is_some())
+    }
+
+    fn profile_of(&self, name: &str) -> Option<&'static Profile> {
+        let (prefix, _) = name.split_once(':')?;
+        let mut profiles = self.profiles.iter().copied();
+        profiles.find(|profile| profile.prefix == prefix)
+    }
+
+    fn holds(&self, name: &str) -> Option<Holds> {
+        let fields = self.profile_of(name)?.fields;
+        let row = fields.iter().find(|(field, _)| *field == name)?;
+        Some(row.1)
+    }
+}
+
+impl Holds {
+    fn fits(self, value: &Value) -> bool {
+        match self {
+            Self::Text | Self::OneOf(_) => matches!(value, Value::Text(_)),
+            Self::Texts => value
+                .as_array()
+                .is_some_and(|items| items.iter().all(|item| item.as_text().is_some())),
+            Self::Int => matches!(value, Value::Int(_)),
+            Self::Number | Self::Share(..) => number(value).is_some(),
+            Self::Flag => matches!(value, Value::Bool(_)),
+            Self::Map => matches!(value, Value::Map(_)),
+        }
+    }
+
+    const fn expected(self) -> &'static str {
+        match self {
+            Self::Text | Self::OneOf(_) => "text",
+            Self::Texts => "an array of texts",
+            Self::Int => "an integer",
+            Self::Number | Self::Share(..) => "a number",
+            Self::Flag => "true or false",
+            Self::Map => "a map",
+        }
+    }
+}
+
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Float(float) => Some(*float),
+        Value::Int(int) => Some(int.to_f64()),
+        _ => None,
+    }
+}
+
+/// Returns the names between braces, or nothing if the braces do not pair.
+fn path_parameters(template: &str) -> Option<BTreeSet<&str>> {
+    let mut names = BTreeSet::new();
+    let mut parts = template.split('{');
+    if parts.next().is_some_and(|start| start.contains('}')) {
+        return None;
+    }
+    for part in parts {
+        let (name, rest) = part.split_once('}')?;
+        if name.is_empty() || rest.contains('}') {
+            return None;
+        }
+        names.insert(name);
+    }
+    Some(names)
+}
+
+fn not_listed(field: &str, value: &str, allowed: &str) -> Error {
+    Error::NotListed {
+        field: field.to_owned(),
+        value: value.to_owned(),
+        allowed: allowed.to_owned(),
+    }
+}
