@@ -202,6 +202,13 @@ fn every_ruling_that_is_cited_is_written_down() {
 }
 
 #[test]
+fn an_ignored_test_holds_nothing() {
+    let text =
+        "#[test]\n#[expect(\n  dead_code)]\nfn a() {}\n#[test]\n#[ignore]\nfn b() {}\nfn c() {}";
+    assert_eq!(tests_of(text), BTreeSet::from(["a"]));
+}
+
+#[test]
 fn citations_are_found_across_lists_and_lines() {
     let text = "(ruling F1) Rulings F2, F3 and I4: x. ruling\n    /// T5. rulings M6,\n//! S7 F8";
     let found = citations(text);
@@ -279,19 +286,15 @@ fn find(test: &str) -> Result<(), String> {
 /// The tests of a file that run: functions marked as tests and not ignored.
 fn tests_of(text: &str) -> BTreeSet<&str> {
     let mut tests = BTreeSet::new();
-    let mut is_test = false;
+    let (mut is_test, mut is_ignored) = (false, false);
     for line in text.lines().map(str::trim) {
-        if line == "#[test]" {
-            is_test = true;
-        } else if let Some(name) = line.strip_prefix("fn ") {
-            if is_test {
+        is_test |= line == "#[test]";
+        is_ignored |= line.starts_with("#[ignore");
+        if let Some(name) = line.strip_prefix("fn ") {
+            if is_test && !is_ignored {
                 tests.insert(name.split(['(', '<']).next().unwrap());
             }
-            is_test = false;
-        } else if line.starts_with("#[ignore")
-            || !(line.starts_with("#[") || line.starts_with("//"))
-        {
-            is_test = false;
+            (is_test, is_ignored) = (false, false);
         }
     }
     tests
