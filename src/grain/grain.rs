@@ -185,6 +185,11 @@ impl Grain {
         super::Time::from_ms(ms.unwrap_or_default())
     }
 
+    /// Returns what a reader should know about the grain although it is valid.
+    pub fn warnings(&self) -> Vec<Warning> {
+        rules::check(self.type_(), self.fields(), Origin::Foreign).unwrap_or_default()
+    }
+
     /// Returns the grain as a JSON object under full names.
     ///
     /// ```

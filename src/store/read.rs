@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use crate::codec::ContentAddress;
-use crate::grain::{Grain, Status, Time};
+use crate::grain::{Grain, Status, Time, Warning};
 use crate::index::{Family, Snapshot};
 
 use super::entry::StatusEntry;
@@ -119,6 +119,26 @@ impl Store {
             versions.insert(row, version);
         }
         Ok(versions.into_values().collect())
+    }
+
+    /// Returns what is odd about a grain although it is valid: by itself, and beside the grains
+    /// that are here. It need not be stored yet.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn warnings(&self, grain: &Grain) -> Result<Vec<Warning>, Error> {
+        let mut warnings = grain.warnings();
+        if let Some(parent) = grain.link("parent_message_id")
+            && let Some(parent) = self.get(&parent)?
+            && parent.text("session_id") != grain.text("session_id")
+        {
+            // OMS 28.6: all messages of a conversation share their session.
+            warnings.push(Warning {
+                field: "parent_message_id".into(),
+                message: "the parent message is of another session (OMS 28.6)",
+            });
+        }
+        Ok(warnings)
     }
 
     /// Reads the grain of a row; the caller got the row from this store's index.

@@ -1,6 +1,7 @@
 //! The integration tests, in one binary so that the full-text engine is linked once.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::print_stdout, reason = "a test says what it counted")]
 
 mod codec;
 mod codes;

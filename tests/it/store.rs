@@ -224,6 +224,27 @@ fn a_replaces_link_changes_no_status() {
 }
 
 #[test]
+fn a_reply_in_another_session_than_its_parent_is_a_warning_and_not_an_error() {
+    let store = memory();
+    let parent = store.put(Draft::event("hello").session("monday")).unwrap();
+    let warned = |session: &str| {
+        let reply = Draft::event("hi").session(session);
+        let reply = reply
+            .set("parent_message_id", parent)
+            .created_at(Time::from_ms(1));
+        let reply = reply.finish(Default::default()).unwrap();
+        let warnings = store.warnings(&reply).unwrap();
+        store.put(reply).unwrap();
+        warnings
+            .into_iter()
+            .map(|warning| warning.field)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(warned("monday"), Vec::<String>::new());
+    assert_eq!(warned("tuesday"), ["parent_message_id"]);
+}
+
+#[test]
 fn history_shows_a_lineage_from_any_of_its_grains() {
     let (options, clock) = at(0);
     let store = Store::in_memory(options).unwrap();

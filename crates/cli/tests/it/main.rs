@@ -14,4 +14,6 @@ mod grains;
 mod kill;
 mod put;
 mod questions;
+#[cfg(unix)]
+mod readme;
 mod tool;
