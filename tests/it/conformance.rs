@@ -75,10 +75,6 @@ const LEVEL_1: &[&str] = &[
 const LEVEL_2: &[&str] = &["14", "15", "17.2", "23", "24", "25", "26", "27", "28"];
 
 #[test]
-#[expect(
-    clippy::print_stdout,
-    reason = "the counts, for whoever asks with --nocapture"
-)]
 fn every_named_test_exists_and_the_counts_are_true() {
     let page = page("conformance.md");
     let (rows, mut faults) = rows(&page);
