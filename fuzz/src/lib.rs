@@ -14,7 +14,7 @@ pub mod meter;
 mod segment;
 
 pub use blob::decode_blob;
-pub use container::{build, read_mg};
+pub use container::{build, read_mg, with_footer};
 pub use frames::read_frames;
 pub use json::decode_json;
 pub use ledger::open_ledger;
