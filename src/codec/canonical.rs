@@ -27,8 +27,9 @@ impl Canonical {
     /// # Errors
     /// `ERR_FLOAT_INVALID` for NaN and infinities; `ERR_CORRUPT` for a byte-order mark, names that
     /// normalise to one, and nesting past the profile's depth.
-    pub fn new(map: Map, profile: super::Profile) -> Result<Self, Error> {
-        canonical_map(map, profile.depth_max()).map(Self)
+    pub fn new(mut map: Map, profile: super::Profile) -> Result<Self, Error> {
+        make_map_canonical(&mut map, profile.depth_max())?;
+        Ok(Self(map))
     }
 
     /// Takes a map that a strict decoder has just checked.
@@ -54,8 +55,9 @@ impl std::ops::Deref for Canonical {
 ///
 /// # Errors
 /// As [`Canonical::new`].
-pub(super) fn canonical_value(value: Value, profile: super::Profile) -> Result<Value, Error> {
-    canonical(value, profile.depth_max())
+pub(super) fn canonical_value(mut value: Value, profile: super::Profile) -> Result<Value, Error> {
+    make_canonical(&mut value, profile.depth_max())?;
+    Ok(value)
 }
 
 /// Returns text as canonical text spells it, for comparing with stored text (OMS 4.4).
@@ -71,48 +73,55 @@ pub fn nfc(text: &str) -> Cow<'_, str> {
     }
 }
 
-fn canonical(value: Value, depth_left: usize) -> Result<Value, Error> {
-    Ok(match value {
-        Value::Float(float) if !float.is_finite() => return Err(Error::FloatInvalid),
-        Value::Text(text) => Value::Text(canonical_text(text)?),
+fn make_canonical(value: &mut Value, depth_left: usize) -> Result<(), Error> {
+    match value {
+        Value::Float(float) if !float.is_finite() => Err(Error::FloatInvalid),
+        Value::Text(text) => make_text_canonical(text).map(drop),
         Value::Array(items) => {
             let below = descend(depth_left)?;
-            let items = items.into_iter().map(|item| canonical(item, below));
-            Value::Array(items.collect::<Result<_, _>>()?)
+            items
+                .iter_mut()
+                .try_for_each(|item| make_canonical(item, below))
         }
-        Value::Map(map) => Value::Map(canonical_map(map, depth_left)?),
-        flat => flat,
-    })
-}
-
-fn canonical_map(map: Map, depth_left: usize) -> Result<Map, Error> {
-    let below = descend(depth_left)?;
-    let mut pairs = Vec::with_capacity(map.len());
-    for (name, value) in map {
-        // OMS 4.5: null is omitted from maps and (ruling F14) kept in arrays.
-        if value != Value::Nil {
-            pairs.push((canonical_text(name)?, canonical(value, below)?));
-        }
+        Value::Map(map) => make_map_canonical(map, depth_left),
+        _ => Ok(()),
     }
-    Map::from_pairs(pairs).map_err(|_| Error::NotCanonical {
-        reason: "two names of one map are equal after NFC",
-    })
 }
 
-fn canonical_text(text: String) -> Result<String, Error> {
+fn make_map_canonical(map: &mut Map, depth_left: usize) -> Result<(), Error> {
+    let below = descend(depth_left)?;
+    let pairs = map.pairs_mut();
+    // OMS 4.5: null is omitted from maps and (ruling F14) kept in arrays.
+    pairs.retain(|(_, value)| !matches!(value, Value::Nil));
+    let mut is_renamed = false;
+    for (name, value) in pairs.iter_mut() {
+        is_renamed |= make_text_canonical(name)?;
+        make_canonical(value, below)?;
+    }
+    if is_renamed {
+        let pairs = std::mem::take(pairs);
+        *map = Map::from_pairs(pairs).map_err(|_| Error::NotCanonical {
+            reason: "two names of one map are equal after NFC",
+        })?;
+    }
+    Ok(())
+}
+
+/// Returns whether the text was another before.
+fn make_text_canonical(text: &mut String) -> Result<bool, Error> {
     if text.is_ascii() {
-        return Ok(text);
+        return Ok(false);
     }
     if text.contains(BOM) {
         return Err(Error::NotCanonical {
             reason: "text contains a byte-order mark (U+FEFF)",
         });
     }
-    Ok(if is_nfc(&text) {
-        text
-    } else {
-        text.nfc().collect()
-    })
+    if is_nfc(text) {
+        return Ok(false);
+    }
+    *text = text.nfc().collect();
+    Ok(true)
 }
 
 /// Checks text found in bytes: canonical text needs no change.

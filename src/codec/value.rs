@@ -185,13 +185,13 @@ impl Map {
 
     /// Returns the value of `name`.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        let at = self.position(name).ok()?;
+        let at = self.find(name)?;
         self.0.get(at).map(|(_, value)| value)
     }
 
     /// Returns the value of `name` for changing.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
-        let at = self.position(name).ok()?;
+        let at = self.find(name)?;
         self.0.get_mut(at).map(|(_, value)| value)
     }
 
@@ -242,7 +242,7 @@ impl Map {
 
     /// Returns whether `name` is present.
     pub fn contains(&self, name: &str) -> bool {
-        self.position(name).is_ok()
+        self.find(name).is_some()
     }
 
     /// Returns the entries in the order of the names' bytes.
@@ -255,6 +255,11 @@ impl Map {
         self.0
             .iter_mut()
             .map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// Returns the pairs, whose order the caller keeps.
+    pub(super) const fn pairs_mut(&mut self) -> &mut Vec<(String, Value)> {
+        &mut self.0
     }
 
     /// Returns the number of entries.
@@ -270,7 +275,19 @@ impl Map {
     fn position(&self, name: &str) -> Result<usize, usize> {
         self.0.binary_search_by(|(key, _)| key.as_str().cmp(name))
     }
+
+    /// Returns where `name` is: in a short map most names are told apart by their length alone.
+    fn find(&self, name: &str) -> Option<usize> {
+        if self.0.len() <= SHORT {
+            self.0.iter().position(|(key, _)| key == name)
+        } else {
+            self.position(name).ok()
+        }
+    }
 }
+
+/// How many entries are walked rather than searched.
+const SHORT: usize = 24;
 
 impl IntoIterator for Map {
     type Item = (String, Value);

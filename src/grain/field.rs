@@ -1,6 +1,3 @@
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
 use super::table::FIELDS;
 
 /// A field of the specification: its name, the short key it is stored under, and what it holds.
@@ -63,12 +60,12 @@ pub enum Holds {
 impl Field {
     /// Returns the field of a full name.
     pub fn named(name: &str) -> Option<&'static Self> {
-        BY_NAME.get(name).copied()
+        find(&BY_NAME, name, |field| field.name)
     }
 
     /// Returns the field of a short key; `cnt` and `content` both mean `content` (ruling F3).
     pub fn keyed(key: &str) -> Option<&'static Self> {
-        BY_KEY.get(key).copied()
+        find(&BY_KEY, key, |field| field.key)
     }
 
     /// Returns every field of the table.
@@ -91,8 +88,87 @@ impl Field {
     }
 }
 
-static BY_NAME: LazyLock<HashMap<&'static str, &'static Field>> =
-    LazyLock::new(|| FIELDS.iter().map(|field| (field.name, field)).collect());
+/// Looks a text up in one of the indexes below.
+fn find(
+    index: &[u8; SLOTS],
+    text: &str,
+    text_of: impl Fn(&'static Field) -> &'static str,
+) -> Option<&'static Field> {
+    let mut slot = slot_of(text.as_bytes());
+    loop {
+        // An empty slot points behind the table, and there are more slots than fields.
+        let field = FIELDS.get(usize::from(*index.get(slot)?))?;
+        if text_of(field) == text {
+            return Some(field);
+        }
+        slot = (slot + 1) % SLOTS;
+    }
+}
 
-static BY_KEY: LazyLock<HashMap<&'static str, &'static Field>> =
-    LazyLock::new(|| FIELDS.iter().map(|field| (field.key, field)).collect());
+/// Every field of every grain is looked up several times, so the table has its own index: rows by
+/// a slot that follows from the length and three bytes of the text.
+static BY_NAME: [u8; SLOTS] = index(false);
+
+static BY_KEY: [u8; SLOTS] = index(true);
+
+const fn index(by_key: bool) -> [u8; SLOTS] {
+    assert!(FIELDS.len() < EMPTY as usize, "rows are numbered in a byte");
+    let mut slots = [EMPTY; SLOTS];
+    let mut row = 0;
+    while row < FIELDS.len() {
+        let field = &FIELDS[row];
+        let text = if by_key { field.key } else { field.name };
+        let mut slot = slot_of(text.as_bytes());
+        while slots[slot] != EMPTY {
+            slot = (slot + 1) % SLOTS;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "asserted above")]
+        {
+            slots[slot] = row as u8;
+        }
+        row += 1;
+    }
+    slots
+}
+
+const fn slot_of(text: &[u8]) -> usize {
+    let len = text.len();
+    if len == 0 {
+        return 0;
+    }
+    let sum = len * 131 + text[0] as usize * 7 + text[len / 2] as usize * 31;
+    (sum + text[len - 1] as usize * 257) % SLOTS
+}
+
+const SLOTS: usize = 1024;
+
+const EMPTY: u8 = u8::MAX;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_is_found_by_its_name_and_by_its_key_and_nothing_else_is() {
+        for field in FIELDS {
+            assert_eq!(Field::named(field.name), Some(field));
+            assert_eq!(Field::keyed(field.key), Some(field));
+            for text in [field.name, field.key] {
+                for other in [&text[1..], &format!("{text}x"), &text.to_uppercase()] {
+                    let named = Field::named(other).is_none_or(|field| field.name == other);
+                    let keyed = Field::keyed(other).is_none_or(|field| field.key == other);
+                    assert!(named && keyed, "{other}");
+                }
+            }
+        }
+        assert!(Field::named("").is_none() && Field::keyed("").is_none());
+    }
+
+    #[test]
+    fn no_text_is_looked_for_in_many_slots() {
+        for index in [&BY_NAME, &BY_KEY] {
+            let runs = index.split(|row| *row == EMPTY).map(<[u8]>::len);
+            assert!(runs.max() < Some(8));
+        }
+    }
+}

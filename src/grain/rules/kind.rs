@@ -10,7 +10,7 @@ use crate::grain::{Error, Type};
 pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) -> Result<(), Error> {
     for (name, value) in fields.iter() {
         if let Some(field) = Field::named(name) {
-            expect(name, field.holds, value)?;
+            expect(&[name], field.holds, value)?;
             each_member(name, value, expect)?;
         }
     }
@@ -28,24 +28,27 @@ pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) -> Result<(
     check_sources(fields)
 }
 
-/// Judges those members of a nested field whose kind is known, under their full names.
+/// Judges those members of a nested field whose kind is known, by the path that leads to each.
 fn each_member(
     field: &str,
     value: &Value,
-    judge: fn(&str, Holds, &Value) -> Result<(), Error>,
+    judge: fn(&[&str], Holds, &Value) -> Result<(), Error>,
 ) -> Result<(), Error> {
+    if !matches!(value, Value::Array(_) | Value::Map(_)) {
+        return Ok(());
+    }
     let members = members_of(field);
     for entry in entries(value) {
         for (member, holds) in members {
             if let Some(value) = entry.get(member) {
-                judge(&format!("{field}.{member}"), *holds, value)?;
+                judge(&[field, member], *holds, value)?;
             }
         }
     }
     Ok(())
 }
 
-fn expect(name: &str, holds: Holds, value: &Value) -> Result<(), Error> {
+fn expect(path: &[&str], holds: Holds, value: &Value) -> Result<(), Error> {
     let (fits, expected) = match holds {
         Holds::Any => (true, "any value"),
         Holds::Text => (is_text(value), "text"),
@@ -77,7 +80,7 @@ fn expect(name: &str, holds: Holds, value: &Value) -> Result<(), Error> {
         Ok(())
     } else {
         Err(Error::WrongKind {
-            field: name.to_owned(),
+            field: path.join("."),
             expected,
         })
     }
@@ -111,7 +114,7 @@ fn check_sources(fields: &Map) -> Result<(), Error> {
 pub(super) fn check_ranges(fields: &Map) -> Result<(), Error> {
     for (name, value) in fields.iter() {
         if let Some(field) = Field::named(name) {
-            in_range(name, field.holds, value)?;
+            in_range(&[name], field.holds, value)?;
             each_member(name, value, in_range)?;
         }
     }
@@ -133,7 +136,7 @@ pub(super) fn check_ranges(fields: &Map) -> Result<(), Error> {
     }
 }
 
-fn in_range(name: &str, holds: Holds, value: &Value) -> Result<(), Error> {
+fn in_range(path: &[&str], holds: Holds, value: &Value) -> Result<(), Error> {
     let (within, range) = match (holds, value) {
         (Holds::Unit, Value::Float(float)) => ((0.0..=1.0).contains(float), "0.0 to 1.0"),
         (Holds::Count, Value::Int(int)) => (int.as_u64().is_some(), "not negative"),
@@ -144,7 +147,7 @@ fn in_range(name: &str, holds: Holds, value: &Value) -> Result<(), Error> {
     if within {
         Ok(())
     } else {
-        Err(out_of_range(name, range))
+        Err(out_of_range(&path.join("."), range))
     }
 }
 

@@ -18,8 +18,9 @@ pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) -> Result<(
     for (field, member, allowed) in NESTED_LISTS {
         for entry in entries_of(fields, field) {
             if let Some(value) = entry.get(member).and_then(Value::as_text)
-                && let Err(error) = one_of(&format!("{field}.{member}"), value, allowed)
+                && !allowed.contains(&value)
             {
+                let error = not_listed(format!("{field}.{member}"), value, allowed);
                 match *field {
                     // Ruling T13: closed for writers; later revisions put other values there.
                     "related_to" => findings.writer_rule(error)?,
@@ -71,11 +72,15 @@ fn one_of(field: &str, value: &str, allowed: &[&str]) -> Result<(), Error> {
     if allowed.contains(&value) {
         return Ok(());
     }
-    Err(Error::NotListed {
-        field: field.to_owned(),
+    Err(not_listed(field.to_owned(), value, allowed))
+}
+
+pub(super) fn not_listed(field: String, value: &str, allowed: &[&str]) -> Error {
+    Error::NotListed {
+        field,
         value: value.to_owned(),
         allowed: allowed.join(", "),
-    })
+    }
 }
 
 const LISTS: &[(&str, &[&str])] = &[

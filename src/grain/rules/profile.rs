@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::codec::{Map, Value};
 
+use super::listed::not_listed;
 use super::presence::is_present;
 use super::profile_table::PROFILES;
 use super::{Findings, jq, licence};
@@ -118,7 +119,7 @@ impl<'a> Declared<'a> {
             if let (Some(Holds::OneOf(allowed)), Value::Text(text)) = (self.holds(name), value)
                 && !allowed.contains(&text.as_str())
             {
-                findings.writer_rule(not_listed(name, text, &allowed.join(", ")))?;
+                findings.writer_rule(not_listed(name.to_owned(), text, allowed))?;
             }
         }
         self.check_licence(findings)?;
@@ -160,12 +161,15 @@ impl<'a> Declared<'a> {
             });
         }
         let listed: BTreeSet<_> = listed.into_iter().flat_map(Value::texts).collect();
-        let words = |set: &BTreeSet<&str>| set.iter().copied().collect::<Vec<_>>().join(", ");
+        let stray_of = |field: &str, stray: &str, set: &BTreeSet<&str>| {
+            let allowed: Vec<_> = set.iter().copied().collect();
+            not_listed(field.to_owned(), stray, &allowed)
+        };
         if let Some(stray) = listed.difference(&in_path).next() {
-            findings.writer_rule(not_listed("int:path_params", stray, &words(&in_path)))?;
+            findings.writer_rule(stray_of("int:path_params", stray, &in_path))?;
         }
         if let Some(stray) = in_path.difference(&listed).next() {
-            findings.writer_rule(not_listed("int:http_path", stray, &words(&listed)))?;
+            findings.writer_rule(stray_of("int:http_path", stray, &listed))?;
         }
         Ok(())
     }
@@ -272,12 +276,4 @@ fn path_parameters(template: &str) -> Option<BTreeSet<&str>> {
         names.insert(name);
     }
     Some(names)
-}
-
-fn not_listed(field: &str, value: &str, allowed: &str) -> Error {
-    Error::NotListed {
-        field: field.to_owned(),
-        value: value.to_owned(),
-        allowed: allowed.to_owned(),
-    }
 }
