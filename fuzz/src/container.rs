@@ -8,6 +8,7 @@ use lz4_flex::frame::FrameEncoder;
 use sha2::{Digest, Sha256};
 
 use crate::blob::accepted;
+use crate::choice;
 use crate::meter::{Bound, COMPRESSED, PLAIN, measure};
 
 /// Reads an archive. An input that begins like one is read as it is and with a footer that fits;
@@ -23,7 +24,10 @@ pub fn read_mg(data: &[u8]) {
     }
     read(data);
     if let Some((bytes, _footer)) = data.split_last_chunk::<32>() {
-        read(&with_footer(bytes.to_vec()));
+        let mended = with_footer(bytes.to_vec());
+        if mended != data {
+            read(&mended);
+        }
     }
 }
 
@@ -36,15 +40,13 @@ fn bound_of(file: &[u8]) -> Bound {
 
 fn read(file: &[u8]) {
     let bound = bound_of(file);
-    let report = measure(bound, file.len(), || {
-        mg::Archive::verify(Cursor::new(file), OPTIONS)
-    });
     let opened = measure(bound, file.len(), || {
         mg::Archive::open(Cursor::new(file), OPTIONS)
     });
     let archive = match opened {
         Ok(archive) => archive,
         Err(error) => {
+            let report = mg::Archive::verify(Cursor::new(file), OPTIONS);
             assert_eq!(report.findings.len(), 1);
             assert_eq!(report.findings[0].to_string(), error.to_string());
             return;
@@ -64,17 +66,25 @@ fn read(file: &[u8]) {
             Err(_) => refused += 1,
         }
     }
-    assert_eq!(
-        (grains.len() as u64, refused),
-        (report.grains, report.refused)
-    );
-    assert!(report.grains + refused <= u64::from(archive.grains()));
-    assert_eq!(report.is_valid(), refused == 0);
+    assert!(grains.len() as u64 + refused <= u64::from(archive.grains()));
     assert!(records.unclaimed().count() <= archive.manifest_entries());
-    if report.is_valid() {
-        // One compression is enough for one input; which, the input's length decides.
-        let all = [Compression::None, Compression::Zstd, Compression::Lz4];
-        written_again(&grains, all[file.len() % all.len()]);
+    match choice(
+        [
+            None,
+            Some(Compression::None),
+            Some(Compression::Zstd),
+            Some(Compression::Lz4),
+        ],
+        file.len(),
+    ) {
+        None => {
+            let report = mg::Archive::verify(Cursor::new(file), OPTIONS);
+            let found = (report.grains, report.refused);
+            assert_eq!(found, (grains.len() as u64, refused));
+            assert_eq!(report.is_valid(), refused == 0);
+        }
+        Some(compression) if refused == 0 => written_again(&grains, compression),
+        Some(_) => {}
     }
 }
 

@@ -1,3 +1,5 @@
+use grainstore::codec::Profile;
+use grainstore::grain::Grain;
 use grainstore::interchange::mg::{read_frames as read, write_end, write_frame};
 
 use crate::blob::accepted;
@@ -5,32 +7,60 @@ use crate::meter::{PLAIN, measure};
 
 /// Reads bytes as a stream of grains.
 ///
-/// - Every grain has its address.
-/// - The grains, written as a stream, are read as the same grains; and if nothing was refused, the
-///   stream is the front of the input.
-/// - Frames end with the input: there is no grain or error without four bytes for it, but one.
+/// - It comes apart where its lengths say, and nowhere else; a frame is a grain if its bytes alone
+///   are one, and every grain has its address.
+/// - There is an error at the end of what was cut short or is too long, and nothing after it.
+/// - The grains, written as a stream, are read as the same grains.
 pub fn read_frames(data: &[u8]) {
-    let mut grains = Vec::new();
-    let mut errors = 0;
     let mut records = read(data);
-    while let Some(record) = measure(PLAIN, data.len(), || records.next()) {
-        match record {
-            Ok(record) => {
-                accepted(&record.grain, record.grain.blob());
+    let mut rest = data;
+    let mut stream = Vec::new();
+    let mut grains = Vec::new();
+    loop {
+        let frame = next_frame(&mut rest);
+        let record = measure(PLAIN, data.len(), || records.next());
+        match (frame, record) {
+            (Frame::End, None) => break,
+            (Frame::Broken, Some(Err(_))) => {
+                assert!(records.next().is_none());
+                break;
+            }
+            (Frame::Blob(blob), Some(Ok(record))) => {
+                accepted(&record.grain, blob);
+                write_frame(&mut stream, &record.grain).expect("memory takes everything");
                 grains.push(record.grain);
             }
-            Err(_) => errors += 1,
+            (Frame::Blob(blob), Some(Err(_))) => {
+                assert!(Grain::from_foreign_blob(blob.to_vec(), Profile::Extended).is_err());
+            }
+            (frame, record) => panic!("{frame:?} was read as {record:?}"),
         }
     }
-    assert!((grains.len() + errors - usize::from(errors > 0)) * 4 <= data.len());
-    let mut stream = Vec::new();
-    for grain in &grains {
-        write_frame(&mut stream, grain).expect("a grain that was read is written");
-    }
     write_end(&mut stream).expect("memory takes everything");
-    if errors == 0 {
-        assert!(data.starts_with(&stream));
-    }
     let again = read(stream.as_slice()).map(|record| record.expect("it was read before").grain);
     assert!(again.eq(grains));
+}
+
+#[derive(Debug)]
+enum Frame<'a> {
+    Blob(&'a [u8]),
+    End,
+    Broken,
+}
+
+fn next_frame<'a>(rest: &mut &'a [u8]) -> Frame<'a> {
+    let Some((len, after)) = rest.split_first_chunk() else {
+        return Frame::Broken;
+    };
+    let len = u32::from_be_bytes(*len) as usize;
+    if len == 0 {
+        return Frame::End;
+    }
+    match after.split_at_checked(len) {
+        Some((blob, after)) if len <= Profile::Extended.blob_len_max() => {
+            *rest = after;
+            Frame::Blob(blob)
+        }
+        _ => Frame::Broken,
+    }
 }

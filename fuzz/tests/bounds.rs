@@ -20,7 +20,6 @@ fn a_grain_of_the_smallest_values_costs_a_value_for_each_byte() {
             Grain::from_foreign_blob(blob.clone(), Profile::Extended).unwrap();
         });
         let per_byte = peak / blob.len();
-        println!("{per_byte} bytes a byte for {name}");
         assert!(per_byte <= 66, "{per_byte} bytes a byte for {name}");
     }
 }
@@ -34,7 +33,6 @@ fn a_grain_of_text_costs_a_few_times_its_bytes() {
         Grain::from_blob(blob.clone(), Profile::Extended).unwrap();
     });
     let per_byte = peak / blob.len();
-    println!("{per_byte} bytes a byte");
     assert!(per_byte < 3, "{per_byte} bytes a byte");
 }
 
@@ -48,7 +46,6 @@ fn an_archive_that_is_a_bomb_costs_one_grain() {
             let report = mg::Archive::verify(Cursor::new(&file), mg::ReadOptions::default());
             assert!(report.is_valid());
         });
-        println!("{compression:?}: {peak} bytes for {}", file.len());
         assert!(peak <= COMPRESSED.free, "{compression:?}: {peak}");
     }
 }
@@ -68,7 +65,6 @@ fn json_costs_as_much_as_a_blob() {
             Value::from_json(&text).unwrap();
         });
         let per_byte = peak / text.len();
-        println!("{per_byte} bytes a byte for {}", &one[..1]);
         assert!(per_byte <= 66, "{per_byte} bytes a byte for {one}");
     }
 }
@@ -90,7 +86,6 @@ fn an_lz4_frame_may_ask_for_blocks_of_4_mib_and_gets_them() {
         let report = mg::Archive::verify(Cursor::new(&file), mg::ReadOptions::default());
         assert_eq!((report.grains, report.refused), (0, 1), "{report:?}");
     });
-    println!("{peak} bytes for {}", file.len());
     assert!(peak <= 9 << 20, "{peak}");
 }
 
