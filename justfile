@@ -24,8 +24,9 @@ demo:
 seeds:
     cargo run --quiet --manifest-path fuzz/Cargo.toml --example seeds
 
-# A minute for each fuzz target (needs cargo-fuzz; stable will do)
+# A minute for each fuzz target, and what the largest inputs cost (needs cargo-fuzz)
 fuzz: seeds
+    cargo test --quiet --manifest-path fuzz/Cargo.toml
     just _campaign -max_total_time={{seconds}}
 
 # Ten million inputs for each fuzz target
