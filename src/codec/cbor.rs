@@ -1,6 +1,6 @@
 //! Deterministic CBOR (OMS 16.2, RFC 8949 4.2.1): text-keyed maps, no tags, no indefinite lengths.
 
-use super::reader::Reader;
+use super::reader::{Reader, room};
 use super::value::{Int, Map, Value};
 use super::{Error, Profile};
 
@@ -115,7 +115,7 @@ fn read_array(reader: &mut Reader<'_>, info: u8, floats: &mut Floats) -> Result<
     let declared = read_argument(reader, info)?;
     let len = reader.count(declared, 1)?;
     reader.nested(|reader| {
-        let mut items = Vec::new();
+        let mut items = room(len);
         for _ in 0..len {
             items.push(read(reader, floats)?);
         }
@@ -127,7 +127,7 @@ fn read_map(reader: &mut Reader<'_>, info: u8, floats: &mut Floats) -> Result<Va
     let declared = read_argument(reader, info)?;
     let len = reader.count(declared, 2)?;
     reader.nested(|reader| {
-        let mut pairs: Vec<(String, Value)> = Vec::new();
+        let mut pairs: Vec<(String, Value)> = room(len);
         for _ in 0..len {
             let head = reader.byte()?;
             if head >> 5 != 3 {

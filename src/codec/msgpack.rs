@@ -1,6 +1,6 @@
 //! Canonical MessagePack (OMS 4, 16.1): one encoding for each value, and no other is accepted.
 
-use super::reader::Reader;
+use super::reader::{Reader, room};
 use super::value::{Int, Map, Value};
 use super::{Error, Profile};
 
@@ -119,7 +119,7 @@ fn shortest(reader: &Reader<'_>, number: u64, least: u64) -> Result<u64, Error> 
 fn read_array(reader: &mut Reader<'_>, declared: u64) -> Result<Value, Error> {
     let len = reader.count(declared, 1)?;
     reader.nested(|reader| {
-        let mut items = Vec::new();
+        let mut items = room(len);
         for _ in 0..len {
             items.push(read(reader)?);
         }
@@ -130,7 +130,7 @@ fn read_array(reader: &mut Reader<'_>, declared: u64) -> Result<Value, Error> {
 fn read_map(reader: &mut Reader<'_>, declared: u64) -> Result<Value, Error> {
     let len = reader.count(declared, 2)?;
     reader.nested(|reader| {
-        let mut map = Map::new();
+        let mut pairs = room(len);
         let mut last: Option<&str> = None;
         for _ in 0..len {
             let name = read_name(reader)?;
@@ -142,9 +142,9 @@ fn read_map(reader: &mut Reader<'_>, declared: u64) -> Result<Value, Error> {
             if reader.peek() == Some(0xc0) {
                 return Err(reader.fault("null members must be omitted"));
             }
-            map.push_sorted(name.to_owned(), read(reader)?);
+            pairs.push((name.to_owned(), read(reader)?));
         }
-        Ok(Value::Map(map))
+        Ok(Value::Map(Map::from_sorted(pairs)))
     })
 }
 

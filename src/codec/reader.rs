@@ -104,3 +104,9 @@ impl<'a> Reader<'a> {
         self.fault("a length reaches past the end")
     }
 }
+
+/// Returns a vector for a declared number of items, with room for the first four at most: a vector
+/// that grows from nothing takes room for four, which arrays of one in arrays of one multiply.
+pub(super) fn room<T>(declared: u64) -> Vec<T> {
+    Vec::with_capacity(usize::try_from(declared.min(4)).unwrap_or_default())
+}

@@ -210,10 +210,10 @@ impl Map {
         }
     }
 
-    /// Adds a name that sorts after all others; the caller knows that it does.
-    pub(crate) fn push_sorted(&mut self, name: String, value: Value) {
-        debug_assert!(self.0.last().is_none_or(|(last, _)| *last < name));
-        self.0.push((name, value));
+    /// Takes pairs whose names are unique and in order; the caller knows that they are.
+    pub(super) fn from_sorted(pairs: Vec<(String, Value)>) -> Self {
+        debug_assert!(pairs.is_sorted_by(|a, b| a.0 < b.0));
+        Self(pairs)
     }
 
     /// Builds a map from pairs in any order; returns the first name that comes twice as the error.

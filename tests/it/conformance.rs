@@ -120,10 +120,8 @@ fn what_turns_a_test_red_names_rules_and_tests_that_exist() {
     let page = page("conformance.md");
     let (rows, _) = rows(&page);
     let (_, table) = page.split_once(SAMPLE).unwrap();
-    let lines: Vec<&str> = table
-        .lines()
-        .filter(|line| line.starts_with("| "))
-        .collect();
+    let is_row = |line: &&str| line.starts_with('|') && !line.starts_with("| ---");
+    let lines: Vec<&str> = table.lines().filter(is_row).collect();
     for line in &lines[1..] {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
         let ["", id, _, tests, ""] = cells[..] else {
@@ -197,6 +195,13 @@ fn every_ruling_that_is_cited_is_written_down() {
     assert!(cited.len() > 50, "{cited:?}");
     cited.retain(|id, _| !written.contains(id));
     assert!(cited.is_empty(), "{cited:?}");
+}
+
+#[test]
+fn an_ignored_test_holds_nothing() {
+    let text =
+        "#[test]\n#[expect(\n  dead_code)]\nfn a() {}\n#[test]\n#[ignore]\nfn b() {}\nfn c() {}";
+    assert_eq!(tests_of(text), BTreeSet::from(["a"]));
 }
 
 #[test]
@@ -277,19 +282,15 @@ fn find(test: &str) -> Result<(), String> {
 /// The tests of a file that run: functions marked as tests and not ignored.
 fn tests_of(text: &str) -> BTreeSet<&str> {
     let mut tests = BTreeSet::new();
-    let mut is_test = false;
+    let (mut is_test, mut is_ignored) = (false, false);
     for line in text.lines().map(str::trim) {
-        if line == "#[test]" {
-            is_test = true;
-        } else if let Some(name) = line.strip_prefix("fn ") {
-            if is_test {
+        is_test |= line == "#[test]";
+        is_ignored |= line.starts_with("#[ignore");
+        if let Some(name) = line.strip_prefix("fn ") {
+            if is_test && !is_ignored {
                 tests.insert(name.split(['(', '<']).next().unwrap());
             }
-            is_test = false;
-        } else if line.starts_with("#[ignore")
-            || !(line.starts_with("#[") || line.starts_with("//"))
-        {
-            is_test = false;
+            (is_test, is_ignored) = (false, false);
         }
     }
     tests

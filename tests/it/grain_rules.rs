@@ -419,6 +419,33 @@ fn each_field_has_the_kind_its_type_asks_for() {
 }
 
 #[test]
+fn agreed_content_of_any_kind_is_read_from_elsewhere_with_a_warning() {
+    // Ruling T2.
+    for agreed in ["7", "[1]", "true"] {
+        let json = MINIMAL[8].replace("NOW", r#""agreed_content": "?", NOW"#);
+        let mut fields = parsed(&json);
+        fields.insert("agreed_content", Value::from_json(agreed).unwrap());
+        let entries = fields.into_iter().map(|(name, value)| {
+            let key = Field::named(&name).map_or("?", |field| field.key);
+            (key, value)
+        });
+        let map = Canonical::new(entries.collect(), Profile::Extended).unwrap();
+        let created = map.get("ca").and_then(Value::as_i64).unwrap();
+        let header = Header {
+            flags: Flags::default(),
+            type_byte: Type::Consensus.byte(),
+            namespace_hash: [0, 0],
+            created_at_sec: Header::seconds(created),
+        };
+        let mut blob = header.to_bytes().to_vec();
+        Encoding::MessagePack.encode_into(&mut blob, &map);
+        assert!(Grain::from_blob(blob.clone(), Profile::Extended).is_err());
+        let (_, warnings) = Grain::from_foreign_blob(blob, Profile::Extended).unwrap();
+        assert_eq!(warnings[0].field, "agreed_content");
+    }
+}
+
+#[test]
 fn each_phase_of_an_action_refuses_what_it_excludes() {
     let results = [
         r#""content": 1"#,

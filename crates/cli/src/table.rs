@@ -4,16 +4,60 @@ use crate::address::short;
 use crate::output::width;
 use crate::printable::{cut, printable};
 
-/// Returns a line for a grain in a list: something before, its type, what it says, its address.
-pub(crate) fn row(before: &str, grain: &Grain, after: &str) -> String {
-    let of = grain.type_().to_string();
-    let address = short(&grain.address());
-    let fixed = before.chars().count() + TYPE_WIDTH + address.len() + after.chars().count() + 4;
-    let room = width().saturating_sub(fixed).max(20);
-    // Escaped before it is cut: an escape is longer than what it stands for.
-    let says = cut(&printable(&readable(&grain.summary())), room);
-    let line = format!("{before}{of:TYPE_WIDTH$}  {says:room$}  {address}{after}");
-    line.trim_end().to_owned()
+/// Grains in lines with aligned columns: something before, the type, what it says, the address.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    indent: usize,
+    rows: Vec<Row>,
+}
+
+#[derive(Debug)]
+struct Row {
+    before: String,
+    of: String,
+    says: String,
+    after: String,
+}
+
+impl Table {
+    /// Starts a table that will be shown this many characters in from the left.
+    pub(crate) fn indented(indent: usize) -> Self {
+        Self {
+            indent,
+            ..Self::default()
+        }
+    }
+
+    /// Adds a grain; `before` has the same width in every row, or is empty.
+    pub(crate) fn add(&mut self, before: impl Into<String>, grain: &Grain, after: &str) {
+        self.rows.push(Row {
+            before: before.into(),
+            of: grain.type_().to_string(),
+            // Escaped before it is cut: an escape is longer than what it stands for.
+            says: printable(&readable(&grain.summary())),
+            after: format!("{}  {after}", short(&grain.address())),
+        });
+    }
+
+    /// Returns the lines, each as long as the terminal is wide at most.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = String> {
+        let widest = |part: fn(&Row) -> &String| {
+            let widths = self.rows.iter().map(|row| part(row).chars().count());
+            widths.max().unwrap_or_default()
+        };
+        let of_width = widest(|row| &row.of);
+        let others = self.indent + widest(|row| &row.before) + of_width + widest(|row| &row.after);
+        let room = width().saturating_sub(others + GAPS).max(SAYS_MIN);
+        let room = room.min(widest(|row| &row.says));
+        self.rows.iter().map(move |row| {
+            let Row {
+                before, of, after, ..
+            } = row;
+            let says = cut(&row.says, room);
+            let line = format!("{before}{of:of_width$}  {says:room$}  {after}");
+            line.trim_end().to_owned()
+        })
+    }
 }
 
 /// Shortens identifiers and addresses, of which nobody reads more than the beginning.
@@ -25,5 +69,8 @@ fn readable(summary: &str) -> String {
 /// Longer than any word that is one.
 const WORD_WIDTH: usize = 24;
 
-/// The longest name of a type.
-const TYPE_WIDTH: usize = "observation".len();
+/// What is left of a summary on the narrowest terminal.
+const SAYS_MIN: usize = 20;
+
+/// Two blanks on both sides of what a grain says.
+const GAPS: usize = 4;

@@ -2,11 +2,12 @@
 
 use crate::codec::{self, ContentAddress, Map, Value};
 
+use super::Findings;
 use super::presence::{entries, entries_of};
 use crate::grain::field::{Field, Holds};
 use crate::grain::{Error, Type};
 
-pub(super) fn check(of: Type, fields: &Map) -> Result<(), Error> {
+pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) -> Result<(), Error> {
     for (name, value) in fields.iter() {
         if let Some(field) = Field::named(name) {
             expect(&[name], field.holds, value)?;
@@ -17,7 +18,11 @@ pub(super) fn check(of: Type, fields: &Map) -> Result<(), Error> {
         // OMS 8.1: the object is text or a map; 6.2: an Event's content is text.
         Type::Belief => one_of(fields, "object", "text or a map", is_text_or_map),
         Type::Event => one_of(fields, "content", "text", is_text),
-        Type::Consensus => one_of(fields, "agreed_content", "text or a map", is_text_or_map),
+        // Ruling T2: the text says so in one place and "any" in another, so it binds writers only.
+        Type::Consensus => {
+            let agreed = one_of(fields, "agreed_content", "text or a map", is_text_or_map);
+            agreed.or_else(|error| findings.writer_rule(error))
+        }
         _ => Ok(()),
     }?;
     check_sources(fields)

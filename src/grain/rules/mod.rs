@@ -61,7 +61,7 @@ pub(super) fn check(of: Type, fields: &Map, origin: Origin) -> Result<Vec<Warnin
     index_layer(fields, &mut findings)?;
     presence::check(of, fields, &mut findings)?;
     profiles.check_presence(&mut findings)?;
-    kind::check(of, fields)?;
+    kind::check(of, fields, &mut findings)?;
     profiles.check_kinds(&mut findings)?;
     presence::check_empty(of, fields)?;
     profiles.check_empty(&mut findings)?;

@@ -7,7 +7,7 @@ use grainstore::query::Exported;
 use grainstore::{Filter, Store};
 use serde_json::json;
 
-use super::import::loss_json;
+use super::import::{loss_json, loss_text};
 use crate::exit::Exit;
 use crate::filters::Filters;
 use crate::output::is_screen;
@@ -71,7 +71,7 @@ impl Export {
             filter = filter.with_superseded();
         }
         if is_stdout {
-            let bar = progress::bytes(&session.out, "exporting".to_owned());
+            let bar = progress::bytes(&session.out, "exporting");
             let mut writer = bar.wrap_write(session.out.bytes());
             let exported = store.export(self.format(), &filter, self.options(), &mut writer)?;
             bar.finish_and_clear();
@@ -138,11 +138,7 @@ fn summary(exported: &Exported, to: &str) -> String {
         text.push_str(&format!(" and {} files more", exported.files - 1));
     }
     if !exported.loss.is_empty() {
-        let loss = exported.loss.iter();
-        let loss: Vec<_> = loss
-            .map(|(field, count)| format!("{field} ({count})"))
-            .collect();
-        text.push_str(&format!("; not carried: {}", loss.join(", ")));
+        text.push_str(&format!("; not carried: {}", loss_text(&exported.loss)));
     }
     text
 }

@@ -24,7 +24,7 @@ enum Verb {
 
 /// Turn JSON grains into blobs, line by line
 ///
-/// For each line: {"address": …, "blob": "<hex>"}, or {"error": {"code", "message", "line", …}}.
+/// For each line: {"address": …, "blob": "HEX"}, or {"error": {"code", "message", "line", …}}.
 /// created_at is required: nothing but the line decides the bytes. Exit 1 if any line failed.
 #[derive(Debug, Args)]
 struct Encode {

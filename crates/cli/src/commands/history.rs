@@ -5,9 +5,8 @@ use serde_json::{Value, json};
 use super::get::status_json;
 use crate::address::{self, short};
 use crate::exit::Exit;
-use crate::output::Output;
 use crate::session::Session;
-use crate::table;
+use crate::table::Table;
 
 /// Show what a grain replaced and what replaced it
 #[derive(Debug, Args)]
@@ -25,25 +24,28 @@ impl History {
             let versions: Result<Vec<Value>, _> = versions.iter().map(version_json).collect();
             session.out.json(&json!({ "versions": versions? }))?;
         } else {
-            show(&versions, &mut session.out)?;
+            for line in timeline(&versions, 0).lines() {
+                session.out.line(line)?;
+            }
         }
         Ok(Exit::Done)
     }
 }
 
-/// Writes a timeline, oldest first.
-pub(super) fn show(versions: &[Version], out: &mut Output) -> std::io::Result<()> {
+/// Returns a timeline, oldest first.
+pub(super) fn timeline(versions: &[Version], indent: usize) -> Table {
+    let mut table = Table::indented(indent);
     for version in versions {
         let status = &version.status;
         let state = match status.superseded_by {
-            Some(by) => format!("  superseded by {}", short(&by)),
-            None if status.is_current() => "  current".to_owned(),
-            None => "  no longer current".to_owned(),
+            Some(by) => format!("superseded by {}", short(&by)),
+            None if status.is_current() => "current".to_owned(),
+            None => "no longer current".to_owned(),
         };
         let time = format!("{}  ", version.grain.created_at());
-        out.line(table::row(&time, &version.grain, &state))?;
+        table.add(time, &version.grain, &state);
     }
-    Ok(())
+    table
 }
 
 fn version_json(version: &Version) -> serde_json::Result<Value> {

@@ -207,11 +207,7 @@ fn report_oddities(
         out.line(format!("    and {more} more; --json lists all of them"))?;
     }
     if !loss.is_empty() {
-        let fields: Vec<_> = loss
-            .iter()
-            .map(|(field, count)| format!("{field} ({count})"))
-            .collect();
-        out.line(format!("  not carried: {}", fields.join(", ")))?;
+        out.line(format!("  not carried: {}", loss_text(loss)))?;
     }
     Ok(())
 }
@@ -241,6 +237,16 @@ fn findings_json(findings: &[(interchange::Place, String)]) -> Vec<Value> {
     findings.collect()
 }
 
+/// Returns what was not carried, field by field.
+pub(super) fn loss_text(loss: &Loss) -> String {
+    let fields = loss.iter();
+    let fields: Vec<_> = fields
+        .map(|(field, count)| format!("{field} ({count})"))
+        .collect();
+    fields.join(", ")
+}
+
+/// Returns the members of `loss` in JSON output.
 pub(super) fn loss_json(loss: &Loss) -> Value {
     loss.iter()
         .map(|(field, count)| (field.to_owned(), json!(count)))

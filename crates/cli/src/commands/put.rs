@@ -21,7 +21,7 @@ use crate::session::Session;
 /// From stdin (`-`) grains are stored as they come, up to 256 at a time: a wrong line ends the
 /// command and takes back at most the lines whose addresses were not printed.
 ///
-/// A line may also be {"address": …, "blob": "<hex>"}, as `grain encode` writes it.
+/// A line may also be {"address": …, "blob": "HEX"}, as `grain encode` writes it.
 #[derive(Debug, Args)]
 pub(crate) struct Put {
     /// The file, or - for stdin

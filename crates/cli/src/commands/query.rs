@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::filters::Filters;
 use crate::output::Output;
 use crate::session::Session;
-use crate::table;
+use crate::table::Table;
 
 /// Find grains by their fields, oldest first
 ///
@@ -54,17 +54,8 @@ pub(super) fn show(envelope: &Envelope, scores: Scores, out: &mut Output) -> io:
     if out.is_json() {
         return writeln!(out.bytes(), "{}", envelope.to_json());
     }
-    for found in &envelope.results {
-        let before = match scores {
-            Scores::Shown => format!("{:.2}  ", found.score),
-            Scores::Hidden => String::new(),
-        };
-        let after = if found.status.is_current() {
-            ""
-        } else {
-            "  superseded"
-        };
-        out.line(table::row(&before, &found.grain, after))?;
+    for line in table(envelope, scores, 0).lines() {
+        out.line(line)?;
     }
     out.flush()?;
     let least = if envelope.total_is_lower_bound {
@@ -81,4 +72,22 @@ pub(super) fn show(envelope: &Envelope, scores: Scores, out: &mut Output) -> io:
         _ => format!("{shown} of {least}{total}{}", next.unwrap_or_default()),
     });
     Ok(())
+}
+
+/// Returns the lines of an answer.
+pub(super) fn table(envelope: &Envelope, scores: Scores, indent: usize) -> Table {
+    let mut table = Table::indented(indent);
+    for found in &envelope.results {
+        let before = match scores {
+            Scores::Shown => format!("{:.2}  ", found.score),
+            Scores::Hidden => String::new(),
+        };
+        let is_current = found.status.is_current();
+        table.add(
+            before,
+            &found.grain,
+            if is_current { "" } else { "superseded" },
+        );
+    }
+    table
 }

@@ -7,7 +7,7 @@ use super::import::{FormatArg, read, report_errors, report_reading};
 use crate::exit::Exit;
 use crate::session::Session;
 
-/// Judge a file without a store: exit 0 if an import would take all of it, 2 if not
+/// Judge a file without a store: exit 0 if an import would take all of it, 1 if not
 #[derive(Debug, Args)]
 pub(crate) struct Validate {
     /// The file, or the directory of a PAM store
@@ -30,7 +30,7 @@ impl Validate {
             Ok(Exit::Done)
         } else {
             report_errors(&reading, &self.path, &mut session.out)?;
-            Ok(Exit::Failed)
+            Ok(Exit::Nothing)
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Bad input and a bad world: a code, a place and a hint; nothing stored is lost or changed.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::command::{Home, binary, event, sample};
 
@@ -102,11 +103,21 @@ fn a_store_of_a_newer_format() {
 #[test]
 fn a_store_that_another_process_has_open() {
     let (home, address) = home_with_a_grain();
-    let open = grainstore::Store::open(home.path("memory.grains"), Default::default()).unwrap();
+    let mut other = home.command();
+    let other = other
+        .args(["put", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut other = other.spawn().unwrap();
+    let mut stdin = other.stdin.take().unwrap();
+    stdin.write_all(event("precious", 1).as_bytes()).unwrap();
+    let mut stdout = BufReader::new(other.stdout.take().unwrap());
+    stdout.read_line(&mut String::new()).unwrap();
     home.write("one.jsonl", event("new", 2));
     home.run(&["--json", "put", "one.jsonl"])
         .fails(2, "ERR_STORE_LOCKED", "memory.grains");
-    drop(open);
+    drop(stdin);
+    assert!(other.wait().unwrap().success());
     still_only(&home, &address);
 }
 

@@ -8,6 +8,7 @@ use grainstore::store::{Create, Options, Severity};
 use grainstore::{ContentAddress, Filter, Store};
 
 use super::stage::Stage;
+use crate::commands::import::loss_text;
 use crate::exit::Exit;
 use crate::problem::Problem;
 
@@ -22,7 +23,12 @@ pub(super) fn export(stage: &mut Stage<'_>, store: &Store, archive: &Path) -> an
     let options = mg::WriteOptions::default();
     let exported = store.export_file(Format::Mg, &filter, options, archive)?;
     let size = indicatif::BinaryBytes(archive.metadata()?.len());
-    Ok(stage.say(format!("{} grains, {size}", exported.grains))?)
+    stage.say(format!("{} grains, {size}", exported.grains))?;
+    if !exported.loss.is_empty() {
+        let loss = loss_text(&exported.loss);
+        stage.say(format!("what an archive has no place for: {loss}"))?;
+    }
+    Ok(())
 }
 
 /// Imports the archive into another store, and compares.

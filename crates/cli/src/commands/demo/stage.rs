@@ -50,7 +50,7 @@ impl<'a> Stage<'a> {
 
     /// Says what came of it.
     pub(super) fn say(&mut self, text: impl fmt::Display) -> io::Result<()> {
-        self.out.line(format!("     {text}"))?;
+        self.out.line(format!("{:INDENT$}{text}", ""))?;
         self.out.flush()
     }
 
@@ -70,3 +70,6 @@ impl<'a> Stage<'a> {
         self.out.line(text)
     }
 }
+
+/// How far in from the left a result stands.
+pub(super) const INDENT: usize = 5;

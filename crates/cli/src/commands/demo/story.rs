@@ -7,10 +7,11 @@ use grainstore::{ContentAddress, Draft, Envelope, Filter, Store};
 
 use super::data::{self, SOURCES};
 use super::folder::Temporary;
-use super::stage::Stage;
+use super::stage::{INDENT, Stage};
 use crate::address::short;
+use crate::commands::history::timeline;
+use crate::commands::query::{Scores, table};
 use crate::problem::Problem;
-use crate::table;
 
 /// Imports the three sources.
 pub(super) fn import(stage: &mut Stage<'_>, path: &Path) -> anyhow::Result<Store> {
@@ -51,7 +52,7 @@ pub(super) fn search(stage: &mut Stage<'_>, store: &Store) -> anyhow::Result<()>
         &["--store demo.grains search \"peanut allergy\" --limit 6"],
     )?;
     let envelope = store.search("peanut allergy", &Filter::new(), 6)?;
-    show(stage, &envelope, true)
+    show(stage, &envelope, Scores::Shown)
 }
 
 /// Asks by the parts of a triple.
@@ -61,7 +62,7 @@ pub(super) fn query(stage: &mut Stage<'_>, store: &Store) -> anyhow::Result<()> 
         &["--store demo.grains query --subject mira --relation mg:prefers"],
     )?;
     let filter = Filter::new().subject("mira").relation("mg:prefers");
-    show(stage, &store.query(&filter, 20, None)?, false)
+    show(stage, &store.query(&filter, 20, None)?, Scores::Hidden)
 }
 
 /// Replaces one grain, and fails to replace another that is locked.
@@ -84,15 +85,8 @@ pub(super) fn supersede(stage: &mut Stage<'_>, store: &Store) -> anyhow::Result<
         .namespace("mira:dutch")
         .user("mira-okafor");
     store.supersede(&old, new.clone().derived_from(old), Some(REASON))?;
-    for version in store.history(&old)? {
-        let state = match version.status.superseded_by {
-            Some(by) => format!("  superseded by {}", short(&by)),
-            None => "  current".to_owned(),
-        };
-        let created = version.grain.created_at().to_string();
-        let day = created.get(..10).unwrap_or(&created);
-        let (address, says) = (short(&version.grain.address()), version.grain.summary());
-        stage.say(format!("{day}  {says}  {address}{state}"))?;
+    for line in timeline(&store.history(&old)?, INDENT).lines() {
+        stage.say(line)?;
     }
     match store.supersede(&locked, new.derived_from(locked), None) {
         Ok(_) => anyhow::bail!("a locked grain was superseded"),
@@ -104,15 +98,9 @@ pub(super) fn supersede(stage: &mut Stage<'_>, store: &Store) -> anyhow::Result<
     Ok(())
 }
 
-fn show(stage: &mut Stage<'_>, envelope: &Envelope, has_scores: bool) -> anyhow::Result<()> {
-    for found in &envelope.results {
-        let before = if has_scores {
-            format!("     {:.2}  ", found.score)
-        } else {
-            "     ".to_owned()
-        };
-        let row = table::row(&before, &found.grain, "");
-        stage.say(row.trim_start())?;
+fn show(stage: &mut Stage<'_>, envelope: &Envelope, scores: Scores) -> anyhow::Result<()> {
+    for line in table(envelope, scores, INDENT).lines() {
+        stage.say(line)?;
     }
     let (shown, total) = (envelope.results.len(), envelope.total);
     Ok(stage.say(format!("{shown} of {total}"))?)

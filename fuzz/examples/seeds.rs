@@ -1,0 +1,216 @@
+//! Writes what the fuzzer starts from: `corpus/<target>/`, made of the published vectors and the
+//! example data, and `grainstore.dict`, the names and keys of all fields.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use grainstore::codec::{Compression, Encoding, Profile, Value};
+use grainstore::grain::{Draft, Field, Grain, Status, Time, Type, Verification};
+use grainstore::interchange::{self, mg};
+use grainstore::ledger::{Access, Disk, Kind, Ledger, MemoryDisk, NewEntry, Options};
+use grainstore_fuzz::STORE_ID;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+fn main() -> Result<()> {
+    let lines = fs::read_to_string(root().join("examples/data/grains.jsonl"))?;
+    let vectors = fs::read_to_string(root().join("test-vectors/oms/grains.json"))?;
+    let vectors = Value::from_json(&vectors)?;
+    let inputs: Vec<String> = vectors
+        .as_array()
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|vector| Some(vector.as_map()?.get("input")?.to_json()))
+        .chain(lines.lines().map(str::to_owned))
+        .collect();
+    let mut blobs: Vec<Vec<u8>> = vectors
+        .as_array()
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|vector| vector.as_map()?.get("blob_hex")?.as_text())
+        .map(|hex| data_encoding::HEXLOWER.decode(hex.as_bytes()))
+        .collect::<std::result::Result<_, _>>()?;
+    let mut grains = Vec::new();
+    for (nth, input) in inputs.iter().enumerate() {
+        let encoding = [Encoding::MessagePack, Encoding::Cbor][nth % 2];
+        if let Ok(grain) = finish(input, encoding) {
+            blobs.push(grain.blob().to_vec());
+            grains.push(grain);
+        }
+    }
+    let inputs: Vec<Vec<u8>> = inputs.into_iter().map(String::into_bytes).collect();
+    write("decode_json", &inputs)?;
+    write("decode_blob", &blobs)?;
+    write("read_frames", &streams(&grains)?)?;
+    write("read_mg", &archives(&grains)?)?;
+    write("open_ledger", &ledgers(&grains)?)?;
+    fs::write(root().join("fuzz/grainstore.dict"), dictionary()?)?;
+    Ok(())
+}
+
+fn finish(json: &str, encoding: Encoding) -> std::result::Result<Grain, grainstore::grain::Error> {
+    let draft = Draft::from_json(json)?.encoding(encoding);
+    let draft = draft.created_at_or(Time::from_ms(1_768_471_200_000));
+    draft.finish(Profile::Extended)
+}
+
+/// Streams of one to four grains, which stay below the length of an input.
+fn streams(grains: &[Grain]) -> Result<Vec<Vec<u8>>> {
+    let mut streams = Vec::new();
+    for (nth, some) in grains.chunks(4).enumerate() {
+        let mut stream = Vec::new();
+        for grain in &some[..1 + nth % some.len()] {
+            mg::write_frame(&mut stream, grain)?;
+        }
+        mg::write_end(&mut stream)?;
+        streams.push(stream);
+    }
+    Ok(streams)
+}
+
+/// Archives as they are, and the parts that archives are built from.
+fn archives(grains: &[Grain]) -> Result<Vec<Vec<u8>>> {
+    let mut archives = Vec::new();
+    for (nth, some) in grains.chunks(3).enumerate() {
+        let status = match nth % 3 {
+            0 => Status::default(),
+            1 => Status {
+                superseded_by: Some(some[0].address()),
+                system_valid_to: Some(Time::from_ms(1_768_471_200_000)),
+                ..Status::default()
+            },
+            _ => Status {
+                verification: Verification::Contested,
+                ..Status::default()
+            },
+        };
+        for (codec, compression) in [Compression::None, Compression::Zstd, Compression::Lz4]
+            .into_iter()
+            .enumerate()
+        {
+            let options = mg::WriteOptions {
+                compression,
+                ..mg::WriteOptions::default()
+            };
+            let entries = some.iter().map(|grain| mg::Entry::of(grain, &status));
+            let mut file = Vec::new();
+            mg::write(&mut file, entries.collect(), options, |address| {
+                let grain = some.iter().find(|grain| grain.address() == address);
+                Ok::<_, interchange::Error>(grain.cloned().unwrap_or_else(|| some[0].clone()))
+            })?;
+            let manifest = manifest_of(&file, some);
+            archives.push(file);
+            archives.push(parts(codec, some, &manifest)?);
+        }
+    }
+    Ok(archives)
+}
+
+/// Returns the manifest of an archive that is not compressed; of another, none.
+fn manifest_of(file: &[u8], grains: &[Grain]) -> Vec<u8> {
+    let region: usize = grains.iter().map(|grain| grain.blob().len()).sum();
+    let start = 16 + 4 * grains.len() + region;
+    let end = file.len().saturating_sub(32);
+    let manifest = (file.get(9) == Some(&0)).then(|| file.get(start..end));
+    manifest.flatten().unwrap_or_default().to_vec()
+}
+
+fn parts(codec: usize, grains: &[Grain], manifest: &[u8]) -> Result<Vec<u8>> {
+    let mut bytes = vec![u8::try_from(codec << 5)?, u8::try_from(grains.len())?, 1];
+    for grain in grains {
+        bytes.extend_from_slice(&u16::try_from(grain.blob().len())?.to_be_bytes());
+        bytes.extend_from_slice(grain.blob());
+    }
+    bytes.extend_from_slice(manifest);
+    Ok(bytes)
+}
+
+/// The frames of ledgers, under every way to read them.
+fn ledgers(grains: &[Grain]) -> Result<Vec<Vec<u8>>> {
+    let mut ledgers = Vec::new();
+    for (nth, some) in grains.chunks(3).enumerate() {
+        let disk = Arc::new(MemoryDisk::default());
+        let ledger = Ledger::create(disk.clone(), STORE_ID, Options::default())?;
+        let mut split = 0;
+        for (time_ms, grain) in (1_768_471_200_000..).zip(some) {
+            let entries = [
+                (Kind::Grain, grain.blob()),
+                (Kind::ALL[nth % Kind::ALL.len()], b"{}"),
+            ];
+            let entries = entries.map(|(kind, body)| NewEntry {
+                kind,
+                actor: (nth % 2 == 0).then_some(0),
+                body,
+                hash: None,
+            });
+            let len = 1 + nth % 2;
+            ledger.append(time_ms, &entries[..len], &mut |salt: &mut [u8]| {
+                salt.fill(9)
+            })?;
+            if split == 0 {
+                split = segment(&disk)?.len() - 32;
+            }
+        }
+        let segment = segment(&disk)?;
+        let mode = u8::try_from(nth % 8)? << 3;
+        ledgers.push([&[mode], &segment[..]].concat());
+        for bits in [1, 3] {
+            ledgers.push([&[mode | bits], &segment[32..]].concat());
+        }
+        let split = u16::try_from(split)?.to_be_bytes();
+        ledgers.push([&[mode | 7], &split[..], &segment[32..]].concat());
+    }
+    Ok(ledgers)
+}
+
+fn segment(disk: &MemoryDisk) -> Result<Vec<u8>> {
+    let file = disk.open("ledger/0000000000000001.seg", Access::Read)?;
+    let mut bytes = vec![0; usize::try_from(file.len_bytes()?)?];
+    file.read_at(&mut bytes, 0)?;
+    Ok(bytes)
+}
+
+fn dictionary() -> Result<String> {
+    let mut text = String::new();
+    let fields = Field::all()
+        .iter()
+        .flat_map(|field| [field.name, field.key]);
+    for word in fields.chain(Type::STANDARD.iter().filter_map(|of| of.name())) {
+        // A short text of MessagePack, of CBOR, and of JSON.
+        let len = word.len();
+        if len < 32 {
+            writeln!(text, "\"\\x{:02x}{word}\"", 0xa0 | len)?;
+        }
+        if len < 24 {
+            writeln!(text, "\"\\x{:02x}{word}\"", 0x60 | len)?;
+        }
+        writeln!(text, "\"\\\"{word}\\\":\"")?;
+    }
+    for word in [
+        "GFRM",
+        "GRAINLOG",
+        "MG\\x01",
+        "profile:integration",
+        "pii:",
+        "phi:",
+    ] {
+        writeln!(text, "\"{word}\"")?;
+    }
+    Ok(text)
+}
+
+fn write(target: &str, seeds: &[Vec<u8>]) -> Result<()> {
+    let folder = root().join("fuzz/corpus").join(target);
+    fs::create_dir_all(&folder)?;
+    for (nth, seed) in seeds.iter().enumerate() {
+        fs::write(folder.join(format!("seed-{nth:03}")), seed)?;
+    }
+    Ok(())
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}

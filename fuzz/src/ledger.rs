@@ -1,0 +1,198 @@
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use grainstore::ledger::{
+    Access, Disk, Entry, Error, Header, Kind, Ledger, MemoryDisk, NewEntry, Opened, Options,
+    Verification, verify,
+};
+
+use crate::meter::{PLAIN, measure};
+use crate::segment::{STORE_ID, mend_frames, with_header};
+
+/// Opens a ledger whose segments are the input.
+///
+/// The first byte says how: with headers that fit or without (bit 0), with checks made to fit or
+/// without (bit 1), as one segment or two (bit 2), and how many entries the caller has seen durable
+/// (bits 3 to 5).
+///
+/// - Opening and verifying agree on what is sound, and neither changes a damaged ledger.
+/// - No byte is dropped: what opening cuts off is in the file it names.
+/// - What was opened opens again to the same entries, is verified without a finding, reads every
+///   entry as it was visited, and takes another.
+pub fn open_ledger(data: &[u8]) {
+    let Some((mode, bytes)) = data.split_first() else {
+        return;
+    };
+    let watermark = u64::from(mode >> 3 & 7);
+    let segments = segments(*mode, bytes);
+    let disk = Arc::new(disk_of(&segments));
+    let found = measure(PLAIN, data.len(), || verify(&*disk, &STORE_ID));
+    let found = found.expect("memory can be read");
+    assert_eq!(contents(&disk, &segments), segments, "verifying is reading");
+    let mut visited = Vec::new();
+    let opened = measure(PLAIN, data.len(), || open(&disk, watermark, &mut visited));
+    match opened {
+        Err(error) => {
+            assert_eq!(contents(&disk, &segments), segments, "{error}");
+            let is_early = visited.len() as u64 == found.entries && found.entries < watermark;
+            assert!(!found.findings.is_empty() || is_early, "{error}");
+        }
+        Ok((ledger, opened)) => {
+            assert_eq!(opened.torn.is_none(), found.findings.is_empty());
+            assert!(ledger.len() >= watermark);
+            nothing_dropped(&disk, &segments, &opened);
+            sound(&ledger, &visited);
+            if opened.torn.is_none() {
+                assert_eq!((found.entries, found.head), (ledger.len(), ledger.head()));
+            }
+            let (len, head) = (ledger.len(), ledger.head());
+            drop(ledger);
+            opens_again(&disk, len, head, &visited);
+        }
+    }
+}
+
+type Visited = Vec<(Header, Vec<u8>)>;
+
+fn open(
+    disk: &Arc<MemoryDisk>,
+    watermark: u64,
+    visited: &mut Visited,
+) -> Result<(Ledger, Opened), Error> {
+    let disk: Arc<MemoryDisk> = Arc::clone(disk);
+    Ledger::open(
+        disk,
+        STORE_ID,
+        Options::default(),
+        watermark,
+        &mut |entry: &Entry<'_>| visited.push((entry.header, entry.body.to_vec())),
+    )
+}
+
+fn segments(mode: u8, bytes: &[u8]) -> Vec<Vec<u8>> {
+    let [has_header, is_mended, is_two] = [1, 2, 4].map(|bit| mode & bit != 0);
+    let (one, two) = match bytes.split_at_checked(2) {
+        Some((len, rest)) if is_two => {
+            let len = usize::from(u16::from_be_bytes([len[0], len[1]]));
+            rest.split_at(len.min(rest.len()))
+        }
+        _ => (bytes, &[][..]),
+    };
+    let mut first = 0;
+    let mut segments = Vec::new();
+    for (number, frames) in [(1, one), (2, two)] {
+        if number == 2 && !is_two {
+            break;
+        }
+        let mut frames = frames.to_vec();
+        let next = if is_mended {
+            mend_frames(&mut frames, first)
+        } else {
+            first
+        };
+        segments.push(if has_header {
+            with_header(number, first, &frames)
+        } else {
+            frames
+        });
+        first = next;
+    }
+    segments
+}
+
+fn disk_of(segments: &[Vec<u8>]) -> MemoryDisk {
+    let disk = MemoryDisk::default();
+    let fill = || {
+        disk.create_folder("ledger")?;
+        for (nth, bytes) in segments.iter().enumerate() {
+            disk.create(&name_of(nth))?.write_at(bytes, 0)?;
+        }
+        std::io::Result::Ok(())
+    };
+    fill().expect("memory takes everything");
+    disk
+}
+
+fn name_of(nth: usize) -> String {
+    format!("ledger/{:016}.seg", nth + 1)
+}
+
+fn contents(disk: &MemoryDisk, segments: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let names = disk.list("ledger").expect("the folder is there");
+    assert_eq!(names.len(), segments.len());
+    (0..segments.len())
+        .map(|nth| content(disk, &name_of(nth)).expect("the segment is there"))
+        .collect()
+}
+
+fn content(disk: &MemoryDisk, name: &str) -> Option<Vec<u8>> {
+    let file = disk.open(name, Access::Read).ok()?;
+    let len = file.len_bytes().expect("memory has a length");
+    let mut bytes = vec![0; usize::try_from(len).expect("memory has room for it")];
+    file.read_at(&mut bytes, 0).expect("memory can be read");
+    Some(bytes)
+}
+
+fn nothing_dropped(disk: &MemoryDisk, segments: &[Vec<u8>], opened: &Opened) {
+    for (nth, before) in segments.iter().enumerate() {
+        let mut after = content(disk, &name_of(nth)).unwrap_or_default();
+        if let Some(torn) = &opened.torn
+            && torn.segment as usize == nth + 1
+        {
+            let aside = content(disk, &torn.file).expect("the torn tail is where it says");
+            assert_eq!(
+                (torn.offset, torn.bytes),
+                (after.len() as u64, aside.len() as u64)
+            );
+            after.extend(aside);
+        }
+        assert_eq!(&after, before);
+    }
+}
+
+/// Holds an open ledger to the entries that were visited when it was opened.
+fn sound(ledger: &Ledger, visited: &Visited) {
+    let Verification {
+        entries,
+        head,
+        findings,
+    } = ledger.verify().expect("memory can be read");
+    assert_eq!(findings, []);
+    assert_eq!((entries, head), (ledger.len(), ledger.head()));
+    assert_eq!(entries, visited.len() as u64);
+    let is = |entry: &Entry<'_>, (header, body): &(Header, Vec<u8>)| {
+        entry.header == *header && *entry.body == **body
+    };
+    for (sequence, entry) in (0..).zip(visited) {
+        assert_eq!(entry.0.sequence, sequence);
+        let read = ledger.read(sequence).expect("it was visited");
+        assert!(is(&read, entry));
+    }
+    let mut rest = visited.iter();
+    let scanned = ledger.scan(0, &mut |entry| {
+        assert!(rest.next().is_some_and(|expected| is(&entry, expected)));
+        ControlFlow::Continue(())
+    });
+    scanned.expect("all entries are sound");
+    assert!(rest.next().is_none());
+}
+
+fn opens_again(disk: &Arc<MemoryDisk>, len: u64, head: [u8; 32], before: &Visited) {
+    let mut visited = Vec::new();
+    let (ledger, opened) = open(disk, len, &mut visited).expect("it was opened before");
+    assert_eq!(opened, Opened::default());
+    assert_eq!((ledger.len(), ledger.head(), &visited), (len, head, before));
+    let entry = NewEntry {
+        kind: Kind::Grain,
+        actor: None,
+        body: b"one more",
+        hash: None,
+    };
+    let appended = ledger.append(1, &[entry], &mut |salt: &mut [u8]| salt.fill(1));
+    assert_eq!(appended.expect("there is room"), len..len + 1);
+    drop(ledger);
+    visited.clear();
+    let (ledger, opened) = open(disk, len + 1, &mut visited).expect("it was appended to");
+    assert_eq!((opened, ledger.len()), (Opened::default(), len + 1));
+    assert_eq!(visited[..visited.len() - 1], before[..]);
+}

@@ -1,0 +1,27 @@
+//! The laws that the fuzz targets hold grainstore to. One function a target, one module a law, so
+//! that an input that broke a law can be replayed in a debugger or a test.
+//!
+//! This package is a workspace of its own, because it does what the crate forbids: it counts
+//! memory, and a global allocator is `unsafe` by nature ([`meter`]).
+
+mod blob;
+mod container;
+mod float64;
+mod frames;
+mod json;
+mod ledger;
+pub mod meter;
+mod segment;
+
+pub use blob::decode_blob;
+pub use container::{build, read_mg, with_footer};
+pub use frames::read_frames;
+pub use json::decode_json;
+pub use ledger::open_ledger;
+pub use segment::{STORE_ID, with_header};
+
+/// Returns what an input is tried with, where to try all would take the time of other inputs: its
+/// length decides, so that an input always does the same.
+fn choice<T: Copy, const N: usize>(all: [T; N], len: usize) -> T {
+    all[len % N]
+}
