@@ -87,9 +87,13 @@ pub(super) fn show(report: &Report, out: &mut Output) -> std::io::Result<()> {
         Some(Severity::Warning) => "nothing is lost",
         Some(Severity::Damage) => "damaged",
     };
+    let noun = |count: u64, one, many| if count == 1 { one } else { many };
     out.line(format!(
-        "{} entries, {} grains: {verdict}",
-        report.entries, report.grains
+        "{} {}, {} {}: {verdict}",
+        report.entries,
+        noun(report.entries, "entry", "entries"),
+        report.grains,
+        noun(report.grains, "grain", "grains"),
     ))
 }
 

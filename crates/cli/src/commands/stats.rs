@@ -49,8 +49,9 @@ impl Stats {
         let (entries, segments) = (stats.entries, stats.segments);
         let size = indicatif::BinaryBytes(stats.ledger_bytes);
         let noun = if segments == 1 { "segment" } else { "segments" };
+        let kind = if entries == 1 { "entry" } else { "entries" };
         out.line(format!(
-            "ledger   {entries} entries, {size} in {segments} {noun}"
+            "ledger   {entries} {kind}, {size} in {segments} {noun}"
         ))?;
         out.line(format!("head     {head}"))?;
         Ok(Exit::Done)
