@@ -30,6 +30,7 @@ mod opening;
 mod append;
 mod verify;
 mod log;
+mod mark;
 mod error;
 
 pub use disk::{Access, Disk, DiskFile, Lock};
@@ -38,6 +39,7 @@ pub use error::Error;
 pub use file_disk::FileDisk;
 pub use kind::Kind;
 pub use log::{Ledger, Opened, Options};
+pub use mark::{EntryPlace, Mark};
 pub use memory_disk::MemoryDisk;
 pub use store_id::StoreId;
 pub use torn::Torn;

@@ -3,7 +3,7 @@ use std::hash::Hasher;
 use sha2::{Digest, Sha256};
 use siphasher::sip::SipHasher13;
 
-use super::{Header, StoreId, segment};
+use super::{EntryPlace, Header, StoreId, segment};
 
 /// Where every entry lies, in 8 bytes an entry; filled by the opening pass and by appends.
 #[derive(Debug)]
@@ -114,6 +114,16 @@ impl Table {
             self.len += places.len() as u64;
             self.head = head;
         }
+    }
+
+    /// Returns where an entry lies, for other files to keep; none past the end.
+    pub(super) fn place(&self, sequence: u64) -> Option<EntryPlace> {
+        let location = self.locate(sequence)?;
+        Some(EntryPlace {
+            segment: location.segment,
+            offset: u32::try_from(location.offset).ok()?,
+            check: location.check,
+        })
     }
 
     /// Returns where an entry lies; none past the end.

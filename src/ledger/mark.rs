@@ -1,0 +1,61 @@
+use super::log::Ledger;
+
+/// A moment of a ledger between two frames: enough to open it there without reading what is before.
+///
+/// ```
+/// # use std::sync::Arc;
+/// use grainstore::ledger::{Ledger, MemoryDisk, Options, StoreId};
+///
+/// let disk = Arc::new(MemoryDisk::default());
+/// let ledger = Ledger::create(disk, StoreId::new([7; 16]), Options::default())?;
+/// assert_eq!((ledger.mark().entries, ledger.mark().segment), (0, 1));
+/// # Ok::<(), grainstore::ledger::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    /// The number of entries before it.
+    pub entries: u64,
+    /// The leaf of the last of them; SHA-256(store id) if there is none.
+    pub head: [u8; 32],
+    /// The segment it lies in.
+    pub segment: u32,
+    /// Where in the segment the next frame begins.
+    pub offset: u64,
+}
+
+/// Where one entry lies, in a form that other files may keep.
+///
+/// ```
+/// use grainstore::ledger::EntryPlace;
+///
+/// let place = EntryPlace { segment: 1, offset: 64, check: 0 };
+/// assert!(place < EntryPlace { segment: 2, offset: 32, check: 0 });
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EntryPlace {
+    /// The number of the segment.
+    pub segment: u32,
+    /// Where in the segment the entry begins.
+    pub offset: u32,
+    /// A check of its header.
+    pub check: u32,
+}
+
+impl Ledger {
+    /// Returns where the ledger stands.
+    pub fn mark(&self) -> Mark {
+        let end = self.table.read().end();
+        Mark {
+            entries: end.len,
+            head: end.head,
+            segment: end.segment,
+            offset: end.offset,
+        }
+    }
+
+    /// Returns where the entries from `first` up to `end` lie; fewer if the ledger ends before.
+    pub fn places(&self, first: u64, end: u64) -> Vec<EntryPlace> {
+        let table = self.table.read();
+        (first..end).map_while(|row| table.place(row)).collect()
+    }
+}
