@@ -1,7 +1,17 @@
 //! May this be done? Facts in, verdict out (OMS 23): no disk, no clock.
 //!
-//! The store gathers the facts, asks, and applies the verdict; nothing else decides.
+//! The store gathers the facts, asks, and applies the verdict; nothing else decides. Signatures are
+//! verified before: a signer who stands in the facts has signed this operation on this grain.
 
+mod mode;
+mod protection;
+mod rule;
+mod decide;
+mod goal;
 mod supersession;
 
-pub use supersession::{Mode, Verdict, implies_supersession, supersede};
+pub use decide::{Actor, Facts, Moment, Operation, Verdict, decide};
+pub use mode::Mode;
+pub use protection::{Protection, Scope};
+pub use rule::Rule;
+pub use supersession::implies_supersession;

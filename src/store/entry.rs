@@ -114,6 +114,11 @@ pub(super) fn encode_denial(
     ]))
 }
 
+/// A change that was permitted and that a person should look at (OMS 23.2, `soft_locked`).
+pub(super) fn encode_review(of: &ContentAddress, operation: &str) -> Result<Vec<u8>, codec::Error> {
+    encode(Map::from_iter([("a", bytes(of)), ("op", operation.into())]))
+}
+
 /// An import that is complete: what format, and how many records came of it.
 pub(super) fn encode_import(
     format: &str,

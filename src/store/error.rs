@@ -6,6 +6,7 @@ use crate::crypto;
 use crate::grain;
 use crate::interchange;
 use crate::ledger;
+use crate::policy::Rule;
 use crate::text;
 
 /// Why the store did not do what it was asked.
@@ -54,13 +55,13 @@ pub enum Error {
         /// The grain to be superseded.
         address: ContentAddress,
     },
-    /// The grain's policy forbids it (OMS 23).
-    #[error("{address} is protected: its invalidation policy is {rule}")]
+    /// A policy forbids it: the grain's own, or one that reaches it (OMS 23).
+    #[error("{address} is protected: {rule} (OMS {}); it takes {}", rule.section(), rule.wants())]
     Denied {
         /// The protected grain.
         address: ContentAddress,
         /// The rule that spoke.
-        rule: &'static str,
+        rule: Rule,
     },
     /// A put of what is really a supersession (OMS 17.2, ruling I4).
     #[error("this would replace {address} without superseding it")]
@@ -122,6 +123,10 @@ impl Error {
             Self::NotFound { .. } => "ERR_NOT_FOUND",
             Self::Conflict { .. } | Self::NotCurrent { .. } => "ERR_CONFLICT",
             Self::NotDerived { .. } => "ERR_SCHEMA",
+            Self::Denied {
+                rule: Rule::Evidence,
+                ..
+            } => "ERR_EVIDENCE_REQUIRED",
             Self::Denied { .. } | Self::ImpliedSupersession { .. } => "ERR_INVALIDATION_DENIED",
             Self::NotAStore { .. } => "ERR_NOT_A_STORE",
             Self::Exists { .. } => "ERR_STORE_EXISTS",

@@ -11,6 +11,8 @@ mod import;
 mod manifest;
 mod open;
 mod options;
+mod permit;
+mod protect;
 mod read;
 mod replay;
 mod stats;

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Status, Time, Warning};
-use crate::index::{Family, Snapshot};
+use crate::index::Snapshot;
 
 use super::entry::StatusEntry;
 use super::open::Inner;
@@ -110,12 +110,7 @@ impl Store {
             let next = version.status.superseded_by;
             pending.extend(next.and_then(|address| snapshot.locate(&address)));
             let address = version.grain.address();
-            for earlier in snapshot.pointing_at(Family::Lineage, &address).iter() {
-                // The index holds the head of an address: ask the grain itself.
-                if self.inner.status_at(&snapshot, earlier)?.superseded_by == Some(address) {
-                    pending.push(earlier);
-                }
-            }
+            pending.extend(self.inner.replaced_by(&snapshot, &address)?);
             versions.insert(row, version);
         }
         Ok(versions.into_values().collect())

@@ -1,10 +1,11 @@
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, StatusChange, Type};
 use crate::ledger::Kind;
-use crate::policy::{self, Verdict};
+use crate::policy::Operation;
 
-use super::entry::{StatusEntry, encode_denial};
+use super::entry::StatusEntry;
 use super::open::Inner;
+use super::permit::Change;
 use super::write::{Frame, NewGrain};
 use super::{Error, Store};
 
@@ -35,26 +36,26 @@ impl Store {
         let row = snapshot
             .locate(old)
             .ok_or(Error::NotFound { address: *old })?;
-        let status = inner.status_at(&snapshot, row)?;
-        match status.superseded_by {
+        let target = inner.version_at(&snapshot, row)?;
+        match target.status.superseded_by {
             // Asked again after an unknown outcome: done is done.
             Some(by) if by == address => return Ok(address),
             Some(by) => return Err(Error::Conflict { address: *old, by }),
-            None if !status.is_current() => return Err(Error::NotCurrent { address: *old }),
+            None if !target.status.is_current() => {
+                return Err(Error::NotCurrent { address: *old });
+            }
             None => {}
         }
         check_names(&new, old)?;
-        let old_grain = inner.grain_at(row, old)?;
-        if let Verdict::Deny { rule } = policy::supersede(&old_grain) {
-            let mut frame = Frame::default();
-            frame.record(Kind::Denial, encode_denial(old, "supersede", rule)?);
-            inner.commit(&mut writer, &frame)?;
-            return Err(Error::Denied {
-                address: *old,
-                rule,
-            });
-        }
+        let shield = inner.shield(&snapshot, row, &target, Some(&new))?;
+        let change = Change {
+            operation: Operation::Supersede,
+            target: old,
+            facts: shield.facts(Some(&new)),
+            justification,
+        };
         let mut frame = Frame::default();
+        inner.permit(&mut writer, &change, &mut frame)?;
         if snapshot.locate(&address).is_none() {
             frame.grain(new);
         }

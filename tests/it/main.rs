@@ -15,6 +15,7 @@ mod ledger;
 mod mg;
 mod model;
 mod pam;
+mod policy;
 mod profiles;
 mod sample;
 mod store;

@@ -148,15 +148,13 @@ fn only_the_head_of_a_lineage_can_be_superseded_and_only_by_what_names_it() {
 }
 
 #[test]
-fn every_mode_but_open_refuses_supersession_and_the_refusal_is_recorded() {
+fn a_protected_grain_refuses_supersession_and_the_refusal_is_recorded() {
     let modes = [
-        "soft_locked",
         "locked",
         "quorum",
         "delegated",
         "timed",
         "hold",
-        "consent_cascade",
         "a mode of tomorrow",
     ];
     for mode in modes {

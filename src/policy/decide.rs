@@ -1,0 +1,238 @@
+use crate::grain::{Grain, Time, Type};
+
+use super::goal::{self, Transition};
+use super::{Mode, Protection, Rule};
+
+/// What somebody wants to do to a grain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// Replace it by another grain.
+    Supersede,
+    /// Mark it as contradicted.
+    Contradict,
+    /// Mark it as contested or retracted; marking it as verified needs no permission.
+    Verify,
+    /// Take it out of the store.
+    Delete,
+    /// Destroy the key it is sealed under.
+    Erase,
+    /// Replace it by a grain that an import brings.
+    Import,
+}
+
+impl Operation {
+    /// Returns the word for the operation, as denials in the ledger carry it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Supersede => "supersede",
+            Self::Contradict => "contradict",
+            Self::Verify => "verify",
+            Self::Delete => "delete",
+            Self::Erase => "erase",
+            Self::Import => "import",
+        }
+    }
+}
+
+/// Everything the decision depends on, gathered by the store.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    /// What protects the grain: its own policy first, then those of other grains that reach it
+    /// (OMS 23.6).
+    pub protections: &'a [Protection],
+    /// The grain that is to replace it.
+    pub successor: Option<&'a Grain>,
+    /// Until when its `retention_policy` keeps it.
+    pub retained_until: Option<Time>,
+    /// Whether an operator placed a legal hold on it.
+    pub legal_hold: bool,
+}
+
+/// Who asks, as far as it is proven.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Actor<'a> {
+    /// DIDs whose signatures over this operation on this grain were verified. A DID that stands
+    /// here twice counts once.
+    pub signers: &'a [&'a str],
+    /// Why, in words.
+    pub justification: Option<&'a str>,
+    /// On whose authority, for deletion.
+    pub authority: Option<&'a str>,
+}
+
+/// What time it is, as far as the clock can be believed (ruling I21).
+#[derive(Debug, Clone, Copy)]
+pub struct Moment {
+    /// The later of the clock and the last ledger entry.
+    pub now: Time,
+    /// Whether the clock has jumped ahead of the ledger, and nobody has accepted it.
+    pub jumped: bool,
+}
+
+/// What the policy says, and which rule said it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Verdict {
+    /// It may be done.
+    Allow,
+    /// It may be done, and a person should look at it afterwards (OMS 23.2, `soft_locked`).
+    Review,
+    /// It may not.
+    Deny(Rule),
+}
+
+/// Judges an operation. The same facts give the same verdict, whoever asks and whenever.
+///
+/// ```
+/// use grainstore::grain::{Draft, Time};
+/// use grainstore::policy::{self, Actor, Facts, Moment, Operation, Protection, Rule, Verdict};
+///
+/// let consent = r#"{"type":"consent","subject_did":"did:web:a","grantee_did":"did:web:b",
+///     "scope":["store"],"is_withdrawal":false,"created_at":1}"#;
+/// let grain = Draft::from_json(consent)?.finish(Default::default())?;
+/// let facts = Facts {
+///     protections: &[Protection::of(&grain)],
+///     successor: None,
+///     retained_until: None,
+///     legal_hold: false,
+/// };
+/// let now = Moment { now: Time::from_ms(2), jumped: false };
+/// let asked = |actor| policy::decide(Operation::Contradict, &facts, &actor, now);
+/// assert_eq!(asked(Actor::default()), Verdict::Deny(Rule::SoftLocked)); // OMS 8.10
+/// let justified = Actor { justification: Some("withdrawn by letter"), ..Actor::default() };
+/// assert_eq!(asked(justified), Verdict::Review);
+/// # Ok::<(), grainstore::grain::Error>(())
+/// ```
+pub fn decide(operation: Operation, facts: &Facts<'_>, actor: &Actor<'_>, at: Moment) -> Verdict {
+    if matches!(operation, Operation::Delete | Operation::Erase) {
+        return destroy(facts, actor, at);
+    }
+    if facts.legal_hold {
+        return Verdict::Deny(Rule::LegalHold);
+    }
+    let mut verdict = Verdict::Allow;
+    for protection in facts.protections {
+        match invalidate(operation, protection, facts, actor, at) {
+            Verdict::Allow => {}
+            Verdict::Review => verdict = Verdict::Review,
+            denied @ Verdict::Deny(_) => return denied,
+        }
+    }
+    verdict
+}
+
+/// Ruling I19: a hold and unmet retention keep a grain; the other modes only ask who wants it gone.
+fn destroy(facts: &Facts<'_>, actor: &Actor<'_>, at: Moment) -> Verdict {
+    let held = |protection: &Protection| effective(protection, at).0 == Mode::Hold;
+    if facts.protections.iter().any(held) {
+        return Verdict::Deny(Rule::Hold);
+    }
+    if facts.legal_hold {
+        return Verdict::Deny(Rule::LegalHold);
+    }
+    if facts.retained_until.is_some_and(|until| at.now < until) {
+        return Verdict::Deny(Rule::Retention);
+    }
+    if actor.reason().is_none() || actor.authority.is_none_or(|who| who.trim().is_empty()) {
+        return Verdict::Deny(Rule::Authority);
+    }
+    Verdict::Allow
+}
+
+/// Judges one protection on its own.
+fn invalidate(
+    operation: Operation,
+    protection: &Protection,
+    facts: &Facts<'_>,
+    actor: &Actor<'_>,
+    at: Moment,
+) -> Verdict {
+    let (mode, rule) = effective(protection, at);
+    // OMS 23.2: a hold outranks everything, the transitions a goal allows included.
+    if mode == Mode::Hold {
+        return Verdict::Deny(rule);
+    }
+    if matches!(operation, Operation::Supersede | Operation::Import)
+        && let Some(successor) = facts.successor
+        && mode != Mode::Open
+    {
+        match goal::transition(protection, successor) {
+            Transition::Allowed => return Verdict::Allow,
+            Transition::Denied(rule) => return Verdict::Deny(rule),
+            Transition::NotListed => {}
+        }
+    }
+    let justified = actor.reason().is_some() || facts.successor.is_some_and(justifies);
+    let allowed = match mode {
+        Mode::Open | Mode::ConsentCascade => true,
+        Mode::SoftLocked if justified => return Verdict::Review,
+        Mode::Quorum => protection.count(actor) >= protection.threshold,
+        Mode::Delegated => protection.authorized.iter().any(|did| actor.signed_as(did)),
+        Mode::SoftLocked | Mode::Locked | Mode::Timed | Mode::Hold => false,
+    };
+    match allowed {
+        true => Verdict::Allow,
+        false => Verdict::Deny(rule),
+    }
+}
+
+/// Returns the mode that holds now, and the rule that speaks if it denies.
+fn effective(protection: &Protection, at: Moment) -> (Mode, Rule) {
+    let timed = protection.mode == Mode::Timed;
+    // Ruling I9: seconds, as written.
+    let until = Time::from_ms(protection.locked_until_s.saturating_mul(1000));
+    match protection.mode {
+        Mode::Timed if at.now < until => (Mode::Locked, Rule::Timed),
+        Mode::Timed if at.jumped => (Mode::Locked, Rule::Clock),
+        _ => {
+            let mode = if timed {
+                protection.fallback
+            } else {
+                protection.mode
+            };
+            (mode, rule_of(mode))
+        }
+    }
+}
+
+const fn rule_of(mode: Mode) -> Rule {
+    match mode {
+        Mode::SoftLocked => Rule::SoftLocked,
+        Mode::Quorum => Rule::Quorum,
+        Mode::Delegated => Rule::Delegated,
+        Mode::Hold => Rule::Hold,
+        Mode::Open | Mode::Locked | Mode::Timed | Mode::ConsentCascade => Rule::Locked,
+    }
+}
+
+impl Protection {
+    /// Counts the authorized who signed: each once, and not the grain's author (OMS 23.8).
+    fn count(&self, actor: &Actor<'_>) -> usize {
+        let mut dids: Vec<&str> = self.authorized.iter().map(String::as_str).collect();
+        dids.sort_unstable();
+        dids.dedup();
+        let counts = |did: &&str| self.author.as_deref() != Some(did) && actor.signed_as(did);
+        dids.into_iter().filter(counts).count()
+    }
+}
+
+impl<'a> Actor<'a> {
+    fn signed_as(&self, did: &str) -> bool {
+        self.signers.contains(&did)
+    }
+
+    fn reason(&self) -> Option<&'a str> {
+        self.justification.filter(|text| !text.trim().is_empty())
+    }
+}
+
+fn justifies(successor: &Grain) -> bool {
+    let text = successor.text("supersession_justification");
+    // OMS 8.10: a withdrawal is honored whatever it says; a person looks at it afterwards.
+    let withdraws = successor.type_() == Type::Consent
+        && successor
+            .field("is_withdrawal")
+            .and_then(crate::codec::Value::as_bool)
+            == Some(true);
+    withdraws || text.is_some_and(|text| !text.trim().is_empty())
+}

@@ -1,0 +1,144 @@
+use crate::codec::{Map, Value};
+use crate::grain::{Grain, Type};
+
+use super::Mode;
+
+/// What an `invalidation_policy` protects, as far as it is understood (OMS 23.2).
+///
+/// Whatever is not understood protects: an agent must not open a grain by writing something an old
+/// store cannot read (OMS 23.3).
+///
+/// ```
+/// use grainstore::grain::{Draft, Time};
+/// use grainstore::policy::{Mode, Protection};
+///
+/// let grain = Draft::event("hello").created_at(Time::from_ms(0)).finish(Default::default())?;
+/// assert_eq!(Protection::of(&grain).mode(), Mode::Open);
+/// # Ok::<(), grainstore::grain::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Protection {
+    pub(super) mode: Mode,
+    pub(super) scope: Scope,
+    pub(super) authorized: Vec<String>,
+    pub(super) threshold: usize,
+    pub(super) locked_until_s: i64,
+    pub(super) fallback: Mode,
+    /// The author of the protected grain, who must not sign for others (OMS 23.8).
+    pub(super) author: Option<String>,
+    pub(super) goal: Option<GoalTerms>,
+    /// The policy as it stands in the grain.
+    pub(super) terms: Option<Map>,
+}
+
+/// How far a protection reaches (OMS 23.6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The grain, and whatever replaces it.
+    Grain,
+    /// The grain and everything derived from it.
+    Subtree,
+    /// Every grain of its lineage.
+    Lineage,
+}
+
+/// What a protected Goal lets an agent do by itself (OMS 23.4).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct GoalTerms {
+    pub(super) allowed: Vec<String>,
+    pub(super) evidence_required: u64,
+}
+
+impl Protection {
+    /// Returns the protection that a grain declares.
+    pub fn of(grain: &Grain) -> Self {
+        let mut protection = match grain.field("invalidation_policy") {
+            Some(policy) => policy
+                .as_map()
+                .and_then(Self::parse)
+                .unwrap_or_else(|| Self::plain(Mode::Locked, Scope::Subtree)),
+            // Ruling I7, OMS 8.10: consent is soft-locked unless it says otherwise.
+            None if grain.type_() == Type::Consent => Self::plain(Mode::SoftLocked, Scope::Grain),
+            None => Self::plain(Mode::Open, Scope::Grain),
+        };
+        let policy = grain.field("invalidation_policy").and_then(Value::as_map);
+        protection.terms = policy.cloned();
+        protection.author = grain.text("author_did").map(str::to_owned);
+        if grain.type_() == Type::Goal {
+            let allowed = grain.field("allowed_transitions").into_iter();
+            let evidence = grain.field("evidence_required").and_then(Value::as_i64);
+            protection.goal = Some(GoalTerms {
+                allowed: allowed.flat_map(Value::texts).map(str::to_owned).collect(),
+                evidence_required: evidence.and_then(|n| n.try_into().ok()).unwrap_or(0),
+            });
+        }
+        protection
+    }
+
+    /// Returns the mode; of a policy that is not understood, [`Mode::Locked`].
+    pub const fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// Returns how far it reaches; of a scope that is not understood, to everything derived.
+    pub const fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    /// Returns whether it protects anything: an open grain's does not, whatever its scope.
+    pub const fn is_open(&self) -> bool {
+        matches!(self.mode, Mode::Open | Mode::ConsentCascade)
+    }
+
+    const fn plain(mode: Mode, scope: Scope) -> Self {
+        Self {
+            mode,
+            scope,
+            authorized: Vec::new(),
+            threshold: usize::MAX,
+            locked_until_s: i64::MAX,
+            fallback: Mode::Locked,
+            author: None,
+            goal: None,
+            terms: None,
+        }
+    }
+
+    /// Reads a policy; none if a member that its mode needs is missing or of another kind.
+    fn parse(policy: &Map) -> Option<Self> {
+        let named = |key: &str| {
+            policy
+                .get(key)
+                .map(|value| value.as_text().and_then(Mode::named))
+        };
+        let mode = named("mode").flatten()?;
+        let scope = match policy.get("scope").map(Value::as_text) {
+            None | Some(Some("grain")) => Scope::Grain,
+            Some(Some("lineage")) => Scope::Lineage,
+            Some(_) => Scope::Subtree,
+        };
+        // Ruling I9: a fallback that is missing, unknown or timed again stays locked.
+        let fallback = match named("fallback_mode").flatten() {
+            None | Some(Mode::Timed) => Mode::Locked,
+            Some(mode) => mode,
+        };
+        let mut parsed = Self {
+            fallback,
+            ..Self::plain(mode, scope)
+        };
+        if let Some(authorized) = policy.get("authorized") {
+            let dids = authorized.as_array()?;
+            let dids = dids.iter().map(|did| did.as_text().map(str::to_owned));
+            parsed.authorized = dids.collect::<Option<_>>()?;
+        }
+        if let Some(threshold) = policy.get("threshold") {
+            let threshold = threshold.as_i64().and_then(|n| usize::try_from(n).ok())?;
+            // A quorum of nobody would open the grain to everybody.
+            parsed.threshold = (threshold > 0).then_some(threshold)?;
+        }
+        if let Some(until) = policy.get("locked_until") {
+            parsed.locked_until_s = until.as_i64()?;
+        }
+        Some(parsed)
+    }
+}

@@ -1,0 +1,101 @@
+use std::fmt;
+
+/// The rule that denied something, with where it stands.
+///
+/// ```
+/// use grainstore::policy::Rule;
+///
+/// assert_eq!((Rule::Locked.name(), Rule::Locked.section()), ("locked", "23.2"));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Rule {
+    /// `soft_locked`: there is no justification.
+    SoftLocked,
+    /// `locked`, or a policy that is not understood.
+    Locked,
+    /// `quorum`: not enough distinct authorized signers.
+    Quorum,
+    /// `delegated`: none of the authorized signed.
+    Delegated,
+    /// `timed`: the time has not come.
+    Timed,
+    /// `timed`: the clock jumped ahead and nobody has accepted it (ruling I21).
+    Clock,
+    /// `hold`, the grain's own or an ancestor's.
+    Hold,
+    /// A legal hold that the store's operator placed.
+    LegalHold,
+    /// `retention_policy`: the grain must be kept longer (ruling I19).
+    Retention,
+    /// Deletion without a reason or an authority (OMS 28.4, ruling I19).
+    Authority,
+    /// A goal's successor drops its policy (OMS 23.5).
+    Laundering,
+    /// A goal is satisfied without the evidence it asks for (OMS 23.5).
+    Evidence,
+    /// A goal becomes active before those it depends on are satisfied (OMS 8.7).
+    Dependency,
+}
+
+impl Rule {
+    /// Returns the name of the rule, as denials in the ledger carry it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SoftLocked => "soft_locked",
+            Self::Locked => "locked",
+            Self::Quorum => "quorum",
+            Self::Delegated => "delegated",
+            Self::Timed => "timed",
+            Self::Clock => "clock",
+            Self::Hold => "hold",
+            Self::LegalHold => "legal_hold",
+            Self::Retention => "retention",
+            Self::Authority => "authority",
+            Self::Laundering => "goal_laundering",
+            Self::Evidence => "evidence",
+            Self::Dependency => "dependency",
+        }
+    }
+
+    /// Returns the section of OMS 1.3.
+    pub const fn section(self) -> &'static str {
+        match self {
+            Self::SoftLocked
+            | Self::Locked
+            | Self::Quorum
+            | Self::Delegated
+            | Self::Timed
+            | Self::Clock
+            | Self::Hold => "23.2",
+            Self::LegalHold | Self::Authority => "28.4",
+            Self::Retention => "6.1",
+            Self::Laundering | Self::Evidence => "23.5",
+            Self::Dependency => "8.7",
+        }
+    }
+
+    /// Returns what would have to be otherwise, for whoever was refused.
+    pub const fn wants(self) -> &'static str {
+        match self {
+            Self::SoftLocked => "a supersession_justification",
+            Self::Locked => "nothing: it cannot be replaced or contradicted",
+            Self::Quorum => "signatures of enough authorized DIDs in supersession_auth",
+            Self::Delegated => "a signature of an authorized DID",
+            Self::Timed => "the time of locked_until",
+            Self::Clock => "an operator who accepts the clock",
+            Self::Hold | Self::LegalHold => "the hold to be lifted",
+            Self::Retention => "the end of its retention",
+            Self::Authority => "a reason and an authority",
+            Self::Laundering => "a successor with the same invalidation_policy or a stricter one",
+            Self::Evidence => "satisfaction_evidence",
+            Self::Dependency => "every goal in depends_on to be satisfied",
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

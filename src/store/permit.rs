@@ -1,0 +1,156 @@
+use parking_lot::MutexGuard;
+
+use crate::codec::ContentAddress;
+use crate::grain::{StatusChange, Verification};
+use crate::ledger::Kind;
+use crate::policy::{self, Actor, Facts, Moment, Operation, Verdict};
+
+use super::entry::{StatusEntry, encode_denial, encode_review};
+use super::open::{Inner, Writer};
+use super::write::Frame;
+use super::{Error, Store};
+
+/// A change that policy must permit.
+pub(super) struct Change<'a> {
+    pub(super) operation: Operation,
+    pub(super) target: &'a ContentAddress,
+    pub(super) facts: Facts<'a>,
+    pub(super) justification: Option<&'a str>,
+}
+
+impl Store {
+    /// Marks a grain as contradicted: it is contested and no longer current (OMS 28.3, ruling I1).
+    /// Doing so again changes nothing.
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND`; `ERR_INVALIDATION_DENIED` where a policy forbids it, just as it forbids a
+    /// supersession (OMS 23.7), and the refusal is recorded; storage errors.
+    pub fn contradict(
+        &self,
+        address: &ContentAddress,
+        justification: Option<&str>,
+    ) -> Result<(), Error> {
+        let inner = &*self.inner;
+        self.change(
+            Operation::Contradict,
+            address,
+            justification,
+            |status, writer| {
+                let now = inner.options.clock.now().max(writer.last);
+                (!status.contradicted).then_some(StatusChange {
+                    contradicted: Some(true),
+                    verification: Some(Verification::Contested),
+                    // It may have ended before, and ended then.
+                    system_valid_to: status.system_valid_to.is_none().then_some(now),
+                    ..StatusChange::default()
+                })
+            },
+        )
+    }
+
+    /// Records how far a grain has been verified (OMS 6.1). Saying the same again changes nothing.
+    ///
+    /// Contested and retracted count against a grain, so its policy is asked (OMS 23.1).
+    ///
+    /// # Errors
+    /// As [`Store::contradict`].
+    pub fn set_verification(
+        &self,
+        address: &ContentAddress,
+        verification: Verification,
+        justification: Option<&str>,
+    ) -> Result<(), Error> {
+        self.change(Operation::Verify, address, justification, |status, _| {
+            (status.verification != verification).then_some(StatusChange {
+                verification: Some(verification),
+                ..StatusChange::default()
+            })
+        })
+    }
+
+    fn change(
+        &self,
+        operation: Operation,
+        target: &ContentAddress,
+        justification: Option<&str>,
+        change: impl FnOnce(&crate::grain::Status, &Writer) -> Option<StatusChange>,
+    ) -> Result<(), Error> {
+        let inner = &*self.inner;
+        let mut writer = inner.writer.lock();
+        let snapshot = inner.index.snapshot();
+        let row = snapshot
+            .locate(target)
+            .ok_or(Error::NotFound { address: *target })?;
+        let version = inner.version_at(&snapshot, row)?;
+        let Some(change) = change(&version.status, &writer) else {
+            return Ok(());
+        };
+        let confirms = matches!(
+            change.verification,
+            Some(Verification::Verified | Verification::Unverified)
+        );
+        // A retraction that could be taken back by anybody would protect nothing.
+        let reopens = version.status.verification != Verification::Unverified;
+        let mut frame = Frame::default();
+        if !confirms || reopens {
+            let shield = inner.shield(&snapshot, row, &version, None)?;
+            let asked = Change {
+                operation,
+                target,
+                facts: shield.facts(None),
+                justification,
+            };
+            inner.permit(&mut writer, &asked, &mut frame)?;
+        }
+        let entry = StatusEntry {
+            of: *target,
+            change,
+            justification: justification.map(str::to_owned),
+        };
+        frame.record(Kind::Status, entry.encode()?);
+        inner.commit(&mut writer, &frame)?;
+        Ok(())
+    }
+}
+
+impl Inner {
+    /// Asks the policy. A denial becomes an entry of its own; a review item goes into the frame of
+    /// what is permitted.
+    pub(super) fn permit(
+        &self,
+        writer: &mut MutexGuard<'_, Writer>,
+        change: &Change<'_>,
+        frame: &mut Frame,
+    ) -> Result<(), Error> {
+        let actor = Actor {
+            justification: change.justification,
+            ..Actor::default()
+        };
+        let now = self.options.clock.now();
+        let moment = Moment {
+            now: now.max(writer.last),
+            jumped: now.ms().saturating_sub(writer.last.ms()) > CLOCK_STEP_MAX_MS,
+        };
+        let operation = change.operation.name();
+        match policy::decide(change.operation, &change.facts, &actor, moment) {
+            Verdict::Allow => Ok(()),
+            Verdict::Review => {
+                frame.record(Kind::Review, encode_review(change.target, operation)?);
+                Ok(())
+            }
+            Verdict::Deny(rule) => {
+                let mut denial = Frame::default();
+                let body = encode_denial(change.target, operation, rule.name())?;
+                denial.record(Kind::Denial, body);
+                self.commit(writer, &denial)?;
+                Err(Error::Denied {
+                    address: *change.target,
+                    rule,
+                })
+            }
+        }
+    }
+}
+
+/// Ruling I21: a clock further ahead of the ledger than this is not believed by `timed` grains.
+const CLOCK_STEP_MAX_MS: i64 = 24 * 60 * 60 * 1000;

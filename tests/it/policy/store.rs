@@ -1,0 +1,165 @@
+use grainstore::grain::Verification;
+use grainstore::{ContentAddress, Draft, Options, Store};
+
+fn belief(object: &str, policy: &str) -> Draft {
+    let json = format!(
+        r#"{{"type":"belief","subject":"user","relation":"prefers","object":"{object}","confidence":0.9,"created_at":1{policy}}}"#
+    );
+    Draft::from_json(&json).unwrap()
+}
+
+fn policy(mode: &str, scope: &str) -> String {
+    format!(r#","invalidation_policy":{{"mode":"{mode}","scope":"{scope}"}}"#)
+}
+
+fn note(parent: ContentAddress, text: &str) -> Draft {
+    Draft::event(text).derived_from(parent)
+}
+
+fn memory() -> Store {
+    Store::in_memory(Options::default()).unwrap()
+}
+
+#[test]
+fn contradiction_and_retraction_are_no_way_around_a_policy() {
+    let store = memory();
+    let locked = store.put(belief("a", &policy("locked", "grain"))).unwrap();
+    let entries = store.stats().unwrap().entries;
+    let denied = store.contradict(&locked, Some("no longer true"));
+    assert_eq!(denied.unwrap_err().code(), "ERR_INVALIDATION_DENIED");
+    for verification in [Verification::Contested, Verification::Retracted] {
+        let denied = store.set_verification(&locked, verification, Some("x"));
+        assert_eq!(denied.unwrap_err().code(), "ERR_INVALIDATION_DENIED");
+    }
+    assert_eq!(store.status(&locked).unwrap(), Default::default());
+    assert_eq!(store.stats().unwrap().entries, entries + 3, "three denials");
+    // To confirm takes nothing away.
+    store
+        .set_verification(&locked, Verification::Verified, None)
+        .unwrap();
+    let status = store.status(&locked).unwrap();
+    assert_eq!(status.verification, Verification::Verified);
+}
+
+#[test]
+fn a_contradicted_grain_is_contested_and_no_longer_current() {
+    let store = memory();
+    let address = store.put(belief("a", "")).unwrap();
+    store
+        .contradict(&address, Some("the user said so"))
+        .unwrap();
+    let status = store.status(&address).unwrap();
+    assert!(status.contradicted && !status.is_current());
+    assert_eq!(status.verification, Verification::Contested);
+    assert!(status.system_valid_to.is_some() && status.superseded_by.is_none());
+    let entries = store.stats().unwrap().entries;
+    store.contradict(&address, None).unwrap();
+    assert_eq!(store.stats().unwrap().entries, entries, "said before");
+
+    // Ruling I1: contested alone leaves it current.
+    let other = store.put(belief("b", "")).unwrap();
+    store
+        .set_verification(&other, Verification::Contested, None)
+        .unwrap();
+    assert!(store.status(&other).unwrap().is_current());
+}
+
+#[test]
+fn seventeen_hops_below_a_protected_root_are_below_it() {
+    for (scope, protected) in [("subtree", true), ("grain", false)] {
+        let store = memory();
+        let mut address = store.put(belief("root", &policy("locked", scope))).unwrap();
+        for hop in 0..17 {
+            address = store.put(note(address, &format!("hop {hop}"))).unwrap();
+        }
+        let replacing = store.supersede(&address, note(address, "another"), Some("x"));
+        assert_eq!(replacing.is_err(), protected, "{scope}");
+        let contradicted = store.contradict(&address, Some("x"));
+        assert_eq!(contradicted.is_err(), protected, "{scope}");
+    }
+}
+
+#[test]
+fn the_seventeenth_revision_of_an_unprotected_grain_is_free() {
+    let store = memory();
+    let mut head = store.put(belief("0", "")).unwrap();
+    for revision in 1..=17 {
+        let draft = belief(&revision.to_string(), "").derived_from(head);
+        head = store.supersede(&head, draft, None).unwrap();
+    }
+    assert_eq!(store.history(&head).unwrap().len(), 18);
+}
+
+#[test]
+fn what_replaced_a_protected_grain_is_protected_like_it() {
+    // OMS 23.7, bypass 3: the second supersession must not be easier than the first.
+    let store = memory();
+    let first = store
+        .put(belief("a", &policy("soft_locked", "grain")))
+        .unwrap();
+    let second = store
+        .supersede(&first, belief("b", "").derived_from(first), Some("asked"))
+        .unwrap();
+    let third = belief("c", "").derived_from(second);
+    let denied = store.supersede(&second, third.clone(), None).unwrap_err();
+    assert_eq!(denied.code(), "ERR_INVALIDATION_DENIED");
+    assert!(store.supersede(&second, third, Some("asked again")).is_ok());
+}
+
+#[test]
+fn a_protected_lineage_protects_its_past_too() {
+    let store = memory();
+    let first = store.put(belief("a", "")).unwrap();
+    let held = belief("b", &policy("locked", "lineage")).derived_from(first);
+    store.supersede(&first, held, None).unwrap();
+    let denied = store.contradict(&first, Some("x")).unwrap_err();
+    assert_eq!(denied.code(), "ERR_INVALIDATION_DENIED");
+
+    let store = memory();
+    let first = store.put(belief("a", "")).unwrap();
+    let alone = belief("b", &policy("locked", "grain")).derived_from(first);
+    store.supersede(&first, alone, None).unwrap();
+    assert!(store.contradict(&first, Some("x")).is_ok());
+}
+
+#[test]
+fn a_soft_locked_grain_is_replaced_with_a_reason_and_shown_to_a_person() {
+    let store = memory();
+    let old = store
+        .put(belief("a", &policy("soft_locked", "grain")))
+        .unwrap();
+    for reason in [None, Some(""), Some("  ")] {
+        let denied = store.supersede(&old, belief("b", "").derived_from(old), reason);
+        assert_eq!(denied.unwrap_err().code(), "ERR_INVALIDATION_DENIED");
+    }
+    let entries = store.stats().unwrap().entries;
+    store
+        .supersede(&old, belief("b", "").derived_from(old), Some("asked"))
+        .unwrap();
+    assert_eq!(
+        store.stats().unwrap().entries,
+        entries + 3,
+        "the grain, its review and the status"
+    );
+}
+
+#[test]
+fn a_protected_goal_is_not_satisfied_without_evidence() {
+    let store = memory();
+    let goal = |state: &str, more: &str| {
+        let json = format!(
+            r#"{{"type":"goal","description":"tidy up","goal_state":"{state}","created_at":1,
+                "allowed_transitions":["satisfied"],"evidence_required":1{}{more}}}"#,
+            policy("locked", "grain")
+        );
+        Draft::from_json(&json).unwrap()
+    };
+    let active = store.put(goal("active", "")).unwrap();
+    let satisfied = goal("satisfied", "").derived_from(active);
+    let denied = store.supersede(&active, satisfied, None).unwrap_err();
+    assert_eq!(denied.code(), "ERR_EVIDENCE_REQUIRED");
+    let proof = store.put(Draft::event("the floor is clean")).unwrap();
+    let evidence = format!(r#","satisfaction_evidence":["{proof}"]"#);
+    let satisfied = goal("satisfied", &evidence).derived_from(active);
+    assert!(store.supersede(&active, satisfied, None).is_ok());
+}
