@@ -6,8 +6,8 @@ use clap::{FromArgMatches, Parser, Subcommand};
 use serde_json::json;
 
 use crate::commands::{
-    Check, Completions, Demo, Exists, Export, Get, GrainTool, History, Import, Init, List, Put,
-    Query, Search, Stats, Supersede, Validate,
+    Check, Completions, Contradict, Demo, Exists, Export, Get, GrainTool, History, Import, Init,
+    List, Put, Query, Search, Stats, Status, Supersede, Validate,
 };
 use crate::exit::Exit;
 use crate::help;
@@ -47,6 +47,8 @@ enum Command {
     Exists(Exists),
     List(List),
     Supersede(Supersede),
+    Contradict(Contradict),
+    Status(Status),
     History(History),
     Query(Query),
     Search(Search),
@@ -103,6 +105,8 @@ impl Command {
             Self::Exists(command) => command.run(session),
             Self::List(command) => command.run(session),
             Self::Supersede(command) => command.run(session),
+            Self::Contradict(command) => command.run(session),
+            Self::Status(command) => command.run(session),
             Self::History(command) => command.run(session),
             Self::Query(command) => command.run(session),
             Self::Search(command) => command.run(session),

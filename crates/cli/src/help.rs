@@ -36,7 +36,16 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Start", &["demo", "init", "completions"]),
     (
         "Grains",
-        &["put", "get", "exists", "list", "supersede", "history"],
+        &[
+            "put",
+            "get",
+            "exists",
+            "list",
+            "supersede",
+            "contradict",
+            "status",
+            "history",
+        ],
     ),
     ("Questions", &["query", "search"]),
     ("Files", &["import", "export"]),

@@ -28,6 +28,9 @@ pub(crate) fn hint(code: &str) -> Option<&'static str> {
             "`grainstore get` shows the grain's invalidation_policy; what replaces a grain goes in \
              with `grainstore supersede`"
         }
+        "ERR_EVIDENCE_REQUIRED" => {
+            "name the grains that prove it in satisfaction_evidence, as many as the goal asks for"
+        }
         "ERR_INTEGRITY" => "these are not the bytes that were written; take them from elsewhere",
         // What a caller writes.
         "ERR_HASH_FORMAT" | "ERR_HASH_LENGTH" => {

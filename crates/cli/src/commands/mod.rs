@@ -2,6 +2,7 @@
 
 mod check;
 mod completions;
+mod contradict;
 mod demo;
 mod exists;
 mod export;
@@ -15,11 +16,13 @@ mod put;
 mod query;
 mod search;
 mod stats;
+mod status;
 mod supersede;
 mod validate;
 
 pub(crate) use check::Check;
 pub(crate) use completions::Completions;
+pub(crate) use contradict::Contradict;
 pub(crate) use demo::Demo;
 pub(crate) use exists::Exists;
 pub(crate) use export::Export;
@@ -33,5 +36,6 @@ pub(crate) use put::Put;
 pub(crate) use query::Query;
 pub(crate) use search::Search;
 pub(crate) use stats::Stats;
+pub(crate) use status::Status;
 pub(crate) use supersede::Supersede;
 pub(crate) use validate::Validate;

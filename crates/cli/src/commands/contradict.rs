@@ -1,0 +1,34 @@
+use clap::Args;
+use serde_json::json;
+
+use crate::address;
+use crate::exit::Exit;
+use crate::session::Session;
+
+/// Mark a grain as contradicted, and no longer current
+///
+/// Exit 3 if a policy forbids it, as it would forbid replacing the grain; the attempt is recorded.
+#[derive(Debug, Args)]
+pub(crate) struct Contradict {
+    /// The address of the grain, whole or its first 8 to 16 digits
+    address: String,
+    /// Why; kept with the change
+    #[arg(long, value_name = "TEXT")]
+    justification: Option<String>,
+}
+
+impl Contradict {
+    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let store = session.open()?;
+        let address = address::resolve(&store, &self.address)?;
+        store.contradict(&address, self.justification.as_deref())?;
+        if session.out.is_json() {
+            session
+                .out
+                .json(&json!({ "contradicted": address.to_string() }))?;
+        } else {
+            session.out.line(address)?;
+        }
+        Ok(Exit::Done)
+    }
+}

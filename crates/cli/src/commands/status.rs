@@ -1,0 +1,77 @@
+use clap::{Args, ValueEnum};
+use grainstore::grain::Verification;
+use serde_json::json;
+
+use super::get::status_json;
+use crate::address;
+use crate::exit::Exit;
+use crate::session::Session;
+
+/// Show what the store says about a grain, or record how far it is verified
+///
+/// Contested and retracted count against a grain, so its policy is asked: exit 3 if it forbids
+/// that, and the attempt is recorded.
+#[derive(Debug, Args)]
+pub(crate) struct Status {
+    /// The address of the grain, whole or its first 8 to 16 digits
+    address: String,
+    /// Record this verification status
+    #[arg(long, value_enum, value_name = "STATUS")]
+    verification: Option<Word>,
+    /// Why; kept with the change
+    #[arg(long, value_name = "TEXT", requires = "verification")]
+    justification: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Word {
+    Unverified,
+    Verified,
+    Contested,
+    Retracted,
+}
+
+impl From<Word> for Verification {
+    fn from(word: Word) -> Self {
+        match word {
+            Word::Unverified => Self::Unverified,
+            Word::Verified => Self::Verified,
+            Word::Contested => Self::Contested,
+            Word::Retracted => Self::Retracted,
+        }
+    }
+}
+
+impl Status {
+    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let store = session.open()?;
+        let address = address::resolve(&store, &self.address)?;
+        if let Some(word) = self.verification {
+            store.set_verification(&address, word.into(), self.justification.as_deref())?;
+        }
+        let status = store.status(&address)?;
+        if session.out.is_json() {
+            session.out.json(&json!({
+                "address": address.to_string(),
+                "current": status.is_current(),
+                "status": status_json(&status),
+            }))?;
+            return Ok(Exit::Done);
+        }
+        let current = if status.is_current() { "yes" } else { "no" };
+        session.out.line(format!("current         {current}"))?;
+        session
+            .out
+            .line(format!("verification    {}", status.verification.name()))?;
+        if status.contradicted {
+            session.out.line("contradicted    yes")?;
+        }
+        if let Some(by) = status.superseded_by {
+            session.out.line(format!("superseded by   {by}"))?;
+        }
+        if let Some(time) = status.system_valid_to {
+            session.out.line(format!("current until   {time}"))?;
+        }
+        Ok(Exit::Done)
+    }
+}
