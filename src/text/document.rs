@@ -3,7 +3,7 @@ use tantivy::schema::{
 };
 use tantivy::store::Compressor;
 use tantivy::tokenizer::TokenizerManager;
-use tantivy::{Index, IndexBuilder, IndexSettings, TantivyDocument};
+use tantivy::{Index, IndexBuilder, IndexSettings, TantivyDocument, Term};
 
 use super::analysis;
 
@@ -90,6 +90,11 @@ impl Fields {
             .schema(self.schema.clone())
             .settings(settings)
             .tokenizers(self.analyzers.clone())
+    }
+
+    /// Returns the term that only the document of this row has.
+    pub(super) fn row_term(&self, row: u64) -> Term {
+        Term::from_field_u64(self.row, row)
     }
 
     /// Returns `document` as the index library takes it.

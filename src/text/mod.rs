@@ -11,6 +11,8 @@
 
 mod analysis;
 mod document;
+mod erase;
+mod feeder;
 mod hit;
 mod open;
 mod query;
@@ -22,7 +24,8 @@ mod error;
 
 pub use document::Document;
 pub use error::Error;
+pub use feeder::Text;
 pub use hit::{Hit, Hits, TOTAL_MAX};
 pub use open::{Opened, Place};
 pub use query::Query;
-pub use view::{Options, Text};
+pub use view::Options;

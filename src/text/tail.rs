@@ -52,9 +52,30 @@ impl Tail {
         self.documents.push(Arc::new(Fed { row, document }));
     }
 
-    /// Returns whether so much is queued that it must be committed before more is taken.
-    pub(super) fn is_full(&self) -> bool {
+    /// Returns whether so much is queued that it is worth a segment.
+    pub(super) fn is_due(&self) -> bool {
         self.documents.len() >= FEED_LEN_MAX || self.len_bytes >= FEED_BYTES_MAX
+    }
+
+    /// Returns whether the thread that commits should have a look.
+    pub(super) fn wants_attention(&self) -> bool {
+        self.documents.len() == IDLE_LEN_MIN || self.is_due()
+    }
+
+    /// Forgets what these rows said; they stay covered.
+    pub(super) fn erase(&mut self, rows: &[u64]) {
+        self.documents.retain(|fed| !rows.contains(&fed.row));
+        self.parts.clear();
+    }
+
+    /// Returns whether so much is queued that a feeder must wait for whoever commits.
+    pub(super) fn is_full(&self) -> bool {
+        self.documents.len() >= 4 * FEED_LEN_MAX || self.len_bytes >= 4 * FEED_BYTES_MAX
+    }
+
+    /// Returns whether a tail that nobody adds to should be committed all the same.
+    pub(super) fn is_worth_a_commit(&self) -> bool {
+        self.documents.len() >= IDLE_LEN_MIN
     }
 
     /// Returns whether a search had better commit the tail than index it in memory.
@@ -132,6 +153,10 @@ const SEARCH_LEN_MAX: usize = 4_096;
 /// segment.
 const FEED_LEN_MAX: usize = 50_000;
 
+/// The shortest queue that is committed because nobody adds to it: a shorter one is quicker to
+/// index again than to merge.
+const IDLE_LEN_MIN: usize = 1_024;
+
 /// The largest queue a feed builds up.
 const FEED_BYTES_MAX: usize = 32 << 20;
 
@@ -163,13 +188,15 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_is_full_by_number_or_by_size() {
+    fn a_queue_is_due_by_number_or_by_size_and_full_at_four_times_that() {
         let mut tail = Tail::new(0);
         tail.push(0, Document::from("x".repeat(FEED_BYTES_MAX)));
-        assert!(tail.is_full());
+        assert!(tail.is_due() && !tail.is_full());
         tail.forget_below(1);
-        assert!(!tail.is_full());
+        assert!(!tail.is_due());
         (1..=50_000).for_each(|row| tail.push(row, Document::from("")));
+        assert!(tail.is_due() && !tail.is_full());
+        (50_001..=200_000).for_each(|row| tail.push(row, Document::from("")));
         assert!(tail.is_full());
     }
 }

@@ -1,4 +1,3 @@
-use std::fmt;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -12,38 +11,23 @@ use super::score::{self, Snapshot};
 use super::tail::{Fed, Tail};
 use super::{Document, Error, Hits, Opened, Place, Query};
 
-/// A full-text view of a ledger, open for feeding and searching from any thread.
-///
-/// Rows are fed in order by one feeder. What was fed is found at once; it is committed by
-/// [`flush`](Self::flush), by a search that finds more than 4,096 documents waiting, and by a feed
-/// that would let more than 50,000 documents or 32 MiB wait.
-///
-/// ```
-/// use grainstore::text::{Document, Options, Place, Query, Text};
-///
-/// let (text, _) = Text::open(&Place::Memory, 0, Options::default())?;
-/// text.add(0, Document::from("prefers green tea"))?;
-/// let hits = text.search(&Query::parse("teas"), 10, &|_| true)?;
-/// assert_eq!(hits.hits[0].row, 0);
-/// assert_eq!(text.watermark(), 1);
-/// # Ok::<(), grainstore::text::Error>(())
-/// ```
-pub struct Text {
-    fields: Fields,
+/// The committed index and the tail behind it, without the thread that commits.
+pub(super) struct View {
+    pub(super) fields: Fields,
     options: Options,
-    index: Index,
+    pub(super) index: Index,
     reader: IndexReader,
     /// Held throughout a commit, and taken before `state`. There is no writer before the first
     /// commit and after one that went wrong.
-    writer: Mutex<Option<IndexWriter>>,
-    state: Mutex<State>,
+    pub(super) writer: Mutex<Option<IndexWriter>>,
+    pub(super) state: Mutex<State>,
 }
 
 /// What must change together, so that a document is never in both places or in neither.
-struct State {
-    committed: Searcher,
-    committed_watermark: u64,
-    tail: Tail,
+pub(super) struct State {
+    pub(super) committed: Searcher,
+    pub(super) committed_watermark: u64,
+    pub(super) tail: Tail,
 }
 
 /// What a view may use.
@@ -52,25 +36,26 @@ pub struct Options {
     /// How much memory a commit may fill before it starts another segment, in bytes; kept between
     /// 15 MB, the least the index library works with, and 4 GB.
     pub budget_bytes: usize,
+    /// Whether a thread of the view's own commits; without it, whoever feeds or searches does, and
+    /// what happens depends on nothing but the calls.
+    pub background: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
         Self {
             budget_bytes: 50_000_000,
+            background: true,
         }
     }
 }
 
-impl Text {
-    /// Opens the view at `place` of a ledger of `ledger_len` entries.
-    ///
-    /// An index that cannot be trusted is deleted, not an error: [`Opened`] says so, and the caller
-    /// feeds from [`watermark`](Self::watermark) as always.
-    ///
-    /// # Errors
-    /// `ERR_TEXT` where the folder cannot be read or written.
-    pub fn open(place: &Place, ledger_len: u64, options: Options) -> Result<(Self, Opened), Error> {
+impl View {
+    pub(super) fn open(
+        place: &Place,
+        ledger_len: u64,
+        options: Options,
+    ) -> Result<(Self, Opened), Error> {
         let fields = Fields::new();
         let (found, opened) = open::open(place, ledger_len, &fields)?;
         let state = State {
@@ -78,7 +63,7 @@ impl Text {
             committed_watermark: found.watermark,
             tail: Tail::new(found.watermark),
         };
-        let text = Self {
+        let view = Self {
             fields,
             options,
             index: found.index,
@@ -86,51 +71,39 @@ impl Text {
             writer: Mutex::new(None),
             state: Mutex::new(state),
         };
-        Ok((text, opened))
+        Ok((view, opened))
     }
 
-    /// Returns how many ledger entries the view covers: the row to feed next.
-    pub fn watermark(&self) -> u64 {
+    pub(super) fn watermark(&self) -> u64 {
         self.state.lock().tail.watermark
     }
 
-    /// Returns how many ledger entries the committed index covers: what the next open starts from.
-    pub fn committed(&self) -> u64 {
+    pub(super) fn committed(&self) -> u64 {
         self.state.lock().committed_watermark
     }
 
-    /// Feeds the text of `row`; rows below the watermark are covered already and change nothing.
-    ///
-    /// # Errors
-    /// `ERR_TEXT` where the queue was full and could not be committed: then nothing was taken.
-    pub fn add(&self, row: u64, document: Document) -> Result<(), Error> {
-        self.commit_if(|state| state.tail.is_full())?;
-        self.state.lock().tail.push(row, document);
-        Ok(())
+    /// Queues the text of a row, and returns what `then` says of the tail it is in.
+    pub(super) fn push<T>(&self, row: u64, document: Document, then: fn(&Tail) -> T) -> T {
+        let tail = &mut self.state.lock().tail;
+        tail.push(row, document);
+        then(tail)
     }
 
-    /// Covers the rows below `watermark` that were not fed because they say nothing.
-    pub fn advance(&self, watermark: u64) {
+    pub(super) fn tail_is(&self, so: fn(&Tail) -> bool) -> bool {
+        so(&self.state.lock().tail)
+    }
+
+    pub(super) fn advance(&self, watermark: u64) {
         let tail = &mut self.state.lock().tail;
         tail.watermark = tail.watermark.max(watermark);
     }
 
-    /// Commits what was fed, so that it need not be fed again after the next open.
-    ///
-    /// # Errors
-    /// `ERR_TEXT` where the index could not be written: what was fed stays searchable.
-    pub fn flush(&self) -> Result<(), Error> {
+    pub(super) fn flush(&self) -> Result<(), Error> {
         self.commit_if(|state| state.committed_watermark != state.tail.watermark)
     }
 
-    /// Commits what was fed, and waits until small segments are merged and the writer is gone.
-    ///
-    /// A process that ends without it loses nothing, but leaves merging to the next: many short
-    /// runs would leave many small segments. Feeding may go on afterwards.
-    ///
-    /// # Errors
-    /// `ERR_TEXT` where the index could not be written.
-    pub fn close(&self) -> Result<(), Error> {
+    /// Commits, and waits until small segments are merged and the writer is gone.
+    pub(super) fn close(&self) -> Result<(), Error> {
         self.flush()?;
         let mut writer = self.writer.lock();
         let Some(ended) = writer.take() else {
@@ -143,15 +116,7 @@ impl Text {
         self.publish(watermark)
     }
 
-    /// Returns the best `limit` rows that match `query` and for which `accept` holds.
-    ///
-    /// A row scores by BM25 (k1 1.2, b 0.75) over everything fed, accepted or not: the sum of the
-    /// words and phrases that occur in it. `accept` may be asked about any row that matches, in no
-    /// order.
-    ///
-    /// # Errors
-    /// `ERR_TEXT` where the index cannot be read.
-    pub fn search(
+    pub(super) fn search(
         &self,
         query: &Query,
         limit: usize,
@@ -180,7 +145,7 @@ impl Text {
     }
 
     /// Commits the tail if `is_due` holds, still holds once no other commit is under way.
-    fn commit_if(&self, is_due: fn(&State) -> bool) -> Result<(), Error> {
+    pub(super) fn commit_if(&self, is_due: fn(&State) -> bool) -> Result<(), Error> {
         if !is_due(&self.state.lock()) {
             return Ok(());
         }
@@ -214,7 +179,7 @@ impl Text {
             Covered::read(&self.index.load_metas()?).map_err(TantivyError::InternalError)?;
         let writer = match writer {
             Some(writer) => writer,
-            None => writer.insert(self.writer()?),
+            None => writer.insert(self.new_writer()?),
         };
         let mut covered = Covered {
             watermark,
@@ -230,7 +195,7 @@ impl Text {
         Ok(())
     }
 
-    fn writer(&self) -> tantivy::Result<IndexWriter> {
+    pub(super) fn new_writer(&self) -> tantivy::Result<IndexWriter> {
         // One thread keeps rows in order within a segment, and leaves the machine to the store.
         let options = IndexWriterOptions::builder()
             .num_worker_threads(1)
@@ -241,7 +206,7 @@ impl Text {
     }
 
     /// Lets searches see what was committed instead of the documents that went into it.
-    fn publish(&self, watermark: u64) -> Result<(), Error> {
+    pub(super) fn publish(&self, watermark: u64) -> Result<(), Error> {
         self.reader
             .reload()
             .map_err(Error::index("opening what was committed"))?;
@@ -251,15 +216,6 @@ impl Text {
         state.committed_watermark = watermark;
         state.tail.forget_below(watermark);
         Ok(())
-    }
-}
-
-impl fmt::Debug for Text {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Text")
-            .field("options", &self.options)
-            .field("watermark", &self.watermark())
-            .finish_non_exhaustive()
     }
 }
 
@@ -275,16 +231,16 @@ mod tests {
 
     #[test]
     fn a_commit_that_reported_an_error_and_happened_is_not_repeated() {
-        let (text, _) = Text::open(&Place::Memory, 0, Options::default()).unwrap();
-        text.add(0, Document::from("green tea")).unwrap();
-        text.add(1, Document::from("tea")).unwrap();
+        let (view, _) = View::open(&Place::Memory, 0, Options::default()).unwrap();
+        view.push(0, Document::from("green tea"), |_| ());
+        view.push(1, Document::from("tea"), |_| ());
         let query = Query::parse("green tea");
-        let before = text.search(&query, 9, &|_| true).unwrap();
-        let documents = text.state.lock().tail.documents();
-        text.write(&mut text.writer.lock(), &documents, 2).unwrap();
+        let before = view.search(&query, 9, &|_| true).unwrap();
+        let documents = view.state.lock().tail.documents();
+        view.write(&mut view.writer.lock(), &documents, 2).unwrap();
         // Nobody was told: the documents are still in the tail.
-        assert_eq!(text.search(&query, 9, &|_| true).unwrap(), before);
-        text.flush().unwrap();
-        assert_eq!(text.search(&query, 9, &|_| true).unwrap(), before);
+        assert_eq!(view.search(&query, 9, &|_| true).unwrap(), before);
+        view.flush().unwrap();
+        assert_eq!(view.search(&query, 9, &|_| true).unwrap(), before);
     }
 }

@@ -147,7 +147,12 @@ fn the_watermark_moves_past_rows_without_text_and_survives_reopening() {
 #[test]
 fn a_feed_commits_as_it_goes_when_much_is_waiting() {
     let folder = tempfile::tempdir().unwrap();
-    let (text, _) = at(folder.path(), 0);
+    let options = Options {
+        background: false,
+        ..Options::default()
+    };
+    let place = Place::Folder(folder.path().to_owned());
+    let (text, _) = Text::open(&place, 0, options).unwrap();
     let long = format!("tea {}", ".".repeat(17 << 20));
     feed(&text, [long.as_str(), &long, "tea"]);
     drop(text);
@@ -427,4 +432,36 @@ proptest! {
         prop_assert!(!parsed.is_empty() || hits.total == 0);
         parsed.occurs_in(&query);
     }
+}
+
+#[test]
+fn what_a_row_said_is_gone_from_the_files_once_it_is_erased() {
+    let folder = tempfile::tempdir().unwrap();
+    let (text, _) = at(folder.path(), 0);
+    feed(&text, ["green tea", "the wombat sleeps", "tea again"]);
+    text.flush().unwrap();
+    feed(&text, ["a quokka smiles"]);
+    assert_eq!(rows(&text, "wombat quokka"), [1, 3]);
+    text.erase(&[1, 3]).unwrap();
+    assert_eq!(rows(&text, "wombat quokka"), [0_u64; 0]);
+    assert_eq!(rows(&text, "tea"), [0, 2]);
+    assert_eq!(text.watermark(), 4);
+    text.close().unwrap();
+    for file in fs::read_dir(folder.path()).unwrap() {
+        let bytes = fs::read(file.unwrap().path()).unwrap();
+        for word in ["wombat", "quokka"] {
+            let there = bytes
+                .windows(word.len())
+                .any(|part| part == word.as_bytes());
+            assert!(!there, "{word}");
+        }
+    }
+    drop(text);
+    let (text, opened) = at(folder.path(), 4);
+    assert_eq!((opened, text.watermark()), (Opened::Found, 4));
+    assert_eq!(rows(&text, "tea"), [0, 2]);
+    text.erase(&[0, 2]).unwrap();
+    assert_eq!(search(&text, "tea").total, 0);
+    drop(text);
+    assert_eq!(at(folder.path(), 4).1, Opened::Found);
 }

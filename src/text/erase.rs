@@ -1,0 +1,65 @@
+use tantivy::{IndexWriter, TantivyError};
+
+use super::Error;
+use super::open::Covered;
+use super::view::View;
+
+impl View {
+    /// Forgets what `rows` said, in memory and in the files.
+    pub(super) fn erase(&self, rows: &[u64]) -> Result<(), Error> {
+        let mut writer = self.writer.lock();
+        self.state.lock().tail.erase(rows);
+        let erased = self.erase_committed(&mut writer, rows);
+        if erased.is_err() {
+            // A writer that failed may hold part of the deletions: the next one starts afresh.
+            *writer = None;
+        }
+        erased.map_err(Error::index("forgetting rows"))?;
+        let watermark = self.state.lock().committed_watermark;
+        self.publish(watermark)
+    }
+
+    fn erase_committed(
+        &self,
+        writer: &mut Option<IndexWriter>,
+        rows: &[u64],
+    ) -> tantivy::Result<()> {
+        let committed = self.state.lock().committed.clone();
+        let mut found = 0;
+        for row in rows {
+            found += committed.doc_freq(&self.fields.row_term(*row))?;
+        }
+        if found == 0 {
+            return Ok(());
+        }
+        let stored =
+            Covered::read(&self.index.load_metas()?).map_err(TantivyError::InternalError)?;
+        let writer = match writer {
+            Some(writer) => writer,
+            None => writer.insert(self.new_writer()?),
+        };
+        for row in rows {
+            writer.delete_term(self.fields.row_term(*row));
+        }
+        let mut commit = writer.prepare_commit()?;
+        let covered = Covered {
+            documents: stored.documents.saturating_sub(found),
+            ..stored
+        };
+        commit.set_payload(&covered.payload());
+        commit.commit()?;
+        self.rewrite(writer)
+    }
+
+    /// Writes every segment anew that holds deleted documents: until then their words are still in
+    /// its dictionary.
+    fn rewrite(&self, writer: &mut IndexWriter) -> tantivy::Result<()> {
+        for segment in self.index.searchable_segment_metas()? {
+            if segment.has_deletes() {
+                writer.merge(&[segment.id()]).wait()?;
+            }
+        }
+        writer.garbage_collect_files().wait()?;
+        Ok(())
+    }
+}
