@@ -115,6 +115,7 @@ impl Grain {
         let of = Type::from_byte(header.type_byte);
         let fields = fields_of(&blob, &header, profile)?;
         check_type(of, &fields)?;
+        rules::check_carried(of, &fields, profile)?;
         let mut warnings = rules::check(of, &fields, origin)?;
         check_sensitivity(&header, &fields)?;
         if let Err(mismatch) = check_header(&header, of, &fields) {

@@ -657,9 +657,20 @@ fn profiles_bound_size_and_the_lightweight_one_bounds_fields() {
             .code(),
         "ERR_RANGE"
     );
-    assert!(belief().finish(Profile::Lightweight).is_ok());
-    let rich = belief().tag("ui").finish(Profile::Lightweight);
-    assert_eq!(rich.unwrap_err().code(), "ERR_SCHEMA");
+    let plain = belief().finish(Profile::Lightweight).unwrap();
+    assert!(Grain::from_blob(plain.into_blob(), Profile::Lightweight).is_ok());
+    // OMS 18.3: State requires its context, and a microcontroller has no room for it.
+    for rich in [belief().tag("ui"), Draft::state(Map::new())] {
+        let rich = rich.created_at(Time::from_ms(0));
+        let written = rich.clone().finish(Profile::Lightweight);
+        assert_eq!(written.unwrap_err().code(), "ERR_SCHEMA");
+        let blob = rich.finish(Profile::Extended).unwrap().into_blob();
+        let read = Grain::from_blob(blob.clone(), Profile::Lightweight);
+        assert_eq!(read.unwrap_err().code(), "ERR_SCHEMA");
+        let foreign = Grain::from_foreign_blob(blob.clone(), Profile::Lightweight);
+        assert_eq!(foreign.unwrap_err().code(), "ERR_SCHEMA");
+        assert!(Grain::from_blob(blob, Profile::Standard).is_ok());
+    }
 }
 
 #[test]
