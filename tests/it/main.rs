@@ -16,6 +16,7 @@ mod mg;
 mod model;
 mod pam;
 mod profiles;
+mod random;
 mod sample;
 mod store;
 mod suites;
