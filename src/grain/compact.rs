@@ -24,7 +24,11 @@ pub(super) fn compact(of: Type, fields: &Map) -> Result<Vec<(&str, Cow<'_, Value
             None => unknown_name(name)?,
         };
         let value = match nested_fields(name, integration) {
-            Some(nested) => Cow::Owned(rename(value, nested, Direction::Compact)?),
+            Some(nested) => {
+                let mut value = value.clone();
+                rename(&mut value, nested, Direction::Compact)?;
+                Cow::Owned(value)
+            }
             None => Cow::Borrowed(value),
         };
         entries.push((key, value));
@@ -70,7 +74,7 @@ pub(super) fn expand(of: Type, payload: Map) -> Result<Map, Error> {
         if let Some(nested) = nested_fields(name, integration)
             && let Some(value) = fields.get_mut(name)
         {
-            *value = rename(value, nested, Direction::Expand)?;
+            rename(value, nested, Direction::Expand)?;
         }
     }
     Ok(fields)
@@ -111,24 +115,22 @@ enum Direction {
     Expand,
 }
 
-/// Renames the members of a map, or of each map of an array, one level deep.
-fn rename(value: &Value, nested: &[NestedField], to: Direction) -> Result<Value, Error> {
-    Ok(match value {
-        Value::Map(map) => Value::Map(rename_map(map, nested, to)?),
-        Value::Array(items) => {
-            let items = items.iter().map(|item| match item {
-                Value::Map(map) => rename_map(map, nested, to).map(Value::Map),
-                other => Ok(other.clone()),
-            });
-            Value::Array(items.collect::<Result<_, _>>()?)
-        }
-        other => other.clone(),
-    })
+/// Renames the members of a map, or of each map of an array, one level deep and in place: a copy
+/// would double what the largest blob costs.
+fn rename(value: &mut Value, nested: &[NestedField], to: Direction) -> Result<(), Error> {
+    match value {
+        Value::Map(map) => rename_map(map, nested, to),
+        Value::Array(items) => items.iter_mut().try_for_each(|item| match item {
+            Value::Map(map) => rename_map(map, nested, to),
+            _ => Ok(()),
+        }),
+        _ => Ok(()),
+    }
 }
 
-fn rename_map(map: &Map, nested: &[NestedField], to: Direction) -> Result<Map, Error> {
+fn rename_map(map: &mut Map, nested: &[NestedField], to: Direction) -> Result<(), Error> {
     let mut pairs = Vec::with_capacity(map.len());
-    for (member, value) in map.iter() {
+    for (member, value) in std::mem::take(map) {
         let renamed = nested.iter().find_map(|(name, key)| match to {
             Direction::Compact => (*name == member).then_some(*key),
             Direction::Expand => (*key == member).then_some(*name),
@@ -139,16 +141,17 @@ fn rename_map(map: &Map, nested: &[NestedField], to: Direction) -> Result<Map, E
         });
         if taken {
             return Err(Error::NameTaken {
-                name: member.to_owned(),
+                name: member,
                 reason: "it is the other spelling of a nested field",
             });
         }
-        pairs.push((renamed.unwrap_or(member).to_owned(), value.clone()));
+        pairs.push((renamed.map_or(member, str::to_owned), value));
     }
-    Map::from_pairs(pairs).map_err(|name| Error::NameTaken {
+    *map = Map::from_pairs(pairs).map_err(|name| Error::NameTaken {
         name,
         reason: "two keys mean this field",
-    })
+    })?;
+    Ok(())
 }
 
 const NESTED: [&str; 4] = ["content_refs", "embedding_refs", "related_to", "context"];

@@ -131,9 +131,7 @@ impl Draft {
         if !matches!(self.of, Type::Opaque(_)) && !fields.contains("type") {
             return Err(Error::NoType);
         }
-        if profile == Profile::Lightweight {
-            check_lightweight(self.of, &fields)?;
-        }
+        rules::check_carried(self.of, &fields, profile)?;
         let warnings = rules::check(self.of, &fields, Origin::Local)?;
         let sensitivity = self.sensitivity.max(rules::required_by_tags(&fields));
         let mut header = header_for(self.of, &fields, self.encoding, sensitivity);
@@ -382,29 +380,5 @@ fn resolve_base64(value: &mut Value) {
         && let Ok(bytes) = data_encoding::BASE64.decode(text.as_bytes())
     {
         *value = Value::Bytes(bytes);
-    }
-}
-
-/// OMS 18.3: a microcontroller carries these fields, what its type requires, and nothing else.
-fn check_lightweight(of: Type, fields: &Map) -> Result<(), Error> {
-    let carried = [
-        "type",
-        "subject",
-        "relation",
-        "object",
-        "confidence",
-        "created_at",
-        "namespace",
-    ];
-    let is_carried = |name: &str| {
-        let dropped = name == "context" || name == "derived_from";
-        carried.contains(&name) || (rules::required(of).contains(&name) && !dropped)
-    };
-    match fields.iter().find(|(name, _)| !is_carried(name)) {
-        Some((name, _)) => Err(Error::Forbidden {
-            field: name.to_owned(),
-            reason: "the Lightweight profile does not carry it (OMS 18.3)",
-        }),
-        None => Ok(()),
     }
 }

@@ -115,6 +115,7 @@ impl Grain {
         let of = Type::from_byte(header.type_byte);
         let fields = fields_of(&blob, &header, profile)?;
         check_type(of, &fields)?;
+        rules::check_carried(of, &fields, profile)?;
         let mut warnings = rules::check(of, &fields, origin)?;
         check_sensitivity(&header, &fields)?;
         if let Err(mismatch) = check_header(&header, of, &fields) {
@@ -229,13 +230,15 @@ fn fields_of(blob: &[u8], header: &Header, profile: Profile) -> Result<Map, Erro
         }));
     }
     let payload = blob.get(Header::LEN..).unwrap_or_default();
-    let map = header.encoding().decode(payload, profile)?.into_map();
+    let decode = || header.encoding().decode(payload, profile);
     let of = Type::from_byte(header.type_byte);
+    let fields = expand(of, decode()?.into_map());
     match of {
         // Ruling F2: what a later revision means by a key is its own affair. A map that is not
-        // compacted by this table is kept as it stands.
-        Type::Opaque(_) => Ok(expand(of, map.clone()).unwrap_or(map)),
-        _ => expand(of, map),
+        // compacted by this table is taken as it stands: decoded again, which happens seldom and
+        // costs less than keeping a copy of each.
+        Type::Opaque(_) if fields.is_err() => Ok(decode()?.into_map()),
+        _ => fields,
     }
 }
 

@@ -17,6 +17,7 @@ mod model;
 mod pam;
 mod policy;
 mod profiles;
+mod random;
 mod sample;
 mod store;
 mod suites;

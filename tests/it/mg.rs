@@ -13,7 +13,8 @@ use grainstore::interchange::{Error, Record};
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 
-use crate::sample::draft;
+use crate::random::Random;
+use crate::sample;
 
 const CODECS: [Compression; 3] = [Compression::None, Compression::Zstd, Compression::Lz4];
 
@@ -178,6 +179,10 @@ impl Raw {
     fn code(&self) -> &'static str {
         code(&self.bytes())
     }
+}
+
+fn draft() -> impl Strategy<Value = Draft> {
+    any::<u64>().prop_map(|seed| sample::draft(&mut Random::new(seed)))
 }
 
 fn status() -> impl Strategy<Value = Status> {

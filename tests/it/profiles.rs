@@ -326,6 +326,7 @@ fn the_parameters_of_a_path_and_of_its_list_are_the_same() {
         ),
         (r#""int:path_params": ["a"]"#, true),
         (r#""int:http_path": "/{a}""#, false),
+        (r#""int:http_path": "/a}""#, false),
         (r#""int:http_path": "/{a}", "int:path_params": []"#, false),
         (
             r#""int:http_path": "/{a}/{b}", "int:path_params": ["a"]"#,
@@ -561,6 +562,10 @@ fn a_ratio_given_as_an_integer_is_a_double() {
 /// Members that are valid, with the fields that are pointed at.
 const SELDOM: &[(&str, &[&str])] = &[
     (r#""owner": {"type": "human", "name": "Jane"}"#, &[]),
+    (
+        r#""owner": {"type": "org", "name": "A", "entity_form": "llc"}"#,
+        &[],
+    ),
     (
         r#""owner": {"type": "human", "name": "Jane", "entity_form": "llc"}"#,
         &["owner.entity_form"],

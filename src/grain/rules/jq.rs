@@ -117,7 +117,7 @@ impl<'a> Parser<'a> {
                 self.index()?;
             } else if self.starts_field() {
                 self.field();
-            } else if self.starts('.') && !self.rest.starts_with("..") {
+            } else if self.starts('.') {
                 self.expect(".")?;
                 if self.symbol("[") {
                     self.index()?;

@@ -4,7 +4,7 @@
 pub(super) fn is_open(expression: &str) -> bool {
     let names = expression.split(|c: char| c.is_whitespace() || c == '(' || c == ')');
     names
-        .map(|name| name.trim_end_matches('+').to_ascii_lowercase())
+        .map(str::to_ascii_lowercase)
         .any(|name| OPEN.iter().any(|open| is_of_family(&name, open)))
 }
 

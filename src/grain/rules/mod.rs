@@ -3,6 +3,7 @@
 
 mod action;
 mod advice;
+mod carried;
 mod jq;
 mod kind;
 mod licence;
@@ -18,8 +19,8 @@ use super::field::Field;
 use super::{Error, Type};
 use profile::Declared;
 
+pub(super) use carried::check_carried;
 pub(super) use kind::members_of;
-pub(super) use presence::required;
 pub use sensitivity::is_listed_phi_tag;
 pub(super) use sensitivity::required_by_tags;
 

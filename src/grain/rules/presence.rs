@@ -37,7 +37,7 @@ pub(super) fn is_present(fields: &Map, name: &str) -> bool {
 }
 
 /// Returns the fields a type requires besides `type` and `created_at`.
-pub(in crate::grain) const fn required(of: Type) -> &'static [&'static str] {
+pub(super) const fn required(of: Type) -> &'static [&'static str] {
     match of {
         Type::Belief => &["subject", "relation", "object", "confidence"],
         Type::State => &["context"],

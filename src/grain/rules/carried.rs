@@ -1,0 +1,40 @@
+use crate::codec::{Map, Profile};
+
+use super::presence::required;
+use crate::grain::{Error, Type};
+
+/// Refuses what a device of the profile has no room for, on writing and on reading.
+///
+/// OMS 18.3: a microcontroller carries these fields, what its type requires, and nothing else.
+pub(in crate::grain) fn check_carried(
+    of: Type,
+    fields: &Map,
+    profile: Profile,
+) -> Result<(), Error> {
+    if profile != Profile::Lightweight {
+        return Ok(());
+    }
+    let is_carried = |name: &str| {
+        CARRIED.contains(&name) || (required(of).contains(&name) && !OMITTED.contains(&name))
+    };
+    match fields.iter().find(|(name, _)| !is_carried(name)) {
+        Some((name, _)) => Err(Error::Forbidden {
+            field: name.to_owned(),
+            reason: "the Lightweight profile does not carry it (OMS 18.3)",
+        }),
+        None => Ok(()),
+    }
+}
+
+const CARRIED: [&str; 7] = [
+    "type",
+    "subject",
+    "relation",
+    "object",
+    "confidence",
+    "created_at",
+    "namespace",
+];
+
+/// Omitted by the section even where a type requires it; the others it names no type requires.
+const OMITTED: [&str; 1] = ["context"];
