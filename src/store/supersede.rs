@@ -32,9 +32,8 @@ impl Store {
 
         let mut writer = inner.writer.lock();
         let snapshot = inner.index.snapshot();
-        let row = snapshot
-            .locate(old)
-            .ok_or(Error::NotFound { address: *old })?;
+        let row = inner.locate(&snapshot, old)?;
+        let row = row.ok_or(Error::NotFound { address: *old })?;
         let status = inner.status_at(&snapshot, row)?;
         match status.superseded_by {
             // Asked again after an unknown outcome: done is done.
@@ -55,7 +54,7 @@ impl Store {
             });
         }
         let mut frame = Frame::default();
-        if snapshot.locate(&address).is_none() {
+        if inner.locate(&snapshot, &address)?.is_none() {
             frame.grain(new);
         }
         let status = StatusEntry {
