@@ -38,6 +38,8 @@ pub(super) struct Engine {
     state: RwLock<Arc<State>>,
     erased: RwLock<Arc<RoaringTreemap>>,
     has_erased: AtomicBool,
+    /// Whether the index has not been dropped; snapshots may outlive it.
+    pub(super) is_open: Arc<AtomicBool>,
 }
 
 /// What only the one who writes runs knows.
@@ -81,6 +83,7 @@ impl Engine {
             state: RwLock::default(),
             erased: RwLock::default(),
             has_erased: AtomicBool::new(false),
+            is_open: Arc::new(AtomicBool::new(true)),
         }
     }
 

@@ -1,5 +1,6 @@
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
 use parking_lot::Mutex;
@@ -237,5 +238,6 @@ impl Drop for Index {
             // A worker that panicked has said so; what it left undone the next open does.
             drop(worker.join());
         }
+        self.engine.is_open.store(false, Ordering::Release);
     }
 }

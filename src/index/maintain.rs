@@ -91,7 +91,7 @@ impl Engine {
         let run = self.write(number, &Input::Runs(runs), &mut pause)?;
         self.publish_version(&self.state(), |next| next.set_merged(Arc::clone(&run)))?;
         for old in runs {
-            old.retire();
+            old.retire(&self.is_open);
         }
         Ok(())
     }
@@ -119,7 +119,9 @@ impl Engine {
         if !rewritten.is_empty() {
             self.publish_version(&state, replace)?;
         }
-        rewritten.iter().for_each(|(old, _)| old.retire());
+        rewritten
+            .iter()
+            .for_each(|(old, _)| old.retire(&self.is_open));
         self.update(|next| {
             for chunk in &mut next.memory {
                 *chunk = Arc::new(chunk.without(&is_gone));

@@ -1,8 +1,8 @@
 use std::fmt;
 use std::io;
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use roaring::RoaringTreemap;
 
@@ -40,7 +40,8 @@ pub(in crate::index) struct Run {
     seed: u32,
     file: Arc<dyn DiskFile>,
     disk: Arc<dyn Disk>,
-    is_obsolete: AtomicBool,
+    /// Set once no version names it; says whether its index is still open.
+    retired: OnceLock<Arc<AtomicBool>>,
 }
 
 /// Where the keys of a family are.
@@ -153,7 +154,7 @@ impl Run {
             seed,
             file,
             disk: Arc::clone(disk),
-            is_obsolete: AtomicBool::new(false),
+            retired: OnceLock::new(),
         })
     }
 
@@ -273,14 +274,18 @@ impl Run {
     }
 
     /// Says that no version names it any more: it is removed with the last snapshot that reads it.
-    pub(in crate::index) fn retire(&self) {
-        self.is_obsolete.store(true, Ordering::Relaxed);
+    ///
+    /// A snapshot may outlive its index, and then the file belongs to who opened the store next.
+    pub(in crate::index) fn retire(&self, is_open: &Arc<AtomicBool>) {
+        // Retired twice it stays retired.
+        drop(self.retired.set(Arc::clone(is_open)));
     }
 }
 
 impl Drop for Run {
     fn drop(&mut self) {
-        if *self.is_obsolete.get_mut() {
+        let retired = self.retired.get();
+        if retired.is_some_and(|is_open| is_open.load(Ordering::Acquire)) {
             // What cannot be removed now is removed by the next open.
             drop(self.disk.remove(&name_of(self.number)));
         }

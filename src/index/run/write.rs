@@ -178,7 +178,7 @@ impl RunWriter {
 }
 
 /// How much is written at once, in bytes.
-const WRITE_LEN: usize = 256 << 10;
+const WRITE_LEN: usize = 128 << 10;
 
 /// The filter is checked in pieces of this length, in bytes: a multiple of 64.
 const FILTER_BLOCK_LEN: usize = 32 << 10;
