@@ -47,6 +47,8 @@ pub(super) struct Engine {
 pub(super) struct Maintenance {
     /// The number of the next run; none is used twice.
     pub(super) next: u64,
+    /// The erased rows that no run knows of any more.
+    pub(super) expunged: RoaringTreemap,
 }
 
 /// What the writer and the worker tell each other.
@@ -76,7 +78,10 @@ impl Engine {
             map: (options.addresses == Addresses::Map).then(AddressMap::new),
             options,
             publishing: Mutex::default(),
-            maintenance: Mutex::new(Maintenance { next }),
+            maintenance: Mutex::new(Maintenance {
+                next,
+                expunged: RoaringTreemap::new(),
+            }),
             signal: Mutex::default(),
             work: Condvar::new(),
             room: Condvar::new(),

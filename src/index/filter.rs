@@ -56,7 +56,7 @@ impl Filter {
     }
 
     fn group_of(&self, prefix: u64) -> usize {
-        let spread = u128::from(prefix) * self.groups.len() as u128 >> 64;
+        let spread = (u128::from(prefix) * self.groups.len() as u128) >> 64;
         usize::try_from(spread).unwrap_or(0)
     }
 }

@@ -19,11 +19,11 @@ use super::{Batch, Error, Options, Snapshot, TermKey, worker};
 /// use std::sync::Arc;
 /// use grainstore::grain::{Draft, Time};
 /// use grainstore::index::{Index, Options, TermKey};
-/// use grainstore::ledger::{MemoryDisk, StoreId};
+/// use grainstore::ledger::{Disk, MemoryDisk, StoreId};
 ///
-/// let disk = Arc::new(MemoryDisk::default());
+/// let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
 /// let terms = TermKey::new([7; 16]);
-/// let (index, _) = Index::open(disk, StoreId::new([7; 16]), terms, Options::default())?;
+/// let (index, _) = Index::open(&disk, StoreId::new([7; 16]), terms, Options::default())?;
 /// let grain = Draft::event("hello").created_at(Time::from_ms(1)).finish(Default::default())?;
 /// let before = index.snapshot();
 /// let mut batch = index.batch();
@@ -57,7 +57,7 @@ impl Index {
     /// # Errors
     /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
     pub fn open(
-        disk: Arc<dyn Disk>,
+        disk: &Arc<dyn Disk>,
         store_id: StoreId,
         terms: TermKey,
         options: Options,

@@ -101,11 +101,12 @@ impl Engine {
         let Some(erased) = self.erased() else {
             return Ok(());
         };
-        let is_gone = |row| erased.contains(row);
+        let fresh = &*erased - &maintenance.expunged;
+        let is_gone = |row| fresh.contains(row);
         let state = self.state();
         let mut rewritten = Vec::new();
         for run in &state.runs {
-            if self.mentions(run, &erased)? {
+            if self.mentions(run, &fresh)? {
                 let input = Input::Runs(std::slice::from_ref(run));
                 let new = self.write(maintenance.take_number(), &input, &mut || Ok(()))?;
                 rewritten.push((Arc::clone(run), new));
@@ -130,6 +131,7 @@ impl Engine {
         if let Some(map) = &self.map {
             map.forget(&is_gone);
         }
+        maintenance.expunged |= fresh;
         Ok(())
     }
 

@@ -125,7 +125,7 @@ impl Shard {
 
     /// Spreads tags over any number of slots, in their order.
     fn home(&self, tag: u64) -> usize {
-        let spread = u128::from(tag) * self.slots.len() as u128 >> TAG_BITS;
+        let spread = (u128::from(tag) * self.slots.len() as u128) >> TAG_BITS;
         usize::try_from(spread).unwrap_or(0)
     }
 }

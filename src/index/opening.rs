@@ -27,23 +27,20 @@ impl From<Error> for Refusal {
 
 /// Opens the version there is, or an empty index in its place.
 pub(super) fn open(
-    disk: Arc<dyn Disk>,
+    disk: &Arc<dyn Disk>,
     store_id: StoreId,
     terms: TermKey,
     options: Options,
 ) -> Result<(Engine, Opened), Error> {
-    disk.create_folder(FOLDER)
-        .map_err(Error::io("create", FOLDER))?;
-    disk.sync_folder("")
-        .map_err(Error::io("sync", "the store"))?;
+    make_folder(&**disk)?;
     // Numbers of files that are removed below are not used again either: a removal that a crash
     // undoes must not put an old file in the place of a new one.
-    let found = numbers(&*disk)?;
+    let found = numbers(&**disk)?;
     let next = found
         .iter()
         .max()
         .map_or(1, |number| number.saturating_add(1));
-    let engine = Engine::new(Arc::clone(&disk), store_id, terms, options, next);
+    let engine = Engine::new(Arc::clone(disk), store_id, terms, options, next);
     let opened = match load(&engine) {
         Ok(opened) => opened,
         Err(Refusal::Error(error)) => return Err(error),
@@ -53,7 +50,7 @@ pub(super) fn open(
             if let Some(map) = &engine.map {
                 map.clear();
             }
-            remove_all(&*disk)?;
+            remove_all(&**disk)?;
             Opened {
                 rebuilt: Some(reason),
                 ..Opened::default()
@@ -63,11 +60,22 @@ pub(super) fn open(
     let named = engine.state();
     for number in found {
         if !named.runs.iter().any(|run| run.number == number) {
-            forget(&*disk, &run::name_of(number));
+            forget(&**disk, &run::name_of(number));
         }
     }
-    forget(&*disk, current::TEMPORARY);
+    forget(&**disk, current::TEMPORARY);
     Ok((engine, opened))
+}
+
+fn make_folder(disk: &dyn Disk) -> Result<(), Error> {
+    match disk.list(FOLDER) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let made = disk.create_folder(FOLDER);
+            made.map_err(Error::io("create", FOLDER))?;
+            disk.sync_folder("").map_err(Error::io("sync", FOLDER))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Removes the version, then its files.

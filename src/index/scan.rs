@@ -14,10 +14,10 @@ use super::{Error, Family, Rows};
 /// # use std::sync::Arc;
 /// # use grainstore::grain::{Draft, Time};
 /// # use grainstore::index::{Batch, Index, Options, Pattern, TermKey};
-/// # use grainstore::ledger::{MemoryDisk, StoreId};
+/// # use grainstore::ledger::{Disk, MemoryDisk, StoreId};
 /// # let terms = TermKey::new([7; 16]);
-/// # let disk = Arc::new(MemoryDisk::default());
-/// # let (index, _) = Index::open(disk, StoreId::new([7; 16]), terms, Options::default())?;
+/// # let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
+/// # let (index, _) = Index::open(&disk, StoreId::new([7; 16]), terms, Options::default())?;
 /// let mut batch = index.batch();
 /// for row in 0..9 {
 ///     let draft = Draft::belief("user", "likes", format!("tea {row}")).confidence(0.5);

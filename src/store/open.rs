@@ -254,7 +254,7 @@ fn open_index(
     opened: &mut Opened,
 ) -> Result<Index, Error> {
     let (index, found) = Index::open(
-        Arc::clone(disk),
+        disk,
         manifest.store_id,
         manifest.term_key(),
         options.index.clone(),

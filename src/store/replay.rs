@@ -97,28 +97,29 @@ impl Inner {
 
     /// Brings the index to where the ledger is.
     pub(super) fn replay(&self) -> Result<(), Error> {
-        let mut from = self.index.watermark();
-        while from < self.ledger.len() {
-            let snapshot = self.index.snapshot();
-            let mut batch = self.index.batch();
-            let mut outcome = Ok(());
-            let mut end = from;
+        let from = self.index.watermark();
+        let mut snapshot = self.index.snapshot();
+        let mut batch = self.index.batch();
+        let mut outcome = Ok(());
+        self.ledger.scan(from, &mut |entry| {
             let mut resolve =
                 |batch: &Batch, address: &_| self.locate_with(&snapshot, batch, address);
-            self.ledger.scan(from, &mut |entry| {
-                outcome = apply(&mut batch, &entry, &mut resolve);
-                end = entry.header.sequence + 1;
-                if outcome.is_err() || end - from >= BATCH_LEN {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                }
-            })?;
-            outcome?;
-            self.index.publish(batch, end);
-            self.settle();
-            from = end;
-        }
+            outcome = apply(&mut batch, &entry, &mut resolve);
+            if outcome.is_err() {
+                return ControlFlow::Break(());
+            }
+            let end = entry.header.sequence + 1;
+            if end - snapshot.watermark() >= BATCH_LEN {
+                let full = std::mem::replace(&mut batch, self.index.batch());
+                self.index.publish(full, end);
+                self.settle();
+                snapshot = self.index.snapshot();
+            }
+            ControlFlow::Continue(())
+        })?;
+        outcome?;
+        self.index.publish(batch, self.ledger.len());
+        self.settle();
         Ok(())
     }
 

@@ -17,7 +17,7 @@ const STORE: StoreId = StoreId::new([7; 16]);
 
 fn open(disk: &Arc<dyn Disk>, options: &Options) -> (Index, Opened) {
     let terms = TermKey::new([9; 16]);
-    Index::open(Arc::clone(disk), STORE, terms, options.clone()).unwrap()
+    Index::open(disk, STORE, terms, options.clone()).unwrap()
 }
 
 /// Everything on the calling thread, in runs of a few rows.

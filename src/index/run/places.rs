@@ -11,7 +11,7 @@ pub(super) fn encode(places: &[EntryPlace]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(places.len() * 7);
     let (mut segment, mut offset) = (0, 0);
     for place in places {
-        let step = place.offset.checked_sub(offset).unwrap_or(0);
+        let step = place.offset.saturating_sub(offset);
         if place.segment == segment && step > 0 {
             put(&mut bytes, step);
         } else {

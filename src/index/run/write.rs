@@ -88,11 +88,11 @@ impl RunWriter {
             section.keys += 1;
             last = Some(bytes);
             if builder.is_full() {
-                section.blocks.lens.push(self.block(builder.finish())?);
+                section.blocks.lens.push(self.block(&builder.finish())?);
             }
         }
         if !builder.is_empty() {
-            section.blocks.lens.push(self.block(builder.finish())?);
+            section.blocks.lens.push(self.block(&builder.finish())?);
         }
         if let Some(last) = last {
             section.last.extend(last.iter().take(width));
@@ -109,7 +109,7 @@ impl RunWriter {
         self.places.extend_from_slice(more);
         while self.places.len() >= places::BLOCK_ROWS {
             let bytes: Vec<_> = self.places.drain(..places::BLOCK_ROWS).collect();
-            let len = self.block(places::encode(&bytes))?;
+            let len = self.block(&places::encode(&bytes))?;
             self.directory.places.lens.push(len);
         }
         Ok(())
@@ -125,12 +125,12 @@ impl RunWriter {
     ) -> Result<(), Error> {
         self.places(&[])?;
         if !self.places.is_empty() {
-            let len = self.block(places::encode(&self.places))?;
+            let len = self.block(&places::encode(&self.places))?;
             self.directory.places.lens.push(len);
         }
         self.directory.filter = self.extent();
         for part in filter.to_bytes().chunks(FILTER_BLOCK_LEN) {
-            let len = self.block(part.to_vec())?;
+            let len = self.block(part)?;
             self.directory.filter.lens.push(len);
         }
         self.directory.grains = grains;
@@ -158,9 +158,9 @@ impl RunWriter {
     }
 
     /// Writes a block and its check; returns how long it is with it.
-    fn block(&mut self, bytes: Vec<u8>) -> Result<u32, Error> {
-        let check = block_check(self.seed, self.end(), &bytes);
-        self.pending.extend_from_slice(&bytes);
+    fn block(&mut self, bytes: &[u8]) -> Result<u32, Error> {
+        let check = block_check(self.seed, self.end(), bytes);
+        self.pending.extend_from_slice(bytes);
         self.pending.extend_from_slice(&check.to_be_bytes());
         if self.pending.len() >= WRITE_LEN {
             self.write_out()?;
