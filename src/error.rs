@@ -1,6 +1,7 @@
 use crate::codec;
 use crate::crypto;
 use crate::grain;
+use crate::index;
 use crate::interchange;
 use crate::ledger;
 use crate::query;
@@ -35,6 +36,9 @@ pub enum Error {
     /// The ledger and its disk.
     #[error(transparent)]
     Ledger(#[from] ledger::Error),
+    /// The index.
+    #[error(transparent)]
+    Index(#[from] index::Error),
     /// The text view.
     #[error(transparent)]
     Text(#[from] text::Error),
@@ -55,6 +59,7 @@ impl Error {
             Self::Crypto(source) => source.code(),
             Self::Interchange(source) => source.code(),
             Self::Ledger(source) => source.code(),
+            Self::Index(source) => source.code(),
             Self::Text(source) => source.code(),
             Self::Store(source) => source.code(),
             Self::Query(source) => source.code(),

@@ -1,5 +1,5 @@
-/// What a key is about. The number is the first byte of the key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// What a key is about. The number names its section in a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Family {
     /// Subject, relation, object.
@@ -38,7 +38,7 @@ pub enum Family {
     RelatedTo = 17,
     /// The consent this one rests on.
     ProcessingBasis = 18,
-    /// A superseding grain; the rows are of the grains it superseded.
+    /// A superseding grain; the rows are of the status entries that name it.
     Lineage = 19,
     /// A grain; the rows are of the other entries that name it.
     Mentions = 20,
@@ -46,4 +46,77 @@ pub enum Family {
     ForeignId = 21,
     /// A grain's row; the rows are of its status entries.
     Status = 22,
+    /// A grain's row; the rows are of the entries after which it was no longer current.
+    Ended = 23,
+    /// The first eight bytes of a grain's address.
+    Address = 24,
+}
+
+impl Family {
+    /// The families of triples, in the order of their numbers.
+    pub(super) const TRIPLES: [Self; 6] = [
+        Self::Spo,
+        Self::Sop,
+        Self::Pso,
+        Self::Pos,
+        Self::Osp,
+        Self::Ops,
+    ];
+
+    /// The families of one component, in the order of their numbers.
+    pub(super) const SINGLES: [Self; 18] = [
+        Self::Type,
+        Self::Namespace,
+        Self::CreatedAt,
+        Self::ValidTime,
+        Self::SystemTime,
+        Self::Session,
+        Self::Run,
+        Self::User,
+        Self::Tag,
+        Self::DerivedFrom,
+        Self::RelatedTo,
+        Self::ProcessingBasis,
+        Self::Lineage,
+        Self::Mentions,
+        Self::ForeignId,
+        Self::Status,
+        Self::Ended,
+        Self::Address,
+    ];
+
+    /// Returns whether keys have three components rather than one.
+    pub(super) const fn is_triple(self) -> bool {
+        (self as u8) < Self::Type as u8
+    }
+
+    /// Returns the place among the families with as many components.
+    pub(super) const fn slot(self) -> usize {
+        let number = self as u8 as usize;
+        if self.is_triple() {
+            number - 1
+        } else {
+            number - Self::Type as u8 as usize
+        }
+    }
+
+    /// Returns whether the component is the row of a grain that the entry is about.
+    pub(super) const fn is_by_row(self) -> bool {
+        matches!(self, Self::Status | Self::Ended)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Family;
+
+    #[test]
+    fn every_family_knows_its_place() {
+        for (slot, family) in Family::TRIPLES.into_iter().enumerate() {
+            assert!(family.is_triple() && family.slot() == slot);
+        }
+        for (slot, family) in Family::SINGLES.into_iter().enumerate() {
+            assert!(!family.is_triple() && family.slot() == slot);
+        }
+    }
 }

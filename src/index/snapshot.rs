@@ -1,19 +1,24 @@
-use parking_lot::RwLock;
-use roaring::RoaringTreemap;
+use std::fmt;
+use std::sync::Arc;
 
 use crate::codec::{ContentAddress, nfc};
 use crate::grain::{Time, Type};
 
-use super::key::{Prefix, ordered, prefix_of};
-use super::memtable::Memtable;
-use super::{Family, TermKey};
+use super::engine::Engine;
+use super::key::{Key, Single, Triple, ordered};
+use super::run::Stored;
+use super::scan::{Ranged, Scan};
+use super::state::State;
+use super::{Error, Family, Rows};
 
-/// A view of the index as it was at one moment: later writes do not show.
-#[derive(Debug, Clone, Copy)]
-pub struct Snapshot<'a> {
-    memtable: &'a RwLock<Memtable>,
-    terms: &'a TermKey,
-    watermark: u64,
+/// A view of the index as it was at one moment: later writes do not show, and nothing that is done
+/// to files takes anything away. Only what is erased disappears from every view.
+///
+/// It owns what it sees: cheap to clone, and usable from any thread.
+#[derive(Clone)]
+pub struct Snapshot {
+    engine: Arc<Engine>,
+    state: Arc<State>,
 }
 
 /// A pattern of a triple; what is absent may be anything.
@@ -27,157 +32,155 @@ pub struct Pattern<'a> {
     pub object: Option<&'a str>,
 }
 
-/// Rows, in order.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Rows(RoaringTreemap);
-
-impl Rows {
-    /// Returns the number of rows.
-    pub fn len(&self) -> u64 {
-        self.0.len()
-    }
-
-    /// Returns whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Returns whether a row is among them.
-    pub fn contains(&self, row: u64) -> bool {
-        self.0.contains(row)
-    }
-
-    /// Returns the rows, lowest first.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = u64> {
-        self.0.iter()
-    }
-
-    /// Keeps the rows that are also in `other`.
-    pub fn intersect(&mut self, other: &Self) {
-        self.0 &= &other.0;
-    }
-}
-
-impl FromIterator<u64> for Rows {
-    fn from_iter<I: IntoIterator<Item = u64>>(rows: I) -> Self {
-        Self(rows.into_iter().collect())
-    }
-}
-
-impl<'a> Snapshot<'a> {
-    pub(super) const fn new(
-        memtable: &'a RwLock<Memtable>,
-        terms: &'a TermKey,
-        watermark: u64,
-    ) -> Self {
-        Self {
-            memtable,
-            terms,
-            watermark,
-        }
+impl Snapshot {
+    pub(super) const fn new(engine: Arc<Engine>, state: Arc<State>) -> Self {
+        Self { engine, state }
     }
 
     /// Returns how many ledger entries this view covers.
-    pub const fn watermark(&self) -> u64 {
-        self.watermark
+    pub fn watermark(&self) -> u64 {
+        self.state.watermark
     }
 
-    /// Returns the row of a grain.
-    pub fn locate(&self, address: &ContentAddress) -> Option<u64> {
-        let row = self.memtable.read().addresses.get(address).copied()?;
-        self.sees(row).then_some(row)
+    /// Returns the rows of grains that may have an address, lowest first: the one that has it if
+    /// it is here, and by a rare chance others. Whoever asks reads the ledger.
+    ///
+    /// # Errors
+    /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn candidates(&self, address: &ContentAddress) -> Result<Rows, Error> {
+        self.engine.candidates(&self.state, address)
     }
 
     /// Returns whether the grain of a row is current.
     pub fn is_current(&self, row: u64) -> bool {
-        let ended = self.memtable.read().ended.get(&row).copied();
-        !ended.is_some_and(|entry| self.sees(entry))
+        // Only what comes after a grain can end it.
+        let mut chunks = self.state.memory.iter();
+        let runs = self.state.runs.iter().rev();
+        let mut runs = runs.take_while(|run| run.rows.end > row);
+        !chunks.any(|chunk| chunk.has_ended(row)) && !runs.any(|run| run.ended.contains(row))
     }
 
     /// Returns the rows of all grains.
     pub fn grains(&self) -> Rows {
-        let mut rows = self.memtable.read().grains.clone();
-        rows.remove_range(self.watermark..);
-        Rows(rows)
+        self.grains_from(0).collect()
+    }
+
+    /// Returns the rows of grains from a row on, lowest first, without collecting them.
+    pub fn grains_from(&self, row: u64) -> impl Iterator<Item = u64> {
+        let in_runs = self.state.runs.iter().flat_map(move |run| {
+            let mut rows = run.grains.iter();
+            rows.advance_to(row);
+            rows
+        });
+        let in_memory = self.state.memory.iter().flat_map(move |chunk| {
+            let rows = &chunk.grains;
+            let skipped = rows.partition_point(|at| *at < row);
+            rows.iter().skip(skipped).copied()
+        });
+        let erased = self.engine.erased();
+        in_runs
+            .chain(in_memory)
+            .filter(move |row| !erased.as_ref().is_some_and(|erased| erased.contains(*row)))
     }
 
     /// Returns the rows of grains that match a triple pattern.
-    pub fn triples(&self, pattern: &Pattern<'_>) -> Rows {
-        let term = |text: Option<&str>| text.map(|text| self.terms.hash(&[&nfc(text)]));
+    pub fn triples(&self, pattern: &Pattern<'_>) -> Scan<'_> {
+        // Stored text is NFC; what people type need not be.
+        let term = |text: Option<&str>| text.map(|text| self.engine.terms.hash(&[&nfc(text)]));
         let (s, p, o) = (
             term(pattern.subject),
             term(pattern.relation),
             term(pattern.object),
         );
-        // The order whose prefix is exactly what is bound.
+        // The order whose beginning is exactly what is bound.
         let (family, bound) = match (s, p, o) {
-            (Some(s), Some(p), Some(o)) => (Family::Spo, vec![s, p, o]),
-            (Some(s), Some(p), None) => (Family::Spo, vec![s, p]),
-            (Some(s), None, Some(o)) => (Family::Sop, vec![s, o]),
-            (Some(s), None, None) => (Family::Spo, vec![s]),
-            (None, Some(p), Some(o)) => (Family::Pos, vec![p, o]),
-            (None, Some(p), None) => (Family::Pso, vec![p]),
-            (None, None, Some(o)) => (Family::Osp, vec![o]),
-            (None, None, None) => (Family::Spo, vec![]),
+            (Some(_), None, Some(_)) => (Family::Sop, [s, o, None]),
+            (Some(_), _, _) => (Family::Spo, [s, p, o]),
+            (None, Some(_), Some(_)) => (Family::Pos, [p, o, None]),
+            (None, Some(_), None) => (Family::Pso, [p, None, None]),
+            (None, None, Some(_)) => (Family::Osp, [o, None, None]),
+            (None, None, None) => (Family::Spo, [None; 3]),
         };
-        let prefix = bound.into_iter().fold(Prefix::new(family), Prefix::with);
-        self.scan(prefix, prefix, 3)
+        self.triple_range(family, bound)
     }
 
     /// Returns the rows of grains of a type.
-    pub fn of_type(&self, of: Type) -> Rows {
+    pub fn of_type(&self, of: Type) -> Scan<'_> {
         self.exact(Family::Type, u64::from(of.byte()))
     }
 
     /// Returns the rows whose field of `family` is `text`; of a namespace, also those inside it.
-    pub fn with_text(&self, family: Family, text: &str) -> Rows {
-        // Stored text is NFC; what people type need not be.
-        self.exact(family, self.terms.hash(&[&nfc(text)]))
+    pub fn with_text(&self, family: Family, text: &str) -> Scan<'_> {
+        self.exact(family, self.engine.terms.hash(&[&nfc(text)]))
     }
 
     /// Returns the rows that point at a grain through `family`.
-    pub fn pointing_at(&self, family: Family, address: &ContentAddress) -> Rows {
-        self.exact(family, prefix_of(address))
+    pub fn pointing_at(&self, family: Family, address: &ContentAddress) -> Scan<'_> {
+        self.exact(family, self.engine.terms.hash_link(address))
     }
 
     /// Returns the rows of alias entries for a foreign name.
-    pub fn foreign(&self, name: [&str; 3]) -> Rows {
-        self.exact(Family::ForeignId, self.terms.hash(&name))
+    pub fn foreign(&self, name: [&str; 3]) -> Scan<'_> {
+        self.exact(Family::ForeignId, self.engine.terms.hash(&name))
     }
 
     /// Returns the rows of the status entries of the grain at `row`, oldest first.
-    pub fn status_entries(&self, row: u64) -> Rows {
+    pub fn status_entries(&self, row: u64) -> Scan<'_> {
         self.exact(Family::Status, row)
     }
 
     /// Returns the rows whose time of `family` is in `from..=to`; an open end is unbounded.
-    pub fn in_time(&self, family: Family, from: Option<Time>, to: Option<Time>) -> Rows {
-        let bound = |time: Option<Time>, open: i64| time.map_or(open, Time::ms);
-        let low = Prefix::new(family).with(ordered(bound(from, i64::MIN)));
-        let high = Prefix::new(family).with(ordered(bound(to, i64::MAX)));
-        self.scan(low, high, 1)
+    pub fn in_time(&self, family: Family, from: Option<Time>, to: Option<Time>) -> Scan<'_> {
+        let bound = |time: Option<Time>, open: i64| ordered(time.map_or(open, Time::ms));
+        let (low, high) = (bound(from, i64::MIN), bound(to, i64::MAX));
+        self.range(
+            family,
+            Single::new([low, 0, 0], 0),
+            Single::new([high, 0, 0], u64::MAX),
+        )
     }
 
-    fn exact(&self, family: Family, component: u64) -> Rows {
-        let prefix = Prefix::new(family).with(component);
-        self.scan(prefix, prefix, 1)
+    fn exact(&self, family: Family, part: u64) -> Scan<'_> {
+        self.range(
+            family,
+            Single::new([part, 0, 0], 0),
+            Single::new([part, 0, 0], u64::MAX),
+        )
     }
 
-    fn scan(&self, from: Prefix, to: Prefix, components: usize) -> Rows {
-        let (low, high) = (from.low(), to.high());
-        if low > high {
-            return Rows::default();
+    fn range(&self, family: Family, low: Single, high: Single) -> Scan<'_> {
+        if family.is_triple() {
+            let [part, ..] = low.parts();
+            return self.triple_range(family, [Some(part), None, None]);
         }
-        let memtable = self.memtable.read();
-        let rows = memtable
-            .keys
-            .range(low..=high)
-            .map(|key| key.row(components));
-        Rows(rows.filter(|row| self.sees(*row)).collect())
+        Scan::singles(self.ranged(family, low, high))
     }
 
-    /// A row or entry is visible if it was published when the view was taken.
-    const fn sees(&self, row: u64) -> bool {
-        row < self.watermark
+    fn triple_range(&self, family: Family, bound: [Option<u64>; 3]) -> Scan<'_> {
+        let low = bound.map(|part| part.unwrap_or(0));
+        let high = bound.map(|part| part.unwrap_or(u64::MAX));
+        Scan::triples(self.ranged(family, Triple::new(low, 0), Triple::new(high, u64::MAX)))
+    }
+
+    fn ranged<K: Stored>(&self, family: Family, low: K, high: K) -> Ranged<'_, K> {
+        Ranged {
+            state: &self.state,
+            cache: &self.engine.cache,
+            erased: self.engine.erased(),
+            family,
+            low,
+            high,
+            done: 0,
+            at: None,
+        }
+    }
+}
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Snapshot")
+            .field("watermark", &self.watermark())
+            .field("runs", &self.state.runs)
+            .finish_non_exhaustive()
     }
 }

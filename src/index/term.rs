@@ -3,6 +3,8 @@ use std::hash::Hasher;
 
 use siphasher::sip::SipHasher24;
 
+use crate::codec::ContentAddress;
+
 /// The secret under which a store hashes its terms (SipHash-2-4).
 ///
 /// ```
@@ -30,6 +32,14 @@ impl TermKey {
             hasher.write(&[0xff]);
         }
         hasher.finish().max(1)
+    }
+
+    /// Returns the identifier of a grain that others point at. Not the beginning of its address,
+    /// for two grains whose addresses begin alike can be made by anybody with patience.
+    pub(super) fn hash_link(&self, address: &ContentAddress) -> u64 {
+        let mut hasher = self.0;
+        hasher.write(address.as_bytes());
+        hasher.finish()
     }
 }
 

@@ -113,7 +113,7 @@ impl Error {
     }
 
     /// Wraps what the system said about a file.
-    pub(super) fn io(action: &'static str, name: &str, source: io::Error) -> Self {
+    pub(crate) fn io(action: &'static str, name: &str, source: io::Error) -> Self {
         let name = name.into();
         if is_full(&source) {
             Self::Full {

@@ -85,7 +85,7 @@ impl Store {
     }
 
     /// Returns the rows that a filter shows, in the order in which they were stored.
-    pub(super) fn rows(&self, snapshot: &Snapshot<'_>, filter: &Filter) -> Result<Vec<u64>, Error> {
+    pub(super) fn rows(&self, snapshot: &Snapshot, filter: &Filter) -> Result<Vec<u64>, Error> {
         let rows = match filter.rows(snapshot)? {
             Some(rows) => rows,
             None => snapshot.grains(),
@@ -98,7 +98,7 @@ impl Store {
 
     fn found(
         &self,
-        snapshot: &Snapshot<'_>,
+        snapshot: &Snapshot,
         row: u64,
         score: f64,
         matched: impl FnOnce(&Grain) -> Vec<&'static str>,

@@ -1,3 +1,4 @@
+use crate::index;
 use crate::interchange;
 use crate::store;
 use crate::text;
@@ -23,6 +24,9 @@ pub enum Error {
     /// The store's failure.
     #[error(transparent)]
     Store(#[from] store::Error),
+    /// The index's failure.
+    #[error(transparent)]
+    Index(#[from] index::Error),
     /// The text view's failure.
     #[error(transparent)]
     Text(#[from] text::Error),
@@ -38,6 +42,7 @@ impl Error {
             Self::Cursor { .. } => "ERR_CURSOR",
             Self::Filter { .. } => "ERR_FILTER",
             Self::Store(source) => source.code(),
+            Self::Index(source) => source.code(),
             Self::Text(source) => source.code(),
             Self::Interchange(source) => source.code(),
         }

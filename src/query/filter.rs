@@ -151,7 +151,7 @@ impl Filter {
     }
 
     /// Returns the rows that pass, current or not; none for a filter that every grain passes.
-    pub(super) fn rows(&self, snapshot: &Snapshot<'_>) -> Result<Option<Rows>, Error> {
+    pub(super) fn rows(&self, snapshot: &Snapshot) -> Result<Option<Rows>, Error> {
         self.validate()?;
         let pattern = Pattern {
             subject: self.subject.as_deref(),
@@ -160,22 +160,23 @@ impl Filter {
         };
         let mut parts = Vec::new();
         if pattern != Pattern::default() {
-            parts.push(snapshot.triples(&pattern));
+            parts.push(snapshot.triples(&pattern).rows()?);
         }
         if let Some(address) = &self.derived_from {
-            parts.push(snapshot.pointing_at(Family::DerivedFrom, address));
+            parts.push(snapshot.pointing_at(Family::DerivedFrom, address).rows()?);
         }
         for (family, _, text) in &self.texts {
-            parts.push(snapshot.with_text(*family, text));
+            parts.push(snapshot.with_text(*family, text).rows()?);
         }
         if let Some(namespace) = &self.namespace {
-            parts.push(snapshot.with_text(Family::Namespace, namespace));
+            parts.push(snapshot.with_text(Family::Namespace, namespace).rows()?);
         }
         if self.created_from.is_some() || self.created_to.is_some() {
-            parts.push(snapshot.in_time(Family::CreatedAt, self.created_from, self.created_to));
+            let within = snapshot.in_time(Family::CreatedAt, self.created_from, self.created_to);
+            parts.push(within.rows()?);
         }
         if let Some(of) = self.of {
-            parts.push(snapshot.of_type(of));
+            parts.push(snapshot.of_type(of).rows()?);
         }
         Ok(parts.into_iter().reduce(|mut rows, part| {
             rows.intersect(&part);
@@ -184,7 +185,7 @@ impl Filter {
     }
 
     /// Returns whether a row that passed the filter may be shown.
-    pub(super) fn shows(&self, snapshot: &Snapshot<'_>, row: u64) -> bool {
+    pub(super) fn shows(&self, snapshot: &Snapshot, row: u64) -> bool {
         self.with_superseded || snapshot.is_current(row)
     }
 

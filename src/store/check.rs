@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::codec::{ContentAddress, Profile};
 use crate::grain::Grain;
-use crate::index::Index;
+use crate::index::{self, Batch, Comparison};
 use crate::ledger::{self, Entry, FileDisk, Kind};
 
 use super::manifest::Manifest;
@@ -103,22 +103,59 @@ impl Store {
 
 impl Inner {
     fn check_entries(&self, report: &mut Report) -> Result<(), Error> {
-        let fresh = Index::new(self.manifest.term_key());
+        let mut comparison = self.index.compare();
+        let mut batch = self.index.batch();
+        let mut outcome = Ok(());
         self.ledger.scan(0, &mut |entry| {
-            check_entry(&fresh, &entry, report);
-            ControlFlow::Continue(())
+            outcome = self.check_entry(&comparison, &mut batch, &entry, report);
+            if entry.header.sequence % BATCH_LEN == BATCH_LEN - 1 {
+                comparison.add(std::mem::replace(&mut batch, self.index.batch()));
+            }
+            match outcome {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            }
         })?;
-        fresh.publish(self.ledger.len());
-        for difference in self.index.differences(&fresh) {
+        outcome?;
+        comparison.add(batch);
+        let places = |first, end| self.ledger.places(first, end);
+        for difference in comparison.finish(&places)? {
             report.find("index-differs", Severity::Damage, difference);
         }
         Ok(())
     }
-}
 
-fn check_entry(fresh: &Index, entry: &Entry<'_>, report: &mut Report) {
-    let sequence = entry.header.sequence;
-    if entry.header.kind == Kind::Grain {
+    fn check_entry(
+        &self,
+        comparison: &Comparison,
+        batch: &mut Batch,
+        entry: &Entry<'_>,
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        let sequence = entry.header.sequence;
+        if entry.header.kind == Kind::Grain {
+            self.check_grain(comparison, entry, report)?;
+        }
+        let mut resolve = |_: &Batch, address: &_| self.locate_before(sequence, address);
+        match replay::apply(batch, entry, &mut resolve) {
+            Err(Error::Damaged { what, reason }) => {
+                let message = format!("{what}: {reason}");
+                report.find("entry-malformed", Severity::Damage, message);
+                Ok(())
+            }
+            // What is wrong with the index is found where all of it is read.
+            Err(Error::Index(index::Error::Damaged { .. })) => Ok(()),
+            other => other,
+        }
+    }
+
+    fn check_grain(
+        &self,
+        comparison: &Comparison,
+        entry: &Entry<'_>,
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        let sequence = entry.header.sequence;
         let address = ContentAddress::of(&entry.body);
         match Grain::from_foreign_blob(entry.body.to_vec(), Profile::Extended) {
             Ok(_) => report.grains += 1,
@@ -127,16 +164,33 @@ fn check_entry(fresh: &Index, entry: &Entry<'_>, report: &mut Report) {
                 report.find("grain-invalid", Severity::Damage, message);
             }
         }
-        if fresh.snapshot_all().locate(&address).is_some() {
+        match comparison.finds(&address, sequence) {
+            Ok(true) | Err(index::Error::Damaged { .. }) => {}
+            Ok(false) => {
+                let message = format!("entry {sequence}: grain {address} is not found by address");
+                report.find("index-differs", Severity::Damage, message);
+            }
+            Err(error) => return Err(error.into()),
+        }
+        if self.locate_before(sequence, &address)?.is_some() {
             let message = format!("entry {sequence}: grain {address} is stored twice");
             report.find("grain-twice", Severity::Warning, message);
         }
+        Ok(())
     }
-    if let Err(reason) = replay::apply(fresh, entry) {
-        let message = format!("entry {sequence}: {reason}");
-        report.find("entry-malformed", Severity::Damage, message);
+
+    /// Returns the row of a grain that was stored before an entry.
+    fn locate_before(&self, row: u64, address: &ContentAddress) -> Result<Option<u64>, Error> {
+        let found = self.locate(&self.index.snapshot(), address);
+        match found {
+            Err(Error::Index(index::Error::Damaged { .. })) => Ok(None),
+            found => Ok(found?.filter(|found| *found < row)),
+        }
     }
 }
+
+/// Entries compared at once.
+const BATCH_LEN: u64 = 1_000;
 
 /// Checks the ledger of a store that does not open.
 ///

@@ -4,6 +4,7 @@ use crate::codec;
 use crate::codec::ContentAddress;
 use crate::crypto;
 use crate::grain;
+use crate::index;
 use crate::interchange;
 use crate::ledger;
 use crate::policy::Rule;
@@ -102,6 +103,9 @@ pub enum Error {
     /// The ledger's failure.
     #[error(transparent)]
     Ledger(#[from] ledger::Error),
+    /// The index's failure.
+    #[error(transparent)]
+    Index(#[from] index::Error),
     /// The text view's failure.
     #[error(transparent)]
     Text(#[from] text::Error),
@@ -133,6 +137,7 @@ impl Error {
             Self::Version { .. } => "ERR_STORE_VERSION",
             Self::Damaged { .. } => "ERR_STORAGE_DAMAGED",
             Self::Ledger(source) => source.code(),
+            Self::Index(source) => source.code(),
             Self::Text(source) => source.code(),
             Self::Interchange(source) => source.code(),
             Self::Crypto(source) => source.code(),

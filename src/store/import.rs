@@ -160,8 +160,9 @@ impl Batch<'_> {
             let finding = (record.place.clone(), warning.to_string());
             self.summary.findings.push(finding);
         }
-        let is_here = self.pending.contains(&address)
-            || self.inner.index.snapshot().locate(&address).is_some();
+        let snapshot = self.inner.index.snapshot();
+        let is_here =
+            self.pending.contains(&address) || self.inner.locate(&snapshot, &address)?.is_some();
         if is_here {
             self.summary.unchanged += 1;
         } else {

@@ -10,7 +10,7 @@ use crate::ledger::{Disk, FileDisk, Kind, Ledger, Lock, MemoryDisk, Torn};
 use crate::text::{self, Document, Text};
 
 use super::manifest::{self, Manifest};
-use super::{Create, Error, Options, replay};
+use super::{Create, Error, Options};
 
 /// A store of grains. Cheap to clone, and usable from any thread.
 ///
@@ -56,6 +56,8 @@ pub struct Opened {
     pub created: bool,
     /// What a crash left behind the last acknowledged frame, set aside.
     pub torn: Option<Torn>,
+    /// Why the index had to be built anew.
+    pub index_rebuilt: Option<String>,
     /// Why the text view had to be built anew.
     pub text_rebuilt: Option<String>,
 }
@@ -106,7 +108,7 @@ impl Store {
         };
         let (manifest, index, ledger) = match found {
             Some(manifest) => {
-                let index = Index::new(manifest.term_key());
+                let index = open_index(&disk, &manifest, &options, &mut opened)?;
                 let ledger = open_ledger(&disk, &manifest, &index, &options, &mut opened)?;
                 (manifest, index, ledger)
             }
@@ -115,10 +117,10 @@ impl Store {
                 let ledger = options.ledger.clone();
                 let ledger = Ledger::create(Arc::clone(&disk), manifest.store_id, ledger)?;
                 manifest.write(&*disk)?;
-                (manifest.clone(), Index::new(manifest.term_key()), ledger)
+                let index = open_index(&disk, &manifest, &options, &mut opened)?;
+                (manifest, index, ledger)
             }
         };
-        index.publish(ledger.len());
         let (text, text_opened) = Text::open(place, ledger.len(), options.text)?;
         if let text::Opened::Rebuilt { reason } = text_opened {
             opened.text_rebuilt = Some(reason);
@@ -157,7 +159,36 @@ impl Store {
         Ok(self.inner.text.close()?)
     }
 
-    pub(crate) fn snapshot(&self) -> Snapshot<'_> {
+    /// Returns a view of the index as it is now: rows of the ledger, and nothing of what is in
+    /// them.
+    ///
+    /// ```
+    /// use grainstore::index::Pattern;
+    /// use grainstore::{Draft, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// store.put(Draft::belief("user", "prefers", "dark mode").confidence(0.9))?;
+    /// let pattern = Pattern { subject: Some("user"), ..Pattern::default() };
+    /// assert_eq!(store.index_snapshot().triples(&pattern).rows()?.len(), 1);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    pub fn index_snapshot(&self) -> Snapshot {
+        self.inner.index.snapshot()
+    }
+
+    /// Writes the index to disk and merges its files into one, so that questions touch as little
+    /// as they can.
+    ///
+    /// # Errors
+    /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`; nothing is lost.
+    pub fn merge_index(&self) -> Result<(), Error> {
+        let writer = self.inner.writer.lock();
+        self.inner.freeze();
+        drop(writer);
+        Ok(self.inner.index.merge_all()?)
+    }
+
+    pub(crate) fn snapshot(&self) -> Snapshot {
         self.inner.index.snapshot()
     }
 
@@ -167,8 +198,9 @@ impl Store {
 }
 
 impl Inner {
-    /// Brings the writer and the text view to where the ledger is.
+    /// Brings the index, the writer and the text view to where the ledger is.
     fn recover(&self) -> Result<(), Error> {
+        self.replay()?;
         if let Some(last) = self.ledger.len().checked_sub(1) {
             self.writer.lock().last = Time::from_ms(self.ledger.read(last)?.header.time_ms);
         }
@@ -208,7 +240,27 @@ impl Drop for Inner {
         {
             tracing::warn!(%error, "closing without committing the text view");
         }
+        let active = self.index.active();
+        if active.end - active.start >= WORTH_A_RUN {
+            self.freeze();
+        }
     }
+}
+
+fn open_index(
+    disk: &Arc<dyn Disk>,
+    manifest: &Manifest,
+    options: &Options,
+    opened: &mut Opened,
+) -> Result<Index, Error> {
+    let (index, found) = Index::open(
+        disk,
+        manifest.store_id,
+        manifest.term_key(),
+        options.index.clone(),
+    )?;
+    opened.index_rebuilt = found.rebuilt;
+    Ok(index)
 }
 
 fn open_ledger(
@@ -218,20 +270,17 @@ fn open_ledger(
     options: &Options,
     opened: &mut Opened,
 ) -> Result<Ledger, Error> {
-    let mut fault = None;
     let (ledger, found) = Ledger::open(
         Arc::clone(disk),
         manifest.store_id,
         options.ledger.clone(),
-        0,
-        &mut |entry| {
-            if let Err(reason) = replay::apply(index, entry) {
-                fault.get_or_insert((entry.header.sequence, reason));
-            }
-        },
+        index.flushed(),
+        &mut |_| {},
     )?;
-    if let Some((sequence, reason)) = fault {
-        return Err(Error::damaged(format!("entry {sequence}"), reason));
+    if ledger.len() < index.flushed() {
+        let reason = "it covers entries that the ledger does not have";
+        opened.index_rebuilt = Some(reason.into());
+        index.reset()?;
     }
     opened.torn = found.torn;
     Ok(ledger)
@@ -252,7 +301,7 @@ fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
             // What a crash inside an earlier creation left may be there, and nothing else.
             for item in path.read_dir().map_err(failed)? {
                 let name = item.map_err(failed)?.file_name();
-                let ours = ["ledger", "text", LOCK, manifest::TEMPORARY];
+                let ours = ["ledger", "index", "text", LOCK, manifest::TEMPORARY];
                 if !ours.iter().any(|known| name == *known) {
                     let name = PathBuf::from(name);
                     return Err(not_a_store(format!(
@@ -290,6 +339,9 @@ fn no_manifest(path: &Path) -> Error {
 }
 
 const LOCK: &str = "LOCK";
+
+/// Entries that are quicker written to a run now than applied at every open.
+const WORTH_A_RUN: u64 = 4_096;
 
 /// Rows that are quicker committed now than fed at every open.
 const WORTH_A_COMMIT: u64 = 1024;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use crate::codec::Profile;
 use crate::crypto::{OsRandom, Random};
 use crate::grain::Time;
+use crate::index;
 use crate::ledger;
 use crate::text;
 
@@ -30,6 +31,8 @@ pub struct Options {
     pub random: Arc<dyn Random>,
     /// How the ledger is written.
     pub ledger: ledger::Options,
+    /// How the index works and what it may use.
+    pub index: index::Options,
     /// What the text view may use.
     pub text: text::Options,
 }
@@ -42,6 +45,7 @@ impl Default for Options {
             clock: Arc::new(SystemClock),
             random: Arc::new(OsRandom),
             ledger: ledger::Options::default(),
+            index: index::Options::default(),
             text: text::Options::default(),
         }
     }

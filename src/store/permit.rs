@@ -78,9 +78,8 @@ impl Store {
         let inner = &*self.inner;
         let mut writer = inner.writer.lock();
         let snapshot = inner.index.snapshot();
-        let row = snapshot
-            .locate(target)
-            .ok_or(Error::NotFound { address: *target })?;
+        let row = inner.locate(&snapshot, target)?;
+        let row = row.ok_or(Error::NotFound { address: *target })?;
         let version = inner.version_at(&snapshot, row)?;
         let Some(change) = change(&version.status, &writer) else {
             return Ok(());

@@ -33,7 +33,7 @@ impl Inner {
     /// asks for (ruling I11). Ancestors that are not here protect nothing.
     pub(super) fn shield(
         &self,
-        snapshot: &Snapshot<'_>,
+        snapshot: &Snapshot,
         row: u64,
         target: &Version,
         successor: Option<&Grain>,
@@ -51,7 +51,7 @@ impl Inner {
         pending.extend(successor.into_iter().flat_map(Grain::derived_from));
         let mut seen = BTreeSet::from([row]);
         while let Some(address) = pending.pop() {
-            let Some(row) = snapshot.locate(&address) else {
+            let Some(row) = self.locate(snapshot, &address)? else {
                 continue;
             };
             if !seen.insert(row) {
@@ -68,19 +68,17 @@ impl Inner {
     }
 
     /// Returns the other grains of the lineage that `target` belongs to.
-    fn chain(
-        &self,
-        snapshot: &Snapshot<'_>,
-        row: u64,
-        target: &Version,
-    ) -> Result<Vec<Link>, Error> {
+    fn chain(&self, snapshot: &Snapshot, row: u64, target: &Version) -> Result<Vec<Link>, Error> {
         let mut links = Vec::new();
         let mut seen = BTreeSet::from([row]);
         let mut pending = Vec::new();
         let follow = |version: &Version, is_earlier: bool| -> Result<_, Error> {
             let before = self.replaced_by(snapshot, &version.grain.address())?;
             let next = version.status.superseded_by;
-            let after = next.and_then(|address| snapshot.locate(&address));
+            let after = match next {
+                Some(next) => self.locate(snapshot, &next)?,
+                None => None,
+            };
             let before = before.into_iter().map(move |row| (row, is_earlier));
             Ok(before
                 .chain(after.map(|row| (row, false)))
@@ -104,12 +102,21 @@ impl Inner {
     /// Returns the rows of the grains that this one superseded.
     pub(super) fn replaced_by(
         &self,
-        snapshot: &Snapshot<'_>,
+        snapshot: &Snapshot,
         address: &ContentAddress,
     ) -> Result<Vec<u64>, Error> {
         let mut rows = Vec::new();
-        for row in snapshot.pointing_at(Family::Lineage, address).iter() {
-            // The index holds the head of an address: ask the status itself.
+        for entry in snapshot
+            .pointing_at(Family::Lineage, address)
+            .rows()?
+            .iter()
+        {
+            let earlier = self.status_entry(entry)?.of;
+            let Some(row) = self.locate(snapshot, &earlier)? else {
+                continue;
+            };
+            // The index holds a hash of the address, and a later entry may say otherwise: ask the
+            // grain itself.
             if self.status_at(snapshot, row)?.superseded_by == Some(*address) {
                 rows.push(row);
             }

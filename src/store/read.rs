@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use crate::codec::ContentAddress;
-use crate::grain::{Grain, Status, Time, Warning};
+use crate::grain::{self, Grain, Status, Time, Warning};
 use crate::index::Snapshot;
 
 use super::entry::StatusEntry;
@@ -34,10 +34,16 @@ impl Store {
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_INTEGRITY`.
     pub fn get(&self, address: &ContentAddress) -> Result<Option<Grain>, Error> {
-        match self.snapshot().locate(address) {
-            Some(row) => self.inner.grain_at(row, address).map(Some),
-            None => Ok(None),
+        let snapshot = self.snapshot();
+        for row in snapshot.candidates(address)?.iter() {
+            // Read once: what the ledger holds there decides whether the index was right.
+            let body = self.inner.ledger.read(row)?.body.into_owned();
+            match Grain::from_stored(body, *address) {
+                Err(grain::Error::Integrity { .. }) => {}
+                read => return Ok(Some(read?)),
+            }
         }
+        Ok(None)
     }
 
     /// Returns grains by their addresses, in the same order.
@@ -49,8 +55,11 @@ impl Store {
     }
 
     /// Returns whether a grain is here.
-    pub fn exists(&self, address: &ContentAddress) -> bool {
-        self.snapshot().locate(address).is_some()
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_INDEX_DAMAGED`.
+    pub fn exists(&self, address: &ContentAddress) -> Result<bool, Error> {
+        Ok(self.inner.locate(&self.snapshot(), address)?.is_some())
     }
 
     /// Returns the status of a grain: what the store says about it beside its blob (OMS 28.3).
@@ -59,9 +68,8 @@ impl Store {
     /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn status(&self, address: &ContentAddress) -> Result<Status, Error> {
         let snapshot = self.snapshot();
-        let row = snapshot
-            .locate(address)
-            .ok_or(Error::NotFound { address: *address })?;
+        let row = self.inner.locate(&snapshot, address)?;
+        let row = row.ok_or(Error::NotFound { address: *address })?;
         self.inner.status_at(&snapshot, row)
     }
 
@@ -74,7 +82,7 @@ impl Store {
         let from = after.map_or(0, |row| row.saturating_add(1));
         let mut addresses = Vec::new();
         let mut last = None;
-        for row in snapshot.grains().iter().skip_while(|row| *row < from) {
+        for row in snapshot.grains_from(from) {
             if addresses.len() == limit {
                 return Ok(Page {
                     addresses,
@@ -97,9 +105,8 @@ impl Store {
     /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn history(&self, address: &ContentAddress) -> Result<Vec<Version>, Error> {
         let snapshot = self.snapshot();
-        let start = snapshot
-            .locate(address)
-            .ok_or(Error::NotFound { address: *address })?;
+        let start = self.inner.locate(&snapshot, address)?;
+        let start = start.ok_or(Error::NotFound { address: *address })?;
         let mut versions = BTreeMap::new();
         let mut pending = vec![start];
         while let Some(row) = pending.pop() {
@@ -107,8 +114,9 @@ impl Store {
                 continue;
             }
             let version = self.inner.version_at(&snapshot, row)?;
-            let next = version.status.superseded_by;
-            pending.extend(next.and_then(|address| snapshot.locate(&address)));
+            if let Some(next) = version.status.superseded_by {
+                pending.extend(self.inner.locate(&snapshot, &next)?);
+            }
             let address = version.grain.address();
             pending.extend(self.inner.replaced_by(&snapshot, &address)?);
             versions.insert(row, version);
@@ -137,7 +145,7 @@ impl Store {
     }
 
     /// Reads the grain of a row; the caller got the row from this store's index.
-    pub(crate) fn version_at(&self, snapshot: &Snapshot<'_>, row: u64) -> Result<Version, Error> {
+    pub(crate) fn version_at(&self, snapshot: &Snapshot, row: u64) -> Result<Version, Error> {
         self.inner.version_at(snapshot, row)
     }
 
@@ -156,18 +164,21 @@ impl Store {
 }
 
 impl Inner {
-    pub(super) fn status_at(&self, snapshot: &Snapshot<'_>, row: u64) -> Result<Status, Error> {
+    pub(super) fn status_at(&self, snapshot: &Snapshot, row: u64) -> Result<Status, Error> {
         let mut status = Status::default();
-        for entry in snapshot.status_entries(row).iter() {
-            let body = self.ledger.read(entry)?.body;
-            let change = StatusEntry::decode(&body)
-                .ok_or_else(|| Error::damaged(format!("entry {entry}"), "not a status"))?;
-            status.apply(&change.change);
+        for entry in snapshot.status_entries(row) {
+            status.apply(&self.status_entry(entry?)?.change);
         }
         Ok(status)
     }
 
-    pub(super) fn version_at(&self, snapshot: &Snapshot<'_>, row: u64) -> Result<Version, Error> {
+    pub(super) fn status_entry(&self, row: u64) -> Result<StatusEntry, Error> {
+        let body = self.ledger.read(row)?.body;
+        StatusEntry::decode(&body)
+            .ok_or_else(|| Error::damaged(format!("entry {row}"), "not a status"))
+    }
+
+    pub(super) fn version_at(&self, snapshot: &Snapshot, row: u64) -> Result<Version, Error> {
         let entry = self.ledger.read(row)?;
         Ok(Version {
             stored_at: Time::from_ms(entry.header.time_ms),
@@ -179,10 +190,10 @@ impl Inner {
 
     pub(super) fn resolve(
         &self,
-        snapshot: &Snapshot<'_>,
+        snapshot: &Snapshot,
         name: [&str; 3],
     ) -> Result<Option<ContentAddress>, Error> {
-        for row in snapshot.foreign(name).iter().rev() {
+        for row in snapshot.foreign(name).rows()?.iter().rev() {
             let body = self.ledger.read(row)?.body;
             let alias = super::entry::AliasEntry::decode(&body)
                 .ok_or_else(|| Error::damaged(format!("entry {row}"), "not an alias"))?;

@@ -1,44 +1,145 @@
+use std::ops::ControlFlow;
+
+use crate::codec::ContentAddress;
 use crate::grain::Grain;
-use crate::index::Index;
+use crate::index::{Batch, Snapshot};
 use crate::ledger::{Entry, Kind};
 
+use super::Error;
 use super::entry::{AliasEntry, StatusEntry, subject_of};
+use super::open::Inner;
 
-/// Applies one ledger entry to an index: the fold that every derived file is.
+/// Finds the row of a grain that an entry names.
+pub(super) type Resolve<'a> = dyn FnMut(&Batch, &ContentAddress) -> Result<Option<u64>, Error> + 'a;
+
+/// Applies one ledger entry to a batch: the fold that every derived file is.
 ///
-/// Returns what is wrong with an entry that cannot be applied; the ledger has proven its bytes,
-/// so that takes a writer with a fault.
-pub(super) fn apply(index: &Index, entry: &Entry<'_>) -> Result<(), &'static str> {
+/// # Errors
+/// `ERR_STORAGE_DAMAGED` for an entry that cannot be applied; the ledger has proven its bytes, so
+/// that takes a writer with a fault. What `resolve` says.
+pub(super) fn apply(
+    batch: &mut Batch,
+    entry: &Entry<'_>,
+    resolve: &mut Resolve<'_>,
+) -> Result<(), Error> {
     let row = entry.header.sequence;
     if entry.header.kind != Kind::Grain {
-        return apply_record(index, row, entry.header.kind, &entry.body);
+        return apply_record(batch, row, entry.header.kind, &entry.body, resolve);
     }
-    let grain = Grain::from_proven(entry.body.to_vec()).map_err(|_| "a grain has no header")?;
-    index.apply_grain(row, &grain, entry.header.time_ms);
+    let grain = Grain::from_proven(entry.body.to_vec());
+    let grain = grain.map_err(|_| malformed(row, "a grain has no header"))?;
+    batch.grain(row, &grain, entry.header.time_ms);
     Ok(())
 }
 
 /// Applies an entry that says something about grains.
 pub(super) fn apply_record(
-    index: &Index,
+    batch: &mut Batch,
     row: u64,
     kind: Kind,
     body: &[u8],
-) -> Result<(), &'static str> {
+    resolve: &mut Resolve<'_>,
+) -> Result<(), Error> {
     match kind {
         Kind::Status => {
-            let status = StatusEntry::decode(body).ok_or("a status entry is malformed")?;
-            index.apply_status(row, &status.of, &status.change);
+            let status = StatusEntry::decode(body);
+            let status = status.ok_or_else(|| malformed(row, "a status entry is malformed"))?;
+            let target = resolve(batch, &status.of)?;
+            batch.status(row, &status.of, target, &status.change);
         }
         Kind::Alias => {
-            let alias = AliasEntry::decode(body).ok_or("an alias entry is malformed")?;
-            index.apply_alias(row, &alias.of, alias.name());
+            let alias = AliasEntry::decode(body);
+            let alias = alias.ok_or_else(|| malformed(row, "an alias entry is malformed"))?;
+            batch.alias(row, &alias.of, alias.name());
         }
         _ => {
             if let Some(address) = subject_of(body) {
-                index.apply_mention(row, &address);
+                batch.mention(row, &address);
             }
         }
     }
     Ok(())
 }
+
+fn malformed(row: u64, reason: &str) -> Error {
+    Error::damaged(format!("entry {row}"), reason)
+}
+
+impl Inner {
+    /// Returns the row of a grain: of the rows the index names, the one that the ledger confirms.
+    pub(super) fn locate(
+        &self,
+        snapshot: &Snapshot,
+        address: &ContentAddress,
+    ) -> Result<Option<u64>, Error> {
+        for row in snapshot.candidates(address)?.iter() {
+            if self.holds(row, address)? {
+                return Ok(Some(row));
+            }
+        }
+        Ok(None)
+    }
+
+    fn holds(&self, row: u64, address: &ContentAddress) -> Result<bool, Error> {
+        Ok(address.verifies(&self.ledger.read(row)?.body))
+    }
+
+    /// Returns the row of a grain that is in the index or in a batch on its way there.
+    pub(super) fn locate_with(
+        &self,
+        snapshot: &Snapshot,
+        batch: &Batch,
+        address: &ContentAddress,
+    ) -> Result<Option<u64>, Error> {
+        let row = self.locate(snapshot, address)?;
+        Ok(row.or_else(|| batch.row_of(address)))
+    }
+
+    /// Brings the index to where the ledger is.
+    pub(super) fn replay(&self) -> Result<(), Error> {
+        let from = self.index.watermark();
+        let mut snapshot = self.index.snapshot();
+        let mut batch = self.index.batch();
+        let mut outcome = Ok(());
+        self.ledger.scan(from, &mut |entry| {
+            let mut resolve =
+                |batch: &Batch, address: &_| self.locate_with(&snapshot, batch, address);
+            outcome = apply(&mut batch, &entry, &mut resolve);
+            if outcome.is_err() {
+                return ControlFlow::Break(());
+            }
+            let end = entry.header.sequence + 1;
+            if end - snapshot.watermark() >= BATCH_LEN {
+                let full = std::mem::replace(&mut batch, self.index.batch());
+                self.index.publish(full, end);
+                self.settle();
+                snapshot = self.index.snapshot();
+            }
+            ControlFlow::Continue(())
+        })?;
+        outcome?;
+        self.index.publish(batch, self.ledger.len());
+        self.settle();
+        Ok(())
+    }
+
+    /// Hands the memory of the index over to be written, if there is enough of it.
+    pub(super) fn settle(&self) {
+        if self.index.is_due() {
+            self.freeze();
+        }
+    }
+
+    /// Hands the memory of the index over to be written. That this fails costs nothing but time:
+    /// the entries are durable and indexed in memory.
+    pub(super) fn freeze(&self) {
+        let active = self.index.active();
+        let places = self.ledger.places(active.start, active.end);
+        if let Err(error) = self.index.freeze(Some(self.ledger.mark()), places) {
+            tracing::warn!(%error, "the index cannot be written and stays in memory");
+        }
+    }
+}
+
+/// Entries applied at once when an index is built: enough to make sorting cheap.
+const BATCH_LEN: u64 = 1_000;

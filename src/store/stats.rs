@@ -27,20 +27,24 @@ pub struct Stats {
     pub segments: u64,
     /// Their length together, in bytes.
     pub ledger_bytes: u64,
+    /// Files of the index.
+    pub index_runs: u64,
+    /// Their length together, in bytes.
+    pub index_bytes: u64,
 }
 
 impl Store {
     /// Returns what the store holds, in numbers.
     ///
     /// # Errors
-    /// `ERR_STORAGE_IO`.
+    /// `ERR_STORAGE_IO`, `ERR_INDEX_DAMAGED`.
     pub fn stats(&self) -> Result<Stats, Error> {
         let inner = &*self.inner;
         let snapshot = self.snapshot();
         let mut by_type = BTreeMap::new();
         for byte in 1..=u8::MAX {
             let of = Type::from_byte(byte);
-            let count = snapshot.of_type(of).len();
+            let count = snapshot.of_type(of).rows()?.len();
             if count > 0 {
                 by_type.insert(of, count);
             }
@@ -74,6 +78,8 @@ impl Store {
             head: inner.ledger.head(),
             segments,
             ledger_bytes,
+            index_runs: inner.index.runs() as u64,
+            index_bytes: inner.index.len_bytes(),
         })
     }
 }

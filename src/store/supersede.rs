@@ -33,9 +33,8 @@ impl Store {
 
         let mut writer = inner.writer.lock();
         let snapshot = inner.index.snapshot();
-        let row = snapshot
-            .locate(old)
-            .ok_or(Error::NotFound { address: *old })?;
+        let row = inner.locate(&snapshot, old)?;
+        let row = row.ok_or(Error::NotFound { address: *old })?;
         let target = inner.version_at(&snapshot, row)?;
         match target.status.superseded_by {
             // Asked again after an unknown outcome: done is done.
@@ -56,7 +55,7 @@ impl Store {
         };
         let mut frame = Frame::default();
         inner.permit(&mut writer, &change, &mut frame)?;
-        if snapshot.locate(&address).is_none() {
+        if inner.locate(&snapshot, &address)?.is_none() {
             frame.grain(new);
         }
         let status = StatusEntry {

@@ -5,6 +5,7 @@ use parking_lot::MutexGuard;
 
 use crate::codec::{ContentAddress, Profile};
 use crate::grain::{Draft, Grain, Time};
+use crate::index::Batch;
 use crate::ledger::{Kind, NewEntry};
 use crate::policy;
 
@@ -86,7 +87,8 @@ impl Inner {
         let mut seen = HashSet::new();
         for (index, grain) in grains.into_iter().enumerate() {
             // Decided under the writer's lock, so that no two frames hold one grain.
-            if snapshot.locate(&grain.address()).is_some() || !seen.insert(grain.address()) {
+            if self.locate(&snapshot, &grain.address())?.is_some() || !seen.insert(grain.address())
+            {
                 continue;
             }
             self.refuse_implied_supersession(&grain)
@@ -102,7 +104,7 @@ impl Inner {
         let snapshot = self.index.snapshot();
         let parents: Vec<_> = grain.derived_from().collect();
         for address in parents {
-            let Some(row) = snapshot.locate(&address) else {
+            let Some(row) = self.locate(&snapshot, &address)? else {
                 continue;
             };
             if !snapshot.is_current(row) {
@@ -139,14 +141,7 @@ impl Inner {
             }
         })?;
         writer.last = now;
-        for (row, item) in rows.clone().zip(&frame.items) {
-            match item {
-                Item::Grain(grain) => self.index.apply_grain(row, grain, now.ms()),
-                Item::Record(kind, body) => replay::apply_record(&self.index, row, *kind, body)
-                    .map_err(|reason| Error::damaged(format!("entry {row}"), reason))?,
-            }
-        }
-        self.index.publish(rows.end);
+        self.apply(&rows, frame, now)?;
         for (row, item) in rows.clone().zip(&frame.items) {
             // The grain is durable and indexed: a full disk under the text view must not make the
             // caller believe otherwise. The next open feeds the view from its watermark.
@@ -159,6 +154,26 @@ impl Inner {
         }
         self.text.advance(rows.end);
         Ok(rows)
+    }
+}
+
+impl Inner {
+    /// Makes a durable frame visible.
+    fn apply(&self, rows: &Range<u64>, frame: &Frame, now: Time) -> Result<(), Error> {
+        let snapshot = self.index.snapshot();
+        let mut batch = self.index.batch();
+        let mut resolve = |batch: &Batch, address: &_| self.locate_with(&snapshot, batch, address);
+        for (row, item) in rows.clone().zip(&frame.items) {
+            match item {
+                Item::Grain(grain) => batch.grain(row, grain, now.ms()),
+                Item::Record(kind, body) => {
+                    replay::apply_record(&mut batch, row, *kind, body, &mut resolve)?;
+                }
+            }
+        }
+        self.index.publish(batch, rows.end);
+        self.settle();
+        Ok(())
     }
 }
 

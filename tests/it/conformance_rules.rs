@@ -125,7 +125,7 @@ fn a_supersession_cut_off_anywhere_never_happened() {
         fs::write(segment(&copy), &ledger[..end]).unwrap();
         let store = Store::open(&copy, at(3).0).unwrap();
         let happened = end == ledger.len();
-        assert_eq!(store.exists(&new), happened, "{end}");
+        assert_eq!(store.exists(&new).unwrap(), happened, "{end}");
         assert_eq!(store.status(&old).unwrap().is_current(), !happened, "{end}");
         let current = store.query(&Filter::new(), 10, None).unwrap();
         let current: Vec<_> = current.results.iter().map(|found| found.address).collect();

@@ -9,6 +9,7 @@ mod conformance;
 mod conformance_rules;
 mod grain;
 mod grain_rules;
+mod index;
 mod jq;
 mod jsonl;
 mod ledger;

@@ -58,12 +58,12 @@ fn what_is_put_is_there_under_its_address_and_putting_it_again_is_a_no_op() {
         1_768_471_200_000,
         "the store's clock"
     );
-    assert!(store.exists(&address));
+    assert!(store.exists(&address).unwrap());
     let before = store.stats().unwrap();
     assert_eq!(store.put(grain).unwrap(), address);
     assert_eq!(store.stats().unwrap(), before);
     assert_eq!(store.get(&absent()).unwrap(), None);
-    assert!(!store.exists(&absent()));
+    assert!(!store.exists(&absent()).unwrap());
 }
 
 #[test]
@@ -520,7 +520,11 @@ fn a_torn_tail_is_set_aside_and_told_and_everything_acknowledged_is_there() {
     std::fs::write(&segment, bytes).unwrap();
     let store = Store::open(&path, at(1).0).unwrap();
     assert!(store.opened().torn.is_some());
-    assert!(addresses.iter().all(|address| store.exists(address)));
+    assert!(
+        addresses
+            .iter()
+            .all(|address| store.exists(address).unwrap())
+    );
     let report = store.check().unwrap();
     assert_eq!(report.worst(), Some(Severity::Warning));
     assert_eq!(report.findings[0].id, "torn-tail");
@@ -587,7 +591,7 @@ fn a_record_that_changed_since_its_import_is_a_conflict_and_not_a_second_grain()
             .any(|conflict| conflict.id.id == id)
     );
     let existing = store.resolve("pam", "mira-okafor", id).unwrap().unwrap();
-    assert!(store.exists(&existing) && !summary.is_complete());
+    assert!(store.exists(&existing).unwrap() && !summary.is_complete());
     assert_eq!(store.stats().unwrap().grains, grains + summary.inserted);
 }
 

@@ -20,6 +20,9 @@ pub(crate) fn hint(code: &str) -> Option<&'static str> {
         "ERR_STORAGE_IO" | "ERR_STORAGE_HALTED" => {
             "look at the disk and at who may write there, then run the same command again"
         }
+        "ERR_INDEX_DAMAGED" => {
+            "the index is derived: `grainstore check --repair` builds it anew from the ledger"
+        }
         "ERR_TEXT" => "the text index is derived: remove the store's `text` folder and try again",
         // Grains of the store.
         "ERR_NOT_FOUND" => "`grainstore list` and `grainstore search` show what is there",

@@ -48,6 +48,9 @@ impl Session {
                 torn.file
             ));
         }
+        if let Some(reason) = &opened.index_rebuilt {
+            self.out.note(format!("note: index rebuilt: {reason}"));
+        }
         if let Some(reason) = &opened.text_rebuilt {
             self.out.note(format!("note: text index rebuilt: {reason}"));
         }

@@ -17,7 +17,7 @@ impl Exists {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = session.open()?;
         let is_here = match address::resolve(&store, &self.address) {
-            Ok(address) => store.exists(&address),
+            Ok(address) => store.exists(&address)?,
             Err(error) if Problem::of(error.as_ref()).exit() == Exit::Nothing => false,
             Err(error) => return Err(error),
         };

@@ -16,8 +16,10 @@ pub(super) fn show(stage: &mut Stage<'_>, path: &Path) -> anyhow::Result<()> {
     let before = Store::open(path, Options::default())?.stats()?.grains;
     let acknowledged = killed_put(path)?;
     let store = Store::open(path, Options::default())?;
-    let here = acknowledged.iter().filter(|address| store.exists(address));
-    let (here, told) = (here.count(), acknowledged.len());
+    let here = acknowledged.iter().map(|address| store.exists(address));
+    let here = here.collect::<Result<Vec<bool>, _>>()?;
+    let told = acknowledged.len();
+    let here = here.into_iter().filter(|is_here| *is_here).count();
     let stored = store.stats()?.grains - before;
     stage.say(format!("{told:5} addresses came out before it died"))?;
     stage.say(format!(

@@ -1,0 +1,41 @@
+use std::io;
+
+use crate::ledger;
+
+/// Why the index did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A run that is not what was written. The index is derived: it can be built anew.
+    #[error("index file {run:016}.run is damaged at byte {offset}: {reason}")]
+    Damaged {
+        /// The number of the run.
+        run: u64,
+        /// Where in its file.
+        offset: u64,
+        /// What is wrong.
+        reason: &'static str,
+    },
+    /// A file operation the system refused.
+    #[error(transparent)]
+    Disk(#[from] ledger::Error),
+    /// The store was closed while runs were merged; nothing is lost.
+    #[error("merging was interrupted")]
+    Stopped,
+}
+
+impl Error {
+    /// Returns the code that names the kind of error.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Damaged { .. } => "ERR_INDEX_DAMAGED",
+            Self::Disk(source) => source.code(),
+            Self::Stopped => "ERR_STORAGE_HALTED",
+        }
+    }
+
+    /// Wraps what the system said about a file.
+    pub(super) fn io(action: &'static str, name: &str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Disk(ledger::Error::io(action, name, source))
+    }
+}

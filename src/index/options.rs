@@ -1,0 +1,45 @@
+/// How the index works and what memory it may use; answers are the same under any options.
+///
+/// ```
+/// use grainstore::index::{Addresses, Options};
+///
+/// let small = Options { addresses: Addresses::Filters, ..Options::default() };
+/// assert_eq!(small.flush_rows, 65_536);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// How many ledger entries are gathered in memory before they are written to a run: about
+    /// 1 KiB of memory each, twice while they are written.
+    pub flush_rows: u64,
+    /// The memory for blocks of runs that were read, in bytes.
+    pub cache_bytes: usize,
+    /// How grains are found by their addresses.
+    pub addresses: Addresses,
+    /// Whether runs are written and merged by a thread of the index, rather than by the writer.
+    pub background: bool,
+    /// How many bytes of an address are looked at; fewer than 8 only to test that clashes are
+    /// harmless.
+    #[doc(hidden)]
+    pub prefix_bytes: u32,
+}
+
+/// How grains are found by their addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Addresses {
+    /// A map in memory, at most 16 bytes a grain: one step.
+    Map,
+    /// Filters in memory, about 10 bits a grain, and a look into a run.
+    Filters,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            flush_rows: 65_536,
+            cache_bytes: 64 << 20,
+            addresses: Addresses::Map,
+            background: true,
+            prefix_bytes: 8,
+        }
+    }
+}

@@ -1,0 +1,92 @@
+/// Rows, each once, lowest first.
+///
+/// ```
+/// use grainstore::index::Rows;
+///
+/// let mut rows: Rows = [7, 3, 7].into_iter().collect();
+/// assert!(rows.iter().eq([3, 7]));
+/// rows.intersect(&[7, 9].into_iter().collect());
+/// assert!(rows.contains(7) && rows.len() == 1);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rows(Vec<u64>);
+
+impl Rows {
+    /// Returns the number of rows.
+    pub fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    /// Returns whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns whether a row is among them.
+    pub fn contains(&self, row: u64) -> bool {
+        self.0.binary_search(&row).is_ok()
+    }
+
+    /// Returns the rows, lowest first.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = u64> {
+        self.0.iter().copied()
+    }
+
+    /// Keeps the rows that are also in `other`.
+    pub fn intersect(&mut self, other: &Self) {
+        let (short, long) = if self.0.len() <= other.0.len() {
+            (&self.0, &other.0)
+        } else {
+            (&other.0, &self.0)
+        };
+        let mut both = Vec::with_capacity(short.len());
+        let mut rest = long.as_slice();
+        for row in short {
+            // Galloping: a few rows against very many must not walk the many.
+            let mut step = 1;
+            while rest.get(step).is_some_and(|at| at < row) {
+                step *= 2;
+            }
+            let near = rest.get(..rest.len().min(step + 1)).unwrap_or_default();
+            rest = rest.split_at(near.partition_point(|at| at < row)).1;
+            if rest.first() == Some(row) {
+                both.push(*row);
+            }
+        }
+        self.0 = both;
+    }
+}
+
+impl From<Vec<u64>> for Rows {
+    fn from(mut rows: Vec<u64>) -> Self {
+        if !rows.is_sorted_by(|a, b| a < b) {
+            rows.sort_unstable();
+            rows.dedup();
+        }
+        Self(rows)
+    }
+}
+
+impl FromIterator<u64> for Rows {
+    fn from_iter<I: IntoIterator<Item = u64>>(rows: I) -> Self {
+        Self::from(rows.into_iter().collect::<Vec<_>>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::Rows;
+
+    #[test]
+    fn rows_intersect_as_sets_do() {
+        for (a, b) in [(1, 1), (2, 3), (97, 2), (3, 1000), (5, 5)] {
+            let left: BTreeSet<u64> = (0..500).map(|n| n * a % 1_009).collect();
+            let right: BTreeSet<u64> = (0..500).map(|n| n * b % 1_009).collect();
+            let mut rows: Rows = left.iter().copied().collect();
+            rows.intersect(&right.iter().copied().collect());
+            assert!(rows.iter().eq(left.intersection(&right).copied()));
+        }
+    }
+}

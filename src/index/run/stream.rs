@@ -1,0 +1,126 @@
+use std::sync::Arc;
+
+use super::super::block::{Block, Walk};
+use super::super::key::Key;
+use super::super::{Error, Family};
+use super::read::{Run, Stored};
+
+/// Reads all keys of a family of a run in order, past the cache, in bounded memory.
+pub(in crate::index) struct Stream<K> {
+    run: Arc<Run>,
+    family: Family,
+    next: usize,
+    /// Bytes of the file from `window_at`, read ahead.
+    window: Vec<u8>,
+    window_at: u64,
+    block: Option<Block>,
+    walk: Walk<K>,
+}
+
+impl<K: Stored> Stream<K> {
+    pub(in crate::index) fn new(run: Arc<Run>, family: Family) -> Self {
+        Self {
+            walk: Walk::new(run.shape),
+            run,
+            family,
+            next: 0,
+            window: Vec::new(),
+            window_at: 0,
+            block: None,
+        }
+    }
+
+    /// Returns the next key; none at the end.
+    pub(in crate::index) fn next(&mut self) -> Result<Option<K>, Error> {
+        loop {
+            if let Some(block) = &self.block {
+                let key = self.walk.next(block);
+                if let Some(key) = key.map_err(|reason| self.run.damaged(self.window_at, reason))? {
+                    return Ok(Some(key));
+                }
+            }
+            let Some(block) = self.read_block()? else {
+                return Ok(None);
+            };
+            self.block = Some(block);
+            self.walk = Walk::new(self.run.shape);
+        }
+    }
+
+    fn read_block(&mut self) -> Result<Option<Block>, Error> {
+        let run = &*self.run;
+        let Some(section) = run.section::<K>(self.family) else {
+            return Ok(None);
+        };
+        let rest = section.offsets.get(self.next..).unwrap_or_default();
+        let [offset, end, ..] = *rest else {
+            return Ok(None);
+        };
+        self.next += 1;
+        if end > self.window_at + self.window.len() as u64 || offset < self.window_at {
+            let fits = rest.iter().take_while(|at| **at - offset <= WINDOW_LEN);
+            let window_end = fits.last().copied().unwrap_or(end).max(end);
+            self.window = run.read(offset, window_end)?;
+            self.window_at = offset;
+        }
+        let within = |at: u64| usize::try_from(at - self.window_at).unwrap_or(usize::MAX);
+        let bytes = self
+            .window
+            .get(within(offset)..within(end))
+            .unwrap_or_default();
+        run.checked_block(bytes.to_vec(), offset).map(Some)
+    }
+}
+
+/// Something that keys come from in order.
+pub(in crate::index) enum Source<K> {
+    List(std::vec::IntoIter<K>),
+    Run(Box<Stream<K>>),
+}
+
+impl<K: Stored> Source<K> {
+    fn next(&mut self) -> Result<Option<K>, Error> {
+        match self {
+            Self::List(keys) => Ok(keys.next()),
+            Self::Run(stream) => stream.next(),
+        }
+    }
+}
+
+/// Keys of several sources in one order.
+pub(super) struct Merge<K> {
+    sources: Vec<(K, Source<K>)>,
+}
+
+impl<K: Stored + Key> Merge<K> {
+    pub(super) fn new(sources: Vec<Source<K>>) -> Result<Self, Error> {
+        let mut heads = Vec::with_capacity(sources.len());
+        for mut source in sources {
+            if let Some(head) = source.next()? {
+                heads.push((head, source));
+            }
+        }
+        Ok(Self { sources: heads })
+    }
+
+    pub(super) fn next(&mut self) -> Result<Option<K>, Error> {
+        // Few sources: walking them costs less than keeping a heap.
+        let least = self
+            .sources
+            .iter_mut()
+            .enumerate()
+            .min_by_key(|(_, (head, _))| *head);
+        let Some((at, (head, source))) = least else {
+            return Ok(None);
+        };
+        let key = *head;
+        match source.next()? {
+            Some(next) => *head = next,
+            None => drop(self.sources.swap_remove(at)),
+        }
+        Ok(Some(key))
+    }
+}
+
+/// Bytes read ahead of a merge, for each of its sources.
+const WINDOW_LEN: u64 = 64 << 10;

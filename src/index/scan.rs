@@ -1,0 +1,231 @@
+use std::sync::Arc;
+
+use roaring::RoaringTreemap;
+
+use super::block::{Block, Walk};
+use super::cache::Cache;
+use super::run::{Run, Stored};
+use super::state::State;
+use super::{Error, Family, Rows};
+
+/// The rows of a question: one by one as they come, or all in order.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use grainstore::grain::{Draft, Time};
+/// # use grainstore::index::{Batch, Index, Options, Pattern, TermKey};
+/// # use grainstore::ledger::{Disk, MemoryDisk, StoreId};
+/// # let terms = TermKey::new([7; 16]);
+/// # let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
+/// # let (index, _) = Index::open(&disk, StoreId::new([7; 16]), terms, Options::default())?;
+/// let mut batch = index.batch();
+/// for row in 0..9 {
+///     let draft = Draft::belief("user", "likes", format!("tea {row}")).confidence(0.5);
+///     batch.grain(row, &draft.created_at(Time::from_ms(0)).finish(Default::default())?, 0);
+/// }
+/// index.publish(batch, 9);
+/// let snapshot = index.snapshot();
+/// let pattern = Pattern { subject: Some("user"), ..Pattern::default() };
+/// assert_eq!(snapshot.triples(&pattern).take(3).count(), 3);
+/// assert_eq!(snapshot.triples(&pattern).rows()?.len(), 9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// As an iterator it gives a row for each key that fits, in the order of the keys, first of the
+/// runs and then of the memory; nothing is read before it is needed.
+#[derive(Debug)]
+pub struct Scan<'a>(Kind<'a>);
+
+#[derive(Debug)]
+enum Kind<'a> {
+    Single(Ranged<'a, super::key::Single>),
+    Triple(Ranged<'a, super::key::Triple>),
+}
+
+impl<'a> Scan<'a> {
+    pub(super) const fn singles(ranged: Ranged<'a, super::key::Single>) -> Self {
+        Self(Kind::Single(ranged))
+    }
+
+    pub(super) const fn triples(ranged: Ranged<'a, super::key::Triple>) -> Self {
+        Self(Kind::Triple(ranged))
+    }
+
+    /// Returns all rows, lowest first.
+    ///
+    /// # Errors
+    /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn rows(self) -> Result<Rows, Error> {
+        match self.0 {
+            Kind::Single(ranged) => ranged.rows(),
+            Kind::Triple(ranged) => ranged.rows(),
+        }
+    }
+}
+
+impl Iterator for Scan<'_> {
+    type Item = Result<u64, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match &mut self.0 {
+            Kind::Single(ranged) => ranged.next_row().transpose(),
+            Kind::Triple(ranged) => ranged.next_row().transpose(),
+        }
+    }
+}
+
+/// The keys of a family from one to another, of everything a state holds.
+#[derive(Debug)]
+pub(super) struct Ranged<'a, K> {
+    pub(super) state: &'a State,
+    pub(super) cache: &'a Cache,
+    pub(super) erased: Option<Arc<RoaringTreemap>>,
+    pub(super) family: Family,
+    pub(super) low: K,
+    pub(super) high: K,
+    /// How many sources are done.
+    pub(super) done: usize,
+    pub(super) at: Option<Position<'a, K>>,
+}
+
+/// Where a scan stands in one source.
+#[derive(Debug)]
+pub(super) enum Position<'a, K> {
+    Memory(std::slice::Iter<'a, K>),
+    Run(Box<InRun<'a, K>>),
+}
+
+impl<'a, K: Stored> Ranged<'a, K> {
+    fn rows(mut self) -> Result<Rows, Error> {
+        let mut rows = Vec::new();
+        while let Some(row) = self.next_row()? {
+            rows.push(row);
+        }
+        Ok(Rows::from(rows))
+    }
+
+    fn next_row(&mut self) -> Result<Option<u64>, Error> {
+        loop {
+            let key = match &mut self.at {
+                None => None,
+                Some(Position::Memory(keys)) => keys.next().copied(),
+                Some(Position::Run(run)) => match run.next(self.cache, self.high) {
+                    Ok(key) => key,
+                    Err(error) => {
+                        // Whoever goes on after an error must not take the rest for all.
+                        self.at = None;
+                        self.done = usize::MAX;
+                        return Err(error);
+                    }
+                },
+            };
+            match key {
+                Some(key) if self.shows(key) => return Ok(Some(key.row())),
+                Some(_) => {}
+                None => {
+                    if !self.next_source()? {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+    }
+
+    fn shows(&self, key: K) -> bool {
+        let erased = self.erased.as_ref();
+        !erased.is_some_and(|erased| erased.contains(key.row()))
+    }
+
+    /// Moves on to the next run, then to the memory; returns whether there was one.
+    fn next_source(&mut self) -> Result<bool, Error> {
+        let state = self.state;
+        let done = self.done;
+        self.done = done.saturating_add(1);
+        self.at = if let Some(run) = state.runs.get(done) {
+            let within = InRun::new(run, self.family, self.cache, self.low, self.high)?;
+            within.map(|within| Position::Run(Box::new(within)))
+        } else if let Some(chunk) = done
+            .checked_sub(state.runs.len())
+            .and_then(|at| state.memory.get(at))
+        {
+            let keys = chunk.range(self.family, self.low, self.high);
+            Some(Position::Memory(keys.iter()))
+        } else {
+            self.done = usize::MAX;
+            return Ok(false);
+        };
+        Ok(true)
+    }
+}
+
+/// Walks a range of keys of one run.
+#[derive(Debug)]
+pub(super) struct InRun<'a, K> {
+    run: &'a Run,
+    /// Where the block begins and ends, then where the next ones end.
+    offsets: &'a [u64],
+    block: Arc<Block>,
+    walk: Walk<K>,
+    /// A key that was read while looking for the first.
+    ahead: Option<K>,
+}
+
+impl<'a, K: Stored> InRun<'a, K> {
+    /// Goes to the first key from `low` on; none if the run has none up to `high`.
+    pub(super) fn new(
+        run: &'a Run,
+        family: Family,
+        cache: &Cache,
+        low: K,
+        high: K,
+    ) -> Result<Option<Self>, Error> {
+        let Some(section) = run.section::<K>(family) else {
+            return Ok(None);
+        };
+        if section.last < Some(low) || section.fences.first().is_none_or(|first| *first > high) {
+            return Ok(None);
+        }
+        let after = section.fences.partition_point(|fence| *fence <= low);
+        let offsets = section.offsets.get(after.saturating_sub(1)..);
+        let Some(offsets @ [offset, end, ..]) = offsets else {
+            return Ok(None);
+        };
+        let block = run.block(cache, *offset, *end)?;
+        let mut within = Self {
+            run,
+            offsets,
+            walk: Walk::near(run.shape, &block, low),
+            block,
+            ahead: None,
+        };
+        loop {
+            match within.next(cache, high)? {
+                None => return Ok(None),
+                Some(key) if key < low => {}
+                found => {
+                    within.ahead = found;
+                    return Ok(Some(within));
+                }
+            }
+        }
+    }
+
+    pub(super) fn next(&mut self, cache: &Cache, high: K) -> Result<Option<K>, Error> {
+        if let Some(key) = self.ahead.take() {
+            return Ok((key <= high).then_some(key));
+        }
+        loop {
+            let key = self.walk.next(&self.block);
+            let at = self.offsets.first().copied().unwrap_or(0);
+            if let Some(key) = key.map_err(|reason| self.run.damaged(at, reason))? {
+                return Ok((key <= high).then_some(key));
+            }
+            self.offsets = self.offsets.split_first().map_or(&[], |(_, rest)| rest);
+            let [offset, end, ..] = self.offsets else {
+                return Ok(None);
+            };
+            self.block = self.run.block(cache, *offset, *end)?;
+            self.walk = Walk::new(self.run.shape);
+        }
+    }
+}
