@@ -6,11 +6,12 @@ use parking_lot::Mutex;
 
 use crate::grain::{Grain, Time};
 use crate::index::{Index, Snapshot};
-use crate::ledger::{Disk, FileDisk, Kind, Ledger, Lock, MemoryDisk, Torn};
+use crate::ledger::{Ballast, Disk, FileDisk, Kind, Ledger, Lock, MemoryDisk, Torn};
 use crate::text::{self, Document, Text};
 
+use super::commit::{Queue, Writer};
 use super::manifest::{self, Manifest};
-use super::{Create, Error, Options, replay};
+use super::{Create, Error, Options, entry, replay};
 
 /// A store of grains. Cheap to clone, and usable from any thread.
 ///
@@ -37,16 +38,12 @@ pub(super) struct Inner {
     pub(super) index: Index,
     pub(super) text: Text,
     /// Held by whoever changes something, from the decision to the acknowledgement.
+    ///
+    /// Free to whoever's turn it is: nobody waits here.
     pub(super) writer: Mutex<Writer>,
+    pub(super) turns: Queue,
     opened: Opened,
-    _lock: Lock,
-}
-
-/// What only the writer knows.
-#[derive(Debug)]
-pub(super) struct Writer {
-    /// The time of the last entry: ledger time never goes back, whatever the clock does.
-    pub(super) last: Time,
+    pub(super) lock: Lock,
 }
 
 /// What was found when a store was opened.
@@ -80,6 +77,10 @@ impl Store {
     /// `ERR_NO_RANDOMNESS`.
     pub fn in_memory(options: Options) -> Result<Self, Error> {
         let disk = Arc::new(MemoryDisk::default());
+        let options = Options {
+            ballast_bytes: 0,
+            ..options
+        };
         Self::open_on(disk, &text::Place::Memory, Path::new("memory"), options)
     }
 
@@ -99,7 +100,7 @@ impl Store {
             (None, Create::Never) => return Err(no_manifest(path)),
             _ => {}
         }
-        let lock = Lock::take(&*disk, LOCK)?;
+        let lock = Lock::take(&*disk, LOCK, &this_process())?;
         let mut opened = Opened {
             created: found.is_none(),
             ..Opened::default()
@@ -123,6 +124,10 @@ impl Store {
         if let text::Opened::Rebuilt { reason } = text_opened {
             opened.text_rebuilt = Some(reason);
         }
+        let ballast = Ballast::new(BALLAST, options.ballast_bytes);
+        if let Err(error) = ballast.restore(&*disk) {
+            tracing::warn!(%error, "no room is kept for erasing on a full disk");
+        }
         let inner = Inner {
             options,
             manifest,
@@ -130,11 +135,10 @@ impl Store {
             ledger,
             index,
             text,
-            writer: Mutex::new(Writer {
-                last: Time::from_ms(i64::MIN),
-            }),
+            writer: Mutex::new(Writer::new()),
+            turns: Queue::default(),
             opened,
-            _lock: lock,
+            lock,
         };
         inner.recover()?;
         Ok(Self {
@@ -201,6 +205,9 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
+        if let Err(error) = self.ledger.sync() {
+            tracing::warn!(%error, "closing without knowing that the last writes are durable");
+        }
         // A short run leaves its few rows for the next open to feed: a commit costs more.
         let uncommitted = self.ledger.len().saturating_sub(self.text.committed());
         if uncommitted >= WORTH_A_COMMIT
@@ -224,12 +231,15 @@ fn open_ledger(
         manifest.store_id,
         options.ledger.clone(),
         0,
-        &mut |entry| {
-            if let Err(reason) = replay::apply(index, entry) {
-                fault.get_or_insert((entry.header.sequence, reason));
-            }
-        },
+        None,
+        entry::erased_rows,
     )?;
+    ledger.scan(0, &mut |entry| {
+        if let Err(reason) = replay::apply(index, &entry) {
+            fault.get_or_insert((entry.header.sequence, reason));
+        }
+        ControlFlow::Continue(())
+    })?;
     if let Some((sequence, reason)) = fault {
         return Err(Error::damaged(format!("entry {sequence}"), reason));
     }
@@ -273,13 +283,31 @@ fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
     }
 }
 
-/// Creates the folder of a store: what it remembers is nobody else's to read.
+/// Creates the folder of a store, and makes its name durable: what it remembers is nobody else's
+/// to read.
 fn create_private(path: &Path) -> std::io::Result<()> {
+    let missing = path.ancestors().take_while(|path| !path.exists());
+    let parents: Vec<_> = missing.filter_map(Path::parent).collect();
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
+    builder.create(path)?;
+    for parent in parents {
+        // The parent of a plain name is the empty path.
+        let here = Path::new(".");
+        let parent = if parent.as_os_str().is_empty() { here } else { parent };
+        FileDisk::new(parent).sync_folder("")?;
+    }
+    Ok(())
+}
+
+/// Returns what tells a second writer who the first one is.
+fn this_process() -> String {
+    let program = std::env::current_exe().ok();
+    let name = program.as_deref().and_then(Path::file_stem);
+    let name = name.map_or("unknown".into(), |name| name.to_string_lossy());
+    format!("process {} ({name})", std::process::id())
 }
 
 fn no_manifest(path: &Path) -> Error {
@@ -290,6 +318,7 @@ fn no_manifest(path: &Path) -> Error {
 }
 
 const LOCK: &str = "LOCK";
+const BALLAST: &str = "ballast";
 
 /// Rows that are quicker committed now than fed at every open.
 const WORTH_A_COMMIT: u64 = 1024;

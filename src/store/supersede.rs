@@ -5,7 +5,8 @@ use crate::policy::{self, Verdict};
 
 use super::entry::{StatusEntry, encode_denial};
 use super::open::Inner;
-use super::write::{Frame, NewGrain};
+use super::commit::Frame;
+use super::write::NewGrain;
 use super::{Error, Store};
 
 impl Store {
@@ -30,7 +31,7 @@ impl Store {
         let new = new.into().finish(now, inner.options.profile)?;
         let address = new.address();
 
-        let mut writer = inner.writer.lock();
+        let mut writer = inner.lead_alone();
         let snapshot = inner.index.snapshot();
         let row = snapshot
             .locate(old)
@@ -88,7 +89,7 @@ fn check_names(new: &Grain, old: &ContentAddress) -> Result<(), Error> {
 impl Inner {
     /// Reads the grain of a row that the index says has this address.
     pub(super) fn grain_at(&self, row: u64, address: &ContentAddress) -> Result<Grain, Error> {
-        let entry = self.ledger.read(row)?;
-        Ok(Grain::from_stored(entry.body.into_owned(), *address)?)
+        let blob = self.ledger.read_as(row, address.as_bytes())?;
+        Ok(Grain::from_verified(blob, *address)?)
     }
 }
