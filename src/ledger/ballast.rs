@@ -38,7 +38,10 @@ impl Ballast {
     /// # Errors
     /// `ERR_STORAGE_IO`.
     pub fn restore(&self, disk: &dyn Disk) -> Result<bool, Error> {
-        match self.fill(disk).map_err(|source| self.failed("fill", source)) {
+        match self
+            .fill(disk)
+            .map_err(|source| self.failed("fill", source))
+        {
             Ok(()) => Ok(true),
             Err(Error::Full { .. }) => {
                 self.release(disk)?;

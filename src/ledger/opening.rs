@@ -69,7 +69,11 @@ impl Opening<'_> {
         }
         // Nothing is changed before everything is proven.
         let torn = tear.map(|tear| torn::set_aside(self.disk, &tear));
-        Ok((table, torn.transpose()?, self.blanks.listed.into_iter().collect()))
+        Ok((
+            table,
+            torn.transpose()?,
+            self.blanks.listed.into_iter().collect(),
+        ))
     }
 
     /// Returns the table up to a mark, of segments that are there and as long as they must be.

@@ -184,7 +184,9 @@ fn prove<'a>(mut bytes: &'a [u8], sequence: u64, place: &Location) -> Result<Ent
 fn cut_body(bytes: &mut Vec<u8>) -> Option<()> {
     let (_, body_len) = extent(bytes.first_chunk()?)?;
     let len = usize::try_from(body_len).ok()?;
-    let end = OVERHEAD.checked_add(len).filter(|end| *end <= bytes.len())?;
+    let end = OVERHEAD
+        .checked_add(len)
+        .filter(|end| *end <= bytes.len())?;
     bytes.copy_within(OVERHEAD..end, 0);
     bytes.truncate(len);
     Some(())

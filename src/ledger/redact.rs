@@ -60,4 +60,3 @@ impl Ledger {
             .map_err(|source| Error::io("redact in", &segment::name_of(place.segment), source))
     }
 }
-

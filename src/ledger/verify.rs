@@ -67,11 +67,7 @@ impl fmt::Display for Finding {
 ///
 /// # Errors
 /// `ERR_STORAGE_IO`; damage is a finding, not an error.
-pub fn verify(
-    disk: &dyn Disk,
-    store_id: &StoreId,
-    erases: Erases,
-) -> Result<Verification, Error> {
+pub fn verify(disk: &dyn Disk, store_id: &StoreId, erases: Erases) -> Result<Verification, Error> {
     let mut pass = Pass::new(disk, store_id, erases);
     pass.walk(None)?;
     Ok(pass.finish(None))

@@ -279,10 +279,9 @@ impl Frame {
         let mut salts = store.salts(unbound.count())?.into_iter();
         let bind = |item: &Item| match item {
             Item::Grain(_, Some(binding)) => *binding,
-            Item::Grain(grain, None) => Binding::new(
-                salts.next().unwrap_or_default(),
-                grain.address().as_bytes(),
-            ),
+            Item::Grain(grain, None) => {
+                Binding::new(salts.next().unwrap_or_default(), grain.address().as_bytes())
+            }
             Item::Record(_, body) => Binding::of(salts.next().unwrap_or_default(), body),
         };
         Ok(self.items.iter().map(bind).collect())

@@ -4,9 +4,9 @@ use crate::codec::ContentAddress;
 use crate::interchange::{self, ForeignId, Loss, Place, Reading, Record};
 use crate::ledger::Kind;
 
+use super::commit::Frame;
 use super::entry::{AliasEntry, StatusEntry, encode_exportable, encode_import};
 use super::open::Inner;
-use super::commit::Frame;
 use super::{Error, Store};
 
 /// What an import did, record by record counted.
@@ -177,7 +177,10 @@ impl Batch<'_> {
     fn insert(&mut self, record: &Record) -> Result<(), Error> {
         let address = record.grain.address();
         // Ruling I4: stored, supersedes nothing, and is told.
-        match self.inner.refuse_implied_supersession(&record.grain, &|_| None) {
+        match self
+            .inner
+            .refuse_implied_supersession(&record.grain, &|_| None)
+        {
             Err(Error::ImpliedSupersession { address }) => {
                 let message = format!("stored, but does not supersede {address} as it implies");
                 self.summary.findings.push((record.place.clone(), message));

@@ -21,6 +21,9 @@ mod write;
 
 mod error;
 
+#[cfg(test)]
+mod tests;
+
 pub use check::{Finding, Report, Severity, verify_damaged};
 pub use error::Error;
 pub use import::{Conflict, Summary};

@@ -84,7 +84,7 @@ impl Store {
         Self::open_on(disk, &text::Place::Memory, Path::new("memory"), options)
     }
 
-    fn open_on(
+    pub(super) fn open_on(
         disk: Arc<dyn Disk>,
         place: &text::Place,
         path: &Path,
@@ -296,7 +296,11 @@ fn create_private(path: &Path) -> std::io::Result<()> {
     for parent in parents {
         // The parent of a plain name is the empty path.
         let here = Path::new(".");
-        let parent = if parent.as_os_str().is_empty() { here } else { parent };
+        let parent = if parent.as_os_str().is_empty() {
+            here
+        } else {
+            parent
+        };
         FileDisk::new(parent).sync_folder("")?;
     }
     Ok(())

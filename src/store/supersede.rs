@@ -3,9 +3,9 @@ use crate::grain::{Grain, StatusChange, Type};
 use crate::ledger::Kind;
 use crate::policy::{self, Verdict};
 
+use super::commit::Frame;
 use super::entry::{StatusEntry, encode_denial};
 use super::open::Inner;
-use super::commit::Frame;
 use super::write::NewGrain;
 use super::{Error, Store};
 

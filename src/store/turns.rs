@@ -80,6 +80,11 @@ impl<R, A> Turns<R, A> {
         Turn { turns: self, slot }
     }
 
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        self.queue.lock().waiting.len()
+    }
+
     fn enter(&self, request: Option<(R, usize)>) -> Arc<Slot<A>> {
         let mut queue = self.queue.lock();
         let leads = !mem::replace(&mut queue.leading, true);
@@ -199,5 +204,139 @@ impl<R, A> Default for Turns<R, A> {
 impl<R, A> fmt::Debug for Turns<R, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Turns")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::thread;
+
+    use super::*;
+
+    type Line = Turns<u32, u32>;
+
+    /// Answers all that it takes with their sum.
+    fn lead(turn: &mut Turn<'_, u32, u32>) -> usize {
+        let taken = turn.take(100, Duration::ZERO);
+        let sum = taken.iter().map(|(request, _)| request).sum();
+        let count = taken.len();
+        taken.into_iter().for_each(|(_, answer)| answer.give(sum));
+        count
+    }
+
+    /// Asks with weight 1 and leads if told to; returns the answer, and how many it answered.
+    fn ask(line: &Line, request: u32) -> (Option<u32>, usize) {
+        match line.ask(request, 1) {
+            Asked::Answered(answer) => (answer, 0),
+            Asked::Lead(mut turn) => {
+                let count = lead(&mut turn);
+                (turn.own(), count)
+            }
+        }
+    }
+
+    fn until_waiting(line: &Line, count: usize) {
+        while line.queue.lock().waiting.len() < count {
+            thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn what_comes_while_somebody_leads_is_answered_together_by_the_next() {
+        let line = Line::default();
+        thread::scope(|scope| {
+            let turn = line.alone();
+            let asks: Vec<_> = (0..40).map(|_| scope.spawn(|| ask(&line, 1))).collect();
+            until_waiting(&line, 40);
+            drop(turn);
+            let answers = asks.into_iter().map(|ask| ask.join().unwrap());
+            let mut leads: Vec<_> = answers.map(|(sum, count)| (sum.unwrap(), count)).collect();
+            leads.sort_unstable();
+            assert!(leads.iter().all(|(sum, _)| *sum == 40), "{leads:?}");
+            assert_eq!(leads[39].1, 40, "one led for all");
+        });
+        assert!(!line.queue.lock().leading);
+        assert_eq!(ask(&line, 7), (Some(7), 1));
+    }
+
+    #[test]
+    fn a_leader_takes_no_more_than_it_may_and_nothing_from_behind_who_leads_alone() {
+        let line = Line::default();
+        let enter = |weight| drop(line.enter(Some((1, weight))));
+        let mut turn = line.alone();
+        [60, 40, 1, 500].into_iter().for_each(enter);
+        drop(line.enter(None));
+        enter(1);
+        let mut take = || turn.take(100, Duration::ZERO).len();
+        assert_eq!([take(), take(), take(), take()], [2, 1, 1, 0]);
+        assert_eq!(line.queue.lock().weight, 1);
+    }
+
+    #[test]
+    fn a_patient_leader_goes_on_as_soon_as_there_is_enough() {
+        let line = Line::default();
+        thread::scope(|scope| {
+            let mut turn = line.alone();
+            let asks: Vec<_> = (0..5).map(|_| scope.spawn(|| ask(&line, 1))).collect();
+            // It would take an hour.
+            let taken = turn.take(5, Duration::from_secs(3600));
+            assert_eq!(taken.len(), 5);
+            taken.into_iter().for_each(|(_, answer)| answer.give(9));
+            for ask in asks {
+                assert_eq!(ask.join().unwrap(), (Some(9), 0));
+            }
+        });
+    }
+
+    #[test]
+    fn a_leader_that_panics_leaves_nobody_waiting() {
+        let line = Line::default();
+        thread::scope(|scope| {
+            let turn = line.alone();
+            let asks: Vec<_> = (0..3).map(|_| scope.spawn(|| ask(&line, 1))).collect();
+            until_waiting(&line, 3);
+            // The next leader panics with their requests in its hands, and so does one that
+            // leads alone.
+            let panics = scope.spawn(|| {
+                let panic = || {
+                    let _turn = line.alone();
+                    panic!("a leader of this test");
+                };
+                catch_unwind(AssertUnwindSafe(panic)).is_err()
+            });
+            until_waiting(&line, 4);
+            let panic = || {
+                let mut turn = turn;
+                let _taken = turn.take(100, Duration::ZERO);
+                panic!("another leader of this test");
+            };
+            assert!(catch_unwind(AssertUnwindSafe(panic)).is_err());
+            for ask in asks {
+                assert_eq!(ask.join().unwrap(), (None, 0));
+            }
+            assert!(panics.join().unwrap());
+        });
+        assert_eq!(ask(&line, 7), (Some(7), 1));
+    }
+
+    #[test]
+    fn threads_that_ask_and_lead_in_any_order_are_all_answered() {
+        let line = Line::default();
+        thread::scope(|scope| {
+            for n in 0..8 {
+                let line = &line;
+                scope.spawn(move || {
+                    for round in 0..500 {
+                        if (n + round) % 7 == 0 {
+                            drop(line.alone());
+                        } else {
+                            assert!(ask(line, 1).0.is_some_and(|sum| (1..=8).contains(&sum)));
+                        }
+                    }
+                });
+            }
+        });
+        assert!(!line.queue.lock().leading);
     }
 }

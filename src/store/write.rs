@@ -60,7 +60,8 @@ impl Store {
             let salt = inner.salts(1)?.pop().unwrap_or_default();
             let binding = Binding::new(salt, address.as_bytes());
             inner
-                .put_all(vec![Ready { grain, binding }]).map_err(Error::unbatched)?;
+                .put_all(vec![Ready { grain, binding }])
+                .map_err(Error::unbatched)?;
         }
         Ok(address)
     }
@@ -73,7 +74,9 @@ impl Store {
         &self,
         grains: impl IntoIterator<Item = G>,
     ) -> Result<Vec<ContentAddress>, Error> {
-        let ready = self.inner.finish_all(grains.into_iter().map(Into::into).collect())?;
+        let ready = self
+            .inner
+            .finish_all(grains.into_iter().map(Into::into).collect())?;
         let addresses = ready.iter().map(|ready| ready.grain.address()).collect();
         if !ready.is_empty() {
             self.inner.put_all(ready)?;

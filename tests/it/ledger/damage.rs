@@ -93,7 +93,11 @@ fn every_flipped_bit_is_reported_and_no_wrong_entry_is_ever_read() {
                     }
                 }
                 assert_ne!(live.verify().unwrap().findings, [], "{place}");
-                assert_ne!(verify(&disk, &STORE).unwrap().findings, [], "{place}");
+                assert_ne!(
+                    verify(&disk, &STORE, erases).unwrap().findings,
+                    [],
+                    "{place}"
+                );
                 let error = open(&disk, len).unwrap_err();
                 assert_eq!(error.code(), "ERR_STORAGE_DAMAGED", "{place}");
                 let before = files_of(&disk);
@@ -149,7 +153,7 @@ fn an_open_ledger_notices_that_its_last_frame_was_cut_off() {
     let found = ledger.verify().unwrap();
     assert_eq!(found.entries, batches.concat().len() as u64 - 1);
     assert_eq!(found.findings.len(), 1);
-    assert_eq!(verify(&disk, &STORE).unwrap().findings, []);
+    assert_eq!(verify(&disk, &STORE, erases).unwrap().findings, []);
 }
 
 #[test]
@@ -166,7 +170,7 @@ fn damage_below_a_synced_frame_is_never_taken_for_a_torn_tail() {
         let before = files_of(&disk);
         assert_eq!(open(&disk, 0).unwrap_err().code(), "ERR_STORAGE_DAMAGED");
         assert_eq!(files_of(&disk), before);
-        let found = verify(&disk, &STORE).unwrap();
+        let found = verify(&disk, &STORE, erases).unwrap();
         assert!(!found.findings.is_empty());
         // What comes behind the damage is still recognised.
         let (kept, _) = prefix(&batches, 5, from);
@@ -184,7 +188,7 @@ fn a_missing_or_exchanged_segment_is_damage() {
         left.remove(missing);
         let disk = disk_with(&left);
         assert_eq!(open(&disk, 0).unwrap_err().code(), "ERR_STORAGE_DAMAGED");
-        assert!(!verify(&disk, &STORE).unwrap().findings.is_empty());
+        assert!(!verify(&disk, &STORE, erases).unwrap().findings.is_empty());
     }
     let mut exchanged = files.clone();
     exchanged[1].1 = files[2].1.clone();
@@ -258,14 +262,8 @@ fn each_torn_tail_has_a_file_of_its_own() {
 fn a_torn_frame_says_how_many_entries_it_may_hold() {
     let (disk, _) = single();
     let before = bytes_of(&disk, &segment(1)).len();
-    let (ledger, _) = Ledger::open(
-        Arc::new(disk.clone()),
-        STORE,
-        options(1 << 20),
-        0,
-        &mut |_| {},
-    )
-    .unwrap();
+    let shared = Arc::new(disk.clone());
+    let (ledger, _) = Ledger::open(shared, STORE, options(1 << 20), 0, None, erases).unwrap();
     append(&ledger, &["a", "b", "c"].map(Item::new)).unwrap();
     let file = disk.open(&segment(1), Access::Write).unwrap();
     file.set_len((before + 32 + 2 * 81 + 5) as u64).unwrap();
@@ -292,14 +290,8 @@ fn look_alike_frames_nested_in_a_torn_body_do_not_stall_opening() {
     // The tear must leave room for all they claim.
     body.extend_from_slice(&[0; 100]);
     let (disk, batches) = single();
-    let (ledger, _) = Ledger::open(
-        Arc::new(disk.clone()),
-        STORE,
-        options(1 << 30),
-        0,
-        &mut |_| {},
-    )
-    .unwrap();
+    let shared = Arc::new(disk.clone());
+    let (ledger, _) = Ledger::open(shared, STORE, options(1 << 30), 0, None, erases).unwrap();
     append(&ledger, &[Item::new(body)]).unwrap();
     let file = disk.open(&segment(1), Access::Write).unwrap();
     file.set_len(file.len_bytes().unwrap() - 1).unwrap();

@@ -54,11 +54,14 @@ fn files_and_memory_keep_the_same_promises() {
         disk.remove("b").unwrap();
         assert_eq!(disk.list("").unwrap(), [""; 0]);
 
-        let held = Lock::take(&*disk, "LOCK").unwrap();
-        let code = Lock::take(&*disk, "LOCK").unwrap_err().code();
-        assert_eq!(code, "ERR_STORE_LOCKED");
+        let held = Lock::take(&*disk, "LOCK", "process 12 (one)").unwrap();
+        let error = Lock::take(&*disk, "LOCK", "process 13 (two)").unwrap_err();
+        assert_eq!(error.code(), "ERR_STORE_LOCKED");
+        let text = "the store is in use by process 12 (one)";
+        assert_eq!(error.to_string(), text);
+        held.check().unwrap();
         drop(held);
-        assert!(Lock::take(&*disk, "LOCK").is_ok());
+        assert!(Lock::take(&*disk, "LOCK", "process 13 (two)").is_ok());
     }
 }
 
@@ -74,10 +77,39 @@ fn a_ledger_of_files_reads_back_after_reopening() {
     drop(ledger);
     // More segments than are kept open at once.
     assert!(disk.list("ledger").unwrap().len() > 4);
-    let mut seen = Vec::new();
-    let mut visit = |entry: &Entry<'_>| seen.push(Item::of(entry));
-    let (ledger, opened) = Ledger::open(disk, STORE, options(4000), 100, &mut visit).unwrap();
+    let (ledger, opened) = Ledger::open(disk, STORE, options(4000), 100, None, erases).unwrap();
     assert_eq!(opened, Opened::default());
-    assert_eq!(seen, items);
     assert_eq!(all(&ledger), items);
+}
+
+#[test]
+fn a_lock_whose_file_is_removed_or_replaced_is_lost_and_says_so() {
+    let home = tempfile::tempdir().unwrap();
+    let disk = FileDisk::new(home.path());
+    for replaced in [false, true] {
+        let held = Lock::take(&disk, "LOCK", "process 1 (one)").unwrap();
+        held.check().unwrap();
+        disk.remove("LOCK").unwrap();
+        if replaced {
+            disk.create("LOCK").unwrap();
+        }
+        let error = held.check().unwrap_err();
+        assert_eq!(error.code(), "ERR_STORE_LOCKED");
+        assert!(error.to_string().contains("lost"), "{error}");
+    }
+}
+
+#[test]
+fn a_lock_file_that_says_anything_else_names_nobody() {
+    let home = tempfile::tempdir().unwrap();
+    let disk = FileDisk::new(home.path());
+    let _held = Lock::take(&disk, "LOCK", "process 1 (one)").unwrap();
+    for hostile in [&b""[..], b"no line", b"\x1b[2J\n", b"\xff\n", &[b'x'; 9999]] {
+        let file = disk.open("LOCK", Access::Write).unwrap();
+        file.set_len(0).unwrap();
+        file.write_at(hostile, 0).unwrap();
+        let error = Lock::take(&disk, "LOCK", "process 2 (two)").unwrap_err();
+        let text = "the store is in use by another writer";
+        assert_eq!(error.to_string(), text);
+    }
 }

@@ -9,7 +9,7 @@ use super::*;
 
 /// What a failing operation does before it reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mode {
+pub(super) enum Mode {
     NotApplied,
     Applied,
     Half,
@@ -17,7 +17,7 @@ enum Mode {
 
 /// Which mutations fail: the one with this number, or that one and all after it.
 #[derive(Debug, Clone, Copy)]
-struct Plan {
+pub(super) struct Plan {
     at: usize,
     sticky: bool,
     mode: Mode,
@@ -25,7 +25,7 @@ struct Plan {
 }
 
 #[derive(Debug, Clone)]
-struct FailingDisk {
+pub(super) struct FailingDisk {
     under: MemoryDisk,
     plan: Plan,
     done: Arc<AtomicUsize>,
@@ -38,7 +38,7 @@ struct FailingFile {
 }
 
 impl FailingDisk {
-    fn new(under: &MemoryDisk, plan: Plan) -> Self {
+    pub(super) fn new(under: &MemoryDisk, plan: Plan) -> Self {
         Self {
             under: under.clone(),
             plan,
@@ -124,7 +124,7 @@ impl DiskFile for FailingFile {
 }
 
 /// Every way to fail at operation `at`.
-fn plans(at: usize) -> impl Iterator<Item = Plan> {
+pub(super) fn plans(at: usize) -> impl Iterator<Item = Plan> {
     let modes = [Mode::NotApplied, Mode::Applied, Mode::Half].into_iter();
     modes.flat_map(move |mode| {
         let kinds = [ErrorKind::Other, ErrorKind::StorageFull].into_iter();
@@ -277,7 +277,7 @@ fn a_failure_while_a_torn_tail_is_set_aside_loses_no_byte() {
         for plan in (0..8).flat_map(plans) {
             let disk = torn_at(cut as u64);
             let failing = Arc::new(FailingDisk::new(&disk, plan));
-            let outcome = Ledger::open(failing, STORE, options(400), 0, &mut |_| {});
+            let outcome = Ledger::open(failing, STORE, options(400), 0, None, erases);
             drop(outcome);
             let (_, _, seen) = open(&disk, 0).unwrap();
             assert_eq!(seen, kept, "{plan:?}");
