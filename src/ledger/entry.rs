@@ -186,7 +186,8 @@ impl<'a> RawEntry<'a> {
     /// Returns the body. The only place that judges one; whether an erasure lists an entry whose
     /// body is not what was committed to, the caller knows.
     fn body(&self, header: &Header) -> Result<&'a [u8], Fault> {
-        if commitment(self.salt, &Sha256::digest(self.body).into()) == header.commitment {
+        let inner = Sha256::digest(self.body).into();
+        if commitment(self.salt, &inner) == header.commitment {
             Ok(self.body)
         } else {
             Err(Fault::Body {

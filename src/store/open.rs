@@ -262,7 +262,7 @@ fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
             // What a crash inside an earlier creation left may be there, and nothing else.
             for item in path.read_dir().map_err(failed)? {
                 let name = item.map_err(failed)?.file_name();
-                let ours = ["ledger", "text", LOCK, manifest::TEMPORARY];
+                let ours = ["ledger", "text", LOCK, BALLAST, manifest::TEMPORARY];
                 if !ours.iter().any(|known| name == *known) {
                     let name = PathBuf::from(name);
                     return Err(not_a_store(format!(
