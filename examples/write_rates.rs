@@ -16,7 +16,9 @@ use sha2::{Digest, Sha256};
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 fn main() -> Result<()> {
-    let parent = std::env::args_os().nth(1).map_or_else(std::env::temp_dir, PathBuf::from);
+    let parent = std::env::args_os()
+        .nth(1)
+        .map_or_else(std::env::temp_dir, PathBuf::from);
     let home = parent.join(format!("write-rates-{}", std::process::id()));
     std::fs::create_dir(&home)?;
     let outcome = run(&home);
@@ -56,7 +58,13 @@ fn raw(home: &Path, count: u32) -> Result<()> {
     Ok(std::fs::remove_file(path)?)
 }
 
-fn singles(home: &Path, name: &str, durability: Durability, threads: u64, count: u64) -> Result<()> {
+fn singles(
+    home: &Path,
+    name: &str,
+    durability: Durability,
+    threads: u64,
+    count: u64,
+) -> Result<()> {
     let (store, path) = open(home, durability)?;
     let started = Instant::now();
     thread::scope(|scope| {
@@ -71,9 +79,15 @@ fn singles(home: &Path, name: &str, durability: Durability, threads: u64, count:
                 })
             })
             .collect();
-        putting.into_iter().try_for_each(|put| put.join().unwrap_or(Ok(())))
+        putting
+            .into_iter()
+            .try_for_each(|put| put.join().unwrap_or(Ok(())))
     })?;
-    rate(&format!("single puts, {name}, {threads} threads"), count, started.elapsed());
+    rate(
+        &format!("single puts, {name}, {threads} threads"),
+        count,
+        started.elapsed(),
+    );
     drop(store);
     Ok(std::fs::remove_dir_all(path)?)
 }
@@ -99,7 +113,10 @@ fn gets(store: &Store, addresses: &[ContentAddress]) -> Result<()> {
     let mut bytes = 0;
     let started = Instant::now();
     for address in addresses {
-        bytes += store.get(address)?.as_ref().map_or(0, |grain: &Grain| grain.blob().len());
+        bytes += store
+            .get(address)?
+            .as_ref()
+            .map_or(0, |grain: &Grain| grain.blob().len());
     }
     rate("get by address", addresses.len() as u64, started.elapsed());
     let body = vec![7; bytes / addresses.len()];
@@ -108,7 +125,11 @@ fn gets(store: &Store, addresses: &[ContentAddress]) -> Result<()> {
     for _ in addresses {
         last ^= Sha256::digest(std::hint::black_box(&body))[0];
     }
-    rate(&format!("SHA-256 of {} bytes ({last})", body.len()), addresses.len() as u64, started.elapsed());
+    rate(
+        &format!("SHA-256 of {} bytes ({last})", body.len()),
+        addresses.len() as u64,
+        started.elapsed(),
+    );
     Ok(())
 }
 
@@ -131,7 +152,11 @@ fn serial_part() -> Result<()> {
     for _ in 0..200 {
         ledger.append(1, &entries)?;
     }
-    rate("ledger append in memory, entries", 200_000, started.elapsed());
+    rate(
+        "ledger append in memory, entries",
+        200_000,
+        started.elapsed(),
+    );
     Ok(())
 }
 
@@ -145,15 +170,24 @@ fn open(home: &Path, durability: Durability) -> Result<(Store, PathBuf)> {
 }
 
 fn draft(n: u64) -> Draft {
-    let words = "what was said at some length about a matter of moderate weight, and why it was said";
-    Draft::belief(format!("subject {}", n % 5_000), "mg:knows", format!("{n}: {words}"))
-        .confidence(0.9)
-        .namespace("work:notes")
+    let words =
+        "what was said at some length about a matter of moderate weight, and why it was said";
+    Draft::belief(
+        format!("subject {}", n % 5_000),
+        "mg:knows",
+        format!("{n}: {words}"),
+    )
+    .confidence(0.9)
+    .namespace("work:notes")
 }
 
 fn rate(what: &str, count: u64, took: Duration) {
     let each = took.as_secs_f64() / count as f64;
-    say(&format!("{what:<44} {:>10.0}/s {:>9.2} us", 1.0 / each, each * 1e6));
+    say(&format!(
+        "{what:<44} {:>10.0}/s {:>9.2} us",
+        1.0 / each,
+        each * 1e6
+    ));
 }
 
 #[expect(clippy::print_stdout, reason = "an example shows what it found")]

@@ -312,3 +312,29 @@ fn what_a_crash_inside_creation_left_is_replaced() {
         assert_eq!(open(&disk, 1).unwrap().2, [Item::new("first")]);
     }
 }
+
+#[test]
+fn an_entry_is_found_by_the_hash_of_its_body_and_by_no_other() {
+    let (disk, batches) = small();
+    let (ledger, ..) = open(&disk, 0).unwrap();
+    let model = batches.concat();
+    let hashes: Vec<[u8; 32]> = model
+        .iter()
+        .map(|item| Sha256::digest(&item.body).into())
+        .collect();
+    for (sequence, item) in (0..).zip(&model) {
+        for (other, hash) in (0..).zip(&hashes) {
+            assert_eq!(ledger.holds(sequence, hash).unwrap(), sequence == other);
+            match ledger.read_as(sequence, hash) {
+                Ok(body) => assert_eq!((sequence, &body), (other, &item.body)),
+                Err(error) => {
+                    assert_ne!(sequence, other);
+                    assert_eq!(error.code(), "ERR_STORAGE_DAMAGED");
+                }
+            }
+        }
+    }
+    assert_eq!(ledger.holds(7, &hashes[0]).unwrap_err().code(), "ERR_RANGE");
+    let error = ledger.read_as(7, &hashes[0]).unwrap_err();
+    assert_eq!(error.code(), "ERR_RANGE");
+}

@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 
-use grainstore::ledger::{Access, Disk, FileDisk, Lock, MemoryDisk};
+use grainstore::ledger::{Access, Ballast, Disk, FileDisk, Lock, MemoryDisk};
 
 use super::*;
 
@@ -111,5 +111,31 @@ fn a_lock_file_that_says_anything_else_names_nobody() {
         let error = Lock::take(&disk, "LOCK", "process 2 (two)").unwrap_err();
         let text = "the store is in use by another writer";
         assert_eq!(error.to_string(), text);
+    }
+}
+
+#[test]
+fn ballast_takes_its_room_gives_it_up_and_takes_it_again() {
+    let home = tempfile::tempdir().unwrap();
+    let disks: [Box<dyn Disk>; 2] = [
+        Box::new(FileDisk::new(home.path())),
+        Box::new(MemoryDisk::default()),
+    ];
+    for disk in disks {
+        let ballast = Ballast::new("ballast", 200_000);
+        for _ in 0..2 {
+            assert!(ballast.restore(&*disk).unwrap());
+            assert_eq!(bytes_of(&*disk, "ballast").len(), 200_000);
+        }
+        // A crash may have left less.
+        let file = disk.open("ballast", Access::Write).unwrap();
+        file.set_len(70_000).unwrap();
+        assert!(ballast.restore(&*disk).unwrap());
+        assert_eq!(bytes_of(&*disk, "ballast").len(), 200_000);
+        ballast.release(&*disk).unwrap();
+        ballast.release(&*disk).unwrap();
+        assert_eq!(disk.list("").unwrap(), [""; 0]);
+        assert!(Ballast::new("ballast", 0).restore(&*disk).unwrap());
+        assert_eq!(disk.list("").unwrap(), [""; 0]);
     }
 }

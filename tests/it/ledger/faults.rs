@@ -302,3 +302,60 @@ fn a_read_that_fails_names_the_entry_and_its_place() {
     assert_eq!(error.code(), "ERR_STORAGE_IO");
     assert!(ledger.read(0).is_ok());
 }
+
+#[test]
+fn a_disk_too_full_for_ballast_keeps_none_and_says_so() {
+    use grainstore::ledger::Ballast;
+
+    let disk = MemoryDisk::default();
+    let plan = Plan {
+        at: 2,
+        sticky: false,
+        mode: Mode::Half,
+        kind: ErrorKind::StorageFull,
+    };
+    let failing = FailingDisk::new(&disk, plan);
+    let ballast = Ballast::new("ballast", 1 << 20);
+    assert!(!ballast.restore(&failing).unwrap());
+    assert_eq!(disk.list("").unwrap(), [""; 0]);
+    assert!(ballast.restore(&failing).unwrap());
+}
+
+#[test]
+fn a_directory_that_may_only_be_read_is_told_from_a_failing_one() {
+    /// Nobody may write here.
+    #[derive(Debug)]
+    struct ReadOnlyDisk(ErrorKind);
+    impl Disk for ReadOnlyDisk {
+        fn open(&self, _: &str, _: Access) -> io::Result<Arc<dyn DiskFile>> {
+            Err(self.0.into())
+        }
+        fn create(&self, _: &str) -> io::Result<Arc<dyn DiskFile>> {
+            Err(self.0.into())
+        }
+        fn create_folder(&self, _: &str) -> io::Result<()> {
+            Err(self.0.into())
+        }
+        fn rename(&self, _: &str, _: &str) -> io::Result<()> {
+            Err(self.0.into())
+        }
+        fn remove(&self, _: &str) -> io::Result<()> {
+            Err(self.0.into())
+        }
+        fn list(&self, _: &str) -> io::Result<Vec<String>> {
+            Ok(Vec::new())
+        }
+        fn sync_folder(&self, _: &str) -> io::Result<()> {
+            Err(self.0.into())
+        }
+        fn lock(&self, _: &str) -> io::Result<Lock> {
+            Err(self.0.into())
+        }
+    }
+    for kind in [ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem] {
+        let error = Lock::take(&ReadOnlyDisk(kind), "LOCK", "process 1 (one)").unwrap_err();
+        assert_eq!(error.code(), "ERR_STORAGE_READ_ONLY");
+        let text = "cannot lock LOCK: the store may only be read here";
+        assert_eq!(error.to_string(), text);
+    }
+}
