@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use grainstore::grain::{Draft, Grain, Time, Type, Verification};
 use grainstore::interchange::{Format, ReadOptions, Reading};
-use grainstore::store::{Clock, Create, Options, Severity};
+use grainstore::store::{Clock, Options};
 use grainstore::{ContentAddress, Filter, Store};
 
 /// A clock that is set, never read from the machine.

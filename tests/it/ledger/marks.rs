@@ -60,11 +60,11 @@ fn what_lies_below_the_mark_is_not_read_and_what_lies_above_is_proven() {
     let files = files_of(&disk);
     for mark in &marks {
         for (nth, (name, bytes)) in files.iter().enumerate() {
-            for at in 32..bytes.len() {
+            for (at, byte) in bytes.iter().enumerate().skip(32) {
                 let copy = disk_with(&files);
                 let file = copy.open(name, Access::Write).unwrap();
-                file.write_at(&[bytes[at] ^ 1], at as u64).unwrap();
-                let below = (nth + 1, at as u64) < (mark.segment as usize, mark.offset);
+                file.write_at(&[byte ^ 1], at as u64).unwrap();
+                let below = (nth as u64 + 1, at as u64) < (u64::from(mark.segment), mark.offset);
                 let known = known(&ledger, &marks, mark.entries);
                 match open_known(&copy, known) {
                     Ok((_, opened)) => assert!(below || opened.torn.is_some()),
