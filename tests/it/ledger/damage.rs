@@ -188,6 +188,31 @@ fn damage_below_a_synced_frame_is_never_taken_for_a_torn_tail() {
 }
 
 #[test]
+fn a_last_frame_whose_bodies_were_lost_is_torn_unless_something_says_it_was_durable() {
+    let (disk, batches) = single();
+    let model = batches.concat();
+    let end = bytes_of(&disk, &segment(1)).len() as u64;
+    let lose_body = |disk: &MemoryDisk| {
+        let file = disk.open(&segment(1), Access::Write).unwrap();
+        file.write_at(b"?", end - 1).unwrap();
+    };
+    let followed = disk_with(&files_of(&disk));
+    let (ledger, ..) = open(&followed, 0).unwrap();
+    append(&ledger, &[Item::new("a witness")]).unwrap();
+    lose_body(&followed);
+    lose_body(&disk);
+    for (disk, watermark) in [(&followed, 0), (&disk, model.len() as u64)] {
+        let before = files_of(disk);
+        let error = open(disk, watermark).unwrap_err();
+        assert_eq!(error.code(), "ERR_STORAGE_DAMAGED");
+        assert_eq!(files_of(disk), before);
+    }
+    let (_, opened, seen) = open(&disk, model.len() as u64 - 1).unwrap();
+    assert_eq!(opened.torn.unwrap().bytes, 113);
+    assert_eq!(seen, model[..model.len() - 1]);
+}
+
+#[test]
 fn a_missing_or_exchanged_segment_is_damage() {
     let (disk, _) = small();
     let files = files_of(&disk);

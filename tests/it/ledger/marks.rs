@@ -95,10 +95,10 @@ fn a_mark_that_does_not_fit_the_files_is_damage_and_changes_nothing() {
     }
     // Cut below the mark, in every segment.
     for number in 1..=3 {
-        let copy = disk_with(&files_of(&disk));
-        let file = copy.open(&segment(number), Access::Write).unwrap();
-        let end = file.len_bytes().unwrap();
+        let end = bytes_of(&disk, &segment(number)).len() as u64;
         for cut in [0, 31, 32, 33, end - 1] {
+            let copy = disk_with(&files_of(&disk));
+            let file = copy.open(&segment(number), Access::Write).unwrap();
             file.set_len(cut).unwrap();
             refused(&copy, known(&ledger, &marks, len));
         }
