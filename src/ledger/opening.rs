@@ -2,14 +2,14 @@ use std::io;
 use std::sync::Arc;
 
 use super::blanks::{Blanks, Erases, Unproven};
-use super::entry::{Fault, leaf};
+use super::entry::{Fault, OVERHEAD, extent, leaf};
 use super::frame::Frame;
 use super::search::Search;
 use super::segment::{self, HeaderFault, SegmentHeader};
-use super::table::{End, Place, Table};
+use super::table::{End, Place, Table, check};
 use super::torn::{self, Torn};
 use super::window::{SEQUENTIAL, Window};
-use super::{Access, Disk, DiskFile, Error, Known, StoreId};
+use super::{Access, Disk, DiskFile, EntryPlace, Error, Header, Known, StoreId};
 
 /// The pass over every byte from the known mark on that opens a ledger: it proves each frame and
 /// learns where the entries lie.
@@ -76,18 +76,29 @@ impl Opening<'_> {
         ))
     }
 
-    /// Returns the table up to a mark, of segments that are there and as long as they must be.
+    /// Returns the table up to a mark, of segments that are there and end where they must.
     fn resume(&self, known: Known, numbers: &[u32]) -> Result<Table, Error> {
         let mark = known.mark;
         let mut ends = Vec::new();
-        for number in 1..mark.segment {
-            let first = known.places.partition_point(|place| place.segment < number);
+        let mut first = 0;
+        for number in 1..=mark.segment {
             require(numbers, number, first as u64)?;
             let (file, end) = self.file(number)?;
             if let Some(tear) = self.header(number, &*file, end, first as u64)? {
                 return Err(tear.damage());
             }
-            ends.push(end);
+            let places = &known.places;
+            let next = places.partition_point(|place| place.segment <= number);
+            let last = places.get(first..next).and_then(<[_]>::last);
+            let is_closed = number < mark.segment;
+            let expected = if is_closed { end } else { mark.offset };
+            if end < expected || end_of(&*file, number, last)? != Some(expected) {
+                return Err(damage(number, end, next as u64, SHORTER));
+            }
+            if is_closed {
+                ends.push(end);
+            }
+            first = next;
         }
         Table::known(known, &ends)
             .map_err(|reason| damage(mark.segment, mark.offset, mark.entries, reason))
@@ -150,9 +161,7 @@ impl Opening<'_> {
         };
         let mut tear = self.header(number, &*file, end, first)?;
         if is_begun && (tear.is_some() || end < begun.offset) {
-            let reason = "the segment ends before entries that were durable";
-            let torn = tear.map(|tear| tear.damage());
-            return Err(torn.unwrap_or(damage(number, end, begun.len, reason)));
+            return Err(damage(number, end, begun.len, SHORTER));
         }
         if tear.is_none() {
             if !is_begun {
@@ -287,6 +296,26 @@ enum Stop {
     Refused(Error),
 }
 
+/// Returns where an entry ends, by the length in its header; none if that is not the header known
+/// to be there. Without an entry it is where the header of the segment ends.
+fn end_of(
+    file: &dyn DiskFile,
+    number: u32,
+    place: Option<&EntryPlace>,
+) -> Result<Option<u64>, Error> {
+    let Some(place) = place else {
+        return Ok(Some(segment::HEADER_LEN as u64));
+    };
+    let offset = u64::from(place.offset);
+    let mut header = [0; Header::LEN];
+    match file.read_at(&mut header, offset) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        read => read.map_err(|s| Error::io("read", &segment::name_of(number), s))?,
+    }
+    let known = extent(&header).filter(|_| check(&header) == place.check);
+    Ok(known.map(|(_, len)| offset + OVERHEAD as u64 + u64::from(len)))
+}
+
 fn require(numbers: &[u32], number: u32, sequence: u64) -> Result<(), Error> {
     match numbers.binary_search(&number) {
         Ok(_) => Ok(()),
@@ -302,3 +331,5 @@ fn damage(segment: u32, offset: u64, sequence: u64, reason: &'static str) -> Err
         reason,
     }
 }
+
+const SHORTER: &str = "the segment does not end where the index has seen it end";

@@ -233,7 +233,7 @@ pub(super) fn origin(store_id: &StoreId) -> [u8; 32] {
     Sha256::digest(store_id.as_bytes()).into()
 }
 
-fn check(header: &[u8; Header::LEN]) -> u32 {
+pub(super) fn check(header: &[u8; Header::LEN]) -> u32 {
     // Against rot between opening and reading, not against an attacker: no key.
     let mut hash = SipHasher13::new();
     hash.write(header);
