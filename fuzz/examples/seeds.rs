@@ -10,7 +10,7 @@ use std::sync::Arc;
 use grainstore::codec::{Compression, Encoding, Profile, Value};
 use grainstore::grain::{Draft, Field, Grain, Status, Time, Type, Verification};
 use grainstore::interchange::{self, mg};
-use grainstore::ledger::{Access, Disk, Kind, Ledger, MemoryDisk, NewEntry, Options};
+use grainstore::ledger::{Access, Binding, Disk, Kind, Ledger, MemoryDisk, NewEntry, Options};
 use grainstore_fuzz::STORE_ID;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -144,12 +144,10 @@ fn ledgers(grains: &[Grain]) -> Result<Vec<Vec<u8>>> {
                 kind,
                 actor: (nth % 2 == 0).then_some(0),
                 body,
-                hash: None,
+                binding: Binding::of([9; 16], body),
             });
             let len = 1 + nth % 2;
-            ledger.append(time_ms, &entries[..len], &mut |salt: &mut [u8]| {
-                salt.fill(9)
-            })?;
+            ledger.append(time_ms, &entries[..len])?;
             if split == 0 {
                 split = segment(&disk)?.len() - 32;
             }

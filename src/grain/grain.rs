@@ -64,6 +64,11 @@ impl Grain {
         if !address.verifies(&blob) {
             return Err(Error::Integrity { address });
         }
+        Self::from_verified(blob, address)
+    }
+
+    /// Takes a blob that storage has found under this address, by hashing it just now.
+    pub(crate) fn from_verified(blob: Vec<u8>, address: ContentAddress) -> Result<Self, Error> {
         let header = Header::read(&blob)?;
         Ok(Self {
             blob,

@@ -1,11 +1,12 @@
 use std::borrow::Cow;
+use std::fmt;
 
 use sha2::{Digest, Sha256};
 
 use super::Kind;
 use super::field::{take, take_slice};
 
-/// An entry to append; sequence, time, salt and commitment are the ledger's to add.
+/// An entry to append; sequence and time are the ledger's to add.
 #[derive(Debug, Clone, Copy)]
 pub struct NewEntry<'a> {
     /// What the entry records.
@@ -14,9 +15,52 @@ pub struct NewEntry<'a> {
     pub actor: Option<u64>,
     /// The content; opaque to the ledger.
     pub body: &'a [u8],
-    /// SHA-256 of `body` if the caller knows it (a plain grain's content address), so that the
-    /// body is not hashed twice. A wrong one makes an entry that reads as damaged.
-    pub hash: Option<[u8; 32]>,
+    /// What binds `body` to its header. That of another body makes an entry that reads as damaged.
+    pub binding: Binding,
+}
+
+/// What binds a body to its header: a salt, and the commitment to salt and body.
+///
+/// It is made before the append, so that no thread hashes while others wait for it.
+///
+/// ```
+/// use grainstore::ledger::Binding;
+///
+/// let binding = Binding::of([7; 16], b"a blob"); // the salt is random in earnest
+/// assert_eq!(format!("{binding:?}"), "Binding");
+/// ```
+#[derive(Clone, Copy)]
+pub struct Binding {
+    pub(super) salt: [u8; SALT_LEN],
+    pub(super) commitment: [u8; 32],
+}
+
+impl Binding {
+    /// The length of a salt in bytes.
+    pub const SALT_LEN: usize = SALT_LEN;
+
+    /// Binds a body of which the SHA-256 is known (a plain grain's content address).
+    ///
+    /// `salt` is random bytes that nobody can guess: it keeps the body of a redacted entry from
+    /// being found by trial.
+    pub fn new(salt: [u8; Self::SALT_LEN], hash: &[u8; 32]) -> Self {
+        Self {
+            salt,
+            commitment: commitment(&salt, hash),
+        }
+    }
+
+    /// Binds a body.
+    pub fn of(salt: [u8; Self::SALT_LEN], body: &[u8]) -> Self {
+        Self::new(salt, &Sha256::digest(body).into())
+    }
+}
+
+impl fmt::Debug for Binding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The salt never leaves the store.
+        f.write_str("Binding")
+    }
 }
 
 /// An entry as read, its body proven against its commitment.
@@ -121,6 +165,11 @@ impl<'a> RawEntry<'a> {
         Some(Self { header, salt, body })
     }
 
+    /// Returns the length of header, salt and body.
+    pub(super) const fn len(&self) -> usize {
+        OVERHEAD + self.body.len()
+    }
+
     pub(super) fn sequence(&self) -> Option<u64> {
         Some(extent(self.header)?.0)
     }
@@ -134,17 +183,22 @@ impl<'a> RawEntry<'a> {
         })
     }
 
-    /// Returns the body. The only place that judges one: a redacted entry, blank and listed by a
-    /// durable erasure, will be told from damage here.
+    /// Returns the body. The only place that judges one; whether an erasure lists an entry whose
+    /// body is not what was committed to, the caller knows.
     fn body(&self, header: &Header) -> Result<&'a [u8], Fault> {
-        let inner: [u8; 32] = Sha256::digest(self.body).into();
+        let inner = Sha256::digest(self.body).into();
         if commitment(self.salt, &inner) == header.commitment {
             Ok(self.body)
-        } else if self.salt.iter().chain(self.body).all(|byte| *byte == 0) {
-            Err(Fault::Broken("entry is blank and no erasure lists it"))
         } else {
-            Err(Fault::Broken("body does not match its commitment"))
+            Err(Fault::Body {
+                blank: self.is_zero(),
+            })
         }
+    }
+
+    /// Returns whether salt and body are all zero, as redaction leaves them.
+    pub(super) fn is_zero(&self) -> bool {
+        self.salt.iter().chain(self.body).all(|byte| *byte == 0)
     }
 }
 
@@ -152,11 +206,24 @@ impl<'a> RawEntry<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
     Broken(&'static str),
+    /// The header holds, and the body is not the one it commits to.
+    Body {
+        blank: bool,
+    },
     /// The bytes hold together, but their kind was added after this version.
     NewerKind {
         kind: u8,
         sequence: u64,
     },
+}
+
+/// Says what is wrong with a body that no erasure accounts for.
+pub(super) const fn body_fault(blank: bool) -> &'static str {
+    if blank {
+        "entry is blank and no erasure lists it"
+    } else {
+        "body does not match its commitment"
+    }
 }
 
 /// Returns the sequence and body length that a header declares.

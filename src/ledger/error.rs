@@ -89,9 +89,32 @@ pub enum Error {
     /// A ledger to be created where one is.
     #[error("a ledger exists here already")]
     Exists,
+    /// An entry that an erasure lists; its body is gone.
+    #[error("entry {sequence} was erased")]
+    Erased {
+        /// The entry.
+        sequence: u64,
+    },
+    /// A directory that may only be read.
+    #[error("cannot {action} {name}: the store may only be read here")]
+    ReadOnly {
+        /// What was tried.
+        action: &'static str,
+        /// The file or folder, relative to the store.
+        name: String,
+        /// What the system said.
+        source: io::Error,
+    },
     /// A lock that another process, or another handle in this one, holds.
-    #[error("{name} is held by another writer")]
+    #[error("the store is in use by {}", holder.as_deref().unwrap_or("another writer"))]
     Locked {
+        /// Who holds it, as its holder has written there; none if that cannot be read.
+        holder: Option<String>,
+    },
+    /// A lock whose file was removed or replaced while it was held, so that another process may
+    /// write beside this one.
+    #[error("the lock was lost: {name} was removed or replaced; reopen the store")]
+    LockLost {
         /// The lock's file, relative to the store.
         name: String,
     },
@@ -108,25 +131,31 @@ impl Error {
             Self::Version { .. } | Self::UnknownKind { .. } => "ERR_STORE_VERSION",
             Self::TooLarge { .. } | Self::NoEntry { .. } => "ERR_RANGE",
             Self::Exists => "ERR_STORE_EXISTS",
-            Self::Locked { .. } => "ERR_STORE_LOCKED",
+            Self::Erased { .. } => "ERR_ERASED",
+            Self::ReadOnly { .. } => "ERR_STORAGE_READ_ONLY",
+            Self::Locked { .. } | Self::LockLost { .. } => "ERR_STORE_LOCKED",
         }
     }
 
     /// Wraps what the system said about a file.
     pub(crate) fn io(action: &'static str, name: &str, source: io::Error) -> Self {
         let name = name.into();
-        if is_full(&source) {
-            Self::Full {
+        match source.kind() {
+            _ if is_full(&source) => Self::Full {
                 action,
                 name,
                 source,
-            }
-        } else {
-            Self::Io {
+            },
+            io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly {
                 action,
                 name,
                 source,
-            }
+            },
+            _ => Self::Io {
+                action,
+                name,
+                source,
+            },
         }
     }
 }

@@ -104,19 +104,42 @@ impl Disk for FileDisk {
     }
 
     fn lock(&self, name: &str) -> io::Result<Lock> {
+        let path = self.path(name)?;
         let file = OpenOptions::new()
             .read(true)
             .write(true)
             .create(true)
             .truncate(false)
-            .open(self.path(name)?)?;
+            .open(&path)?;
         match file.try_lock() {
-            Ok(()) => Ok(Lock::new(file)),
+            Ok(()) => {
+                let locked = identity(&file.metadata()?);
+                let is_ours =
+                    move || fs::metadata(&path).is_ok_and(|found| identity(&found) == locked);
+                // The file may have been replaced between opening and locking it.
+                if is_ours() {
+                    Ok(Lock::new(file).watched(is_ours))
+                } else {
+                    Err(io::ErrorKind::WouldBlock.into())
+                }
+            }
             Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
             Err(TryLockError::Error(error)) => Err(error),
         }
     }
 }
+
+/// Returns what tells a file from one that has taken its name.
+#[cfg(unix)]
+fn identity(file: &fs::Metadata) -> impl PartialEq + Send + Sync + use<> {
+    use std::os::unix::fs::MetadataExt;
+
+    (file.dev(), file.ino())
+}
+
+/// Elsewhere a locked file cannot be replaced.
+#[cfg(not(unix))]
+fn identity(_: &fs::Metadata) -> impl PartialEq + Send + Sync + use<> {}
 
 impl DiskFile for File {
     fn len_bytes(&self) -> io::Result<u64> {

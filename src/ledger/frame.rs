@@ -2,14 +2,14 @@ use std::io;
 
 use sha2::{Digest, Sha256};
 
-use super::entry::{BODY_MAX, Fault, OVERHEAD, RawEntry, SALT_LEN, commitment};
+use super::entry::{BODY_MAX, OVERHEAD, RawEntry};
 use super::field::take;
 use super::window::Window;
-use super::{Entry, Error, Header, NewEntry, StoreId};
+use super::{Binding, Error, Header, NewEntry, StoreId};
 
 /// One atomic batch as read: its check holds over every header, and its lengths add up.
 ///
-/// The bodies are not yet believed; [`Frame::open`] does that.
+/// The bodies are not yet believed; [`RawEntry::open`] does that.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frame<'a> {
     /// The sequence of the first entry.
@@ -86,13 +86,6 @@ impl<'a> Frame<'a> {
             Some((place, raw))
         })
     }
-
-    /// Returns the entries with their offsets in the frame, each body proven; or the first fault.
-    pub(super) fn open(&self) -> Result<Vec<(u64, RawEntry<'a>, Entry<'a>)>, Fault> {
-        self.entries()
-            .map(|(offset, raw)| Ok((offset, raw, raw.open()?)))
-            .collect()
-    }
 }
 
 /// Returns the number of entries and bytes that a frame header claims; zeros if it is none.
@@ -135,6 +128,8 @@ impl Claim {
 pub(super) struct Plan<'a> {
     pub(super) store_id: &'a StoreId,
     pub(super) first: u64,
+    /// The number of entries that are durable.
+    pub(super) synced: u64,
     pub(super) time_ms: i64,
     pub(super) entries: &'a [NewEntry<'a>],
     pub(super) len: usize,
@@ -147,30 +142,26 @@ impl Plan<'_> {
     /// `ERR_RANGE` for a sequence or length past the format's limits.
     pub(super) fn build(
         &self,
-        salts: &mut dyn FnMut(&mut [u8]),
         frame: &mut Vec<u8>,
-        each: &mut dyn FnMut(usize, &[u8; Header::LEN]),
+        each: &mut impl FnMut(usize, &[u8; Header::LEN]),
     ) -> Result<(), Error> {
         let count = u32::try_from(self.entries.len()).map_err(|_| too_many(self.entries))?;
         let mut covered = [0; COVERED];
         covered[0..4].copy_from_slice(&MAGIC);
         covered[4..8].copy_from_slice(&count.to_be_bytes());
         covered[8..16].copy_from_slice(&(self.len as u64).to_be_bytes());
-        // Every append syncs before it returns, so all that came before is durable.
-        covered[16..24].copy_from_slice(&self.first.to_be_bytes());
+        covered[16..24].copy_from_slice(&self.synced.to_be_bytes());
         let mut check = begin_check(self.store_id, &covered);
         frame.clear();
         frame.reserve(self.len);
         frame.extend_from_slice(&covered);
         frame.extend_from_slice(&[0; CHECK_LEN]);
         for (sequence, new) in (self.first..).zip(self.entries) {
-            let mut salt = [0; SALT_LEN];
-            salts(&mut salt);
-            let inner = new.hash.unwrap_or_else(|| Sha256::digest(new.body).into());
+            let Binding { salt, commitment } = new.binding;
             debug_assert_eq!(
-                inner[..],
-                Sha256::digest(new.body)[..],
-                "hash of another body"
+                commitment,
+                Binding::of(salt, new.body).commitment,
+                "binding of another body"
             );
             let header = Header {
                 sequence,
@@ -178,7 +169,7 @@ impl Plan<'_> {
                 actor: new.actor,
                 body_len: u32::try_from(new.body.len()).map_err(|_| too_long(new.body))?,
                 kind: new.kind,
-                commitment: commitment(&salt, &inner),
+                commitment,
             };
             let header = header.to_bytes();
             check.update(header);

@@ -1,17 +1,15 @@
 use std::fmt;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 
 use super::append::Tail;
-use super::entry::{Fault, OVERHEAD, RawEntry, extent};
+use super::blanks::{Blanks, Erases};
 use super::handles::Handles;
 use super::opening::Opening;
 use super::segment::{self, SegmentHeader};
-use super::table::{Location, Table};
-use super::window::{SEQUENTIAL, Window};
-use super::{Access, Disk, Entry, Error, Header, StoreId, Torn};
+use super::table::Table;
+use super::{Access, Disk, Error, Known, StoreId, Torn};
 
 /// An append-only log of entries. Appends go one after the other; reads run beside them.
 ///
@@ -19,13 +17,13 @@ use super::{Access, Disk, Entry, Error, Header, StoreId, Torn};
 ///
 /// ```
 /// use std::sync::Arc;
-/// use grainstore::ledger::{Kind, Ledger, MemoryDisk, NewEntry, Options, StoreId};
+/// use grainstore::ledger::{Binding, Kind, Ledger, MemoryDisk, NewEntry, Options, StoreId};
 ///
 /// let disk = Arc::new(MemoryDisk::default());
 /// let ledger = Ledger::create(disk, StoreId::new([7; 16]), Options::default())?;
-/// let grain = NewEntry { kind: Kind::Grain, actor: None, body: b"a blob", hash: None };
-/// let mut salts = |salt: &mut [u8]| salt.fill(9); // random in earnest
-/// let appended = ledger.append(1_700_000_000_000, &[grain], &mut salts)?;
+/// let binding = Binding::of([9; 16], b"a blob"); // the salt is random in earnest
+/// let grain = NewEntry { kind: Kind::Grain, actor: None, body: b"a blob", binding };
+/// let appended = ledger.append(1_700_000_000_000, &[grain])?;
 /// assert_eq!(&*ledger.read(appended.start)?.body, b"a blob");
 /// # Ok::<(), grainstore::ledger::Error>(())
 /// ```
@@ -35,7 +33,7 @@ pub struct Ledger {
     pub(super) options: Options,
     pub(super) table: RwLock<Table>,
     pub(super) tail: Mutex<Tail>,
-    handles: Handles,
+    pub(super) handles: Handles,
 }
 
 /// How a ledger is written; what is written reads the same under any options.
@@ -89,28 +87,35 @@ impl Ledger {
         Ok(Self::new(disk, store_id, options, table, Tail::new(file)))
     }
 
-    /// Opens a ledger: proves every byte of it, hands each entry to `visit` in order, and sets
-    /// aside what a crash left behind the last whole frame.
+    /// Opens a ledger: proves every byte from the known mark on, and sets aside what a crash left
+    /// behind the last whole frame.
     ///
     /// `watermark` is the number of entries that the caller's derived files have seen durable; a
-    /// ledger that ends before it is damaged. If opening fails, what was visited means nothing.
+    /// ledger that ends before it, or before the mark, is damaged. `erases` tells which entries
+    /// the body of one of kind [`Erasing`](super::Kind::Erasing) lists; what it lists and a crash
+    /// kept from being blanked is blanked.
     ///
     /// # Errors
-    /// `ERR_STORAGE_DAMAGED`, `ERR_STORE_VERSION`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
+    /// `ERR_STORAGE_DAMAGED`, also for a blank entry that no erasure lists; `ERR_STORE_VERSION`,
+    /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
     pub fn open(
         disk: Arc<dyn Disk>,
         store_id: StoreId,
         options: Options,
         watermark: u64,
-        visit: &mut dyn FnMut(&Entry<'_>),
+        known: Option<Known>,
+        erases: Erases,
     ) -> Result<(Self, Opened), Error> {
-        let mut opening = Opening {
+        let opening = Opening {
             disk: &*disk,
             store_id: &store_id,
-            watermark,
-            visit,
+            watermark: known
+                .as_ref()
+                .map_or(watermark, |known| watermark.max(known.mark.entries)),
+            erases,
+            blanks: Blanks::default(),
         };
-        let (table, torn) = opening.run()?;
+        let (mut table, torn, erased) = opening.run(known)?;
         let name = segment::name_of(table.end().segment);
         let failed = |source| Error::io("sync", &name, source);
         let file = disk.open(&name, Access::Write).map_err(failed)?;
@@ -118,7 +123,9 @@ impl Ledger {
         // frame will say that it is durable.
         file.sync().map_err(failed)?;
         disk.sync_folder(segment::FOLDER).map_err(failed)?;
+        table.settle();
         let ledger = Self::new(disk, store_id, options, table, Tail::new(file));
+        ledger.redact(&erased)?;
         Ok((ledger, Opened { torn }))
     }
 
@@ -139,7 +146,8 @@ impl Ledger {
         }
     }
 
-    /// Returns the number of entries, which is the next sequence. All of them are durable.
+    /// Returns the number of entries, which is the next sequence. All of them are durable, but
+    /// after [`Ledger::append_unsynced`].
     #[expect(
         clippy::len_without_is_empty,
         reason = "it grows for ever; nobody asks whether it is empty"
@@ -151,59 +159,6 @@ impl Ledger {
     /// Returns the last leaf; SHA-256(store id) while there is no entry.
     pub fn head(&self) -> [u8; 32] {
         self.table.read().end().head
-    }
-
-    /// Reads one entry and proves it.
-    ///
-    /// # Errors
-    /// `ERR_RANGE` past the end, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn read(&self, sequence: u64) -> Result<Entry<'static>, Error> {
-        let place = self.locate(sequence)?;
-        let file = self.handles.get(place.segment)?;
-        let mut window = Window::new(&*file, place.end, place.room);
-        let entry = read_at(&mut window, sequence, place)?;
-        Ok(Entry {
-            header: entry.header,
-            body: entry.body.into_owned().into(),
-        })
-    }
-
-    /// Reads the entries from `from` to the end there is now, in order, and proves each, until
-    /// `visit` breaks off.
-    ///
-    /// # Errors
-    /// As [`Ledger::read`].
-    pub fn scan(
-        &self,
-        from: u64,
-        visit: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
-    ) -> Result<(), Error> {
-        let len = self.len();
-        let mut sequence = from;
-        while sequence < len {
-            let segment = self.locate(sequence)?;
-            let file = self.handles.get(segment.segment)?;
-            let mut window = Window::new(&*file, segment.end, SEQUENTIAL);
-            while sequence < len {
-                let place = self.locate(sequence)?;
-                if place.segment != segment.segment {
-                    break;
-                }
-                if visit(read_at(&mut window, sequence, place)?).is_break() {
-                    return Ok(());
-                }
-                sequence += 1;
-            }
-        }
-        Ok(())
-    }
-
-    fn locate(&self, sequence: u64) -> Result<Location, Error> {
-        let table = self.table.read();
-        let len = table.end().len;
-        table
-            .locate(sequence)
-            .ok_or(Error::NoEntry { sequence, len })
     }
 }
 
@@ -223,39 +178,4 @@ impl fmt::Debug for Ledger {
             .field("len", &self.len())
             .finish_non_exhaustive()
     }
-}
-
-fn read_at<'a>(
-    window: &'a mut Window<'_>,
-    sequence: u64,
-    place: Location,
-) -> Result<Entry<'a>, Error> {
-    let (segment, offset) = (place.segment, place.offset);
-    let failed = |source| Error::Read {
-        sequence,
-        segment,
-        offset,
-        source,
-    };
-    let damaged = |reason| Error::Damaged {
-        segment,
-        offset,
-        sequence,
-        reason,
-    };
-    let header = window.get(offset, Header::LEN).map_err(failed)?;
-    let header = header.and_then(|bytes| bytes.first_chunk());
-    let body_len = header.and_then(extent).map(|(_, body_len)| body_len);
-    let body_len = body_len.ok_or(damaged("ends inside an entry"))?;
-    let len = usize::try_from(body_len).unwrap_or(usize::MAX);
-    let bytes = window.get(offset, len.saturating_add(OVERHEAD));
-    let mut bytes = bytes.map_err(failed)?.unwrap_or_default();
-    let raw = RawEntry::take(&mut bytes).ok_or(damaged("ends inside an entry"))?;
-    if !place.has(raw.header) {
-        return Err(damaged("header of an entry has changed"));
-    }
-    raw.open().map_err(|fault| match fault {
-        Fault::Broken(reason) => damaged(reason),
-        Fault::NewerKind { kind, sequence } => Error::UnknownKind { sequence, kind },
-    })
 }

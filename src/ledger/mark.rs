@@ -1,4 +1,5 @@
 use super::log::Ledger;
+use super::table::End;
 
 /// A moment of a ledger between two frames: enough to open it there without reading what is before.
 ///
@@ -23,6 +24,17 @@ pub struct Mark {
     pub offset: u64,
 }
 
+impl From<End> for Mark {
+    fn from(end: End) -> Self {
+        Self {
+            entries: end.len,
+            head: end.head,
+            segment: end.segment,
+            offset: end.offset,
+        }
+    }
+}
+
 /// Where one entry lies, in a form that other files may keep.
 ///
 /// ```
@@ -41,16 +53,22 @@ pub struct EntryPlace {
     pub check: u32,
 }
 
+/// What files derived from a ledger know of it, so that opening need not read what they cover.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Known {
+    /// A moment that was durable: what [`Ledger::sync`] returned.
+    pub mark: Mark,
+    /// Where the entries before it lie, in order.
+    pub places: Vec<EntryPlace>,
+    /// The entries before it that were erased and are blank.
+    pub erased: Vec<u64>,
+}
+
 impl Ledger {
-    /// Returns where the ledger stands.
+    /// Returns where the ledger stands; under [`Ledger::append_unsynced`] that may be past what is
+    /// durable.
     pub fn mark(&self) -> Mark {
-        let end = self.table.read().end();
-        Mark {
-            entries: end.len,
-            head: end.head,
-            segment: end.segment,
-            offset: end.offset,
-        }
+        self.table.read().end().into()
     }
 
     /// Returns where the entries from `first` up to `end` lie; fewer if the ledger ends before.

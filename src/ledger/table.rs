@@ -1,9 +1,11 @@
+use std::collections::BTreeSet;
 use std::hash::Hasher;
 
 use sha2::{Digest, Sha256};
 use siphasher::sip::SipHasher13;
 
-use super::{EntryPlace, Header, StoreId, segment};
+use super::entry::OVERHEAD;
+use super::{EntryPlace, Header, Known, Mark, StoreId, segment};
 
 /// Where every entry lies, in 8 bytes an entry; filled by the opening pass and by appends.
 #[derive(Debug)]
@@ -11,6 +13,8 @@ pub(super) struct Table {
     segments: Vec<Segment>,
     len: u64,
     head: [u8; 32],
+    durable: End,
+    erased: BTreeSet<u64>,
 }
 
 #[derive(Debug)]
@@ -50,6 +54,8 @@ pub(super) struct Location {
     pub(super) offset: u64,
     /// The bytes from there to the next entry, of which it is the first part.
     pub(super) room: usize,
+    /// Whether an erasure lists the entry.
+    pub(super) erased: bool,
     check: u32,
 }
 
@@ -76,11 +82,85 @@ pub(super) struct End {
 impl Table {
     /// Returns the table of a ledger without segments; its head is the leaf before the first.
     pub(super) fn new(store_id: &StoreId) -> Self {
+        Self::starting(Mark {
+            entries: 0,
+            head: origin(store_id),
+            segment: 0,
+            offset: 0,
+        })
+    }
+
+    fn starting(mark: Mark) -> Self {
         Self {
             segments: Vec::new(),
-            len: 0,
-            head: origin(store_id),
+            len: mark.entries,
+            head: mark.head,
+            durable: End {
+                len: mark.entries,
+                head: mark.head,
+                segment: mark.segment,
+                offset: mark.offset,
+            },
+            erased: BTreeSet::new(),
         }
+    }
+
+    /// Returns the table of what others know, and `ends`, the lengths of the segments before the
+    /// one with the mark; or why that cannot be.
+    pub(super) fn known(known: Known, ends: &[u64]) -> Result<Self, &'static str> {
+        let mark = known.mark;
+        let mut table = Self::starting(mark);
+        let mut places = known.places.into_iter().peekable();
+        let mut first = 0;
+        for (number, end) in (1..).zip(ends.iter().copied().chain([mark.offset])) {
+            let mut floor = segment::HEADER_LEN as u64;
+            let mut inside = Vec::new();
+            while let Some(place) = places.next_if(|place| place.segment == number) {
+                let (offset, check) = (place.offset, place.check);
+                if u64::from(offset) < floor || u64::from(offset) + MIN_LEN > end {
+                    return Err(MISPLACED);
+                }
+                floor = u64::from(offset) + MIN_LEN;
+                inside.push(Place { offset, check });
+            }
+            let len = inside.len() as u64;
+            table.segments.push(Segment {
+                number,
+                first,
+                end,
+                places: inside,
+            });
+            first += len;
+        }
+        if places.next().is_some() || first != mark.entries {
+            return Err(MISPLACED);
+        }
+        table.erase(known.erased);
+        Ok(table)
+    }
+
+    /// Returns the first sequence of the last segment.
+    pub(super) fn last_first(&self) -> u64 {
+        self.segments.last().map_or(0, |segment| segment.first)
+    }
+
+    /// Returns the end that is known durable.
+    pub(super) const fn durable(&self) -> End {
+        self.durable
+    }
+
+    /// Says that all there is is durable.
+    pub(super) fn settle(&mut self) {
+        self.durable = self.end();
+    }
+
+    /// Says that an erasure lists these entries.
+    pub(super) fn erase(&mut self, rows: impl IntoIterator<Item = u64>) {
+        self.erased.extend(rows);
+    }
+
+    pub(super) const fn erased(&self) -> &BTreeSet<u64> {
+        &self.erased
     }
 
     pub(super) fn end(&self) -> End {
@@ -142,6 +222,7 @@ impl Table {
             end: segment.end,
             offset,
             room: usize::try_from(next.checked_sub(offset)?).ok()?,
+            erased: self.erased.contains(&sequence),
             check: place.check,
         })
     }
@@ -152,10 +233,14 @@ pub(super) fn origin(store_id: &StoreId) -> [u8; 32] {
     Sha256::digest(store_id.as_bytes()).into()
 }
 
-fn check(header: &[u8; Header::LEN]) -> u32 {
+pub(super) fn check(header: &[u8; Header::LEN]) -> u32 {
     // Against rot between opening and reading, not against an attacker: no key.
     let mut hash = SipHasher13::new();
     hash.write(header);
     let [.., a, b, c, d] = hash.finish().to_be_bytes();
     u32::from_be_bytes([a, b, c, d])
 }
+
+/// The room that the smallest entry takes.
+const MIN_LEN: u64 = OVERHEAD as u64;
+const MISPLACED: &str = "the entries are not where the index has seen them";

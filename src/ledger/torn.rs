@@ -50,12 +50,13 @@ pub(super) fn judge(
 }
 
 /// Moves a tear and everything after it to a file of its own.
-pub(super) fn set_aside(disk: &dyn Disk, file: &dyn DiskFile, tear: &Tear) -> Result<Torn, Error> {
+pub(super) fn set_aside(disk: &dyn Disk, tear: &Tear) -> Result<Torn, Error> {
     let name = segment::name_of(tear.segment);
     let aside = free_name(disk)?;
     let failed = |source| Error::io("set aside the torn tail of", &name, source);
     let bytes = tear.end.saturating_sub(tear.offset);
-    let mut window = Window::new(file, tear.end, SEQUENTIAL);
+    let file = disk.open(&name, Access::Read).map_err(failed)?;
+    let mut window = Window::new(&*file, tear.end, SEQUENTIAL);
     let header = window.ahead(tear.offset, frame::HEADER_LEN);
     let (count, _) = claimed(header.map_err(failed)?);
     let torn = Torn {

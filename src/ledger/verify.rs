@@ -1,5 +1,6 @@
 use std::fmt;
 
+use super::blanks::{Blanks, Erases, Unproven};
 use super::entry::{Fault, leaf};
 use super::frame::Frame;
 use super::log::Ledger;
@@ -18,7 +19,7 @@ use super::{Access, Disk, DiskFile, Error, StoreId};
 /// let disk = Arc::new(MemoryDisk::default());
 /// let store_id = StoreId::new([7; 16]);
 /// Ledger::create(disk.clone(), store_id, Options::default())?;
-/// assert!(verify(&*disk, &store_id)?.findings.is_empty());
+/// assert!(verify(&*disk, &store_id, |_| Vec::new())?.findings.is_empty());
 /// # Ok::<(), grainstore::ledger::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,12 +62,15 @@ impl fmt::Display for Finding {
 
 /// Reads every byte of a ledger that need not be open, or even able to open, and changes none.
 ///
-/// A torn tail is a finding here; opening would set it aside.
+/// A torn tail is a finding here; opening would set it aside. `erases` is as for
+/// [`Ledger::open`]: an entry without its body is a finding only if no erasure lists it.
 ///
 /// # Errors
 /// `ERR_STORAGE_IO`; damage is a finding, not an error.
-pub fn verify(disk: &dyn Disk, store_id: &StoreId) -> Result<Verification, Error> {
-    Pass::new(disk, store_id).run(None)
+pub fn verify(disk: &dyn Disk, store_id: &StoreId, erases: Erases) -> Result<Verification, Error> {
+    let mut pass = Pass::new(disk, store_id, erases);
+    pass.walk(None)?;
+    Ok(pass.finish(None))
 }
 
 impl Ledger {
@@ -77,23 +81,31 @@ impl Ledger {
     /// `ERR_STORAGE_IO`; damage is a finding, not an error.
     pub fn verify(&self) -> Result<Verification, Error> {
         let end = self.table.read().end();
-        Pass::new(&*self.disk, &self.store_id).run(Some(end))
+        let mut pass = Pass::new(&*self.disk, &self.store_id, |_| Vec::new());
+        pass.walk(Some(end))?;
+        // An entry is listed before it is blanked: what the pass met blank is listed by now.
+        pass.blanks.listed = self.table.read().erased().clone();
+        Ok(pass.finish(Some(end)))
     }
 }
 
 struct Pass<'a> {
     disk: &'a dyn Disk,
     store_id: &'a StoreId,
+    erases: Erases,
+    blanks: Blanks,
     /// The sequence that should come next.
     next: u64,
     found: Verification,
 }
 
 impl<'a> Pass<'a> {
-    fn new(disk: &'a dyn Disk, store_id: &'a StoreId) -> Self {
+    fn new(disk: &'a dyn Disk, store_id: &'a StoreId, erases: Erases) -> Self {
         Self {
             disk,
             store_id,
+            erases,
+            blanks: Blanks::default(),
             next: 0,
             found: Verification {
                 entries: 0,
@@ -103,7 +115,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    fn run(mut self, end: Option<End>) -> Result<Verification, Error> {
+    fn walk(&mut self, end: Option<End>) -> Result<(), Error> {
         let numbers = segment::numbers(self.disk)?;
         let last = numbers.last().copied().unwrap_or(1);
         let last = end.map_or(last, |end| end.segment);
@@ -119,8 +131,21 @@ impl<'a> Pass<'a> {
         if expected <= last {
             self.report(expected, 0, "the segment is missing");
         }
+        Ok(())
+    }
+
+    fn finish(mut self, end: Option<End>) -> Verification {
+        let unlisted = self.blanks.unlisted().map(|unproven| Finding {
+            segment: unproven.segment,
+            offset: unproven.offset,
+            sequence: unproven.sequence,
+            reason: unproven.reason,
+        });
+        self.found.findings.extend(unlisted);
+        let findings = &mut self.found.findings;
+        findings.sort_by_key(|finding| (finding.segment, finding.offset));
         if let Some(end) = end
-            && self.found.findings.is_empty()
+            && findings.is_empty()
             && (self.next, self.found.head) != (end.len, end.head)
         {
             self.report(
@@ -129,7 +154,7 @@ impl<'a> Pass<'a> {
                 "the ledger is not the one that was opened",
             );
         }
-        Ok(self.found)
+        self.found
     }
 
     fn segment(&mut self, number: u32, limit: Option<u64>) -> Result<(), Error> {
@@ -188,7 +213,15 @@ impl<'a> Pass<'a> {
     fn frame(&mut self, frame: &Frame<'_>, number: u32, offset: u64) {
         for (at, raw) in frame.entries() {
             match raw.open() {
-                Ok(_) => self.found.entries += 1,
+                Ok(entry) => {
+                    self.blanks.learn(&entry, self.erases);
+                    self.found.entries += 1;
+                }
+                Err(Fault::Body { blank }) => {
+                    let offset = offset.saturating_add(at);
+                    let unproven = Unproven::new(self.next, number, offset, blank);
+                    self.blanks.meet(unproven);
+                }
                 Err(Fault::Broken(reason)) => {
                     self.report(number, offset.saturating_add(at), reason);
                 }

@@ -75,7 +75,7 @@ impl Store {
     pub fn check(&self) -> Result<Report, Error> {
         let inner = &*self.inner;
         // Held so that the index and the ledger are compared at one moment.
-        let _writer = inner.writer.lock();
+        let _writer = inner.lead_alone();
         let mut report = Report::default();
         let verification = inner.ledger.verify()?;
         report.ledger(&verification);
@@ -205,6 +205,10 @@ pub fn verify_damaged(path: impl AsRef<Path>) -> Result<Report, Error> {
         reason: "it has no MANIFEST".into(),
     })?;
     let mut report = Report::default();
-    report.ledger(&ledger::verify(&disk, &manifest.store_id)?);
+    report.ledger(&ledger::verify(
+        &disk,
+        &manifest.store_id,
+        super::entry::erased_rows,
+    )?);
     Ok(report)
 }

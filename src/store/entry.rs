@@ -131,6 +131,18 @@ pub(super) fn encode_import(
     encode(map)
 }
 
+/// Returns the entries that the body of an `erasing` entry lists; none of one that is malformed,
+/// so that what it erased shows as damage.
+pub(super) fn erased_rows(body: &[u8]) -> Vec<u64> {
+    let map = decode(body);
+    let rows = map.as_ref().and_then(|map| map.get("r")?.as_bytes());
+    let (rows, rest) = rows.unwrap_or_default().as_chunks();
+    if !rest.is_empty() {
+        return Vec::new();
+    }
+    rows.iter().copied().map(u64::from_be_bytes).collect()
+}
+
 /// Returns the grain an entry is about, if it names one.
 pub(super) fn subject_of(body: &[u8]) -> Option<ContentAddress> {
     let map = decode(body)?;

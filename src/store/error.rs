@@ -1,4 +1,5 @@
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::codec;
 use crate::codec::ContentAddress;
@@ -28,6 +29,9 @@ pub enum Error {
         /// What is wrong with it.
         source: Box<Self>,
     },
+    /// A frame that several requests shared came to nothing, or nobody knows to what.
+    #[error(transparent)]
+    Shared(Arc<Self>),
     /// No grain has this address.
     #[error("no grain has the address {address}")]
     NotFound {
@@ -124,6 +128,7 @@ impl Error {
             Self::Codec(source) => source.code(),
             Self::Grain(source) => source.code(),
             Self::Batch { source, .. } => source.code(),
+            Self::Shared(source) => source.code(),
             Self::NotFound { .. } => "ERR_NOT_FOUND",
             Self::Conflict { .. } | Self::NotCurrent { .. } => "ERR_CONFLICT",
             Self::NotDerived { .. } => "ERR_SCHEMA",

@@ -4,9 +4,9 @@ use crate::codec::ContentAddress;
 use crate::interchange::{self, ForeignId, Loss, Place, Reading, Record};
 use crate::ledger::Kind;
 
+use super::commit::Frame;
 use super::entry::{AliasEntry, StatusEntry, encode_exportable, encode_import};
 use super::open::Inner;
-use super::write::Frame;
 use super::{Error, Store};
 
 /// What an import did, record by record counted.
@@ -105,7 +105,7 @@ impl Store {
         ];
         let mut frame = Frame::default();
         frame.record(Kind::Import, encode_import(reading.format.name(), counts)?);
-        self.inner.commit(&mut self.inner.writer.lock(), &frame)?;
+        self.inner.commit(&mut self.inner.lead_alone(), &frame)?;
         Ok(summary)
     }
 }
@@ -113,7 +113,7 @@ impl Store {
 impl Inner {
     fn import_batch(&self, records: Vec<Record>, summary: &mut Summary) -> Result<(), Error> {
         // Held from the first decision to the acknowledgement, so that no grain goes in twice.
-        let mut writer = self.writer.lock();
+        let mut writer = self.lead_alone();
         let mut batch = Batch {
             inner: self,
             frame: Frame::default(),
@@ -178,7 +178,10 @@ impl Batch<'_> {
     fn insert(&mut self, record: &Record) -> Result<(), Error> {
         let address = record.grain.address();
         // Ruling I4: stored, supersedes nothing, and is told.
-        match self.inner.refuse_implied_supersession(&record.grain) {
+        match self
+            .inner
+            .refuse_implied_supersession(&record.grain, &|_| None)
+        {
             Err(Error::ImpliedSupersession { address }) => {
                 let message = format!("stored, but does not supersede {address} as it implies");
                 self.summary.findings.push((record.place.clone(), message));

@@ -6,6 +6,7 @@
 //! here already, may that grain be superseded) is gathered here and asked there.
 
 mod check;
+mod commit;
 mod entry;
 mod import;
 mod manifest;
@@ -17,15 +18,19 @@ mod read;
 mod replay;
 mod stats;
 mod supersede;
+mod turns;
 mod write;
 
 mod error;
+
+#[cfg(test)]
+mod tests;
 
 pub use check::{Finding, Report, Severity, verify_damaged};
 pub use error::Error;
 pub use import::{Conflict, Summary};
 pub use open::{Opened, Store};
-pub use options::{Clock, Create, Options, SystemClock};
+pub use options::{Clock, Create, Durability, Options, SystemClock};
 pub use read::{Page, Version};
 pub use stats::Stats;
 pub use write::NewGrain;

@@ -6,11 +6,12 @@ use parking_lot::Mutex;
 
 use crate::grain::{Grain, Time};
 use crate::index::{Index, Snapshot};
-use crate::ledger::{Disk, FileDisk, Kind, Ledger, Lock, MemoryDisk, Torn};
+use crate::ledger::{Ballast, Disk, FileDisk, Kind, Known, Ledger, Lock, MemoryDisk, Torn};
 use crate::text::{self, Document, Text};
 
+use super::commit::{Queue, Writer};
 use super::manifest::{self, Manifest};
-use super::{Create, Error, Options};
+use super::{Create, Error, Options, entry};
 
 /// A store of grains. Cheap to clone, and usable from any thread.
 ///
@@ -37,16 +38,12 @@ pub(super) struct Inner {
     pub(super) index: Index,
     pub(super) text: Text,
     /// Held by whoever changes something, from the decision to the acknowledgement.
+    ///
+    /// Free to whoever's turn it is: nobody waits here.
     pub(super) writer: Mutex<Writer>,
+    pub(super) turns: Queue,
     opened: Opened,
-    _lock: Lock,
-}
-
-/// What only the writer knows.
-#[derive(Debug)]
-pub(super) struct Writer {
-    /// The time of the last entry: ledger time never goes back, whatever the clock does.
-    pub(super) last: Time,
+    pub(super) lock: Lock,
 }
 
 /// What was found when a store was opened.
@@ -82,10 +79,14 @@ impl Store {
     /// `ERR_NO_RANDOMNESS`.
     pub fn in_memory(options: Options) -> Result<Self, Error> {
         let disk = Arc::new(MemoryDisk::default());
+        let options = Options {
+            ballast_bytes: 0,
+            ..options
+        };
         Self::open_on(disk, &text::Place::Memory, Path::new("memory"), options)
     }
 
-    fn open_on(
+    pub(super) fn open_on(
         disk: Arc<dyn Disk>,
         place: &text::Place,
         path: &Path,
@@ -101,15 +102,15 @@ impl Store {
             (None, Create::Never) => return Err(no_manifest(path)),
             _ => {}
         }
-        let lock = Lock::take(&*disk, LOCK)?;
+        let lock = Lock::take(&*disk, LOCK, &this_process())?;
         let mut opened = Opened {
             created: found.is_none(),
             ..Opened::default()
         };
         let (manifest, index, ledger) = match found {
             Some(manifest) => {
-                let index = open_index(&disk, &manifest, &options, &mut opened)?;
-                let ledger = open_ledger(&disk, &manifest, &index, &options, &mut opened)?;
+                let (index, known) = open_index(&disk, &manifest, &options, &mut opened)?;
+                let ledger = open_ledger(&disk, &manifest, &index, known, &options, &mut opened)?;
                 (manifest, index, ledger)
             }
             None => {
@@ -117,13 +118,17 @@ impl Store {
                 let ledger = options.ledger.clone();
                 let ledger = Ledger::create(Arc::clone(&disk), manifest.store_id, ledger)?;
                 manifest.write(&*disk)?;
-                let index = open_index(&disk, &manifest, &options, &mut opened)?;
+                let (index, _) = open_index(&disk, &manifest, &options, &mut opened)?;
                 (manifest, index, ledger)
             }
         };
         let (text, text_opened) = Text::open(place, ledger.len(), options.text)?;
         if let text::Opened::Rebuilt { reason } = text_opened {
             opened.text_rebuilt = Some(reason);
+        }
+        let ballast = Ballast::new(BALLAST, options.ballast_bytes);
+        if let Err(error) = ballast.restore(&*disk) {
+            tracing::warn!(%error, "no room is kept for erasing on a full disk");
         }
         let inner = Inner {
             options,
@@ -132,11 +137,10 @@ impl Store {
             ledger,
             index,
             text,
-            writer: Mutex::new(Writer {
-                last: Time::from_ms(i64::MIN),
-            }),
+            writer: Mutex::new(Writer::new()),
+            turns: Queue::default(),
             opened,
-            _lock: lock,
+            lock,
         };
         inner.recover()?;
         Ok(Self {
@@ -182,7 +186,7 @@ impl Store {
     /// # Errors
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`; nothing is lost.
     pub fn merge_index(&self) -> Result<(), Error> {
-        let writer = self.inner.writer.lock();
+        let writer = self.inner.lead_alone();
         self.inner.freeze();
         drop(writer);
         Ok(self.inner.index.merge_all()?)
@@ -233,6 +237,9 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
+        if let Err(error) = self.ledger.sync() {
+            tracing::warn!(%error, "closing without knowing that the last writes are durable");
+        }
         // A short run leaves its few rows for the next open to feed: a commit costs more.
         let uncommitted = self.ledger.len().saturating_sub(self.text.committed());
         if uncommitted >= WORTH_A_COMMIT
@@ -252,7 +259,7 @@ fn open_index(
     manifest: &Manifest,
     options: &Options,
     opened: &mut Opened,
-) -> Result<Index, Error> {
+) -> Result<(Index, Option<Known>), Error> {
     let (index, found) = Index::open(
         disk,
         manifest.store_id,
@@ -260,13 +267,19 @@ fn open_index(
         options.index.clone(),
     )?;
     opened.index_rebuilt = found.rebuilt;
-    Ok(index)
+    let known = found.mark.map(|mark| Known {
+        mark,
+        places: found.places,
+        erased: Vec::new(),
+    });
+    Ok((index, known))
 }
 
 fn open_ledger(
     disk: &Arc<dyn Disk>,
     manifest: &Manifest,
     index: &Index,
+    known: Option<Known>,
     options: &Options,
     opened: &mut Opened,
 ) -> Result<Ledger, Error> {
@@ -275,7 +288,8 @@ fn open_ledger(
         manifest.store_id,
         options.ledger.clone(),
         index.flushed(),
-        &mut |_| {},
+        known,
+        entry::erased_rows,
     )?;
     if ledger.len() < index.flushed() {
         let reason = "it covers entries that the ledger does not have";
@@ -301,7 +315,14 @@ fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
             // What a crash inside an earlier creation left may be there, and nothing else.
             for item in path.read_dir().map_err(failed)? {
                 let name = item.map_err(failed)?.file_name();
-                let ours = ["ledger", "index", "text", LOCK, manifest::TEMPORARY];
+                let ours = [
+                    "ledger",
+                    "index",
+                    "text",
+                    LOCK,
+                    BALLAST,
+                    manifest::TEMPORARY,
+                ];
                 if !ours.iter().any(|known| name == *known) {
                     let name = PathBuf::from(name);
                     return Err(not_a_store(format!(
@@ -322,13 +343,35 @@ fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
     }
 }
 
-/// Creates the folder of a store: what it remembers is nobody else's to read.
+/// Creates the folder of a store, and makes its name durable: what it remembers is nobody else's
+/// to read.
 fn create_private(path: &Path) -> std::io::Result<()> {
+    let missing = path.ancestors().take_while(|path| !path.exists());
+    let parents: Vec<_> = missing.filter_map(Path::parent).collect();
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
+    builder.create(path)?;
+    for parent in parents {
+        // The parent of a plain name is the empty path.
+        let here = Path::new(".");
+        let parent = if parent.as_os_str().is_empty() {
+            here
+        } else {
+            parent
+        };
+        FileDisk::new(parent).sync_folder("")?;
+    }
+    Ok(())
+}
+
+/// Returns what tells a second writer who the first one is.
+fn this_process() -> String {
+    let program = std::env::current_exe().ok();
+    let name = program.as_deref().and_then(Path::file_stem);
+    let name = name.map_or("unknown".into(), |name| name.to_string_lossy());
+    format!("process {} ({name})", std::process::id())
 }
 
 fn no_manifest(path: &Path) -> Error {
@@ -339,6 +382,7 @@ fn no_manifest(path: &Path) -> Error {
 }
 
 const LOCK: &str = "LOCK";
+const BALLAST: &str = "ballast";
 
 /// Entries that are quicker written to a run now than applied at every open.
 const WORTH_A_RUN: u64 = 4_096;

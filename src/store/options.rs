@@ -1,5 +1,6 @@
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::codec::Profile;
 use crate::crypto::{OsRandom, Random};
@@ -29,6 +30,10 @@ pub struct Options {
     pub clock: Arc<dyn Clock>,
     /// Where randomness comes from.
     pub random: Arc<dyn Random>,
+    /// What an acknowledgement promises.
+    pub durability: Durability,
+    /// The room kept for erasing and closing on a full disk, in bytes.
+    pub ballast_bytes: u64,
     /// How the ledger is written.
     pub ledger: ledger::Options,
     /// How the index works and what it may use.
@@ -44,6 +49,8 @@ impl Default for Options {
             profile: Profile::Extended,
             clock: Arc::new(SystemClock),
             random: Arc::new(OsRandom),
+            durability: Durability::Sync,
+            ballast_bytes: 4 << 20,
             ledger: ledger::Options::default(),
             index: index::Options::default(),
             text: text::Options::default(),
@@ -60,6 +67,30 @@ pub enum Create {
     Never,
     /// Create one; refuse one that is there.
     New,
+}
+
+/// What an acknowledgement promises.
+///
+/// ```
+/// use std::time::Duration;
+/// use grainstore::store::{Durability, Options};
+///
+/// assert_eq!(Options::default().durability, Durability::Sync);
+/// let patient = Durability::Group(Duration::from_millis(2));
+/// # drop(patient);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// What is acknowledged is on disk. Puts that come while the disk is busy share the next sync.
+    #[default]
+    Sync,
+    /// The same, and a put waits up to this long for others to share its sync with: slower for
+    /// one, cheaper for many.
+    Group(Duration),
+    /// What is acknowledged is written, and may be lost if the machine fails (not if the process
+    /// does) before the next sync: at [`Store::sync`](super::Store::sync), on closing, and every
+    /// few megabytes. What is lost is the newest, whole batches at a time.
+    Relaxed,
 }
 
 /// Tells the time; an argument, so that every test is repeatable.

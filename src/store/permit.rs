@@ -1,13 +1,11 @@
-use parking_lot::MutexGuard;
-
 use crate::codec::ContentAddress;
 use crate::grain::{StatusChange, Verification};
 use crate::ledger::Kind;
 use crate::policy::{self, Actor, Facts, Moment, Operation, Verdict};
 
+use super::commit::{Frame, Writer};
 use super::entry::{StatusEntry, encode_denial, encode_review};
-use super::open::{Inner, Writer};
-use super::write::Frame;
+use super::open::Inner;
 use super::{Error, Store};
 
 /// A change that policy must permit.
@@ -76,7 +74,7 @@ impl Store {
         change: impl FnOnce(&crate::grain::Status, &Writer) -> Option<StatusChange>,
     ) -> Result<(), Error> {
         let inner = &*self.inner;
-        let mut writer = inner.writer.lock();
+        let mut writer = inner.lead_alone();
         let snapshot = inner.index.snapshot();
         let row = inner.locate(&snapshot, target)?;
         let row = row.ok_or(Error::NotFound { address: *target })?;
@@ -117,7 +115,7 @@ impl Inner {
     /// what is permitted.
     pub(super) fn permit(
         &self,
-        writer: &mut MutexGuard<'_, Writer>,
+        writer: &mut Writer,
         change: &Change<'_>,
         frame: &mut Frame,
     ) -> Result<(), Error> {

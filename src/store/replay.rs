@@ -73,15 +73,11 @@ impl Inner {
         address: &ContentAddress,
     ) -> Result<Option<u64>, Error> {
         for row in snapshot.candidates(address)?.iter() {
-            if self.holds(row, address)? {
+            if self.ledger.holds(row, address.as_bytes())? {
                 return Ok(Some(row));
             }
         }
         Ok(None)
-    }
-
-    fn holds(&self, row: u64, address: &ContentAddress) -> Result<bool, Error> {
-        Ok(address.verifies(&self.ledger.read(row)?.body))
     }
 
     /// Returns the row of a grain that is in the index or in a batch on its way there.
@@ -135,7 +131,15 @@ impl Inner {
     pub(super) fn freeze(&self) {
         let active = self.index.active();
         let places = self.ledger.places(active.start, active.end);
-        if let Err(error) = self.index.freeze(Some(self.ledger.mark()), places) {
+        // The index must not claim what a crash could take from the ledger.
+        let mark = match self.ledger.sync() {
+            Ok(mark) => mark,
+            Err(error) => {
+                tracing::warn!(%error, "the index stays in memory");
+                return;
+            }
+        };
+        if let Err(error) = self.index.freeze(Some(mark), places) {
             tracing::warn!(%error, "the index cannot be written and stays in memory");
         }
     }

@@ -3,10 +3,11 @@ use crate::grain::{Grain, StatusChange, Type};
 use crate::ledger::Kind;
 use crate::policy::Operation;
 
+use super::commit::Frame;
 use super::entry::StatusEntry;
 use super::open::Inner;
 use super::permit::Change;
-use super::write::{Frame, NewGrain};
+use super::write::NewGrain;
 use super::{Error, Store};
 
 impl Store {
@@ -31,7 +32,7 @@ impl Store {
         let new = new.into().finish(now, inner.options.profile)?;
         let address = new.address();
 
-        let mut writer = inner.writer.lock();
+        let mut writer = inner.lead_alone();
         let snapshot = inner.index.snapshot();
         let row = inner.locate(&snapshot, old)?;
         let row = row.ok_or(Error::NotFound { address: *old })?;
@@ -88,7 +89,7 @@ fn check_names(new: &Grain, old: &ContentAddress) -> Result<(), Error> {
 impl Inner {
     /// Reads the grain of a row that the index says has this address.
     pub(super) fn grain_at(&self, row: u64, address: &ContentAddress) -> Result<Grain, Error> {
-        let entry = self.ledger.read(row)?;
-        Ok(Grain::from_stored(entry.body.into_owned(), *address)?)
+        let blob = self.ledger.read_as(row, address.as_bytes())?;
+        Ok(Grain::from_verified(blob, *address)?)
     }
 }

@@ -1,16 +1,15 @@
-use std::collections::HashSet;
-use std::ops::Range;
+use std::borrow::Cow;
 
-use parking_lot::MutexGuard;
+use rayon::prelude::*;
 
 use crate::codec::{ContentAddress, Profile};
 use crate::grain::{Draft, Grain, Time};
-use crate::index::Batch;
-use crate::ledger::{Kind, NewEntry};
+use crate::ledger::Binding;
 use crate::policy;
 
-use super::open::{Inner, Writer};
-use super::{Error, Store, replay};
+use super::commit::Ready;
+use super::open::Inner;
+use super::{Error, Store};
 
 /// A grain to be stored: finished, or a draft that the store finishes.
 #[derive(Debug, Clone)]
@@ -52,10 +51,18 @@ impl Store {
     /// that would replace a current one without [`Store::supersede`] (OMS 17.2); storage errors,
     /// after which the outcome is unknown and a retry is safe.
     pub fn put(&self, grain: impl Into<NewGrain>) -> Result<ContentAddress, Error> {
-        let now = self.inner.options.clock.now();
-        let grain = grain.into().finish(now, self.inner.options.profile)?;
+        let inner = &*self.inner;
+        let now = inner.options.clock.now();
+        let grain = grain.into().finish(now, inner.options.profile)?;
         let address = grain.address();
-        self.inner.put_all(vec![grain]).map_err(Error::unbatched)?;
+        // What every reader sees is acknowledged; only what is not there yet waits for a turn.
+        if !self.exists(&address)? {
+            let salt = inner.salts(1)?.pop().unwrap_or_default();
+            let binding = Binding::new(salt, address.as_bytes());
+            inner
+                .put_all(vec![Ready { grain, binding }])
+                .map_err(Error::unbatched)?;
+        }
         Ok(address)
     }
 
@@ -67,50 +74,66 @@ impl Store {
         &self,
         grains: impl IntoIterator<Item = G>,
     ) -> Result<Vec<ContentAddress>, Error> {
-        let now = self.inner.options.clock.now();
-        let grains = grains.into_iter().enumerate().map(|(index, grain)| {
-            let grain = grain.into().finish(now, self.inner.options.profile);
-            grain.map_err(|source| Error::batch(index, source))
-        });
-        let grains: Vec<Grain> = grains.collect::<Result<_, _>>()?;
-        let addresses = grains.iter().map(Grain::address).collect();
-        self.inner.put_all(grains)?;
+        let ready = self
+            .inner
+            .finish_all(grains.into_iter().map(Into::into).collect())?;
+        let addresses = ready.iter().map(|ready| ready.grain.address()).collect();
+        if !ready.is_empty() {
+            self.inner.put_all(ready)?;
+        }
         Ok(addresses)
+    }
+
+    /// Makes everything acknowledged so far durable; without
+    /// [`Durability::Relaxed`](super::Durability::Relaxed) it is already.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_IO`, `ERR_STORAGE_HALTED`.
+    pub fn sync(&self) -> Result<(), Error> {
+        self.inner.ledger.sync()?;
+        Ok(())
     }
 }
 
 impl Inner {
-    fn put_all(&self, grains: Vec<Grain>) -> Result<(), Error> {
-        let mut writer = self.writer.lock();
-        let snapshot = self.index.snapshot();
-        let mut frame = Frame::default();
-        let mut seen = HashSet::new();
-        for (index, grain) in grains.into_iter().enumerate() {
-            // Decided under the writer's lock, so that no two frames hold one grain.
-            if self.locate(&snapshot, &grain.address())?.is_some() || !seen.insert(grain.address())
-            {
-                continue;
-            }
-            self.refuse_implied_supersession(&grain)
-                .map_err(|source| Error::batch(index, source))?;
-            frame.grain(grain);
-        }
-        self.commit(&mut writer, &frame)?;
-        Ok(())
+    /// Finishes grains before any lock is taken, on as many threads as it is worth.
+    fn finish_all(&self, grains: Vec<NewGrain>) -> Result<Vec<Ready>, Error> {
+        let (now, profile) = (self.options.clock.now(), self.options.profile);
+        let salts = self.salts(grains.len())?;
+        let ready = |(grain, salt): (NewGrain, _)| {
+            let grain = grain.finish(now, profile)?;
+            let binding = Binding::new(salt, grain.address().as_bytes());
+            Ok(Ready { grain, binding })
+        };
+        let made: Vec<Result<Ready, Error>> = if grains.len() < 2 * CHUNK {
+            grains.into_iter().zip(salts).map(ready).collect()
+        } else {
+            let grains = grains.into_par_iter().zip(salts);
+            grains.with_min_len(CHUNK).map(ready).collect()
+        };
+        // The first that is refused is told, whichever thread came to its own first.
+        let made = made.into_iter().enumerate();
+        made.map(|(index, ready)| ready.map_err(|source| Error::batch(index, source)))
+            .collect()
     }
 
     /// OMS 17.2: put must not do what supersede must be asked for.
-    pub(super) fn refuse_implied_supersession(&self, grain: &Grain) -> Result<(), Error> {
+    ///
+    /// `pending` finds grains that are in the same frame.
+    pub(super) fn refuse_implied_supersession<'a>(
+        &self,
+        grain: &Grain,
+        pending: &dyn Fn(&ContentAddress) -> Option<&'a Grain>,
+    ) -> Result<(), Error> {
         let snapshot = self.index.snapshot();
-        let parents: Vec<_> = grain.derived_from().collect();
-        for address in parents {
-            let Some(row) = self.locate(&snapshot, &address)? else {
-                continue;
+        for address in grain.derived_from() {
+            let parent = match (pending(&address), self.locate(&snapshot, &address)?) {
+                (Some(parent), _) => Cow::Borrowed(parent),
+                (None, Some(row)) if snapshot.is_current(row) => {
+                    Cow::Owned(self.grain_at(row, &address)?)
+                }
+                _ => continue,
             };
-            if !snapshot.is_current(row) {
-                continue;
-            }
-            let parent = self.grain_at(row, &address)?;
             let declared = [
                 "supersession_justification",
                 "supersession_auth",
@@ -123,103 +146,10 @@ impl Inner {
         }
         Ok(())
     }
-
-    /// Appends a frame, makes it durable, and applies it. The one door to the ledger.
-    pub(super) fn commit(
-        &self,
-        writer: &mut MutexGuard<'_, Writer>,
-        frame: &Frame,
-    ) -> Result<Range<u64>, Error> {
-        let now = self.options.clock.now().max(writer.last);
-        let mut salts = vec![0; frame.items.len() * SALT_LEN];
-        self.options.random.fill(&mut salts)?;
-        let mut salts = salts.chunks_exact(SALT_LEN);
-        let entries: Vec<NewEntry<'_>> = frame.items.iter().map(Item::entry).collect();
-        let rows = self.ledger.append(now.ms(), &entries, &mut |salt| {
-            if let Some(random) = salts.next() {
-                salt.copy_from_slice(random);
-            }
-        })?;
-        writer.last = now;
-        self.apply(&rows, frame, now)?;
-        for (row, item) in rows.clone().zip(&frame.items) {
-            // The grain is durable and indexed: a full disk under the text view must not make the
-            // caller believe otherwise. The next open feeds the view from its watermark.
-            if let Item::Grain(grain) = item
-                && let Err(error) = self.feed_text(row, grain)
-            {
-                tracing::warn!(%error, row, "the text view missed a row");
-                return Ok(rows);
-            }
-        }
-        self.text.advance(rows.end);
-        Ok(rows)
-    }
-}
-
-impl Inner {
-    /// Makes a durable frame visible.
-    fn apply(&self, rows: &Range<u64>, frame: &Frame, now: Time) -> Result<(), Error> {
-        let snapshot = self.index.snapshot();
-        let mut batch = self.index.batch();
-        let mut resolve = |batch: &Batch, address: &_| self.locate_with(&snapshot, batch, address);
-        for (row, item) in rows.clone().zip(&frame.items) {
-            match item {
-                Item::Grain(grain) => batch.grain(row, grain, now.ms()),
-                Item::Record(kind, body) => {
-                    replay::apply_record(&mut batch, row, *kind, body, &mut resolve)?;
-                }
-            }
-        }
-        self.index.publish(batch, rows.end);
-        self.settle();
-        Ok(())
-    }
-}
-
-/// The entries of one atomic batch.
-#[derive(Debug, Default)]
-pub(super) struct Frame {
-    items: Vec<Item>,
-}
-
-#[derive(Debug)]
-enum Item {
-    Grain(Box<Grain>),
-    Record(Kind, Vec<u8>),
-}
-
-impl Frame {
-    pub(super) fn grain(&mut self, grain: Grain) {
-        self.items.push(Item::Grain(Box::new(grain)));
-    }
-
-    pub(super) fn record(&mut self, kind: Kind, body: Vec<u8>) {
-        self.items.push(Item::Record(kind, body));
-    }
-}
-
-impl Item {
-    fn entry(&self) -> NewEntry<'_> {
-        match self {
-            Self::Grain(grain) => NewEntry {
-                kind: Kind::Grain,
-                actor: None,
-                body: grain.blob(),
-                hash: Some(*grain.address().as_bytes()),
-            },
-            Self::Record(kind, body) => NewEntry {
-                kind: *kind,
-                actor: None,
-                body,
-                hash: None,
-            },
-        }
-    }
 }
 
 impl Error {
-    fn batch(index: usize, source: Self) -> Self {
+    pub(super) fn batch(index: usize, source: Self) -> Self {
         Self::Batch {
             index,
             source: Box::new(source),
@@ -235,4 +165,5 @@ impl Error {
     }
 }
 
-const SALT_LEN: usize = 16;
+/// Grains that are worth a thread of their own: fewer are finished before one has woken up.
+const CHUNK: usize = 64;

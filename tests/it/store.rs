@@ -1,12 +1,15 @@
 //! The store through its smallest door: what is put is there, what is protected stays, and what a
 //! directory holds is opened or refused with a reason.
 
+mod opening;
+mod writing;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use grainstore::grain::{Draft, Grain, Time, Type, Verification};
 use grainstore::interchange::{Format, ReadOptions, Reading};
-use grainstore::store::{Clock, Create, Options, Severity};
+use grainstore::store::{Clock, Options};
 use grainstore::{ContentAddress, Filter, Store};
 
 /// A clock that is set, never read from the machine.
@@ -366,170 +369,6 @@ fn pages_join_up_whatever_is_written_between_them() {
     assert_eq!(seen.len(), 11);
 }
 
-#[test]
-fn a_put_is_found_by_its_words_at_once_and_after_reopening() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("memory.grains");
-    {
-        let store = Store::open(&path, at(1).0).unwrap();
-        assert!(store.opened().created);
-        store.put(prefers("walking in the Rotterdam rain")).unwrap();
-        let found = store.search("walks", &Filter::new(), 5).unwrap();
-        assert_eq!(found.results[0].matched_fields, ["object"]);
-        assert!((0.0..=1.0).contains(&found.results[0].score));
-    }
-    let store = Store::open(&path, at(2).0).unwrap();
-    assert!(!store.opened().created);
-    assert_eq!(
-        store.search("rotterdam", &Filter::new(), 5).unwrap().total,
-        1
-    );
-    store.flush_text().unwrap();
-    assert_eq!(
-        store.search("rotterdam", &Filter::new(), 5).unwrap().total,
-        1
-    );
-    assert_eq!(store.check().unwrap().findings, []);
-}
-
-#[test]
-fn a_second_writer_is_told_that_the_store_is_in_use() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("s");
-    let store = Store::open(&path, at(1).0).unwrap();
-    let second = Store::open(&path, at(1).0).unwrap_err();
-    assert_eq!(second.code(), "ERR_STORE_LOCKED");
-    drop(store);
-    assert!(Store::open(&path, at(1).0).is_ok());
-}
-
-#[test]
-fn what_is_no_store_is_refused_with_a_reason_and_left_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    let never = || Options {
-        create: Create::Never,
-        ..at(1).0
-    };
-    let code = |path: &std::path::Path, options| Store::open(path, options).unwrap_err().code();
-    assert_eq!(
-        code(&folder.path().join("missing"), never()),
-        "ERR_NOT_A_STORE"
-    );
-    assert!(!folder.path().join("missing").exists());
-
-    let file = folder.path().join("file");
-    std::fs::write(&file, "text").unwrap();
-    assert_eq!(code(&file, at(1).0), "ERR_NOT_A_STORE");
-
-    let other = folder.path().join("other");
-    std::fs::create_dir(&other).unwrap();
-    std::fs::write(other.join("thesis.doc"), "text").unwrap();
-    assert_eq!(code(&other, at(1).0), "ERR_NOT_A_STORE");
-    assert_eq!(
-        std::fs::read_dir(&other).unwrap().count(),
-        1,
-        "nothing was added"
-    );
-
-    let store = folder.path().join("store");
-    drop(Store::open(&store, at(1).0).unwrap());
-    let new = Options {
-        create: Create::New,
-        ..at(1).0
-    };
-    assert_eq!(code(&store, new), "ERR_STORE_EXISTS");
-}
-
-#[test]
-fn a_manifest_of_a_newer_version_or_with_a_flipped_bit_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("s");
-    drop(Store::open(&path, at(1).0).unwrap());
-    let manifest = path.join("MANIFEST");
-    let text = std::fs::read_to_string(&manifest).unwrap();
-
-    std::fs::write(&manifest, text.replace("\"version\":1", "\"version\":2")).unwrap();
-    let newer = Store::open(&path, at(1).0).unwrap_err();
-    assert_eq!(newer.code(), "ERR_STORE_VERSION");
-    assert!(
-        newer.to_string().contains('2') && newer.to_string().contains('1'),
-        "{newer}"
-    );
-
-    for at_byte in 0..text.trim_end().len() {
-        let mut bytes = text.clone().into_bytes();
-        bytes[at_byte] ^= 1;
-        std::fs::write(&manifest, &bytes).unwrap();
-        let result = Store::open(&path, at(1).0);
-        assert!(
-            result.is_err(),
-            "byte {at_byte} flipped: {}",
-            String::from_utf8_lossy(&bytes)
-        );
-    }
-    std::fs::write(&manifest, &text).unwrap();
-    assert!(Store::open(&path, at(1).0).is_ok());
-}
-
-#[test]
-fn a_creation_cut_short_is_no_store_and_is_simply_created_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("s");
-    drop(Store::open(&path, at(1).0).unwrap());
-    // As a crash leaves it before the manifest is in place.
-    std::fs::rename(path.join("MANIFEST"), path.join("MANIFEST.new")).unwrap();
-    let store = Store::open(&path, at(1).0).unwrap();
-    assert!(store.opened().created);
-    store.put(prefers("a")).unwrap();
-}
-
-#[test]
-fn damage_in_the_ledger_is_refused_on_opening_and_found_by_a_check() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("s");
-    {
-        let store = Store::open(&path, at(1).0).unwrap();
-        for n in 0..5 {
-            store.put(prefers(&n.to_string())).unwrap();
-        }
-    }
-    let segment = path.join("ledger/0000000000000001.seg");
-    let mut bytes = std::fs::read(&segment).unwrap();
-    bytes[200] ^= 0x10;
-    std::fs::write(&segment, bytes).unwrap();
-    let error = Store::open(&path, at(1).0).unwrap_err();
-    assert_eq!(error.code(), "ERR_STORAGE_DAMAGED");
-    let report = grainstore::store::verify_damaged(&path).unwrap();
-    assert_eq!(report.worst(), Some(Severity::Damage));
-    assert_eq!(report.findings[0].id, "ledger-damaged");
-}
-
-#[test]
-fn a_torn_tail_is_set_aside_and_told_and_everything_acknowledged_is_there() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("s");
-    let addresses: Vec<_> = {
-        let store = Store::open(&path, at(1).0).unwrap();
-        (0..5)
-            .map(|n| store.put(prefers(&n.to_string())).unwrap())
-            .collect()
-    };
-    let segment = path.join("ledger/0000000000000001.seg");
-    let mut bytes = std::fs::read(&segment).unwrap();
-    bytes.extend_from_slice(b"GFRM half a frame that nobody acknowledged");
-    std::fs::write(&segment, bytes).unwrap();
-    let store = Store::open(&path, at(1).0).unwrap();
-    assert!(store.opened().torn.is_some());
-    assert!(
-        addresses
-            .iter()
-            .all(|address| store.exists(address).unwrap())
-    );
-    let report = store.check().unwrap();
-    assert_eq!(report.worst(), Some(Severity::Warning));
-    assert_eq!(report.findings[0].id, "torn-tail");
-}
-
 fn reading(path: &std::path::Path) -> Reading {
     Reading::open(path, None, &ReadOptions::default()).unwrap()
 }
@@ -662,27 +501,6 @@ fn questions_are_found_however_their_letters_are_composed() {
     );
 }
 
-#[cfg(unix)]
-#[test]
-fn what_a_store_writes_is_for_its_owner_alone() {
-    use std::os::unix::fs::PermissionsExt;
-    let folder = tempfile::tempdir().unwrap();
-    let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
-    let path = folder.path().join("s");
-    let store = Store::open(&path, at(1).0).unwrap();
-    assert_eq!(mode(&path), 0o700);
-    let file = folder.path().join("all.mg");
-    store
-        .export_file(Format::Mg, &Filter::new(), Default::default(), &file)
-        .unwrap();
-    assert_eq!(mode(&file), 0o600);
-    assert_eq!(
-        std::fs::read_dir(folder.path()).unwrap().count(),
-        2,
-        "nothing half-written stays"
-    );
-}
-
 #[test]
 fn export_import_export_of_ten_thousand_grains_is_byte_identical() {
     let folder = tempfile::tempdir().unwrap();
@@ -766,42 +584,4 @@ fn an_archive_cannot_change_the_status_of_what_is_here() {
         store.status(&old).unwrap().verification,
         Verification::Unverified
     );
-}
-
-#[test]
-fn ledger_time_never_goes_back_when_the_clock_does() {
-    let (options, clock) = at(5_000);
-    let store = Store::in_memory(options).unwrap();
-    let old = store.put(prefers("a")).unwrap();
-    clock.set(1_000);
-    store
-        .supersede(&old, prefers("b").derived_from(old), None)
-        .unwrap();
-    assert_eq!(
-        store.status(&old).unwrap().system_valid_to,
-        Some(Time::from_ms(5_000))
-    );
-    let history = store.history(&old).unwrap();
-    assert!(
-        history
-            .iter()
-            .all(|version| version.stored_at == Time::from_ms(5_000))
-    );
-}
-
-#[test]
-fn threads_share_a_store_and_sixty_four_putting_the_same_leave_one_copy() {
-    let store = memory();
-    std::thread::scope(|scope| {
-        for _ in 0..64 {
-            scope.spawn(|| {
-                for n in 0..20 {
-                    store.put(prefers(&n.to_string())).unwrap();
-                    store.search("0", &Filter::new(), 1).unwrap();
-                }
-            });
-        }
-    });
-    let stats = store.stats().unwrap();
-    assert_eq!((stats.grains, stats.entries), (20, 20));
 }

@@ -14,6 +14,7 @@ pub(crate) fn hint(code: &str) -> Option<&'static str> {
             "free some space and run the same command again: what was acknowledged is safe, and \
              what is there already is not stored twice"
         }
+        "ERR_STORAGE_READ_ONLY" => "run it as the user the store belongs to, or copy the store",
         "ERR_STORAGE_DAMAGED" => {
             "`grainstore check` says what is damaged; import an export made before into a new store"
         }

@@ -93,7 +93,11 @@ fn every_flipped_bit_is_reported_and_no_wrong_entry_is_ever_read() {
                     }
                 }
                 assert_ne!(live.verify().unwrap().findings, [], "{place}");
-                assert_ne!(verify(&disk, &STORE).unwrap().findings, [], "{place}");
+                assert_ne!(
+                    verify(&disk, &STORE, erases).unwrap().findings,
+                    [],
+                    "{place}"
+                );
                 let error = open(&disk, len).unwrap_err();
                 assert_eq!(error.code(), "ERR_STORAGE_DAMAGED", "{place}");
                 let before = files_of(&disk);
@@ -129,6 +133,14 @@ fn a_flipped_byte_of_an_entry_is_noticed_by_reading_that_entry_alone() {
             for at in entry.clone() {
                 file.write_at(&[bytes[at] ^ 1], at as u64).unwrap();
                 let error = ledger.read(sequence).unwrap_err();
+                let hash = Sha256::digest(&item.body).into();
+                let of_body = at >= offset + 80;
+                if of_body || (24..28).contains(&(at - offset)) {
+                    let error = ledger.read_as(sequence, &hash).unwrap_err();
+                    assert_eq!(error.code(), "ERR_STORAGE_DAMAGED");
+                }
+                // What proves the body without reading it cannot see its bytes.
+                assert_eq!(ledger.holds(sequence, &hash).unwrap_or(false), of_body);
                 let place = format!("segment 1 is damaged at byte {offset} (entry {sequence})");
                 assert!(error.to_string().starts_with(&place), "{error}");
                 file.write_at(&bytes[at..=at], at as u64).unwrap();
@@ -149,7 +161,7 @@ fn an_open_ledger_notices_that_its_last_frame_was_cut_off() {
     let found = ledger.verify().unwrap();
     assert_eq!(found.entries, batches.concat().len() as u64 - 1);
     assert_eq!(found.findings.len(), 1);
-    assert_eq!(verify(&disk, &STORE).unwrap().findings, []);
+    assert_eq!(verify(&disk, &STORE, erases).unwrap().findings, []);
 }
 
 #[test]
@@ -166,13 +178,38 @@ fn damage_below_a_synced_frame_is_never_taken_for_a_torn_tail() {
         let before = files_of(&disk);
         assert_eq!(open(&disk, 0).unwrap_err().code(), "ERR_STORAGE_DAMAGED");
         assert_eq!(files_of(&disk), before);
-        let found = verify(&disk, &STORE).unwrap();
+        let found = verify(&disk, &STORE, erases).unwrap();
         assert!(!found.findings.is_empty());
         // What comes behind the damage is still recognised.
         let (kept, _) = prefix(&batches, 5, from);
         assert!(found.entries > kept.len() as u64, "zeros from {from}");
         assert!(found.entries < batches.concat().len() as u64);
     }
+}
+
+#[test]
+fn a_last_frame_whose_bodies_were_lost_is_torn_unless_something_says_it_was_durable() {
+    let (disk, batches) = single();
+    let model = batches.concat();
+    let end = bytes_of(&disk, &segment(1)).len() as u64;
+    let lose_body = |disk: &MemoryDisk| {
+        let file = disk.open(&segment(1), Access::Write).unwrap();
+        file.write_at(b"?", end - 1).unwrap();
+    };
+    let followed = disk_with(&files_of(&disk));
+    let (ledger, ..) = open(&followed, 0).unwrap();
+    append(&ledger, &[Item::new("a witness")]).unwrap();
+    lose_body(&followed);
+    lose_body(&disk);
+    for (disk, watermark) in [(&followed, 0), (&disk, model.len() as u64)] {
+        let before = files_of(disk);
+        let error = open(disk, watermark).unwrap_err();
+        assert_eq!(error.code(), "ERR_STORAGE_DAMAGED");
+        assert_eq!(files_of(disk), before);
+    }
+    let (_, opened, seen) = open(&disk, model.len() as u64 - 1).unwrap();
+    assert_eq!(opened.torn.unwrap().bytes, 113);
+    assert_eq!(seen, model[..model.len() - 1]);
 }
 
 #[test]
@@ -184,7 +221,7 @@ fn a_missing_or_exchanged_segment_is_damage() {
         left.remove(missing);
         let disk = disk_with(&left);
         assert_eq!(open(&disk, 0).unwrap_err().code(), "ERR_STORAGE_DAMAGED");
-        assert!(!verify(&disk, &STORE).unwrap().findings.is_empty());
+        assert!(!verify(&disk, &STORE, erases).unwrap().findings.is_empty());
     }
     let mut exchanged = files.clone();
     exchanged[1].1 = files[2].1.clone();
@@ -258,14 +295,8 @@ fn each_torn_tail_has_a_file_of_its_own() {
 fn a_torn_frame_says_how_many_entries_it_may_hold() {
     let (disk, _) = single();
     let before = bytes_of(&disk, &segment(1)).len();
-    let (ledger, _) = Ledger::open(
-        Arc::new(disk.clone()),
-        STORE,
-        options(1 << 20),
-        0,
-        &mut |_| {},
-    )
-    .unwrap();
+    let shared = Arc::new(disk.clone());
+    let (ledger, _) = Ledger::open(shared, STORE, options(1 << 20), 0, None, erases).unwrap();
     append(&ledger, &["a", "b", "c"].map(Item::new)).unwrap();
     let file = disk.open(&segment(1), Access::Write).unwrap();
     file.set_len((before + 32 + 2 * 81 + 5) as u64).unwrap();
@@ -292,14 +323,8 @@ fn look_alike_frames_nested_in_a_torn_body_do_not_stall_opening() {
     // The tear must leave room for all they claim.
     body.extend_from_slice(&[0; 100]);
     let (disk, batches) = single();
-    let (ledger, _) = Ledger::open(
-        Arc::new(disk.clone()),
-        STORE,
-        options(1 << 30),
-        0,
-        &mut |_| {},
-    )
-    .unwrap();
+    let shared = Arc::new(disk.clone());
+    let (ledger, _) = Ledger::open(shared, STORE, options(1 << 30), 0, None, erases).unwrap();
     append(&ledger, &[Item::new(body)]).unwrap();
     let file = disk.open(&segment(1), Access::Write).unwrap();
     file.set_len(file.len_bytes().unwrap() - 1).unwrap();

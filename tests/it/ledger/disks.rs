@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 
-use grainstore::ledger::{Access, Disk, FileDisk, Lock, MemoryDisk};
+use grainstore::ledger::{Access, Ballast, Disk, FileDisk, Lock, MemoryDisk};
 
 use super::*;
 
@@ -54,11 +54,14 @@ fn files_and_memory_keep_the_same_promises() {
         disk.remove("b").unwrap();
         assert_eq!(disk.list("").unwrap(), [""; 0]);
 
-        let held = Lock::take(&*disk, "LOCK").unwrap();
-        let code = Lock::take(&*disk, "LOCK").unwrap_err().code();
-        assert_eq!(code, "ERR_STORE_LOCKED");
+        let held = Lock::take(&*disk, "LOCK", "process 12 (one)").unwrap();
+        let error = Lock::take(&*disk, "LOCK", "process 13 (two)").unwrap_err();
+        assert_eq!(error.code(), "ERR_STORE_LOCKED");
+        let text = "the store is in use by process 12 (one)";
+        assert_eq!(error.to_string(), text);
+        held.check().unwrap();
         drop(held);
-        assert!(Lock::take(&*disk, "LOCK").is_ok());
+        assert!(Lock::take(&*disk, "LOCK", "process 13 (two)").is_ok());
     }
 }
 
@@ -74,10 +77,65 @@ fn a_ledger_of_files_reads_back_after_reopening() {
     drop(ledger);
     // More segments than are kept open at once.
     assert!(disk.list("ledger").unwrap().len() > 4);
-    let mut seen = Vec::new();
-    let mut visit = |entry: &Entry<'_>| seen.push(Item::of(entry));
-    let (ledger, opened) = Ledger::open(disk, STORE, options(4000), 100, &mut visit).unwrap();
+    let (ledger, opened) = Ledger::open(disk, STORE, options(4000), 100, None, erases).unwrap();
     assert_eq!(opened, Opened::default());
-    assert_eq!(seen, items);
     assert_eq!(all(&ledger), items);
+}
+
+#[test]
+fn a_lock_whose_file_is_removed_or_replaced_is_lost_and_says_so() {
+    let home = tempfile::tempdir().unwrap();
+    let disk = FileDisk::new(home.path());
+    for replaced in [false, true] {
+        let held = Lock::take(&disk, "LOCK", "process 1 (one)").unwrap();
+        held.check().unwrap();
+        disk.remove("LOCK").unwrap();
+        if replaced {
+            disk.create("LOCK").unwrap();
+        }
+        let error = held.check().unwrap_err();
+        assert_eq!(error.code(), "ERR_STORE_LOCKED");
+        assert!(error.to_string().contains("lost"), "{error}");
+    }
+}
+
+#[test]
+fn a_lock_file_that_says_anything_else_names_nobody() {
+    let home = tempfile::tempdir().unwrap();
+    let disk = FileDisk::new(home.path());
+    let _held = Lock::take(&disk, "LOCK", "process 1 (one)").unwrap();
+    for hostile in [&b""[..], b"no line", b"\x1b[2J\n", b"\xff\n", &[b'x'; 9999]] {
+        let file = disk.open("LOCK", Access::Write).unwrap();
+        file.set_len(0).unwrap();
+        file.write_at(hostile, 0).unwrap();
+        let error = Lock::take(&disk, "LOCK", "process 2 (two)").unwrap_err();
+        let text = "the store is in use by another writer";
+        assert_eq!(error.to_string(), text);
+    }
+}
+
+#[test]
+fn ballast_takes_its_room_gives_it_up_and_takes_it_again() {
+    let home = tempfile::tempdir().unwrap();
+    let disks: [Box<dyn Disk>; 2] = [
+        Box::new(FileDisk::new(home.path())),
+        Box::new(MemoryDisk::default()),
+    ];
+    for disk in disks {
+        let ballast = Ballast::new("ballast", 200_000);
+        for _ in 0..2 {
+            assert!(ballast.restore(&*disk).unwrap());
+            assert_eq!(bytes_of(&*disk, "ballast").len(), 200_000);
+        }
+        // A crash may have left less.
+        let file = disk.open("ballast", Access::Write).unwrap();
+        file.set_len(70_000).unwrap();
+        assert!(ballast.restore(&*disk).unwrap());
+        assert_eq!(bytes_of(&*disk, "ballast").len(), 200_000);
+        ballast.release(&*disk).unwrap();
+        ballast.release(&*disk).unwrap();
+        assert_eq!(disk.list("").unwrap(), [""; 0]);
+        assert!(Ballast::new("ballast", 0).restore(&*disk).unwrap());
+        assert_eq!(disk.list("").unwrap(), [""; 0]);
+    }
 }

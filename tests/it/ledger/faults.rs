@@ -9,7 +9,7 @@ use super::*;
 
 /// What a failing operation does before it reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mode {
+pub(super) enum Mode {
     NotApplied,
     Applied,
     Half,
@@ -17,7 +17,7 @@ enum Mode {
 
 /// Which mutations fail: the one with this number, or that one and all after it.
 #[derive(Debug, Clone, Copy)]
-struct Plan {
+pub(super) struct Plan {
     at: usize,
     sticky: bool,
     mode: Mode,
@@ -25,7 +25,7 @@ struct Plan {
 }
 
 #[derive(Debug, Clone)]
-struct FailingDisk {
+pub(super) struct FailingDisk {
     under: MemoryDisk,
     plan: Plan,
     done: Arc<AtomicUsize>,
@@ -38,7 +38,7 @@ struct FailingFile {
 }
 
 impl FailingDisk {
-    fn new(under: &MemoryDisk, plan: Plan) -> Self {
+    pub(super) fn new(under: &MemoryDisk, plan: Plan) -> Self {
         Self {
             under: under.clone(),
             plan,
@@ -124,7 +124,7 @@ impl DiskFile for FailingFile {
 }
 
 /// Every way to fail at operation `at`.
-fn plans(at: usize) -> impl Iterator<Item = Plan> {
+pub(super) fn plans(at: usize) -> impl Iterator<Item = Plan> {
     let modes = [Mode::NotApplied, Mode::Applied, Mode::Half].into_iter();
     modes.flat_map(move |mode| {
         let kinds = [ErrorKind::Other, ErrorKind::StorageFull].into_iter();
@@ -277,7 +277,7 @@ fn a_failure_while_a_torn_tail_is_set_aside_loses_no_byte() {
         for plan in (0..8).flat_map(plans) {
             let disk = torn_at(cut as u64);
             let failing = Arc::new(FailingDisk::new(&disk, plan));
-            let outcome = Ledger::open(failing, STORE, options(400), 0, &mut |_| {});
+            let outcome = Ledger::open(failing, STORE, options(400), 0, None, erases);
             drop(outcome);
             let (_, _, seen) = open(&disk, 0).unwrap();
             assert_eq!(seen, kept, "{plan:?}");
@@ -301,4 +301,61 @@ fn a_read_that_fails_names_the_entry_and_its_place() {
     );
     assert_eq!(error.code(), "ERR_STORAGE_IO");
     assert!(ledger.read(0).is_ok());
+}
+
+#[test]
+fn a_disk_too_full_for_ballast_keeps_none_and_says_so() {
+    use grainstore::ledger::Ballast;
+
+    let disk = MemoryDisk::default();
+    let plan = Plan {
+        at: 2,
+        sticky: false,
+        mode: Mode::Half,
+        kind: ErrorKind::StorageFull,
+    };
+    let failing = FailingDisk::new(&disk, plan);
+    let ballast = Ballast::new("ballast", 1 << 20);
+    assert!(!ballast.restore(&failing).unwrap());
+    assert_eq!(disk.list("").unwrap(), [""; 0]);
+    assert!(ballast.restore(&failing).unwrap());
+}
+
+#[test]
+fn a_directory_that_may_only_be_read_is_told_from_a_failing_one() {
+    /// Nobody may write here.
+    #[derive(Debug)]
+    struct ReadOnlyDisk(ErrorKind);
+    impl Disk for ReadOnlyDisk {
+        fn open(&self, _: &str, _: Access) -> io::Result<Arc<dyn DiskFile>> {
+            Err(self.0.into())
+        }
+        fn create(&self, _: &str) -> io::Result<Arc<dyn DiskFile>> {
+            Err(self.0.into())
+        }
+        fn create_folder(&self, _: &str) -> io::Result<()> {
+            Err(self.0.into())
+        }
+        fn rename(&self, _: &str, _: &str) -> io::Result<()> {
+            Err(self.0.into())
+        }
+        fn remove(&self, _: &str) -> io::Result<()> {
+            Err(self.0.into())
+        }
+        fn list(&self, _: &str) -> io::Result<Vec<String>> {
+            Ok(Vec::new())
+        }
+        fn sync_folder(&self, _: &str) -> io::Result<()> {
+            Err(self.0.into())
+        }
+        fn lock(&self, _: &str) -> io::Result<Lock> {
+            Err(self.0.into())
+        }
+    }
+    for kind in [ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem] {
+        let error = Lock::take(&ReadOnlyDisk(kind), "LOCK", "process 1 (one)").unwrap_err();
+        assert_eq!(error.code(), "ERR_STORAGE_READ_ONLY");
+        let text = "cannot lock LOCK: the store may only be read here";
+        assert_eq!(error.to_string(), text);
+    }
 }

@@ -138,10 +138,9 @@ fn the_worked_example_of_the_document_is_the_ledger_it_describes() {
         kind: Kind::Actor,
         actor: None,
         body: b"hello",
-        hash: None,
+        binding: Binding::of([0xa5; 16], b"hello"),
     };
-    let salts = &mut |salt: &mut [u8]| salt.fill(0xa5);
-    ledger.append(1_700_000_000_000, &[new], salts).unwrap();
+    ledger.append(1_700_000_000_000, &[new]).unwrap();
     let written = bytes_of(&disk, &segment(1));
     let plainly = frame_bytes(&id, 0, &[plain(15, 0xa5, b"hello")]);
     assert_eq!(written[32..], plainly);
@@ -220,7 +219,7 @@ fn an_entry_blanked_in_place_is_damage_while_no_erasure_lists_it() {
     assert_eq!(error.to_string(), text);
     let error = open(&disk, 0).unwrap_err();
     assert_eq!(error.code(), "ERR_STORAGE_DAMAGED");
-    let findings = verify(&disk, &STORE).unwrap().findings;
+    let findings = verify(&disk, &STORE, erases).unwrap().findings;
     let texts: Vec<_> = findings.iter().map(ToString::to_string).collect();
     assert_eq!(
         texts,

@@ -1,0 +1,351 @@
+use std::collections::HashMap;
+use std::ops::{Deref, DerefMut, Range};
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::MutexGuard;
+
+use crate::codec::ContentAddress;
+use crate::grain::{Grain, Time};
+use crate::index::Batch;
+use crate::ledger::{self, Binding, Kind, NewEntry};
+
+use super::open::Inner;
+use super::turns::{Answer, Asked, Turn, Turns};
+use super::{Durability, Error, replay};
+
+/// The queue of those who want to write: puts, which share frames, and others.
+pub(super) type Queue = Turns<Vec<Ready>, Result<(), Error>>;
+
+/// A grain that only waits for its place in the ledger.
+#[derive(Debug)]
+pub(super) struct Ready {
+    pub(super) grain: Grain,
+    pub(super) binding: Binding,
+}
+
+/// What only the writer knows.
+#[derive(Debug)]
+pub(super) struct Writer {
+    /// The time of the last entry: ledger time never goes back, whatever the clock does.
+    pub(super) last: Time,
+    /// What the clock said at the last commit of this process.
+    told: Option<Time>,
+    /// Whether the ledger may hold what the index does not: then nothing can be decided any more.
+    halted: bool,
+}
+
+impl Writer {
+    pub(super) const fn new() -> Self {
+        Self {
+            last: Time::from_ms(i64::MIN),
+            told: None,
+            halted: false,
+        }
+    }
+}
+
+/// The right to write alone, from a decision to its acknowledgement.
+pub(super) struct Lead<'a> {
+    // Dropped before the turn: the next leader finds it free.
+    writer: MutexGuard<'a, Writer>,
+    _turn: Turn<'a, Vec<Ready>, Result<(), Error>>,
+}
+
+impl Deref for Lead<'_> {
+    type Target = Writer;
+
+    fn deref(&self) -> &Writer {
+        &self.writer
+    }
+}
+
+impl DerefMut for Lead<'_> {
+    fn deref_mut(&mut self) -> &mut Writer {
+        &mut self.writer
+    }
+}
+
+impl Inner {
+    /// Waits until nobody else writes.
+    pub(super) fn lead_alone(&self) -> Lead<'_> {
+        let turn = self.turns.alone();
+        Lead {
+            writer: self.writer.lock(),
+            _turn: turn,
+        }
+    }
+
+    /// Stores the grains of one request, all or none, in a frame with those of others.
+    pub(super) fn put_all(&self, grains: Vec<Ready>) -> Result<(), Error> {
+        let weight = grains.iter().map(Ready::weight).sum();
+        let answer = match self.turns.ask(grains, weight) {
+            Asked::Answered(answer) => answer,
+            Asked::Lead(mut turn) => {
+                self.lead(&mut turn);
+                turn.own()
+            }
+        };
+        // A leader that panicked: the outcome is unknown.
+        answer.unwrap_or(Err(Error::Ledger(ledger::Error::Halted)))
+    }
+
+    /// Decides the requests that wait, in their order, and stores what is new in one frame.
+    fn lead(&self, turn: &mut Turn<'_, Vec<Ready>, Result<(), Error>>) {
+        let patience = match self.options.durability {
+            Durability::Group(patience) => patience,
+            Durability::Sync | Durability::Relaxed => Duration::ZERO,
+        };
+        let requests = turn.take(FRAME_BYTES, patience);
+        let mut writer = self.writer.lock();
+        let mut frame = Shared::default();
+        let mut waiting: Vec<Answer<_>> = Vec::with_capacity(requests.len());
+        for (grains, answer) in requests {
+            match frame.admit(self, grains) {
+                Ok(Admitted::Waits) => waiting.push(answer),
+                Ok(Admitted::IsHere) => answer.give(Ok(())),
+                Err(error) => answer.give(Err(error)),
+            }
+        }
+        match self.commit(&mut writer, &frame.frame) {
+            Ok(_) => waiting.into_iter().for_each(|answer| answer.give(Ok(()))),
+            Err(error) if waiting.len() > 1 => {
+                let error = Arc::new(error);
+                for answer in waiting {
+                    answer.give(Err(Error::Shared(Arc::clone(&error))));
+                }
+            }
+            Err(error) => {
+                if let Some(answer) = waiting.pop() {
+                    answer.give(Err(error));
+                }
+            }
+        }
+    }
+
+    /// Appends a frame, makes it as durable as the options say, and applies it. The one door to
+    /// the ledger.
+    pub(super) fn commit(&self, writer: &mut Writer, frame: &Frame) -> Result<Range<u64>, Error> {
+        if writer.halted {
+            return Err(ledger::Error::Halted.into());
+        }
+        if frame.items.is_empty() {
+            let end = self.ledger.len();
+            return Ok(end..end);
+        }
+        self.lock.check().inspect_err(|_| writer.halted = true)?;
+        let told = self.options.clock.now();
+        writer.warn_of_leap(told);
+        let now = told.max(writer.last);
+        let bindings = frame.bindings(self)?;
+        let entries = frame.items.iter().zip(bindings);
+        let entries: Vec<_> = entries.map(|(item, binding)| item.entry(binding)).collect();
+        // Until all views have it: a frame that is in the ledger and not in the index would let
+        // its grains in twice.
+        writer.halted = true;
+        let appended = match self.options.durability {
+            Durability::Relaxed => self.ledger.append_unsynced(now.ms(), &entries),
+            Durability::Sync | Durability::Group(_) => self.ledger.append(now.ms(), &entries),
+        };
+        let rows = appended.inspect_err(|_| {
+            // The ledger knows whether it may go on.
+            writer.halted = false;
+        })?;
+        writer.last = now;
+        self.apply(&rows, frame, now)?;
+        writer.halted = false;
+        self.feed(&rows, frame);
+        Ok(rows)
+    }
+
+    /// Makes a frame visible.
+    fn apply(&self, rows: &Range<u64>, frame: &Frame, now: Time) -> Result<(), Error> {
+        let snapshot = self.index.snapshot();
+        let mut batch = self.index.batch();
+        let mut resolve = |batch: &Batch, address: &_| self.locate_with(&snapshot, batch, address);
+        for (row, item) in rows.clone().zip(&frame.items) {
+            match item {
+                Item::Grain(grain, _) => batch.grain(row, grain, now.ms()),
+                Item::Record(kind, body) => {
+                    replay::apply_record(&mut batch, row, *kind, body, &mut resolve)?;
+                }
+            }
+        }
+        self.index.publish(batch, rows.end);
+        self.settle();
+        Ok(())
+    }
+
+    fn feed(&self, rows: &Range<u64>, frame: &Frame) {
+        for (row, item) in rows.clone().zip(&frame.items) {
+            // The grain is durable and indexed: a full disk under the text view must not make the
+            // caller believe otherwise. The next open feeds the view from its watermark.
+            if let Item::Grain(grain, _) = item
+                && let Err(error) = self.feed_text(row, grain)
+            {
+                tracing::warn!(%error, row, "the text view missed a row");
+                return;
+            }
+        }
+        self.text.advance(rows.end);
+    }
+}
+
+impl Writer {
+    fn warn_of_leap(&mut self, told: Time) {
+        if let Some(before) = self.told.replace(told)
+            && told.ms().saturating_sub(before.ms()) > LEAP_MS
+        {
+            tracing::warn!(%before, %told, "the clock leapt forward by more than a day");
+        }
+    }
+}
+
+impl Ready {
+    fn weight(&self) -> usize {
+        self.grain.blob().len() + PER_ENTRY
+    }
+}
+
+/// A frame that several requests share, and the grains in it.
+#[derive(Default)]
+struct Shared {
+    frame: Frame,
+    pending: HashMap<ContentAddress, usize>,
+}
+
+/// What a request that is not refused waits for.
+enum Admitted {
+    /// For the frame: something of it is there.
+    Waits,
+    /// For nothing: all of it was stored before.
+    IsHere,
+}
+
+impl Shared {
+    /// Adds what is new of a request; one that is refused leaves nothing behind.
+    fn admit(&mut self, store: &Inner, grains: Vec<Ready>) -> Result<Admitted, Error> {
+        let before = self.frame.items.len();
+        let snapshot = store.index.snapshot();
+        let mut admitted = Admitted::IsHere;
+        for (index, ready) in grains.into_iter().enumerate() {
+            let address = ready.grain.address();
+            let found = store.locate(&snapshot, &address);
+            let is_new = match found {
+                Ok(found) => found.is_none(),
+                Err(error) => {
+                    self.undo(before);
+                    return Err(Error::batch(index, error));
+                }
+            };
+            if self.pending.contains_key(&address) {
+                // Acknowledged with the frame that has the first copy, and not before.
+                admitted = Admitted::Waits;
+            } else if is_new {
+                let pending = |address: &ContentAddress| self.grain(address);
+                if let Err(error) = store.refuse_implied_supersession(&ready.grain, &pending) {
+                    self.undo(before);
+                    return Err(Error::batch(index, error));
+                }
+                self.pending.insert(address, self.frame.items.len());
+                self.frame.ready(ready);
+                admitted = Admitted::Waits;
+            }
+        }
+        Ok(admitted)
+    }
+
+    fn grain(&self, address: &ContentAddress) -> Option<&Grain> {
+        match self.frame.items.get(*self.pending.get(address)?)? {
+            Item::Grain(grain, _) => Some(grain),
+            Item::Record(..) => None,
+        }
+    }
+
+    fn undo(&mut self, before: usize) {
+        self.frame.items.truncate(before);
+        self.pending.retain(|_, place| *place < before);
+    }
+}
+
+/// The entries of one atomic batch.
+#[derive(Debug, Default)]
+pub(super) struct Frame {
+    items: Vec<Item>,
+}
+
+#[derive(Debug)]
+enum Item {
+    Grain(Box<Grain>, Option<Binding>),
+    Record(Kind, Vec<u8>),
+}
+
+impl Frame {
+    pub(super) fn grain(&mut self, grain: Grain) {
+        self.items.push(Item::Grain(Box::new(grain), None));
+    }
+
+    pub(super) fn record(&mut self, kind: Kind, body: Vec<u8>) {
+        self.items.push(Item::Record(kind, body));
+    }
+
+    fn ready(&mut self, Ready { grain, binding }: Ready) {
+        self.items.push(Item::Grain(Box::new(grain), Some(binding)));
+    }
+
+    /// Returns what binds each body, made now where it was not made before.
+    fn bindings(&self, store: &Inner) -> Result<Vec<Binding>, Error> {
+        let unbound = self.items.iter().filter(|item| item.binding().is_none());
+        let mut salts = store.salts(unbound.count())?.into_iter();
+        let bind = |item: &Item| match item {
+            Item::Grain(_, Some(binding)) => *binding,
+            Item::Grain(grain, None) => {
+                Binding::new(salts.next().unwrap_or_default(), grain.address().as_bytes())
+            }
+            Item::Record(_, body) => Binding::of(salts.next().unwrap_or_default(), body),
+        };
+        Ok(self.items.iter().map(bind).collect())
+    }
+}
+
+impl Item {
+    const fn binding(&self) -> Option<Binding> {
+        match self {
+            Self::Grain(_, binding) => *binding,
+            Self::Record(..) => None,
+        }
+    }
+
+    fn entry(&self, binding: Binding) -> NewEntry<'_> {
+        let (kind, body) = match self {
+            Self::Grain(grain, _) => (Kind::Grain, grain.blob()),
+            Self::Record(kind, body) => (*kind, body.as_slice()),
+        };
+        NewEntry {
+            kind,
+            actor: None,
+            body,
+            binding,
+        }
+    }
+}
+
+impl Inner {
+    /// Draws salts, all at once: what the system charges for is the asking.
+    pub(super) fn salts(&self, count: usize) -> Result<Vec<[u8; Binding::SALT_LEN]>, Error> {
+        let mut salts = vec![[0; Binding::SALT_LEN]; count];
+        if count > 0 {
+            self.options.random.fill(salts.as_flattened_mut())?;
+        }
+        Ok(salts)
+    }
+}
+
+/// How much of what waits goes into one frame, in bytes: enough that a sync is cheap for each, and
+/// little enough that the last of them does not wait for megabytes of the others.
+const FRAME_BYTES: usize = 1 << 20;
+
+/// What an entry weighs beside its body.
+const PER_ENTRY: usize = 80;
+
+const LEAP_MS: i64 = 24 * 60 * 60 * 1000;
