@@ -99,10 +99,6 @@ pub(super) fn expected(entries: &Entries, erased: &[u64]) -> BTreeMap<String, Ve
         let passing = grains.iter().filter(|(_, grain)| test(grain));
         passing.map(|(row, _)| *row).collect()
     };
-    let entries_that = |test: &dyn Fn(&Said) -> bool| -> Vec<u64> {
-        let passing = all.iter().filter(|(_, said)| test(said));
-        passing.map(|(row, _)| *row).collect()
-    };
     let mut found = BTreeMap::new();
     found.insert("grains".into(), those(&|_| true));
     for (s, p, o) in patterns() {
@@ -128,19 +124,7 @@ pub(super) fn expected(entries: &Entries, erased: &[u64]) -> BTreeMap<String, Ve
         });
         found.insert(format!("namespace {namespace}"), rows);
     }
-    for n in 0..5_u8 {
-        let tag = format!("t{n}");
-        let has_tag = |grain: &Grain| {
-            let tags = grain.field("structural_tags");
-            tags.is_some_and(|tags| tags.texts().any(|text| text == tag))
-        };
-        found.insert(format!("tag {n}"), those(&has_tag));
-        let user = format!("u{n}");
-        let rows = those(&|grain| grain.text("user_id") == Some(&user));
-        found.insert(format!("user {n}"), rows);
-        let rows = entries_that(&|said| matches!(said, Said::Alias(_, name) if *name == n));
-        found.insert(format!("foreign {n}"), rows);
-    }
+    said_in_words(&those, &mut found);
     let time = |ms| Some(Time::from_ms(ms));
     for (from, to) in [(None, None), (time(-100), time(900)), (time(0), None)] {
         let rows = those(&|grain| {
@@ -170,6 +154,10 @@ fn said_of_grains(entries: &Entries, erased: &[u64], found: &mut BTreeMap<String
         let passing = all.filter(|(row, said)| !erased.contains(row) && test(said));
         passing.map(|(row, _)| row).collect()
     };
+    for n in 0..5_u8 {
+        let rows = entries_that(&|said| matches!(said, Said::Alias(_, name) if *name == n));
+        found.insert(format!("foreign {n}"), rows);
+    }
     let is = |row: u64, address: ContentAddress| entries.address(row) == address;
     for n in 0..40 {
         let address = grain(n).address();
@@ -189,5 +177,23 @@ fn said_of_grains(entries: &Entries, erased: &[u64], found: &mut BTreeMap<String
         found.insert(format!("{:?} {n}", Family::Mentions), rows);
         let rows = entries_that(&|said| matches!(said, Said::Superseded(old, _) if *old == n));
         found.insert(format!("status {n}"), rows);
+    }
+}
+
+/// Finds the rows of grains that pass.
+type GrainsThat<'a> = dyn Fn(&dyn Fn(&Grain) -> bool) -> Vec<u64> + 'a;
+
+/// What stands in fields that hold a word.
+fn said_in_words(grains_that: &GrainsThat<'_>, found: &mut BTreeMap<String, Vec<u64>>) {
+    for n in 0..5_u8 {
+        let tag = format!("t{n}");
+        let has_tag = |grain: &Grain| {
+            let tags = grain.field("structural_tags");
+            tags.is_some_and(|tags| tags.texts().any(|text| text == tag))
+        };
+        found.insert(format!("tag {n}"), grains_that(&has_tag));
+        let user = format!("u{n}");
+        let rows = grains_that(&|grain| grain.text("user_id") == Some(&user));
+        found.insert(format!("user {n}"), rows);
     }
 }
