@@ -49,6 +49,11 @@ impl Comparison {
     /// Takes in what the ledger says in the entries of a batch.
     pub fn add(&mut self, batch: Batch) {
         let (chunk, _) = batch.finish(0..0);
+        // What is about an erased grain went with it.
+        let chunk = match self.engine.erased() {
+            Some(erased) => chunk.without(&|row| erased.contains(row)),
+            None => chunk,
+        };
         self.add_keys::<Triple>(&chunk, &Family::TRIPLES);
         self.add_keys::<Single>(&chunk, &Family::SINGLES);
         for row in &chunk.grains {
