@@ -71,7 +71,29 @@ impl Store {
         prepare_folder(path, options.create)?;
         let disk = Arc::new(FileDisk::new(path));
         let text = text::Place::Folder(path.join("text"));
-        Self::open_on(disk, &text, path, options)
+        Self::join(disk, &text, path, options)
+    }
+
+    /// Opens the store on a disk of the caller's, and creates it if [`Options::create`] allows.
+    ///
+    /// The text view is in memory and fed from the ledger at every open.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use grainstore::ledger::MemoryDisk;
+    /// use grainstore::{Draft, Options, Store};
+    ///
+    /// let disk = MemoryDisk::default();
+    /// let open = || Store::open_on(Arc::new(disk.clone()), Options::default());
+    /// let address = open()?.put(Draft::event("hello"))?;
+    /// assert!(open()?.exists(&address));
+    /// # Ok::<(), grainstore::store::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn open_on(disk: Arc<dyn Disk>, options: Options) -> Result<Self, Error> {
+        Self::join(disk, &text::Place::Memory, Path::new("memory"), options)
     }
 
     /// Creates a store in memory, which is gone when its last handle is.
@@ -79,11 +101,10 @@ impl Store {
     /// # Errors
     /// `ERR_NO_RANDOMNESS`.
     pub fn in_memory(options: Options) -> Result<Self, Error> {
-        let disk = Arc::new(MemoryDisk::default());
-        Self::open_on(disk, &text::Place::Memory, Path::new("memory"), options)
+        Self::open_on(Arc::new(MemoryDisk::default()), options)
     }
 
-    fn open_on(
+    fn join(
         disk: Arc<dyn Disk>,
         place: &text::Place,
         path: &Path,
