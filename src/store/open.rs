@@ -127,6 +127,7 @@ impl Store {
         };
         let (manifest, index, ledger) = match found {
             Some(manifest) => {
+                manifest.settle(&*disk)?;
                 let index = Index::new(manifest.term_key());
                 let ledger = open_ledger(&disk, &manifest, &index, &options, &mut opened)?;
                 (manifest, index, ledger)

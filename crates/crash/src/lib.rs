@@ -18,5 +18,16 @@ mod run;
 mod steps;
 mod crash;
 mod campaign;
+mod sweep;
+mod frames;
+mod planted;
+mod flips;
+mod ops;
+mod arguments;
 
+pub use arguments::{Arguments, STEPS};
 pub use campaign::{Campaign, Report};
+pub use flips::{Flips, FlipsOfFile, flips};
+pub use ops::{random_ops, store_ops};
+pub use planted::{Found, planted};
+pub use sweep::{Sweep, SweepReport};

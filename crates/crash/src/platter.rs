@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::str::FromStr;
 
 use crate::disk::write;
 use crate::image::{Image, folder_of};
@@ -58,6 +59,16 @@ impl fmt::Display for Mode {
             Self::AllButHeader => f.write_str("all-but-header"),
             Self::Killed => f.write_str("killed"),
         }
+    }
+}
+
+impl FromStr for Mode {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut modes = Self::EVERY.into_iter();
+        let found = modes.find(|mode| mode.to_string() == text);
+        found.ok_or_else(|| format!("not a mode: {text}"))
     }
 }
 
