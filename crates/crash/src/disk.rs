@@ -67,10 +67,6 @@ impl SimDisk {
         self.0.lock().log.clone()
     }
 
-    pub(crate) fn log_len(&self) -> usize {
-        self.0.lock().log.len()
-    }
-
     /// Returns what can be read now.
     pub(crate) fn image(&self) -> Image {
         let state = self.0.lock();

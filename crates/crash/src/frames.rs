@@ -44,6 +44,9 @@ impl<'a> Tail<'a> {
         let count = u64::from(u32::from_be_bytes(*header.get(4..)?.first_chunk()?));
         let len = u64::from_be_bytes(*header.get(8..)?.first_chunk()?);
         let len = usize::try_from(len).ok()?;
+        if !header.starts_with(b"GFRM") || !(HEADER_LEN + OVERHEAD..LEN_MAX).contains(&len) {
+            return None;
+        }
         let mut mended = self.bytes.get(at..at.checked_add(len)?)?.to_vec();
         self.mend(&mut mended, self.next);
         (mended == self.bytes.get(at..at + len)?).then_some((count, len))

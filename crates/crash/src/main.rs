@@ -64,10 +64,7 @@ fn faults(arguments: &Arguments) -> Result<bool, String> {
 }
 
 fn plant(arguments: &Arguments) -> Result<bool, String> {
-    let found = planted(arguments.get("states", 20_000)?);
-    for one in &found {
-        println!("{one}");
-    }
+    let found = planted(arguments.get("states", 20_000)?, &mut |one| println!("{one}"));
     let missed = found.iter();
     Ok(missed.filter(|one| one.is_applicable).all(|one| one.states.is_some()))
 }

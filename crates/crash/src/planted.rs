@@ -43,9 +43,11 @@ pub struct Found {
     pub is_applicable: bool,
 }
 
-/// Plants each fault in turn, and crashes workloads until it is found.
-pub fn planted(states_max: u64) -> Vec<Found> {
-    Plant::EVERY.iter().map(|plant| plant.find(states_max)).collect()
+/// Plants each fault in turn, and crashes workloads until it is found; tells each as it is done.
+pub fn planted(states_max: u64, tell: &mut dyn FnMut(&Found)) -> Vec<Found> {
+    let plants = Plant::EVERY.iter();
+    let found = plants.map(|plant| plant.find(states_max));
+    found.inspect(|found| tell(found)).collect()
 }
 
 impl Plant {
@@ -191,6 +193,9 @@ impl Plant {
 
     /// Does to the ledger what a store with the fault would have done.
     fn tamper(self, image: &mut Image) {
+        if !self.is_tampering() {
+            return;
+        }
         let grain = image_of_protected(image);
         let Some(mut tail) = Tail::of(image) else {
             return;

@@ -40,6 +40,8 @@ pub(crate) struct Run {
     pub(crate) faulty: Option<Side>,
     /// Whether a batch is stored grain by grain: one of the planted faults.
     pub(crate) batch_in_parts: bool,
+    /// Of how many in a hundred decisions to open the store again it does so.
+    pub(crate) reopen_percent: usize,
     /// Makes grains new.
     pub(crate) serial: u64,
     seed: u64,
@@ -62,6 +64,7 @@ impl Run {
             random: Random::of(&[seed, 3]),
             faulty: None,
             batch_in_parts: false,
+            reopen_percent: 100,
             serial: 0,
             seed,
             openings: 0,
@@ -156,7 +159,8 @@ impl Run {
             10 => self.put_bad_batch(),
             11..=15 => self.supersede(),
             16 | 17 => self.import(),
-            18 => self.open(),
+            18 if self.random.percent(self.reopen_percent) => self.open(),
+            18 => Ok(()),
             _ => self.flush(),
         }
     }

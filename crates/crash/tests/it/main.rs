@@ -34,10 +34,7 @@ fn whatever_operation_fails_and_however_nothing_acknowledged_is_lost() {
 
 #[test]
 fn every_fault_that_is_planted_is_found() {
-    let found = planted(3_000);
-    for one in &found {
-        println!("{one}");
-    }
+    let found = planted(3_000, &mut |one| println!("{one}"));
     let missed = found.iter();
     let mut missed = missed.filter(|one| one.is_applicable && one.states.is_none());
     assert_eq!(missed.next(), None);
