@@ -7,7 +7,7 @@ use parking_lot::{Mutex, RwLock};
 use super::append::Tail;
 use super::entry::{Fault, OVERHEAD, RawEntry, extent};
 use super::handles::Handles;
-use super::opening::Opening;
+use super::opening::{Opening, renew};
 use super::segment::{self, SegmentHeader};
 use super::table::{Location, Table};
 use super::window::{SEQUENTIAL, Window};
@@ -109,6 +109,7 @@ impl Ledger {
             store_id: &store_id,
             watermark,
             visit,
+            proven: 0,
         };
         let (table, torn) = opening.run()?;
         let name = segment::name_of(table.end().segment);
@@ -116,6 +117,7 @@ impl Ledger {
         let file = disk.open(&name, Access::Write).map_err(failed)?;
         // The last frame may have been read from a cache that never reached the disk; the next
         // frame will say that it is durable.
+        renew(&*file, &table, opening.proven).map_err(failed)?;
         file.sync().map_err(failed)?;
         disk.sync_folder(segment::FOLDER).map_err(failed)?;
         let ledger = Self::new(disk, store_id, options, table, Tail::new(file));

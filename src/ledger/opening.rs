@@ -1,12 +1,12 @@
 use std::io;
 
 use super::entry::{Fault, leaf};
-use super::frame::Frame;
+use super::frame::{self, Frame};
 use super::segment::{self, HeaderFault, SegmentHeader};
 use super::table::{Place, Table};
 use super::torn::{self, Torn};
 use super::window::{SEQUENTIAL, Window};
-use super::{Access, Disk, Entry, Error, StoreId};
+use super::{Access, Disk, DiskFile, Entry, Error, StoreId};
 
 /// The pass over every byte that opens a ledger: it proves each frame, learns where the entries
 /// lie, and hands them to the caller in order.
@@ -16,6 +16,8 @@ pub(super) struct Opening<'a> {
     /// The number of entries that the caller's derived files have seen durable.
     pub(super) watermark: u64,
     pub(super) visit: &'a mut dyn FnMut(&Entry<'_>),
+    /// The number of entries that a frame behind them says were durable when it was written.
+    pub(super) proven: u64,
 }
 
 /// Where a pass met bytes that are not a whole frame.
@@ -140,6 +142,7 @@ impl Opening<'_> {
                     return Ok(Err(Error::UnknownKind { sequence, kind }));
                 }
             };
+            self.proven = self.proven.max(frame.synced);
             let mut head = at.head;
             places.clear();
             for (offset, raw, _) in &entries {
@@ -158,6 +161,32 @@ impl Opening<'_> {
         }
     }
 }
+
+/// Writes once more what no frame proves to be durable, in place, for the sync that follows.
+///
+/// After a failed sync the system may call pages clean that never reached the disk, and go on
+/// reading them from its cache: a later process sees whole frames that no sync of its own would
+/// write.
+pub(super) fn renew(file: &dyn DiskFile, table: &Table, proven: u64) -> io::Result<()> {
+    let end = table.end();
+    let mut offset = match table.locate(proven) {
+        Some(place) if place.segment == end.segment && place.offset > FIRST_ENTRY => {
+            place.offset.saturating_sub(frame::HEADER_LEN as u64)
+        }
+        // No frame of this segment proves its header.
+        _ => 0,
+    };
+    let mut window = Window::new(file, end.offset, SEQUENTIAL);
+    while offset < end.offset {
+        let part = window.ahead(offset, 1)?;
+        file.write_at(part, offset)?;
+        offset = offset.saturating_add(part.len() as u64);
+    }
+    Ok(())
+}
+
+/// Where the first entry of a segment lies.
+const FIRST_ENTRY: u64 = (segment::HEADER_LEN + frame::HEADER_LEN) as u64;
 
 fn damage(segment: u32, offset: u64, sequence: u64, reason: &'static str) -> Error {
     Error::Damaged {
