@@ -182,6 +182,7 @@ impl Run {
         let state = self.begin(next);
         let store = self.store.clone().ok_or("it is closed")?;
         match ask(&store) {
+            Ok(answer) if state == self.now => self.stays().map(|()| Some(answer)),
             Ok(answer) => self.acknowledge(state).map(|()| Some(answer)),
             Err(error) => self.unknown(state, &error).map(|()| None),
         }
@@ -201,8 +202,23 @@ impl Run {
         state
     }
 
+    /// Takes in an answer for which nothing was written: it says nothing of a batch that failed
+    /// before.
+    pub(crate) fn stays(&mut self) -> Verdict {
+        self.look(self.now)
+    }
+
     /// Says that a state is acknowledged, and that its head was handed out.
     pub(crate) fn acknowledge(&mut self, state: usize) -> Verdict {
+        self.look(state)?;
+        self.disk.say(Op::Ack(state));
+        self.now = state;
+        self.maybe = vec![state];
+        Ok(())
+    }
+
+    /// Holds the length and head of the ledger to a state.
+    fn look(&mut self, state: usize) -> Verdict {
         let store = self.store.as_ref().ok_or("it is closed")?;
         match store.stats() {
             Ok(stats) => {
@@ -220,9 +236,6 @@ impl Run {
             Err(_) if self.faulty.is_some() => {}
             Err(error) => return Err(format!("stats: {error}")),
         }
-        self.disk.say(Op::Ack(state));
-        self.now = state;
-        self.maybe = vec![state];
         Ok(())
     }
 
@@ -254,7 +267,7 @@ impl Run {
     pub(crate) fn refused<T>(&mut self, outcome: Result<T, Error>, code: &str) -> Verdict {
         match outcome {
             Ok(_) => Err(format!("it took what is {code}")),
-            Err(error) if error.code() == code => self.acknowledge(self.now),
+            Err(error) if error.code() == code => self.stays(),
             Err(error) => self.unknown(self.now, &error),
         }
     }

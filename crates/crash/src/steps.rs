@@ -158,7 +158,11 @@ impl Run {
         let mut verdict = Ok(());
         let mut done = Some(done);
         let outcome = store.import_with(reading, &mut |_| {
-            verdict = self.acknowledge(first);
+            verdict = if first == self.now {
+                self.stays()
+            } else {
+                self.acknowledge(first)
+            };
             if let Some(done) = done.take() {
                 tried = self.begin(done);
             }
