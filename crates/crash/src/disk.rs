@@ -112,7 +112,8 @@ impl State {
         let count = &mut self.counts[side as usize];
         let nth = *count;
         *count += 1;
-        self.fault.filter(|fault| fault.side == side && fault.fires(nth))
+        self.fault
+            .filter(|fault| fault.side == side && fault.fires(nth))
     }
 
     fn change(&mut self, op: Op) -> io::Result<()> {
@@ -160,7 +161,8 @@ impl State {
                     return Err(io::ErrorKind::AlreadyExists.into());
                 }
                 self.names.insert(name.clone(), *file);
-                self.contents.resize(self.contents.len().max(file + 1), Vec::new());
+                self.contents
+                    .resize(self.contents.len().max(file + 1), Vec::new());
             }
             Op::Rename { from, to } => {
                 self.folder(folder_of(to))?;
@@ -348,7 +350,9 @@ impl DiskFile for SimFile {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         let offset = usize::try_from(offset).map_err(io::Error::other)?;
         self.read(|bytes| {
-            let found = bytes.get(offset..).and_then(|rest| rest.get(..buffer.len()));
+            let found = bytes
+                .get(offset..)
+                .and_then(|rest| rest.get(..buffer.len()));
             buffer.copy_from_slice(found.ok_or(io::ErrorKind::UnexpectedEof)?);
             Ok(())
         })

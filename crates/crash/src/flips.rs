@@ -14,7 +14,7 @@ use crate::disk::SimDisk;
 use crate::image::{Image, folder_of};
 use crate::model::Model;
 use crate::options::options;
-use crate::oracle::{Verdict, agrees};
+use crate::oracle::{Verdict, agrees, finds};
 use crate::random::Random;
 
 /// What became of the bits of one file.
@@ -110,6 +110,7 @@ fn judge(folder: Option<&Path>, image: Image, seed: u64, model: &Model) -> Verdi
         return Ok(Outcome::Reported);
     }
     agrees(&store, model)?;
+    finds(&store, model)?;
     if store.opened().text_rebuilt.is_some() {
         return Ok(Outcome::Rebuilt);
     }
@@ -118,7 +119,10 @@ fn judge(folder: Option<&Path>, image: Image, seed: u64, model: &Model) -> Verdi
 
 fn flip(image: &mut Image, name: &str, bit: u64) {
     let at = usize::try_from(bit / 8).unwrap_or(usize::MAX);
-    let byte = image.files.get_mut(name).and_then(|bytes| bytes.get_mut(at));
+    let byte = image
+        .files
+        .get_mut(name)
+        .and_then(|bytes| bytes.get_mut(at));
     if let Some(byte) = byte {
         *byte ^= 1 << (bit % 8);
     }
@@ -202,7 +206,10 @@ impl fmt::Display for Flips {
                 silent,
                 of.failures.len() as u64,
             ];
-            total.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+            total
+                .iter_mut()
+                .zip(counts)
+                .for_each(|(sum, count)| *sum += count);
         }
         let [bits, refused, reported, silent, failures] = total;
         write!(

@@ -5,9 +5,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use grainstore_crash::{
-    Arguments, Campaign, STEPS, Sweep, flips, planted, random_ops, store_ops,
-};
+use grainstore_crash::{Arguments, Campaign, STEPS, Sweep, flips, planted, random_ops, store_ops};
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
@@ -64,15 +62,23 @@ fn faults(arguments: &Arguments) -> Result<bool, String> {
 }
 
 fn plant(arguments: &Arguments) -> Result<bool, String> {
-    let found = planted(arguments.get("states", 20_000)?, &mut |one| println!("{one}"));
+    let found = planted(arguments.get("states", 20_000)?, &mut |one| {
+        println!("{one}")
+    });
     let missed = found.iter();
-    Ok(missed.filter(|one| one.is_applicable).all(|one| one.states.is_some()))
+    Ok(missed
+        .filter(|one| one.is_applicable)
+        .all(|one| one.states.is_some()))
 }
 
 fn flip(arguments: &Arguments) -> Result<bool, String> {
     let folder: PathBuf = arguments.get("folder", std::env::temp_dir())?;
     let folder = folder.join(format!("grainstore-flips-{}", std::process::id()));
-    let outcome = flips(&folder, arguments.get("seed", 1)?, arguments.get("every", 1)?);
+    let outcome = flips(
+        &folder,
+        arguments.get("seed", 1)?,
+        arguments.get("every", 1)?,
+    );
     drop(std::fs::remove_dir_all(&folder));
     let flips = outcome?;
     println!("{flips}");

@@ -25,7 +25,8 @@ impl Model {
         if self.grains.contains_key(&address) {
             return false;
         }
-        self.grains.insert(address, (kept.clone(), Status::default()));
+        self.grains
+            .insert(address, (kept.clone(), Status::default()));
         self.order.push(address);
         self.entries += 1;
         true

@@ -10,8 +10,8 @@ use crate::model::Model;
 pub(crate) type Verdict<T = ()> = Result<T, String>;
 
 /// Holds a store to a model: the same grains in the same order, each verified against its address
-/// and with its status; every index and every search as a scan of the model answers; no finding of
-/// the store's own check.
+/// and with its status; every index as a scan of the model answers; no finding of the store's own
+/// check.
 pub(crate) fn agrees(store: &Store, model: &Model) -> Verdict {
     holds(store, model)?;
     answers(store, model)?;
@@ -20,7 +20,11 @@ pub(crate) fn agrees(store: &Store, model: &Model) -> Verdict {
     let mut finding = finding.filter(|finding| !EXPECTED.contains(&finding.id));
     match finding.next() {
         Some(finding) => Err(format!("check finds {}: {}", finding.id, finding.message)),
-        None => same("grains that check counts", report.grains, model.len() as u64),
+        None => same(
+            "grains that check counts",
+            report.grains,
+            model.len() as u64,
+        ),
     }
 }
 
@@ -57,7 +61,9 @@ pub(crate) fn holds(store: &Store, model: &Model) -> Verdict {
             ..*expected
         };
         if status != expected {
-            return Err(format!("status of {address} is {status:?}, not {expected:?}"));
+            return Err(format!(
+                "status of {address} is {status:?}, not {expected:?}"
+            ));
         }
     }
     Ok(())
@@ -72,29 +78,34 @@ fn answers(store: &Store, model: &Model) -> Verdict {
     }
     for subject in (0..SUBJECTS).map(|nth| format!("s{nth}")) {
         let filter = Filter::new().subject(&subject);
-        let expected = model.all(|kept, status| {
-            status.is_current() && kept.subject.as_ref() == Some(&subject)
-        });
+        let expected = model
+            .all(|kept, status| status.is_current() && kept.subject.as_ref() == Some(&subject));
         query(store, &filter, expected)?;
     }
     for namespace in NAMESPACES {
         let inside = format!("{namespace}:");
-        let expected = model.all(|kept, _| {
-            kept.namespace == namespace || kept.namespace.starts_with(&inside)
-        });
-        query(store, &Filter::new().namespace(namespace).with_superseded(), expected)?;
+        let expected =
+            model.all(|kept, _| kept.namespace == namespace || kept.namespace.starts_with(&inside));
+        query(
+            store,
+            &Filter::new().namespace(namespace).with_superseded(),
+            expected,
+        )?;
     }
-    let expected = model.all(|kept, status| {
-        status.is_current() && kept.grain.type_() == Type::Event
-    });
+    let expected =
+        model.all(|kept, status| status.is_current() && kept.grain.type_() == Type::Event);
     query(store, &Filter::new().of_type(Type::Event), expected)?;
     let middle = model.nth(model.len() / 2).map(|grain| grain.created_at());
     if let Some(middle) = middle {
-        let expected = model.all(|kept, status| {
-            status.is_current() && kept.grain.created_at() >= middle
-        });
+        let expected =
+            model.all(|kept, status| status.is_current() && kept.grain.created_at() >= middle);
         query(store, &Filter::new().created_from(middle), expected)?;
     }
+    Ok(())
+}
+
+/// Searches, each answered by a scan of the model.
+pub(crate) fn finds(store: &Store, model: &Model) -> Verdict {
     for word in (0..WORDS).step_by(3).map(|nth| format!("w{nth}")) {
         search(store, model, &word, |words| words.contains(&word))?;
     }
@@ -114,16 +125,13 @@ fn query(store: &Store, filter: &Filter, expected: Vec<ContentAddress>) -> Verdi
         Ok(())
     } else {
         let (found, expected) = (found.len(), expected.len());
-        Err(format!("{filter:?} finds {found} grains where a scan finds {expected}"))
+        Err(format!(
+            "{filter:?} finds {found} grains where a scan finds {expected}"
+        ))
     }
 }
 
-fn search(
-    store: &Store,
-    model: &Model,
-    text: &str,
-    says: impl Fn(&[String]) -> bool,
-) -> Verdict {
+fn search(store: &Store, model: &Model, text: &str, says: impl Fn(&[String]) -> bool) -> Verdict {
     let found = store.search(text, &Filter::new(), usize::MAX);
     let found = found.map_err(|error| format!("search {text}: {error}"))?;
     let mut found: Vec<_> = found.results.iter().map(|found| found.address).collect();
@@ -134,7 +142,9 @@ fn search(
         Ok(())
     } else {
         let (found, expected) = (found.len(), expected.len());
-        Err(format!("search {text} finds {found} grains where a scan finds {expected}"))
+        Err(format!(
+            "search {text} finds {found} grains where a scan finds {expected}"
+        ))
     }
 }
 

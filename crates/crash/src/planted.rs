@@ -147,7 +147,8 @@ impl Plant {
     /// Returns the log as it is with the fault.
     fn edited(self, sound: &[Op]) -> Vec<Op> {
         let mut log = sound.to_vec();
-        let folder = |op: &Op, name: &str| matches!(op, Op::SyncFolder { folder } if folder == name);
+        let folder =
+            |op: &Op, name: &str| matches!(op, Op::SyncFolder { folder } if folder == name);
         let synced = |op: &Op, is: &dyn Fn(&str) -> bool| op.synced().is_some_and(is);
         match self {
             Self::NoLedgerFolderSync => log.retain(|op| !folder(op, "ledger")),
@@ -225,7 +226,9 @@ fn acknowledge_early(log: &mut [Op]) {
             continue;
         };
         let before = log.get(..at).unwrap_or_default();
-        let sync = before.iter().rposition(|op| op.synced().is_some_and(is_segment));
+        let sync = before
+            .iter()
+            .rposition(|op| op.synced().is_some_and(is_segment));
         if let Some(between) = sync.and_then(|sync| log.get_mut(sync..=at)) {
             between.rotate_right(1);
         }
@@ -247,7 +250,11 @@ fn close_unsynced(log: &mut Vec<Op>) {
                     nth += 1;
                     !((from + 1..=at).contains(&nth) && op.synced().is_some_and(is_segment))
                 });
-                at = log.iter().skip(from).position(is_next).map_or(at, |next| from + next);
+                at = log
+                    .iter()
+                    .skip(from)
+                    .position(is_next)
+                    .map_or(at, |next| from + next);
             }
         }
         at += 1;

@@ -279,7 +279,9 @@ impl Bytes {
     fn crash(&self, mode: Mode, random: &mut Random) -> Vec<u8> {
         let mut bytes = self.durable.clone();
         let unsynced = self.since.iter();
-        let unsynced = unsynced.filter(|change| change.fate != Fate::Durable).count();
+        let unsynced = unsynced
+            .filter(|change| change.fate != Fate::Durable)
+            .count();
         let cut = random.below(unsynced + 1);
         let mut nth = 0;
         let mut end = bytes.len();

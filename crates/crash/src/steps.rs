@@ -85,6 +85,11 @@ impl Run {
         let (kept, status) = found.ok_or("no such grain")?;
         let store = self.store.clone().ok_or("it is closed")?;
         let ask = || store.supersede(&old, Grain::clone(&new.grain), None);
+        if status.superseded_by == Some(new.grain.address()) {
+            // Asked before, and lost in a crash that kept it: done is done.
+            let next = self.copy();
+            return self.attempt(next, |_| ask()).map(drop);
+        }
         if !status.is_current() {
             let outcome = ask();
             // Superseded already, or retired by what a file said of it.

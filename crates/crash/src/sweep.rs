@@ -114,9 +114,9 @@ impl Sweep {
         report.crashes += crashes;
         if let Err(what) = verdict.unwrap_or_else(|_| Err("panic".into())) {
             let Self { seed, steps, .. } = self;
-            report
-                .failures
-                .push(format!("SIM seed={seed} steps={steps} fault={fault}: {what}"));
+            report.failures.push(format!(
+                "SIM seed={seed} steps={steps} fault={fault}: {what}"
+            ));
         }
     }
 
@@ -143,7 +143,8 @@ impl Sweep {
         run.disk.fail(None);
         if fault.side == Side::Growth && run.store.is_some() {
             run.faulty = None;
-            run.put().map_err(|what| format!("there is room again: {what}"))?;
+            run.put()
+                .map_err(|what| format!("there is room again: {what}"))?;
         }
         run.faulty = None;
         run.open().map_err(|what| format!("healed: {what}"))?;

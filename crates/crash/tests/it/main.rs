@@ -56,8 +56,6 @@ fn a_flipped_bit_is_reported_or_read_by_nobody() {
 
 #[test]
 fn a_hundred_thousand_operations_are_what_a_plain_map_says() {
-    let operations: u64 = (1..=RUNS).map(|seed| random_ops(seed, 1_000).unwrap()).sum();
-    assert_eq!(operations, RUNS * 1_000);
+    let operations: u64 = (1..=500).map(|seed| random_ops(seed, 200).unwrap()).sum();
+    assert_eq!(operations, 100_000);
 }
-
-const RUNS: u64 = 2;
