@@ -68,10 +68,10 @@ pub fn flips(folder: &Path, seed: u64, every: u64) -> Result<Flips, String> {
             let place = (folder_of(name) == TEXT).then_some(&*folder);
             let outcome = if place.is_some() {
                 write(&folder, &image).map_err(|error| error.to_string())?;
-                catch_unwind(AssertUnwindSafe(|| judge(place, image, seed, &model)))
+                catch_unwind(AssertUnwindSafe(|| judge(place, &image, seed, &model)))
             } else {
                 image.files.retain(|name, _| folder_of(name) != TEXT);
-                catch_unwind(AssertUnwindSafe(|| judge(None, image, seed, &model)))
+                catch_unwind(AssertUnwindSafe(|| judge(None, &image, seed, &model)))
             };
             of_file.bits += 1;
             match outcome.unwrap_or_else(|_| Err("panic".into())) {
@@ -94,11 +94,11 @@ enum Outcome {
 }
 
 /// Opens the store in a folder, or on a simulated disk.
-fn judge(folder: Option<&Path>, image: Image, seed: u64, model: &Model) -> Verdict<Outcome> {
+fn judge(folder: Option<&Path>, image: &Image, seed: u64, model: &Model) -> Verdict<Outcome> {
     let options = options(seed, 2);
     let store = match folder {
         Some(folder) => Store::open(folder, options),
-        None => Store::open_on(Arc::new(SimDisk::new(&image)), options),
+        None => Store::open_on(Arc::new(SimDisk::new(image)), options),
     };
     let store = match store {
         Ok(store) => store,

@@ -63,7 +63,7 @@ fn faults(arguments: &Arguments) -> Result<bool, String> {
 
 fn plant(arguments: &Arguments) -> Result<bool, String> {
     let found = planted(arguments.get("states", 20_000)?, &mut |one| {
-        println!("{one}")
+        println!("{one}");
     });
     let missed = found.iter();
     Ok(missed

@@ -1,6 +1,6 @@
 //! Whether a store says what it should.
 
-use grainstore::grain::{Status, Time};
+use grainstore::grain::{Grain, Status, Time};
 use grainstore::{ContentAddress, Filter, Store, Type};
 
 use crate::draft::{NAMESPACES, SUBJECTS, WORDS};
@@ -22,8 +22,8 @@ pub(crate) fn agrees(store: &Store, model: &Model) -> Verdict {
         Some(finding) => Err(format!("check finds {}: {}", finding.id, finding.message)),
         None => same(
             "grains that check counts",
-            report.grains,
-            model.len() as u64,
+            &report.grains,
+            &(model.len() as u64),
         ),
     }
 }
@@ -74,13 +74,13 @@ fn answers(store: &Store, model: &Model) -> Verdict {
     for (id, address) in model.names() {
         let found = store.resolve(FORMAT, SCOPE, id);
         let found = found.map_err(|error| format!("resolve {id}: {error}"))?;
-        same("foreign id", found, Some(*address))?;
+        same("foreign id", &found, &Some(*address))?;
     }
     for subject in (0..SUBJECTS).map(|nth| format!("s{nth}")) {
         let filter = Filter::new().subject(&subject);
         let expected = model
             .all(|kept, status| status.is_current() && kept.subject.as_ref() == Some(&subject));
-        query(store, &filter, expected)?;
+        query(store, &filter, &expected)?;
     }
     for namespace in NAMESPACES {
         let inside = format!("{namespace}:");
@@ -89,17 +89,17 @@ fn answers(store: &Store, model: &Model) -> Verdict {
         query(
             store,
             &Filter::new().namespace(namespace).with_superseded(),
-            expected,
+            &expected,
         )?;
     }
     let expected =
         model.all(|kept, status| status.is_current() && kept.grain.type_() == Type::Event);
-    query(store, &Filter::new().of_type(Type::Event), expected)?;
-    let middle = model.nth(model.len() / 2).map(|grain| grain.created_at());
+    query(store, &Filter::new().of_type(Type::Event), &expected)?;
+    let middle = model.nth(model.len() / 2).map(Grain::created_at);
     if let Some(middle) = middle {
         let expected =
             model.all(|kept, status| status.is_current() && kept.grain.created_at() >= middle);
-        query(store, &Filter::new().created_from(middle), expected)?;
+        query(store, &Filter::new().created_from(middle), &expected)?;
     }
     Ok(())
 }
@@ -117,7 +117,7 @@ pub(crate) fn finds(store: &Store, model: &Model) -> Verdict {
     search(store, model, "\"w1 w2\"", follows)
 }
 
-fn query(store: &Store, filter: &Filter, expected: Vec<ContentAddress>) -> Verdict {
+fn query(store: &Store, filter: &Filter, expected: &[ContentAddress]) -> Verdict {
     let found = store.query(filter, usize::MAX, None);
     let found = found.map_err(|error| format!("{filter:?}: {error}"))?;
     let found: Vec<_> = found.results.iter().map(|found| found.address).collect();
@@ -148,7 +148,7 @@ fn search(store: &Store, model: &Model, text: &str, says: impl Fn(&[String]) -> 
     }
 }
 
-fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> Verdict {
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: &T, expected: &T) -> Verdict {
     if found == expected {
         Ok(())
     } else {

@@ -1,11 +1,13 @@
 //! Where every decision of a run comes from.
 
+use std::collections::VecDeque;
+
 /// A generator whose numbers are the same in every run (SplitMix64), or a tape of bytes that a
 /// fuzzer wrote.
 #[derive(Debug, Clone)]
 pub(crate) struct Random {
     state: u64,
-    tape: Option<std::vec::IntoIter<u8>>,
+    tape: Option<VecDeque<u8>>,
 }
 
 impl Random {
@@ -20,7 +22,7 @@ impl Random {
     pub(crate) fn tape(bytes: &[u8]) -> Self {
         Self {
             state: 0,
-            tape: Some(bytes.to_vec().into_iter()),
+            tape: Some(bytes.iter().copied().collect()),
         }
     }
 
@@ -36,12 +38,12 @@ impl Random {
 
     /// Returns whether a tape is used up; a generator never is.
     pub(crate) fn is_spent(&self) -> bool {
-        self.tape.as_ref().is_some_and(|tape| tape.len() == 0)
+        self.tape.as_ref().is_some_and(VecDeque::is_empty)
     }
 
     pub(crate) fn next(&mut self) -> u64 {
         if let Some(tape) = &mut self.tape {
-            return tape.next().map_or(0, u64::from);
+            return tape.pop_front().map_or(0, u64::from);
         }
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;
