@@ -1,6 +1,9 @@
 //! The crash programme in short; `just crash` runs it in long.
 
-#![expect(clippy::print_stdout, reason = "the figures are printed by the runs themselves")]
+#![expect(
+    clippy::print_stdout,
+    reason = "the figures are printed by the runs themselves"
+)]
 
 use grainstore_crash::{Campaign, Sweep, flips, planted, random_ops};
 
