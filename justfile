@@ -1,6 +1,6 @@
 # What CI runs, and what takes longer. `just` lists the recipes.
 
-targets := "decode_blob decode_json read_mg read_frames open_ledger"
+targets := "decode_blob decode_json read_mg read_frames open_ledger store_ops"
 seconds := "60"
 runs := "10000000"
 
@@ -15,6 +15,32 @@ ci:
 grains:
     # The number of cases is compiled in, and cargo sees that it changed.
     GRAINSTORE_CASES=1000000 cargo test --release --test it grain::
+
+# The store on a simulated disk: crashes, double crashes, faults at every operation, planted faults
+crash states="200000" jobs="2":
+    #!/usr/bin/env bash
+    set -euo pipefail
+    cargo build --quiet --release --package grainstore-crash
+    run="${CARGO_TARGET_DIR:-target}/release/grainstore-crash"
+    # Each crash state is a short life: without these, the allocator gives its memory back each time.
+    export MALLOC_TOP_PAD_=67108864 MALLOC_TRIM_THRESHOLD_=268435456
+    nice -n 10 "$run" planted
+    nice -n 10 "$run" faults seeds=1..21
+    nice -n 10 "$run" operations seeds=1..1001 operations=1000
+    nice -n 10 "$run" states states={{states}} jobs={{jobs}}
+
+# Every bit of a small store, flipped
+flips:
+    cargo run --quiet --release --package grainstore-crash -- flips folder=/dev/shm
+
+# The command killed while it stores, 2,000 times
+kill times="2000":
+    # The number is compiled in, and cargo sees that it changed.
+    GRAINSTORE_KILLS={{times}} cargo test --release --package grainstore-cli --test it -- kill:: --nocapture
+
+# Replays what a failure of the crash programme printed
+replay *line:
+    cargo run --quiet --release --package grainstore-crash -- replay {{line}}
 
 # The store at work on sample data
 demo:

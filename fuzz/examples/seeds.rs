@@ -12,6 +12,7 @@ use grainstore::grain::{Draft, Field, Grain, Status, Time, Type, Verification};
 use grainstore::interchange::{self, mg};
 use grainstore::ledger::{Access, Binding, Disk, Kind, Ledger, MemoryDisk, NewEntry, Options};
 use grainstore_fuzz::STORE_ID;
+use sha2::{Digest, Sha256};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -47,6 +48,7 @@ fn main() -> Result<()> {
     write("read_frames", &streams(&grains)?)?;
     write("read_mg", &archives(&grains)?)?;
     write("open_ledger", &ledgers(&grains)?)?;
+    write("store_ops", &tapes())?;
     fs::write(root().join("fuzz/grainstore.dict"), dictionary()?)?;
     Ok(())
 }
@@ -55,6 +57,15 @@ fn finish(json: &str, encoding: Encoding) -> std::result::Result<Grain, grainsto
     let draft = Draft::from_json(json)?.encoding(encoding);
     let draft = draft.created_at_or(Time::from_ms(1_768_471_200_000));
     draft.finish(Profile::Extended)
+}
+
+/// Decisions, a byte each: some hundred operations of a store.
+fn tapes() -> Vec<Vec<u8>> {
+    let tape = |nth: u8| {
+        let blocks = (0..64_u8).map(move |block| Sha256::digest([nth, block]));
+        blocks.flatten().collect()
+    };
+    (0..8).map(tape).collect()
 }
 
 /// Streams of one to four grains, which stay below the length of an input.

@@ -20,6 +20,14 @@ pub use json::decode_json;
 pub use ledger::open_ledger;
 pub use segment::{STORE_ID, with_header};
 
+/// Uses a store as the input says, against a plain map (`crates/crash`): what is stored, imported,
+/// superseded, refused and opened again is what the map says, and what a scan of it answers.
+pub fn store_ops(data: &[u8]) {
+    if let Err(what) = grainstore_crash::store_ops(data) {
+        panic!("{what}");
+    }
+}
+
 /// Returns what an input is tried with, where to try all would take the time of other inputs: its
 /// length decides, so that an input always does the same.
 fn choice<T: Copy, const N: usize>(all: [T; N], len: usize) -> T {

@@ -6,7 +6,7 @@ use parking_lot::{Mutex, RwLock};
 use super::append::Tail;
 use super::blanks::{Blanks, Erases};
 use super::handles::Handles;
-use super::opening::Opening;
+use super::opening::{Found, Opening, renew};
 use super::segment::{self, SegmentHeader};
 use super::table::Table;
 use super::{Access, Disk, Error, Known, StoreId, Torn};
@@ -106,21 +106,29 @@ impl Ledger {
         known: Option<Known>,
         erases: Erases,
     ) -> Result<(Self, Opened), Error> {
+        let watermark = known
+            .as_ref()
+            .map_or(watermark, |known| watermark.max(known.mark.entries));
         let opening = Opening {
             disk: &*disk,
             store_id: &store_id,
-            watermark: known
-                .as_ref()
-                .map_or(watermark, |known| watermark.max(known.mark.entries)),
+            watermark,
             erases,
             blanks: Blanks::default(),
+            proven: watermark,
         };
-        let (mut table, torn, erased) = opening.run(known)?;
+        let Found {
+            mut table,
+            torn,
+            erased,
+            proven,
+        } = opening.run(known)?;
         let name = segment::name_of(table.end().segment);
         let failed = |source| Error::io("sync", &name, source);
         let file = disk.open(&name, Access::Write).map_err(failed)?;
         // The last frame may have been read from a cache that never reached the disk; the next
         // frame will say that it is durable.
+        renew(&*file, &table, proven).map_err(failed)?;
         file.sync().map_err(failed)?;
         disk.sync_folder(segment::FOLDER).map_err(failed)?;
         table.settle();

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use super::blanks::{Blanks, Erases, Unproven};
 use super::entry::{Fault, OVERHEAD, extent, leaf};
-use super::frame::Frame;
+use super::frame::{self, Frame};
 use super::search::Search;
 use super::segment::{self, HeaderFault, SegmentHeader};
 use super::table::{End, Place, Table, check};
@@ -20,6 +20,20 @@ pub(super) struct Opening<'a> {
     pub(super) watermark: u64,
     pub(super) erases: Erases,
     pub(super) blanks: Blanks,
+    /// The number of entries that a frame behind them says were durable when it was written.
+    pub(super) proven: u64,
+}
+
+/// What the pass found.
+pub(super) struct Found {
+    /// Where the entries lie.
+    pub(super) table: Table,
+    /// What was set aside.
+    pub(super) torn: Option<Torn>,
+    /// What erasures in this part list.
+    pub(super) erased: Vec<u64>,
+    /// How many entries are known to be durable.
+    pub(super) proven: u64,
 }
 
 /// Where a pass met bytes that are not a whole frame.
@@ -41,11 +55,8 @@ impl Tear {
 }
 
 impl Opening<'_> {
-    /// Returns where the entries lie, what was set aside, and what erasures in this part list.
-    pub(super) fn run(
-        mut self,
-        known: Option<Known>,
-    ) -> Result<(Table, Option<Torn>, Vec<u64>), Error> {
+    /// Proves what lies behind the known mark, and sets aside what was torn.
+    pub(super) fn run(mut self, known: Option<Known>) -> Result<Found, Error> {
         let numbers = segment::numbers(self.disk)?;
         let mut table = match known {
             Some(known) => self.resume(known, &numbers)?,
@@ -69,11 +80,12 @@ impl Opening<'_> {
         }
         // Nothing is changed before everything is proven.
         let torn = tear.map(|tear| torn::set_aside(self.disk, &tear));
-        Ok((
+        Ok(Found {
             table,
-            torn.transpose()?,
-            self.blanks.listed.into_iter().collect(),
-        ))
+            torn: torn.transpose()?,
+            erased: self.blanks.listed.into_iter().collect(),
+            proven: self.proven,
+        })
     }
 
     /// Returns the table up to a mark, of segments that are there and end where they must.
@@ -221,6 +233,7 @@ impl Pass<'_, '_> {
                 Ok(_) => return Ok(Ok(Some("frame does not continue the sequence"))),
                 Err(reason) => return Ok(Ok(Some(reason))),
             };
+            self.opening.proven = self.opening.proven.max(frame.synced);
             places.clear();
             let head = match self.entries(&frame, &at, &mut places)? {
                 Ok(head) => head,
@@ -322,6 +335,34 @@ fn require(numbers: &[u32], number: u32, sequence: u64) -> Result<(), Error> {
         Err(_) => Err(damage(number, 0, sequence, "the segment is missing")),
     }
 }
+
+/// Writes once more what no frame proves to be durable, in place, for the sync that follows.
+///
+/// After a failed sync the system may call pages clean that never reached the disk, and go on
+/// reading them from its cache: a later process sees whole frames that no sync of its own would
+/// write.
+pub(super) fn renew(file: &dyn DiskFile, table: &Table, proven: u64) -> io::Result<()> {
+    let end = table.end();
+    let mut offset = match table.locate(proven) {
+        Some(place) if place.segment == end.segment && place.offset > FIRST_ENTRY => {
+            place.offset.saturating_sub(frame::HEADER_LEN as u64)
+        }
+        // Everything is proven, and with the entries the header before them.
+        None if end.offset > segment::HEADER_LEN as u64 => return Ok(()),
+        // No frame of this segment proves its header.
+        _ => 0,
+    };
+    let mut window = Window::new(file, end.offset, SEQUENTIAL);
+    while offset < end.offset {
+        let part = window.ahead(offset, 1)?;
+        file.write_at(part, offset)?;
+        offset = offset.saturating_add(part.len() as u64);
+    }
+    Ok(())
+}
+
+/// Where the first entry of a segment lies.
+const FIRST_ENTRY: u64 = (segment::HEADER_LEN + frame::HEADER_LEN) as u64;
 
 fn damage(segment: u32, offset: u64, sequence: u64, reason: &'static str) -> Error {
     Error::Damaged {

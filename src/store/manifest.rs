@@ -62,6 +62,17 @@ impl Manifest {
         Ok(())
     }
 
+    /// Makes sure that what was read is durable: whoever wrote it may have been killed between the
+    /// renaming and the sync of the directory, and a power cut later would take the store away.
+    pub(super) fn settle(&self, disk: &dyn Disk) -> Result<(), Error> {
+        let failed = |source| ledger::Error::Io {
+            action: "sync the folder of",
+            name: NAME.into(),
+            source,
+        };
+        Ok(disk.sync_folder("").map_err(failed)?)
+    }
+
     /// Reads the file of the store at `path`; none means that no store was created there.
     pub(super) fn read(disk: &dyn Disk, path: &Path) -> Result<Option<Self>, Error> {
         let failed = |source| ledger::Error::Io {

@@ -70,7 +70,29 @@ impl Store {
         prepare_folder(path, options.create)?;
         let disk = Arc::new(FileDisk::new(path));
         let text = text::Place::Folder(path.join("text"));
-        Self::open_on(disk, &text, path, options)
+        Self::join(disk, &text, path, options)
+    }
+
+    /// Opens the store on a disk of the caller's, and creates it if [`Options::create`] allows.
+    ///
+    /// The text view is in memory and fed from the ledger at every open.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use grainstore::ledger::MemoryDisk;
+    /// use grainstore::{Draft, Options, Store};
+    ///
+    /// let disk = MemoryDisk::default();
+    /// let open = || Store::open_on(Arc::new(disk.clone()), Options::default());
+    /// let address = open()?.put(Draft::event("hello"))?;
+    /// assert!(open()?.exists(&address)?);
+    /// # Ok::<(), grainstore::store::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn open_on(disk: Arc<dyn Disk>, options: Options) -> Result<Self, Error> {
+        Self::join(disk, &text::Place::Memory, Path::new("memory"), options)
     }
 
     /// Creates a store in memory, which is gone when its last handle is.
@@ -78,15 +100,14 @@ impl Store {
     /// # Errors
     /// `ERR_NO_RANDOMNESS`.
     pub fn in_memory(options: Options) -> Result<Self, Error> {
-        let disk = Arc::new(MemoryDisk::default());
         let options = Options {
             ballast_bytes: 0,
             ..options
         };
-        Self::open_on(disk, &text::Place::Memory, Path::new("memory"), options)
+        Self::open_on(Arc::new(MemoryDisk::default()), options)
     }
 
-    pub(super) fn open_on(
+    fn join(
         disk: Arc<dyn Disk>,
         place: &text::Place,
         path: &Path,
@@ -109,6 +130,7 @@ impl Store {
         };
         let (manifest, index, ledger) = match found {
             Some(manifest) => {
+                manifest.settle(&*disk)?;
                 let (index, known) = open_index(&disk, &manifest, &options, &mut opened)?;
                 let ledger = open_ledger(&disk, &manifest, &index, known, &options, &mut opened)?;
                 (manifest, index, ledger)

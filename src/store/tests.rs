@@ -135,8 +135,7 @@ fn open(disk: &GateDisk, durability: Durability) -> Result<Store, Error> {
         ballast_bytes: 0,
         ..Options::default()
     };
-    let place = text::Place::Memory;
-    Store::open_on(Arc::new(disk.clone()), &place, Path::new("gate"), options)
+    Store::open_on(Arc::new(disk.clone()), options)
 }
 
 fn belief(object: &str) -> Draft {

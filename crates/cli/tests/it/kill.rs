@@ -9,7 +9,14 @@ use std::thread;
 use crate::command::{Home, binary, event};
 
 const LINES: u64 = 10_000;
-const RUNS: u64 = 30;
+/// How many times a put is killed; `GRAINSTORE_KILLS` says another number when this is compiled.
+const RUNS: u64 = match option_env!("GRAINSTORE_KILLS") {
+    Some(text) => match u64::from_str_radix(text, 10) {
+        Ok(runs) => runs,
+        Err(_) => 30,
+    },
+    None => 30,
+};
 
 /// Of these runs the put is done again to its end.
 const AGAIN: [u64; 2] = [7, 21];
@@ -18,7 +25,7 @@ const AGAIN: [u64; 2] = [7, 21];
 fn what_was_acknowledged_survives_a_kill() {
     let lines: String = (0..LINES).map(|number| event("killed", number)).collect();
     let mut random = Random(0x6772_6169_6e73);
-    let mut torn = 0;
+    let (mut torn, mut seen) = (0, 0);
     for run in 0..RUNS {
         let home = Home::new();
         let path = home.path("memory.grains");
@@ -34,6 +41,7 @@ fn what_was_acknowledged_survives_a_kill() {
         assert_eq!(ran.code, 0, "run {run}: {ran:?}");
         torn += u32::from(ran.stderr.contains("a crash left"));
         let here: BTreeSet<_> = ran.stdout.lines().collect();
+        seen += acknowledged.len();
         let lost = acknowledged.iter().find(|one| !here.contains(one.as_str()));
         assert_eq!(lost, None, "run {run}, {wanted} printed");
         let ran = home.run(&["check"]);
@@ -48,7 +56,7 @@ fn what_was_acknowledged_survives_a_kill() {
             assert_eq!(listed, printed.into_iter().collect());
         }
     }
-    println!("{RUNS} kills, {torn} torn tails");
+    println!("{RUNS} kills, {seen} acknowledged grains, none lost; {torn} torn tails");
 }
 
 /// Returns what a `put -` printed until it was killed, a while after `wanted` addresses.

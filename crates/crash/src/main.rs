@@ -1,0 +1,113 @@
+//! Runs the crash programme and prints what it did; `docs/reliability.md` says what it means.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a command")]
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use grainstore_crash::{Arguments, Campaign, STEPS, Sweep, flips, planted, random_ops, store_ops};
+
+fn main() -> ExitCode {
+    let mut words = std::env::args().skip(1);
+    let command = words.next().unwrap_or_default();
+    let arguments = Arguments::new(words);
+    let outcome = match command.as_str() {
+        "states" => states(&arguments),
+        "faults" => faults(&arguments),
+        "planted" => plant(&arguments),
+        "flips" => flip(&arguments),
+        "operations" => operations(&arguments),
+        "replay" => arguments.replay().map(|told| {
+            println!("{told}");
+            true
+        }),
+        _ => Err(USAGE.into()),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(what) => {
+            eprintln!("{what}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn states(arguments: &Arguments) -> Result<bool, String> {
+    let campaign = Campaign {
+        seeds: arguments.seeds(1..u64::MAX)?,
+        steps: arguments.get("steps", STEPS)?,
+        second_percent: arguments.get("second", 25)?,
+        states_max: arguments.get("states", 20_000)?,
+        jobs: arguments.get("jobs", 2)?,
+    };
+    let report = campaign.run();
+    println!("{report}");
+    Ok(report.failures.is_empty())
+}
+
+fn faults(arguments: &Arguments) -> Result<bool, String> {
+    let mut sound = true;
+    for seed in arguments.seeds(1..4)? {
+        let sweep = Sweep {
+            seed,
+            steps: arguments.get("steps", 10)?,
+            every: arguments.get("every", 1)?,
+        };
+        let report = sweep.run();
+        println!("seed {seed}: {report}");
+        sound &= report.failures.is_empty();
+    }
+    Ok(sound)
+}
+
+fn plant(arguments: &Arguments) -> Result<bool, String> {
+    let found = planted(arguments.get("states", 20_000)?, &mut |one| {
+        println!("{one}");
+    });
+    let missed = found.iter();
+    Ok(missed
+        .filter(|one| one.is_applicable)
+        .all(|one| one.states.is_some()))
+}
+
+fn flip(arguments: &Arguments) -> Result<bool, String> {
+    let folder: PathBuf = arguments.get("folder", std::env::temp_dir())?;
+    let folder = folder.join(format!("grainstore-flips-{}", std::process::id()));
+    let outcome = flips(
+        &folder,
+        arguments.get("seed", 1)?,
+        arguments.get("every", 1)?,
+    );
+    drop(std::fs::remove_dir_all(&folder));
+    let flips = outcome?;
+    println!("{flips}");
+    let mut files = flips.files.values();
+    Ok(files.all(|file| file.failures.is_empty()))
+}
+
+fn operations(arguments: &Arguments) -> Result<bool, String> {
+    let each = arguments.get("operations", 500)?;
+    if let Ok(path) = arguments.get("input", String::new())
+        && !path.is_empty()
+    {
+        let input = std::fs::read(&path).map_err(|error| format!("{path}: {error}"))?;
+        println!("{} operations", store_ops(&input)?);
+        return Ok(true);
+    }
+    let mut total = 0;
+    for seed in arguments.seeds(1..201)? {
+        total += random_ops(seed, each).map_err(|what| format!("OPS seed={seed}: {what}"))?;
+    }
+    println!("{total} operations as the map says");
+    Ok(true)
+}
+
+const USAGE: &str = "\
+usage: grainstore-crash COMMAND [NAME=VALUE]...
+  states      states=20000 seeds=1..N steps=20 second=25 jobs=2   crash after every operation
+  faults      seeds=1..4 steps=10 every=1                         every operation fails
+  planted     states=20000                                        faults that must be found
+  flips       seed=1 every=1 folder=/tmp                          every bit of a small store
+  operations  seeds=1..201 operations=500 | input=FILE            against a plain map
+  replay      what a failure printed";

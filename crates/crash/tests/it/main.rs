@@ -1,0 +1,64 @@
+//! The crash programme in short; `just crash` runs it in long.
+
+#![expect(
+    clippy::print_stdout,
+    reason = "the figures are printed by the runs themselves"
+)]
+
+use grainstore_crash::{Campaign, Sweep, flips, planted, random_ops};
+
+#[test]
+fn whatever_a_crash_leaves_the_store_is_a_prefix_of_what_was_written() {
+    let campaign = Campaign {
+        states_max: 700,
+        steps: 12,
+        second_percent: 25,
+        jobs: 2,
+        ..Campaign::default()
+    };
+    let report = campaign.run();
+    println!("{report}");
+    assert!(report.failures.is_empty(), "{report}");
+    assert!(report.states >= 700 && report.doubles > 100, "{report}");
+}
+
+#[test]
+fn whatever_operation_fails_and_however_nothing_acknowledged_is_lost() {
+    let sweep = Sweep {
+        seed: 2,
+        steps: 6,
+        every: 3,
+    };
+    let report = sweep.run();
+    println!("{report}");
+    assert!(report.failures.is_empty(), "{report}");
+    assert!(report.writes > 50 && report.full > 2 && report.reads > 5);
+}
+
+#[test]
+fn every_fault_that_is_planted_is_found() {
+    let found = planted(3_000, &mut |one| println!("{one}"));
+    let missed = found.iter();
+    let mut missed = missed.filter(|one| one.is_applicable && one.states.is_none());
+    assert_eq!(missed.next(), None);
+    let count = found.iter().filter(|one| one.states.is_some()).count();
+    assert!(count >= 10, "only {count}");
+}
+
+#[test]
+fn a_flipped_bit_is_reported_or_read_by_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let flips = flips(folder.path(), 1, 211).unwrap();
+    println!("{flips}");
+    for (name, of) in &flips.files {
+        assert!(of.failures.is_empty(), "{flips}");
+        let may_be_silent = name == "LOCK" || name.starts_with("text/");
+        assert!(may_be_silent || of.unreferenced.is_empty(), "{flips}");
+    }
+}
+
+#[test]
+fn a_hundred_thousand_operations_are_what_a_plain_map_says() {
+    let operations: u64 = (1..=500).map(|seed| random_ops(seed, 200).unwrap()).sum();
+    assert_eq!(operations, 100_000);
+}
