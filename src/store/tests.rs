@@ -1,7 +1,6 @@
 //! What only a disk that waits or fails shows of the write path.
 
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -11,7 +10,6 @@ use parking_lot::{Condvar, Mutex};
 use super::{Durability, Error, Options, Store};
 use crate::grain::{Draft, Grain, Time};
 use crate::ledger::{Access, Disk, DiskFile, Lock, MemoryDisk};
-use crate::text;
 
 /// A disk whose syncs wait at a gate, or fail; it counts them.
 #[derive(Debug, Clone, Default)]
