@@ -46,6 +46,10 @@ replay *line:
 demo:
     cargo run --quiet --release --package grainstore-cli -- demo
 
+# The engine beside SQLite, fjall and redb (docs/benchmarks.md); `just bench --quick` is a smoke test
+bench *arguments:
+    cargo run --quiet --release --manifest-path benches/Cargo.toml --bin engine -- {{arguments}}
+
 # What the fuzz targets start from
 seeds:
     cargo run --quiet --manifest-path fuzz/Cargo.toml --example seeds

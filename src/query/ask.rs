@@ -61,7 +61,7 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// `ERR_FILTER`; storage errors; `ERR_TEXT`.
+    /// `ERR_FILTER`; storage errors; `ERR_TEXT`, also for a store opened without its text view.
     pub fn search(&self, text: &str, filter: &Filter, limit: usize) -> Result<Envelope, Error> {
         let snapshot = self.snapshot();
         let rows = filter.rows(&snapshot)?;
@@ -70,7 +70,7 @@ impl Store {
             passes && row < snapshot.watermark() && filter.shows(&snapshot, row)
         };
         let query = text::Query::parse(&nfc(text));
-        let hits = self.text_view().search(&query, limit, &accept)?;
+        let hits = self.text_view()?.search(&query, limit, &accept)?;
         let mut envelope = Envelope {
             total: u64::try_from(hits.total).unwrap_or(u64::MAX),
             total_is_lower_bound: hits.total_is_lower_bound,

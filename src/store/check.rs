@@ -6,6 +6,7 @@ use crate::codec::{ContentAddress, Profile};
 use crate::grain::Grain;
 use crate::index::{self, Batch, Comparison};
 use crate::ledger::{self, Entry, FileDisk, Kind};
+use crate::text::Text;
 
 use super::manifest::Manifest;
 use super::open::Inner;
@@ -86,7 +87,8 @@ impl Store {
             }
             inner.check_entries(&mut report)?;
         }
-        if inner.text.watermark() < inner.ledger.len() {
+        let behind = |text: &Text| text.watermark() < inner.ledger.len();
+        if inner.text.as_ref().is_some_and(behind) {
             let message = "the text view lags behind; the next open catches up";
             report.find("text-behind", Severity::Warning, message);
         }

@@ -154,7 +154,7 @@ impl Inner {
         writer.last = now;
         self.apply(&rows, frame, now)?;
         writer.halted = false;
-        self.feed(&rows, frame);
+        self.feed_text(&rows, frame);
         Ok(rows)
     }
 
@@ -174,20 +174,6 @@ impl Inner {
         self.index.publish(batch, rows.end);
         self.settle();
         Ok(())
-    }
-
-    fn feed(&self, rows: &Range<u64>, frame: &Frame) {
-        for (row, item) in rows.clone().zip(&frame.items) {
-            // The grain is durable and indexed: a full disk under the text view must not make the
-            // caller believe otherwise. The next open feeds the view from its watermark.
-            if let Item::Grain(grain, _) = item
-                && let Err(error) = self.feed_text(row, grain)
-            {
-                tracing::warn!(%error, row, "the text view missed a row");
-                return;
-            }
-        }
-        self.text.advance(rows.end);
     }
 }
 
@@ -271,11 +257,11 @@ impl Shared {
 /// The entries of one atomic batch.
 #[derive(Debug, Default)]
 pub(super) struct Frame {
-    items: Vec<Item>,
+    pub(super) items: Vec<Item>,
 }
 
 #[derive(Debug)]
-enum Item {
+pub(super) enum Item {
     Grain(Box<Grain>, Option<Binding>),
     Record(Kind, Vec<u8>),
 }

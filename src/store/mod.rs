@@ -18,6 +18,7 @@ mod read;
 mod replay;
 mod stats;
 mod supersede;
+mod text_view;
 mod turns;
 mod write;
 

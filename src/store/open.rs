@@ -1,17 +1,16 @@
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::grain::{Grain, Time};
+use crate::grain::Time;
 use crate::index::{Index, Snapshot};
-use crate::ledger::{Ballast, Disk, FileDisk, Kind, Known, Ledger, Lock, MemoryDisk, Torn};
-use crate::text::{self, Document, Text};
+use crate::ledger::{Ballast, Disk, FileDisk, Known, Ledger, Lock, MemoryDisk, Torn};
+use crate::text::{self, Text};
 
 use super::commit::{Queue, Writer};
 use super::manifest::{self, Manifest};
-use super::{Create, Error, Options, entry};
+use super::{Create, Error, Options, entry, text_view};
 
 /// A store of grains. Cheap to clone, and usable from any thread.
 ///
@@ -36,7 +35,8 @@ pub(super) struct Inner {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) ledger: Ledger,
     pub(super) index: Index,
-    pub(super) text: Text,
+    /// None for a store opened without its text view.
+    pub(super) text: Option<Text>,
     /// Held by whoever changes something, from the decision to the acknowledgement.
     ///
     /// Free to whoever's turn it is: nobody waits here.
@@ -144,10 +144,7 @@ impl Store {
                 (manifest, index, ledger)
             }
         };
-        let (text, text_opened) = Text::open(place, ledger.len(), options.text)?;
-        if let text::Opened::Rebuilt { reason } = text_opened {
-            opened.text_rebuilt = Some(reason);
-        }
+        let text = text_view::open(place, ledger.len(), options.text, &mut opened)?;
         let ballast = Ballast::new(BALLAST, options.ballast_bytes);
         if let Err(error) = ballast.restore(&*disk) {
             tracing::warn!(%error, "no room is kept for erasing on a full disk");
@@ -173,16 +170,6 @@ impl Store {
     /// Returns what was found when the store was opened.
     pub fn opened(&self) -> &Opened {
         &self.inner.opened
-    }
-
-    /// Commits the text view, so that the next open need not feed it again.
-    ///
-    /// Grains are durable without it; it only saves time.
-    ///
-    /// # Errors
-    /// `ERR_TEXT`.
-    pub fn flush_text(&self) -> Result<(), Error> {
-        Ok(self.inner.text.close()?)
     }
 
     /// Returns a view of the index as it is now: rows of the ledger, and nothing of what is in
@@ -217,10 +204,6 @@ impl Store {
     pub(crate) fn snapshot(&self) -> Snapshot {
         self.inner.index.snapshot()
     }
-
-    pub(crate) fn text_view(&self) -> &Text {
-        &self.inner.text
-    }
 }
 
 impl Inner {
@@ -230,30 +213,7 @@ impl Inner {
         if let Some(last) = self.ledger.len().checked_sub(1) {
             self.writer.lock().last = Time::from_ms(self.ledger.read(last)?.header.time_ms);
         }
-        let mut failed = None;
-        self.ledger.scan(self.text.watermark(), &mut |entry| {
-            if entry.header.kind == Kind::Grain
-                && let Ok(grain) = Grain::from_proven(entry.body.to_vec())
-            {
-                failed = self.feed_text(entry.header.sequence, &grain).err();
-            }
-            match failed {
-                Some(_) => ControlFlow::Break(()),
-                None => ControlFlow::Continue(()),
-            }
-        })?;
-        match failed {
-            Some(error) => Err(error),
-            None => {
-                self.text.advance(self.ledger.len());
-                Ok(())
-            }
-        }
-    }
-
-    pub(super) fn feed_text(&self, row: u64, grain: &Grain) -> Result<(), Error> {
-        let passages = grain.wording().into_iter().map(|(_, words)| words);
-        Ok(self.text.add(row, passages.collect::<Document>())?)
+        self.catch_up_text()
     }
 }
 
@@ -262,13 +222,7 @@ impl Drop for Inner {
         if let Err(error) = self.ledger.sync() {
             tracing::warn!(%error, "closing without knowing that the last writes are durable");
         }
-        // A short run leaves its few rows for the next open to feed: a commit costs more.
-        let uncommitted = self.ledger.len().saturating_sub(self.text.committed());
-        if uncommitted >= WORTH_A_COMMIT
-            && let Err(error) = self.text.close()
-        {
-            tracing::warn!(%error, "closing without committing the text view");
-        }
+        self.close_text();
         let active = self.index.active();
         if active.end - active.start >= WORTH_A_RUN {
             self.freeze();
@@ -408,6 +362,3 @@ const BALLAST: &str = "ballast";
 
 /// Entries that are quicker written to a run now than applied at every open.
 const WORTH_A_RUN: u64 = 4_096;
-
-/// Rows that are quicker committed now than fed at every open.
-const WORTH_A_COMMIT: u64 = 1024;

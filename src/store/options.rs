@@ -38,8 +38,9 @@ pub struct Options {
     pub ledger: ledger::Options,
     /// How the index works and what it may use.
     pub index: index::Options,
-    /// What the text view may use.
-    pub text: text::Options,
+    /// What the text view may use; none opens the store without it, and searching is an error.
+    /// The next open with it feeds it what it missed.
+    pub text: Option<text::Options>,
 }
 
 impl Default for Options {
@@ -53,7 +54,7 @@ impl Default for Options {
             ballast_bytes: 4 << 20,
             ledger: ledger::Options::default(),
             index: index::Options::default(),
-            text: text::Options::default(),
+            text: Some(text::Options::default()),
         }
     }
 }

@@ -2,7 +2,8 @@ use std::path::PathBuf;
 
 /// Why the view could not be opened, written or read.
 ///
-/// The view is derived, so no variant means lost data: either the world failed, or this is a bug.
+/// The view is derived, so no variant means lost data: it is off, the world failed, or this is a
+/// bug.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -14,6 +15,9 @@ pub enum Error {
         /// What the system says.
         source: std::io::Error,
     },
+    /// The store was opened without the view.
+    #[error("this store was opened without its text view (Options::text)")]
+    Off,
     /// The index library refused.
     #[error("text index, while {doing}")]
     Index {
@@ -28,7 +32,7 @@ impl Error {
     /// Returns `ERR_TEXT`: no specification names a fault of a derived view.
     pub const fn code(&self) -> &'static str {
         match self {
-            Self::Folder { .. } | Self::Index { .. } => "ERR_TEXT",
+            Self::Folder { .. } | Self::Off | Self::Index { .. } => "ERR_TEXT",
         }
     }
 

@@ -42,6 +42,26 @@ fn memory() -> Store {
     Store::in_memory(at(1_768_471_200_000).0).unwrap()
 }
 
+#[test]
+fn a_store_opened_without_its_text_view_refuses_searches_and_feeds_it_when_it_is_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let without = Options {
+        text: None,
+        ..at(1).0
+    };
+    let store = Store::open(folder.path(), without).unwrap();
+    let address = store.put(Draft::event("green tea")).unwrap();
+    let refused = store.search("tea", &Filter::new(), 10).unwrap_err();
+    assert_eq!(refused.code(), "ERR_TEXT");
+    store.flush_text().unwrap();
+    assert!(store.check().unwrap().findings.is_empty());
+    drop(store);
+
+    let store = Store::open(folder.path(), at(1).0).unwrap();
+    let found = store.search("tea", &Filter::new(), 10).unwrap();
+    assert_eq!(found.results[0].address, address);
+}
+
 fn prefers(object: &str) -> Draft {
     Draft::belief("user", "mg:prefers", object).confidence(0.9)
 }

@@ -34,10 +34,10 @@ pub(crate) fn options(seed: u64, nth: u64) -> Options {
             background: false,
             ..index::Options::default()
         },
-        text: text::Options {
+        text: Some(text::Options {
             background: false,
             ..text::Options::default()
-        },
+        }),
         ballast_bytes: 0,
         ..Options::default()
     }

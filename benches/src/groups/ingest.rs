@@ -1,0 +1,147 @@
+//! Storing many grains in durable batches.
+
+use std::time::Instant;
+
+use crate::Result;
+use crate::data::{Chunk, Generator};
+use crate::machine::{self, Counters};
+use crate::report::{Bound, Report, Table};
+use crate::setup::{Engine, Settings, rotated};
+
+/// What one engine did in one round.
+#[derive(Debug)]
+struct Measured {
+    seconds: f64,
+    counters: Counters,
+    disk_bytes: u64,
+}
+
+/// Batches of 1000, all indexes, no text: speed, processor time, bytes written, disk.
+pub fn by_thousands(settings: &Settings, report: &mut Report) -> Result<()> {
+    let chunk = corpus(settings.sizes.ingest)?;
+    let measured = rounds(settings, &Engine::ALL, &chunk, 1_000, false)?;
+    let bounds = [None, at_least(6.0), at_least(3.0), at_least(8.0)];
+    speed(report, &measured, &chunk, "batch 1000, no text", &bounds);
+    costs(report, &measured, &chunk, "no text", [6.0, 1.9]);
+    Ok(())
+}
+
+/// Batches of 100.
+pub fn by_hundreds(settings: &Settings, report: &mut Report) -> Result<()> {
+    let chunk = corpus(settings.sizes.small_batches)?;
+    let measured = rounds(settings, &Engine::ALL, &chunk, 100, false)?;
+    let bounds = [None, at_least(5.0), at_least(2.5), None];
+    speed(report, &measured, &chunk, "batch 100, no text", &bounds);
+    Ok(())
+}
+
+/// Batches of 1000 until every word is in the full-text index.
+pub fn with_text(settings: &Settings, report: &mut Report) -> Result<()> {
+    let chunk = corpus(settings.sizes.ingest)?;
+    let measured = rounds(settings, &Engine::WITH_TEXT, &chunk, 1_000, true)?;
+    let title = "batch 1000, everything searchable at the end";
+    speed(report, &measured, &chunk, title, &[None, at_least(3.0)]);
+    costs(report, &measured, &chunk, "with text", [14.0, 2.2]);
+    Ok(())
+}
+
+fn corpus(grains: u64) -> Result<Chunk> {
+    Generator::new(1, grains).chunk(usize::try_from(grains)?)
+}
+
+const fn at_least(bound: f64) -> Option<Bound> {
+    Some(Bound::AtLeast(bound))
+}
+
+/// Measures engines round by round, each going first in its turn.
+fn rounds(
+    settings: &Settings,
+    engines: &[Engine],
+    chunk: &Chunk,
+    batch_len: usize,
+    text: bool,
+) -> Result<Vec<(Engine, Vec<Measured>)>> {
+    let mut all: Vec<_> = engines.iter().map(|engine| (*engine, Vec::new())).collect();
+    for round in 0..settings.rounds {
+        for place in rotated(engines.len(), round) {
+            let (engine, measured) = &mut all[place];
+            eprintln!("ingest: round {}, {}", round + 1, engine.name());
+            measured.push(measure(settings, *engine, chunk, batch_len, text)?);
+        }
+    }
+    Ok(all)
+}
+
+fn measure(
+    settings: &Settings,
+    engine: Engine,
+    chunk: &Chunk,
+    batch_len: usize,
+    text: bool,
+) -> Result<Measured> {
+    let folder = settings.temporary()?;
+    let batches = chunk.batches(batch_len);
+    let mut peer = engine.open(folder.path(), text)?;
+    let before = Counters::now()?;
+    let start = Instant::now();
+    for batch in batches {
+        peer.put_batch(batch)?;
+    }
+    if text {
+        peer.index_text()?;
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    // What is left for later is counted too, though nobody waits for it.
+    peer.settle()?;
+    drop(peer);
+    Ok(Measured {
+        seconds,
+        counters: Counters::now()?.since(&before),
+        disk_bytes: machine::disk_bytes(folder.path())?,
+    })
+}
+
+fn speed(
+    report: &mut Report,
+    all: &[(Engine, Vec<Measured>)],
+    chunk: &Chunk,
+    title: &str,
+    bounds: &[Option<Bound>],
+) {
+    let grains = chunk.drafts.len() as f64;
+    let mut table = Table::new(format!("Ingest, {title}"), "grains/s");
+    for ((engine, measured), bound) in all.iter().zip(bounds) {
+        let rounds = measured.iter().map(|one| grains / one.seconds).collect();
+        table.row(engine.name(), rounds, *bound);
+    }
+    report.table(&table);
+}
+
+fn costs(
+    report: &mut Report,
+    all: &[(Engine, Vec<Measured>)],
+    chunk: &Chunk,
+    title: &str,
+    [cpu_us, disk]: [f64; 2],
+) {
+    let grains = chunk.drafts.len() as f64;
+    let blob_bytes = chunk.blob_bytes() as f64;
+    let mut print = |what: &str, unit: &str, bound, value: &dyn Fn(&Measured) -> f64| {
+        let mut table = Table::new(format!("{what}, {title}"), unit);
+        for (place, (engine, measured)) in all.iter().enumerate() {
+            let rounds = measured.iter().map(value).collect();
+            table.row(engine.name(), rounds, if place == 0 { bound } else { None });
+        }
+        report.table(&table);
+    };
+    let at_most = |bound| Some(Bound::AtMost(bound));
+    print("Processor time", "µs per grain", at_most(cpu_us), &|one| {
+        one.counters.cpu.as_secs_f64() * 1e6 / grains
+    });
+    print("Bytes written", "per blob byte", None, &|one| {
+        one.counters.written as f64 / blob_bytes
+    });
+    print("Disk", "bytes per blob byte", at_most(disk), &|one| {
+        one.disk_bytes as f64 / blob_bytes
+    });
+}

@@ -1,0 +1,27 @@
+//! The groups of measurements; each prints its tables.
+
+pub mod ingest;
+pub mod single;
+pub mod read;
+pub mod questions;
+pub mod large;
+pub mod reopen;
+
+use crate::Result;
+use crate::report::Report;
+use crate::setup::Settings;
+
+/// A group: what it prints is what it returns.
+type Run = fn(&Settings, &mut Report) -> Result<()>;
+
+/// The groups by name, in the order in which they run.
+pub const GROUPS: [(&str, Run); 8] = [
+    ("ingest", ingest::by_thousands),
+    ("ingest100", ingest::by_hundreds),
+    ("text", ingest::with_text),
+    ("single", single::run),
+    ("read", read::with_all),
+    ("million", read::at_a_million),
+    ("scale", large::run),
+    ("reopen", reopen::run),
+];

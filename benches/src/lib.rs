@@ -1,0 +1,24 @@
+//! What the measurements share: generated grains, the store and its peers behind one trait, and
+//! the tables.
+//!
+//! `cargo run --release --bin engine` measures the engine, `--bin encode` the encoding;
+//! docs/benchmarks.md says what and how.
+
+pub mod data;
+pub mod facts;
+pub mod peer;
+pub mod ours;
+pub mod sqlite;
+pub mod fjall;
+pub mod redb;
+pub mod floor;
+pub mod machine;
+pub mod report;
+pub mod setup;
+pub mod groups;
+
+/// What ends a measurement: it is printed, and there is nothing to handle.
+pub type Error = Box<dyn std::error::Error + Send + Sync>;
+
+/// The result of anything here.
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,99 @@
+//! The store that is measured, through its public door.
+
+use std::path::Path;
+
+use grainstore::index::{self, Family};
+use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
+
+use crate::Result;
+use crate::peer::{Found, Pattern, Peer, Words};
+
+/// This store.
+#[derive(Debug)]
+pub struct Ours(Store);
+
+impl Ours {
+    /// Opens the store in a folder, with or without its text view.
+    pub fn open(folder: &Path, text: bool) -> Result<Self> {
+        Ok(Self(Store::open(folder, options(text))?))
+    }
+
+    /// Returns the store.
+    pub const fn store(&self) -> &Store {
+        &self.0
+    }
+}
+
+/// Returns how the measured stores are opened: as by default, but for the text view.
+pub fn options(text: bool) -> Options {
+    let mut options = Options::default();
+    if !text {
+        options.text = None;
+    }
+    options
+}
+
+impl Peer for Ours {
+    fn put_batch(&mut self, drafts: Vec<Draft>) -> Result<()> {
+        self.0.put_batch(drafts)?;
+        Ok(())
+    }
+
+    fn index_text(&mut self) -> Result<()> {
+        Ok(self.0.flush_text()?)
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        self.0.merge_index()?;
+        self.index_text()
+    }
+
+    fn get(&self, address: &ContentAddress) -> Result<Option<Vec<u8>>> {
+        Ok(self.0.get(address)?.map(|grain| grain.into_blob()))
+    }
+
+    fn triples(&self, pattern: &Pattern<'_>, limit: usize) -> Result<Found> {
+        let snapshot = self.0.index_snapshot();
+        let pattern = index::Pattern {
+            subject: pattern.subject,
+            relation: pattern.relation,
+            object: pattern.object,
+        };
+        let rows = snapshot.triples(&pattern).take(limit);
+        Ok(Found::Rows(rows.collect::<std::result::Result<_, _>>()?))
+    }
+
+    fn in_time(&self, from_ms: i64, to_ms: i64) -> Result<Found> {
+        let snapshot = self.0.index_snapshot();
+        let (from, to) = (Time::from_ms(from_ms), Time::from_ms(to_ms));
+        let rows = snapshot.in_time(Family::CreatedAt, Some(from), Some(to));
+        Ok(Found::Rows(rows.collect::<std::result::Result<_, _>>()?))
+    }
+
+    fn search(&self, words: &Words, limit: usize) -> Result<Found> {
+        let found = self.0.search(&query_of(words), &Filter::new(), limit)?;
+        let addresses = found.results.iter().map(|found| found.address);
+        Ok(Found::Addresses(addresses.collect()))
+    }
+
+    fn count(&self, words: &Words) -> Result<u64> {
+        let found = self.0.search(&query_of(words), &Filter::new(), 1)?;
+        if found.total_is_lower_bound {
+            return Err("the sample has words that are too frequent to be counted".into());
+        }
+        Ok(found.total)
+    }
+
+    fn address_of(&self, row: u64) -> Result<ContentAddress> {
+        let page = self.0.list(row.checked_sub(1), 1)?;
+        Ok(*page.addresses.first().ok_or("there is no such row")?)
+    }
+}
+
+fn query_of(words: &Words) -> String {
+    match words {
+        Words::Term(word) => word.clone(),
+        Words::And(one, other) => format!("+{one} +{other}"),
+        Words::Phrase(first, second) => format!("\"{first} {second}\""),
+    }
+}

@@ -1,0 +1,127 @@
+//! What is run, how much of it, and where.
+
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::Result;
+use crate::fjall::Fjall;
+use crate::ours::Ours;
+use crate::peer::Peer;
+use crate::redb::Redb;
+use crate::sqlite::Sqlite;
+
+/// What the command was asked.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// How often everything is measured.
+    pub rounds: usize,
+    /// The group to run; all of them if absent.
+    pub only: Option<String>,
+    /// Where folders are made and deleted.
+    pub folder: PathBuf,
+    /// How many grains.
+    pub sizes: Sizes,
+}
+
+/// How many grains each group takes.
+#[derive(Debug, Clone, Copy)]
+pub struct Sizes {
+    /// Ingest in batches of 1000, and what large stores are compared with.
+    pub ingest: u64,
+    /// Ingest in batches of 100.
+    pub small_batches: u64,
+    /// Single puts in a turn by one thread; each of 64 does a fifth of that.
+    pub single: u64,
+    /// Reads.
+    pub read: u64,
+    /// What stands for a million.
+    pub large: u64,
+    /// What is not flushed when the process is killed.
+    pub unflushed: u64,
+    /// Questions of each kind in a round.
+    pub questions: u64,
+}
+
+impl Sizes {
+    /// Returns the sizes of the table, with `grains` for a hundred thousand.
+    pub const fn full(grains: u64) -> Self {
+        Self {
+            ingest: grains,
+            small_batches: grains / 5,
+            single: 100,
+            read: grains * 2,
+            large: grains * 10,
+            unflushed: 64_000,
+            questions: 2_000,
+        }
+    }
+
+    /// Returns sizes that show that everything works, and little more.
+    pub const fn quick(grains: u64) -> Self {
+        Self {
+            ingest: grains,
+            small_batches: grains / 5,
+            single: 20,
+            read: grains * 2,
+            large: grains * 5,
+            unflushed: 10_000,
+            questions: 200,
+        }
+    }
+}
+
+impl Settings {
+    /// Makes a folder that is deleted when it is dropped.
+    pub fn temporary(&self) -> Result<TempDir> {
+        Ok(tempfile::Builder::new()
+            .prefix("grainstore-bench-")
+            .tempdir_in(&self.folder)?)
+    }
+}
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// This store.
+    Ours,
+    /// SQLite.
+    Sqlite,
+    /// fjall.
+    Fjall,
+    /// redb.
+    Redb,
+}
+
+impl Engine {
+    /// All of them; the store first, as the tables want it.
+    pub const ALL: [Self; 4] = [Self::Ours, Self::Sqlite, Self::Fjall, Self::Redb];
+
+    /// Those that search text.
+    pub const WITH_TEXT: [Self; 2] = [Self::Ours, Self::Sqlite];
+
+    /// Returns the name in the tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ours => "store",
+            Self::Sqlite => "SQLite",
+            Self::Fjall => "fjall",
+            Self::Redb => "redb",
+        }
+    }
+
+    /// Opens an engine in an empty folder, with full-text search where it has that.
+    pub fn open(self, folder: &Path, text: bool) -> Result<Box<dyn Peer>> {
+        Ok(match self {
+            Self::Ours => Box::new(Ours::open(folder, text)?),
+            Self::Sqlite => Box::new(Sqlite::open(folder, text)?),
+            Self::Fjall => Box::new(Fjall::open(folder)?),
+            Self::Redb => Box::new(Redb::open(folder)?),
+        })
+    }
+}
+
+/// Returns the places of `len` things in the order of a round: each goes first in its turn.
+pub fn rotated(len: usize, round: usize) -> impl Iterator<Item = usize> {
+    (0..len).map(move |place| (place + round) % len)
+}
