@@ -326,21 +326,27 @@ fn texts<S: Into<String>>(items: impl IntoIterator<Item = S>) -> Value {
 /// Turns the spellings of drafts into the kinds of blobs: times, doubles, base64 (OMS 4.8, F8).
 fn resolve_kinds(fields: &mut Map) -> Result<(), Error> {
     for (name, value) in fields.iter_mut() {
-        let Some(field) = Field::named(name) else {
-            continue;
-        };
-        resolve(name, field.holds, value)?;
-        match value {
-            Value::Map(entry) => resolve_members(name, entry)?,
-            Value::Array(items) => {
-                for item in items {
-                    if let Value::Map(entry) = item {
-                        resolve_members(name, entry)?;
-                    }
+        resolve_kind(name, value)?;
+    }
+    Ok(())
+}
+
+/// Turns the spelling of one field's value.
+pub(super) fn resolve_kind(name: &str, value: &mut Value) -> Result<(), Error> {
+    let Some(field) = Field::named(name) else {
+        return Ok(());
+    };
+    resolve(name, field.holds, value)?;
+    match value {
+        Value::Map(entry) => resolve_members(name, entry)?,
+        Value::Array(items) => {
+            for item in items {
+                if let Value::Map(entry) = item {
+                    resolve_members(name, entry)?;
                 }
             }
-            _ => {}
         }
+        _ => {}
     }
     Ok(())
 }

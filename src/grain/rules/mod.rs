@@ -3,6 +3,7 @@
 
 mod action;
 mod advice;
+mod elision;
 mod jq;
 mod kind;
 mod licence;
@@ -18,6 +19,7 @@ use super::field::Field;
 use super::{Error, Type};
 use profile::Declared;
 
+pub(super) use elision::{is_elidable, read_hash};
 pub(super) use kind::members_of;
 pub(super) use presence::required;
 pub use sensitivity::is_listed_phi_tag;
@@ -59,6 +61,7 @@ pub(super) fn check(of: Type, fields: &Map, origin: Origin) -> Result<Vec<Warnin
     }
     let profiles = Declared::of(fields);
     index_layer(fields, &mut findings)?;
+    elision::check(fields, &mut findings)?;
     presence::check(of, fields, &mut findings)?;
     profiles.check_presence(&mut findings)?;
     kind::check(of, fields, &mut findings)?;
