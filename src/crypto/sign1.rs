@@ -106,12 +106,13 @@ impl<'a> Sign1<'a> {
             false => Some(items.bytes("the payload is a byte string or null")?),
         };
         let signature = items.bytes("the signature is a byte string")?;
-        let signature = signature
-            .try_into()
-            .map_err(|_| items.fault("a signature has 64 bytes"))?;
         items.finish("bytes after the message")?;
 
+        // The algorithm first: a signature of another length is hardly ever the fault.
         let header = Protected::read(protected, &unprotected)?;
+        let signature = signature
+            .try_into()
+            .map_err(|_| refuse("a signature has 64 bytes"))?;
         Ok(Self {
             protected,
             unprotected: unprotected_bytes,
@@ -236,9 +237,8 @@ impl<'a> Protected<'a> {
         };
         if let Some(labels) = value(CRIT) {
             let labels = Items::new(labels).labels()?;
-            let is_understood = |label: &&[u8]| {
-                [ALG, CONTENT_TYPE, KID].contains(label) && value(label).is_some()
-            };
+            let is_understood =
+                |label: &&[u8]| [ALG, CONTENT_TYPE, KID].contains(label) && value(label).is_some();
             if !labels.iter().all(is_understood) {
                 return Err(Error::Unsupported {
                     what: "a header parameter to be understood that is not",
@@ -247,7 +247,10 @@ impl<'a> Protected<'a> {
         }
         Ok(Self {
             algorithm,
-            content_type: value(CONTENT_TYPE).map(read_content_type).transpose()?.flatten(),
+            content_type: value(CONTENT_TYPE)
+                .map(read_content_type)
+                .transpose()?
+                .flatten(),
             kid: value(KID).map(read_kid).transpose()?,
         })
     }
@@ -258,7 +261,9 @@ fn read_content_type(value: &[u8]) -> Result<Option<&str>, Error> {
     let mut items = Items::new(value);
     match value {
         [0x60..=0x7b, ..] => items.text("a content type is text").map(Some),
-        _ => items.int("a content type is text or a number").map(|_| None),
+        _ => items
+            .int("a content type is text or a number")
+            .map(|_| None),
     }
 }
 

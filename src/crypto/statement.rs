@@ -45,7 +45,12 @@ impl Statement {
     ) -> Result<Self, grain::Error> {
         let proposed = new.blob_without("supersession_auth")?;
         let proposed = ContentAddress::of(&proposed).as_bytes().to_vec();
-        Self::new("supersede", old, store_id, Some(("new", Value::Bytes(proposed))))
+        Self::new(
+            "supersede",
+            old,
+            store_id,
+            Some(("new", Value::Bytes(proposed))),
+        )
     }
 
     /// States that a grain is contradicted.
@@ -97,7 +102,13 @@ impl Statement {
     /// # Errors
     /// `ERR_KEY` for the `did:key` of another key.
     pub fn sign(&self, key: &SigningKey, did: &Did, iat: Option<i64>) -> Result<Vec<u8>, Error> {
-        Sign1::sign(CONTENT_TYPE, Payload::Detached(&self.payload), key, did, iat)
+        Sign1::sign(
+            CONTENT_TYPE,
+            Payload::Detached(&self.payload),
+            key,
+            did,
+            iat,
+        )
     }
 
     /// Checks one signature.
@@ -182,9 +193,10 @@ impl Signers {
     pub fn among<S: AsRef<str>>(&self, authorized: &[S]) -> Vec<&Did> {
         let mut counted: Vec<&Signer> = Vec::new();
         for signer in &self.verified {
-            let is_authorized = authorized.iter().any(|did| did.as_ref() == signer.did.as_str());
-            let is_counted =
-                |other: &&Signer| other.key == signer.key || other.did == signer.did;
+            let is_authorized = authorized
+                .iter()
+                .any(|did| did.as_ref() == signer.did.as_str());
+            let is_counted = |other: &&Signer| other.key == signer.key || other.did == signer.did;
             if is_authorized && !counted.iter().any(is_counted) {
                 counted.push(signer);
             }

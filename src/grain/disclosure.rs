@@ -94,11 +94,7 @@ impl Grain {
 /// # Errors
 /// `ERR_SCHEMA` for a text that is no elision hash; `ERR_CORRUPT` and `ERR_FLOAT_INVALID` for a
 /// value without a canonical form.
-pub fn verify_disclosed(
-    field: &str,
-    value: impl Into<Value>,
-    hash: &str,
-) -> Result<bool, Error> {
+pub fn verify_disclosed(field: &str, value: impl Into<Value>, hash: &str) -> Result<bool, Error> {
     let hash = rules::read_hash(hash).ok_or_else(|| Error::WrongKind {
         field: format!("_elided.{field}"),
         expected: "sha256: and 64 lower-case hexadecimal digits",

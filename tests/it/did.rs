@@ -226,7 +226,11 @@ fn the_key_type_is_a_varint_in_its_shortest_form_and_the_length_is_its_own() {
         ("the other type", &[0x80, 0x24], &ed25519),
         ("31 bytes", &[0xed, 0x01], &ed25519[1..]),
         ("an uncompressed point", &[0x80, 0x24], &[4; 65]),
-        ("a hybrid point", &[0x80, 0x24], &[&[6], &p256[1..]].concat()),
+        (
+            "a hybrid point",
+            &[0x80, 0x24],
+            &[&[6], &p256[1..]].concat(),
+        ),
         ("the identity", &[0x80, 0x24], &[0]),
         ("no key", &[0xed, 0x01], &[]),
     ];

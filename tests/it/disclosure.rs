@@ -33,10 +33,19 @@ fn elided<'a>(view: &'a Grain, name: &str) -> &'a str {
 fn the_hashes_are_those_of_the_published_vectors() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("test-vectors/oms/elision.json");
     let vectors = Value::from_json(&std::fs::read_to_string(path).unwrap()).unwrap();
-    for vector in vectors.as_array().unwrap().iter().map(|v| v.as_map().unwrap()) {
+    for vector in vectors
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|v| v.as_map().unwrap())
+    {
         let hash = vector.get("hash").and_then(Value::as_text).unwrap();
         let value = vector.get("value").unwrap().clone();
-        assert_eq!(verify_disclosed("app_x", value.clone(), hash), Ok(true), "{vector:?}");
+        assert_eq!(
+            verify_disclosed("app_x", value.clone(), hash),
+            Ok(true),
+            "{vector:?}"
+        );
         let other = Value::Array(vec![value]);
         assert_eq!(verify_disclosed("app_x", other, hash), Ok(false));
     }
@@ -45,7 +54,10 @@ fn the_hashes_are_those_of_the_published_vectors() {
     let shown = view(&grain, &["user_id", "context"]);
     let context = "sha256:0452c8dd07ca67da09e5336950ee5c2d377f3b74d15efde70dfaade5d2d729d8";
     let user = "sha256:48f1cf08a5b4ebe54182773c4345c19fb3a069740daeba7c4707b0e790745280";
-    assert_eq!((elided(&shown, "user_id"), elided(&shown, "context")), (user, context));
+    assert_eq!(
+        (elided(&shown, "user_id"), elided(&shown, "context")),
+        (user, context)
+    );
 }
 
 #[test]
@@ -64,7 +76,10 @@ fn a_view_names_its_original_and_lists_what_it_leaves_out() {
         match hashes.contains(name) {
             true => {
                 assert_eq!(shown.field(name), None);
-                assert_eq!(verify_disclosed(name, value.clone(), elided(&shown, name)), Ok(true));
+                assert_eq!(
+                    verify_disclosed(name, value.clone(), elided(&shown, name)),
+                    Ok(true)
+                );
             }
             false => assert_eq!(shown.field(name), Some(value)),
         }
@@ -73,7 +88,10 @@ fn a_view_names_its_original_and_lists_what_it_leaves_out() {
     let read = Grain::from_blob(shown.blob().to_vec(), Profile::Extended).unwrap();
     assert_eq!(read, shown);
     for text in ["Alice", "ACME", "alice-123"] {
-        let found = shown.blob().windows(text.len()).any(|bytes| bytes == text.as_bytes());
+        let found = shown
+            .blob()
+            .windows(text.len())
+            .any(|bytes| bytes == text.as_bytes());
         assert!(!found, "{text}");
     }
 }
@@ -103,9 +121,20 @@ fn the_header_says_what_is_left() {
 
 /// OMS 10.2, the rows that say "No", and ruling S11.
 const FIXED: &[&str] = &[
-    "type", "relation", "confidence", "created_at", "goal_state", "source_type", "priority",
-    "observer_type", "observation_mode", "observation_scope", "compression_ratio", "_elided",
-    "_disclosure_of", "invalidation_policy",
+    "type",
+    "relation",
+    "confidence",
+    "created_at",
+    "goal_state",
+    "source_type",
+    "priority",
+    "observer_type",
+    "observation_mode",
+    "observation_scope",
+    "compression_ratio",
+    "_elided",
+    "_disclosure_of",
+    "invalidation_policy",
 ];
 
 #[test]
@@ -117,8 +146,18 @@ fn what_the_table_forbids_cannot_be_elided_and_everything_else_can() {
         };
         let disclosed = grain.disclose(&[field.name]);
         match FIXED.contains(&field.name) {
-            true => assert_eq!(disclosed.unwrap_err().code(), "ERR_SCHEMA", "{}", field.name),
-            false => assert_eq!(disclosed.unwrap().0.field(field.name), None, "{}", field.name),
+            true => assert_eq!(
+                disclosed.unwrap_err().code(),
+                "ERR_SCHEMA",
+                "{}",
+                field.name
+            ),
+            false => assert_eq!(
+                disclosed.unwrap().0.field(field.name),
+                None,
+                "{}",
+                field.name
+            ),
         }
     }
     let grain = finished(belief().set("app_note", "mine"));
@@ -149,7 +188,9 @@ fn of_any_kind(name: &str) -> Option<Grain> {
         Draft::action("t", Map::new(), "done", false),
         Draft::event("e"),
     ];
-    let drafts = drafts.into_iter().map(|draft| draft.created_at(Time::from_ms(1)));
+    let drafts = drafts
+        .into_iter()
+        .map(|draft| draft.created_at(Time::from_ms(1)));
     let set = drafts.flat_map(|draft| {
         let set = values.clone().map(|value| draft.clone().set(name, value));
         std::iter::once(draft).chain(set)
@@ -163,14 +204,23 @@ fn a_view_of_a_view_is_a_view_of_the_original() {
     let grain = finished(belief());
     let step = view(&view(&grain, &["user_id"]), &["namespace"]);
     assert_eq!(step, view(&grain, &["namespace", "user_id"]));
-    assert_eq!(view(&step, &["subject"]).text("_disclosure_of"), step.text("_disclosure_of"));
-    assert!(step.disclose(&["user_id"]).is_err(), "it is not there any more");
+    assert_eq!(
+        view(&step, &["subject"]).text("_disclosure_of"),
+        step.text("_disclosure_of")
+    );
+    assert!(
+        step.disclose(&["user_id"]).is_err(),
+        "it is not there any more"
+    );
 }
 
 #[test]
 fn nested_fields_are_hashed_as_they_sit_in_the_payload() {
     let link = Map::from_iter([
-        ("hash", Value::from("4c4149355d3f3e1114e6a72bc5c2813a3ecd4deab2ba8771eaca8556b2c032f2")),
+        (
+            "hash",
+            Value::from("4c4149355d3f3e1114e6a72bc5c2813a3ecd4deab2ba8771eaca8556b2c032f2"),
+        ),
         ("relation_type", Value::from("similar")),
         ("weight", Value::from(0.85)),
     ]);
@@ -180,7 +230,10 @@ fn nested_fields_are_hashed_as_they_sit_in_the_payload() {
         let grain = finished(belief().set("related_to", links.clone()).encoding(encoding));
         let shown = view(&grain, &["related_to"]);
         assert_eq!(elided(&shown, "related_to"), hash, "ruling S9");
-        assert_eq!(verify_disclosed("related_to", links.clone(), hash), Ok(true));
+        assert_eq!(
+            verify_disclosed("related_to", links.clone(), hash),
+            Ok(true)
+        );
     }
     // A context is compacted under one tag alone, and the tag may be elided with it.
     let context = Map::from_iter([("int:connector", "crm"), ("int:auth_type", "none")]);
@@ -191,7 +244,11 @@ fn nested_fields_are_hashed_as_they_sit_in_the_payload() {
             let shown = view(&grain, elide);
             let hash = elided(&shown, "context");
             let revealed = Value::Map(context.clone());
-            assert_eq!(verify_disclosed("context", revealed, hash), Ok(true), "{tags:?}");
+            assert_eq!(
+                verify_disclosed("context", revealed, hash),
+                Ok(true),
+                "{tags:?}"
+            );
         }
         let kept = view(&grain, &["structural_tags"]);
         assert_eq!(kept.field("context"), grain.field("context"));
@@ -200,16 +257,30 @@ fn nested_fields_are_hashed_as_they_sit_in_the_payload() {
 
 #[test]
 fn a_revealed_value_may_be_spelled_as_in_a_draft() {
-    let grain = finished(belief().set("valid_from", "2026-01-15T10:00:00Z").set("importance", 1));
+    let grain = finished(
+        belief()
+            .set("valid_from", "2026-01-15T10:00:00Z")
+            .set("importance", 1),
+    );
     let shown = view(&grain, &["valid_from", "importance", "subject"]);
     let verify = |name: &str, value: Value| verify_disclosed(name, value, elided(&shown, name));
-    assert_eq!(verify("valid_from", "2026-01-15T10:00:00Z".into()), Ok(true));
+    assert_eq!(
+        verify("valid_from", "2026-01-15T10:00:00Z".into()),
+        Ok(true)
+    );
     assert_eq!(verify("valid_from", 1_768_471_200_000_i64.into()), Ok(true));
     assert_eq!(verify("importance", 1.into()), Ok(true));
     assert_eq!(verify("importance", 0.5.into()), Ok(false));
     assert_eq!(verify("subject", "Bob".into()), Ok(false));
-    for hash in ["", "sha256:", "SHA256:00", &elided(&shown, "subject").replace("sha256:", "")] {
-        let code = verify_disclosed("subject", "Alice", hash).unwrap_err().code();
+    for hash in [
+        "",
+        "sha256:",
+        "SHA256:00",
+        &elided(&shown, "subject").replace("sha256:", ""),
+    ] {
+        let code = verify_disclosed("subject", "Alice", hash)
+            .unwrap_err()
+            .code();
         assert_eq!(code, "ERR_SCHEMA", "{hash}");
     }
 }
@@ -218,8 +289,13 @@ fn a_revealed_value_may_be_spelled_as_in_a_draft() {
 fn values_that_can_be_guessed_are_pointed_out() {
     let token = "0b3c9a52e14f48d08d1d7c3f5a2e9b60c4d8f1a7";
     let grain = finished(belief().set("importance", 0.5).set("app_token", token));
-    let (_, warnings) = grain.disclose(&["user_id", "importance", "app_token"]).unwrap();
-    let fields: Vec<_> = warnings.iter().map(|Warning { field, .. }| &**field).collect();
+    let (_, warnings) = grain
+        .disclose(&["user_id", "importance", "app_token"])
+        .unwrap();
+    let fields: Vec<_> = warnings
+        .iter()
+        .map(|Warning { field, .. }| &**field)
+        .collect();
     assert_eq!(fields, ["importance", "user_id"], "ruling S7");
 }
 
@@ -229,22 +305,44 @@ fn an_elision_that_is_none_is_refused_in_a_blob() {
     let finish = |name: &str, hash: &str| {
         let draft = belief().created_at(Time::from_ms(1));
         let draft = draft.set("_elided", Map::from_iter([(name, hash)]));
-        draft.finish(Profile::Extended).map_err(|error| error.code())
+        draft
+            .finish(Profile::Extended)
+            .map_err(|error| error.code())
     };
     assert!(finish("run_id", &hash).is_ok());
     // It is there; it cannot be elided; and hashes of other spellings.
-    for name in ["subject", "relation", "created_at", "invalidation_policy", "type"] {
+    for name in [
+        "subject",
+        "relation",
+        "created_at",
+        "invalidation_policy",
+        "type",
+    ] {
         assert_eq!(finish(name, &hash).unwrap_err(), "ERR_SCHEMA", "{name}");
     }
-    for hash in ["", "sha256:00", &hash.to_uppercase(), &hash[7..], &format!("mg:{hash}")] {
+    for hash in [
+        "",
+        "sha256:00",
+        &hash.to_uppercase(),
+        &hash[7..],
+        &format!("mg:{hash}"),
+    ] {
         assert_eq!(finish("run_id", hash).unwrap_err(), "ERR_SCHEMA", "{hash}");
     }
     // Nobody gets around what a type requires by claiming to have elided it.
     let unsure = Draft::belief("a", "b", "c").created_at(Time::from_ms(1));
     let unsure = unsure.set("_elided", Map::from_iter([("confidence", &*hash)]));
-    assert_eq!(unsure.finish(Profile::Extended).unwrap_err().code(), "ERR_SCHEMA");
-    let astray = belief().created_at(Time::from_ms(1)).set("_disclosure_of", "elsewhere");
-    assert_eq!(astray.finish(Profile::Extended).unwrap_err().code(), "ERR_SCHEMA");
+    assert_eq!(
+        unsure.finish(Profile::Extended).unwrap_err().code(),
+        "ERR_SCHEMA"
+    );
+    let astray = belief()
+        .created_at(Time::from_ms(1))
+        .set("_disclosure_of", "elsewhere");
+    assert_eq!(
+        astray.finish(Profile::Extended).unwrap_err().code(),
+        "ERR_SCHEMA"
+    );
 }
 
 #[test]

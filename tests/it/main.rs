@@ -11,6 +11,7 @@ mod did;
 mod disclosure;
 mod grain;
 mod grain_rules;
+mod interop;
 mod jq;
 mod jsonl;
 mod ledger;

@@ -59,7 +59,10 @@ fn an_envelope_says_who_signed_and_leaves_the_address_alone() {
             assert_eq!(envelope.kid(), &key.did());
             assert_eq!(envelope.iat(), Some(-1));
             let signer = envelope.verify(&Offline).unwrap();
-            assert_eq!((&signer.did, &signer.key), (&key.did(), &key.verifying_key()));
+            assert_eq!(
+                (&signer.did, &signer.key),
+                (&key.did(), &key.verifying_key())
+            );
             assert_eq!(signer.is_author_of(&grain), algorithm == Algorithm::Ed25519);
             let read = Grain::from_signed_blob(envelope.blob().to_vec(), Profile::Extended);
             assert_eq!(read.unwrap(), grain);
@@ -102,9 +105,16 @@ fn kept_apart_and_put_together_an_envelope_is_what_it_was() {
     for wrong in [&bytes[..], &[]] {
         assert!(Envelope::parse_detached(wrong, grain.blob()).is_err());
     }
-    let other = draft().tag("other").to_be_signed().finish(Profile::Extended).unwrap();
+    let other = draft()
+        .tag("other")
+        .to_be_signed()
+        .finish(Profile::Extended)
+        .unwrap();
     let swapped = Envelope::parse_detached(&detached, other.blob()).unwrap();
-    assert_eq!(swapped.verify(&Offline).unwrap_err().code(), "ERR_SIGNATURE");
+    assert_eq!(
+        swapped.verify(&Offline).unwrap_err().code(),
+        "ERR_SIGNATURE"
+    );
 }
 
 #[test]
@@ -116,7 +126,10 @@ fn the_flag_and_the_envelope_come_together_or_not_at_all() {
     assert_eq!(code(signed), "ERR_SIGNED_MISMATCH");
     let mut made = Made::new();
     made.payload = Some(bare.blob().to_vec());
-    assert_eq!(verified(&made.bytes()).unwrap_err().code(), "ERR_SIGNED_MISMATCH");
+    assert_eq!(
+        verified(&made.bytes()).unwrap_err().code(),
+        "ERR_SIGNED_MISMATCH"
+    );
     for (blob, is_wrapped) in [(bare.blob(), true), (grain().blob(), false)] {
         for is_foreign in [false, true] {
             let blob = blob.to_vec();
@@ -131,13 +144,32 @@ fn the_flag_and_the_envelope_come_together_or_not_at_all() {
     }
     // An envelope in an envelope is no blob.
     let inner = Envelope::sign(grain().blob(), &key, &key.did(), None).unwrap();
-    assert_eq!(code(Envelope::sign(&inner, &key, &key.did(), None)), "ERR_VERSION");
+    assert_eq!(
+        code(Envelope::sign(&inner, &key, &key.did(), None)),
+        "ERR_VERSION"
+    );
     made.payload = Some(inner);
     assert_eq!(verified(&made.bytes()).unwrap_err().code(), "ERR_VERSION");
 }
 
 fn first<A, B>(pair: (A, B)) -> A {
     pair.0
+}
+
+#[test]
+fn a_signature_of_an_original_says_nothing_about_a_view_of_it() {
+    // OMS 10.4, ruling S12.
+    let key = ed25519();
+    let original = grain();
+    let bytes = Envelope::sign(original.blob(), &key, &key.did(), None).unwrap();
+    let beside = Envelope::parse(&bytes).unwrap().to_detached();
+    let (view, _) = original.disclose(&["namespace"]).unwrap();
+    let lent = Envelope::parse_detached(&beside, view.blob());
+    assert_eq!(lent.unwrap_err().code(), "ERR_SIGNED_MISMATCH");
+    let mut flagged = view.blob().to_vec();
+    flagged[1] |= 1;
+    let lent = Envelope::parse_detached(&beside, &flagged).unwrap();
+    assert_eq!(lent.verify(&Offline).unwrap_err().code(), "ERR_SIGNATURE");
 }
 
 #[test]
@@ -241,7 +273,13 @@ impl Made {
             None => vec![0xf6],
         };
         let signature = bstr(&signature.to_bytes());
-        let message = [&self.tag, &[0x84][..], &protected, &self.unprotected, &payload];
+        let message = [
+            &self.tag,
+            &[0x84][..],
+            &protected,
+            &self.unprotected,
+            &payload,
+        ];
         [&message.concat()[..], &signature, &self.trailing].concat()
     }
 }
@@ -298,128 +336,7 @@ fn the_other_spellings_of_ruling_s2_are_accepted() {
 
 #[test]
 fn everything_else_is_refused_before_any_signature_is_looked_at() {
-    type Change = fn(&mut Made);
-    let refused: &[(&str, &str, Change)] = &[
-        ("another tag", "ERR_CORRUPT", |m| m.tag = vec![0xd1]),
-        ("two tags", "ERR_CORRUPT", |m| m.tag = vec![0xd2, 0xd2]),
-        ("tag 18 at length", "ERR_CORRUPT", |m| m.tag = vec![0xd8, 18]),
-        ("a byte before", "ERR_CORRUPT", |m| m.tag = vec![0]),
-        ("a byte behind", "ERR_CORRUPT", |m| m.trailing = vec![0]),
-        ("no payload", "ERR_CORRUPT", |m| m.payload = None),
-        ("alg unknown", "ERR_UNSUPPORTED", |m| m.protected[2] = 0x28),
-        ("alg as text", "ERR_UNSUPPORTED", |m| {
-            drop(m.protected.splice(2..3, text("EdDSA")));
-        }),
-        ("alg of another key type", "ERR_SIGNATURE", |m| m.protected[2] = 0x26),
-        ("alg at length", "ERR_CORRUPT", |m| {
-            drop(m.protected.splice(2..3, [0x38, 0x07]));
-        }),
-        ("no alg", "ERR_CORRUPT", |m| {
-            m.protected[0] = 0xa2;
-            drop(m.protected.drain(1..3));
-        }),
-        ("alg unprotected", "ERR_CORRUPT", |m| {
-            m.protected[0] = 0xa2;
-            drop(m.protected.drain(1..3));
-            m.unprotected = unhex("a10127");
-        }),
-        ("alg in both", "ERR_CORRUPT", |m| m.unprotected = unhex("a10127")),
-        ("kid in both", "ERR_CORRUPT", |m| m.unprotected = unhex("a1044101")),
-        ("crit unprotected", "ERR_CORRUPT", |m| m.unprotected = unhex("a1028101")),
-        ("the protected header empty", "ERR_CORRUPT", |m| m.protected = vec![]),
-        ("the protected map empty", "ERR_CORRUPT", |m| m.protected = vec![0xa0]),
-        ("a label twice", "ERR_CORRUPT", |m| {
-            m.protected[0] = 0xa4;
-            drop(m.protected.splice(1..1, [1, 0x27]));
-        }),
-        ("an unprotected label twice", "ERR_CORRUPT", |m| {
-            m.unprotected = unhex("a20a010a01");
-        }),
-        ("labels out of order", "ERR_CORRUPT", |m| {
-            drop(m.protected.drain(1..3));
-            m.protected.extend_from_slice(&[1, 0x27]);
-        }),
-        ("a label at length", "ERR_CORRUPT", |m| {
-            drop(m.protected.splice(1..2, [0x18, 1]));
-        }),
-        ("a label of bytes", "ERR_CORRUPT", |m| m.unprotected = unhex("a1410101")),
-        ("an indefinite map", "ERR_CORRUPT", |m| {
-            m.protected[0] = 0xbf;
-            m.protected.push(0xff);
-        }),
-        ("a byte behind the protected map", "ERR_CORRUPT", |m| m.protected.push(0)),
-        ("a double in the protected map", "ERR_CORRUPT", |m| {
-            m.protected[0] = 0xa4;
-            m.protected.extend_from_slice(&unhex("0af93c00"));
-        }),
-        ("nested keys out of order", "ERR_CORRUPT", |m| {
-            m.protected[0] = 0xa4;
-            m.protected.extend_from_slice(&unhex("0aa202000100"));
-        }),
-        ("a nested length at length", "ERR_CORRUPT", |m| {
-            m.protected[0] = 0xa4;
-            m.protected.extend_from_slice(&unhex("0a5800"));
-        }),
-        ("an unknown critical label", "ERR_UNSUPPORTED", |m| {
-            m.protected[0] = 0xa5;
-            drop(m.protected.splice(3..3, unhex("02810a")));
-            m.protected.extend_from_slice(&unhex("0a00"));
-        }),
-        ("a critical label that is not there", "ERR_UNSUPPORTED", |m| {
-            m.protected[0] = 0xa4;
-            drop(m.protected.splice(3..3, unhex("028105")));
-        }),
-        ("crit empty", "ERR_CORRUPT", |m| {
-            m.protected[0] = 0xa4;
-            drop(m.protected.splice(3..3, unhex("0280")));
-        }),
-        ("crit not an array", "ERR_CORRUPT", |m| {
-            m.protected[0] = 0xa4;
-            drop(m.protected.splice(3..3, unhex("0201")));
-        }),
-        ("no content type", "ERR_CORRUPT", |m| {
-            m.protected[0] = 0xa2;
-            drop(m.protected.drain(3..4 + TYPE.len()));
-        }),
-        ("the content type of the other encoding", "ERR_CORRUPT", |m| {
-            let other = text("application/vnd.mg+cbor");
-            drop(m.protected.splice(4..4 + TYPE.len(), other));
-        }),
-        ("a content type by number", "ERR_CORRUPT", |m| {
-            drop(m.protected.splice(4..4 + TYPE.len(), [0]));
-        }),
-        ("no kid", "ERR_CORRUPT", |m| {
-            m.protected[0] = 0xa2;
-            m.protected.truncate(4 + TYPE.len());
-        }),
-        ("kid unprotected", "ERR_CORRUPT", |m| {
-            m.protected[0] = 0xa2;
-            let kid = m.protected.split_off(4 + TYPE.len());
-            m.unprotected = [vec![0xa1], kid].concat();
-        }),
-        ("a kid that is no DID", "ERR_DID", |m| m.set_kid(&bstr(b"11"))),
-        ("a kid that is a number", "ERR_CORRUPT", |m| m.set_kid(&[11])),
-        ("a kid that is not UTF-8", "ERR_DID", |m| m.set_kid(&[0x41, 0xff])),
-        ("a kid with a fragment", "ERR_DID", |m| {
-            let did = ed25519().did();
-            m.set_kid(&bstr(format!("{did}#{did}").as_bytes()));
-        }),
-        ("iat that is no integer", "ERR_CORRUPT", |m| {
-            m.unprotected = unhex("a16369617441ff");
-        }),
-        ("65 unprotected members", "ERR_CORRUPT", |m| {
-            let members = (0..65_u8).flat_map(|label| [0x19, 1, label, 0]);
-            m.unprotected = [0xb8, 65].into_iter().chain(members).collect();
-        }),
-        ("a header nested 20 deep", "ERR_CORRUPT", |m| {
-            m.unprotected = [&[0xa1, 10][..], &[0x81; 20], &[0]].concat();
-        }),
-        ("a length beyond the end", "ERR_CORRUPT", |m| {
-            m.unprotected = unhex("a10a9bffffffffffffffff");
-        }),
-        ("an undefined simple value", "ERR_CORRUPT", |m| m.unprotected = unhex("a10af820")),
-    ];
-    for (what, code, change) in refused {
+    for (what, code, change) in REFUSED {
         let mut made = Made::new();
         change(&mut made);
         match verified(&made.bytes()) {
@@ -505,6 +422,169 @@ fn hostile_bytes_are_refused_and_nothing_more() {
     }
     let deep = [&[0x84, 0x40, 0xa1, 0x0a][..], &[0x81; 1 << 20]].concat();
     assert!(Sign1::parse(&deep).is_err());
-    let many = [&[0x84, 0x40, 0xa1, 0x0a, 0x9b][..], &[0xff; 8], &[0; 1 << 20]].concat();
+    let many = [
+        &[0x84, 0x40, 0xa1, 0x0a, 0x9b][..],
+        &[0xff; 8],
+        &[0; 1 << 20],
+    ]
+    .concat();
     assert!(Sign1::parse(&many).is_err());
 }
+
+/// What is done to a message, and with which code it is then refused.
+type Change = (&'static str, &'static str, fn(&mut Made));
+
+const REFUSED: &[Change] = &[
+    ("another tag", "ERR_CORRUPT", |m| m.tag = vec![0xd1]),
+    ("two tags", "ERR_CORRUPT", |m| m.tag = vec![0xd2, 0xd2]),
+    ("tag 18 at length", "ERR_CORRUPT", |m| {
+        m.tag = vec![0xd8, 18];
+    }),
+    ("a byte before", "ERR_CORRUPT", |m| m.tag = vec![0]),
+    ("a byte behind", "ERR_CORRUPT", |m| m.trailing = vec![0]),
+    ("no payload", "ERR_CORRUPT", |m| m.payload = None),
+    ("alg unknown", "ERR_UNSUPPORTED", |m| m.protected[2] = 0x28),
+    ("alg as text", "ERR_UNSUPPORTED", |m| {
+        drop(m.protected.splice(2..3, text("EdDSA")));
+    }),
+    ("alg of another key type", "ERR_SIGNATURE", |m| {
+        m.protected[2] = 0x26;
+    }),
+    ("alg at length", "ERR_CORRUPT", |m| {
+        drop(m.protected.splice(2..3, [0x38, 0x07]));
+    }),
+    ("no alg", "ERR_CORRUPT", |m| {
+        m.protected[0] = 0xa2;
+        drop(m.protected.drain(1..3));
+    }),
+    ("alg unprotected", "ERR_CORRUPT", |m| {
+        m.protected[0] = 0xa2;
+        drop(m.protected.drain(1..3));
+        m.unprotected = unhex("a10127");
+    }),
+    ("alg in both", "ERR_CORRUPT", |m| {
+        m.unprotected = unhex("a10127");
+    }),
+    ("kid in both", "ERR_CORRUPT", |m| {
+        m.unprotected = unhex("a1044101");
+    }),
+    ("crit unprotected", "ERR_CORRUPT", |m| {
+        m.unprotected = unhex("a1028101");
+    }),
+    ("the protected header empty", "ERR_CORRUPT", |m| {
+        m.protected = vec![];
+    }),
+    ("the protected map empty", "ERR_CORRUPT", |m| {
+        m.protected = vec![0xa0];
+    }),
+    ("a label twice", "ERR_CORRUPT", |m| {
+        m.protected[0] = 0xa4;
+        drop(m.protected.splice(1..1, [1, 0x27]));
+    }),
+    ("an unprotected label twice", "ERR_CORRUPT", |m| {
+        m.unprotected = unhex("a20a010a01");
+    }),
+    ("labels out of order", "ERR_CORRUPT", |m| {
+        drop(m.protected.drain(1..3));
+        m.protected.extend_from_slice(&[1, 0x27]);
+    }),
+    ("a label at length", "ERR_CORRUPT", |m| {
+        drop(m.protected.splice(1..2, [0x18, 1]));
+    }),
+    ("a label of bytes", "ERR_CORRUPT", |m| {
+        m.unprotected = unhex("a1410101");
+    }),
+    ("an indefinite map", "ERR_CORRUPT", |m| {
+        m.protected[0] = 0xbf;
+        m.protected.push(0xff);
+    }),
+    ("a byte behind the protected map", "ERR_CORRUPT", |m| {
+        m.protected.push(0);
+    }),
+    ("a double in the protected map", "ERR_CORRUPT", |m| {
+        m.protected[0] = 0xa4;
+        m.protected.extend_from_slice(&unhex("0af93c00"));
+    }),
+    ("nested keys out of order", "ERR_CORRUPT", |m| {
+        m.protected[0] = 0xa4;
+        m.protected.extend_from_slice(&unhex("0aa202000100"));
+    }),
+    ("a nested length at length", "ERR_CORRUPT", |m| {
+        m.protected[0] = 0xa4;
+        m.protected.extend_from_slice(&unhex("0a5800"));
+    }),
+    ("an unknown critical label", "ERR_UNSUPPORTED", |m| {
+        m.protected[0] = 0xa5;
+        drop(m.protected.splice(3..3, unhex("02810a")));
+        m.protected.extend_from_slice(&unhex("0a00"));
+    }),
+    (
+        "a critical label that is not there",
+        "ERR_UNSUPPORTED",
+        |m| {
+            m.protected[0] = 0xa4;
+            drop(m.protected.splice(3..3, unhex("028105")));
+        },
+    ),
+    ("crit empty", "ERR_CORRUPT", |m| {
+        m.protected[0] = 0xa4;
+        drop(m.protected.splice(3..3, unhex("0280")));
+    }),
+    ("crit not an array", "ERR_CORRUPT", |m| {
+        m.protected[0] = 0xa4;
+        drop(m.protected.splice(3..3, unhex("0201")));
+    }),
+    ("no content type", "ERR_CORRUPT", |m| {
+        m.protected[0] = 0xa2;
+        drop(m.protected.drain(3..4 + TYPE.len()));
+    }),
+    (
+        "the content type of the other encoding",
+        "ERR_CORRUPT",
+        |m| {
+            let other = text("application/vnd.mg+cbor");
+            drop(m.protected.splice(4..4 + TYPE.len(), other));
+        },
+    ),
+    ("a content type by number", "ERR_CORRUPT", |m| {
+        drop(m.protected.splice(4..4 + TYPE.len(), [0]));
+    }),
+    ("no kid", "ERR_CORRUPT", |m| {
+        m.protected[0] = 0xa2;
+        m.protected.truncate(4 + TYPE.len());
+    }),
+    ("kid unprotected", "ERR_CORRUPT", |m| {
+        m.protected[0] = 0xa2;
+        let kid = m.protected.split_off(4 + TYPE.len());
+        m.unprotected = [vec![0xa1], kid].concat();
+    }),
+    ("a kid that is no DID", "ERR_DID", |m| {
+        m.set_kid(&bstr(b"11"));
+    }),
+    ("a kid that is a number", "ERR_CORRUPT", |m| {
+        m.set_kid(&[11]);
+    }),
+    ("a kid that is not UTF-8", "ERR_DID", |m| {
+        m.set_kid(&[0x41, 0xff]);
+    }),
+    ("a kid with a fragment", "ERR_DID", |m| {
+        let did = ed25519().did();
+        m.set_kid(&bstr(format!("{did}#{did}").as_bytes()));
+    }),
+    ("iat that is no integer", "ERR_CORRUPT", |m| {
+        m.unprotected = unhex("a16369617441ff");
+    }),
+    ("65 unprotected members", "ERR_CORRUPT", |m| {
+        let members = (0..65_u8).flat_map(|label| [0x19, 1, label, 0]);
+        m.unprotected = [0xb8, 65].into_iter().chain(members).collect();
+    }),
+    ("a header nested 20 deep", "ERR_CORRUPT", |m| {
+        m.unprotected = [&[0xa1, 10][..], &[0x81; 20], &[0]].concat();
+    }),
+    ("a length beyond the end", "ERR_CORRUPT", |m| {
+        m.unprotected = unhex("a10a9bffffffffffffffff");
+    }),
+    ("an undefined simple value", "ERR_CORRUPT", |m| {
+        m.unprotected = unhex("a10af820");
+    }),
+];

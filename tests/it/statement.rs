@@ -46,7 +46,11 @@ fn supersede(grain: &Grain) -> Statement {
 
 fn dids(grain: &Grain, statement: &Statement) -> Vec<String> {
     let signers = statement.signers_in(grain, &Offline);
-    signers.dids().into_iter().map(ToString::to_string).collect()
+    signers
+        .dids()
+        .into_iter()
+        .map(ToString::to_string)
+        .collect()
 }
 
 #[test]
@@ -60,7 +64,11 @@ fn a_grain_carries_the_signatures_that_were_given_before_it_carried_any() {
             let proposed = supersede(&finished(draft.clone()));
             let keys = [1, 2, 3].map(signer);
             let new = with(draft, keys.iter().map(|key| signed(&proposed, key)));
-            assert_eq!(supersede(&new), proposed, "without its signatures it is the same");
+            assert_eq!(
+                supersede(&new),
+                proposed,
+                "without its signatures it is the same"
+            );
             let mut expected = keys.map(|key| key.did().to_string());
             expected.sort();
             assert_eq!(dids(&new, &supersede(&new)), expected);
@@ -78,7 +86,10 @@ fn what_is_signed_is_written_down() {
     let head = format!("a5677261696ec420{grain}");
     let operation = |name: &str, digits: &str| {
         let head_of = hex(&[0xa0 | u8::try_from(name.len()).unwrap()]);
-        format!("{digits}a96f7065726174696f6e{head_of}{}", hex(name.as_bytes()))
+        format!(
+            "{digits}a96f7065726174696f6e{head_of}{}",
+            hex(name.as_bytes())
+        )
     };
     let store = format!("a573746f7265c410{store}");
     assert_eq!(
@@ -144,7 +155,13 @@ fn signatures_made_for_other_purposes_authorize_nothing() {
         sign(of, Payload::Embedded(payload)),
         sign(of, Payload::Detached(new.blob())),
         sign(of, Payload::Detached(new.address().as_bytes())),
-        Envelope::sign(finished(draft().to_be_signed()).blob(), &key, &key.did(), None).unwrap(),
+        Envelope::sign(
+            finished(draft().to_be_signed()).blob(),
+            &key,
+            &key.did(),
+            None,
+        )
+        .unwrap(),
         payload.to_vec(),
         Vec::new(),
     ];
@@ -169,7 +186,8 @@ impl Resolver for Everywhere {
 fn nobody_counts_twice_and_two_names_of_a_key_are_one_voice() {
     let statement = supersede(&finished(draft()));
     let key = signer(2);
-    let places: [Did; 2] = ["did:web:a.example", "did:web:b.example"].map(|did| did.parse().unwrap());
+    let places: [Did; 2] =
+        ["did:web:a.example", "did:web:b.example"].map(|did| did.parse().unwrap());
     let again = statement.sign(&key, &key.did(), Some(1)).unwrap();
     let named = |did| statement.sign(&key, did, None).unwrap();
     let signatures = [
@@ -213,7 +231,10 @@ fn no_flipped_bit_of_an_authorization_goes_unnoticed() {
         for bit in 0..signature.len() * 8 {
             let mut flipped = signature.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
-            assert!(statement.verify_one(&flipped, &Offline).is_err(), "bit {bit}");
+            assert!(
+                statement.verify_one(&flipped, &Offline).is_err(),
+                "bit {bit}"
+            );
         }
     }
 }
