@@ -16,4 +16,5 @@ mod put;
 mod questions;
 #[cfg(unix)]
 mod readme;
+mod signing;
 mod tool;
