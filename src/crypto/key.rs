@@ -67,7 +67,7 @@ impl VerifyingKey {
             Algorithm::Ed25519 => {
                 let bytes: &[u8; 32] = bytes.try_into().map_err(|_| LENGTH)?;
                 let key = ed25519_dalek::VerifyingKey::from_bytes(bytes).map_err(|_| POINT)?;
-                if key.is_weak() || key.to_edwards().compress().as_bytes() != bytes {
+                if key.is_weak() || !is_reduced(bytes) {
                     return Err(POINT);
                 }
                 Ok(Self(Public::Ed25519(key)))
@@ -145,6 +145,12 @@ impl fmt::Debug for VerifyingKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.did(), f)
     }
+}
+
+/// Whether a point's coordinate is below 2^255 − 19: one that is not is spelled a second way. The
+/// other second spellings are of points of small order.
+fn is_reduced([low, middle @ .., high]: &[u8; 32]) -> bool {
+    *low < 0xed || middle.iter().any(|byte| *byte != 0xff) || high & 0x7f != 0x7f
 }
 
 const LENGTH: Error = Error::Key {
