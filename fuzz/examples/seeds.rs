@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use grainstore::codec::{Compression, Encoding, Profile, Value};
+use grainstore::crypto::{Algorithm, Did};
 use grainstore::grain::{Draft, Field, Grain, Status, Time, Type, Verification};
 use grainstore::interchange::{self, mg};
 use grainstore::ledger::{Access, Binding, Disk, Kind, Ledger, MemoryDisk, NewEntry, Options};
@@ -49,6 +50,8 @@ fn main() -> Result<()> {
     write("read_mg", &archives(&grains)?)?;
     write("open_ledger", &ledgers(&grains)?)?;
     write("store_ops", &tapes())?;
+    write("cose_verify", &envelopes())?;
+    write("did_key", &dids()?)?;
     fs::write(root().join("fuzz/grainstore.dict"), dictionary()?)?;
     Ok(())
 }
@@ -175,6 +178,33 @@ fn ledgers(grains: &[Grain]) -> Result<Vec<Vec<u8>>> {
     Ok(ledgers)
 }
 
+/// Good envelopes, and edits of one: a place and a byte each.
+fn envelopes() -> Vec<Vec<u8>> {
+    let both = [Algorithm::Ed25519, Algorithm::P256].map(grainstore_fuzz::good_envelope);
+    let edits = [&b"\0\0\xd2"[..], b"\0\x03\x32", b"\0\x04\x02\x01", b"\x05"];
+    both.into_iter().chain(edits.map(<[u8]>::to_vec)).collect()
+}
+
+/// DIDs as text, and the bytes that two of them stand for.
+fn dids() -> Result<Vec<Vec<u8>>> {
+    let mut seeds = Vec::new();
+    for text in [
+        "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+        "did:key:zDnaeSDxnN4nsdrUb6fwuJw6d5ur7WVy6nk5Ba9hs64dZPgRC",
+        "did:web:example.com%3A3000:agents:summarizer",
+    ] {
+        seeds.push(text.as_bytes().to_vec());
+        if let Some(key) = text.parse::<Did>()?.key() {
+            let prefix = match key.algorithm() {
+                Algorithm::Ed25519 => [0xed, 0x01],
+                Algorithm::P256 => [0x80, 0x24],
+            };
+            seeds.push([&prefix[..], &key.to_bytes()].concat());
+        }
+    }
+    Ok(seeds)
+}
+
 fn segment(disk: &MemoryDisk) -> Result<Vec<u8>> {
     let file = disk.open("ledger/0000000000000001.seg", Access::Read)?;
     let mut bytes = vec![0; usize::try_from(file.len_bytes()?)?];
@@ -203,6 +233,8 @@ fn dictionary() -> Result<String> {
         "GRAINLOG",
         "MG\\x01",
         "profile:integration",
+        "did:key:z",
+        "did:web:",
         "pii:",
         "phi:",
     ] {

@@ -6,6 +6,8 @@
 
 mod blob;
 mod container;
+mod cose;
+mod did;
 mod float64;
 mod frames;
 mod json;
@@ -15,6 +17,8 @@ mod segment;
 
 pub use blob::decode_blob;
 pub use container::{build, read_mg, with_footer};
+pub use cose::{cose_verify, good_envelope};
+pub use did::did_key;
 pub use frames::read_frames;
 pub use json::decode_json;
 pub use ledger::open_ledger;

@@ -1,4 +1,8 @@
-/// What went wrong with keys or randomness; never says anything about a secret.
+use crate::codec;
+
+use super::Did;
+
+/// What went wrong with keys, signatures or randomness; never says anything about a secret.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -8,13 +12,78 @@ pub enum Error {
         /// What the system says.
         source: getrandom::Error,
     },
+    /// A text that is no DID of a method that is read here.
+    #[error("not a DID: {reason}")]
+    Did {
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// Bytes or a file that hold no key that can be used.
+    #[error("not a key: {reason}")]
+    Key {
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// Bytes that are not exactly one strict COSE_Sign1 message.
+    #[error("malformed signature message at byte {offset}: {reason}")]
+    Malformed {
+        /// Where, in bytes from the start of the part being read: the message or a header.
+        offset: usize,
+        /// What is wrong there.
+        reason: &'static str,
+    },
+    /// A well-formed message whose parts do not belong together, or that lacks one.
+    #[error("not a signed message: {reason}")]
+    Envelope {
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// A well-formed message that asks for more than is understood here.
+    #[error("signature message asks for {what}")]
+    Unsupported {
+        /// What it asks for.
+        what: &'static str,
+    },
+    /// A signature that its signer's key did not make.
+    #[error("the signature does not verify")]
+    Signature,
+    /// The signer has no key of the kind that the algorithm asks for.
+    #[error("{did} has no {algorithm} key")]
+    WrongKey {
+        /// The signer named.
+        did: Did,
+        /// The algorithm of the message.
+        algorithm: super::Algorithm,
+    },
+    /// A DID whose key nobody here can find.
+    #[error("cannot resolve {did}: {reason}")]
+    Unresolved {
+        /// The DID.
+        did: Did,
+        /// Why, in words.
+        reason: String,
+    },
+    /// An envelope around a blob that is not flagged as signed (OMS 9.2).
+    #[error("the blob in the envelope is not flagged as signed")]
+    SignedMismatch,
+    /// The inner bytes are no blob.
+    #[error(transparent)]
+    Codec(#[from] codec::Error),
 }
 
 impl Error {
-    /// Returns the code of the error.
+    /// Returns the code of OMS 19, or ours where it has none.
     pub const fn code(&self) -> &'static str {
         match self {
             Self::NoRandomness { .. } => "ERR_NO_RANDOMNESS",
+            Self::Did { .. } => "ERR_DID",
+            Self::Key { .. } => "ERR_KEY",
+            Self::Malformed { .. } | Self::Envelope { .. } => "ERR_CORRUPT",
+            Self::Unsupported { .. } => "ERR_UNSUPPORTED",
+            Self::Signature | Self::WrongKey { .. } => "ERR_SIGNATURE",
+            Self::Unresolved { .. } => "ERR_UNRESOLVED",
+            Self::SignedMismatch => "ERR_SIGNED_MISMATCH",
+            Self::Codec(source) => source.code(),
         }
     }
 }

@@ -23,17 +23,41 @@ pub(super) fn compact(of: Type, fields: &Map) -> Result<Vec<(&str, Cow<'_, Value
             Some(field) => field.key,
             None => unknown_name(name)?,
         };
-        let value = match nested_fields(name, integration) {
-            Some(nested) => {
-                let mut value = value.clone();
-                rename(&mut value, nested, Direction::Compact)?;
-                Cow::Owned(value)
-            }
-            None => Cow::Borrowed(value),
-        };
-        entries.push((key, value));
+        entries.push((key, stored(name, value, integration)?));
     }
     Ok(entries)
+}
+
+/// Returns the value of one field as it sits in the payload (ruling S9).
+pub(super) fn stored_value<'a>(
+    of: Type,
+    fields: &'a Map,
+    name: &str,
+) -> Result<Option<Cow<'a, Value>>, Error> {
+    let value = fields.get(name);
+    let integration = is_integration(of, fields);
+    value
+        .map(|value| stored(name, value, integration))
+        .transpose()
+}
+
+/// Returns a value with the members of its field compacted, if it has any that can be.
+pub(super) fn compacted_value(name: &str, value: &Value) -> Option<Value> {
+    let nested = nested_fields(name, true)?;
+    let mut value = value.clone();
+    rename(&mut value, nested, Direction::Compact).ok()?;
+    Some(value)
+}
+
+fn stored<'a>(name: &str, value: &'a Value, integration: bool) -> Result<Cow<'a, Value>, Error> {
+    match nested_fields(name, integration) {
+        Some(nested) => {
+            let mut value = value.clone();
+            rename(&mut value, nested, Direction::Compact)?;
+            Ok(Cow::Owned(value))
+        }
+        None => Ok(Cow::Borrowed(value)),
+    }
 }
 
 /// Returns the fields of a payload under their full names.

@@ -1,10 +1,7 @@
-use std::borrow::Cow;
-
 use crate::codec::{Canonical, ContentAddress, Encoding, Flags, Map, Profile, Sensitivity, Value};
 
-use super::compact::compact;
 use super::field::{Field, Holds};
-use super::grain::header_for;
+use super::grain::{header_for, write_blob};
 use super::rules::{self, Origin, Warning};
 use super::{Error, Grain, Time, Type};
 
@@ -137,15 +134,7 @@ impl Draft {
         let mut header = header_for(self.of, &fields, self.encoding, sensitivity);
         header.flags = header.flags.with_if(Flags::SIGNED, self.signed);
 
-        let mut blob = Vec::with_capacity(512);
-        blob.extend_from_slice(&header.to_bytes());
-        let compacted = compact(self.of, &fields)?;
-        let mut entries: Vec<(&str, &Value)> = compacted
-            .iter()
-            .map(|(key, value)| (*key, Cow::as_ref(value)))
-            .collect();
-        self.encoding.write_entries(&mut blob, &mut entries);
-        drop(compacted);
+        let blob = write_blob(&header, &fields)?;
         if blob.len() > profile.blob_len_max() {
             return Err(Error::Codec(crate::codec::Error::TooLong {
                 len: blob.len(),
@@ -335,21 +324,27 @@ fn texts<S: Into<String>>(items: impl IntoIterator<Item = S>) -> Value {
 /// Turns the spellings of drafts into the kinds of blobs: times, doubles, base64 (OMS 4.8, F8).
 fn resolve_kinds(fields: &mut Map) -> Result<(), Error> {
     for (name, value) in fields.iter_mut() {
-        let Some(field) = Field::named(name) else {
-            continue;
-        };
-        resolve(name, field.holds, value)?;
-        match value {
-            Value::Map(entry) => resolve_members(name, entry)?,
-            Value::Array(items) => {
-                for item in items {
-                    if let Value::Map(entry) = item {
-                        resolve_members(name, entry)?;
-                    }
+        resolve_kind(name, value)?;
+    }
+    Ok(())
+}
+
+/// Turns the spelling of one field's value.
+pub(super) fn resolve_kind(name: &str, value: &mut Value) -> Result<(), Error> {
+    let Some(field) = Field::named(name) else {
+        return Ok(());
+    };
+    resolve(name, field.holds, value)?;
+    match value {
+        Value::Map(entry) => resolve_members(name, entry)?,
+        Value::Array(items) => {
+            for item in items {
+                if let Value::Map(entry) = item {
+                    resolve_members(name, entry)?;
                 }
             }
-            _ => {}
         }
+        _ => {}
     }
     Ok(())
 }

@@ -66,6 +66,14 @@ pub enum Error {
         /// The rule.
         reason: &'static str,
     },
+    /// A field that is to be elided and cannot be (OMS 10.2).
+    #[error("{field} cannot be disclosed as a hash: {reason}")]
+    NotElidable {
+        /// The field.
+        field: String,
+        /// The rule.
+        reason: &'static str,
+    },
     /// An application field named like a short key, or a field spelled in full in a blob.
     #[error("\"{name}\" collides with the field table: {reason}")]
     NameTaken {
@@ -88,8 +96,8 @@ pub enum Error {
         /// Level required.
         required: &'static str,
     },
-    /// The signed flag without a signature around the blob, or the reverse.
-    #[error("the signed flag is set but the blob is not wrapped in a signature")]
+    /// The signed flag without an envelope around the blob, or the reverse.
+    #[error("the signed flag does not say how the blob was delivered: wrapped or bare")]
     SignedMismatch,
     /// Bytes that do not have the address they were stored or sent under.
     #[error("bytes do not have the address {address}")]
@@ -118,6 +126,7 @@ impl Error {
             | Self::WrongKind { .. }
             | Self::NotListed { .. }
             | Self::Forbidden { .. }
+            | Self::NotElidable { .. }
             | Self::Time { .. } => "ERR_SCHEMA",
             Self::Empty { .. } => "ERR_EMPTY",
             Self::Range { .. } => "ERR_RANGE",

@@ -1,8 +1,9 @@
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use crate::codec::{ContentAddress, Encoding, Flags, Header, Map, Profile, Sensitivity, Value};
 
-use super::compact::expand;
+use super::compact::{compact, expand};
 use super::rules::{self, Origin, Warning};
 use super::{Error, Type};
 
@@ -40,7 +41,7 @@ impl Grain {
     /// canonical and for a header that does not match (rulings F12, F16); `ERR_SIGNED_MISMATCH`
     /// for a blob flagged as signed, which travels only inside its signature (ruling S1).
     pub fn from_blob(blob: Vec<u8>, profile: Profile) -> Result<Self, Error> {
-        Self::read(blob, profile, Origin::Local).map(|(grain, _)| grain)
+        Self::read(blob, profile, Origin::Local, Delivery::Bare).map(|(grain, _)| grain)
     }
 
     /// Reads a blob that another implementation wrote: rules that only bind its writer become
@@ -52,7 +53,28 @@ impl Grain {
         blob: Vec<u8>,
         profile: Profile,
     ) -> Result<(Self, Vec<Warning>), Error> {
-        Self::read(blob, profile, Origin::Foreign)
+        Self::read(blob, profile, Origin::Foreign, Delivery::Bare)
+    }
+
+    /// Reads a blob that came in an envelope, whose signature has been checked: as
+    /// [`Grain::from_blob`], for a blob that is flagged as signed and for no other (OMS 9.2).
+    ///
+    /// # Errors
+    /// As [`Grain::from_blob`].
+    pub fn from_signed_blob(blob: Vec<u8>, profile: Profile) -> Result<Self, Error> {
+        Self::read(blob, profile, Origin::Local, Delivery::Wrapped).map(|(grain, _)| grain)
+    }
+
+    /// Reads a blob of another implementation that came in an envelope, whose signature has been
+    /// checked.
+    ///
+    /// # Errors
+    /// As [`Grain::from_foreign_blob`], for a blob that is flagged as signed and for no other.
+    pub fn from_foreign_signed_blob(
+        blob: Vec<u8>,
+        profile: Profile,
+    ) -> Result<(Self, Vec<Warning>), Error> {
+        Self::read(blob, profile, Origin::Foreign, Delivery::Wrapped)
     }
 
     /// Takes a blob that was accepted before and comes back from storage: its address is checked,
@@ -106,6 +128,7 @@ impl Grain {
         blob: Vec<u8>,
         profile: Profile,
         origin: Origin,
+        delivery: Delivery,
     ) -> Result<(Self, Vec<Warning>), Error> {
         if blob.len() > profile.blob_len_max() {
             return Err(Error::Codec(crate::codec::Error::TooLong {
@@ -114,7 +137,7 @@ impl Grain {
             }));
         }
         let header = Header::read(&blob)?;
-        if header.flags.contains(Flags::SIGNED) {
+        if header.flags.contains(Flags::SIGNED) != (delivery == Delivery::Wrapped) {
             return Err(Error::SignedMismatch);
         }
         let of = Type::from_byte(header.type_byte);
@@ -138,6 +161,26 @@ impl Grain {
     /// Returns the complete blob: header and payload.
     pub fn blob(&self) -> &[u8] {
         &self.blob
+    }
+
+    /// Returns the blob as it would be without one field, under the same header otherwise: what
+    /// is signed before the signatures are added (ruling I10).
+    ///
+    /// ```
+    /// # use grainstore::grain::{Draft, Time};
+    /// let draft = Draft::event("hello").created_at(Time::from_ms(1));
+    /// let plain = draft.clone().finish(Default::default())?;
+    /// let marked = draft.set("app_mark", 7).finish(Default::default())?;
+    /// assert_eq!(marked.blob_without("app_mark")?, plain.blob());
+    /// # Ok::<(), grainstore::grain::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `ERR_CORRUPT` for a grain of a later type that keeps fields under names of its own.
+    pub fn blob_without(&self, name: &str) -> Result<Vec<u8>, Error> {
+        let mut fields = self.fields().clone();
+        fields.remove(name);
+        write_blob(&self.header, &fields)
     }
 
     /// Returns the blob and gives up the grain.
@@ -285,7 +328,11 @@ fn check_sensitivity(header: &Header, fields: &Map) -> Result<(), Error> {
 
 /// Ruling F12: everything in the header but the sensitivity follows from the payload.
 fn check_header(header: &Header, of: Type, fields: &Map) -> Result<(), Error> {
-    let expected = header_for(of, fields, header.encoding(), header.sensitivity());
+    let mut expected = header_for(of, fields, header.encoding(), header.sensitivity());
+    // Whether it is signed stands in no field; the delivery has shown it (OMS 9.2).
+    expected.flags = expected
+        .flags
+        .with_if(Flags::SIGNED, header.flags.contains(Flags::SIGNED));
     let part = if header.namespace_hash != expected.namespace_hash {
         "namespace hash"
     } else if header.created_at_sec != expected.created_at_sec {
@@ -296,6 +343,26 @@ fn check_header(header: &Header, of: Type, fields: &Map) -> Result<(), Error> {
         return Ok(());
     };
     Err(Error::HeaderMismatch { part })
+}
+
+/// How a blob came here (OMS 9.2).
+#[derive(Clone, Copy, PartialEq)]
+enum Delivery {
+    Bare,
+    Wrapped,
+}
+
+/// Writes a blob: header and canonical payload (OMS 4.9). The fields have a canonical form.
+pub(super) fn write_blob(header: &Header, fields: &Map) -> Result<Vec<u8>, Error> {
+    let mut blob = Vec::with_capacity(512);
+    blob.extend_from_slice(&header.to_bytes());
+    let compacted = compact(Type::from_byte(header.type_byte), fields)?;
+    let mut entries: Vec<(&str, &Value)> = compacted
+        .iter()
+        .map(|(key, value)| (*key, Cow::as_ref(value)))
+        .collect();
+    header.encoding().write_entries(&mut blob, &mut entries);
+    Ok(blob)
 }
 
 /// Returns the header that fields call for (OMS 4.9 step 9).

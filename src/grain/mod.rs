@@ -1,9 +1,10 @@
 //! Grains: the field table, drafts, the rules of every type, and what a grain says and points at
-//! (OMS 6–8, 13, 14, 19.3, 24–27, Appendix C).
+//! (OMS 6–8, 10, 13, 14, 19.3, 24–27, Appendix C).
 //!
-//! Pure: no clock, no disk. Signatures, policy decisions and disclosure are not here.
+//! Pure: no clock, no disk. Signatures and policy decisions are not here.
 
 mod compact;
+mod disclosure;
 mod draft;
 mod field;
 #[expect(
@@ -23,6 +24,7 @@ mod wording;
 
 mod error;
 
+pub use disclosure::verify_disclosed;
 pub use draft::Draft;
 pub use error::Error;
 pub use field::{Field, Holds};

@@ -74,6 +74,14 @@ const CONDITIONS: &[(&str, &str, Reach)] = &[
         || of_changed(1, 1),
     ),
     (
+        "wrapper without the signed flag",
+        "ERR_SIGNED_MISMATCH",
+        || {
+            let read = Grain::from_signed_blob(belief().into_blob(), Profile::Extended);
+            read.unwrap_err().code()
+        },
+    ),
+    (
         "header sensitivity below the tags",
         "ERR_SENSITIVITY_MISMATCH",
         || {

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use grainstore::codec::{Encoding, Int, Map, Profile, Value, encode_value};
 use grainstore::grain::{Draft, Grain, Time};
 
+use crate::signature_suites;
+
 /// Returns the folder of a suite; the tests pass without it.
-fn suite(name: &str) -> Option<PathBuf> {
+pub(crate) fn suite(name: &str) -> Option<PathBuf> {
     let places = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().skip(1);
     let mut folders = places.map(|place| place.join("shared/vectors").join(name));
     let folder = folders.find(|folder| folder.is_dir());
@@ -28,7 +30,7 @@ fn report(message: &str) {
     eprintln!("{message}");
 }
 
-fn entries(value: &Value) -> &Map {
+pub(crate) fn entries(value: &Value) -> &Map {
     value.as_map().unwrap()
 }
 
@@ -111,7 +113,7 @@ fn value_of(case: &Map) -> Option<Value> {
         .find_map(member)
 }
 
-fn unhex(text: &str) -> Vec<u8> {
+pub(crate) fn unhex(text: &str) -> Vec<u8> {
     data_encoding::HEXLOWER
         .decode(text.replace('-', "").as_bytes())
         .unwrap()
@@ -323,7 +325,10 @@ fn document() -> String {
             marked,
             "hold a byte-order mark: `ERR_CORRUPT` (ruling F15)",
         ),
-    ] {
+    ]
+    .iter()
+    .chain(signature_suites::ROWS)
+    {
         out.push_str(&format!("| {suite} | {cases} | {verdict} |\n"));
     }
     out.push_str("\n| case of JSONTestSuite | verdict | why |\n| --- | --- | --- |\n");
@@ -331,12 +336,17 @@ fn document() -> String {
         let verdict = if *is_accepted { "accepted" } else { "refused" };
         out.push_str(&format!("| {name} | {verdict} | {reason} |\n"));
     }
+    out.push_str("\n| case of cose-examples | verdict | why |\n| --- | --- | --- |\n");
+    for (name, code, reason) in signature_suites::COSE {
+        out.push_str(&format!("| {name} | `{code}` | {reason} |\n"));
+    }
     out
 }
 
 const INTRODUCTION: &str = "# Public test suites
 
-What the cases of three public suites come to. `tests/it/suites.rs` runs them where they are found
-beside the project, and holds this page to its tables.
+What the cases of nine public suites come to. `tests/it/suites.rs` and `signature_suites.rs` run
+them where they are found beside the project, and hold this page to their tables. Wycheproof's other
+ECDSA file has signatures in DER, a form that COSE does not have.
 
 ";

@@ -6,8 +6,8 @@ use clap::{FromArgMatches, Parser, Subcommand};
 use serde_json::json;
 
 use crate::commands::{
-    Check, Completions, Contradict, Demo, Exists, Export, Get, GrainTool, History, Import, Init,
-    List, Put, Query, Search, Stats, Status, Supersede, Validate,
+    Check, Completions, Contradict, Demo, DidTool, Exists, Export, Get, GrainTool, History, Import,
+    Init, List, Put, Query, Search, Stats, Status, Supersede, Validate,
 };
 use crate::exit::Exit;
 use crate::help;
@@ -55,6 +55,7 @@ enum Command {
     Import(Import),
     Export(Export),
     Grain(GrainTool),
+    Did(DidTool),
     Validate(Validate),
     Stats(Stats),
     Check(Check),
@@ -113,6 +114,7 @@ impl Command {
             Self::Import(command) => command.run(session),
             Self::Export(command) => command.run(session),
             Self::Grain(command) => command.run(session),
+            Self::Did(command) => command.run(session),
             Self::Validate(command) => command.run(session),
             Self::Stats(command) => command.run(session),
             Self::Check(command) => command.run(session),

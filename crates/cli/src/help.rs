@@ -50,7 +50,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Questions", &["query", "search"]),
     ("Files", &["import", "export"]),
     ("Care", &["stats", "check"]),
-    ("Without a store", &["validate", "grain"]),
+    ("Without a store", &["validate", "grain", "did"]),
 ];
 
 const TAIL: &str = "\

@@ -57,6 +57,16 @@ pub(crate) fn hint(code: &str) -> Option<&'static str> {
             "the message names the field; OMS 1.3, section 8, lists what each type must have"
         }
         "ERR_NOT_MAP" => "a grain is a JSON object, one a line",
+        // Signatures.
+        "ERR_KEY" => {
+            "`grainstore did new FILE` makes a key; `chmod 600 FILE` hides one from others"
+        }
+        "ERR_DID" => "a did:key of an Ed25519 or P-256 key, or a did:web, and nothing behind it",
+        "ERR_SIGNATURE" => "the bytes are not what was signed, or somebody else signed them",
+        "ERR_UNRESOLVED" => "only did:key signers can be checked without asking anyone",
+        "ERR_SIGNED_MISMATCH" => {
+            "`grainstore grain sign` signs a grain as it is made; one made unsigned stays so"
+        }
         // Files.
         "ERR_IO" => "look at the path and at who may read or write there",
         "ERR_FORMAT_UNKNOWN" => "name the format with --format mg, jsonl or pam",

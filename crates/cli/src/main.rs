@@ -10,6 +10,7 @@ mod exit;
 mod filters;
 mod help;
 mod hint;
+mod key_file;
 mod lines;
 mod output;
 mod printable;

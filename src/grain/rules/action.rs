@@ -3,10 +3,18 @@
 use crate::codec::{Map, Value};
 
 use super::Findings;
+use super::elision::is_elided;
 use super::presence::is_present;
 use crate::grain::{Error, Type};
 
 pub(super) fn check(fields: &Map, findings: &mut Findings) -> Result<(), Error> {
+    // Ruling S10: whoever elides the phase leaves open which rules the rest must follow.
+    if ["action_phase", "execution_mode"]
+        .iter()
+        .any(|name| is_elided(fields, name))
+    {
+        return Ok(());
+    }
     let phase = phase(fields)?;
     let is_code = fields.get("execution_mode").and_then(Value::as_text) == Some("code_exec");
     let required: &[&'static str] = match phase {

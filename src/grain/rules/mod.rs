@@ -4,6 +4,7 @@
 mod action;
 mod advice;
 mod carried;
+mod elision;
 mod jq;
 mod kind;
 mod licence;
@@ -20,6 +21,7 @@ use super::{Error, Type};
 use profile::Declared;
 
 pub(super) use carried::check_carried;
+pub(super) use elision::{is_elidable, read_hash};
 pub(super) use kind::members_of;
 pub use sensitivity::is_listed_phi_tag;
 pub(super) use sensitivity::required_by_tags;
@@ -60,6 +62,7 @@ pub(super) fn check(of: Type, fields: &Map, origin: Origin) -> Result<Vec<Warnin
     }
     let profiles = Declared::of(fields);
     index_layer(fields, &mut findings)?;
+    elision::check(fields, &mut findings)?;
     presence::check(of, fields, &mut findings)?;
     profiles.check_presence(&mut findings)?;
     kind::check(of, fields, &mut findings)?;

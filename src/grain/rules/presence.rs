@@ -2,6 +2,7 @@
 
 use crate::codec::{Map, Value};
 
+use super::elision::is_elided;
 use super::{Findings, Origin, action};
 use crate::grain::{Error, Type};
 
@@ -29,11 +30,7 @@ pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) -> Result<(
 
 /// Ruling S10: an elided field is present, as its hash.
 pub(super) fn is_present(fields: &Map, name: &str) -> bool {
-    fields.contains(name)
-        || fields
-            .get("_elided")
-            .and_then(Value::as_map)
-            .is_some_and(|elided| elided.contains(name))
+    fields.contains(name) || is_elided(fields, name)
 }
 
 /// Returns the fields a type requires besides `type` and `created_at`.

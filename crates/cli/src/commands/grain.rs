@@ -9,7 +9,9 @@ use crate::lines::{Line, Lines, shown};
 use crate::problem::Problem;
 use crate::session::Session;
 
-/// Encode and decode single grains
+use super::signing::{Cosign, Disclose, Sign, Verify};
+
+/// Encode, decode, sign and disclose single grains
 #[derive(Debug, Args)]
 pub(crate) struct GrainTool {
     #[command(subcommand)]
@@ -20,6 +22,10 @@ pub(crate) struct GrainTool {
 enum Verb {
     Encode(Encode),
     Decode(Decode),
+    Sign(Sign),
+    Verify(Verify),
+    Cosign(Cosign),
+    Disclose(Disclose),
 }
 
 /// Turn JSON grains into blobs, line by line
@@ -49,29 +55,38 @@ struct Decode {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum EncodingArg {
+pub(super) enum EncodingArg {
     /// MessagePack
     Msgpack,
     /// CBOR
     Cbor,
 }
 
-impl GrainTool {
-    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        match self.verb {
-            Verb::Encode(Encode { file, encoding }) => {
-                let encoding = match encoding {
-                    EncodingArg::Msgpack => Encoding::MessagePack,
-                    EncodingArg::Cbor => Encoding::Cbor,
-                };
-                each_line(&file, session, |line| encode(line, encoding))
-            }
-            Verb::Decode(Decode { file }) => each_line(&file, session, decode),
+impl From<EncodingArg> for Encoding {
+    fn from(encoding: EncodingArg) -> Self {
+        match encoding {
+            EncodingArg::Msgpack => Self::MessagePack,
+            EncodingArg::Cbor => Self::Cbor,
         }
     }
 }
 
-fn each_line(
+impl GrainTool {
+    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        match self.verb {
+            Verb::Encode(Encode { file, encoding }) => {
+                each_line(&file, session, |line| encode(line, encoding.into()))
+            }
+            Verb::Decode(Decode { file }) => each_line(&file, session, decode),
+            Verb::Sign(verb) => verb.run(session),
+            Verb::Verify(verb) => verb.run(session),
+            Verb::Cosign(verb) => verb.run(session),
+            Verb::Disclose(verb) => verb.run(session),
+        }
+    }
+}
+
+pub(super) fn each_line(
     file: &str,
     session: &mut Session,
     turn: impl Fn(&Line) -> Result<Value, Problem>,
@@ -84,7 +99,7 @@ fn each_line(
     {
         let document = turn(&line).unwrap_or_else(|problem| {
             exit = Exit::Nothing;
-            let mut error = problem.to_json();
+            let mut error = problem.at_line(line.number).to_json();
             error["line"] = json!(line.number);
             json!({ "error": error })
         });
@@ -100,7 +115,7 @@ fn each_line(
 fn encode(line: &Line, encoding: Encoding) -> Result<Value, Problem> {
     let draft = Draft::from_json(line.text()?);
     let grain = draft.and_then(|draft| draft.encoding(encoding).finish(Profile::Extended));
-    let grain = grain.map_err(|error| Problem::of(&error).at_line(line.number))?;
+    let grain = grain.map_err(|error| Problem::of(&error))?;
     Ok(json!({ "address": grain.address().to_string(), "blob": hex(grain.blob()) }))
 }
 
@@ -110,7 +125,7 @@ fn decode(line: &Line) -> Result<Value, Problem> {
     let is_object = text.starts_with('{');
     if !is_hex && !is_object {
         let message = "neither hexadecimal digits nor a JSON object with a blob";
-        return Err(Problem::new("JSONL_BLOB", message).at_line(line.number));
+        return Err(Problem::new("JSONL_BLOB", message));
     }
     let object = if is_object {
         text.to_owned()
@@ -120,8 +135,8 @@ fn decode(line: &Line) -> Result<Value, Problem> {
     let record = jsonl::Reader::new(object.as_bytes(), jsonl::Options::default()).next();
     match record {
         Some(Ok(record)) => decoded(&record).map_err(|error| Problem::new("ERR_CORRUPT", error)),
-        Some(Err(error)) => Err(Problem::of(&error).at_line(line.number)),
-        None => Err(Problem::new("JSONL_BLOB", "no blob").at_line(line.number)),
+        Some(Err(error)) => Err(Problem::of(&error)),
+        None => Err(Problem::new("JSONL_BLOB", "no blob")),
     }
 }
 

@@ -16,5 +16,6 @@ mod put;
 mod questions;
 #[cfg(unix)]
 mod readme;
+mod signing;
 mod status;
 mod tool;
