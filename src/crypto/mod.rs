@@ -16,6 +16,7 @@ mod resolver;
 mod sign1;
 mod signing_key;
 mod statement;
+mod tombstone;
 
 mod error;
 
@@ -28,3 +29,4 @@ pub use resolver::{Offline, Resolver, Signer};
 pub use sign1::{Payload, Sign1};
 pub use signing_key::SigningKey;
 pub use statement::{Signers, Statement};
+pub use tombstone::TombstoneKey;

@@ -1,8 +1,9 @@
 use crate::codec::{ContentAddress, Value};
 use crate::grain::{Grain, StatusChange};
+use crate::ledger::Kind;
 
 use super::chunk::Chunk;
-use super::key::{Key, Single, Triple, ordered, prefix_of};
+use super::key::{Key, Single, Triple, first_part, ordered, prefix_of};
 use super::{Family, TermKey};
 
 /// The keys of consecutive ledger entries, on their way into the index.
@@ -123,6 +124,22 @@ impl Batch {
     /// Adds any other entry about the grain at `target`, which is entry `row`.
     pub fn mention(&mut self, row: u64, target: &ContentAddress) {
         self.links(Family::Mentions, Some(*target), row);
+    }
+
+    /// Adds an entry of a kind that is asked for by its kind, as entry `row`.
+    pub fn kind(&mut self, row: u64, kind: Kind) {
+        self.single(Family::Kind, u64::from(kind.to_byte()), row);
+    }
+
+    /// Adds an erasure, which is entry `row`: the entries it blanks, and the marks of what they
+    /// were about.
+    pub fn erasure(&mut self, row: u64, erased: &[u64], tombstones: &[[u8; 32]]) {
+        for entry in erased {
+            self.single(Family::Erased, *entry, row);
+        }
+        for tombstone in tombstones {
+            self.single(Family::Tombstone, first_part(tombstone), row);
+        }
     }
 
     /// Returns the keys in order, and the grains with their rows; the batch covers `rows`.

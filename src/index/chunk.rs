@@ -12,7 +12,7 @@ pub(super) struct Chunk {
     pub(super) level: u32,
     /// Rows of grains, in order.
     pub(super) grains: Vec<u64>,
-    singles: [Vec<Single>; 18],
+    singles: [Vec<Single>; 21],
     triples: [Vec<Triple>; 6],
 }
 

@@ -50,6 +50,13 @@ pub enum Family {
     Ended = 23,
     /// The first eight bytes of a grain's address.
     Address = 24,
+    /// The number of a kind of entry; the rows are of its entries, but for grains, changes of
+    /// status and foreign names, of which there are many.
+    Kind = 25,
+    /// The first eight bytes of the mark of something deleted; the rows are of the erasures.
+    Tombstone = 26,
+    /// The row of an entry that was erased; the rows are of the erasures.
+    Erased = 27,
 }
 
 impl Family {
@@ -64,7 +71,7 @@ impl Family {
     ];
 
     /// The families of one component, in the order of their numbers.
-    pub(super) const SINGLES: [Self; 18] = [
+    pub(super) const SINGLES: [Self; 21] = [
         Self::Type,
         Self::Namespace,
         Self::CreatedAt,
@@ -83,6 +90,9 @@ impl Family {
         Self::Status,
         Self::Ended,
         Self::Address,
+        Self::Kind,
+        Self::Tombstone,
+        Self::Erased,
     ];
 
     /// Returns whether keys have three components rather than one.

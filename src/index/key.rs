@@ -85,8 +85,13 @@ pub(super) const fn ordered(ms: i64) -> u64 {
 
 /// Returns the first eight bytes of an address. A clash is settled by whoever reads the row.
 pub(super) fn prefix_of(address: &ContentAddress) -> u64 {
-    let head = address.as_bytes().first_chunk();
-    head.map_or(0, |bytes| u64::from_be_bytes(*bytes))
+    first_part(address.as_bytes())
+}
+
+/// Returns the first eight bytes of a hash, as a component.
+pub(super) fn first_part(hash: &[u8; 32]) -> u64 {
+    hash.first_chunk()
+        .map_or(0, |bytes| u64::from_be_bytes(*bytes))
 }
 
 /// Returns a hash of a key whose sums tell sets of keys apart.

@@ -3,10 +3,11 @@ use std::sync::Arc;
 
 use crate::codec::{ContentAddress, nfc};
 use crate::grain::{Time, Type};
+use crate::ledger::Kind;
 
 use super::engine::Engine;
-use super::key::{Key, Single, Triple, ordered};
-use super::run::Stored;
+use super::key::{Key, Single, Triple, first_part, ordered};
+use super::run::{Stored, Stream};
 use super::scan::{Ranged, Scan};
 use super::state::State;
 use super::{Error, Family, Rows};
@@ -138,6 +139,42 @@ impl Snapshot {
             Single::new([low, 0, 0], 0),
             Single::new([high, 0, 0], u64::MAX),
         )
+    }
+
+    /// Returns the rows of the entries of a kind; none of grains, changes of status and foreign
+    /// names, which are found by what they say.
+    pub fn of_kind(&self, kind: Kind) -> Scan<'_> {
+        self.exact(Family::Kind, u64::from(kind.to_byte()))
+    }
+
+    /// Returns the rows of erasures that may have left this mark.
+    pub fn tombstones(&self, mark: &[u8; 32]) -> Scan<'_> {
+        self.exact(Family::Tombstone, first_part(mark))
+    }
+
+    /// Returns the entries that erasures have blanked, in no order.
+    ///
+    /// # Errors
+    /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn erased_entries(&self) -> Result<Vec<u64>, Error> {
+        let mut rows = Vec::new();
+        let mut add = |key: &Single| {
+            let [row, ..] = key.parts();
+            rows.push(row);
+        };
+        for run in &self.state.runs {
+            let mut keys = Stream::<Single>::new(Arc::clone(run), Family::Erased);
+            while let Some(key) = keys.next()? {
+                add(&key);
+            }
+        }
+        for chunk in &self.state.memory {
+            chunk
+                .keys::<Single>(Family::Erased)
+                .iter()
+                .for_each(&mut add);
+        }
+        Ok(rows)
     }
 
     fn exact(&self, family: Family, part: u64) -> Scan<'_> {

@@ -8,10 +8,12 @@ mod protection;
 mod rule;
 mod decide;
 mod goal;
+mod retention;
 mod supersession;
 
 pub use decide::{Actor, Facts, Moment, Operation, Verdict, decide};
 pub use mode::Mode;
 pub use protection::{Protection, Scope};
+pub use retention::retained_until;
 pub use rule::Rule;
 pub use supersession::implies_supersession;

@@ -22,6 +22,8 @@ pub(super) type Queue = Turns<Vec<Ready>, Result<(), Error>>;
 pub(super) struct Ready {
     pub(super) grain: Grain,
     pub(super) binding: Binding,
+    /// Whether it may come back after it was deleted.
+    pub(super) again: bool,
 }
 
 /// What only the writer knows.
@@ -229,7 +231,10 @@ impl Shared {
                 admitted = Admitted::Waits;
             } else if is_new {
                 let pending = |address: &ContentAddress| self.grain(address);
-                if let Err(error) = store.refuse_implied_supersession(&ready.grain, &pending) {
+                let refused = store
+                    .refuse_deleted(&address, ready.again)
+                    .and_then(|()| store.refuse_implied_supersession(&ready.grain, &pending));
+                if let Err(error) = refused {
                     self.undo(before);
                     return Err(Error::batch(index, error));
                 }
@@ -275,7 +280,7 @@ impl Frame {
         self.items.push(Item::Record(kind, body));
     }
 
-    fn ready(&mut self, Ready { grain, binding }: Ready) {
+    fn ready(&mut self, Ready { grain, binding, .. }: Ready) {
         self.items.push(Item::Grain(Box::new(grain), Some(binding)));
     }
 

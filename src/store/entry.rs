@@ -131,6 +131,50 @@ pub(super) fn encode_import(
     encode(map)
 }
 
+/// An erasure that has begun: what it blanks, and what it leaves so that nothing comes back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ErasingEntry {
+    pub(super) rows: Vec<u64>,
+    pub(super) tombstones: Vec<[u8; 32]>,
+    pub(super) reason: String,
+    pub(super) authority: String,
+}
+
+impl ErasingEntry {
+    pub(super) fn encode(&self) -> Result<Vec<u8>, codec::Error> {
+        let rows = self.rows.iter().flat_map(|row| row.to_be_bytes());
+        encode(Map::from_iter([
+            ("r", Value::Bytes(rows.collect())),
+            ("t", Value::Bytes(self.tombstones.concat())),
+            ("why", self.reason.as_str().into()),
+            ("by", self.authority.as_str().into()),
+        ]))
+    }
+
+    pub(super) fn decode(body: &[u8]) -> Option<Self> {
+        let map = decode(body)?;
+        let text = |key: &str| map.get(key).and_then(Value::as_text).map(str::to_owned);
+        let (tombstones, rest) = map.get("t")?.as_bytes()?.as_chunks();
+        rest.is_empty().then_some(())?;
+        Some(Self {
+            rows: erased_rows(body),
+            tombstones: tombstones.to_vec(),
+            reason: text("why")?,
+            authority: text("by")?,
+        })
+    }
+}
+
+/// An erasure that is complete; `begun` is the sequence of its [`ErasingEntry`].
+pub(super) fn encode_erased(begun: u64) -> Result<Vec<u8>, codec::Error> {
+    encode(Map::from_iter([("e", begun)]))
+}
+
+/// Returns which erasure an `erased` entry completes.
+pub(super) fn completed_by(body: &[u8]) -> Option<u64> {
+    decode(body)?.get("e")?.as_i64()?.try_into().ok()
+}
+
 /// Returns the entries that the body of an `erasing` entry lists; none of one that is malformed,
 /// so that what it erased shows as damage.
 pub(super) fn erased_rows(body: &[u8]) -> Vec<u64> {

@@ -74,6 +74,12 @@ pub enum Error {
         /// The current grain it would replace.
         address: ContentAddress,
     },
+    /// What was deleted must not come back unasked.
+    #[error("{address} was deleted from this store")]
+    Erased {
+        /// The grain that was deleted.
+        address: ContentAddress,
+    },
     /// There is no store at the path.
     #[error("{path} is not a grainstore: {reason}")]
     NotAStore {
@@ -137,6 +143,7 @@ impl Error {
                 ..
             } => "ERR_EVIDENCE_REQUIRED",
             Self::Denied { .. } | Self::ImpliedSupersession { .. } => "ERR_INVALIDATION_DENIED",
+            Self::Erased { .. } => "ERR_ERASED",
             Self::NotAStore { .. } => "ERR_NOT_A_STORE",
             Self::Exists { .. } => "ERR_STORE_EXISTS",
             Self::Version { .. } => "ERR_STORE_VERSION",

@@ -20,6 +20,8 @@ pub struct Summary {
     pub conflicts: Vec<Conflict>,
     /// Records that are not grains, with what is wrong with them.
     pub refused: Vec<interchange::Error>,
+    /// Records of what was deleted here: they do not come back (OMS 28.4).
+    pub erased: Vec<Place>,
     /// What is stored but odd: where, and what about it.
     pub findings: Vec<(Place, String)>,
     /// What the file says and grains cannot carry.
@@ -40,7 +42,7 @@ pub struct Conflict {
 impl Summary {
     /// Returns whether every record is in the store now.
     pub fn is_complete(&self) -> bool {
-        self.conflicts.is_empty() && self.refused.is_empty()
+        self.conflicts.is_empty() && self.refused.is_empty() && self.erased.is_empty()
     }
 }
 
@@ -101,7 +103,10 @@ impl Store {
             ("new", summary.inserted),
             ("old", summary.unchanged),
             ("conflict", summary.conflicts.len() as u64),
-            ("refused", summary.refused.len() as u64),
+            (
+                "refused",
+                (summary.refused.len() + summary.erased.len()) as u64,
+            ),
         ];
         let mut frame = Frame::default();
         frame.record(Kind::Import, encode_import(reading.format.name(), counts)?);
@@ -156,6 +161,10 @@ impl Batch<'_> {
             });
             return Ok(());
         }
+        if self.was_deleted(&record)? {
+            self.summary.erased.push(record.place);
+            return Ok(());
+        }
         for warning in &record.warnings {
             let finding = (record.place.clone(), warning.to_string());
             self.summary.findings.push(finding);
@@ -191,10 +200,17 @@ impl Batch<'_> {
         self.frame.grain(record.grain.clone());
         self.pending.insert(address);
         self.summary.inserted += 1;
-        if !record.status.is_empty() {
+        let mut change = record.status;
+        if let Some(by) = &change.superseded_by
+            && self.inner.was_deleted(by)?
+        {
+            // Its address must not come back either.
+            change.superseded_by = None;
+        }
+        if !change.is_empty() {
             let status = StatusEntry {
                 of: address,
-                change: record.status,
+                change,
                 justification: None,
             };
             self.frame.record(Kind::Status, status.encode()?);
@@ -204,6 +220,24 @@ impl Batch<'_> {
             self.frame.record(Kind::Flag, flag);
         }
         Ok(())
+    }
+
+    /// Returns whether a record is of a grain that was deleted here, under its address or its name,
+    /// and has not been put again.
+    fn was_deleted(&self, record: &Record) -> Result<bool, Error> {
+        let address = record.grain.address();
+        let by_name = match &record.foreign_id {
+            Some(id) => {
+                let name = [id.format, id.scope.as_str(), id.id.as_str()];
+                self.inner.was_named(name)?
+            }
+            None => false,
+        };
+        if !by_name && !self.inner.was_deleted(&address)? {
+            return Ok(false);
+        }
+        let snapshot = self.inner.index.snapshot();
+        Ok(self.inner.locate(&snapshot, &address)?.is_none())
     }
 
     fn name(&mut self, of: ContentAddress, id: ForeignId) -> Result<(), Error> {

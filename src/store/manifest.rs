@@ -5,7 +5,7 @@ use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 use crate::codec::{Map, Value};
-use crate::crypto::Random;
+use crate::crypto::{Random, TombstoneKey};
 use crate::grain::Time;
 use crate::index::TermKey;
 use crate::ledger::{self, Access, Disk, StoreId};
@@ -40,6 +40,10 @@ impl Manifest {
 
     pub(super) fn term_key(&self) -> TermKey {
         TermKey::new(self.term_secret)
+    }
+
+    pub(super) fn tombstone_key(&self) -> TombstoneKey {
+        TombstoneKey::new(self.tombstone_secret)
     }
 
     /// Writes the file so that it is there whole or not at all.

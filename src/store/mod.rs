@@ -6,6 +6,7 @@
 //! here already, may that grain be superseded) is gathered here and asked there.
 
 mod check;
+mod delete;
 mod commit;
 mod entry;
 mod import;
@@ -28,6 +29,7 @@ mod error;
 mod tests;
 
 pub use check::{Finding, Report, Severity, verify_damaged};
+pub use delete::Deletion;
 pub use error::Error;
 pub use import::{Conflict, Summary};
 pub use open::{Opened, Store};

@@ -1,5 +1,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use parking_lot::Mutex;
 
@@ -42,6 +43,9 @@ pub(super) struct Inner {
     /// Free to whoever's turn it is: nobody waits here.
     pub(super) writer: Mutex<Writer>,
     pub(super) turns: Queue,
+    /// Whether anything was ever deleted, so that puts need to ask whether it was this.
+    pub(super) has_tombstones: AtomicBool,
+    pub(super) ballast: Ballast,
     opened: Opened,
     pub(super) lock: Lock,
 }
@@ -158,6 +162,8 @@ impl Store {
             text,
             writer: Mutex::new(Writer::new()),
             turns: Queue::default(),
+            has_tombstones: AtomicBool::new(false),
+            ballast,
             opened,
             lock,
         };
@@ -213,7 +219,8 @@ impl Inner {
         if let Some(last) = self.ledger.len().checked_sub(1) {
             self.writer.lock().last = Time::from_ms(self.ledger.read(last)?.header.time_ms);
         }
-        self.catch_up_text()
+        self.catch_up_text()?;
+        self.resume_erasures()
     }
 }
 
@@ -243,12 +250,17 @@ fn open_index(
         options.index.clone(),
     )?;
     opened.index_rebuilt = found.rebuilt;
-    let known = found.mark.map(|mark| Known {
+    let Some(mark) = found.mark else {
+        return Ok((index, None));
+    };
+    let mut erased = index.snapshot().erased_entries()?;
+    erased.sort_unstable();
+    let known = Known {
         mark,
         places: found.places,
-        erased: Vec::new(),
-    });
-    Ok((index, known))
+        erased,
+    };
+    Ok((index, Some(known)))
 }
 
 fn open_ledger(

@@ -13,7 +13,7 @@ pub(super) struct Change<'a> {
     pub(super) operation: Operation,
     pub(super) target: &'a ContentAddress,
     pub(super) facts: Facts<'a>,
-    pub(super) justification: Option<&'a str>,
+    pub(super) actor: Actor<'a>,
 }
 
 impl Store {
@@ -95,7 +95,10 @@ impl Store {
                 operation,
                 target,
                 facts: shield.facts(None),
-                justification,
+                actor: Actor {
+                    justification,
+                    ..Actor::default()
+                },
             };
             inner.permit(&mut writer, &asked, &mut frame)?;
         }
@@ -119,17 +122,13 @@ impl Inner {
         change: &Change<'_>,
         frame: &mut Frame,
     ) -> Result<(), Error> {
-        let actor = Actor {
-            justification: change.justification,
-            ..Actor::default()
-        };
         let now = self.options.clock.now();
         let moment = Moment {
             now: now.max(writer.last),
             jumped: now.ms().saturating_sub(writer.last.ms()) > CLOCK_STEP_MAX_MS,
         };
         let operation = change.operation.name();
-        match policy::decide(change.operation, &change.facts, &actor, moment) {
+        match policy::decide(change.operation, &change.facts, &change.actor, moment) {
             Verdict::Allow => Ok(()),
             Verdict::Review => {
                 frame.record(Kind::Review, encode_review(change.target, operation)?);

@@ -1,9 +1,9 @@
 use std::collections::BTreeSet;
 
 use crate::codec::ContentAddress;
-use crate::grain::Grain;
+use crate::grain::{Grain, Time};
 use crate::index::{Family, Snapshot};
-use crate::policy::{Facts, Protection, Scope};
+use crate::policy::{self, Facts, Protection, Scope};
 
 use super::open::Inner;
 use super::{Error, Version};
@@ -11,6 +11,7 @@ use super::{Error, Version};
 /// What protects a grain from being changed: its own policy first, then those that reach it.
 pub(super) struct Shield {
     protections: Vec<Protection>,
+    retained_until: Option<Time>,
 }
 
 impl Shield {
@@ -19,7 +20,7 @@ impl Shield {
         Facts {
             protections: &self.protections,
             successor,
-            retained_until: None,
+            retained_until: self.retained_until,
             legal_hold: false,
         }
     }
@@ -64,7 +65,10 @@ impl Inner {
                 protections.push(protection);
             }
         }
-        Ok(Shield { protections })
+        Ok(Shield {
+            protections,
+            retained_until: policy::retained_until(&target.grain),
+        })
     }
 
     /// Returns the other grains of the lineage that `target` belongs to.

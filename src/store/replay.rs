@@ -6,7 +6,7 @@ use crate::index::{Batch, Snapshot};
 use crate::ledger::{Entry, Kind};
 
 use super::Error;
-use super::entry::{AliasEntry, StatusEntry, subject_of};
+use super::entry::{AliasEntry, ErasingEntry, StatusEntry, subject_of};
 use super::open::Inner;
 
 /// Finds the row of a grain that an entry names.
@@ -52,7 +52,14 @@ pub(super) fn apply_record(
             let alias = alias.ok_or_else(|| malformed(row, "an alias entry is malformed"))?;
             batch.alias(row, &alias.of, alias.name());
         }
+        Kind::Erasing => {
+            let erasing = ErasingEntry::decode(body);
+            let erasing = erasing.ok_or_else(|| malformed(row, "an erasure is malformed"))?;
+            batch.erasure(row, &erasing.rows, &erasing.tombstones);
+            batch.kind(row, kind);
+        }
         _ => {
+            batch.kind(row, kind);
             if let Some(address) = subject_of(body) {
                 batch.mention(row, &address);
             }

@@ -1,7 +1,7 @@
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, StatusChange, Type};
 use crate::ledger::Kind;
-use crate::policy::Operation;
+use crate::policy::{Actor, Operation};
 
 use super::commit::Frame;
 use super::entry::StatusEntry;
@@ -52,11 +52,15 @@ impl Store {
             operation: Operation::Supersede,
             target: old,
             facts: shield.facts(Some(&new)),
-            justification,
+            actor: Actor {
+                justification,
+                ..Actor::default()
+            },
         };
         let mut frame = Frame::default();
         inner.permit(&mut writer, &change, &mut frame)?;
         if inner.locate(&snapshot, &address)?.is_none() {
+            inner.refuse_deleted(&address, false)?;
             frame.grain(new);
         }
         let status = StatusEntry {

@@ -48,19 +48,35 @@ impl Store {
     ///
     /// # Errors
     /// The codes of OMS 19 for what is not a valid grain; `ERR_INVALIDATION_DENIED` for a grain
-    /// that would replace a current one without [`Store::supersede`] (OMS 17.2); storage errors,
-    /// after which the outcome is unknown and a retry is safe.
+    /// that would replace a current one without [`Store::supersede`] (OMS 17.2); `ERR_ERASED` for
+    /// one that was deleted here; storage errors, after which the outcome is unknown and a retry is safe.
     pub fn put(&self, grain: impl Into<NewGrain>) -> Result<ContentAddress, Error> {
+        self.put_one(grain.into(), false)
+    }
+
+    /// Stores a grain although it was deleted from this store before (OMS 28.4): it is a new one.
+    ///
+    /// # Errors
+    /// As [`Store::put`], but `ERR_ERASED`.
+    pub fn put_again(&self, grain: impl Into<NewGrain>) -> Result<ContentAddress, Error> {
+        self.put_one(grain.into(), true)
+    }
+
+    fn put_one(&self, grain: NewGrain, again: bool) -> Result<ContentAddress, Error> {
         let inner = &*self.inner;
         let now = inner.options.clock.now();
-        let grain = grain.into().finish(now, inner.options.profile)?;
+        let grain = grain.finish(now, inner.options.profile)?;
         let address = grain.address();
         // What every reader sees is acknowledged; only what is not there yet waits for a turn.
         if !self.exists(&address)? {
             let salt = inner.salts(1)?.pop().unwrap_or_default();
             let binding = Binding::new(salt, address.as_bytes());
             inner
-                .put_all(vec![Ready { grain, binding }])
+                .put_all(vec![Ready {
+                    grain,
+                    binding,
+                    again,
+                }])
                 .map_err(Error::unbatched)?;
         }
         Ok(address)
@@ -103,7 +119,11 @@ impl Inner {
         let ready = |(grain, salt): (NewGrain, _)| {
             let grain = grain.finish(now, profile)?;
             let binding = Binding::new(salt, grain.address().as_bytes());
-            Ok(Ready { grain, binding })
+            Ok(Ready {
+                grain,
+                binding,
+                again: false,
+            })
         };
         let made: Vec<Result<Ready, Error>> = if grains.len() < 2 * CHUNK {
             grains.into_iter().zip(salts).map(ready).collect()

@@ -6,8 +6,8 @@ use clap::{FromArgMatches, Parser, Subcommand};
 use serde_json::json;
 
 use crate::commands::{
-    Check, Completions, Contradict, Demo, DidTool, Exists, Export, Get, GrainTool, History, Import,
-    Init, List, Put, Query, Search, Stats, Status, Supersede, Validate,
+    Check, Completions, Contradict, Delete, Demo, DidTool, Exists, Export, Get, GrainTool, History,
+    Import, Init, List, Put, Query, Search, Stats, Status, Supersede, Validate,
 };
 use crate::exit::Exit;
 use crate::help;
@@ -48,6 +48,7 @@ enum Command {
     List(List),
     Supersede(Supersede),
     Contradict(Contradict),
+    Delete(Delete),
     Status(Status),
     History(History),
     Query(Query),
@@ -107,6 +108,7 @@ impl Command {
             Self::List(command) => command.run(session),
             Self::Supersede(command) => command.run(session),
             Self::Contradict(command) => command.run(session),
+            Self::Delete(command) => command.run(session),
             Self::Status(command) => command.run(session),
             Self::History(command) => command.run(session),
             Self::Query(command) => command.run(session),

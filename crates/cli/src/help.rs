@@ -43,6 +43,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "list",
             "supersede",
             "contradict",
+            "delete",
             "status",
             "history",
         ],

@@ -35,6 +35,7 @@ pub(crate) fn hint(code: &str) -> Option<&'static str> {
         "ERR_EVIDENCE_REQUIRED" => {
             "name the grains that prove it in satisfaction_evidence, as many as the goal asks for"
         }
+        "ERR_ERASED" => "`grainstore put --allow-erased` stores it all the same, as a new grain",
         "ERR_INTEGRITY" => "these are not the bytes that were written; take them from elsewhere",
         // What a caller writes.
         "ERR_HASH_FORMAT" | "ERR_HASH_LENGTH" => {

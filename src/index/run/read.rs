@@ -35,7 +35,7 @@ pub(in crate::index) struct Run {
     filter: Option<Filter>,
     filter_at: Vec<u64>,
     places: Vec<u64>,
-    singles: [Section<Single>; 18],
+    singles: [Section<Single>; 21],
     triples: [Section<Triple>; 6],
     seed: u32,
     file: Arc<dyn DiskFile>,

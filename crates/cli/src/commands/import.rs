@@ -166,6 +166,7 @@ pub(super) fn report(
             "unchanged": summary.unchanged,
             "conflicts": conflicts.collect::<Vec<_>>(),
             "refused": problems.iter().map(Problem::to_json).collect::<Vec<_>>(),
+            "erased": summary.erased.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "findings": findings_json(&summary.findings),
             "loss": loss_json(&summary.loss),
         }))?);
@@ -178,6 +179,10 @@ pub(super) fn report(
         summary.conflicts.len(),
         problems.len()
     ))?;
+    if !summary.erased.is_empty() {
+        let erased = summary.erased.len();
+        out.line(format!("  refused: {erased} erased here before"))?;
+    }
     report_oddities(&summary.findings, &summary.loss, out)?;
     for conflict in summary.conflicts.iter().take(SHOWN_MAX) {
         let (place, id) = (&conflict.place, &conflict.id.id);

@@ -3,6 +3,7 @@
 mod check;
 mod completions;
 mod contradict;
+mod delete;
 mod demo;
 mod did;
 mod exists;
@@ -25,6 +26,7 @@ mod validate;
 pub(crate) use check::Check;
 pub(crate) use completions::Completions;
 pub(crate) use contradict::Contradict;
+pub(crate) use delete::Delete;
 pub(crate) use demo::Demo;
 pub(crate) use did::DidTool;
 pub(crate) use exists::Exists;

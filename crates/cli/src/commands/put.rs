@@ -29,6 +29,9 @@ pub(crate) struct Put {
     /// Report wrong lines and store the others, 256 at a time; exit 1 if there were any
     #[arg(long)]
     keep_going: bool,
+    /// Store also what was deleted from this store before
+    #[arg(long)]
+    allow_erased: bool,
 }
 
 impl Put {
@@ -109,6 +112,11 @@ impl Work<'_> {
 
     /// Stores a batch, all or nothing, and prints the addresses once they are durable.
     fn store(&mut self, store: &Store, mut batch: Batch, out: &mut Output) -> anyhow::Result<()> {
+        if self.command.allow_erased {
+            for grain in &batch.grains {
+                store.put_again(grain.clone())?;
+            }
+        }
         let addresses = loop {
             let grains = if self.command.keep_going {
                 batch.grains.clone()

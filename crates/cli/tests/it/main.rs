@@ -7,6 +7,7 @@
 )]
 
 mod command;
+mod delete;
 mod demo;
 mod failures;
 mod files;

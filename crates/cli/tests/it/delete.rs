@@ -1,0 +1,57 @@
+//! `delete`: what is gone stays gone, and what must stay stays.
+
+use crate::command::{Home, event};
+
+const WHY: [&str; 4] = ["--reason", "asked by letter", "--authority", "the DPO"];
+
+#[test]
+fn a_deleted_grain_is_gone_from_every_file_and_does_not_come_back() {
+    let home = Home::new();
+    let line = event("the wombat password is swordfish", 1);
+    let address = home.put(&line).remove(0);
+    home.put(&event("something else", 2));
+    home.ok(&["export", "--format", "mg", "-o", "before.mg"]);
+
+    let unasked = home.run(&[&["delete", &address][..], &WHY].concat());
+    assert_eq!(unasked.code, 2, "{unasked:?}");
+    let deleted = home.ok(&[&["delete", &address, "--yes"][..], &WHY].concat());
+    assert!(deleted.contains(&address), "{deleted}");
+    assert_eq!(home.run(&["get", &address]).code, 1);
+    assert_eq!(home.run(&["search", "swordfish"]).code, 1);
+    assert!(home.ok(&["check"]).contains('1'));
+    for folder in ["ledger", "index", "text"] {
+        for file in std::fs::read_dir(home.path("memory.grains").join(folder)).unwrap() {
+            let bytes = std::fs::read(file.unwrap().path()).unwrap();
+            let there = bytes.windows(9).any(|part| part == b"swordfish");
+            assert!(!there, "{folder}");
+        }
+    }
+    // Neither an older file nor a careless put brings it back.
+    let imported = home.run(&["import", "before.mg", "--json"]);
+    assert_eq!(imported.code, 1, "{imported:?}");
+    let summary = &imported.json_lines()[0];
+    assert_eq!(summary["inserted"], 0);
+    assert_eq!(summary["unchanged"], 1);
+    assert_eq!(summary["erased"].as_array().unwrap().len(), 1);
+    let put = home.run_with(&["put", "-", "--json"], &line);
+    assert_eq!(put.json_lines()[0]["error"]["code"], "ERR_ERASED");
+    assert_eq!(home.run(&["get", &address]).code, 1);
+    // Whoever asks for just that gets it.
+    let again = home.run_with(&["put", "-", "--allow-erased"], &line);
+    assert_eq!(again.stdout.trim(), address, "{again:?}");
+    assert_eq!(home.run(&["get", &address]).code, 0);
+    assert_eq!(home.run(&["check"]).code, 0);
+}
+
+#[test]
+fn a_held_grain_is_not_deleted() {
+    let home = Home::new();
+    let held = event("evidence", 1).replace(
+        "\"type\"",
+        r#""invalidation_policy":{"mode":"hold"},"type""#,
+    );
+    let address = home.put(&held).remove(0);
+    let denied = home.run(&[&["delete", &address, "--yes", "--json"][..], &WHY].concat());
+    assert_eq!(denied.code, 3, "{denied:?}");
+    assert_eq!(home.run(&["get", &address]).code, 0);
+}

@@ -1,0 +1,60 @@
+use std::fmt;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use zeroize::Zeroizing;
+
+use crate::codec::ContentAddress;
+
+/// The key of the marks that deleted grains leave behind.
+///
+/// A mark recognises what was deleted when it comes again, and tells nobody without the key what
+/// it was: a plain hash of an address or of a name could be guessed.
+///
+/// ```
+/// use grainstore::codec::ContentAddress;
+/// use grainstore::crypto::TombstoneKey;
+///
+/// let key = TombstoneKey::new([7; 32]);
+/// let address = ContentAddress::of(b"gone");
+/// assert_eq!(key.of_address(&address), key.of_address(&address));
+/// assert_ne!(key.of_address(&address), TombstoneKey::new([8; 32]).of_address(&address));
+/// ```
+pub struct TombstoneKey(Zeroizing<[u8; 32]>);
+
+impl TombstoneKey {
+    /// Wraps 32 secret bytes.
+    pub fn new(secret: [u8; 32]) -> Self {
+        Self(Zeroizing::new(secret))
+    }
+
+    /// Returns the mark of a grain.
+    pub fn of_address(&self, address: &ContentAddress) -> [u8; 32] {
+        self.mark(1, &[address.as_bytes()])
+    }
+
+    /// Returns the mark of a name that a grain has in a foreign format.
+    pub fn of_name(&self, name: [&str; 3]) -> [u8; 32] {
+        self.mark(2, &name.map(str::as_bytes))
+    }
+
+    fn mark(&self, domain: u8, parts: &[&[u8]]) -> [u8; 32] {
+        // HMAC-SHA256 takes keys of every length; this one has 32 bytes.
+        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&*self.0) else {
+            return [0; 32];
+        };
+        mac.update(&[domain]);
+        for part in parts {
+            // Lengths, so that parts cannot run into each other.
+            mac.update(&(part.len() as u64).to_be_bytes());
+            mac.update(part);
+        }
+        mac.finalize().into_bytes().into()
+    }
+}
+
+impl fmt::Debug for TombstoneKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TombstoneKey")
+    }
+}

@@ -1,0 +1,154 @@
+use std::sync::Arc;
+
+use grainstore::interchange::{ReadOptions, Reading};
+use grainstore::ledger::MemoryDisk;
+use grainstore::store::Deletion;
+use grainstore::{ContentAddress, Draft, Filter, Options, Store};
+
+const ASKED: Deletion<'static> = Deletion {
+    reason: "asked by letter",
+    authority: "the data protection officer",
+};
+
+fn belief(object: &str) -> Draft {
+    Draft::belief("user", "prefers", object).confidence(0.9)
+}
+
+fn open(disk: &MemoryDisk) -> Store {
+    let options = Options {
+        ballast_bytes: 0,
+        ..Options::default()
+    };
+    Store::open_on(Arc::new(disk.clone()), options).unwrap()
+}
+
+fn is_gone(store: &Store, address: &ContentAddress, word: &str) {
+    assert!(!store.exists(address).unwrap());
+    assert!(store.get(address).unwrap().is_none());
+    assert_eq!(store.search(word, &Filter::new(), 10).unwrap().total, 0);
+    let all = Filter::new().with_superseded();
+    let found = store.query(&all, 100, None).unwrap();
+    assert!(found.results.iter().all(|found| found.address != *address));
+    assert!(!store.list(None, 100).unwrap().addresses.contains(address));
+    assert_eq!(store.check().unwrap().findings, []);
+}
+
+#[test]
+fn a_deleted_grain_is_gone_for_every_reader_and_after_reopening() {
+    let disk = MemoryDisk::default();
+    let store = open(&disk);
+    let address = store.put(belief("wombats")).unwrap();
+    let other = store.put(belief("quokkas")).unwrap();
+    let before = store.index_snapshot();
+    store.delete(&address, ASKED).unwrap();
+    is_gone(&store, &address, "wombats");
+    assert!(
+        before.candidates(&address).unwrap().is_empty(),
+        "an old view"
+    );
+    assert_eq!(
+        store.delete(&address, ASKED).unwrap_err().code(),
+        "ERR_NOT_FOUND"
+    );
+    drop((store, before));
+    let store = open(&disk);
+    is_gone(&store, &address, "wombats");
+    assert!(store.exists(&other).unwrap());
+    assert!(store.put(belief("numbats")).is_ok());
+}
+
+#[test]
+fn what_it_superseded_stays_superseded_and_says_no_more_by_what() {
+    let store = open(&MemoryDisk::default());
+    let first = store.put(belief("tea")).unwrap();
+    let second = store
+        .supersede(&first, belief("coffee").derived_from(first), None)
+        .unwrap();
+    store.delete(&second, ASKED).unwrap();
+    let status = store.status(&first).unwrap();
+    assert!(!status.is_current() && status.superseded_by.is_none());
+    assert!(status.system_valid_to.is_some());
+    is_gone(&store, &second, "coffee");
+    assert_eq!(store.history(&first).unwrap().len(), 1);
+}
+
+#[test]
+fn a_deleted_grain_comes_back_only_where_just_that_is_asked() {
+    let disk = MemoryDisk::default();
+    let store = open(&disk);
+    let grain = belief("wombats").created_at(grainstore::Time::from_ms(1));
+    let address = store.put(grain.clone()).unwrap();
+    store.delete(&address, ASKED).unwrap();
+    let refused = |store: &Store| {
+        assert_eq!(store.put(grain.clone()).unwrap_err().code(), "ERR_ERASED");
+        let batch = store.put_batch([grain.clone()]).unwrap_err();
+        assert_eq!(batch.code(), "ERR_ERASED");
+    };
+    refused(&store);
+    drop(store);
+    let store = open(&disk);
+    refused(&store);
+    assert_eq!(store.put_again(grain.clone()).unwrap(), address);
+    assert!(store.exists(&address).unwrap());
+    // It is a grain like any other now.
+    assert_eq!(store.put(grain).unwrap(), address);
+    assert_eq!(store.check().unwrap().findings, []);
+}
+
+#[test]
+fn an_older_file_does_not_bring_it_back_by_address_or_by_name() {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/pam");
+    let store = open(&MemoryDisk::default());
+    let read = || Reading::open(&file, None, &ReadOptions::default()).unwrap();
+    let summary = store.import(read()).unwrap();
+    assert!(summary.inserted > 0);
+    let addresses = store.list(None, 1_000).unwrap().addresses;
+    for address in &addresses {
+        store.delete(address, ASKED).unwrap();
+    }
+    let again = store.import(read()).unwrap();
+    assert_eq!(again.inserted, 0);
+    assert_eq!(again.erased.len(), addresses.len());
+    assert_eq!(store.stats().unwrap().grains, 0);
+    assert_eq!(store.check().unwrap().findings, []);
+}
+
+#[test]
+fn a_deletion_without_a_reason_or_an_authority_is_denied_and_recorded() {
+    let store = open(&MemoryDisk::default());
+    let address = store.put(belief("tea")).unwrap();
+    for deletion in [
+        Deletion {
+            reason: " ",
+            ..ASKED
+        },
+        Deletion {
+            authority: "",
+            ..ASKED
+        },
+    ] {
+        let entries = store.stats().unwrap().entries;
+        let denied = store.delete(&address, deletion).unwrap_err();
+        assert_eq!(denied.code(), "ERR_INVALIDATION_DENIED");
+        assert_eq!(store.stats().unwrap().entries, entries + 1);
+    }
+    assert!(store.exists(&address).unwrap());
+}
+
+#[test]
+fn a_grain_is_kept_as_long_as_its_retention_says() {
+    // OMS 6.1: apart from the invalidation policy, which may be open.
+    let clock = super::at(1_000);
+    let store = Store::in_memory(clock.0).unwrap();
+    let mut policy = grainstore::codec::Map::new();
+    policy.insert("minimum_retention_years", 7);
+    let draft = belief("taxes").set("retention_policy", policy);
+    let address = store.put(draft).unwrap();
+    clock.1.set(6 * 365 * 86_400_000);
+    let denied = store.delete(&address, ASKED).unwrap_err();
+    assert_eq!(denied.code(), "ERR_INVALIDATION_DENIED");
+    assert!(denied.to_string().contains("retention"), "{denied}");
+    clock.1.set(8 * 365 * 86_400_000);
+    store.delete(&address, ASKED).unwrap();
+    is_gone(&store, &address, "taxes");
+}
