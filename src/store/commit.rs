@@ -22,6 +22,8 @@ pub(super) type Queue = Turns<Vec<Ready>, Result<(), Error>>;
 pub(super) struct Ready {
     pub(super) grain: Grain,
     pub(super) binding: Binding,
+    /// The parents that it cannot be said to replace.
+    pub(super) harmless: Vec<ContentAddress>,
     /// Whether it may come back after it was deleted.
     pub(super) again: bool,
 }
@@ -231,9 +233,12 @@ impl Shared {
                 admitted = Admitted::Waits;
             } else if is_new {
                 let pending = |address: &ContentAddress| self.grain(address);
-                let refused = store
-                    .refuse_deleted(&address, ready.again)
-                    .and_then(|()| store.refuse_implied_supersession(&ready.grain, &pending));
+                let refused = store.refuse_deleted(&address, ready.again).and_then(|()| {
+                    let Ready {
+                        grain, harmless, ..
+                    } = &ready;
+                    store.refuse_implied_supersession(grain, harmless, &pending)
+                });
                 if let Err(error) = refused {
                     self.undo(before);
                     return Err(Error::batch(index, error));

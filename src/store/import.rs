@@ -189,7 +189,7 @@ impl Batch<'_> {
         // Ruling I4: stored, supersedes nothing, and is told.
         match self
             .inner
-            .refuse_implied_supersession(&record.grain, &|_| None)
+            .refuse_implied_supersession(&record.grain, &[], &|_| None)
         {
             Err(Error::ImpliedSupersession { address }) => {
                 let message = format!("stored, but does not supersede {address} as it implies");

@@ -9,6 +9,7 @@ mod check;
 mod delete;
 mod commit;
 mod entry;
+mod implied;
 mod import;
 mod manifest;
 mod open;

@@ -1,11 +1,8 @@
-use std::borrow::Cow;
-
 use rayon::prelude::*;
 
 use crate::codec::{ContentAddress, Profile};
 use crate::grain::{Draft, Grain, Time};
 use crate::ledger::Binding;
-use crate::policy;
 
 use super::commit::Ready;
 use super::open::Inner;
@@ -73,6 +70,7 @@ impl Store {
             let binding = Binding::new(salt, address.as_bytes());
             inner
                 .put_all(vec![Ready {
+                    harmless: inner.harmless_parents(&inner.index.snapshot(), &grain)?,
                     grain,
                     binding,
                     again,
@@ -116,10 +114,12 @@ impl Inner {
     fn finish_all(&self, grains: Vec<NewGrain>) -> Result<Vec<Ready>, Error> {
         let (now, profile) = (self.options.clock.now(), self.options.profile);
         let salts = self.salts(grains.len())?;
+        let snapshot = self.index.snapshot();
         let ready = |(grain, salt): (NewGrain, _)| {
             let grain = grain.finish(now, profile)?;
             let binding = Binding::new(salt, grain.address().as_bytes());
             Ok(Ready {
+                harmless: self.harmless_parents(&snapshot, &grain)?,
                 grain,
                 binding,
                 again: false,
@@ -135,36 +135,6 @@ impl Inner {
         let made = made.into_iter().enumerate();
         made.map(|(index, ready)| ready.map_err(|source| Error::batch(index, source)))
             .collect()
-    }
-
-    /// OMS 17.2: put must not do what supersede must be asked for.
-    ///
-    /// `pending` finds grains that are in the same frame.
-    pub(super) fn refuse_implied_supersession<'a>(
-        &self,
-        grain: &Grain,
-        pending: &dyn Fn(&ContentAddress) -> Option<&'a Grain>,
-    ) -> Result<(), Error> {
-        let snapshot = self.index.snapshot();
-        for address in grain.derived_from() {
-            let parent = match (pending(&address), self.locate(&snapshot, &address)?) {
-                (Some(parent), _) => Cow::Borrowed(parent),
-                (None, Some(row)) if snapshot.is_current(row) => {
-                    Cow::Owned(self.grain_at(row, &address)?)
-                }
-                _ => continue,
-            };
-            let declared = [
-                "supersession_justification",
-                "supersession_auth",
-                "invalidation_type",
-            ];
-            let declares = declared.iter().any(|name| grain.field(name).is_some());
-            if declares || policy::implies_supersession(grain, &parent) {
-                return Err(Error::ImpliedSupersession { address });
-            }
-        }
-        Ok(())
     }
 }
 
