@@ -6,14 +6,18 @@
 
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+pub mod aimem;
 pub mod jsonl;
 pub mod mg;
 pub mod pam;
 
 mod format;
 mod loss;
+mod moment;
 mod reading;
 mod record;
+mod spelling;
+mod strict;
 
 mod error;
 

@@ -8,7 +8,7 @@ use super::message::Message;
 use super::object::Object;
 use super::order::order;
 use super::residual::{DOCUMENT_RESIDUAL, RESIDUAL, residual_without};
-use super::spelling::carried;
+use crate::interchange::spelling::carried;
 use super::{Owner, code};
 
 /// An entry of the conversations index (PAM 14).

@@ -4,7 +4,7 @@ use crate::interchange::Error;
 
 use super::object::Object;
 use super::residual::{RESIDUAL, message_residual};
-use super::spelling::{carried, carried_value};
+use crate::interchange::spelling::{carried, carried_value};
 use super::{Owner, code};
 
 /// A message of a conversation document (PAM 25).
