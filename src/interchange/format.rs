@@ -2,8 +2,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::pam::{self, First};
-use super::{Error, Place};
+use super::first::First;
+use super::{Error, Place, pam};
 
 /// A format that can be read.
 ///
@@ -22,11 +22,27 @@ pub enum Format {
     Jsonl,
     /// A Portable AI Memory store.
     Pam,
+    /// An AIMEM bundle.
+    Aimem,
+    /// An AIMEM bundle as a stream of lines.
+    AimemNdjson,
+    /// An OMI-AI document.
+    Omi,
+    /// An OMI-AI document as JSON lines.
+    OmiJsonl,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 3] = [Self::Mg, Self::Jsonl, Self::Pam];
+    pub const ALL: [Self; 7] = [
+        Self::Mg,
+        Self::Jsonl,
+        Self::Pam,
+        Self::Aimem,
+        Self::AimemNdjson,
+        Self::Omi,
+        Self::OmiJsonl,
+    ];
 
     /// Returns the name, which is also how a caller asks for the format.
     pub const fn name(self) -> &'static str {
@@ -34,6 +50,10 @@ impl Format {
             Self::Mg => "mg",
             Self::Jsonl => "jsonl",
             Self::Pam => "pam",
+            Self::Aimem => "aimem",
+            Self::AimemNdjson => "aimem-ndjson",
+            Self::Omi => "omi",
+            Self::OmiJsonl => "omi-jsonl",
         }
     }
 
@@ -95,7 +115,7 @@ fn detect(head: &[u8], input: impl BufRead) -> Result<Format, Error> {
         source,
     })?;
     match first {
-        First::Store => Ok(Format::Pam),
+        First::Known(format) => Ok(format),
         First::Line => Ok(Format::Jsonl),
         First::Other => Err(unknown("the content is none of them")),
     }
@@ -107,8 +127,9 @@ fn unknown(found: &str) -> Error {
         place: Place::File,
         message: format!(
             "{found}; looked for mg (starts with \"MG\" and 0x01), pam (a JSON object with \
-             \"schema\": \"portable-ai-memory\", or a directory that holds one) and jsonl (a JSON \
-             object a line)"
+             \"schema\": \"portable-ai-memory\", or a directory that holds one), aimem (with \
+             \"format\": \"aimem-bundle\"), omi (with \"format\": \"open-memory-interchange\") and \
+             jsonl (a JSON object a line)"
         ),
     }
 }
@@ -122,7 +143,19 @@ mod tests {
 
     #[test]
     fn a_format_is_told_from_its_first_bytes() {
-        let cases: [(&[u8], Option<Format>); 13] = [
+        let cases: [(&[u8], Option<Format>); 22] = [
+            (b"{\"format\":\"aimem-bundle\",\"chunks\":[]}", Some(Format::Aimem)),
+            (b"{\n\"chunks\":[{\"a\":1}],\"format\":\"memoryai-bundle\"}", Some(Format::Aimem)),
+            (b"{\"format\":\"aimem-bundle\"}\n{\"_kind\":\"chunk\"}", Some(Format::AimemNdjson)),
+            (b"{\"memories\":[],\"format\":\"open-memory-interchange\"}", Some(Format::Omi)),
+            (
+                b"{\"memories\":[],\"format\":\"open-memory-interchange\",\"serialization\":\"jsonl\"}",
+                Some(Format::OmiJsonl),
+            ),
+            (b"{\"format\":\"open-memory-interchange\"}\n{\"id\":1}", Some(Format::OmiJsonl)),
+            (b"{\"x\":{\"format\":\"aimem-bundle\"}}", Some(Format::Jsonl)),
+            (b"{\"format\":[\"aimem-bundle\"]}", Some(Format::Jsonl)),
+            (b"[{\"format\":\"aimem-bundle\"}]", None),
             (b"MG\x01\x00", Some(Format::Mg)),
             (b"MG\x02", None),
             (b"{\"schema\":\"portable-ai-memory\"}", Some(Format::Pam)),

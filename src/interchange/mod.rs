@@ -1,4 +1,4 @@
-//! Files to grains and back, as streams: `.mg`, JSON lines, PAM.
+//! Files to grains and back: `.mg`, JSON lines, PAM, AIMEM, OMI-AI.
 //!
 //! Readers turn a file into [`Record`]s in an order in which they can be stored; they never see
 //! the store, and a record depends on nothing but the file (never on the time of import). Writers
@@ -9,14 +9,18 @@
 pub mod aimem;
 pub mod jsonl;
 pub mod mg;
+pub mod omi;
 pub mod pam;
 
+mod first;
 mod format;
 mod loss;
 mod moment;
+mod native;
 mod reading;
 mod record;
 mod spelling;
+mod status;
 mod strict;
 
 mod error;

@@ -104,7 +104,8 @@ pub(in crate::interchange) fn context_of(name: &str, record: Map) -> Map {
 
 /// Removes a member that the grain holds in the same spelling.
 pub(in crate::interchange) fn leave_out(record: &mut Map, name: &str, carried: &str) {
-    if record.get(name).and_then(Value::as_text) == Some(carried) {
+    // Empty text is no field of a grain.
+    if !carried.is_empty() && record.get(name).and_then(Value::as_text) == Some(carried) {
         record.remove(name);
     }
 }

@@ -58,7 +58,7 @@ impl Store {
                 Ok(exported)
             }
             Format::Jsonl => self.write_jsonl(&chosen, out),
-            Format::Pam => Err(Error::Interchange(FileError::Format {
+            _ => Err(Error::Interchange(FileError::Format {
                 code: "ERR_UNSUPPORTED",
                 place: Place::File,
                 message: format!("{format} is read, not written yet"),

@@ -3,10 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "a test says what it counted")]
 
+mod aimem;
 mod codec;
 mod codes;
 mod conformance;
 mod conformance_rules;
+mod foreign;
 mod grain;
 mod grain_rules;
 mod jq;
@@ -14,6 +16,7 @@ mod jsonl;
 mod ledger;
 mod mg;
 mod model;
+mod omi;
 mod pam;
 mod policy;
 mod profiles;

@@ -1,7 +1,9 @@
 use crate::codec::{Map, Value};
 use crate::grain::{Draft, Time};
 use crate::interchange::Error;
-use crate::interchange::spelling::{carried, context_of, foreign_tag, leave_out, object_of, sha256};
+use crate::interchange::spelling::{
+    carried, context_of, foreign_tag, leave_out, object_of, sha256,
+};
 
 use super::envelope::{Envelope, is_sha256};
 use super::member::{Object, Urn};

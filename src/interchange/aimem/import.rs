@@ -31,9 +31,13 @@ pub(super) fn import(
     };
     importer.add(envelope.draft(), Place::File, None);
     importer.chunks(&envelope);
-    importer.edges(&envelope);
     importer.entities(&envelope);
-    importer.mentions(&envelope);
+    // References are only judged where every record could be read: an unreadable one would make
+    // each reference to it a second fault.
+    if importer.faults.is_empty() {
+        importer.edges(&envelope);
+        importer.mentions(&envelope);
+    }
     if importer.faults.is_empty() {
         Ok(importer.import)
     } else {
@@ -61,7 +65,9 @@ impl<'a> Importer<'a> {
             };
             let urn = chunk.urn;
             if self.chunks.contains_key(urn.whole) {
-                let twice = chunk.object.fault(code::DUPLICATE_CHUNK_ID, "id", "comes twice");
+                let twice = chunk
+                    .object
+                    .fault(code::DUPLICATE_CHUNK_ID, "id", "comes twice");
                 self.faults.push(twice);
                 continue;
             }
@@ -94,11 +100,13 @@ impl<'a> Importer<'a> {
             let unknown = "names no chunk of this bundle";
             if source.is_none() {
                 let code = code::EDGE_SOURCE_UNKNOWN;
-                self.faults.push(edge.object.fault(code, "source_id", unknown));
+                self.faults
+                    .push(edge.object.fault(code, "source_id", unknown));
             }
             if target.is_none() {
                 let code = code::EDGE_TARGET_UNKNOWN;
-                self.faults.push(edge.object.fault(code, "target_id", unknown));
+                self.faults
+                    .push(edge.object.fault(code, "target_id", unknown));
             }
             if let (Some((Some(source), _)), Some((Some(target), _))) = (source, target) {
                 let draft = edge.draft(envelope, [source, target]);
@@ -115,7 +123,8 @@ impl<'a> Importer<'a> {
             };
             if self.entities.insert(entity.urn.whole, ()).is_some() {
                 let code = code::DUPLICATE_ENTITY_ID;
-                self.faults.push(entity.object.fault(code, "id", "comes twice"));
+                self.faults
+                    .push(entity.object.fault(code, "id", "comes twice"));
                 continue;
             }
             let id = foreign_id("aimem:entity", entity.urn);
@@ -134,12 +143,14 @@ impl<'a> Importer<'a> {
             if chunk.is_none() {
                 let message = "names no chunk of this bundle";
                 let code = code::CE_CHUNK_UNKNOWN;
-                self.faults.push(mention.object.fault(code, "chunk_id", message));
+                self.faults
+                    .push(mention.object.fault(code, "chunk_id", message));
             }
             if !is_known {
                 let message = "names no entity of this bundle";
                 let code = code::CE_ENTITY_UNKNOWN;
-                self.faults.push(mention.object.fault(code, "entity_id", message));
+                self.faults
+                    .push(mention.object.fault(code, "entity_id", message));
             }
             if let (Some((_, created_at)), true) = (chunk, is_known) {
                 let draft = mention.draft(envelope, created_at);

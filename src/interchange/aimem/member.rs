@@ -92,7 +92,9 @@ impl<'a> Urn<'a> {
     pub(super) fn parse(whole: &'a str) -> Option<Self> {
         let (producer, local) = whole.strip_prefix("urn:aimem:")?.split_once(':')?;
         let is_local = (1..=256).contains(&local.len())
-            && local.bytes().all(|byte| byte.is_ascii_graphic() && byte != b':');
+            && local
+                .bytes()
+                .all(|byte| byte.is_ascii_graphic() && byte != b':');
         (is_producer(producer) && is_local).then_some(Self {
             whole,
             producer,

@@ -9,8 +9,8 @@ use super::memory::Memory;
 use super::object::{Object, fault};
 use super::order::order;
 use super::relation::Relation;
-use crate::interchange::spelling::sha256;
 use super::{Options, Owner, SCHEMA, code};
+use crate::interchange::spelling::sha256;
 
 /// A memory store that keeps the rules its grains depend on (PAM 3–7, 13–15).
 pub(super) struct Document<'a> {

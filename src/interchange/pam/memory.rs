@@ -5,8 +5,8 @@ use crate::interchange::Error;
 use super::object::{Object, is_name_byte};
 use super::residual::{RESIDUAL, memory_residual};
 use super::spelling::content_hash;
-use crate::interchange::spelling::{carried, relation_name};
 use super::{Owner, code};
+use crate::interchange::spelling::{carried, relation_name};
 
 /// A memory object, read as far as grains need it (PAM 4).
 pub(super) struct Memory<'a> {
@@ -115,7 +115,9 @@ impl<'a> Memory<'a> {
             Kind::Goal => Draft::goal(content),
             Kind::Preference => Draft::belief(owner.subject(), "mg:prefers", content),
             Kind::Instruction => Draft::belief(owner.subject(), "mg:requires", content),
-            Kind::Custom(name) => Draft::belief(owner.subject(), relation_name("pam:custom", name), content),
+            Kind::Custom(name) => {
+                Draft::belief(owner.subject(), relation_name("pam:custom", name), content)
+            }
             Kind::Other(name) => Draft::belief(owner.subject(), format!("pam:{name}"), content),
         };
         let mut draft = owner

@@ -8,7 +8,6 @@
 mod code;
 mod conversation;
 mod document;
-mod first;
 mod import;
 mod memory;
 mod message;
@@ -27,7 +26,6 @@ use crate::codec::{Profile, Value};
 
 use super::{Error, Loss, Place, Record};
 
-pub(in crate::interchange) use first::First;
 use owner::Owner;
 pub use residual::{conversation_residual, residual};
 pub(in crate::interchange) use storage::locate;

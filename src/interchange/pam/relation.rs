@@ -4,8 +4,8 @@ use crate::interchange::Error;
 
 use super::object::Object;
 use super::residual::{RESIDUAL, residual_without};
-use crate::interchange::spelling::{self, carried};
 use super::{Owner, code};
+use crate::interchange::spelling::{self, carried};
 
 /// A relation between two memories (PAM 13).
 pub(super) struct Relation<'a> {

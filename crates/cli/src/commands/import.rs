@@ -32,12 +32,16 @@ pub(crate) struct Import {
     /// Take a wrong PAM checksum for a finding instead of an error
     #[arg(long)]
     accept_bad_checksum: bool,
+    /// What the ids of an OMI file that names no namespace are unique in; else the file itself
+    #[arg(long, value_name = "NAME")]
+    scope: Option<String>,
 }
 
 impl Import {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let options = ReadOptions {
             accept_bad_checksum: self.accept_bad_checksum,
+            scope: self.scope,
             ..ReadOptions::default()
         };
         let reading = read(&self.path, self.format, &options, &session.out)?;
@@ -72,6 +76,14 @@ pub(super) enum FormatArg {
     Jsonl,
     /// A Portable AI Memory 1.0 store
     Pam,
+    /// An AIMEM bundle
+    Aimem,
+    /// An AIMEM bundle as a stream of lines
+    AimemNdjson,
+    /// An OMI-AI 0.1 document
+    Omi,
+    /// An OMI-AI 0.1 document as JSON lines
+    OmiJsonl,
 }
 
 /// Reads a file and judges everything in it.
@@ -86,6 +98,10 @@ pub(super) fn read(
         FormatArg::Mg => Some(Format::Mg),
         FormatArg::Jsonl => Some(Format::Jsonl),
         FormatArg::Pam => Some(Format::Pam),
+        FormatArg::Aimem => Some(Format::Aimem),
+        FormatArg::AimemNdjson => Some(Format::AimemNdjson),
+        FormatArg::Omi => Some(Format::Omi),
+        FormatArg::OmiJsonl => Some(Format::OmiJsonl),
     };
     let spinner = progress::spinner(out, format!("reading {}", path.display()));
     let reading = Reading::open(path, format, options);
