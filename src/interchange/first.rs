@@ -1,6 +1,7 @@
 use std::io::{self, BufRead};
 
 use super::Format;
+use super::provider::Provider;
 
 /// What the first JSON value of a text looks like, told without holding the text in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +68,8 @@ struct Found {
     is_omi: bool,
     is_stream: bool,
     has_records: bool,
+    has_conversations: bool,
+    has_type: bool,
 }
 
 impl Scan {
@@ -102,7 +105,11 @@ impl Scan {
             _ if !self.is_begun => return Some(First::Other),
             b'{' | b'[' => self.depth = self.depth.saturating_add(1),
             b'}' | b']' => self.depth = self.depth.saturating_sub(1),
-            b':' if self.is_at_members() => self.feed_name(),
+            b':' if self.is_at_members() => {
+                if let Some(provider) = self.feed_name() {
+                    return Some(First::Known(Format::Provider(provider)));
+                }
+            }
             b',' => self.name = Name::Other,
             _ => {}
         }
@@ -115,18 +122,30 @@ impl Scan {
     }
 
     /// Looks at the name of a member.
-    fn feed_name(&mut self) {
+    fn feed_name(&mut self) -> Option<Provider> {
         self.name = match (self.is_array, self.string.as_slice()) {
+            (true, b"mapping") => return Some(Provider::Chatgpt),
+            (true, b"chat_messages") => return Some(Provider::Claude),
+            (true, b"header") => return Some(Provider::Gemini),
             (true, _) => Name::Other,
+            (false, b"conversations") => {
+                self.found.has_conversations = true;
+                Name::Other
+            }
             (false, b"schema") => Name::Schema,
             (false, b"format") => Name::Format,
             (false, b"serialization") => Name::Serialization,
+            (false, b"type") => {
+                self.found.has_type = true;
+                Name::Other
+            }
             (false, b"chunks" | b"memories") => {
                 self.found.has_records = true;
                 Name::Other
             }
             (false, _) => Name::Other,
         };
+        None
     }
 
     fn feed_string(&mut self, byte: u8) -> Option<First> {
@@ -163,6 +182,9 @@ impl Scan {
             (true, _) => First::Known(Format::AimemNdjson),
             (_, true) if found.has_records && !found.is_stream => First::Known(Format::Omi),
             (_, true) => First::Known(Format::OmiJsonl),
+            _ if found.has_conversations && !found.has_type => {
+                First::Known(Format::Provider(Provider::Grok))
+            }
             _ if self.depth == 0 || self.is_array || self.spans_lines => First::Other,
             _ => First::Line,
         }

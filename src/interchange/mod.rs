@@ -1,4 +1,5 @@
-//! Files to grains and back: `.mg`, JSON lines, PAM, AIMEM, OMI-AI.
+//! Files to grains and back: `.mg`, JSON lines, PAM, AIMEM, OMI-AI, and what
+//! providers export.
 //!
 //! Readers turn a file into [`Record`]s in an order in which they can be stored; they never see
 //! the store, and a record depends on nothing but the file (never on the time of import). Writers
@@ -11,6 +12,7 @@ pub mod jsonl;
 pub mod mg;
 pub mod omi;
 pub mod pam;
+pub mod provider;
 
 mod first;
 mod format;
@@ -22,6 +24,7 @@ mod record;
 mod spelling;
 mod status;
 mod strict;
+mod written;
 
 mod error;
 
@@ -30,3 +33,4 @@ pub use format::Format;
 pub use loss::Loss;
 pub use reading::{ReadOptions, Reading};
 pub use record::{ForeignId, Record};
+pub use written::{Entry, WriteOptions, Written};

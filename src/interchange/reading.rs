@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::codec::Profile;
 use crate::grain::Time;
 
-use super::{Error, Format, Loss, Place, Record, aimem, jsonl, mg, omi, pam};
+use super::{Error, Format, Loss, Place, Record, aimem, jsonl, mg, omi, pam, provider};
 
 /// Everything a file holds, read before any of it is stored.
 #[derive(Debug)]
@@ -60,6 +60,9 @@ impl Reading {
             Format::Jsonl => reading.read_jsonl(open(path)?, options),
             Format::Pam => reading.read_pam(path, options),
             Format::Aimem | Format::AimemNdjson => reading.read_aimem(&bytes(path)?, options),
+            Format::Provider(provider) => {
+                reading.take_pam(provider::read(path, provider, options.profile));
+            }
             Format::Omi | Format::OmiJsonl => reading.read_omi(&bytes(path)?, options),
         }
         Ok(reading)
@@ -143,7 +146,11 @@ impl Reading {
             accept_bad_checksum: options.accept_bad_checksum,
             profile: options.profile,
         };
-        match pam::read(path, &options) {
+        self.take_pam(pam::read(path, &options));
+    }
+
+    fn take_pam(&mut self, read: Result<pam::Import, Vec<Error>>) {
+        match read {
             Ok(import) => {
                 self.records = import.records;
                 self.loss = import.loss;

@@ -669,7 +669,7 @@ fn what_a_store_writes_is_for_its_owner_alone() {
     assert_eq!(mode(&path), 0o700);
     let file = folder.path().join("all.mg");
     store
-        .export_file(Format::Mg, &Filter::new(), Default::default(), &file)
+        .export_file(Format::Mg, &Filter::new(), &Default::default(), &file)
         .unwrap();
     assert_eq!(mode(&file), 0o600);
     assert_eq!(
@@ -705,7 +705,7 @@ fn export_import_export_of_ten_thousand_grains_is_byte_identical() {
     for format in [Format::Mg, Format::Jsonl] {
         let mut first = Vec::new();
         store
-            .export(format, &all, Default::default(), &mut first)
+            .export(format, &all, &Default::default(), &mut first)
             .unwrap();
         let path = folder.path().join(format.name());
         std::fs::write(&path, &first).unwrap();
@@ -713,7 +713,7 @@ fn export_import_export_of_ten_thousand_grains_is_byte_identical() {
         let summary = copy.import(reading(&path)).unwrap();
         assert_eq!((summary.inserted, summary.refused.len()), (10_000, 0));
         let mut second = Vec::new();
-        copy.export(format, &all, Default::default(), &mut second)
+        copy.export(format, &all, &Default::default(), &mut second)
             .unwrap();
         assert!(
             first == second,
@@ -738,7 +738,7 @@ fn an_archive_cannot_change_the_status_of_what_is_here() {
         .unwrap();
     let mut before = Vec::new();
     store
-        .export(Format::Mg, &Filter::new(), Default::default(), &mut before)
+        .export(Format::Mg, &Filter::new(), &Default::default(), &mut before)
         .unwrap();
     store
         .supersede(&old, prefers("b").derived_from(old), None)

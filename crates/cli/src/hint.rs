@@ -66,6 +66,8 @@ pub(crate) fn hint(code: &str) -> Option<&'static str> {
             "the file was changed after its export; --accept-bad-checksum reads it all the same"
         }
         "JSONL_STATUS" => "`import` takes the status lines of an export, `put` only grains",
+        "mixed_producers" => "choose one with --producer NAME, or narrow the filters",
+        "mixed_tenants" | "PAM_MIXED_OWNERS" => "choose one with --user NAME",
         "checksum_mismatch" => "the bundle was changed after its export; have it exported again",
         "record.effective-subject" => "give the envelope a subject, or every record its own",
         "record.id.unique" => "L1 wants ids that come once; --level L0 does not",
@@ -78,6 +80,8 @@ pub(crate) fn hint(code: &str) -> Option<&'static str> {
         }
         code if code.starts_with("JSONL_") => "one grain a line: a JSON object in UTF-8",
         code if code.starts_with("ERR_MG_") => "the file breaks a rule of OMS 1.3, section 11",
+        "PROVIDER_SHAPE" => "pass the export as the provider sent it: the file, its folder or ZIP",
+        code if code.starts_with("PROVIDER_") => "have the provider export it again",
         code if code.starts_with("PAM_") => "the file breaks a rule of Portable AI Memory 1.0",
         _ => return None,
     })

@@ -7,7 +7,7 @@ use crate::interchange::spelling::{
 
 use super::envelope::{Envelope, is_sha256};
 use super::member::{Object, Urn};
-use super::{RESIDUAL, code};
+use super::{DNA, RESIDUAL, code};
 
 /// One memory of a bundle (AIMEM 2.2).
 pub(super) struct Chunk<'a> {
@@ -170,6 +170,5 @@ const TYPES: [&str; 8] = [
     "episodic",
     "goal",
 ];
-pub(super) const DNA: [&str; 5] = ["preference", "decision", "identity", "pitfall", "procedure"];
 const ZONES: [&str; 3] = ["critical", "important", "standard"];
-const CONTENT_LEN_MAX: usize = 65_536;
+pub(super) const CONTENT_LEN_MAX: usize = 65_536;

@@ -38,3 +38,5 @@ pub(super) const EMBEDDING_ENCODING: &str = "embedding_encoding";
 pub(super) const INVALID_KIND: &str = "invalid_kind";
 /// A choice that whoever exports has to make.
 pub(super) const MIXED_PRODUCERS: &str = "mixed_producers";
+/// A bundle is the memory of one tenant.
+pub(super) const MIXED_TENANTS: &str = "mixed_tenants";

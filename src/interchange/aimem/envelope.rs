@@ -58,7 +58,7 @@ impl<'a> Envelope<'a> {
             return Err(object.fault(code::INVALID_PRODUCER, "producer", message));
         }
         let tenant = object.text("tenant_id")?;
-        if !is_uuid(tenant) && !is_uri(tenant) {
+        if !is_tenant(tenant) {
             let message = "must be a UUID or a URI";
             return Err(object.fault(code::INVALID_TENANT_ID, "tenant_id", message));
         }
@@ -187,6 +187,11 @@ fn embedding<'a>(object: &Object<'a>) -> Result<Option<(usize, &'a str)>, Error>
         Some(_) => return wrong("embedding_model", "must be a string that is not empty"),
     };
     Ok(dim.zip(model))
+}
+
+/// AIMEM 2.1: a UUID or a URI.
+pub(super) fn is_tenant(text: &str) -> bool {
+    is_uuid(text) || is_uri(text)
 }
 
 fn is_uuid(text: &str) -> bool {

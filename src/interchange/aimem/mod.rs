@@ -9,11 +9,13 @@
 mod chunk;
 mod code;
 mod envelope;
+mod foreign;
 mod graph;
 mod import;
 mod member;
 mod residual;
 mod stream;
+mod write;
 
 use crate::codec::{Profile, Value};
 
@@ -21,6 +23,7 @@ use super::{Error, Loss, Place, Record, strict};
 
 pub use envelope::Scope;
 pub use residual::{is_protected, residual};
+pub use write::{write, write_stream};
 
 /// What a bundle holds.
 #[derive(Debug, Default)]
@@ -98,6 +101,9 @@ fn not_object(message: String) -> Error {
 
 /// The arrays of an envelope, in the order in which streams have their records.
 const ARRAYS: [&str; 4] = ["chunks", "edges", "entities", "chunk_entities"];
+
+/// The types that must not decay or go of themselves (AIMEM 1.2, 5).
+const DNA: [&str; 5] = ["preference", "decision", "identity", "pitfall", "procedure"];
 
 /// The member of a context that carries a foreign record.
 const RESIDUAL: &str = "x-aimem";

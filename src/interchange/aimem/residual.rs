@@ -2,7 +2,7 @@ use crate::codec::Value;
 use crate::grain::{Grain, Type};
 use crate::interchange::spelling::carried_json;
 
-use super::RESIDUAL;
+use super::{DNA, RESIDUAL};
 
 /// What kind of record a grain was made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub fn is_protected(grain: &Grain) -> bool {
         Some((Kind::Chunk, Value::Map(chunk))) => {
             let kind = chunk.get("memory_type").and_then(Value::as_text);
             let is_pinned = chunk.get("is_pinned").and_then(Value::as_bool);
-            is_pinned == Some(true) || kind.is_some_and(|kind| super::chunk::DNA.contains(&kind))
+            is_pinned == Some(true) || kind.is_some_and(|kind| DNA.contains(&kind))
         }
         _ => false,
     }

@@ -100,7 +100,9 @@ impl Importer {
             return self.add(memory.draft(), at.clone(), Some(id));
         };
         let address = unpacked.grain.address();
+        let is_own = super::residual(&unpacked.grain).is_some();
         self.import.records.push(Record {
+            foreign_id: is_own.then_some(id),
             status: unpacked.status,
             warnings: unpacked.warnings,
             ..Record::new(unpacked.grain, at.clone())

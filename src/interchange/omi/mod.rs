@@ -12,13 +12,16 @@ mod import;
 mod judge;
 mod memory;
 mod residual;
+mod write;
 
 use crate::codec::Profile;
 
 use super::{Error, Loss, Place, Record};
 
 use document::Document;
+pub(in crate::interchange) use residual::is_relation;
 pub use residual::residual;
+pub use write::{write, write_lines};
 
 /// How much a file is held to (OMI 3.1).
 ///

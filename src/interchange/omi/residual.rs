@@ -28,3 +28,8 @@ pub(super) fn inherited(grain: &Grain) -> Map {
         _ => Map::new(),
     }
 }
+
+/// Returns whether a grain was made from a relation inside a record, which carries it as well.
+pub(in crate::interchange) fn is_relation(grain: &Grain) -> bool {
+    carried_json(grain, super::RELATION).is_some()
+}

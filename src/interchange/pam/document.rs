@@ -221,7 +221,7 @@ fn find_duplicates<'a>(
 }
 
 /// PAM 15: the memories by id, in the order of code points, as RFC 8785 writes them.
-fn checksum(memories: &[Value]) -> String {
+pub(super) fn checksum(memories: &[Value]) -> String {
     let mut sorted: Vec<&Value> = memories.iter().collect();
     let id = |value: &Value| {
         let id = value.as_map().and_then(|map| map.get("id")?.as_text());

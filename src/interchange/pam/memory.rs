@@ -1,7 +1,9 @@
-use crate::codec::ContentAddress;
+use crate::codec::{ContentAddress, Profile};
 use crate::grain::{Draft, Lifecycle, StatusChange, Time, Verification};
 use crate::interchange::Error;
+use crate::interchange::native::{self, Unpacked};
 
+use super::native_memory::EXTENSION;
 use super::object::{Object, is_name_byte};
 use super::residual::{RESIDUAL, memory_residual};
 use super::spelling::content_hash;
@@ -100,6 +102,12 @@ impl<'a> Memory<'a> {
         Err(self
             .object
             .member_fault("content_hash", code::CONTENT_HASH, message))
+    }
+
+    /// Returns the whole grain that this memory was written for, if it was.
+    pub(super) fn unpack(&self, profile: Profile) -> Option<Unpacked> {
+        let metadata = self.object.get("metadata")?.as_map()?;
+        native::unpack(metadata.get(EXTENSION)?, self.content, profile)
     }
 
     /// Returns the grain of this memory, given what it replaces and the message it comes from.

@@ -40,6 +40,21 @@ pub fn conversation_residual(grain: &Grain) -> Option<Value> {
     carried_json(grain, DOCUMENT_RESIDUAL)
 }
 
+/// Returns whether the owner of a memory lets it leave the store (PAM 21.1).
+pub(in crate::interchange) fn is_exportable(grain: &Grain) -> bool {
+    let record = residual(grain);
+    let access = record
+        .as_ref()
+        .and_then(|record| record.as_map()?.get("access")?.as_map());
+    access.and_then(|access| access.get("exportable")) != Some(&Value::Bool(false))
+}
+
+/// Returns whether a grain was made from a relation between memories.
+pub(in crate::interchange) fn is_relation(grain: &Grain) -> bool {
+    let relation = grain.text("relation").unwrap_or_default();
+    relation.starts_with("pam:rel:") && carried_json(grain, RESIDUAL).is_some()
+}
+
 fn restore(record: &mut Map, name: &str, text: Option<&str>) {
     if let Some(text) = text
         && !record.contains(name)

@@ -1,6 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use grainstore::interchange::provider::Provider;
 use grainstore::interchange::{self, Format, Loss, ReadOptions, Reading};
 use grainstore::store::{Create, Summary};
 use serde_json::{Value, json};
@@ -18,7 +19,7 @@ use crate::session::Session;
 /// nothing. What grains cannot carry is counted and named.
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// The file, or the directory of a PAM store
+    /// The file, the directory of a PAM store, or what a provider exports as it came
     path: PathBuf,
     /// What the file is
     #[arg(long, value_enum, default_value_t = FormatArg::Auto)]
@@ -84,6 +85,16 @@ pub(super) enum FormatArg {
     Omi,
     /// An OMI-AI 0.1 document as JSON lines
     OmiJsonl,
+    /// An export of ChatGPT: a file of it, its directory or its ZIP
+    Chatgpt,
+    /// An export of Claude
+    Claude,
+    /// A Google Takeout of Gemini
+    Gemini,
+    /// A CSV file of Copilot
+    Copilot,
+    /// An export of Grok
+    Grok,
 }
 
 /// Reads a file and judges everything in it.
@@ -102,6 +113,11 @@ pub(super) fn read(
         FormatArg::AimemNdjson => Some(Format::AimemNdjson),
         FormatArg::Omi => Some(Format::Omi),
         FormatArg::OmiJsonl => Some(Format::OmiJsonl),
+        FormatArg::Chatgpt => Some(Format::Provider(Provider::Chatgpt)),
+        FormatArg::Claude => Some(Format::Provider(Provider::Claude)),
+        FormatArg::Gemini => Some(Format::Provider(Provider::Gemini)),
+        FormatArg::Copilot => Some(Format::Provider(Provider::Copilot)),
+        FormatArg::Grok => Some(Format::Provider(Provider::Grok)),
     };
     let spinner = progress::spinner(out, format!("reading {}", path.display()));
     let reading = Reading::open(path, format, options);

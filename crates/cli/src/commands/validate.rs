@@ -10,7 +10,7 @@ use crate::session::Session;
 /// Judge a file without a store: exit 0 if an import would take all of it, 1 if not
 #[derive(Debug, Args)]
 pub(crate) struct Validate {
-    /// The file, or the directory of a PAM store
+    /// The file, the directory of a PAM store, or what a provider exports as it came
     path: PathBuf,
     /// What the file is
     #[arg(long, value_enum, default_value_t = FormatArg::Auto)]
