@@ -216,9 +216,17 @@ fn ids_without_a_namespace_belong_to_their_file_or_to_a_scope_that_is_named() {
     assert_eq!(scope(&import), "file:mine");
 }
 
+/// A path, what is put there, and the rules that this breaks.
+type Fault = (
+    &'static str,
+    Option<&'static str>,
+    Option<&'static str>,
+    Option<&'static str>,
+);
+
 /// One change to the sample, and the rule it breaks at L0 (or at L1, where L0 has none).
 #[rustfmt::skip]
-const FAULTS: [(&str, Option<&str>, Option<&str>, Option<&str>); 44] = [
+const FAULTS: [Fault; 44] = [
     ("format", Some("\"omi\""), Some("envelope.format"), None),
     ("version", Some("\"1.0\""), Some("envelope.version"), None),
     ("version", Some("\"0.1.0\""), Some("envelope.version"), None),

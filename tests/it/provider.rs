@@ -245,11 +245,11 @@ fn gemini_records_of_each_shape_become_conversations() {
             .collect()
     };
     assert_eq!(said("abc-1"), ["ask", "tell", "again", "plain"]);
-    let other = import
+    let mut other = import
         .records
         .iter()
         .filter_map(|record| record.grain.text("session_id"));
-    let other = other.filter(|id| *id != "abc-1").next().unwrap().to_owned();
+    let other = other.find(|id| *id != "abc-1").unwrap().to_owned();
     assert_eq!(said(&other), ["first", "second", "two & more"]);
     assert_eq!(codes(&import.findings), ["PROVIDER_SHAPE"]);
     assert!(import.findings[0].to_string().contains("2 records"));

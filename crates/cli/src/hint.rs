@@ -53,7 +53,13 @@ pub(crate) fn hint(code: &str) -> Option<&'static str> {
             "the message names the field; OMS 1.3, section 8, lists what each type must have"
         }
         "ERR_NOT_MAP" => "a grain is a JSON object, one a line",
-        // Files.
+        _ => return of_file(code),
+    })
+}
+
+/// Returns what a person can do about an error in a file.
+fn of_file(code: &str) -> Option<&'static str> {
+    Some(match code {
         "ERR_IO" => "look at the path and at who may read or write there",
         "ERR_FORMAT_UNKNOWN" => {
             "name the format with --format; `grainstore import --help` lists them"

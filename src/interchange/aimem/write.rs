@@ -115,9 +115,9 @@ fn bundle(entries: &[Entry], options: &WriteOptions) -> Result<(Map, Written), E
     let known = names(&entities, "id");
     mentions.retain(|map| is_in(&known, map, "entity_id"));
 
-    let mut records = 0;
+    let mut records: u64 = 0;
     for (name, items) in ARRAYS.into_iter().zip([chunks, edges, entities, mentions]) {
-        records += u64::try_from(items.len()).unwrap_or(u64::MAX);
+        records = records.saturating_add(u64::try_from(items.len()).unwrap_or(u64::MAX));
         let items: Vec<Value> = items.into_iter().map(Value::Map).collect();
         bundle.insert(name, items);
     }

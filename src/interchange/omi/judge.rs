@@ -247,10 +247,7 @@ fn is_source(value: &Value) -> bool {
         let member = value.as_map().and_then(|map| map.get(name));
         member.is_none_or(|member| member.as_text().is_some())
     };
-    value.as_map().is_some()
-        && ["platform", "ref", "method"]
-            .iter()
-            .all(|name| is_text(name))
+    value.as_map().is_some() && ["platform", "ref", "method"].iter().all(is_text)
 }
 
 fn are_objects(value: &Value, members: &[(&str, bool)], len_min: usize) -> bool {

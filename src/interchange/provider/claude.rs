@@ -62,6 +62,12 @@ fn turn(message: &Map) -> Option<Turn> {
         ),
         ..Turn::default()
     };
+    read_content(message, &mut turn);
+    turn.attachments = attachments(message);
+    Some(turn)
+}
+
+fn read_content(message: &Map, turn: &mut Turn) {
     let mut said: Vec<&str> = Vec::new();
     let mut thought: Vec<&str> = Vec::new();
     let mut is_only_text = true;
@@ -105,8 +111,12 @@ fn turn(message: &Map) -> Option<Turn> {
     if is_only_text && said.len() <= 1 && (is_repeated || said.is_empty()) {
         turn.raw.remove("content");
     }
+}
+
+fn attachments(message: &Map) -> Vec<Value> {
+    let mut found = Vec::new();
     for file in objects(message, "attachments") {
-        turn.attachments.push(object([
+        found.push(object([
             ("type", Some("document".into())),
             ("name", text(file, "file_name").map(Value::from)),
             (
@@ -124,12 +134,12 @@ fn turn(message: &Map) -> Option<Turn> {
         } else {
             "file"
         };
-        turn.attachments.push(object([
+        found.push(object([
             ("type", Some(kind.into())),
             ("name", name.map(Value::from)),
         ]));
     }
-    Some(turn)
+    found
 }
 
 fn citation(source: &Map) -> Value {

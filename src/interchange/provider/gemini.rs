@@ -3,25 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::codec::{Map, Value};
+use crate::grain::Time;
 use crate::interchange::moment::date_time;
 
 use super::talk::{Talk, Turn, objects, rest, stable_id, text, time};
 
 /// Reads all conversations; also returns how many records have no time, or are no exchange.
 pub(super) fn talks(records: &[Value]) -> (Vec<Talk>, u64) {
-    let mut skipped: u64 = 0;
-    let mut exchanges = Vec::new();
-    for record in records {
-        let read = record.as_map().and_then(|map| {
-            let time = time(map, "time")?;
-            Some((date_time(&time).ok()?, time, exchange(map)?, map))
-        });
-        match read {
-            Some(read) => exchanges.push(read),
-            None => skipped = skipped.saturating_add(1),
-        }
-    }
-    exchanges.sort_by_key(|(at, ..)| *at);
+    let (exchanges, skipped) = exchanges(records);
     let mut named: BTreeMap<String, Talk> = BTreeMap::new();
     let mut unnamed: Vec<Talk> = Vec::new();
     let mut last = None;
@@ -83,6 +72,27 @@ pub(super) fn talks(records: &[Value]) -> (Vec<Talk>, u64) {
         talk.thread();
     }
     (talks, skipped)
+}
+
+/// A record that is an exchange: when, and who said what.
+type Exchange<'a> = (Time, String, Vec<(&'static str, String)>, &'a Map);
+
+/// Returns the exchanges, oldest first, and how many records are none.
+fn exchanges(records: &[Value]) -> (Vec<Exchange<'_>>, u64) {
+    let mut skipped: u64 = 0;
+    let mut exchanges = Vec::new();
+    for record in records {
+        let read = record.as_map().and_then(|map| {
+            let time = time(map, "time")?;
+            Some((date_time(&time).ok()?, time, exchange(map)?, map))
+        });
+        match read {
+            Some(read) => exchanges.push(read),
+            None => skipped = skipped.saturating_add(1),
+        }
+    }
+    exchanges.sort_by_key(|(at, ..)| *at);
+    (exchanges, skipped)
 }
 
 fn conversation_id(map: &Map) -> Option<&str> {
