@@ -46,7 +46,7 @@ pub struct Import {
 /// ```
 ///
 /// # Errors
-/// Everything that is wrong, with the codes of the reference (docs/conformance.md lists them).
+/// Everything that is wrong, with the codes of the reference (docs/interchange.md lists them).
 pub fn read(bytes: &[u8], profile: Profile) -> Result<Import, Vec<Error>> {
     let value = strict::parse(bytes).map_err(|(_, message)| vec![not_object(message)])?;
     let Value::Map(bundle) = value else {

@@ -84,7 +84,7 @@ pub struct Import {
 /// ```
 ///
 /// # Errors
-/// Everything that is wrong, by the names of the rules (docs/conformance.md lists them).
+/// Everything that is wrong, by the names of the rules (docs/interchange.md lists them).
 pub fn read(bytes: &[u8], options: &Options) -> Result<Import, Vec<Error>> {
     Document::read(bytes).and_then(|document| import::import(&document, options))
 }

@@ -10,6 +10,7 @@ mod command;
 mod demo;
 mod failures;
 mod files;
+mod foreign;
 mod grains;
 mod kill;
 mod put;
