@@ -2,8 +2,9 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::pam::{self, First};
-use super::{Error, Place};
+use super::first::First;
+use super::provider::{self, Provider};
+use super::{Error, Place, pam};
 
 /// A format that can be read.
 ///
@@ -22,11 +23,34 @@ pub enum Format {
     Jsonl,
     /// A Portable AI Memory store.
     Pam,
+    /// An AIMEM bundle.
+    Aimem,
+    /// An AIMEM bundle as a stream of lines.
+    AimemNdjson,
+    /// An OMI-AI document.
+    Omi,
+    /// An OMI-AI document as JSON lines.
+    OmiJsonl,
+    /// What a provider of an assistant exports; read only.
+    Provider(Provider),
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 3] = [Self::Mg, Self::Jsonl, Self::Pam];
+    pub const ALL: [Self; 12] = [
+        Self::Mg,
+        Self::Jsonl,
+        Self::Pam,
+        Self::Aimem,
+        Self::AimemNdjson,
+        Self::Omi,
+        Self::OmiJsonl,
+        Self::Provider(Provider::Chatgpt),
+        Self::Provider(Provider::Claude),
+        Self::Provider(Provider::Gemini),
+        Self::Provider(Provider::Copilot),
+        Self::Provider(Provider::Grok),
+    ];
 
     /// Returns the name, which is also how a caller asks for the format.
     pub const fn name(self) -> &'static str {
@@ -34,6 +58,11 @@ impl Format {
             Self::Mg => "mg",
             Self::Jsonl => "jsonl",
             Self::Pam => "pam",
+            Self::Aimem => "aimem",
+            Self::AimemNdjson => "aimem-ndjson",
+            Self::Omi => "omi",
+            Self::OmiJsonl => "omi-jsonl",
+            Self::Provider(provider) => provider.name(),
         }
     }
 
@@ -48,18 +77,23 @@ impl Format {
     /// `ERR_FORMAT_UNKNOWN` with what was looked for; `ERR_IO`.
     pub fn detect(path: &Path) -> Result<Self, Error> {
         if path.is_dir() {
-            return match pam::locate(path)? {
-                Some(_) => Ok(Self::Pam),
-                None => Err(unknown("the directory holds no PAM store")),
-            };
+            if pam::locate(path)?.is_some() {
+                return Ok(Self::Pam);
+            }
+            let found = provider::detect(path)?.map(Self::Provider);
+            return found.ok_or_else(|| unknown("the directory holds none of them"));
         }
         let io = |source| Error::Io {
             place: Place::File,
             source,
         };
         let mut file = File::open(path).map_err(io)?;
+        if provider::is_zip(&mut file).map_err(io)? {
+            let found = provider::detect(path)?.map(Self::Provider);
+            return found.ok_or_else(|| unknown("the ZIP archive holds none of them"));
+        }
         let mut magic = Vec::new();
-        let limit = u64::try_from(MAGIC.len()).unwrap_or_default();
+        let limit = u64::try_from(HEADER_LEN_MAX).unwrap_or_default();
         (&mut file)
             .take(limit)
             .read_to_end(&mut magic)
@@ -90,12 +124,15 @@ fn detect(head: &[u8], input: impl BufRead) -> Result<Format, Error> {
     if head.starts_with(MAGIC) {
         return Ok(Format::Mg);
     }
+    if provider::is_copilot(head) {
+        return Ok(Format::Provider(Provider::Copilot));
+    }
     let first = First::read(input).map_err(|source| Error::Io {
         place: Place::File,
         source,
     })?;
     match first {
-        First::Store => Ok(Format::Pam),
+        First::Known(format) => Ok(format),
         First::Line => Ok(Format::Jsonl),
         First::Other => Err(unknown("the content is none of them")),
     }
@@ -107,14 +144,18 @@ fn unknown(found: &str) -> Error {
         place: Place::File,
         message: format!(
             "{found}; looked for mg (starts with \"MG\" and 0x01), pam (a JSON object with \
-             \"schema\": \"portable-ai-memory\", or a directory that holds one) and jsonl (a JSON \
-             object a line)"
+             \"schema\": \"portable-ai-memory\", or a directory that holds one), aimem (with \
+             \"format\": \"aimem-bundle\"), omi (with \"format\": \"open-memory-interchange\") and \
+             jsonl (a JSON object a line), and \
+             exports of ChatGPT, Claude, Gemini, Copilot and Grok"
         ),
     }
 }
 
 /// OMS 11.2: the first bytes of an archive.
 const MAGIC: &[u8] = b"MG\x01";
+/// More than the first line of a table takes.
+const HEADER_LEN_MAX: usize = 4096;
 
 #[cfg(test)]
 mod tests {
@@ -122,7 +163,29 @@ mod tests {
 
     #[test]
     fn a_format_is_told_from_its_first_bytes() {
-        let cases: [(&[u8], Option<Format>); 13] = [
+        let provider = |provider| Some(Format::Provider(provider));
+        let cases: [(&[u8], Option<Format>); 28] = [
+            (b"[{\"title\":\"mapping\",\"mapping\":{}}]", provider(Provider::Chatgpt)),
+            (b"[\n{},{\"chat_messages\":[]}]", provider(Provider::Claude)),
+            (b"[{\"a\":{\"mapping\":1}}]", None),
+            (b"[{\"header\":\"Gemini Apps\"}]", provider(Provider::Gemini)),
+            (b"{\n\"conversations\":[]\n}", provider(Provider::Grok)),
+            (
+                b"\xef\xbb\xbfConversation,\"time\",Author,Message\r\nx",
+                provider(Provider::Copilot),
+            ),
+            (b"{\"format\":\"aimem-bundle\",\"chunks\":[]}", Some(Format::Aimem)),
+            (b"{\n\"chunks\":[{\"a\":1}],\"format\":\"memoryai-bundle\"}", Some(Format::Aimem)),
+            (b"{\"format\":\"aimem-bundle\"}\n{\"_kind\":\"chunk\"}", Some(Format::AimemNdjson)),
+            (b"{\"memories\":[],\"format\":\"open-memory-interchange\"}", Some(Format::Omi)),
+            (
+                b"{\"memories\":[],\"format\":\"open-memory-interchange\",\"serialization\":\"jsonl\"}",
+                Some(Format::OmiJsonl),
+            ),
+            (b"{\"format\":\"open-memory-interchange\"}\n{\"id\":1}", Some(Format::OmiJsonl)),
+            (b"{\"x\":{\"format\":\"aimem-bundle\"}}", Some(Format::Jsonl)),
+            (b"{\"format\":[\"aimem-bundle\"]}", Some(Format::Jsonl)),
+            (b"[{\"format\":\"aimem-bundle\"}]", None),
             (b"MG\x01\x00", Some(Format::Mg)),
             (b"MG\x02", None),
             (b"{\"schema\":\"portable-ai-memory\"}", Some(Format::Pam)),

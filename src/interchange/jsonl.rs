@@ -8,9 +8,9 @@
 use std::io::{BufRead, Read as _, Write};
 
 use crate::codec::{ContentAddress, Map, Profile, Value};
-use crate::grain::{self, Draft, Grain, Lifecycle, Status, StatusChange, Time, Verification};
+use crate::grain::{self, Draft, Grain, Status, StatusChange, Time};
 
-use super::{Error, Place, Record};
+use super::{Error, Place, Record, status};
 
 /// How JSON lines are read.
 #[derive(Debug, Clone, Default)]
@@ -178,36 +178,9 @@ impl<R: BufRead> Reader<R> {
         let Some(Value::Map(map)) = map.get("status") else {
             return Err(self.fault("JSONL_STATUS", "status is not an object"));
         };
-        let members = [
-            "of",
-            "superseded_by",
-            "system_valid_to",
-            "verification_status",
-            "contradicted",
-            "lifecycle",
-        ];
-        self.only(map, &members, "JSONL_STATUS")?;
-        let wrong =
-            |name: &str| self.fault("JSONL_STATUS", format!("{name} is not what it must be"));
-        let address = |name: &str| -> Result<Option<ContentAddress>, Error> {
-            let read = |value: &Value| value.as_text().and_then(|text| text.parse().ok());
-            member(map, name, read).map_err(|()| wrong(name))
-        };
-        let of = address("of")?.ok_or_else(|| wrong("of"))?;
-        let named = |name: &str| map.get(name).and_then(Value::as_text).unwrap_or_default();
-        let change = StatusChange {
-            superseded_by: address("superseded_by")?,
-            system_valid_to: member(map, "system_valid_to", time)
-                .map_err(|()| wrong("system_valid_to"))?,
-            verification: member(map, "verification_status", |_| {
-                Verification::named(named("verification_status"))
-            })
-            .map_err(|()| wrong("verification_status"))?,
-            contradicted: member(map, "contradicted", Value::as_bool)
-                .map_err(|()| wrong("contradicted"))?,
-            lifecycle: member(map, "lifecycle", |_| Lifecycle::named(named("lifecycle")))
-                .map_err(|()| wrong("lifecycle"))?,
-        };
+        self.only(map, &status::MEMBERS, "JSONL_STATUS")?;
+        let (of, change) = status::read(map)
+            .map_err(|name| self.fault("JSONL_STATUS", format!("{name} is not what it must be")))?;
         Ok(Line::Status {
             of,
             change,
@@ -309,7 +282,7 @@ impl<W: Write> Writer<W> {
         if *status == Status::default() {
             return Ok(());
         }
-        let members = status_members(grain.address(), status);
+        let members = status::write(grain.address(), status);
         let line: Map = [("status", members)].into_iter().collect();
         self.line(&Value::Map(line).to_json())
     }
@@ -344,43 +317,6 @@ fn fault_at(line: u64, code: &'static str, message: impl Into<String>) -> Error 
         place: Place::Line(line),
         message: message.into(),
     }
-}
-
-/// Reads a member that may be absent or null.
-fn member<T>(map: &Map, name: &str, read: impl Fn(&Value) -> Option<T>) -> Result<Option<T>, ()> {
-    match map.get(name) {
-        None | Some(Value::Nil) => Ok(None),
-        Some(value) => read(value).map(Some).ok_or(()),
-    }
-}
-
-fn time(value: &Value) -> Option<Time> {
-    match value {
-        Value::Text(text) => Time::parse(text).ok(),
-        value => value.as_i64().map(Time::from_ms),
-    }
-}
-
-fn status_members(of: ContentAddress, status: &Status) -> Map {
-    let default = Status::default();
-    let mut members = Map::new();
-    members.insert("of", of);
-    if let Some(address) = status.superseded_by {
-        members.insert("superseded_by", address);
-    }
-    if let Some(time) = status.system_valid_to {
-        members.insert("system_valid_to", time.ms());
-    }
-    if status.verification != default.verification {
-        members.insert("verification_status", status.verification.name());
-    }
-    if status.contradicted {
-        members.insert("contradicted", true);
-    }
-    if status.lifecycle != default.lifecycle {
-        members.insert("lifecycle", status.lifecycle.name());
-    }
-    members
 }
 
 /// Enough for any grain as JSON or as a blob (OMS 18: 1 MiB), and a bound on memory.

@@ -1,4 +1,5 @@
-//! Files to grains and back, as streams: `.mg`, JSON lines, PAM.
+//! Files to grains and back: `.mg`, JSON lines, PAM, AIMEM, OMI-AI, and what
+//! providers export.
 //!
 //! Readers turn a file into [`Record`]s in an order in which they can be stored; they never see
 //! the store, and a record depends on nothing but the file (never on the time of import). Writers
@@ -6,14 +7,24 @@
 
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+pub mod aimem;
 pub mod jsonl;
 pub mod mg;
+pub mod omi;
 pub mod pam;
+pub mod provider;
 
+mod first;
 mod format;
 mod loss;
+mod moment;
+mod native;
 mod reading;
 mod record;
+mod spelling;
+mod status;
+mod strict;
+mod written;
 
 mod error;
 
@@ -22,3 +33,4 @@ pub use format::Format;
 pub use loss::Loss;
 pub use reading::{ReadOptions, Reading};
 pub use record::{ForeignId, Record};
+pub use written::{Entry, WriteOptions, Written};

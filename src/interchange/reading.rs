@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::codec::Profile;
 use crate::grain::Time;
 
-use super::{Error, Format, Loss, Place, Record, jsonl, mg, pam};
+use super::{Error, Format, Loss, Place, Record, aimem, jsonl, mg, omi, pam, provider};
 
 /// Everything a file holds, read before any of it is stored.
 #[derive(Debug)]
@@ -31,6 +31,10 @@ pub struct ReadOptions {
     pub default_created_at: Option<Time>,
     /// Whether a wrong PAM checksum is a finding instead of an error.
     pub accept_bad_checksum: bool,
+    /// What an OMI file is held to; without one, to what an import needs.
+    pub omi_level: Option<omi::Level>,
+    /// What the ids of an OMI file without a namespace are unique in; without one, the file.
+    pub scope: Option<String>,
 }
 
 impl Reading {
@@ -55,6 +59,11 @@ impl Reading {
             Format::Mg => reading.read_mg(open(path)?),
             Format::Jsonl => reading.read_jsonl(open(path)?, options),
             Format::Pam => reading.read_pam(path, options),
+            Format::Aimem | Format::AimemNdjson => reading.read_aimem(&bytes(path)?, options),
+            Format::Provider(provider) => {
+                reading.take_pam(provider::read(path, provider, options.profile));
+            }
+            Format::Omi | Format::OmiJsonl => reading.read_omi(&bytes(path)?, options),
         }
         Ok(reading)
     }
@@ -97,12 +106,51 @@ impl Reading {
         }
     }
 
+    fn read_aimem(&mut self, bytes: &[u8], options: &ReadOptions) {
+        let read = match self.format {
+            Format::AimemNdjson => aimem::read_stream,
+            _ => aimem::read,
+        };
+        match read(bytes, options.profile) {
+            Ok(import) => {
+                self.records = import.records;
+                self.findings = import.findings;
+                self.loss = import.loss;
+            }
+            Err(errors) => self.errors = errors,
+        }
+    }
+
+    fn read_omi(&mut self, bytes: &[u8], options: &ReadOptions) {
+        let read = match self.format {
+            Format::OmiJsonl => omi::read_lines,
+            _ => omi::read,
+        };
+        let options = omi::Options {
+            level: options.omi_level,
+            scope: options.scope.clone(),
+            profile: options.profile,
+        };
+        match read(bytes, &options) {
+            Ok(import) => {
+                self.records = import.records;
+                self.findings = import.findings;
+                self.loss = import.loss;
+            }
+            Err(errors) => self.errors = errors,
+        }
+    }
+
     fn read_pam(&mut self, path: &Path, options: &ReadOptions) {
         let options = pam::Options {
             accept_bad_checksum: options.accept_bad_checksum,
             profile: options.profile,
         };
-        match pam::read(path, &options) {
+        self.take_pam(pam::read(path, &options));
+    }
+
+    fn take_pam(&mut self, read: Result<pam::Import, Vec<Error>>) {
+        match read {
             Ok(import) => {
                 self.records = import.records;
                 self.loss = import.loss;
@@ -118,6 +166,13 @@ impl Reading {
 
 fn open(path: &Path) -> Result<File, Error> {
     File::open(path).map_err(|source| Error::Io {
+        place: Place::File,
+        source,
+    })
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
+    std::fs::read(path).map_err(|source| Error::Io {
         place: Place::File,
         source,
     })

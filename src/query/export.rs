@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Status, Time};
-use crate::interchange::{Error as FileError, Format, Loss, Place, jsonl, mg};
+use crate::interchange::{
+    Entry, Error as FileError, Format, Loss, Place, WriteOptions, Written, aimem, jsonl, mg, omi,
+    pam,
+};
 use crate::store::{self, Store};
 
 use super::{Error, Filter};
@@ -12,7 +15,7 @@ use super::{Error, Filter};
 /// What an export wrote.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Exported {
-    /// Grains written.
+    /// Grains written; of formats that are not of grains, records.
     pub grains: u64,
     /// Files written.
     pub files: u64,
@@ -21,9 +24,11 @@ pub struct Exported {
 }
 
 impl Store {
-    /// Writes the grains that pass a filter, in the order of their `created_at`, then address.
+    /// Writes the grains that pass a filter: archives and JSON lines in the order of their
+    /// `created_at`, then address; other formats in the order in which they were stored, so that
+    /// what was imported goes out as it came.
     ///
-    /// The same grains with the same status make the same bytes, whatever store they are in.
+    /// The same grains with the same status make the same archive, whatever store they are in.
     ///
     /// ```
     /// use grainstore::interchange::Format;
@@ -32,43 +37,59 @@ impl Store {
     /// let store = Store::in_memory(Options::default())?;
     /// store.put(Draft::event("hello"))?;
     /// let mut archive = Vec::new();
-    /// let exported = store.export(Format::Mg, &Filter::new(), Default::default(), &mut archive)?;
+    /// let exported = store.export(Format::Mg, &Filter::new(), &Default::default(), &mut archive)?;
     /// assert_eq!(exported.grains, 1);
     /// assert!(archive.starts_with(b"MG\x01"));
     /// # Ok::<(), grainstore::Error>(())
     /// ```
     ///
     /// # Errors
-    /// `ERR_FILTER`; storage errors; `ERR_IO`; `ERR_UNSUPPORTED` for a format that is only read;
-    /// `ERR_MG_LIMIT` for more than one archive can hold ([`Store::export_file`] makes more).
+    /// `ERR_FILTER`; storage errors; `ERR_IO`; `ERR_UNSUPPORTED` for a provider; `ERR_MG_LIMIT` for more than one archive can hold
+    /// ([`Store::export_file`] makes more); `mixed_producers`, `mixed_tenants` and
+    /// `PAM_MIXED_OWNERS` for what one file of the format cannot hold together.
     pub fn export(
         &self,
         format: Format,
         filter: &Filter,
-        options: mg::WriteOptions,
+        options: &WriteOptions,
         out: &mut impl Write,
     ) -> Result<Exported, Error> {
-        let chosen = self.choose(filter)?;
         match format {
             Format::Mg => {
+                let chosen = self.choose(filter)?;
                 let fetch = |address| self.fetch(&address);
-                let summary = mg::write(out, entries(&chosen), options, fetch)?;
+                let summary = mg::write(out, entries(&chosen), options.mg, fetch)?;
                 let mut exported = Exported::default();
                 exported.add(&summary);
                 Ok(exported)
             }
-            Format::Jsonl => self.write_jsonl(&chosen, out),
-            Format::Pam => Err(Error::Interchange(FileError::Format {
-                code: "ERR_UNSUPPORTED",
-                place: Place::File,
-                message: format!("{format} is read, not written yet"),
-            })),
+            Format::Jsonl => self.write_jsonl(&self.choose(filter)?, out),
+            _ => {
+                let entries = self.entries(filter)?;
+                let mut out = BufWriter::new(out);
+                let written = match format {
+                    Format::Aimem => aimem::write(&mut out, &entries, options)?,
+                    Format::AimemNdjson => aimem::write_stream(&mut out, &entries, options)?,
+                    Format::Omi => omi::write(&mut out, &entries, options)?,
+                    Format::OmiJsonl => omi::write_lines(&mut out, &entries, options)?,
+                    Format::Provider(_) => return Err(unsupported(format)),
+                    _ => {
+                        let document = pam::Document::new(&entries, options, false)?;
+                        writeln!(out, "{}", document.store.to_json()).map_err(io_error)?;
+                        document.written
+                    }
+                };
+                out.flush().map_err(io_error)?;
+                Ok(Exported::of(written, 1))
+            }
         }
     }
 
     /// Writes the grains that pass a filter to a file, which is there whole or not at all.
     ///
-    /// Archives past 4 GiB go on in `NAME.001.mg` and so on beside it.
+    /// Archives past 4 GiB go on in `NAME.001.mg` and so on beside it. A PAM store that is to go
+    /// to a directory goes there as `memory-store.json`, with the conversations beside it; in one
+    /// file the messages are a [`Loss`].
     ///
     /// # Errors
     /// As [`Store::export`], but for `ERR_MG_LIMIT`.
@@ -76,14 +97,17 @@ impl Store {
         &self,
         format: Format,
         filter: &Filter,
-        options: mg::WriteOptions,
+        options: &WriteOptions,
         path: &Path,
     ) -> Result<Exported, Error> {
+        if format == Format::Pam && path.is_dir() {
+            return self.export_folder(filter, options, path);
+        }
         if format != Format::Mg {
             return whole_file(path, |file| self.export(format, filter, options, file));
         }
         let chosen = self.choose(filter)?;
-        let plan = mg::Plan::new(entries(&chosen), options)?;
+        let plan = mg::Plan::new(entries(&chosen), options.mg)?;
         let mut exported = Exported::default();
         for (number, volume) in plan.volumes().enumerate() {
             let path = mg::volume_path(path, number);
@@ -93,6 +117,43 @@ impl Store {
             exported.add(&summary);
         }
         Ok(exported)
+    }
+
+    fn export_folder(
+        &self,
+        filter: &Filter,
+        options: &WriteOptions,
+        folder: &Path,
+    ) -> Result<Exported, Error> {
+        let document = pam::Document::new(&self.entries(filter)?, options, true)?;
+        // The store that names the conversations comes last: half an export has none.
+        let store = (pam::STORE, &document.store);
+        let files = document.conversations.iter();
+        let files = files.map(|(path, value)| (path.as_str(), value));
+        let mut count = 0;
+        for (path, value) in files.chain([store]) {
+            let path = folder.join(path);
+            if let Some(parent) = path.parent() {
+                std::fs::create_dir_all(parent).map_err(io_error)?;
+            }
+            whole_file(&path, |file| {
+                writeln!(file, "{}", value.to_json()).map_err(io_error)
+            })?;
+            count += 1;
+        }
+        Ok(Exported::of(document.written, count))
+    }
+
+    /// Fetches what a filter shows in the order in which it was stored.
+    fn entries(&self, filter: &Filter) -> Result<Vec<Entry>, Error> {
+        let snapshot = self.snapshot();
+        let rows = self.rows(&snapshot, filter)?;
+        let mut entries = Vec::new();
+        for row in rows {
+            let version = self.version_at(&snapshot, row)?;
+            entries.push((version.grain, version.status));
+        }
+        Ok(entries)
     }
 
     /// Lists what a filter shows in the order of files.
@@ -132,6 +193,14 @@ impl Store {
 }
 
 impl Exported {
+    fn of(written: Written, files: u64) -> Self {
+        Self {
+            grains: written.records,
+            files,
+            loss: written.loss,
+        }
+    }
+
     fn add(&mut self, summary: &mg::Summary) {
         self.grains += summary.grains;
         self.files += 1;
@@ -169,6 +238,14 @@ fn whole_file<T>(
         drop(std::fs::remove_file(&temporary));
     }
     result
+}
+
+fn unsupported(format: Format) -> Error {
+    Error::Interchange(FileError::Format {
+        code: "ERR_UNSUPPORTED",
+        place: Place::File,
+        message: format!("{format} is read, not written"),
+    })
 }
 
 fn io_error(source: std::io::Error) -> Error {

@@ -183,7 +183,7 @@ fn the_same_second_does_not_make_two_grains_simultaneous() {
     let format = grainstore::interchange::Format::Jsonl;
     let all = Filter::new();
     store
-        .export(format, &all, Default::default(), &mut file)
+        .export(format, &all, &Default::default(), &mut file)
         .unwrap();
     let window = Filter::new().created_from(Time::from_ms(1_500));
     assert_eq!(store.query(&window, 10, None).unwrap().total, 1);

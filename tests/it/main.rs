@@ -3,12 +3,15 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "a test says what it counted")]
 
+mod aimem;
 mod codec;
 mod codes;
 mod conformance;
 mod conformance_rules;
 mod did;
 mod disclosure;
+mod exports;
+mod foreign;
 mod grain;
 mod grain_rules;
 mod index;
@@ -18,9 +21,11 @@ mod jsonl;
 mod ledger;
 mod mg;
 mod model;
+mod omi;
 mod pam;
 mod policy;
 mod profiles;
+mod provider;
 mod random;
 mod sample;
 mod signature_suites;

@@ -548,7 +548,7 @@ fn export_import_export_of_ten_thousand_grains_is_byte_identical() {
     for format in [Format::Mg, Format::Jsonl] {
         let mut first = Vec::new();
         store
-            .export(format, &all, Default::default(), &mut first)
+            .export(format, &all, &Default::default(), &mut first)
             .unwrap();
         let path = folder.path().join(format.name());
         std::fs::write(&path, &first).unwrap();
@@ -556,7 +556,7 @@ fn export_import_export_of_ten_thousand_grains_is_byte_identical() {
         let summary = copy.import(reading(&path)).unwrap();
         assert_eq!((summary.inserted, summary.refused.len()), (10_000, 0));
         let mut second = Vec::new();
-        copy.export(format, &all, Default::default(), &mut second)
+        copy.export(format, &all, &Default::default(), &mut second)
             .unwrap();
         assert!(
             first == second,
@@ -581,7 +581,7 @@ fn an_archive_cannot_change_the_status_of_what_is_here() {
         .unwrap();
     let mut before = Vec::new();
     store
-        .export(Format::Mg, &Filter::new(), Default::default(), &mut before)
+        .export(Format::Mg, &Filter::new(), &Default::default(), &mut before)
         .unwrap();
     store
         .supersede(&old, prefers("b").derived_from(old), None)

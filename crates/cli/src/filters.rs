@@ -46,6 +46,11 @@ pub(crate) struct Filters {
 }
 
 impl Filters {
+    /// Returns the time from which on grains are asked for.
+    pub(crate) const fn since(&self) -> Option<Time> {
+        self.since
+    }
+
     /// Returns the filter that the library knows; it shows current grains only.
     pub(crate) fn filter(self, store: &Store) -> anyhow::Result<Filter> {
         let mut filter = Filter::new();

@@ -68,9 +68,17 @@ pub(crate) fn hint(code: &str) -> Option<&'static str> {
         "ERR_SIGNED_MISMATCH" => {
             "`grainstore grain sign` signs a grain as it is made; one made unsigned stays so"
         }
-        // Files.
+        _ => return of_file(code),
+    })
+}
+
+/// Returns what a person can do about an error in a file.
+fn of_file(code: &str) -> Option<&'static str> {
+    Some(match code {
         "ERR_IO" => "look at the path and at who may read or write there",
-        "ERR_FORMAT_UNKNOWN" => "name the format with --format mg, jsonl or pam",
+        "ERR_FORMAT_UNKNOWN" => {
+            "name the format with --format; `grainstore import --help` lists them"
+        }
         "ERR_MG_TRUNCATED" | "ERR_MG_CHECKSUM" | "ERR_MG_MAGIC" => {
             "the file is not whole, or was changed on its way: copy it or export it again"
         }
@@ -79,9 +87,31 @@ pub(crate) fn hint(code: &str) -> Option<&'static str> {
             "the file was changed after its export; --accept-bad-checksum reads it all the same"
         }
         "JSONL_STATUS" => "`import` takes the status lines of an export, `put` only grains",
+        "mixed_producers" => "choose one with --producer NAME, or narrow the filters",
+        "mixed_tenants" | "PAM_MIXED_OWNERS" => "choose one with --user NAME",
+        "checksum_mismatch" => "the bundle was changed after its export; have it exported again",
+        "record.effective-subject" => "give the envelope a subject, or every record its own",
+        "record.id.unique" => "L1 wants ids that come once; --level L0 does not",
+        "json.syntax" | "json.duplicate-key" | "encoding.bom" | "encoding.utf8" => {
+            "JSON is read strictly: UTF-8 without a byte-order mark, no member twice"
+        }
+        code if is_aimem(code) => "the file breaks a rule of the AIMEM bundle format",
+        code if OMI.iter().any(|area| code.starts_with(area)) => {
+            "the file breaks a rule of OMI-AI 0.1; the code names it"
+        }
         code if code.starts_with("JSONL_") => "one grain a line: a JSON object in UTF-8",
         code if code.starts_with("ERR_MG_") => "the file breaks a rule of OMS 1.3, section 11",
+        "PROVIDER_SHAPE" => "pass the export as the provider sent it: the file, its folder or ZIP",
+        code if code.starts_with("PROVIDER_") => "have the provider export it again",
         code if code.starts_with("PAM_") => "the file breaks a rule of Portable AI Memory 1.0",
         _ => return None,
     })
 }
+
+/// The codes of AIMEM are those of its reference server: words in small letters.
+fn is_aimem(code: &str) -> bool {
+    code.contains('_') && code.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'_'))
+}
+
+/// What the codes of OMI start with.
+const OMI: [&str; 4] = ["envelope", "record", "subject", "jsonl."];

@@ -33,3 +33,5 @@ pub(super) const STORAGE_REF: &str = "PAM_STORAGE_REF";
 pub(super) const CONVERSATION_REF: &str = "PAM_CONVERSATION_REF";
 /// A message whose parent is not in the conversation.
 pub(super) const MESSAGE_DAG: &str = "PAM_MESSAGE_DAG";
+/// What is to be written belongs to several owners (PAM 17).
+pub(super) const MIXED_OWNERS: &str = "PAM_MIXED_OWNERS";

@@ -8,8 +8,8 @@ use super::message::Message;
 use super::object::Object;
 use super::order::order;
 use super::residual::{DOCUMENT_RESIDUAL, RESIDUAL, residual_without};
-use super::spelling::carried;
 use super::{Owner, code};
+use crate::interchange::spelling::carried;
 
 /// An entry of the conversations index (PAM 14).
 pub(super) struct Entry<'a> {

@@ -2,15 +2,15 @@ use std::collections::HashMap;
 
 use crate::codec::Value;
 use crate::grain::Time;
-use crate::interchange::Error;
+use crate::interchange::{Error, strict};
 
 use super::conversation::Entry;
 use super::memory::Memory;
 use super::object::{Object, fault};
 use super::order::order;
 use super::relation::Relation;
-use super::spelling::sha256;
 use super::{Options, Owner, SCHEMA, code};
+use crate::interchange::spelling::sha256;
 
 /// A memory store that keeps the rules its grains depend on (PAM 3–7, 13–15).
 pub(super) struct Document<'a> {
@@ -39,7 +39,7 @@ impl<'a> Document<'a> {
     ) -> Result<Self, Vec<Error>> {
         let (root, version) = head(value).map_err(|error| vec![error])?;
         let mut faults = Vec::new();
-        check_integers(value, &mut String::new(), &mut faults);
+        faults.extend(strict::wide_integers(value).map(|at| fault(code::JSON, at, strict::WIDE)));
         let mut document = Self {
             owner: keep(Owner::read(&root), &mut faults).unwrap_or_default(),
             export_date: keep(root.time("export_date"), &mut faults).flatten(),
@@ -220,39 +220,8 @@ fn find_duplicates<'a>(
     faults.extend(twice.map(|(_, object)| duplicate(object)));
 }
 
-/// RFC 8785 writes numbers as doubles: past 2^53 two integers would get one text, so one checksum.
-fn check_integers(value: &Value, at: &mut String, faults: &mut Vec<Error>) {
-    let len = at.len();
-    match value {
-        Value::Int(int)
-            if int
-                .as_i64()
-                .is_none_or(|int| int.unsigned_abs() > I_JSON_MAX) =>
-        {
-            let message = "an integer past 2^53 - 1 has no I-JSON form";
-            faults.push(fault(code::JSON, at.clone(), message));
-        }
-        Value::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                at.push_str(&format!("/{index}"));
-                check_integers(item, at, faults);
-                at.truncate(len);
-            }
-        }
-        Value::Map(map) => {
-            for (name, value) in map.iter() {
-                at.push('/');
-                at.push_str(&name.replace('~', "~0").replace('/', "~1"));
-                check_integers(value, at, faults);
-                at.truncate(len);
-            }
-        }
-        _ => {}
-    }
-}
-
 /// PAM 15: the memories by id, in the order of code points, as RFC 8785 writes them.
-fn checksum(memories: &[Value]) -> String {
+pub(super) fn checksum(memories: &[Value]) -> String {
     let mut sorted: Vec<&Value> = memories.iter().collect();
     let id = |value: &Value| {
         let id = value.as_map().and_then(|map| map.get("id")?.as_text());
@@ -262,8 +231,6 @@ fn checksum(memories: &[Value]) -> String {
     // Parsed JSON holds nothing that has no canonical text.
     sha256(&Value::Array(sorted.into_iter().cloned().collect()).to_jcs())
 }
-
-const I_JSON_MAX: u64 = (1 << 53) - 1;
 
 #[cfg(test)]
 mod tests {

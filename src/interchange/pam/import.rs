@@ -18,13 +18,15 @@ use super::{Import, Options, parse};
 /// Memories and relations that do not fit a grain, all of them.
 pub(super) fn import(
     document: &Document<'_>,
-    folder: Option<&Path>,
+    talks: Talks<'_>,
+    names: Names,
     options: &Options,
     findings: Vec<Error>,
 ) -> Result<Import, Vec<Error>> {
     let mut importer = Importer {
         document,
-        folder,
+        talks,
+        names,
         options,
         records: Vec::new(),
         findings,
@@ -32,7 +34,10 @@ pub(super) fn import(
         messages: HashMap::new(),
     };
     let mut faults = Vec::new();
-    if let Err(error) = importer.envelope() {
+    // What was made for the purpose has no envelope that anybody wrote.
+    if !matches!(talks, Talks::Made(_))
+        && let Err(error) = importer.envelope()
+    {
         faults.push(error);
     }
     for entry in &document.entries {
@@ -52,9 +57,44 @@ pub(super) fn import(
     })
 }
 
+/// Where the documents of conversations are.
+#[derive(Clone, Copy)]
+pub(super) enum Talks<'a> {
+    /// Nowhere that can be read.
+    Nowhere,
+    /// In files below a directory.
+    Below(&'a Path),
+    /// Here, by the id of the conversation.
+    Made(&'a HashMap<String, Value>),
+}
+
+/// What the ids of records are told apart by, beside their scope.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::interchange) struct Names {
+    memory: &'static str,
+    conversation: &'static str,
+    message: &'static str,
+}
+
+impl Names {
+    /// Names the formats of ids.
+    pub(in crate::interchange) const fn new(
+        memory: &'static str,
+        conversation: &'static str,
+        message: &'static str,
+    ) -> Self {
+        Self {
+            memory,
+            conversation,
+            message,
+        }
+    }
+}
+
 struct Importer<'a> {
     document: &'a Document<'a>,
-    folder: Option<&'a Path>,
+    talks: Talks<'a>,
+    names: Names,
     options: &'a Options,
     records: Vec<Record>,
     findings: Vec<Error>,
@@ -92,7 +132,11 @@ impl<'a> Importer<'a> {
     fn conversation(&mut self, entry: &Entry<'a>) -> Result<(), Error> {
         let value;
         let mut document = None;
-        if let Some(storage) = &entry.storage {
+        if let Talks::Made(made) = self.talks {
+            if let Some(value) = made.get(entry.id) {
+                document = self.messages_of(entry, entry.id, value);
+            }
+        } else if let Some(storage) = &entry.storage {
             // What cannot be had is counted, and the rest of the store is read without it.
             match self.load(storage) {
                 Ok(Some((name, loaded))) => {
@@ -111,13 +155,13 @@ impl<'a> Importer<'a> {
             tail.map(Value::from),
         );
         let mut record = self.finish(draft, Place::Pointer(entry.object.at.clone()))?;
-        record.foreign_id = Some(self.foreign_id("pam:conversation", entry.id));
+        record.foreign_id = Some(self.foreign_id(self.names.conversation, entry.id));
         self.records.push(record);
         Ok(())
     }
 
     fn load<'s>(&self, storage: &Storage<'s>) -> Result<Option<(&'s str, Value)>, Error> {
-        let (Storage::File { reference, at }, Some(folder)) = (storage, self.folder) else {
+        let (Storage::File { reference, at }, Talks::Below(folder)) = (storage, self.talks) else {
             return Ok(None);
         };
         let bytes = read_below(folder, reference, at)?;
@@ -168,7 +212,7 @@ impl<'a> Importer<'a> {
             let mut record = self.finish(draft, Place::Pointer(message.object.at.clone()))?;
             addresses.insert(message.id, record.grain.address());
             record.foreign_id = Some(ForeignId {
-                format: "pam:message",
+                format: self.names.message,
                 scope: scope.clone(),
                 id: message.id.to_owned(),
             });
@@ -213,7 +257,10 @@ impl<'a> Importer<'a> {
         for (place, memory, replacement) in places {
             let address = replacement.and_then(|number| addresses.get(*number).copied().flatten());
             let replacement = replacement.and_then(|number| document.memories.get(*number));
-            if let Some(record) = self.records.get_mut(place) {
+            // A whole grain brings its own status.
+            if let Some(record) = self.records.get_mut(place)
+                && record.foreign_id.is_some()
+            {
                 record.status = status(document, memory, replacement, address);
             }
         }
@@ -229,9 +276,17 @@ impl<'a> Importer<'a> {
             (Some(conversation), Some(message)) => self.message(conversation, message),
             _ => None,
         };
+        let place = Place::Pointer(memory.object.at.clone());
+        if let Some(unpacked) = memory.unpack(self.options.profile) {
+            return Ok(Record {
+                status: unpacked.status,
+                warnings: unpacked.warnings,
+                ..Record::new(unpacked.grain, place)
+            });
+        }
         let draft = memory.draft(&self.document.owner, replaced.into_iter(), message);
-        let mut record = self.finish(draft, Place::Pointer(memory.object.at.clone()))?;
-        record.foreign_id = Some(self.foreign_id("pam", memory.id));
+        let mut record = self.finish(draft, place)?;
+        record.foreign_id = Some(self.foreign_id(self.names.memory, memory.id));
         record.exportable = memory.exportable;
         if (memory.status == Status::Superseded) != memory.superseded_by.is_some() {
             record.warnings.push(Warning {

@@ -1,11 +1,14 @@
-use crate::codec::ContentAddress;
+use crate::codec::{ContentAddress, Profile};
 use crate::grain::{Draft, Lifecycle, StatusChange, Time, Verification};
 use crate::interchange::Error;
+use crate::interchange::native::{self, Unpacked};
 
+use super::native_memory::EXTENSION;
 use super::object::{Object, is_name_byte};
 use super::residual::{RESIDUAL, memory_residual};
-use super::spelling::{carried, content_hash};
+use super::spelling::content_hash;
 use super::{Owner, code};
+use crate::interchange::spelling::{carried, relation_name};
 
 /// A memory object, read as far as grains need it (PAM 4).
 pub(super) struct Memory<'a> {
@@ -101,6 +104,12 @@ impl<'a> Memory<'a> {
             .member_fault("content_hash", code::CONTENT_HASH, message))
     }
 
+    /// Returns the whole grain that this memory was written for, if it was.
+    pub(super) fn unpack(&self, profile: Profile) -> Option<Unpacked> {
+        let metadata = self.object.get("metadata")?.as_map()?;
+        native::unpack(metadata.get(EXTENSION)?, self.content, profile)
+    }
+
     /// Returns the grain of this memory, given what it replaces and the message it comes from.
     pub(super) fn draft(
         &self,
@@ -114,7 +123,9 @@ impl<'a> Memory<'a> {
             Kind::Goal => Draft::goal(content),
             Kind::Preference => Draft::belief(owner.subject(), "mg:prefers", content),
             Kind::Instruction => Draft::belief(owner.subject(), "mg:requires", content),
-            Kind::Custom(name) => Draft::belief(owner.subject(), custom_relation(name), content),
+            Kind::Custom(name) => {
+                Draft::belief(owner.subject(), relation_name("pam:custom", name), content)
+            }
             Kind::Other(name) => Draft::belief(owner.subject(), format!("pam:{name}"), content),
         };
         let mut draft = owner
@@ -237,16 +248,6 @@ fn tags<'a>(object: &Object<'a>) -> Result<Vec<&'a str>, Error> {
         tags.push(tag);
     }
     Ok(tags)
-}
-
-/// A custom type is free text, and a relation is a name: what is not a name stays in the residual.
-fn custom_relation(name: &str) -> String {
-    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
-    if name.len() <= 64 && name.bytes().all(is_name) {
-        format!("pam:custom:{name}")
-    } else {
-        "pam:custom".to_owned()
-    }
 }
 
 fn source_type(extraction_method: Option<&str>) -> &'static str {

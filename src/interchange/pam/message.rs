@@ -4,8 +4,8 @@ use crate::interchange::Error;
 
 use super::object::Object;
 use super::residual::{RESIDUAL, message_residual};
-use super::spelling::{carried, carried_value};
 use super::{Owner, code};
+use crate::interchange::spelling::{carried, carried_value};
 
 /// A message of a conversation document (PAM 25).
 pub(super) struct Message<'a> {

@@ -8,10 +8,11 @@
 mod code;
 mod conversation;
 mod document;
-mod first;
 mod import;
 mod memory;
 mod message;
+mod narrow;
+mod native_memory;
 mod object;
 mod order;
 mod owner;
@@ -19,18 +20,22 @@ mod relation;
 mod residual;
 mod storage;
 mod spelling;
+mod write;
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use crate::codec::{Profile, Value};
+use crate::codec::{Map, Profile, Value};
 
 use super::{Error, Loss, Place, Record};
 
-pub(in crate::interchange) use first::First;
+pub(super) use import::Names;
 use owner::Owner;
 pub use residual::{conversation_residual, residual};
+pub(in crate::interchange) use residual::{is_exportable, is_relation};
 pub(in crate::interchange) use storage::locate;
+pub use write::{Document, STORE};
 
 /// How a memory store is read.
 #[derive(Debug, Clone, Default)]
@@ -106,7 +111,53 @@ fn read_store(
     let value = parse(bytes, "").map_err(|error| vec![error])?;
     let mut findings = Vec::new();
     let document = document::Document::read(&value, options, &mut findings)?;
-    import::import(&document, folder, options, findings)
+    let talks = folder.map_or(import::Talks::Nowhere, import::Talks::Below);
+    let names = Names::new("pam", "pam:conversation", "pam:message");
+    import::import(&document, talks, names, options, findings)
+}
+
+/// Makes the grains of conversations that another reader has put into the form of PAM: each its
+/// entry of the index, and its document.
+pub(super) fn import_conversations(
+    owner: &str,
+    conversations: Vec<(Value, Value)>,
+    names: Names,
+    profile: Profile,
+    mut findings: Vec<Error>,
+) -> Result<Import, Vec<Error>> {
+    let mut made = HashMap::new();
+    let mut index = Vec::new();
+    for (entry, document) in conversations {
+        let id = entry.as_map().and_then(|entry| entry.get("id")?.as_text());
+        let id = id.unwrap_or_default().to_owned();
+        if made.contains_key(&id) {
+            let message = format!("conversation {id} comes twice; the first one counts");
+            findings.push(object::fault(code::DUPLICATE_ID, String::new(), message));
+            continue;
+        }
+        made.insert(id, document);
+        index.push(entry);
+    }
+    let owner: Map = [("id", owner)].into_iter().collect();
+    let mut store = Map::new();
+    store.insert("schema", SCHEMA);
+    store.insert("schema_version", "1.0");
+    store.insert("owner", owner);
+    store.insert("memories", Vec::<Value>::new());
+    store.insert("conversations_index", index);
+    let store = Value::Map(store);
+    let options = Options {
+        profile,
+        ..Options::default()
+    };
+    let document = document::Document::read(&store, &options, &mut findings)?;
+    import::import(
+        &document,
+        import::Talks::Made(&made),
+        names,
+        &options,
+        findings,
+    )
 }
 
 /// Reads JSON strictly; `file` names another file than the store itself.

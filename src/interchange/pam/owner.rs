@@ -3,7 +3,7 @@ use crate::interchange::Error;
 
 use super::code;
 use super::object::Object;
-use super::spelling::carried;
+use crate::interchange::spelling::carried;
 
 /// Whose memories these are (PAM 17).
 #[derive(Default)]

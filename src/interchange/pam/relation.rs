@@ -4,8 +4,8 @@ use crate::interchange::Error;
 
 use super::object::Object;
 use super::residual::{RESIDUAL, residual_without};
-use super::spelling::carried;
 use super::{Owner, code};
+use crate::interchange::spelling::{self, carried};
 
 /// A relation between two memories (PAM 13).
 pub(super) struct Relation<'a> {
@@ -46,13 +46,8 @@ impl<'a> Relation<'a> {
         let relation = format!("pam:rel:{}", self.kind);
         let residual = residual_without(self.object.map, &[]);
         let context: Map = [(RESIDUAL, residual)].into_iter().collect();
-        let links = ends.into_iter().flatten().map(|address| {
-            let link = [
-                ("hash", address.to_string()),
-                ("relation_type", self.link.to_owned()),
-            ];
-            Value::Map(link.into_iter().collect())
-        });
+        let links = ends.into_iter().flatten();
+        let links = links.map(|address| spelling::link(address, self.link));
         let links: Vec<Value> = links.collect();
         let draft = Draft::belief(carried(self.from), relation, carried(self.to));
         owner

@@ -6,14 +6,14 @@
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Type};
 
-use super::spelling::ascii_json;
+use crate::interchange::spelling::{ascii_json, carried_json, leave_out};
 
 /// Returns the memory, relation, message, conversation index entry or envelope that a grain was
 /// made from, as the file had it but for the order of members and the spelling of numbers.
 ///
 /// The envelope's arrays of records come back empty, because the records are grains of their own.
 pub fn residual(grain: &Grain) -> Option<Value> {
-    let Value::Map(mut record) = parsed(grain, RESIDUAL)? else {
+    let Value::Map(mut record) = carried_json(grain, RESIDUAL)? else {
         return None;
     };
     match grain.type_() {
@@ -37,12 +37,22 @@ pub fn residual(grain: &Grain) -> Option<Value> {
 /// Returns the conversation document that a State grain was made from, without its messages, which
 /// are grains of their own; none if the conversation's file was not read.
 pub fn conversation_residual(grain: &Grain) -> Option<Value> {
-    parsed(grain, DOCUMENT_RESIDUAL)
+    carried_json(grain, DOCUMENT_RESIDUAL)
 }
 
-fn parsed(grain: &Grain, member: &str) -> Option<Value> {
-    let context = grain.field("context")?.as_map()?;
-    Value::from_json(context.get(member)?.as_text()?).ok()
+/// Returns whether the owner of a memory lets it leave the store (PAM 21.1).
+pub(in crate::interchange) fn is_exportable(grain: &Grain) -> bool {
+    let record = residual(grain);
+    let access = record
+        .as_ref()
+        .and_then(|record| record.as_map()?.get("access")?.as_map());
+    access.and_then(|access| access.get("exportable")) != Some(&Value::Bool(false))
+}
+
+/// Returns whether a grain was made from a relation between memories.
+pub(in crate::interchange) fn is_relation(grain: &Grain) -> bool {
+    let relation = grain.text("relation").unwrap_or_default();
+    relation.starts_with("pam:rel:") && carried_json(grain, RESIDUAL).is_some()
 }
 
 fn restore(record: &mut Map, name: &str, text: Option<&str>) {
@@ -77,12 +87,6 @@ pub(super) fn residual_without(record: &Map, arrays: &[&str]) -> String {
         value => (name, value.clone()),
     });
     ascii_json(&Value::Map(kept.collect()))
-}
-
-fn leave_out(record: &mut Map, name: &str, carried: &str) {
-    if record.get(name).and_then(Value::as_text) == Some(carried) {
-        record.remove(name);
-    }
 }
 
 pub(super) const RESIDUAL: &str = "x-pam";

@@ -4,10 +4,11 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use crate::interchange::{Error, Place};
+use crate::interchange::first::First;
+use crate::interchange::{Error, Format, Place};
 
+use super::code;
 use super::object::fault;
-use super::{First, code};
 
 /// Returns the memory store of a directory: `memory-store.json`, or else the only `*.json` that
 /// calls itself one.
@@ -28,7 +29,7 @@ pub(in crate::interchange) fn locate(folder: &Path) -> Result<Option<PathBuf>, E
             && path.is_file()
         {
             let file = File::open(&path).map_err(io)?;
-            if First::read(BufReader::new(file)).map_err(io)? == First::Store {
+            if First::read(BufReader::new(file)).map_err(io)? == First::Known(Format::Pam) {
                 stores.push(path);
             }
         }

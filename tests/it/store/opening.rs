@@ -156,7 +156,7 @@ fn what_a_store_writes_is_for_its_owner_alone() {
     assert_eq!(mode(&path), 0o700);
     let file = folder.path().join("all.mg");
     store
-        .export_file(Format::Mg, &Filter::new(), Default::default(), &file)
+        .export_file(Format::Mg, &Filter::new(), &Default::default(), &file)
         .unwrap();
     assert_eq!(mode(&file), 0o600);
     assert_eq!(

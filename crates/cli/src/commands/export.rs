@@ -2,9 +2,10 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use grainstore::codec::Compression;
-use grainstore::interchange::{Format, mg};
+use grainstore::interchange::{Format, WriteOptions, aimem, mg};
 use grainstore::query::Exported;
-use grainstore::{Filter, Store};
+use grainstore::store::{Clock, SystemClock};
+use grainstore::{Filter, Store, Time};
 use serde_json::json;
 
 use super::import::{loss_json, loss_text};
@@ -19,7 +20,8 @@ use crate::session::Session;
 ///
 /// Superseded grains and their status go along, so that an export of everything is a backup of
 /// what the store knows. The same grains make the same bytes. A file is there whole or not at
-/// all; archives past 4 GiB go on in NAME.001.mg and so on.
+/// all; archives past 4 GiB go on in NAME.001.mg and so on. What a format cannot carry is counted
+/// and named. A PAM store with its conversations needs a directory: -o DIRECTORY/.
 #[derive(Debug, Args)]
 pub(crate) struct Export {
     /// The format to write
@@ -31,6 +33,15 @@ pub(crate) struct Export {
     /// The file, or - for stdout
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     output: String,
+    /// Whose chunks a bundle holds, where there are those of several producers (AIMEM)
+    #[arg(long, value_name = "NAME")]
+    producer: Option<String>,
+    /// What must not decay alone: DNA-class and pinned chunks (AIMEM)
+    #[arg(long)]
+    dna_only: bool,
+    /// Write vectors too, from which text can be guessed (AIMEM)
+    #[arg(long)]
+    with_embeddings: bool,
     /// Current grains only
     #[arg(long)]
     current: bool,
@@ -44,6 +55,16 @@ enum FormatArg {
     Mg,
     /// One JSON grain a line
     Jsonl,
+    /// A Portable AI Memory 1.0 store
+    Pam,
+    /// An AIMEM bundle
+    Aimem,
+    /// An AIMEM bundle as a stream of lines
+    AimemNdjson,
+    /// An OMI-AI 0.1 document
+    Omi,
+    /// An OMI-AI 0.1 document as JSON lines
+    OmiJsonl,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -55,7 +76,7 @@ enum CompressArg {
 
 impl Export {
     pub(crate) fn run(mut self, session: &mut Session) -> anyhow::Result<Exit> {
-        if self.format == FormatArg::Jsonl && self.compress != CompressArg::None {
+        if self.format != FormatArg::Mg && self.compress != CompressArg::None {
             let message = "only archives (--format mg) are compressed";
             return Err(Problem::new("ERR_USAGE", message).into());
         }
@@ -66,6 +87,7 @@ impl Export {
         }
         let store = session.open()?;
         let filters = std::mem::take(&mut self.filters);
+        let options = self.options(filters.since());
         let mut filter = filters.filter(&store)?;
         if !self.current {
             filter = filter.with_superseded();
@@ -73,12 +95,12 @@ impl Export {
         if is_stdout {
             let bar = progress::bytes(&session.out, "exporting");
             let mut writer = bar.wrap_write(session.out.bytes());
-            let exported = store.export(self.format(), &filter, self.options(), &mut writer)?;
+            let exported = store.export(self.format(), &filter, &options, &mut writer)?;
             bar.finish_and_clear();
             session.out.flush()?;
-            session.out.note(summary(&exported, "stdout"));
+            session.out.note(summary(&exported, "stdout", self.format));
         } else {
-            let exported = self.to_file(&store, &filter, session)?;
+            let exported = self.to_file(&store, &filter, &options, session)?;
             if session.out.is_json() {
                 session.out.json(&json!({
                     "path": self.output,
@@ -87,7 +109,9 @@ impl Export {
                     "loss": loss_json(&exported.loss),
                 }))?;
             } else {
-                session.out.line(summary(&exported, &self.output))?;
+                session
+                    .out
+                    .line(summary(&exported, &self.output, self.format))?;
             }
         }
         Ok(Exit::Done)
@@ -97,11 +121,15 @@ impl Export {
         &self,
         store: &Store,
         filter: &Filter,
+        options: &WriteOptions,
         session: &Session,
     ) -> anyhow::Result<Exported> {
         let spinner = progress::spinner(&session.out, format!("writing {}", self.output));
         let path = Path::new(&self.output);
-        let exported = store.export_file(self.format(), filter, self.options(), path);
+        if self.format == FormatArg::Pam && self.output.ends_with('/') {
+            std::fs::create_dir_all(path)?;
+        }
+        let exported = store.export_file(self.format(), filter, options, path);
         spinner.finish_and_clear();
         exported.map_err(|error| {
             let problem = Problem::of(&error).in_store(session.store_path());
@@ -117,23 +145,47 @@ impl Export {
         match self.format {
             FormatArg::Mg => Format::Mg,
             FormatArg::Jsonl => Format::Jsonl,
+            FormatArg::Pam => Format::Pam,
+            FormatArg::Aimem => Format::Aimem,
+            FormatArg::AimemNdjson => Format::AimemNdjson,
+            FormatArg::Omi => Format::Omi,
+            FormatArg::OmiJsonl => Format::OmiJsonl,
         }
     }
 
-    fn options(&self) -> mg::WriteOptions {
-        mg::WriteOptions {
-            compression: match self.compress {
-                CompressArg::None => Compression::None,
-                CompressArg::Zstd => Compression::Zstd,
-                CompressArg::Lz4 => Compression::Lz4,
+    fn options(&self, since: Option<Time>) -> WriteOptions {
+        let compression = match self.compress {
+            CompressArg::None => Compression::None,
+            CompressArg::Zstd => Compression::Zstd,
+            CompressArg::Lz4 => Compression::Lz4,
+        };
+        WriteOptions {
+            mg: mg::WriteOptions {
+                compression,
+                ..mg::WriteOptions::default()
             },
-            ..mg::WriteOptions::default()
+            scope: match since {
+                _ if self.dna_only => aimem::Scope::DnaOnly,
+                Some(since) => aimem::Scope::Since(since),
+                None => aimem::Scope::Full,
+            },
+            producer: self.producer.clone(),
+            with_embeddings: self.with_embeddings,
+            now: Some(SystemClock.now()),
         }
     }
 }
 
-fn summary(exported: &Exported, to: &str) -> String {
-    let mut text = format!("{} grains written to {to}", exported.grains);
+/// What is counted: formats of other tools have records, several of which may be one grain's.
+const fn unit(format: FormatArg) -> &'static str {
+    match format {
+        FormatArg::Mg | FormatArg::Jsonl => "grains",
+        _ => "records",
+    }
+}
+
+fn summary(exported: &Exported, to: &str, format: FormatArg) -> String {
+    let mut text = format!("{} {} written to {to}", exported.grains, unit(format));
     if exported.files > 1 {
         text.push_str(&format!(" and {} files more", exported.files - 1));
     }

@@ -1,6 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use grainstore::interchange::provider::Provider;
 use grainstore::interchange::{self, Format, Loss, ReadOptions, Reading};
 use grainstore::store::{Create, Summary};
 use serde_json::{Value, json};
@@ -18,7 +19,7 @@ use crate::session::Session;
 /// nothing. What grains cannot carry is counted and named.
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// The file, or the directory of a PAM store
+    /// The file, the directory of a PAM store, or what a provider exports as it came
     path: PathBuf,
     /// What the file is
     #[arg(long, value_enum, default_value_t = FormatArg::Auto)]
@@ -32,12 +33,16 @@ pub(crate) struct Import {
     /// Take a wrong PAM checksum for a finding instead of an error
     #[arg(long)]
     accept_bad_checksum: bool,
+    /// What the ids of an OMI file that names no namespace are unique in; else the file itself
+    #[arg(long, value_name = "NAME")]
+    scope: Option<String>,
 }
 
 impl Import {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let options = ReadOptions {
             accept_bad_checksum: self.accept_bad_checksum,
+            scope: self.scope,
             ..ReadOptions::default()
         };
         let reading = read(&self.path, self.format, &options, &session.out)?;
@@ -72,6 +77,24 @@ pub(super) enum FormatArg {
     Jsonl,
     /// A Portable AI Memory 1.0 store
     Pam,
+    /// An AIMEM bundle
+    Aimem,
+    /// An AIMEM bundle as a stream of lines
+    AimemNdjson,
+    /// An OMI-AI 0.1 document
+    Omi,
+    /// An OMI-AI 0.1 document as JSON lines
+    OmiJsonl,
+    /// An export of ChatGPT: a file of it, its directory or its ZIP
+    Chatgpt,
+    /// An export of Claude
+    Claude,
+    /// A Google Takeout of Gemini
+    Gemini,
+    /// A CSV file of Copilot
+    Copilot,
+    /// An export of Grok
+    Grok,
 }
 
 /// Reads a file and judges everything in it.
@@ -86,6 +109,15 @@ pub(super) fn read(
         FormatArg::Mg => Some(Format::Mg),
         FormatArg::Jsonl => Some(Format::Jsonl),
         FormatArg::Pam => Some(Format::Pam),
+        FormatArg::Aimem => Some(Format::Aimem),
+        FormatArg::AimemNdjson => Some(Format::AimemNdjson),
+        FormatArg::Omi => Some(Format::Omi),
+        FormatArg::OmiJsonl => Some(Format::OmiJsonl),
+        FormatArg::Chatgpt => Some(Format::Provider(Provider::Chatgpt)),
+        FormatArg::Claude => Some(Format::Provider(Provider::Claude)),
+        FormatArg::Gemini => Some(Format::Provider(Provider::Gemini)),
+        FormatArg::Copilot => Some(Format::Provider(Provider::Copilot)),
+        FormatArg::Grok => Some(Format::Provider(Provider::Grok)),
     };
     let spinner = progress::spinner(out, format!("reading {}", path.display()));
     let reading = Reading::open(path, format, options);

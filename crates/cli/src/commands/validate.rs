@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
-use clap::Args;
-use grainstore::interchange::ReadOptions;
+use clap::{Args, ValueEnum};
+use grainstore::interchange::{ReadOptions, omi};
 
 use super::import::{FormatArg, read, report_errors, report_reading};
 use crate::exit::Exit;
@@ -10,21 +10,37 @@ use crate::session::Session;
 /// Judge a file without a store: exit 0 if an import would take all of it, 1 if not
 #[derive(Debug, Args)]
 pub(crate) struct Validate {
-    /// The file, or the directory of a PAM store
+    /// The file, the directory of a PAM store, or what a provider exports as it came
     path: PathBuf,
     /// What the file is
     #[arg(long, value_enum, default_value_t = FormatArg::Auto)]
     format: FormatArg,
+    /// What an OMI file is held to
+    #[arg(long, value_enum, ignore_case = true, default_value_t = LevelArg::L0)]
+    level: LevelArg,
+}
+
+/// The levels of OMI 3.1.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum LevelArg {
+    /// Core: an id, a content and a time
+    #[value(name = "L0")]
+    L0,
+    /// Interchange: types, unique ids and subjects besides
+    #[value(name = "L1")]
+    L1,
 }
 
 impl Validate {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        let reading = read(
-            &self.path,
-            self.format,
-            &ReadOptions::default(),
-            &session.out,
-        )?;
+        let options = ReadOptions {
+            omi_level: Some(match self.level {
+                LevelArg::L0 => omi::Level::L0,
+                LevelArg::L1 => omi::Level::L1,
+            }),
+            ..ReadOptions::default()
+        };
+        let reading = read(&self.path, self.format, &options, &session.out)?;
         if reading.errors.is_empty() {
             report_reading(&reading, &self.path, &mut session.out)?;
             Ok(Exit::Done)

@@ -11,6 +11,7 @@ mod delete;
 mod demo;
 mod failures;
 mod files;
+mod foreign;
 mod grains;
 mod kill;
 mod put;

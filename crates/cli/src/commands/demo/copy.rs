@@ -3,7 +3,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use grainstore::interchange::{Format, ReadOptions, Reading, mg};
+use grainstore::interchange::{Format, ReadOptions, Reading, WriteOptions};
 use grainstore::store::{Create, Options, Severity};
 use grainstore::{ContentAddress, Filter, Store};
 
@@ -20,8 +20,8 @@ pub(super) fn export(stage: &mut Stage<'_>, store: &Store, archive: &Path) -> an
     )?;
     check_replaceable(archive)?;
     let filter = Filter::new().with_superseded();
-    let options = mg::WriteOptions::default();
-    let exported = store.export_file(Format::Mg, &filter, options, archive)?;
+    let options = WriteOptions::default();
+    let exported = store.export_file(Format::Mg, &filter, &options, archive)?;
     let size = indicatif::BinaryBytes(archive.metadata()?.len());
     stage.say(format!("{} grains, {size}", exported.grains))?;
     if !exported.loss.is_empty() {

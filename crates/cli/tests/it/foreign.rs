@@ -1,0 +1,116 @@
+//! The formats of other tools: validate, import, export and back.
+
+use crate::command::{Home, event, sample};
+
+const OMI: &str = r#"{"format":"open-memory-interchange","version":"0.1","generator":"x/1",
+"generated_at":"2026-06-06T09:00:00Z","subject":{"id":"u","type":"person"},"memories":[
+{"id":"1","content":"prefers tea","created":"2026-01-15T10:30:00Z","ext":{"com.example":{"a":null}}}]}"#;
+
+#[test]
+fn an_omi_file_is_held_to_the_level_that_is_asked_for() {
+    let home = Home::new();
+    home.write("memory.json", OMI);
+    home.ok(&["validate", "memory.json"]);
+    home.ok(&[
+        "validate",
+        "--format",
+        "omi",
+        "--level",
+        "L0",
+        "memory.json",
+    ]);
+    let ran = home.run(&["--json", "validate", "--level", "L1", "memory.json"]);
+    assert_eq!(
+        (ran.code, &ran.json()["error"]["code"]),
+        (1, &"record.type".into())
+    );
+    assert!(ran.json()["error"]["hint"].is_string());
+    let ran = home.run(&["--json", "validate", "--format", "aimem", "memory.json"]);
+    assert_eq!(
+        (ran.code, &ran.json()["error"]["code"]),
+        (1, &"bad_format".into())
+    );
+    assert!(ran.json()["error"]["hint"].is_string());
+}
+
+#[test]
+fn an_omi_file_goes_in_and_out_as_it_came() {
+    let home = Home::new();
+    home.write("memory.json", OMI);
+    home.ok(&["import", "memory.json"]);
+    let out = home.run(&["export", "--format", "omi"]);
+    let parse = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    assert_eq!(parse(&out.stdout), parse(OMI));
+    let again = home.run(&["--json", "import", "memory.json"]).json();
+    assert_eq!(
+        (&again["inserted"], &again["unchanged"]),
+        (&0.into(), &2.into())
+    );
+}
+
+#[test]
+fn every_format_that_is_written_is_read_again() {
+    let home = Home::new();
+    home.write(
+        "in.jsonl",
+        event("one", 1) + &event("two", 1_768_471_200_000),
+    );
+    home.ok(&["import", "in.jsonl"]);
+    for format in [
+        "pam",
+        "aimem",
+        "aimem-ndjson",
+        "omi",
+        "omi-jsonl",
+        "mg",
+        "jsonl",
+    ] {
+        home.ok(&["export", "--format", format, "-o", format]);
+        let summary = home.run(&["--json", "validate", format]).json();
+        assert_eq!(summary["format"], format);
+        home.ok(&["--store", &format!("{format}.grains"), "import", format]);
+    }
+    // Where grains travel whole, they are the same grains.
+    let mut addresses = home.addresses();
+    addresses.sort();
+    for format in ["omi", "omi-jsonl", "pam"] {
+        let store = format!("{format}.grains");
+        for address in &addresses {
+            home.ok(&["--store", &store, "get", address]);
+        }
+    }
+}
+
+#[test]
+fn a_memory_store_goes_to_a_directory_with_its_conversations() {
+    let home = Home::new();
+    home.ok(&["import", &sample("pam")]);
+    home.ok(&["export", "--format", "pam", "-o", "out/"]);
+    home.ok(&["validate", "out"]);
+    let conversations = std::fs::read_dir(home.path("out/conversations")).unwrap();
+    assert!(conversations.count() > 0);
+    let alone = home
+        .run(&["--json", "export", "--format", "pam", "-o", "one.json"])
+        .json();
+    assert!(
+        alone["loss"]["conversation"].as_u64().unwrap() > 0,
+        "{alone}"
+    );
+}
+
+#[test]
+fn a_provider_is_told_from_what_it_exports() {
+    let home = Home::new();
+    let export = r#"[{"uuid":"c","name":"n","created_at":"2026-01-01T00:00:00Z","chat_messages":[
+        {"uuid":"m","sender":"human","text":"hello there","content":[]}]}]"#;
+    home.write("conversations.json", export);
+    let summary = home.run(&["--json", "import", "conversations.json"]).json();
+    assert_eq!(
+        (&summary["format"], &summary["inserted"]),
+        (&"claude".into(), &2.into())
+    );
+    let found = home.run(&["--json", "search", "there"]).json();
+    assert!(found.to_string().contains("hello there"), "{found}");
+    let ran = home.run(&["--json", "import", "--format", "grok", "conversations.json"]);
+    ran.fails(2, "PROVIDER_SHAPE", "conversations.json");
+}

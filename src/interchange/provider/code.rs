@@ -1,0 +1,10 @@
+//! The codes of what can be wrong with the export of a provider.
+
+/// A ZIP archive that cannot be read, or that means harm.
+pub(super) const ZIP: &str = "PROVIDER_ZIP";
+/// Not strict JSON, or no CSV.
+pub(super) const SYNTAX: &str = "PROVIDER_SYNTAX";
+/// A file that is not what this provider exports.
+pub(super) const SHAPE: &str = "PROVIDER_SHAPE";
+/// A record without a time: none is made up.
+pub(super) const TIME: &str = "PROVIDER_TIME";

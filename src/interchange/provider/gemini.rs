@@ -1,0 +1,250 @@
+//! Gemini: `MyActivity.json` of Google Takeout, an array of exchanges, newest first.
+
+use std::collections::BTreeMap;
+
+use crate::codec::{Map, Value};
+use crate::grain::Time;
+use crate::interchange::moment::date_time;
+
+use super::talk::{Talk, Turn, objects, rest, stable_id, text, time};
+
+/// Reads all conversations; also returns how many records have no time, or are no exchange.
+pub(super) fn talks(records: &[Value]) -> (Vec<Talk>, u64) {
+    let (exchanges, skipped) = exchanges(records);
+    let mut named: BTreeMap<String, Talk> = BTreeMap::new();
+    let mut unnamed: Vec<Talk> = Vec::new();
+    let mut last = None;
+    for (at, time, exchange, map) in exchanges {
+        let talk = match conversation_id(map) {
+            Some(id) => named.entry(id.to_owned()).or_insert_with(|| Talk {
+                id: id.to_owned(),
+                ..Talk::default()
+            }),
+            None => {
+                let is_near = last.is_some_and(|last: i64| at.ms().saturating_sub(last) <= GAP_MS);
+                if !is_near || unnamed.is_empty() {
+                    let user = exchange.first().map(|(_, text)| text.as_str());
+                    unnamed.push(Talk {
+                        id: stable_id(&["gemini", &time, user.unwrap_or_default()]),
+                        ..Talk::default()
+                    });
+                }
+                last = Some(at.ms());
+                match unnamed.last_mut() {
+                    Some(talk) => talk,
+                    None => continue,
+                }
+            }
+        };
+        let placed = ["time", "title", "titleUrl", "details", "safeHtmlItem"];
+        let mut raw = rest(map, &placed);
+        // HTML and interactions say more than the text that was taken out of them.
+        for name in ["safeHtmlItem", "userInteractions", "title"] {
+            if let Some(value) = map.get(name) {
+                raw.insert(name, value.clone());
+            }
+        }
+        for (role, text) in exchange {
+            let place = talk.messages.len().to_string();
+            talk.messages.push(Turn {
+                id: stable_id(&["gemini", &talk.id, &time, role, &text, &place]),
+                role,
+                created_at: Some(time.clone()),
+                text: Some(text),
+                raw: std::mem::take(&mut raw),
+                ..Turn::default()
+            });
+        }
+    }
+    let mut talks: Vec<Talk> = named.into_values().chain(unnamed).collect();
+    for talk in &mut talks {
+        let first = talk.messages.iter().find(|turn| turn.role == "user");
+        let title = first.and_then(|turn| turn.text.as_deref());
+        talk.title = title.map(|text| text.chars().take(100).collect());
+        talk.created_at = talk
+            .messages
+            .first()
+            .and_then(|turn| turn.created_at.clone());
+        talk.updated_at = talk
+            .messages
+            .last()
+            .and_then(|turn| turn.created_at.clone());
+        talk.thread();
+    }
+    (talks, skipped)
+}
+
+/// A record that is an exchange: when, and who said what.
+type Exchange<'a> = (Time, String, Vec<(&'static str, String)>, &'a Map);
+
+/// Returns the exchanges, oldest first, and how many records are none.
+fn exchanges(records: &[Value]) -> (Vec<Exchange<'_>>, u64) {
+    let mut skipped: u64 = 0;
+    let mut exchanges = Vec::new();
+    for record in records {
+        let read = record.as_map().and_then(|map| {
+            let time = time(map, "time")?;
+            Some((date_time(&time).ok()?, time, exchange(map)?, map))
+        });
+        match read {
+            Some(read) => exchanges.push(read),
+            None => skipped = skipped.saturating_add(1),
+        }
+    }
+    exchanges.sort_by_key(|(at, ..)| *at);
+    (exchanges, skipped)
+}
+
+fn conversation_id(map: &Map) -> Option<&str> {
+    let url = text(map, "titleUrl")?;
+    let (_, after) = url.split_once("/c/")?;
+    let is_id = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let end = after.find(|c| !is_id(c)).unwrap_or(after.len());
+    after.get(..end).filter(|id| !id.is_empty())
+}
+
+/// Returns who said what: by `details`, by `userInteractions`, or by the title and its HTML.
+fn exchange(map: &Map) -> Option<Vec<(&'static str, String)>> {
+    let mut said = Vec::new();
+    for detail in objects(map, "details") {
+        let role = match text(detail, "name") {
+            Some("Request") => "user",
+            Some("Response") => "assistant",
+            _ => continue,
+        };
+        if let Some(value) = text(detail, "value") {
+            said.push((role, value.to_owned()));
+        }
+    }
+    for item in objects(map, "userInteractions") {
+        let Some(item) = item.get("userInteraction").and_then(Value::as_map) else {
+            continue;
+        };
+        for (name, role) in [("request", "user"), ("response", "assistant")] {
+            if let Some(value) = text(item, name) {
+                said.push((role, inner_text(value)));
+            }
+        }
+    }
+    if said.is_empty() {
+        let title = text(map, "title")?;
+        let verbs = ["Prompted ", "Asked ", "Said "];
+        let prompt = verbs.iter().find_map(|verb| title.strip_prefix(verb));
+        let html: Vec<String> = objects(map, "safeHtmlItem")
+            .filter_map(|item| text(item, "html"))
+            .map(plain)
+            .collect();
+        // A localised verb cannot be told from the prompt: with an answer, the title is one.
+        let prompt = prompt.or((!html.is_empty()).then_some(title))?;
+        said.push(("user", prompt.to_owned()));
+        if !html.is_empty() {
+            said.push(("assistant", html.join("\n")));
+        }
+    }
+    Some(said)
+}
+
+/// Returns the text inside a JSON text, or the text itself.
+fn inner_text(value: &str) -> String {
+    let parsed = Value::from_json(value).ok();
+    let found = parsed.as_ref().and_then(|value| first_text(value, 16));
+    found.unwrap_or(value).to_owned()
+}
+
+fn first_text(value: &Value, depth_left: usize) -> Option<&str> {
+    let below = depth_left.checked_sub(1)?;
+    match value {
+        Value::Map(map) => ["text", "content", "parts"].iter().find_map(|name| {
+            let member = map.get(name)?;
+            member.as_text().or_else(|| first_text(member, below))
+        }),
+        Value::Array(items) => items
+            .iter()
+            .find_map(|item| item.as_text().or_else(|| first_text(item, below))),
+        _ => None,
+    }
+}
+
+/// Returns the text of HTML: blocks end lines, tags go, entities become what they stand for.
+fn plain(html: &str) -> String {
+    let mut text = String::with_capacity(html.len());
+    let mut rest = html;
+    while let Some(at) = rest.find(['<', '&']) {
+        let (before, found) = rest.split_at(at);
+        text.push_str(before);
+        let end = if found.starts_with('<') { '>' } else { ';' };
+        let Some((token, after)) = found.split_once(end).filter(|(token, _)| {
+            end == '>' || (token.len() <= ENTITY_LEN_MAX && !token.contains(' '))
+        }) else {
+            let mut chars = found.chars();
+            text.extend(chars.next());
+            rest = chars.as_str();
+            continue;
+        };
+        if end == '>' {
+            let name = token.trim_start_matches(['<', '/']).to_ascii_lowercase();
+            let name = name.split(|c: char| !c.is_ascii_alphanumeric()).next();
+            let ends_line = ["br", "p", "div", "li", "tr", "h1", "h2", "h3", "h4", "pre"];
+            if name.is_some_and(|name| ends_line.contains(&name))
+                && !text.is_empty()
+                && !text.ends_with('\n')
+            {
+                text.push('\n');
+            }
+        } else {
+            match entity(token) {
+                Some(c) => text.push(c),
+                None => {
+                    text.push_str(token);
+                    text.push(';');
+                }
+            }
+        }
+        rest = after;
+    }
+    text.push_str(rest);
+    text.trim().to_owned()
+}
+
+fn entity(token: &str) -> Option<char> {
+    let name = token.strip_prefix('&')?;
+    let number = name
+        .strip_prefix('#')
+        .and_then(|digits| match digits.strip_prefix(['x', 'X']) {
+            Some(hex) => u32::from_str_radix(hex, 16).ok(),
+            None => digits.parse().ok(),
+        });
+    match name {
+        "amp" => Some('&'),
+        "lt" => Some('<'),
+        "gt" => Some('>'),
+        "quot" => Some('"'),
+        "apos" => Some('\''),
+        "nbsp" => Some('\u{a0}'),
+        _ => number.and_then(char::from_u32),
+    }
+}
+
+const ENTITY_LEN_MAX: usize = 10;
+/// After an hour of silence what comes next is another conversation.
+const GAP_MS: i64 = 60 * 60 * 1000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn html_becomes_the_text_that_it_shows() {
+        for (html, text) in [
+            ("<p>a &amp; b</p><p>c<br/>d</p>", "a & b\nc\nd"),
+            (
+                "1 &lt; 2 &#233;&#x1f600; &bogus; & x; AT&T",
+                "1 < 2 é😀 &bogus; & x; AT&T",
+            ),
+            ("<b>x</b> < y", "x < y"),
+            ("&#xd800;&#99999999999;", "&#xd800;&#99999999999;"),
+        ] {
+            assert_eq!(plain(html), text);
+        }
+    }
+}

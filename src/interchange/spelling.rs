@@ -1,0 +1,168 @@
+//! Text on its way into grains and into hashes.
+
+use std::fmt::Write as _;
+
+use sha2::{Digest, Sha256};
+
+use crate::codec::{Canonical, ContentAddress, Map, Profile, Value};
+use crate::grain::Grain;
+
+/// Returns text as a grain holds it: NFC and without byte-order marks, which no grain may hold
+/// (OMS 4.4); the residual keeps them.
+pub(in crate::interchange) fn carried(text: &str) -> String {
+    nfc_parts(text).concat()
+}
+
+/// Returns a value as a grain holds it, or as JSON text where a grain cannot hold it: past the
+/// depth that grains of every profile allow, or with names that become one.
+pub(in crate::interchange) fn carried_value(value: &Value) -> Value {
+    clean(value, DEPTH_MAX).unwrap_or_else(|| Value::Text(ascii_json(value)))
+}
+
+fn clean(value: &Value, depth_left: usize) -> Option<Value> {
+    let below = depth_left.checked_sub(1)?;
+    Some(match value {
+        Value::Text(text) => Value::Text(carried(text)),
+        Value::Array(items) => {
+            let items = items.iter().map(|item| clean(item, below));
+            Value::Array(items.collect::<Option<_>>()?)
+        }
+        Value::Map(map) => {
+            let pairs = map
+                .iter()
+                .map(|(name, value)| Some((carried(name), clean(value, below)?)));
+            Value::Map(Map::from_pairs(pairs.collect::<Option<_>>()?).ok()?)
+        }
+        flat => flat.clone(),
+    })
+}
+
+/// Returns JSON in ASCII alone, so that no rule of grains about text can touch what it says.
+///
+/// Members come in the order of their names: the parsed value does not keep another.
+pub(in crate::interchange) fn ascii_json(value: &Value) -> String {
+    let json = value.to_json();
+    let mut ascii = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c.is_ascii() {
+            ascii.push(c);
+            continue;
+        }
+        // Outside strings JSON is ASCII, so every other character may be escaped.
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            // Writing to a String cannot fail.
+            let _ = write!(ascii, "\\u{unit:04x}");
+        }
+    }
+    ascii
+}
+
+/// Returns `sha256:` and the digest in lower-case hexadecimal.
+pub(in crate::interchange) fn sha256(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    format!("sha256:{}", data_encoding::HEXLOWER.encode(&digest))
+}
+
+/// Returns a free tag as a grain holds it, if anything is left of it.
+///
+/// OMS 13.2 gives tags like `phi:x` a meaning, which somebody else's tag must not gain.
+pub(in crate::interchange) fn foreign_tag(tag: &str) -> Option<String> {
+    let tag = carried(tag);
+    match tag.as_str() {
+        "" => None,
+        text if text.contains(':') => Some(format!("t:{text}")),
+        _ => Some(tag),
+    }
+}
+
+/// Returns `prefix:name`, or the prefix alone for free text that is no name; the residual has it.
+pub(in crate::interchange) fn relation_name(prefix: &str, name: &str) -> String {
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+    if (1..=64).contains(&name.len()) && name.bytes().all(is_name) {
+        format!("{prefix}:{name}")
+    } else {
+        prefix.to_owned()
+    }
+}
+
+/// Returns text as the object of a Belief, which must not be empty (OMS 8.1); the residual has
+/// what this leaves out.
+pub(in crate::interchange) fn object_of(text: &str) -> Value {
+    let text = carried(text);
+    if text.is_empty() {
+        Value::Map([("x-empty", true)].into_iter().collect())
+    } else {
+        Value::Text(text)
+    }
+}
+
+/// Returns the context that carries a residual.
+pub(in crate::interchange) fn context_of(name: &str, record: Map) -> Map {
+    let residual = ascii_json(&Value::Map(record));
+    [(name, residual)].into_iter().collect()
+}
+
+/// Removes a member that the grain holds in the same spelling.
+pub(in crate::interchange) fn leave_out(record: &mut Map, name: &str, carried: &str) {
+    // Empty text is no field of a grain.
+    if !carried.is_empty() && record.get(name).and_then(Value::as_text) == Some(carried) {
+        record.remove(name);
+    }
+}
+
+/// Returns the JSON that a member of a grain's context carries.
+pub(in crate::interchange) fn carried_json(grain: &Grain, member: &str) -> Option<Value> {
+    let context = grain.field("context")?.as_map()?;
+    Value::from_json(context.get(member)?.as_text()?).ok()
+}
+
+/// Returns a link of OMS 14.3 to another grain.
+pub(in crate::interchange) fn link(to: ContentAddress, kind: &str) -> Value {
+    let link = [("hash", to.to_string()), ("relation_type", kind.to_owned())];
+    Value::Map(link.into_iter().collect())
+}
+
+/// Returns the parts between byte-order marks, each in NFC.
+pub(in crate::interchange) fn nfc_parts(text: &str) -> Vec<String> {
+    text.split('\u{feff}').map(nfc).collect()
+}
+
+fn nfc(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_owned();
+    }
+    let map = [("text", text)].into_iter().collect();
+    let canonical = Canonical::new(map, Profile::Extended).ok();
+    match canonical.and_then(|map| map.into_map().remove("text")) {
+        Some(Value::Text(text)) => text,
+        // Only a byte-order mark is refused, and there is none in a part.
+        _ => text.to_owned(),
+    }
+}
+
+/// Tool input stands four levels deep in a grain that the Standard profile holds to 16.
+const DEPTH_MAX: usize = 12;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_residual_is_ascii_and_says_the_same() {
+        let value = Value::from("\u{feff}Zoë 😀 \u{7f}\"\\");
+        let json = ascii_json(&value);
+        assert!(json.is_ascii() && json.contains("\\ufeff") && json.contains("\\ud83d\\ude00"));
+        assert_eq!(Value::from_json(&json).unwrap(), value);
+    }
+
+    #[test]
+    fn a_value_too_deep_for_a_grain_is_carried_as_json() {
+        let deep = |levels: usize| {
+            Value::from_json(&format!("{}1{}", "[".repeat(levels), "]".repeat(levels))).unwrap()
+        };
+        assert_eq!(carried_value(&deep(11)), deep(11));
+        assert_eq!(carried_value(&deep(12)), Value::from(deep(12).to_json()));
+        let twins = Value::from_json("{\"a\": 1, \"\u{feff}a\": 2}").unwrap();
+        assert!(carried_value(&twins).as_text().is_some());
+    }
+}

@@ -1,0 +1,87 @@
+use crate::codec::Value;
+use crate::grain::{Grain, Status, Time};
+
+use super::{Loss, aimem, mg};
+
+/// How grains are written to files; what a format has no use for is ignored.
+#[derive(Debug, Clone, Default)]
+pub struct WriteOptions {
+    /// How archives are written.
+    pub mg: mg::WriteOptions,
+    /// What an AIMEM bundle holds.
+    pub scope: aimem::Scope,
+    /// Whose chunks an AIMEM bundle holds, where there are those of several producers.
+    pub producer: Option<String>,
+    /// Whether vectors are written: text can be guessed from them (AIMEM 5.5).
+    pub with_embeddings: bool,
+    /// The time of the export; without one, that of the newest grain.
+    pub now: Option<Time>,
+}
+
+impl WriteOptions {
+    pub(super) fn now_for(&self, entries: &[Entry]) -> Time {
+        let newest = entries.iter().map(|(grain, _)| grain.created_at()).max();
+        self.now.or(newest).unwrap_or_default()
+    }
+}
+
+/// What was written.
+///
+/// ```
+/// use grainstore::interchange::Written;
+///
+/// assert!(Written::default().loss.is_empty());
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Records of the format: memories and what belongs to them.
+    pub records: u64,
+    /// What grains say and the format cannot carry.
+    pub loss: Loss,
+}
+
+/// A grain to be written, with what the store says about it.
+pub type Entry = (Grain, Status);
+
+/// Returns the time as RFC 3339, or the beginning of 1970 for one that no calendar has; whole
+/// seconds without a fraction.
+pub(super) fn moment_text(time: Time) -> String {
+    let text = time.to_string();
+    let is_year = text.len() == "1970-01-01T00:00:00.000Z".len();
+    match text.strip_suffix(".000Z") {
+        Some(whole) if is_year => format!("{whole}Z"),
+        _ if is_year => text,
+        _ => "1970-01-01T00:00:00Z".to_owned(),
+    }
+}
+
+/// Returns the one value of a text, if all that have one agree.
+///
+/// # Errors
+/// The values that differ.
+pub(super) fn only_one<'a>(
+    texts: impl Iterator<Item = &'a str>,
+) -> Result<Option<&'a str>, Vec<&'a str>> {
+    let all: std::collections::BTreeSet<&str> = texts.collect();
+    let mut all: Vec<_> = all.into_iter().collect();
+    match all.len() {
+        0 => Ok(None),
+        1 => Ok(all.pop()),
+        _ => Err(all),
+    }
+}
+
+/// Counts the fields of a grain that a record does not say.
+pub(super) fn count_lost(grain: &Grain, said: &[&str], loss: &mut Loss) {
+    let always = ["type", "created_at", "timestamp_ms", "source_type"];
+    for (name, value) in grain.fields().iter() {
+        let is_said = said.contains(&name) || always.contains(&name);
+        let is_default = name == "confidence" && value.as_f64() == Some(1.0);
+        if !is_said && !is_default && *value != Value::Nil {
+            loss.count(name);
+        }
+    }
+}
+
+/// The name and the version of what writes.
+pub(super) const GENERATOR: &str = concat!("grainstore/", env!("CARGO_PKG_VERSION"));

@@ -1,0 +1,642 @@
+//! What is written in other formats: equal to what was read, valid by the schemas, and for grains
+//! of any origin enough to give them back.
+
+use std::path::{Path, PathBuf};
+
+use grainstore::codec::{Map, Profile, Value};
+use grainstore::grain::Status;
+use grainstore::interchange::{Format, Loss, ReadOptions, Reading, WriteOptions, aimem, omi, pam};
+use grainstore::{Draft, Filter, Options, Store, Time};
+
+use super::foreign::{corpus, files, json, text_of};
+
+fn memory() -> Store {
+    Store::in_memory(Options::default()).unwrap()
+}
+
+/// Everything, vectors and what was superseded included.
+fn all() -> (Filter, WriteOptions) {
+    let options = WriteOptions {
+        with_embeddings: true,
+        now: Some(Time::from_ms(1_780_000_000_000)),
+        ..WriteOptions::default()
+    };
+    (Filter::new().with_superseded(), options)
+}
+
+fn read_file(store: &Store, path: &Path) {
+    let reading = Reading::open(path, None, &ReadOptions::default()).unwrap();
+    assert!(reading.errors.is_empty(), "{:?}", reading.errors);
+    let summary = store.import(reading).unwrap();
+    assert!(summary.is_complete(), "{summary:?}");
+}
+
+fn store_of(text: &[u8]) -> Store {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    std::fs::write(&path, text).unwrap();
+    let store = memory();
+    read_file(&store, &path);
+    store
+}
+
+fn export(store: &Store, format: Format, options: &WriteOptions) -> (String, Loss) {
+    let mut bytes = Vec::new();
+    let exported = store.export(format, &all().0, options, &mut bytes).unwrap();
+    (String::from_utf8(bytes).unwrap(), exported.loss)
+}
+
+fn values(text: &str) -> Vec<Value> {
+    text.lines()
+        .map(|line| Value::from_json(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn a_bundle_goes_out_as_it_came() {
+    let mut bundles = vec![text_of(&super::aimem::sample()).into_bytes()];
+    if let Some(folder) = corpus("aimem/corpus") {
+        for kind in ["valid", "edge"] {
+            let files = files(&folder.join(kind)).into_iter();
+            bundles.extend(files.map(|(_, bytes)| bytes));
+        }
+        assert_eq!(bundles.len(), 15);
+    }
+    for bytes in bundles {
+        let bundle = json(std::str::from_utf8(&bytes).unwrap());
+        let store = store_of(&bytes);
+        let (text, loss) = export(&store, Format::Aimem, &all().1);
+        assert_eq!(json(&text), bundle);
+        assert!(loss.is_empty(), "{loss:?}");
+        // A stream of it says the same, and imports as nothing new.
+        let (text, _) = export(&store, Format::AimemNdjson, &all().1);
+        let stream = aimem::read_stream(text.as_bytes(), Profile::Extended).unwrap();
+        assert!(
+            stream
+                .records
+                .iter()
+                .all(|record| store.exists(&record.grain.address()).unwrap())
+        );
+    }
+}
+
+#[test]
+fn an_omi_file_goes_out_as_it_came_with_all_that_nobody_knows() {
+    let mut texts = vec![(text_of(&super::omi::sample()), "json".to_owned())];
+    if let Some(folder) = corpus("omi/fixtures/valid") {
+        for (name, bytes) in files(&folder) {
+            texts.push((String::from_utf8(bytes).unwrap(), name));
+        }
+        assert_eq!(texts.len(), 12);
+    }
+    for (text, name) in texts {
+        let store = store_of(text.as_bytes());
+        if name.ends_with("jsonl") {
+            let (out, loss) = export(&store, Format::OmiJsonl, &all().1);
+            assert_eq!(values(&out), values(&text), "{name}");
+            assert!(loss.is_empty());
+        } else {
+            let (out, loss) = export(&store, Format::Omi, &all().1);
+            assert_eq!(json(&out), json(&text), "{name}");
+            assert!(loss.is_empty());
+            let (lines, _) = export(&store, Format::OmiJsonl, &all().1);
+            let read = omi::read_lines(lines.as_bytes(), &omi::Options::default()).unwrap();
+            assert!(read.records.len() >= values(&lines).len());
+        }
+    }
+}
+
+/// Takes away what the narrow form of a memory adds or leaves out.
+fn meaning(value: &Value) -> Value {
+    let Value::Map(map) = value else {
+        return value.clone();
+    };
+    let mut plain = Map::new();
+    for (name, value) in map.iter() {
+        let is_default = match (name, value) {
+            (_, Value::Nil) => true,
+            ("tags" | "shared_with", Value::Array(items)) => items.is_empty(),
+            ("status", status) => status.as_text() == Some("active"),
+            ("visibility", visibility) => visibility.as_text() == Some("private"),
+            ("exportable", exportable) => exportable.as_bool() == Some(true),
+            _ => false,
+        };
+        if !is_default {
+            plain.insert(name, meaning(value));
+        }
+    }
+    Value::Map(plain)
+}
+
+fn by_id(store: &Value, name: &str) -> Vec<(String, Value)> {
+    let items = store.as_map().unwrap().get(name);
+    let items = items.and_then(Value::as_array).unwrap_or_default().iter();
+    let id = |item: &Value| {
+        item.as_map()
+            .unwrap()
+            .get("id")
+            .unwrap()
+            .as_text()
+            .unwrap()
+            .to_owned()
+    };
+    let mut items: Vec<_> = items.map(|item| (id(item), meaning(item))).collect();
+    items.sort_by(|a, b| a.0.cmp(&b.0));
+    items
+}
+
+#[test]
+fn a_memory_store_goes_out_meaning_the_same_with_its_conversations() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/pam");
+    let store = memory();
+    read_file(&store, &source);
+    let folder = tempfile::tempdir().unwrap();
+    let (filter, options) = all();
+    let exported = store
+        .export_file(Format::Pam, &filter, &options, folder.path())
+        .unwrap();
+    assert!(exported.files > 1, "{exported:?}");
+    let parse = |path: PathBuf| Value::from_json(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let (before, after) = (source.join(pam::STORE), folder.path().join(pam::STORE));
+    let (before, after) = (parse(before), parse(after));
+    for name in ["relations", "conversations_index"] {
+        assert_eq!(by_id(&after, name), by_id(&before, name), "{name}");
+    }
+    let memories = |store: &Value| by_id(store, "memories");
+    let kept = memories(&after);
+    let kept: std::collections::BTreeMap<_, _> = kept.into_iter().collect();
+    let mut shared = 0;
+    for (id, memory) in memories(&before) {
+        let mut memory = memory.as_map().unwrap().clone();
+        let access = memory.get("access").and_then(Value::as_map);
+        if access.and_then(|access| access.get("exportable")) == Some(&Value::Bool(false)) {
+            assert!(!kept.contains_key(&id), "{id} is not to be exported");
+            continue;
+        }
+        memory.remove("embedding_ref");
+        assert_eq!(kept[&id], Value::Map(memory));
+        shared += 1;
+    }
+    assert_eq!(shared, kept.len());
+    for (path, _) in conversations(&before) {
+        let (before, after) = (parse(source.join(&path)), parse(folder.path().join(&path)));
+        let sorted = |value: &Value| by_id(value, "messages");
+        assert_eq!(sorted(&after), sorted(&before));
+        let rest = |value: &Value| {
+            let mut map = value.as_map().unwrap().clone();
+            map.remove("messages");
+            map
+        };
+        assert_eq!(rest(&after), rest(&before));
+    }
+    // The narrow form is read without a complaint.
+    let import = pam::read(folder.path(), &pam::Options::default()).unwrap();
+    assert!(import.findings.is_empty(), "{:?}", import.findings);
+    schema_valid("pam/schemas/portable-ai-memory.schema.json", &after);
+}
+
+fn conversations(store: &Value) -> Vec<(String, ())> {
+    let index = store.as_map().unwrap().get("conversations_index");
+    let entries = index.and_then(Value::as_array).unwrap_or_default().iter();
+    entries
+        .filter_map(|entry| {
+            let storage = entry.as_map()?.get("storage")?.as_map()?;
+            Some((storage.get("ref")?.as_text()?.to_owned(), ()))
+        })
+        .collect()
+}
+
+fn schema_valid(schema: &str, document: &Value) {
+    let Some(folder) = corpus(schema.split('/').next().unwrap()) else {
+        return;
+    };
+    let path = folder.parent().unwrap().join(schema);
+    let schema = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let validator = jsonschema::options()
+        .should_validate_formats(true)
+        .build(&schema)
+        .unwrap();
+    let document: serde_json::Value = serde_json::from_str(&document.to_json()).unwrap();
+    let errors: Vec<_> = validator
+        .iter_errors(&document)
+        .map(|error| format!("{} at {}", error, error.instance_path()))
+        .collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+}
+
+/// A store with grains of every type and origin, some of them superseded and contradicted.
+fn mixed() -> Store {
+    let store = memory();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data");
+    read_file(&store, &data.join("grains.jsonl"));
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("a", text_of(&super::aimem::sample())),
+        ("o", text_of(&super::omi::sample())),
+    ] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+        read_file(&store, &folder.path().join(name));
+    }
+    read_file(&store, &data.join("pam"));
+    let old = Draft::belief("a", "likes", "b")
+        .confidence(0.5)
+        .created_at(Time::from_ms(-5));
+    let old = store.put(old).unwrap();
+    let new = Draft::belief("a", "likes", "c")
+        .confidence(1.0)
+        .derived_from(old);
+    store.supersede(&old, new, Some("changed")).unwrap();
+    let other = store.put(Draft::event("a\u{0}b \u{301}")).unwrap();
+    store.contradict(&other, None).unwrap();
+    store
+}
+
+fn contents(store: &Store) -> Vec<(grainstore::ContentAddress, Status)> {
+    let mut addresses = store.list(None, usize::MAX).unwrap().addresses;
+    addresses.sort();
+    addresses
+        .into_iter()
+        .map(|address| (address, store.status(&address).unwrap()))
+        .collect()
+}
+
+#[test]
+fn grains_of_every_origin_come_back_through_omi_with_their_status() {
+    let store = mixed();
+    for format in [Format::Omi, Format::OmiJsonl] {
+        let (text, loss) = export(&store, format, &all().1);
+        let kept: Vec<_> = loss.iter().collect();
+        // What its owner keeps back stays back (PAM 21.1).
+        assert!(
+            kept.iter().all(|(name, _)| *name == "not exportable"),
+            "{kept:?}"
+        );
+        let kept_back = kept.iter().map(|(_, count)| *count).sum::<u64>();
+        let copy = store_of(text.as_bytes());
+        let copied = contents(&copy);
+        let expected = contents(&store);
+        let missing: Vec<_> = expected.iter().filter(|it| !copied.contains(it)).collect();
+        // A stream's envelope says that it is one, and is another grain.
+        let is_stream = u64::from(format == Format::OmiJsonl);
+        assert_eq!(missing.len() as u64, kept_back + is_stream, "{missing:?}");
+        let new = copied.iter().filter(|it| !expected.contains(it)).count();
+        assert_eq!(new as u64, is_stream);
+        if format == Format::Omi {
+            schema_valid(
+                "omi/schema/omi-l1.schema.json",
+                &Value::from_json(&text).unwrap(),
+            );
+        }
+    }
+}
+
+#[test]
+fn grains_come_back_through_a_memory_store_with_their_status() {
+    let store = memory();
+    read_file(
+        &store,
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/grains.jsonl"),
+    );
+    let old = store
+        .put(Draft::belief("a", "mg:prefers", "b").confidence(0.5))
+        .unwrap();
+    let new = Draft::belief("a", "mg:prefers", "c")
+        .confidence(1.0)
+        .derived_from(old);
+    store.supersede(&old, new, None).unwrap();
+    let strangers = memory();
+    for user in ["one", "another"] {
+        strangers.put(Draft::event("hello").user(user)).unwrap();
+    }
+    let refused = strangers.export(Format::Pam, &all().0, &all().1, &mut Vec::new());
+    assert_eq!(refused.unwrap_err().code(), "PAM_MIXED_OWNERS");
+    let (text, loss) = export(&store, Format::Pam, &all().1);
+    assert!(loss.is_empty(), "{loss:?}");
+    let copy = store_of(text.as_bytes());
+    let expected = contents(&store);
+    let copied = contents(&copy);
+    let missing: Vec<_> = expected.iter().filter(|it| !copied.contains(it)).collect();
+    assert_eq!(missing, Vec::<&_>::new());
+    // Besides them there is the grain of the file as a whole.
+    assert_eq!(copied.len(), expected.len() + 1);
+    schema_valid(
+        "pam/schemas/portable-ai-memory.schema.json",
+        &Value::from_json(&text).unwrap(),
+    );
+}
+
+#[test]
+fn an_extension_counts_only_while_it_says_what_its_record_says() {
+    let store = memory();
+    store
+        .put(Draft::event("hello").created_at(Time::from_ms(1)))
+        .unwrap();
+    let (text, _) = export(&store, Format::Omi, &all().1);
+    let address = store.list(None, 1).unwrap().addresses[0];
+    assert!(store_of(text.as_bytes()).exists(&address).unwrap());
+    let edited = text.replace("\"content\":\"hello\"", "\"content\":\"hallo\"");
+    let copy = store_of(edited.as_bytes());
+    assert!(!copy.exists(&address).unwrap());
+    assert_eq!(copy.stats().unwrap().grains, 2);
+}
+
+#[test]
+fn what_a_bundle_cannot_carry_is_counted_and_its_scopes_are_kept() {
+    let store = mixed();
+    let (filter, mut options) = all();
+    let mut bytes = Vec::new();
+    let refused = store.export(Format::Aimem, &filter, &options, &mut bytes);
+    assert_eq!(refused.unwrap_err().code(), "mixed_producers");
+    options.producer = Some("test".into());
+    let (text, loss) = export(&store, Format::Aimem, &options);
+    assert!(loss.iter().any(|(name, _)| name == "of another producer"));
+    let import = aimem::read(text.as_bytes(), Profile::Extended).unwrap();
+    assert!(
+        import
+            .records
+            .iter()
+            .all(|record| store.exists(&record.grain.address()).unwrap())
+    );
+
+    options.scope = aimem::Scope::DnaOnly;
+    let (text, _) = export(&store, Format::Aimem, &options);
+    let import = aimem::read(text.as_bytes(), Profile::Extended).unwrap();
+    assert!(import.findings.is_empty(), "{:?}", import.findings);
+    // The entity is linked to a pinned fact; the edge ends at a goal.
+    assert_eq!(import.records.len(), 1 + 6 + 1 + 1);
+
+    options.scope = aimem::Scope::Since(Time::parse("2027-01-01T00:00:00Z").unwrap());
+    let (text, _) = export(&store, Format::Aimem, &options);
+    let bundle = json(&text);
+    assert_eq!(
+        bundle.get("since").and_then(Value::as_text),
+        Some("2027-01-01T00:00:00Z")
+    );
+    assert_eq!(bundle.get("chunks").unwrap().as_array().unwrap().len(), 0);
+
+    // This store's own grains go out under their addresses, and come back as chunks.
+    let store = memory();
+    let address = store
+        .put(
+            Draft::belief("a", "mg:avoids", "b")
+                .confidence(0.5)
+                .tag("x")
+                .namespace("n"),
+        )
+        .unwrap();
+    let (text, loss) = export(&store, Format::Aimem, &all().1);
+    let lost: Vec<_> = loss.iter().collect();
+    assert_eq!(
+        lost,
+        [
+            ("confidence", 1),
+            ("namespace", 1),
+            ("relation", 1),
+            ("subject", 1)
+        ]
+    );
+    let copy = store_of(text.as_bytes());
+    let resolved = copy
+        .resolve("aimem", "grainstore", &address.to_string())
+        .unwrap();
+    assert!(aimem::is_protected(&copy.get(&resolved.unwrap()).unwrap()));
+    let (again, _) = export(&copy, Format::Aimem, &all().1);
+    assert_eq!(again, text, "what was exported is exported again as it is");
+}
+
+#[test]
+fn vectors_go_out_only_when_they_are_asked_for() {
+    let mut bundle = super::aimem::sample();
+    bundle.insert("embedding_dim", 1);
+    bundle.insert("embedding_model", "m");
+    super::foreign::edit(&mut bundle, "chunks/0/embedding", Some("\"AACAPw==\""));
+    super::aimem::seal(&mut bundle);
+    let store = store_of(text_of(&bundle).as_bytes());
+    let (text, _) = export(&store, Format::Aimem, &all().1);
+    assert_eq!(json(&text), bundle);
+    let (text, loss) = export(&store, Format::Aimem, &WriteOptions::default());
+    assert!(!text.contains("AACAPw==") && !text.contains("embedding_model"));
+    assert_eq!(loss.iter().collect::<Vec<_>>(), [("embedding", 1)]);
+    assert!(aimem::read(text.as_bytes(), Profile::Extended).is_ok());
+}
+
+mod any {
+    //! Any document of a format comes back, and nothing makes a reader panic.
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::foreign::sha256;
+
+    /// JSON without integers that I-JSON has no form for.
+    fn json_value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Nil),
+            any::<bool>().prop_map(Value::Bool),
+            (-(1_i64 << 53) + 1..1_i64 << 53).prop_map(Value::from),
+            any::<f64>()
+                .prop_filter("finite", |float| float.is_finite())
+                .prop_map(Value::Float),
+            ".*".prop_map(Value::Text),
+        ];
+        leaf.prop_recursive(4, 24, 5, |inner| {
+            let map = proptest::collection::btree_map(".{0,8}", inner.clone(), 0..5);
+            prop_oneof![
+                proptest::collection::vec(inner, 0..5).prop_map(Value::Array),
+                map.prop_map(|map| Value::Map(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    fn times() -> impl Strategy<Value = String> {
+        (0_i64..4_000_000_000_000, 0..4_usize).prop_map(|(ms, digits)| {
+            let text = Time::from_ms(ms).to_string();
+            match digits {
+                0 => text.replacen(&text[19..23], "", 1),
+                1 => text.replace('Z', "000001Z"),
+                2 => text.replace('Z', "+00:00"),
+                _ => text,
+            }
+        })
+    }
+
+    /// Whatever stands in a chunk, an OMI record or an envelope beside the members that count.
+    fn extras() -> impl Strategy<Value = Vec<(String, Value)>> {
+        proptest::collection::vec(("x_.{0,6}", json_value()), 0..4)
+    }
+
+    proptest! {
+        #[test]
+        fn any_bundle_goes_out_as_it_came(
+            chunks in proptest::collection::btree_map("[!-9;-~]{1,12}", (".{1,40}", 0..8_usize, times(), extras()), 0..6),
+            extra in extras(),
+        ) {
+            let kinds = ["fact", "preference", "decision", "identity", "pitfall", "procedure", "episodic", "goal"];
+            let mut bundle = crate::aimem::sample();
+            let chunks = chunks.into_iter().map(|(local, (content, kind, time, extra))| {
+                let mut chunk: Map = extra.into_iter().collect();
+                chunk.insert("id", format!("urn:aimem:test:{local}"));
+                chunk.insert("content_hash", sha256(content.as_bytes()));
+                chunk.insert("content", content);
+                chunk.insert("memory_type", kinds[kind]);
+                chunk.insert("created_at", time);
+                Value::Map(chunk)
+            });
+            let chunks: Vec<_> = chunks.collect();
+            bundle.insert("chunks", chunks);
+            for name in ["edges", "chunk_entities"] {
+                bundle.insert(name, Vec::<Value>::new());
+            }
+            for (name, value) in extra {
+                bundle.insert(name, value);
+            }
+            crate::aimem::seal(&mut bundle);
+            let store = store_of(text_of(&bundle).as_bytes());
+            let (text, loss) = export(&store, Format::Aimem, &all().1);
+            prop_assert!(loss.is_empty());
+            prop_assert_eq!(json(&text), bundle);
+        }
+
+        #[test]
+        fn any_omi_file_goes_out_as_it_came(
+            records in proptest::collection::btree_map(".{1,12}", (".{0,40}", proptest::option::of(".{0,9}"), times(), extras(), json_value()), 0..6),
+            extra in extras(),
+        ) {
+            let mut file = crate::omi::sample();
+            let records = records.into_iter().map(|(id, (content, kind, time, extra, ext))| {
+                let mut record: Map = extra.into_iter().collect();
+                record.insert("id", id);
+                record.insert("content", content);
+                record.insert("created", time);
+                record.insert("entities", ext.clone());
+                record.insert("relations", vec![ext.clone()]);
+                record.insert("ext", Map::from_iter([("com.example", ext)]));
+                if let Some(kind) = kind {
+                    record.insert("type", kind);
+                }
+                Value::Map(record)
+            });
+            let records: Vec<_> = records.collect();
+            file.insert("memories", records);
+            for (name, value) in extra {
+                file.insert(name, value);
+            }
+            let store = store_of(text_of(&file).as_bytes());
+            let (text, loss) = export(&store, Format::Omi, &all().1);
+            prop_assert!(loss.is_empty());
+            prop_assert_eq!(json(&text), file);
+        }
+
+        #[test]
+        fn any_store_of_memories_goes_out_meaning_the_same(
+            memories in proptest::collection::btree_map(".{1,12}", (".{1,40}", times(), json_value()), 0..6),
+        ) {
+            let memories = memories.into_iter().map(|(id, (content, time, extra))| {
+                let mut memory = Map::new();
+                memory.insert("id", id);
+                memory.insert("type", "fact");
+                memory.insert("content_hash", pam_hash(&content));
+                memory.insert("content", content);
+                memory.insert("temporal", Map::from_iter([("created_at", time)]));
+                memory.insert("provenance", Map::from_iter([("platform", "local")]));
+                memory.insert("metadata", Map::from_iter([("x", extra)]));
+                Value::Map(memory)
+            });
+            let memories: Vec<_> = memories.filter(|memory| {
+                // A Belief's object holds no byte-order mark, and is not empty.
+                let content = memory.as_map().unwrap().get("content").unwrap();
+                content.as_text().unwrap().chars().any(|c| c != '\u{feff}')
+            }).collect();
+            let mut store = json(r#"{"schema": "portable-ai-memory", "schema_version": "1.0",
+                "owner": {"id": "o"}}"#);
+            store.insert("memories", memories);
+            let copy = store_of(text_of(&store).as_bytes());
+            let (text, _) = export(&copy, Format::Pam, &all().1);
+            let out = Value::from_json(&text).unwrap();
+            let moments = |value: &Value| -> Vec<_> {
+                by_id(value, "memories").into_iter().map(|(id, memory)| {
+                    let mut memory = memory.as_map().unwrap().clone();
+                    let temporal = memory.remove("temporal").unwrap();
+                    let time = temporal.as_map().unwrap().get("created_at").unwrap().as_text().unwrap().to_owned();
+                    (id, Time::parse(&time).unwrap(), memory)
+                }).collect()
+            };
+            prop_assert_eq!(moments(&out), moments(&Value::Map(store)));
+        }
+
+        #[test]
+        fn no_change_of_a_byte_makes_a_reader_panic(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+            for text in [text_of(&crate::aimem::sample()), text_of(&crate::omi::sample())] {
+                let mut bytes = text.into_bytes();
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+                drop(aimem::read(&bytes, Profile::Extended));
+                drop(aimem::read_stream(&bytes, Profile::Extended));
+                drop(omi::read(&bytes, &omi::Options::default()));
+                drop(omi::read_lines(&bytes, &omi::Options::default()));
+            }
+        }
+    }
+
+    fn pam_hash(content: &str) -> String {
+        use unicode_normalization::UnicodeNormalization as _;
+        let is_space = |c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c);
+        let lower: String = content
+            .trim_matches(is_space)
+            .to_lowercase()
+            .nfc()
+            .collect();
+        let words: Vec<&str> = lower
+            .split(is_space)
+            .filter(|word| !word.is_empty())
+            .collect();
+        sha256(words.join(" ").as_bytes())
+    }
+}
+
+#[test]
+fn hostile_json_has_a_name_in_every_format() {
+    let bundle = text_of(&super::aimem::sample());
+    let file = text_of(&super::omi::sample());
+    let deep = format!("{}1{}", "[".repeat(5000), "]".repeat(5000));
+    let cases: [(&str, &str, &str); 6] = [
+        (
+            "\"x_vendor\":[null,1.0]",
+            "\"x_vendor\":1,\"x_vendor\":1",
+            "json.duplicate-key",
+        ),
+        (
+            "\"x_vendor\":[null,1.0]",
+            "\"x_vendor\":\"\\udc00\"",
+            "json.syntax",
+        ),
+        ("\"x_vendor\":[null,1.0]", "\"x_vendor\":NaN", "json.syntax"),
+        (
+            "\"x_vendor\":[null,1.0]",
+            "\"x_vendor\":1e999",
+            "json.syntax",
+        ),
+        (
+            "\"x_vendor\":[null,1.0]",
+            "\"x_vendor\":99999999999999999999",
+            "json.syntax",
+        ),
+        (
+            "\"x_vendor\":[null,1.0]",
+            &format!("\"x_vendor\":{deep}"),
+            "json.syntax",
+        ),
+    ];
+    for (from, to, code) in cases {
+        assert!(bundle.contains(from));
+        let errors = aimem::read(bundle.replace(from, to).as_bytes(), Profile::Extended);
+        assert_eq!(errors.unwrap_err()[0].code(), "not_object", "{to:.40}");
+        let to = to.replace("x_vendor", "x_hint");
+        let text = file.replace("\"x_hint\":null", &to);
+        let errors = omi::read(text.as_bytes(), &omi::Options::default());
+        assert_eq!(errors.unwrap_err()[0].code(), code, "{to:.40}");
+    }
+    let marked = format!("\u{feff}{bundle}");
+    let errors = aimem::read(marked.as_bytes(), Profile::Extended).unwrap_err();
+    assert_eq!(errors[0].code(), "not_object");
+}

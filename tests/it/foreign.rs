@@ -1,0 +1,85 @@
+//! What the tests of foreign formats share: the corpora beside the project, and small edits.
+
+use std::path::{Path, PathBuf};
+
+use grainstore::codec::{Map, Value};
+use grainstore::interchange::Error;
+use sha2::Digest as _;
+
+/// Returns a folder of the corpora; the tests pass without it, and say so.
+#[expect(
+    clippy::print_stderr,
+    reason = "a skipped corpus must be seen in the log"
+)]
+pub(super) fn corpus(name: &str) -> Option<PathBuf> {
+    let places = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().skip(1);
+    let mut folders = places.map(|place| place.join("shared/data").join(name));
+    let folder = folders.find(|folder| folder.is_dir());
+    if folder.is_none() {
+        eprintln!("skipped: the corpus {name} is not beside the project");
+    }
+    folder
+}
+
+/// Returns the files of a folder, by name.
+pub(super) fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            (name, std::fs::read(path).unwrap())
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+pub(super) fn codes(errors: &[Error]) -> Vec<&'static str> {
+    errors.iter().map(Error::code).collect()
+}
+
+pub(super) fn json(text: &str) -> Map {
+    match Value::from_json(text).unwrap() {
+        Value::Map(map) => map,
+        other => unreachable!("{other:?}"),
+    }
+}
+
+pub(super) fn text_of(map: &Map) -> String {
+    Value::Map(map.clone()).to_json()
+}
+
+pub(super) fn sha256(bytes: &[u8]) -> String {
+    let digest = sha2::Sha256::digest(bytes);
+    format!("sha256:{}", data_encoding::HEXLOWER.encode(&digest))
+}
+
+/// Sets the member at a path of names and numbers to a JSON text, or removes it.
+pub(super) fn edit(map: &mut Map, path: &str, json: Option<&str>) {
+    let value = json.map(|json| Value::from_json(json).unwrap());
+    let mut root = Value::Map(std::mem::take(map));
+    change(&mut root, path, value);
+    if let Value::Map(changed) = root {
+        *map = changed;
+    }
+}
+
+fn change(at: &mut Value, path: &str, value: Option<Value>) {
+    let (name, rest) = path
+        .split_once('/')
+        .map_or((path, None), |(name, rest)| (name, Some(rest)));
+    match (at, rest, value) {
+        (Value::Map(map), None, Some(value)) => drop(map.insert(name, value)),
+        (Value::Map(map), None, None) => drop(map.remove(name)),
+        (Value::Map(map), Some(rest), value) => change(map.get_mut(name).unwrap(), rest, value),
+        (Value::Array(items), rest, value) => {
+            let slot = &mut items[name.parse::<usize>().unwrap()];
+            match rest {
+                Some(rest) => change(slot, rest, value),
+                None => *slot = value.unwrap(),
+            }
+        }
+        _ => unreachable!("{path}"),
+    }
+}
