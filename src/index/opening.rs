@@ -58,10 +58,19 @@ pub(super) fn open(
         }
     };
     let named = engine.state();
-    for number in found {
-        if !named.runs.iter().any(|run| run.number == number) {
-            forget(&**disk, &run::name_of(number));
-        }
+    let is_named = |number: &u64| named.runs.iter().any(|run| run.number == *number);
+    let unnamed: Vec<u64> = found
+        .into_iter()
+        .filter(|number| !is_named(number))
+        .collect();
+    if !unnamed.is_empty() {
+        // A process that was killed may have renamed CURRENT and not synced its folder: a power cut
+        // would bring the version before back, which names what is removed here.
+        let synced = disk.sync_folder(FOLDER);
+        synced.map_err(Error::io("sync", FOLDER))?;
+    }
+    for number in unnamed {
+        forget(&**disk, &run::name_of(number));
     }
     forget(&**disk, current::TEMPORARY);
     Ok((engine, opened))

@@ -116,7 +116,7 @@ impl Story<'_> {
         let mut random = Random::of(&[self.seed, 5, crash.at as u64]);
         let allowed = self.allowed(crash.at);
         let mut states = self.states.to_vec();
-        if !self.is_acknowledged(crash.at) && self.start.files.is_empty() {
+        if !self.is_acknowledged(crash.at) && !self.start.files.contains_key("MANIFEST") {
             // A store that nobody was told of may be created anew, with an id of its own.
             states.iter_mut().for_each(|state| state.head = None);
         }

@@ -111,7 +111,8 @@ fn judge(folder: Option<&Path>, image: &Image, seed: u64, model: &Model) -> Verd
     }
     agrees(&store, model)?;
     finds(&store, model)?;
-    if store.opened().text_rebuilt.is_some() {
+    let opened = store.opened();
+    if opened.index_rebuilt.is_some() || opened.text_rebuilt.is_some() {
         return Ok(Outcome::Rebuilt);
     }
     Ok(Outcome::Unreferenced)

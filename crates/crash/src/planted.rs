@@ -1,5 +1,6 @@
 //! Faults that are there on purpose: each must be found.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::campaign::{each_crash, story, worked};
@@ -167,8 +168,13 @@ impl Plant {
             Self::AcknowledgedBeforeSync => acknowledge_early(&mut log),
             Self::SegmentClosedWithoutSync => close_unsynced(&mut log),
             Self::WatermarkPastDurable if log.iter().any(is_published) => {
-                // Nothing is promised, and still the index must not know more than the ledger.
-                log.retain(|op| !synced(op, &is_segment));
+                // Nothing is promised, and still the index must not know more than the ledger. What
+                // makes a segment and its header durable stays.
+                let mut begun = BTreeSet::new();
+                log.retain(|op| match op {
+                    Op::Sync { file, name } if is_segment(name) => begun.insert(*file),
+                    _ => true,
+                });
                 let mut first = true;
                 log.retain(|op| !matches!(op, Op::Ack(_)) || std::mem::take(&mut first));
             }

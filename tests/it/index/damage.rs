@@ -1,8 +1,11 @@
 //! Files that are not what was written: the index is built anew, or says so, and never answers
 //! wrongly.
 
+use std::io;
+use std::sync::Mutex;
+
 use super::*;
-use grainstore::ledger::{Access, MemoryDisk};
+use grainstore::ledger::{Access, DiskFile, Lock, MemoryDisk};
 
 fn memory() -> Arc<dyn Disk> {
     Arc::new(MemoryDisk::default())
@@ -164,4 +167,69 @@ fn files_of_another_store_or_another_place_are_not_taken() {
             .rebuilt
             .is_some()
     );
+}
+
+/// A disk that notes what happens to its names.
+#[derive(Debug)]
+struct Noted {
+    inner: Arc<dyn Disk>,
+    notes: Mutex<Vec<String>>,
+}
+
+impl Noted {
+    fn note(&self, note: String) {
+        self.notes.lock().unwrap().push(note);
+    }
+}
+
+impl Disk for Noted {
+    fn open(&self, name: &str, access: Access) -> io::Result<Arc<dyn DiskFile>> {
+        self.inner.open(name, access)
+    }
+
+    fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
+        self.inner.create(name)
+    }
+
+    fn create_folder(&self, folder: &str) -> io::Result<()> {
+        self.inner.create_folder(folder)
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.inner.rename(from, to)
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.inner.remove(name)?;
+        self.note(format!("remove {name}"));
+        Ok(())
+    }
+
+    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+        self.inner.list(folder)
+    }
+
+    fn sync_folder(&self, folder: &str) -> io::Result<()> {
+        self.note(format!("sync {folder}"));
+        self.inner.sync_folder(folder)
+    }
+
+    fn lock(&self, name: &str) -> io::Result<Lock> {
+        self.inner.lock(name)
+    }
+}
+
+#[test]
+fn what_a_killed_process_published_is_durable_before_the_runs_it_replaced_are_removed() {
+    let disk = written(&entries());
+    let replaced = "index/0000000000000007.run";
+    disk.create(replaced).unwrap();
+    let noted = Arc::new(Noted {
+        inner: disk,
+        notes: Mutex::default(),
+    });
+    let (_, opened) = open(&(Arc::clone(&noted) as Arc<dyn Disk>), &small());
+    assert_eq!(opened.rebuilt, None);
+    let notes = noted.notes.lock().unwrap();
+    assert_eq!(*notes, ["sync index", &format!("remove {replaced}")]);
 }

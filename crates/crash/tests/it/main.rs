@@ -42,7 +42,7 @@ fn every_fault_that_is_planted_is_found() {
     let mut missed = missed.filter(|one| one.is_applicable && one.states.is_none());
     assert_eq!(missed.next(), None);
     let count = found.iter().filter(|one| one.states.is_some()).count();
-    assert!(count >= 10, "only {count}");
+    assert_eq!(count, found.len(), "each is about something the store does");
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_flipped_bit_is_reported_or_read_by_nobody() {
 }
 
 #[test]
-fn a_hundred_thousand_operations_are_what_a_plain_map_says() {
-    let operations: u64 = (1..=500).map(|seed| random_ops(seed, 200).unwrap()).sum();
-    assert_eq!(operations, 100_000);
+fn twenty_thousand_operations_are_what_a_plain_map_says() {
+    let operations: u64 = (1..=100).map(|seed| random_ops(seed, 200).unwrap()).sum();
+    assert_eq!(operations, 20_000);
 }
