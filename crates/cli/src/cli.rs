@@ -6,8 +6,8 @@ use clap::{FromArgMatches, Parser, Subcommand};
 use serde_json::json;
 
 use crate::commands::{
-    Check, Completions, Contradict, Demo, Exists, Export, Get, GrainTool, History, Import, Init,
-    List, Put, Query, Search, Stats, Status, Supersede, Validate,
+    Backup, Check, Compact, Completions, Contradict, Demo, Exists, Export, Get, GrainTool, History,
+    Import, Init, List, Put, Query, Restore, Search, Stats, Status, Supersede, Validate,
 };
 use crate::exit::Exit;
 use crate::help;
@@ -58,6 +58,9 @@ enum Command {
     Validate(Validate),
     Stats(Stats),
     Check(Check),
+    Compact(Compact),
+    Backup(Backup),
+    Restore(Restore),
     Demo(Demo),
     Completions(Completions),
 }
@@ -116,6 +119,9 @@ impl Command {
             Self::Validate(command) => command.run(session),
             Self::Stats(command) => command.run(session),
             Self::Check(command) => command.run(session),
+            Self::Compact(command) => command.run(session),
+            Self::Backup(command) => command.run(session),
+            Self::Restore(command) => command.run(session),
             Self::Demo(command) => command.run(session),
             Self::Completions(command) => command.run(session),
         }

@@ -49,7 +49,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     ("Questions", &["query", "search"]),
     ("Files", &["import", "export"]),
-    ("Care", &["stats", "check"]),
+    ("Care", &["stats", "check", "compact", "backup", "restore"]),
     ("Without a store", &["validate", "grain"]),
 ];
 
