@@ -13,6 +13,7 @@ mod index;
 mod jq;
 mod jsonl;
 mod ledger;
+mod lifecycle;
 mod mg;
 mod model;
 mod pam;

@@ -47,8 +47,10 @@ const GROUPS: &[(&str, &[&str])] = &[
             "history",
         ],
     ),
-    ("Questions", &["query", "search"]),
-    ("Files", &["import", "export"]),
+    (
+        "Questions and files",
+        &["query", "search", "import", "export"],
+    ),
     ("Care", &["stats", "check", "compact", "backup", "restore"]),
     ("Without a store", &["validate", "grain"]),
 ];

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use grainstore::grain::Time;
-use grainstore::store::Until;
+use grainstore::store::{Error, Until};
 use grainstore::{Options, Store};
 use serde_json::json;
 
@@ -44,7 +44,13 @@ impl Restore {
             Options::default(),
         );
         spinner.finish_and_clear();
-        let (_, restored) = restored.map_err(|error| Problem::of(&error).in_store(&self.from))?;
+        let (_, restored) = restored.map_err(|error| {
+            let place = match &error {
+                Error::Exists { path } | Error::NotAStore { path, .. } => path,
+                _ => &self.from,
+            };
+            Problem::of(&error).in_store(place)
+        })?;
         if restored.left == 0 {
             session
                 .out
