@@ -44,8 +44,8 @@ impl Peer for Ours {
     }
 
     fn settle(&mut self) -> Result<()> {
-        self.0.merge_index()?;
-        self.index_text()
+        self.0.compact()?;
+        Ok(())
     }
 
     fn get(&self, address: &ContentAddress) -> Result<Option<Vec<u8>>> {

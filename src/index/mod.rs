@@ -33,6 +33,7 @@ mod worker;
 mod snapshot;
 mod live;
 mod compare;
+mod structure;
 
 pub use batch::Batch;
 pub use compare::Comparison;

@@ -174,6 +174,12 @@ impl<'a> RawEntry<'a> {
         Some(extent(self.header)?.0)
     }
 
+    /// Returns its time, in milliseconds since 1970.
+    pub(super) fn time_ms(&self) -> Option<i64> {
+        let mut rest = self.header.get(8..)?;
+        Some(i64::from_be_bytes(take(&mut rest)?))
+    }
+
     /// Returns the entry, if its header is understood and its body is the one committed to.
     pub(super) fn open(&self) -> Result<Entry<'a>, Fault> {
         let header = Header::decode(self.header)?;

@@ -86,6 +86,12 @@ pub enum Error {
         /// The number of entries.
         len: u64,
     },
+    /// A copy to be brought up to date that is not of an earlier moment of this ledger.
+    #[error("segment {segment} there is not what it was here at any moment")]
+    Diverged {
+        /// The number of the first segment that differs.
+        segment: u32,
+    },
     /// A ledger to be created where one is.
     #[error("a ledger exists here already")]
     Exists,
@@ -130,6 +136,7 @@ impl Error {
             Self::Halted => "ERR_STORAGE_HALTED",
             Self::Version { .. } | Self::UnknownKind { .. } => "ERR_STORE_VERSION",
             Self::TooLarge { .. } | Self::NoEntry { .. } => "ERR_RANGE",
+            Self::Diverged { .. } => "ERR_BACKUP_DIVERGED",
             Self::Exists => "ERR_STORE_EXISTS",
             Self::Erased { .. } => "ERR_ERASED",
             Self::ReadOnly { .. } => "ERR_STORAGE_READ_ONLY",

@@ -137,7 +137,7 @@ impl Ledger {
         Ok((ledger, Opened { torn }))
     }
 
-    fn new(
+    pub(super) fn new(
         disk: Arc<dyn Disk>,
         store_id: StoreId,
         options: Options,

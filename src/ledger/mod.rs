@@ -35,11 +35,14 @@ mod redact;
 mod verify;
 mod log;
 mod mark;
+mod copy;
+mod prefix;
 mod ballast;
 mod error;
 
 pub use ballast::Ballast;
 pub use blanks::Erases;
+pub use copy::Copied;
 pub use disk::{Access, Disk, DiskFile, Lock};
 pub use entry::{Binding, Entry, Header, NewEntry};
 pub use error::Error;

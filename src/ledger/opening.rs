@@ -56,7 +56,17 @@ impl Tear {
 
 impl Opening<'_> {
     /// Proves what lies behind the known mark, and sets aside what was torn.
-    pub(super) fn run(mut self, known: Option<Known>) -> Result<Found, Error> {
+    pub(super) fn run(self, known: Option<Known>) -> Result<Found, Error> {
+        let disk = self.disk;
+        let (mut found, tear) = self.prove(known)?;
+        // Nothing is changed before everything is proven.
+        let torn = tear.map(|tear| torn::set_aside(disk, &tear));
+        found.torn = torn.transpose()?;
+        Ok(found)
+    }
+
+    /// Proves what lies behind the known mark, and changes nothing. What was torn is returned.
+    pub(super) fn prove(mut self, known: Option<Known>) -> Result<(Found, Option<Tear>), Error> {
         let numbers = segment::numbers(self.disk)?;
         let mut table = match known {
             Some(known) => self.resume(known, &numbers)?,
@@ -78,14 +88,13 @@ impl Opening<'_> {
             let (segment, offset) = (blank.segment, blank.offset);
             return Err(damage(segment, offset, blank.sequence, blank.reason));
         }
-        // Nothing is changed before everything is proven.
-        let torn = tear.map(|tear| torn::set_aside(self.disk, &tear));
-        Ok(Found {
+        let found = Found {
             table,
-            torn: torn.transpose()?,
+            torn: None,
             erased: self.blanks.listed.into_iter().collect(),
             proven: self.proven,
-        })
+        };
+        Ok((found, tear))
     }
 
     /// Returns the table up to a mark, of segments that are there and end where they must.
@@ -311,7 +320,7 @@ enum Stop {
 
 /// Returns where an entry ends, by the length in its header; none if that is not the header known
 /// to be there. Without an entry it is where the header of the segment ends.
-fn end_of(
+pub(super) fn end_of(
     file: &dyn DiskFile,
     number: u32,
     place: Option<&EntryPlace>,

@@ -8,7 +8,7 @@ use super::entry::OVERHEAD;
 use super::{EntryPlace, Header, Known, Mark, StoreId, segment};
 
 /// Where every entry lies, in 8 bytes an entry; filled by the opening pass and by appends.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Table {
     segments: Vec<Segment>,
     len: u64,
@@ -17,7 +17,7 @@ pub(super) struct Table {
     erased: BTreeSet<u64>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Segment {
     number: u32,
     first: u64,
@@ -40,6 +40,14 @@ impl Place {
             offset: u32::try_from(offset).ok()?,
             check: check(header),
         })
+    }
+
+    const fn kept(self, segment: u32) -> EntryPlace {
+        EntryPlace {
+            segment,
+            offset: self.offset,
+            check: self.check,
+        }
     }
 }
 
@@ -77,6 +85,18 @@ pub(super) struct End {
     pub(super) segment: u32,
     /// Where its frames end.
     pub(super) offset: u64,
+}
+
+/// What is known of one segment.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Extent {
+    pub(super) number: u32,
+    /// The sequence of its first entry.
+    pub(super) first: u64,
+    /// Where its frames end.
+    pub(super) end: u64,
+    /// Its last entry; none while it has none.
+    pub(super) last: Option<EntryPlace>,
 }
 
 impl Table {
@@ -173,6 +193,22 @@ impl Table {
         }
     }
 
+    /// Forgets what is behind a mark, which lies between two of its frames.
+    pub(super) fn cut(&mut self, mark: &Mark) {
+        self.segments
+            .retain(|segment| segment.number <= mark.segment);
+        if let Some(last) = self.segments.last_mut() {
+            let kept = mark.entries.saturating_sub(last.first);
+            last.places
+                .truncate(usize::try_from(kept).unwrap_or(usize::MAX));
+            last.end = mark.offset;
+        }
+        self.len = mark.entries;
+        self.head = mark.head;
+        drop(self.erased.split_off(&mark.entries));
+        self.settle();
+    }
+
     /// Adds an empty segment.
     pub(super) fn begin_segment(&mut self, number: u32) {
         if let Some(closed) = self.segments.last_mut() {
@@ -194,6 +230,29 @@ impl Table {
             self.len += places.len() as u64;
             self.head = head;
         }
+    }
+
+    /// Returns what is known of each segment, in order.
+    pub(super) fn extents(&self) -> Vec<Extent> {
+        let segments = self.segments.iter();
+        let extents = segments.map(|segment| Extent {
+            number: segment.number,
+            first: segment.first,
+            end: segment.end,
+            last: segment
+                .places
+                .last()
+                .map(|place| place.kept(segment.number)),
+        });
+        extents.collect()
+    }
+
+    /// Returns the last entry of a segment that begins before `offset`.
+    pub(super) fn last_before(&self, number: u32, offset: u64) -> Option<EntryPlace> {
+        let nth = usize::try_from(number.checked_sub(1)?).ok()?;
+        let places = &self.segments.get(nth)?.places;
+        let after = places.partition_point(|place| u64::from(place.offset) < offset);
+        Some(places.get(after.checked_sub(1)?)?.kept(number))
     }
 
     /// Returns where an entry lies, for other files to keep; none past the end.

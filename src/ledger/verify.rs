@@ -1,14 +1,17 @@
 use std::fmt;
+use std::io;
+use std::sync::Arc;
 
 use super::blanks::{Blanks, Erases, Unproven};
 use super::entry::{Fault, leaf};
 use super::frame::Frame;
 use super::log::Ledger;
+use super::opening::end_of;
 use super::search::Search;
 use super::segment::{self, HEADER_LEN, HeaderFault, SegmentHeader};
-use super::table::{End, origin};
+use super::table::{End, Extent, origin};
 use super::window::{SEQUENTIAL, Window};
-use super::{Access, Disk, DiskFile, Error, StoreId};
+use super::{Access, Disk, DiskFile, Error, Mark, StoreId};
 
 /// What a full pass over a ledger's bytes found.
 ///
@@ -87,6 +90,48 @@ impl Ledger {
         pass.blanks.listed = self.table.read().erased().clone();
         Ok(pass.finish(Some(end)))
     }
+
+    /// Looks at the header and the end of every segment, and proves each frame behind `mark` (all
+    /// of them without one) and that they lead to the head this process knows. Quick: what is
+    /// before the mark is not read.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_IO`; damage is a finding, not an error.
+    pub fn verify_structure(&self, mark: Option<Mark>) -> Result<Verification, Error> {
+        let (extents, end) = {
+            let table = self.table.read();
+            (table.extents(), table.end())
+        };
+        let mark = mark.filter(|mark| mark.entries <= end.len);
+        let mark = mark.unwrap_or(Mark {
+            entries: 0,
+            head: origin(&self.store_id),
+            segment: 1,
+            offset: HEADER_LEN as u64,
+        });
+        let mut pass = Pass::new(&*self.disk, &self.store_id, |_| Vec::new());
+        for extent in &extents {
+            pass.next = extent.first;
+            let sound = pass.ends(extent)?;
+            let from = if extent.number == mark.segment {
+                pass.next = mark.entries;
+                pass.found.entries = mark.entries;
+                pass.found.head = mark.head;
+                mark.offset
+            } else {
+                HEADER_LEN as u64
+            };
+            if let Some(file) = sound
+                && extent.number >= mark.segment
+            {
+                let failed = |source| Error::io("read", &segment::name_of(extent.number), source);
+                pass.frames(&*file, extent.number, from, extent.end)
+                    .map_err(failed)?;
+            }
+        }
+        pass.blanks.listed = self.table.read().erased().clone();
+        Ok(pass.finish(Some(end)))
+    }
 }
 
 struct Pass<'a> {
@@ -122,14 +167,14 @@ impl<'a> Pass<'a> {
         let mut expected = 1;
         for number in numbers.into_iter().filter(|number| *number <= last) {
             if number != expected {
-                self.report(expected, 0, "the segment is missing");
+                self.report(expected, 0, MISSING);
             }
             let limit = end.filter(|end| end.segment == number);
             self.segment(number, limit.map(|end| end.offset))?;
             expected = number.saturating_add(1);
         }
         if expected <= last {
-            self.report(expected, 0, "the segment is missing");
+            self.report(expected, 0, MISSING);
         }
         Ok(())
     }
@@ -174,16 +219,54 @@ impl<'a> Pass<'a> {
             Ok(_) => {}
             Err(HeaderFault::Broken(reason)) => self.report(number, 0, reason),
             Err(HeaderFault::Version(_)) => {
-                self.report(number, 0, "the segment belongs to a newer version");
+                self.report(number, 0, NEWER);
                 return Ok(());
             }
         }
-        self.frames(&*file, number, end).map_err(failed)
+        self.frames(&*file, number, HEADER_LEN as u64, end)
+            .map_err(failed)
     }
 
-    fn frames(&mut self, file: &dyn DiskFile, number: u32, end: u64) -> std::io::Result<()> {
+    /// Returns the file of a segment whose header and end are as they were; else says what is
+    /// wrong.
+    fn ends(&mut self, extent: &Extent) -> Result<Option<Arc<dyn DiskFile>>, Error> {
+        let number = extent.number;
+        let name = segment::name_of(number);
+        let failed = |source| Error::io("read", &name, source);
+        let file = match self.disk.open(&name, Access::Read) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.report(number, 0, MISSING);
+                return Ok(None);
+            }
+            Err(error) => return Err(failed(error)),
+        };
+        let len = file.len_bytes().map_err(failed)?;
+        let header = SegmentHeader::read(&*file, len, self.store_id).map_err(failed)?;
+        let expected = SegmentHeader {
+            number,
+            first: extent.first,
+        };
+        let fault = match header {
+            Ok(header) if header == expected => None,
+            Ok(_) => Some("the file has another segment's header"),
+            Err(HeaderFault::Broken(reason)) => Some(reason),
+            Err(HeaderFault::Version(_)) => Some(NEWER),
+        };
+        if let Some(fault) = fault {
+            self.report(number, 0, fault);
+            return Ok(None);
+        }
+        if len < extent.end || end_of(&*file, number, extent.last.as_ref())? != Some(extent.end) {
+            self.report(number, len, "the segment does not end with its last entry");
+            return Ok(None);
+        }
+        Ok(Some(file))
+    }
+
+    fn frames(&mut self, file: &dyn DiskFile, number: u32, from: u64, end: u64) -> io::Result<()> {
         let mut window = Window::new(file, end, SEQUENTIAL);
-        let mut offset = HEADER_LEN as u64;
+        let mut offset = from;
         while offset < end {
             let fault = match Frame::at(&mut window, offset, self.store_id)? {
                 Ok(frame) if frame.first == self.next => {
@@ -244,3 +327,6 @@ impl<'a> Pass<'a> {
         });
     }
 }
+
+const MISSING: &str = "the segment is missing";
+const NEWER: &str = "the segment belongs to a newer version";

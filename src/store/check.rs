@@ -57,6 +57,12 @@ impl Report {
         });
     }
 
+    fn note(&mut self, id: &'static str, severity: Severity, messages: Vec<String>) {
+        for message in messages {
+            self.find(id, severity, message);
+        }
+    }
+
     fn ledger(&mut self, verification: &ledger::Verification) {
         self.entries = verification.entries;
         for finding in &verification.findings {
@@ -66,10 +72,31 @@ impl Report {
 }
 
 impl Store {
+    /// Looks at how the files of the store hold together, and changes nothing: `MANIFEST`, the
+    /// headers and ends of the ledger's segments, its frames and chain behind what the index has
+    /// on disk, `CURRENT` and the directories of the index's runs, how far the text view is.
+    ///
+    /// Quick; what lies inside is for [`Store::check`].
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_IO`; damage is a finding, not an error.
+    pub fn check_structure(&self) -> Result<Report, Error> {
+        let inner = &*self.inner;
+        let _writer = inner.lead_alone();
+        let mut report = Report {
+            grains: self.snapshot().grains().len(),
+            ..Report::default()
+        };
+        report.ledger(&inner.ledger.verify_structure(inner.index.mark())?);
+        inner.check_files(&mut report)?;
+        Ok(report)
+    }
+
     /// Reads every byte of the store, compares it with what was written, and changes nothing.
     ///
-    /// Proves the ledger's frames, bodies and chain; that every grain is what OMS calls one, under
-    /// its address; and that the index equals the fold of the ledger.
+    /// Proves what [`Store::check_structure`] looks at, and the ledger's bodies and whole chain;
+    /// that every grain is what OMS calls one, under its address; that the index equals the fold
+    /// of the ledger; and that the files of the text view are those that were written.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`; damage is a finding, not an error.
@@ -87,23 +114,46 @@ impl Store {
             }
             inner.check_entries(&mut report)?;
         }
-        let behind = |text: &Text| text.watermark() < inner.ledger.len();
-        if inner.text.as_ref().is_some_and(behind) {
+        if let Some(text) = &inner.text {
+            report.note("text-damaged", Severity::Damage, text.verify()?);
+        }
+        inner.check_files(&mut report)?;
+        Ok(report)
+    }
+}
+
+impl Inner {
+    /// Looks at what every check looks at beside the ledger.
+    fn check_files(&self, report: &mut Report) -> Result<(), Error> {
+        match Manifest::read(&*self.disk, Path::new("")) {
+            Ok(Some(found)) if found == self.manifest => {}
+            Ok(Some(_)) => {
+                let message = "MANIFEST is not the one that was opened";
+                report.find("manifest-damaged", Severity::Damage, message);
+            }
+            Ok(None) => {
+                report.find("manifest-damaged", Severity::Damage, "MANIFEST is missing");
+            }
+            Err(error @ Error::Ledger(_)) => return Err(error),
+            Err(error) => report.find("manifest-damaged", Severity::Damage, error),
+        }
+        let index = self.index.check_structure()?;
+        report.note("index-damaged", Severity::Damage, index);
+        let behind = |text: &Text| text.watermark() < self.ledger.len();
+        if self.text.as_ref().is_some_and(behind) {
             let message = "the text view lags behind; the next open catches up";
             report.find("text-behind", Severity::Warning, message);
         }
-        if let Some(torn) = &self.opened().torn {
+        if let Some(torn) = &self.opened.torn {
             let message = format!(
                 "a crash left {} unacknowledged bytes, kept in {}",
                 torn.bytes, torn.file
             );
             report.find("torn-tail", Severity::Warning, message);
         }
-        Ok(report)
+        Ok(())
     }
-}
 
-impl Inner {
     fn check_entries(&self, report: &mut Report) -> Result<(), Error> {
         let mut comparison = self.index.compare();
         let mut batch = self.index.batch();

@@ -94,6 +94,15 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
+    /// A directory to back up to that holds another store.
+    #[error("{path} holds another store")]
+    OtherStore {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A point to restore to of which nobody knows what was erased after it.
+    #[error("the backup ends there, so what was erased after that is not known")]
+    LostErasures,
     /// A store of a newer version.
     #[error("store has format version {found}; this version reads up to {newest}")]
     Version {
@@ -146,6 +155,8 @@ impl Error {
             Self::Erased { .. } => "ERR_ERASED",
             Self::NotAStore { .. } => "ERR_NOT_A_STORE",
             Self::Exists { .. } => "ERR_STORE_EXISTS",
+            Self::OtherStore { .. } => "ERR_BACKUP_DIVERGED",
+            Self::LostErasures => "ERR_LOST_ERASURES",
             Self::Version { .. } => "ERR_STORE_VERSION",
             Self::Damaged { .. } => "ERR_STORAGE_DAMAGED",
             Self::Ledger(source) => source.code(),

@@ -16,7 +16,7 @@ use super::Error;
 ///
 /// It is JSON, so that a person can read which version a store has. It is written last when a
 /// store is created, so a directory without it holds no store.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Manifest {
     pub(super) store_id: StoreId,
     pub(super) created_at: Time,

@@ -5,9 +5,11 @@
 //! view, and only then acknowledged. What the rooms above cannot decide alone (is this address
 //! here already, may that grain be superseded) is gathered here and asked there.
 
+mod backup;
 mod check;
 mod delete;
 mod commit;
+mod compact;
 mod entry;
 mod implied;
 mod import;
@@ -17,7 +19,9 @@ mod options;
 mod permit;
 mod protect;
 mod read;
+mod repair;
 mod replay;
+mod restore;
 mod stats;
 mod supersede;
 mod text_view;
@@ -29,12 +33,15 @@ mod error;
 #[cfg(test)]
 mod tests;
 
+pub use backup::Backup;
 pub use check::{Finding, Report, Severity, verify_damaged};
+pub use compact::{Compacted, Sizes};
 pub use delete::Deletion;
 pub use error::Error;
 pub use import::{Conflict, Summary};
 pub use open::{Opened, Store};
 pub use options::{Clock, Create, Durability, Options, SystemClock};
 pub use read::{Page, Version};
+pub use restore::{Restored, Until};
 pub use stats::Stats;
 pub use write::NewGrain;

@@ -11,7 +11,7 @@ use crate::text::{self, Text};
 
 use super::commit::{Queue, Writer};
 use super::manifest::{self, Manifest};
-use super::{Create, Error, Options, entry, text_view};
+use super::{Create, Error, Options, entry, repair, text_view};
 
 /// A store of grains. Cheap to clone, and usable from any thread.
 ///
@@ -46,7 +46,7 @@ pub(super) struct Inner {
     /// Whether anything was ever deleted, so that puts need to ask whether it was this.
     pub(super) has_tombstones: AtomicBool,
     pub(super) ballast: Ballast,
-    opened: Opened,
+    pub(super) opened: Opened,
     pub(super) lock: Lock,
 }
 
@@ -70,11 +70,18 @@ impl Store {
     /// `ERR_NOT_A_STORE`, `ERR_STORE_EXISTS`, `ERR_STORE_VERSION`, `ERR_STORE_LOCKED` while
     /// another process has it open, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Self, Error> {
-        let path = path.as_ref();
+        Self::open_folder(path.as_ref(), options, false)
+    }
+
+    pub(super) fn open_folder(
+        path: &Path,
+        options: Options,
+        is_repair: bool,
+    ) -> Result<Self, Error> {
         prepare_folder(path, options.create)?;
         let disk = Arc::new(FileDisk::new(path));
         let text = text::Place::Folder(path.join("text"));
-        Self::join(disk, &text, path, options)
+        Self::join(disk, &text, path, options, is_repair)
     }
 
     /// Opens the store on a disk of the caller's, and creates it if [`Options::create`] allows.
@@ -96,7 +103,8 @@ impl Store {
     /// # Errors
     /// As [`Store::open`].
     pub fn open_on(disk: Arc<dyn Disk>, options: Options) -> Result<Self, Error> {
-        Self::join(disk, &text::Place::Memory, Path::new("memory"), options)
+        let path = Path::new("memory");
+        Self::join(disk, &text::Place::Memory, path, options, false)
     }
 
     /// Creates a store in memory, which is gone when its last handle is.
@@ -116,6 +124,7 @@ impl Store {
         place: &text::Place,
         path: &Path,
         options: Options,
+        is_repair: bool,
     ) -> Result<Self, Error> {
         let found = Manifest::read(&*disk, path)?;
         match (&found, options.create) {
@@ -136,7 +145,12 @@ impl Store {
             Some(manifest) => {
                 manifest.settle(&*disk)?;
                 let (index, known) = open_index(&disk, &manifest, &options, &mut opened)?;
+                // What is to be deleted is not asked where the entries are, only how many.
+                let known = known.filter(|_| !is_repair);
                 let ledger = open_ledger(&disk, &manifest, &index, known, &options, &mut opened)?;
+                if is_repair {
+                    repair::forget_derived(&index, place, &mut opened)?;
+                }
                 (manifest, index, ledger)
             }
             None => {
@@ -193,18 +207,6 @@ impl Store {
     /// ```
     pub fn index_snapshot(&self) -> Snapshot {
         self.inner.index.snapshot()
-    }
-
-    /// Writes the index to disk and merges its files into one, so that questions touch as little
-    /// as they can.
-    ///
-    /// # Errors
-    /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`; nothing is lost.
-    pub fn merge_index(&self) -> Result<(), Error> {
-        let writer = self.inner.lead_alone();
-        self.inner.freeze();
-        drop(writer);
-        Ok(self.inner.index.merge_all()?)
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
@@ -289,7 +291,7 @@ fn open_ledger(
 }
 
 /// Makes sure there is a folder to look into, and none of somebody else's.
-fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
+pub(super) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
     let not_a_store = |reason: String| Error::NotAStore {
         path: path.to_owned(),
         reason,
@@ -333,7 +335,7 @@ fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
 
 /// Creates the folder of a store, and makes its name durable: what it remembers is nobody else's
 /// to read.
-fn create_private(path: &Path) -> std::io::Result<()> {
+pub(super) fn create_private(path: &Path) -> std::io::Result<()> {
     let missing = path.ancestors().take_while(|path| !path.exists());
     let parents: Vec<_> = missing.filter_map(Path::parent).collect();
     let mut builder = std::fs::DirBuilder::new();
@@ -355,21 +357,21 @@ fn create_private(path: &Path) -> std::io::Result<()> {
 }
 
 /// Returns what tells a second writer who the first one is.
-fn this_process() -> String {
+pub(super) fn this_process() -> String {
     let program = std::env::current_exe().ok();
     let name = program.as_deref().and_then(Path::file_stem);
     let name = name.map_or("unknown".into(), |name| name.to_string_lossy());
     format!("process {} ({name})", std::process::id())
 }
 
-fn no_manifest(path: &Path) -> Error {
+pub(super) fn no_manifest(path: &Path) -> Error {
     Error::NotAStore {
         path: path.to_owned(),
         reason: "it has no MANIFEST".into(),
     }
 }
 
-const LOCK: &str = "LOCK";
+pub(super) const LOCK: &str = "LOCK";
 const BALLAST: &str = "ballast";
 
 /// Entries that are quicker written to a run now than applied at every open.

@@ -26,7 +26,7 @@ use super::{Document, Error, Hits, Opened, Options, Place, Query};
 /// # Ok::<(), grainstore::text::Error>(())
 /// ```
 pub struct Text {
-    view: Arc<View>,
+    pub(super) view: Arc<View>,
     committer: Option<Committer>,
 }
 

@@ -11,6 +11,7 @@
 
 mod analysis;
 mod document;
+mod care;
 mod erase;
 mod feeder;
 mod hit;
@@ -26,6 +27,6 @@ pub use document::Document;
 pub use error::Error;
 pub use feeder::Text;
 pub use hit::{Hit, Hits, TOTAL_MAX};
-pub use open::{Opened, Place};
+pub use open::{Opened, Place, remove};
 pub use query::Query;
 pub use view::Options;

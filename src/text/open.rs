@@ -130,13 +130,7 @@ fn check(index: &Index, folder: &Path, path: &Path) -> Result<(), String> {
     let name = path.display();
     let len = match fs::metadata(folder.join(path)) {
         Ok(metadata) => metadata.len(),
-        Err(_)
-            if path
-                .extension()
-                .is_some_and(|name| name == "del" || name == "temp") =>
-        {
-            return Ok(()); // There is one only for deletions, or for a segment half written.
-        }
+        Err(_) if is_optional(path) => return Ok(()),
         Err(error) => return Err(format!("{name}: {error}")),
     };
     // The library computes where the footer begins before it looks whether there is room for one.
@@ -148,6 +142,12 @@ fn check(index: &Index, folder: &Path, path: &Path) -> Result<(), String> {
         Ok(false) => Err(format!("{name} does not match its checksum")),
         Err(error) => Err(format!("{name}: {error}")),
     }
+}
+
+/// Whether a file is there only for deletions, or for a segment half written.
+pub(super) fn is_optional(path: &Path) -> bool {
+    let ends = path.extension();
+    ends.is_some_and(|name| name == "del" || name == "temp")
 }
 
 /// What a commit covers, as its payload says: it is replaced in one step with the segment list.
@@ -212,6 +212,17 @@ fn entries(folder: &Path) -> Result<Vec<fs::DirEntry>, Error> {
     entries.map_err(of_folder(folder))
 }
 
+/// Deletes the index at `place`: the next open makes an empty one, to be fed from row 0.
+///
+/// # Errors
+/// `ERR_TEXT` where a file cannot be deleted.
+pub fn remove(place: &Place) -> Result<(), Error> {
+    match place {
+        Place::Folder(folder) if folder.exists() => empty(folder),
+        _ => Ok(()),
+    }
+}
+
 /// Deletes what is in `folder`, and not the folder: it may be a link to another disk.
 fn empty(folder: &Path) -> Result<(), Error> {
     for entry in entries(folder)? {
@@ -235,7 +246,7 @@ fn of_folder(path: &Path) -> impl FnOnce(io::Error) -> Error {
 }
 
 /// Each file of a segment ends with the length of its footer and a magic number.
-const FOOTER_LEN_MIN: u64 = 8;
+pub(super) const FOOTER_LEN_MIN: u64 = 8;
 
 #[cfg(test)]
 mod tests {

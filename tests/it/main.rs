@@ -19,6 +19,7 @@ mod interop;
 mod jq;
 mod jsonl;
 mod ledger;
+mod lifecycle;
 mod mg;
 mod model;
 mod omi;

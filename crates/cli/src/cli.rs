@@ -6,8 +6,9 @@ use clap::{FromArgMatches, Parser, Subcommand};
 use serde_json::json;
 
 use crate::commands::{
-    Check, Completions, Contradict, Delete, Demo, DidTool, Exists, Export, Get, GrainTool, History,
-    Import, Init, List, Put, Query, Search, Stats, Status, Supersede, Validate,
+    Backup, Check, Compact, Completions, Contradict, Delete, Demo, DidTool, Exists, Export, Get,
+    GrainTool, History, Import, Init, List, Put, Query, Restore, Search, Stats, Status, Supersede,
+    Validate,
 };
 use crate::exit::Exit;
 use crate::help;
@@ -60,6 +61,9 @@ enum Command {
     Validate(Validate),
     Stats(Stats),
     Check(Check),
+    Compact(Compact),
+    Backup(Backup),
+    Restore(Restore),
     Demo(Demo),
     Completions(Completions),
 }
@@ -120,6 +124,9 @@ impl Command {
             Self::Validate(command) => command.run(session),
             Self::Stats(command) => command.run(session),
             Self::Check(command) => command.run(session),
+            Self::Compact(command) => command.run(session),
+            Self::Backup(command) => command.run(session),
+            Self::Restore(command) => command.run(session),
             Self::Demo(command) => command.run(session),
             Self::Completions(command) => command.run(session),
         }

@@ -48,9 +48,11 @@ const GROUPS: &[(&str, &[&str])] = &[
             "history",
         ],
     ),
-    ("Questions", &["query", "search"]),
-    ("Files", &["import", "export"]),
-    ("Care", &["stats", "check"]),
+    (
+        "Questions and files",
+        &["query", "search", "import", "export"],
+    ),
+    ("Care", &["stats", "check", "compact", "backup", "restore"]),
     ("Without a store", &["validate", "grain", "did"]),
 ];
 

@@ -1,7 +1,10 @@
 /// Returns what a person can do about an error of this code.
 pub(crate) fn hint(code: &str) -> Option<&'static str> {
+    of_store(code).or_else(|| of_grains(code))
+}
+
+fn of_store(code: &str) -> Option<&'static str> {
     Some(match code {
-        // The store.
         "ERR_NOT_A_STORE" => {
             "make a store with `grainstore init`, or name another directory with --store"
         }
@@ -16,7 +19,8 @@ pub(crate) fn hint(code: &str) -> Option<&'static str> {
         }
         "ERR_STORAGE_READ_ONLY" => "run it as the user the store belongs to, or copy the store",
         "ERR_STORAGE_DAMAGED" => {
-            "`grainstore check` says what is damaged; import an export made before into a new store"
+            "`grainstore check --deep` says what is damaged; `grainstore restore` makes a new store of \
+             a backup"
         }
         "ERR_STORAGE_IO" | "ERR_STORAGE_HALTED" => {
             "look at the disk and at who may write there, then run the same command again"
@@ -24,7 +28,22 @@ pub(crate) fn hint(code: &str) -> Option<&'static str> {
         "ERR_INDEX_DAMAGED" => {
             "the index is derived: `grainstore check --repair` builds it anew from the ledger"
         }
-        "ERR_TEXT" => "the text index is derived: remove the store's `text` folder and try again",
+        "ERR_TEXT" => {
+            "the text index is derived: `grainstore check --repair` builds it anew from the ledger"
+        }
+        "ERR_BACKUP_DIVERGED" => {
+            "nothing was changed; name another directory: this one holds another store, or a later \
+             or other history of this one"
+        }
+        "ERR_LOST_ERASURES" => {
+            "restore from a directory that has the later entries too, or say --accept-lost-erasures"
+        }
+        _ => return None,
+    })
+}
+
+fn of_grains(code: &str) -> Option<&'static str> {
+    Some(match code {
         // Grains of the store.
         "ERR_NOT_FOUND" => "`grainstore list` and `grainstore search` show what is there",
         "ERR_CONFLICT" => "`grainstore history ADDRESS` shows the current grain; supersede that",

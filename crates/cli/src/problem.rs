@@ -70,7 +70,15 @@ impl Problem {
 
     /// Says which store it is, if the problem is one of the store itself.
     pub(crate) fn in_store(self, path: &Path) -> Self {
-        let of_store = ["ERR_STORE_", "ERR_STORAGE_", "ERR_NOT_A_STORE", "ERR_TEXT"];
+        let of_store = [
+            "ERR_STORE_",
+            "ERR_STORAGE_",
+            "ERR_NOT_A_STORE",
+            "ERR_TEXT",
+            "ERR_INDEX_",
+            "ERR_BACKUP_",
+            "ERR_LOST_",
+        ];
         if self.place.is_none() && of_store.iter().any(|start| self.code.starts_with(start)) {
             return self.at(path.display());
         }

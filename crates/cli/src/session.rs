@@ -36,10 +36,24 @@ impl Session {
         };
         let store = Store::open(&self.store, options)
             .map_err(|error| Problem::of(&error).in_store(&self.store))?;
-        let opened = store.opened();
-        if opened.created && create != Create::New {
+        if create != Create::New && store.opened().created {
             self.out.note(format!("created {}", self.store.display()));
         }
+        self.tell(&store);
+        Ok(store)
+    }
+
+    /// Opens the store that must be there, and builds anew what is derived in it.
+    pub(crate) fn repair(&self) -> Result<Store, Problem> {
+        let store = Store::repair(&self.store, Options::default())
+            .map_err(|error| Problem::of(&error).in_store(&self.store))?;
+        self.tell(&store);
+        Ok(store)
+    }
+
+    /// Tells what an open found.
+    fn tell(&self, store: &Store) {
+        let opened = store.opened();
         if let Some(torn) = &opened.torn {
             self.out.note(format!(
                 "note: a crash left {} bytes that nobody was told are safe; kept in {}/{}",
@@ -54,6 +68,5 @@ impl Session {
         if let Some(reason) = &opened.text_rebuilt {
             self.out.note(format!("note: text index rebuilt: {reason}"));
         }
-        Ok(store)
     }
 }

@@ -82,7 +82,7 @@ fn a_store_answers_the_same_however_its_index_works() {
             assert_eq!(listed, addresses);
             assert!(found.total > 15);
             assert_eq!(store.check().unwrap().findings, vec![]);
-            store.merge_index().unwrap();
+            store.compact().unwrap();
             assert_eq!(store.stats().unwrap().index_runs, 1);
         }
     }
@@ -144,7 +144,7 @@ fn a_snapshot_of_a_store_outlives_it_and_what_is_written_after() {
     store.put_batch((0..100).map(draft)).unwrap();
     let snapshot = store.index_snapshot();
     store.put_batch((100..200).map(draft)).unwrap();
-    store.merge_index().unwrap();
+    store.compact().unwrap();
     drop(store);
     assert_eq!(snapshot.grains().len(), 100);
     let work = snapshot.with_text(Family::Namespace, "work");

@@ -11,36 +11,56 @@ use crate::problem::Problem;
 use crate::progress;
 use crate::session::Session;
 
-/// Read every byte of the store and compare it with what was written
+/// Check that the files of the store are what was written
 ///
-/// Proves the ledger's frames, bodies and hash chain, every grain's address and form, and that
-/// the index says what the ledger says. Changes nothing, but like every command it sets aside
-/// what a crash left unfinished. Exit 0 if all is well, 1 if there are warnings, 4 if there is
-/// damage.
+/// Looks at how they hold together: the manifest, the ledger's segments and its newest entries,
+/// the directories of the index, the text index. With --deep it proves the ledger's frames, bodies
+/// and hash chain, every grain's address and form, and that the index says what the ledger says.
+/// Changes nothing, but like every command it sets aside what a crash left unfinished. Exit 0 if
+/// all is well, 1 if there are warnings, 4 if there is damage.
 #[derive(Debug, Args)]
 pub(crate) struct Check {
-    /// Read every byte: what a check always does in this version
+    /// Read every byte, and compute every row of the index anew
     #[arg(long)]
     deep: bool,
+    /// First delete what is derived (index and text index) and build it anew from the ledger,
+    /// which is not touched
+    #[arg(long)]
+    repair: bool,
 }
 
 impl Check {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        let Self { deep: _ } = self;
-        let report = match session.open() {
+        let path = session.store_path().display();
+        let opened = if self.repair {
+            let what = format!("building anew what is derived in {path}");
+            let spinner = progress::spinner(&session.out, what);
+            let repaired = session.repair();
+            spinner.finish_and_clear();
+            repaired
+        } else {
+            session.open()
+        };
+        let (report, repaired) = match opened {
             Ok(store) => {
-                let what = format!("checking {}", session.store_path().display());
-                let spinner = progress::spinner(&session.out, what);
-                let report = store.check();
+                let spinner = progress::spinner(&session.out, format!("checking {path}"));
+                let report = match self.deep {
+                    true => store.check(),
+                    false => store.check_structure(),
+                };
                 spinner.finish_and_clear();
-                report?
+                (report?, self.repair)
             }
             Err(problem) if problem.code() == "ERR_STORAGE_DAMAGED" => {
-                unopened(session.store_path(), &problem)?
+                (unopened(session.store_path(), &problem)?, false)
             }
             Err(problem) => return Err(problem.into()),
         };
-        show(&report, &mut session.out)?;
+        if repaired && !session.out.is_json() {
+            let line = "index and text index deleted and built anew from the ledger";
+            session.out.line(line)?;
+        }
+        show(&report, repaired, &mut session.out)?;
         Ok(match report.worst() {
             None => Exit::Done,
             Some(Severity::Warning) => Exit::Nothing,
@@ -61,7 +81,7 @@ fn unopened(path: &Path, problem: &Problem) -> anyhow::Result<Report> {
 }
 
 /// Writes what was looked at and what was found.
-pub(super) fn show(report: &Report, out: &mut Output) -> std::io::Result<()> {
+fn show(report: &Report, repaired: bool, out: &mut Output) -> std::io::Result<()> {
     if out.is_json() {
         let findings = report.findings.iter().map(|finding| {
             json!({
@@ -74,6 +94,7 @@ pub(super) fn show(report: &Report, out: &mut Output) -> std::io::Result<()> {
         return out.json(&json!({
             "entries": report.entries,
             "grains": report.grains,
+            "repaired": repaired,
             "findings": findings,
         }));
     }

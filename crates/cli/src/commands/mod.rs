@@ -1,6 +1,8 @@
 //! One file per command: its arguments, whose doc comments are its help, and how it runs.
 
+mod backup;
 mod check;
+mod compact;
 mod completions;
 mod contradict;
 mod delete;
@@ -16,6 +18,7 @@ mod init;
 mod list;
 mod put;
 mod query;
+mod restore;
 mod search;
 mod signing;
 mod stats;
@@ -23,7 +26,9 @@ mod status;
 mod supersede;
 mod validate;
 
+pub(crate) use backup::Backup;
 pub(crate) use check::Check;
+pub(crate) use compact::Compact;
 pub(crate) use completions::Completions;
 pub(crate) use contradict::Contradict;
 pub(crate) use delete::Delete;
@@ -39,6 +44,7 @@ pub(crate) use init::Init;
 pub(crate) use list::List;
 pub(crate) use put::Put;
 pub(crate) use query::Query;
+pub(crate) use restore::Restore;
 pub(crate) use search::Search;
 pub(crate) use stats::Stats;
 pub(crate) use status::Status;

@@ -114,8 +114,11 @@ fn a_store_that_another_process_has_open() {
     let mut stdout = BufReader::new(other.stdout.take().unwrap());
     stdout.read_line(&mut String::new()).unwrap();
     home.write("one.jsonl", event("new", 2));
-    home.run(&["--json", "put", "one.jsonl"])
-        .fails(2, "ERR_STORE_LOCKED", "memory.grains");
+    let refused = home.run(&["--json", "put", "one.jsonl"]);
+    refused.fails(2, "ERR_STORE_LOCKED", "memory.grains");
+    let message = refused.json()["error"]["message"].to_string();
+    let holder = format!("in use by process {} (grainstore)", other.id());
+    assert!(message.contains(&holder), "{message}");
     drop(stdin);
     assert!(other.wait().unwrap().success());
     still_only(&home, &address);

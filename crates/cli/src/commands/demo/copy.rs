@@ -78,8 +78,8 @@ pub(super) fn check(stage: &mut Stage<'_>, first: &Store, second: &Path) -> anyh
     stage.step(
         "Check: every byte of both stores, against what was written",
         &[
-            "--store demo.grains check",
-            "--store demo-copy.grains check",
+            "--store demo.grains check --deep",
+            "--store demo-copy.grains check --deep",
         ],
     )?;
     let second = Store::open(second, Options::default())?;

@@ -1,0 +1,160 @@
+//! Copies of a store: consistent while it is written, and only of what is new.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::*;
+
+#[test]
+fn a_backup_is_a_store_that_says_the_same() {
+    let home = Home::new();
+    let expected = filled(&home);
+    let store = home.open("s");
+    let backup = store.backup(home.path("b")).unwrap();
+    let stats = store.stats().unwrap();
+    assert!(stats.segments > 3);
+    assert_eq!((backup.entries, backup.head), (stats.entries, stats.head));
+    assert_eq!(
+        (u64::from(backup.segments), backup.kept),
+        (stats.segments, 0)
+    );
+    assert_eq!(backup.bytes, stats.ledger_bytes);
+    assert_eq!(files(&home.path("b/ledger")), files(&home.path("s/ledger")));
+    assert!(!home.path("b/index").exists() && !home.path("b/text").exists());
+    let copy = home.open("b");
+    assert_eq!(told(&copy), expected);
+    assert_eq!(copy.check().unwrap().findings, []);
+    assert_eq!(copy.stats().unwrap().store_id, stats.store_id);
+}
+
+#[test]
+fn a_later_backup_copies_only_what_is_new() {
+    let home = Home::new();
+    filled(&home);
+    let store = home.open("s");
+    let first = store.backup(home.path("b")).unwrap();
+    let again = store.backup(home.path("b")).unwrap();
+    assert_eq!(
+        (again.segments, again.kept, again.bytes),
+        (0, first.segments, 0)
+    );
+    for n in 200..260 {
+        store.put(draft(n)).unwrap();
+        if n % 7 == 0 {
+            let more = store.backup(home.path("b")).unwrap();
+            assert!(
+                more.segments <= 3 && more.kept + 1 >= first.segments,
+                "{more:?}"
+            );
+            assert_eq!(files(&home.path("b/ledger")), files(&home.path("s/ledger")));
+        }
+    }
+    store.backup(home.path("b")).unwrap();
+    assert_eq!(told(&home.open("b")), told(&store));
+    // A backup that was opened meanwhile is gone on with all the same.
+    store.put(draft(300)).unwrap();
+    store.backup(home.path("b")).unwrap();
+    assert_eq!(told(&home.open("b")), told(&store));
+}
+
+#[test]
+fn a_segment_in_which_something_was_erased_since_is_copied_again() {
+    let home = Home::new();
+    filled(&home);
+    home.open("s").backup(home.path("b")).unwrap();
+    erase(&home.path("s"), &[1, 3]);
+    let store = home.open("s");
+    let backup = store.backup(home.path("b")).unwrap();
+    assert!(backup.segments >= 2 && backup.kept >= 2, "{backup:?}");
+    assert_eq!(files(&home.path("b/ledger")), files(&home.path("s/ledger")));
+    let again = store.backup(home.path("b")).unwrap();
+    assert_eq!(again.segments, 0);
+    let first = fs::read(home.path("b/ledger/0000000000000001.seg")).unwrap();
+    assert!(!first.windows(7).any(|part| part == b"thing1 "));
+}
+
+#[test]
+fn a_backup_taken_while_others_write_is_a_prefix_of_whole_batches() {
+    let home = Home::new();
+    let store = home.open("s");
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for batch in 0..60 {
+                let drafts = (batch * 5..batch * 5 + 5).map(draft);
+                store.put_batch(drafts).unwrap();
+            }
+            done.store(true, Ordering::Release);
+        });
+        let mut before = 0;
+        loop {
+            let is_last = done.load(Ordering::Acquire);
+            let acknowledged = store.stats().unwrap().grains;
+            let backup = store.backup(home.path("b")).unwrap();
+            assert!(backup.entries >= acknowledged && backup.entries >= before);
+            assert_eq!(backup.entries % 5, 0);
+            before = backup.entries;
+            if is_last {
+                break;
+            }
+        }
+    });
+    assert_eq!(told(&home.open("b")), told(&store));
+}
+
+#[test]
+fn a_backup_never_replaces_another_store_or_another_history() {
+    let home = Home::new();
+    filled(&home);
+    let store = home.open("s");
+    let refused = |path: &Path, code: &str| {
+        let before = files(&path.join("ledger"));
+        let error = store.backup(path).unwrap_err();
+        assert_eq!(error.code(), code, "{error}");
+        assert_eq!(files(&path.join("ledger")), before);
+    };
+    drop(home.open("other"));
+    refused(&home.path("other"), "ERR_BACKUP_DIVERGED");
+    refused(&home.path("s"), "ERR_STORE_LOCKED");
+    fs::create_dir_all(home.path("photos/ledger")).unwrap();
+    fs::write(home.path("photos/cat.jpg"), "meow").unwrap();
+    refused(&home.path("photos"), "ERR_NOT_A_STORE");
+
+    // A copy that went on by itself.
+    store.backup(home.path("b")).unwrap();
+    home.open("b").put(draft(900)).unwrap();
+    refused(&home.path("b"), "ERR_BACKUP_DIVERGED");
+    for n in 901..910 {
+        store.put(draft(n)).unwrap();
+    }
+    refused(&home.path("b"), "ERR_BACKUP_DIVERGED");
+}
+
+#[test]
+fn a_backup_cut_short_is_completed_by_the_next() {
+    let home = Home::new();
+    let expected = filled(&home);
+    let store = home.open("s");
+    store.backup(home.path("whole")).unwrap();
+    let segments = files(&home.path("whole/ledger"));
+    for taken in 0..segments.len() {
+        let name = format!("b{taken}");
+        fs::create_dir_all(home.path(&name).join("ledger")).unwrap();
+        for (file, bytes) in &segments[..taken] {
+            fs::write(home.path(&name).join("ledger").join(file), bytes).unwrap();
+        }
+        let (file, bytes) = &segments[taken];
+        let half = home.path(&name).join("ledger").join(format!("{file}.new"));
+        fs::write(half, &bytes[..bytes.len() / 2]).unwrap();
+        let error = Store::open(
+            home.path(&name),
+            Options {
+                create: grainstore::store::Create::Never,
+                ..options()
+            },
+        );
+        assert_eq!(error.unwrap_err().code(), "ERR_NOT_A_STORE");
+        store.backup(home.path(&name)).unwrap();
+        assert_eq!(files(&home.path(&name).join("ledger")), segments);
+        assert_eq!(told(&home.open(&name)), expected);
+    }
+}

@@ -1,0 +1,148 @@
+//! Stores that older versions wrote: every later one opens them, and they say what they said.
+
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use grainstore::crypto::{self, Random};
+use grainstore::grain::Verification;
+use grainstore::store::Clock;
+use serde_json::{Value as Json, json};
+
+use super::*;
+
+/// A second at each look.
+#[derive(Debug)]
+struct Ticks(AtomicI64);
+
+impl Clock for Ticks {
+    fn now(&self) -> Time {
+        Time::from_ms(self.0.fetch_add(1_000, Ordering::Relaxed))
+    }
+}
+
+/// Numbers that are the same each time.
+#[derive(Debug)]
+struct Counted(AtomicU64);
+
+impl Random for Counted {
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), crypto::Error> {
+        for part in bytes.chunks_mut(8) {
+            let n = self.0.fetch_add(1, Ordering::Relaxed);
+            let drawn = n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
+            part.copy_from_slice(&drawn[..part.len()]);
+        }
+        Ok(())
+    }
+}
+
+fn fixed() -> Options {
+    Options {
+        clock: Arc::new(Ticks(AtomicI64::new(1_768_471_200_000))),
+        random: Arc::new(Counted(AtomicU64::new(1))),
+        text: None,
+        ..options()
+    }
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("test-vectors/stores")
+}
+
+/// Grains of every type, a supersession, a contradiction, a verification, a denial, an alias.
+fn write(path: &Path) {
+    let store = Store::open(path, fixed()).unwrap();
+    let input = Map::from_iter([("q", "tea")]);
+    let all = [
+        Draft::belief("ada", "prefers", "green tea").confidence(0.9),
+        Draft::belief("ada", "works at", "the mill").confidence(0.7),
+        Draft::event("the kettle was bought").namespace("home:kitchen"),
+        Draft::state(Map::from_iter([("mood", "calm")])),
+        Draft::workflow(vec!["boil".to_owned(), "pour".to_owned()], "tea time"),
+        Draft::action("search", input, "done", false),
+        Draft::observation("sensor-1", "thermometer"),
+        Draft::goal("drink less coffee"),
+        Draft::reasoning("tea has less caffeine"),
+        Draft::consensus(vec!["ada".to_owned(), "bob".to_owned()], 2, 2, 0),
+        Draft::consent("ada", "store", vec!["memory".to_owned()]),
+    ];
+    let addresses: Vec<_> = all.map(|draft| store.put(draft).unwrap()).into();
+    let newer = Draft::belief("ada", "prefers", "black tea").confidence(0.8);
+    let newer = newer.derived_from(addresses[0]);
+    store
+        .supersede(&addresses[0], newer, Some("she said so"))
+        .unwrap();
+    store.contradict(&addresses[1], None).unwrap();
+    let verified = Verification::Verified;
+    store
+        .set_verification(&addresses[2], verified, None)
+        .unwrap();
+    let locked = Map::from_iter([("mode", "locked")]);
+    let locked = Draft::belief("ada", "was born in", "Turin")
+        .confidence(1.0)
+        .set("invalidation_policy", locked);
+    let locked = store.put(locked).unwrap();
+    let denied = store.contradict(&locked, None).unwrap_err();
+    assert_eq!(denied.code(), "ERR_INVALIDATION_DENIED");
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/pam");
+    let reading = grainstore::interchange::Reading::open(&sample, None, &Default::default());
+    store.import(reading.unwrap()).unwrap();
+    store.compact().unwrap();
+}
+
+/// What a store says, as it stands beside it.
+fn said(store: &Store) -> Json {
+    let grains = told(store).into_iter().map(|(address, status)| {
+        json!({
+            "address": address.to_string(),
+            "superseded_by": status.superseded_by.map(|by| by.to_string()),
+            "system_valid_to": status.system_valid_to.map(Time::ms),
+            "verification": status.verification.name(),
+            "contradicted": status.contradicted,
+        })
+    });
+    let grains: Vec<_> = grains.collect();
+    let stats = store.stats().unwrap();
+    let head: String = stats
+        .head
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    json!({ "entries": stats.entries, "head": head, "grains": grains })
+}
+
+#[test]
+#[ignore = "writes the store that later versions must open: once for each format version"]
+fn write_a_store_of_this_version() {
+    let path = folder().join("v1");
+    drop(fs::remove_dir_all(&path));
+    write(&path);
+    fs::remove_file(path.join("LOCK")).unwrap();
+    let home = Home::new();
+    copy(&path, &home.path("s"));
+    let text = serde_json::to_string_pretty(&said(&home.open("s"))).unwrap();
+    fs::write(folder().join("v1.json"), text + "\n").unwrap();
+}
+
+#[test]
+fn a_store_of_every_version_opens_and_says_what_it_said() {
+    let kept = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap());
+    let mut versions = 0;
+    for path in kept.map(|entry| entry.path()).filter(|path| path.is_dir()) {
+        let expected = fs::read_to_string(path.with_extension("json")).unwrap();
+        let expected: Json = serde_json::from_str(&expected).unwrap();
+        let home = Home::new();
+        copy(&path, &home.path("s"));
+        let store = home.open("s");
+        assert_eq!(store.opened().index_rebuilt, None);
+        assert_eq!(store.check_structure().unwrap().findings, []);
+        assert_eq!(store.check().unwrap().findings, []);
+        assert_eq!(said(&store), expected);
+        let found = store.search("black tea", &Filter::new(), 9).unwrap();
+        assert!(found.total > 0);
+        store.put(draft(1)).unwrap();
+        drop(store);
+        let repaired = Store::repair(home.path("s"), options()).unwrap();
+        assert_eq!(repaired.check().unwrap().findings, []);
+        versions += 1;
+    }
+    assert_eq!(versions, 1);
+}

@@ -1,0 +1,187 @@
+//! A store made anew of another, as it was at a moment.
+
+use grainstore::store::{Create, Until};
+
+use super::*;
+
+fn restore(home: &Home, to: &str, until: Until) -> (Store, grainstore::store::Restored) {
+    Store::restore(home.path("b"), home.path(to), until, false, options()).unwrap()
+}
+
+/// A store at times 1, 2, 3, …, and what it said after each batch: entries, time, told.
+type Moment = (u64, i64, Vec<(ContentAddress, Status)>);
+
+fn history(home: &Home) -> Vec<Moment> {
+    let (clocked, clock) = at(0);
+    let options = Options {
+        clock: clocked.clock,
+        ..options()
+    };
+    let store = Store::open(home.path("s"), options).unwrap();
+    let mut moments = vec![(0, 0, Vec::new())];
+    let mut last = None;
+    for n in 0..24_usize {
+        let time = i64::try_from(n).unwrap() * 10 + 10;
+        clock.set(time);
+        match (n % 4, last) {
+            (3, Some(old)) => {
+                let newer = draft(500 + n).derived_from(old);
+                last = Some(store.supersede(&old, newer, None).unwrap());
+            }
+            _ => {
+                let drafts = (0..=n % 3).map(|nth| draft(n * 3 + nth));
+                last = store.put_batch(drafts).unwrap().pop();
+            }
+        }
+        moments.push((store.stats().unwrap().entries, time, told(&store)));
+    }
+    store.backup(home.path("b")).unwrap();
+    moments
+}
+
+#[test]
+fn a_store_restored_at_any_frame_is_the_fold_of_what_was_before() {
+    let home = Home::new();
+    let moments = history(&home);
+    let (whole, _, _) = moments.last().unwrap();
+    let source = files(&home.path("b/ledger"));
+    for entries in 0..*whole {
+        let name = format!("e{entries}");
+        let (store, restored) = restore(&home, &name, Until::Entries(entries));
+        let (kept, _, expected) = moments.iter().rfind(|(kept, ..)| *kept <= entries).unwrap();
+        assert_eq!((restored.entries, restored.left), (*kept, whole - kept));
+        assert_eq!(&told(&store), expected, "{entries}");
+        assert_eq!(
+            store.stats().unwrap().entries,
+            kept + 1,
+            "and that it was restored"
+        );
+        assert_eq!(store.check().unwrap().findings, []);
+        store.put(draft(999)).unwrap();
+    }
+    for (nth, (kept, time, expected)) in moments[..moments.len() - 1].iter().enumerate() {
+        for (after, name) in [(0, "at"), (9, "behind")] {
+            let until = Until::Time(Time::from_ms(time + after));
+            let (store, restored) = restore(&home, &format!("{name}{nth}"), until);
+            assert_eq!(restored.entries, *kept);
+            assert_eq!(&told(&store), expected, "{time}");
+        }
+    }
+    let (store, restored) = restore(&home, "all", Until::End);
+    assert_eq!((restored.entries, restored.left), (*whole, 0));
+    assert_eq!(told(&store), moments.last().unwrap().2);
+    assert_eq!(
+        files(&home.path("b/ledger")),
+        source,
+        "the backup is as it was"
+    );
+}
+
+#[test]
+fn a_restored_store_is_the_same_store_with_another_history() {
+    let home = Home::new();
+    let moments = history(&home);
+    let old = home.open("s");
+    let old = (old.stats().unwrap(), old);
+    let (new, _) = restore(&home, "new", Until::Entries(moments[5].0));
+    assert_eq!(new.stats().unwrap().store_id, old.0.store_id);
+    assert_ne!(new.stats().unwrap().head, old.0.head);
+    // The old backup is not overwritten by the new history.
+    let error = new.backup(home.path("b")).unwrap_err();
+    assert_eq!(error.code(), "ERR_BACKUP_DIVERGED");
+    new.backup(home.path("b2")).unwrap();
+    drop(new);
+    let again = Store::restore(
+        home.path("b2"),
+        home.path("n2"),
+        Until::End,
+        false,
+        options(),
+    );
+    assert_eq!(told(&again.unwrap().0), moments[5].2);
+}
+
+#[test]
+fn what_was_erased_after_the_moment_is_erased_again() {
+    let home = Home::new();
+    let moments = history(&home);
+    let (kept, ..) = moments[6];
+    erase(&home.path("s"), &[0, 4, kept + 2]);
+    let store = home.open("s");
+    let unerased = fs::read(home.path("b/ledger/0000000000000001.seg")).unwrap();
+    assert!(unerased.windows(7).any(|part| part == b"thing0 "));
+    store.backup(home.path("b")).unwrap();
+    drop(store);
+    // From the store itself, and from a backup of it.
+    for (nth, from) in ["s", "b"].into_iter().enumerate() {
+        let to = home.path(&format!("new{nth}"));
+        let until = Until::Entries(kept);
+        let restored = Store::restore(home.path(from), &to, until, false, options());
+        let (store, restored) = restored.unwrap();
+        assert_eq!((restored.entries, restored.erasures), (kept, 1));
+        let entries = store.stats().unwrap().entries;
+        drop(store);
+        for (_, bytes) in files(&to.join("ledger")) {
+            assert!(!bytes.windows(7).any(|part| part == b"thing0 "));
+        }
+        let store = Store::open(&to, options()).unwrap();
+        assert!(store.stats().unwrap().entries >= entries.min(kept + 2));
+        let last: Vec<u8> = files(&to.join("ledger")).pop().unwrap().1;
+        assert!(
+            last.windows(32).any(|part| part == [7; 32]),
+            "what else it says stays"
+        );
+    }
+}
+
+#[test]
+fn a_moment_at_which_the_backup_ends_takes_the_callers_word() {
+    let home = Home::new();
+    let moments = history(&home);
+    let (whole, time, expected) = moments.last().unwrap();
+    for until in [
+        Until::Entries(*whole),
+        Until::Entries(whole + 9),
+        Until::Time(Time::from_ms(*time)),
+    ] {
+        let refused = Store::restore(home.path("b"), home.path("new"), until, false, options());
+        assert_eq!(refused.unwrap_err().code(), "ERR_LOST_ERASURES");
+        assert!(!home.path("new").exists());
+    }
+    let until = Until::Entries(*whole);
+    let accepted = Store::restore(home.path("b"), home.path("new"), until, true, options());
+    assert_eq!(&told(&accepted.unwrap().0), expected);
+}
+
+#[test]
+fn a_restore_writes_into_an_empty_directory_only_and_reads_no_damage() {
+    let home = Home::new();
+    history(&home);
+    let code = |from: &str, to: &str| {
+        let restored = Store::restore(home.path(from), home.path(to), Until::End, false, options());
+        restored
+            .map(|_| "restored")
+            .unwrap_or_else(|error| error.code())
+    };
+    fs::create_dir(home.path("empty")).unwrap();
+    assert_eq!(code("b", "empty"), "restored");
+    assert_eq!(code("b", "empty"), "ERR_STORE_EXISTS");
+    fs::create_dir(home.path("photos")).unwrap();
+    fs::write(home.path("photos/cat.jpg"), "meow").unwrap();
+    assert_eq!(code("b", "photos"), "ERR_NOT_A_STORE");
+    assert_eq!(code("none", "new"), "ERR_NOT_A_STORE");
+    let open = home.open("s");
+    assert_eq!(code("s", "new"), "ERR_STORE_LOCKED");
+    drop(open);
+    let path = home.path("b/ledger/0000000000000002.seg");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[300] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    assert_eq!(code("b", "new"), "ERR_STORAGE_DAMAGED");
+    assert!(!home.path("new").exists());
+    let never = Options {
+        create: Create::Never,
+        ..options()
+    };
+    assert!(Store::open(home.path("new"), never).is_err());
+}
