@@ -1,4 +1,4 @@
-//! Segments as `docs/format-ledger.md` defines them, written without the code under test: the
+//! Segments as `docs/format.md` defines them, written without the code under test: the
 //! checks and commitments that no mutation finds.
 
 use grainstore::ledger::StoreId;
