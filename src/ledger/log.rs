@@ -84,6 +84,7 @@ impl Ledger {
         let file = segment::create(&*disk, header, &store_id)?;
         let mut table = Table::new(&store_id);
         table.begin_segment(header.number);
+        table.settle();
         Ok(Self::new(disk, store_id, options, table, Tail::new(file)))
     }
 

@@ -3,14 +3,14 @@ use std::sync::Arc;
 
 use super::append::Tail;
 use super::blanks::{Blanks, Erases};
-use super::entry::leaf;
+use super::entry::{OVERHEAD, extent, leaf};
 use super::frame::Frame;
 use super::log::{Ledger, Options};
 use super::opening::{Found, Opening};
 use super::segment::{self, FOLDER, HEADER_LEN};
 use super::table::origin;
 use super::window::{SEQUENTIAL, Window};
-use super::{Access, Disk, Error, Mark, StoreId};
+use super::{Access, Disk, Error, Header, Mark, StoreId};
 
 impl Ledger {
     /// Opens a ledger for reading only: proves every byte, and changes none. What a crash left
@@ -77,6 +77,29 @@ impl Ledger {
         let file = disk.open(&name, Access::Write).map_err(failed)?;
         let tail = Tail::new(file);
         Ok(Self::new(disk, self.store_id, options, table, tail))
+    }
+
+    /// Returns whether an entry is the first of its frame.
+    ///
+    /// # Errors
+    /// `ERR_RANGE` past the end, `ERR_STORAGE_IO`.
+    pub fn begins_frame(&self, sequence: u64) -> Result<bool, Error> {
+        let place = self.locate(sequence)?;
+        let Some(before) = sequence.checked_sub(1) else {
+            return Ok(true);
+        };
+        let before = self.locate(before)?;
+        if before.segment != place.segment {
+            return Ok(true);
+        }
+        let name = segment::name_of(before.segment);
+        let mut header = [0; Header::LEN];
+        let file = self.handles.get(before.segment)?;
+        let read = file.read_at(&mut header, before.offset);
+        read.map_err(|source| Error::io("read", &name, source))?;
+        let body_len = extent(&header).map_or(0, |(_, len)| len);
+        // Between two frames lies the header of the second.
+        Ok(before.offset + OVERHEAD as u64 + u64::from(body_len) != place.offset)
     }
 
     /// Returns the end of the last frame that is kept.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::codec::{Canonical, Encoding, Map, Profile, Value};
 use crate::grain::Time;
-use crate::ledger::{self, Binding, Disk, FileDisk, Kind, Ledger, Lock, NewEntry};
+use crate::ledger::{self, Binding, Disk, Entry, FileDisk, Kind, Ledger, Lock, NewEntry};
 
 use super::entry::erased_rows;
 use super::manifest::Manifest;
@@ -131,28 +131,26 @@ fn say_restored(
     now: Time,
     options: &Options,
 ) -> Result<u64, Error> {
-    let end = ledger.len();
-    let mut bodies = vec![(Kind::Restored, encode(restored(source, until))?)];
-    let mut rows = Vec::new();
+    let mut left = Left {
+        source,
+        end: ledger.len(),
+        next: ledger.len(),
+        statuses: Vec::new(),
+        bodies: vec![(Kind::Restored, encode(restored(source, until))?)],
+        rows: Vec::new(),
+        erasures: 0,
+    };
     let mut outcome = Ok(());
-    source.scan(end, &mut |entry| {
-        if entry.header.kind == Kind::Erasing {
-            let listed = erased_rows(&entry.body);
-            let kept: Vec<u64> = listed.into_iter().filter(|row| *row < end).collect();
-            match erasing(&entry.body, &kept) {
-                Ok(body) => bodies.push((Kind::Erasing, body)),
-                Err(error) => outcome = Err(error),
-            }
-            rows.extend(kept);
-        }
+    source.scan(left.end, &mut |entry| {
+        outcome = left.take(&entry);
         match outcome {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
         }
     })?;
     outcome?;
-    let mut entries = Vec::with_capacity(bodies.len());
-    for (kind, body) in &bodies {
+    let mut entries = Vec::with_capacity(left.bodies.len());
+    for (kind, body) in &left.bodies {
         let mut salt = [0; Binding::SALT_LEN];
         options.random.fill(&mut salt)?;
         entries.push(NewEntry {
@@ -163,8 +161,53 @@ fn say_restored(
         });
     }
     ledger.append(now.ms(), &entries)?;
-    ledger.redact(&rows)?;
-    Ok(bodies.len() as u64 - 1)
+    ledger.redact(&left.rows)?;
+    Ok(left.erasures)
+}
+
+/// What is behind the moment and must not be left behind.
+struct Left<'a> {
+    source: &'a Ledger,
+    /// The number of entries that are kept.
+    end: u64,
+    /// The entry to look at next.
+    next: u64,
+    /// The status entries of the frame that is looked at.
+    statuses: Vec<Vec<u8>>,
+    bodies: Vec<(Kind, Vec<u8>)>,
+    rows: Vec<u64>,
+    erasures: u64,
+}
+
+impl Left<'_> {
+    fn take(&mut self, entry: &Entry<'_>) -> Result<(), Error> {
+        // Entries that were erased since are passed over, and may have begun the frame.
+        for row in self.next..=entry.header.sequence {
+            if self.source.begins_frame(row)? {
+                self.statuses.clear();
+            }
+        }
+        self.next = entry.header.sequence + 1;
+        match entry.header.kind {
+            Kind::Status => self.statuses.push(entry.body.to_vec()),
+            Kind::Erasing => {
+                let listed = erased_rows(&entry.body).into_iter();
+                let kept: Vec<u64> = listed.filter(|row| *row < self.end).collect();
+                if !kept.is_empty() {
+                    // They stand for entries on the list that also spoke of other grains.
+                    let statuses = self.statuses.drain(..);
+                    self.bodies
+                        .extend(statuses.map(|body| (Kind::Status, body)));
+                }
+                self.bodies
+                    .push((Kind::Erasing, erasing(&entry.body, &kept)?));
+                self.rows.extend(kept);
+                self.erasures += 1;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
 }
 
 fn restored(source: &Ledger, until: Until) -> Map {

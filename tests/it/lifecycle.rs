@@ -104,8 +104,9 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// Erases rows as a deletion does: an entry that lists them, then the blanking.
-fn erase(path: &Path, rows: &[u64]) {
+/// Erases rows as a deletion does: an entry that lists them, behind what is said again about other
+/// grains, then the blanking.
+fn erase(path: &Path, rows: &[u64], again: Vec<Map>) {
     let id = Store::open(path, options())
         .unwrap()
         .stats()
@@ -114,19 +115,27 @@ fn erase(path: &Path, rows: &[u64]) {
     let disk = Arc::new(FileDisk::new(path));
     let (ledger, _) = Ledger::open(disk, id, options().ledger, 0, None, |_| Vec::new()).unwrap();
     let listed = rows.iter().flat_map(|row| row.to_be_bytes()).collect();
-    let map = Map::from_iter([
+    let erasing = Map::from_iter([
         ("r", Value::Bytes(listed)),
-        ("x", Value::Bytes(vec![7; 32])),
+        ("t", Value::Bytes(vec![7; 32])),
+        ("why", "asked for".into()),
+        ("by", "ada".into()),
     ]);
-    let map = Canonical::new(map, Profile::Extended).unwrap();
-    let body = Encoding::MessagePack.encode(&map);
-    let entry = NewEntry {
-        kind: Kind::Erasing,
+    let statuses = again.into_iter().map(|map| (Kind::Status, map));
+    let bodies = statuses
+        .chain([(Kind::Erasing, erasing)])
+        .map(|(kind, map)| {
+            let map = Canonical::new(map, Profile::Extended).unwrap();
+            (kind, Encoding::MessagePack.encode(&map))
+        });
+    let bodies: Vec<_> = bodies.collect();
+    let entries = bodies.iter().map(|(kind, body)| NewEntry {
+        kind: *kind,
         actor: None,
-        body: &body,
-        binding: Binding::of([9; 16], &body),
-    };
-    ledger.append(2_000, &[entry]).unwrap();
+        body,
+        binding: Binding::of([9; 16], body),
+    });
+    ledger.append(2_000, &entries.collect::<Vec<_>>()).unwrap();
     ledger.redact(rows).unwrap();
 }
 

@@ -27,6 +27,17 @@ fn a_backup_is_a_store_that_says_the_same() {
 }
 
 #[test]
+fn a_store_of_nothing_is_backed_up_too() {
+    let home = Home::new();
+    let store = home.open("s");
+    assert_eq!(store.backup(home.path("b")).unwrap().segments, 1);
+    assert_eq!(told(&home.open("b")), []);
+    store.put(draft(1)).unwrap();
+    store.backup(home.path("b")).unwrap();
+    assert_eq!(told(&home.open("b")), told(&store));
+}
+
+#[test]
 fn a_later_backup_copies_only_what_is_new() {
     let home = Home::new();
     filled(&home);
@@ -61,7 +72,7 @@ fn a_segment_in_which_something_was_erased_since_is_copied_again() {
     let home = Home::new();
     filled(&home);
     home.open("s").backup(home.path("b")).unwrap();
-    erase(&home.path("s"), &[1, 3]);
+    erase(&home.path("s"), &[1, 3], Vec::new());
     let store = home.open("s");
     let backup = store.backup(home.path("b")).unwrap();
     assert!(backup.segments >= 2 && backup.kept >= 2, "{backup:?}");

@@ -106,7 +106,7 @@ fn what_was_erased_after_the_moment_is_erased_again() {
     let home = Home::new();
     let moments = history(&home);
     let (kept, ..) = moments[6];
-    erase(&home.path("s"), &[0, 4, kept + 2]);
+    erase(&home.path("s"), &[0, 4, kept + 2], Vec::new());
     let store = home.open("s");
     let unerased = fs::read(home.path("b/ledger/0000000000000001.seg")).unwrap();
     assert!(unerased.windows(7).any(|part| part == b"thing0 "));
@@ -132,6 +132,33 @@ fn what_was_erased_after_the_moment_is_erased_again() {
             "what else it says stays"
         );
     }
+}
+
+#[test]
+fn what_an_erasure_said_again_about_other_grains_is_said_again() {
+    let home = Home::new();
+    let store = home.open("s");
+    let old = store.put(draft(0)).unwrap();
+    store
+        .supersede(&old, draft(1).derived_from(old), None)
+        .unwrap();
+    let other = store.put(draft(2)).unwrap();
+    // Of a frame of its own, and nothing of the erasure.
+    store.contradict(&other, None).unwrap();
+    drop(store);
+    let ended = Map::from_iter([
+        ("a", Value::Bytes(old.as_bytes().to_vec())),
+        ("svt", 1_000.into()),
+    ]);
+    erase(&home.path("s"), &[1, 2], vec![ended]);
+    let until = Until::Entries(4);
+    let restored = Store::restore(home.path("s"), home.path("n"), until, false, options());
+    let (store, restored) = restored.unwrap();
+    assert_eq!((restored.entries, restored.erasures), (4, 1));
+    assert!(!store.status(&old).unwrap().is_current());
+    assert_eq!(store.status(&old).unwrap().superseded_by, None);
+    assert!(store.status(&other).unwrap().is_current());
+    assert_eq!(told(&store).len(), 2);
 }
 
 #[test]
