@@ -1,4 +1,5 @@
 use crate::codec::ContentAddress;
+use crate::crypto::{Did, Offline, Signers, Statement};
 use crate::grain::{Grain, StatusChange, Type};
 use crate::ledger::Kind;
 use crate::policy::{Actor, Operation};
@@ -48,11 +49,14 @@ impl Store {
         }
         check_names(&new, old)?;
         let shield = inner.shield(&snapshot, row, &target, Some(&new))?;
+        let signers = inner.signers(&new, old)?;
+        let signers: Vec<&str> = signers.dids().into_iter().map(Did::as_str).collect();
         let change = Change {
             operation: Operation::Supersede,
             target: old,
             facts: shield.facts(Some(&new)),
             actor: Actor {
+                signers: &signers,
                 justification,
                 ..Actor::default()
             },
@@ -91,6 +95,18 @@ fn check_names(new: &Grain, old: &ContentAddress) -> Result<(), Error> {
 }
 
 impl Inner {
+    /// Returns whose signatures in `supersession_auth` agree that `new` replaces `old` in this very
+    /// store (ruling I10); those that do not verify count for nothing. Nobody is asked over a
+    /// network, so only a did:key can be checked.
+    fn signers(&self, new: &Grain, old: &ContentAddress) -> Result<Signers, Error> {
+        if new.field("supersession_auth").is_none() {
+            return Ok(Signers::default());
+        }
+        let store_id = *self.manifest.store_id.as_bytes();
+        let statement = Statement::supersede(new, *old, store_id)?;
+        Ok(statement.signers_in(new, &Offline))
+    }
+
     /// Reads the grain of a row that the index says has this address.
     pub(super) fn grain_at(&self, row: u64, address: &ContentAddress) -> Result<Grain, Error> {
         let blob = self.ledger.read_as(row, address.as_bytes())?;

@@ -5,6 +5,7 @@ use grainstore::policy::{
     Actor, Facts, Mode, Moment, Operation, Protection, Rule, Verdict, decide,
 };
 
+mod signed;
 mod store;
 
 const AUTHOR: &str = "did:web:author.example";

@@ -163,3 +163,73 @@ fn a_protected_goal_is_not_satisfied_without_evidence() {
     let satisfied = goal("satisfied", &evidence).derived_from(active);
     assert!(store.supersede(&active, satisfied, None).is_ok());
 }
+
+#[test]
+fn only_supersession_and_contradiction_end_a_grain() {
+    // OMS 14.3: neither a relation nor a verification status says that a grain is no longer current.
+    let store = memory();
+    let address = store.put(belief("a", "")).unwrap();
+    let json = format!(
+        r#"{{"type":"event","content":"not so","created_at":1,
+            "related_to":[{{"hash":"{address}","relation_type":"replaces"}}]}}"#
+    );
+    store.put(Draft::from_json(&json).unwrap()).unwrap();
+    for verification in [Verification::Contested, Verification::Retracted] {
+        store
+            .set_verification(&address, verification, None)
+            .unwrap();
+        assert!(store.status(&address).unwrap().is_current());
+    }
+    store.contradict(&address, None).unwrap();
+    assert!(!store.status(&address).unwrap().is_current());
+}
+
+fn consent(more: &str) -> Draft {
+    let json = format!(
+        r#"{{"type":"consent","subject_did":"did:web:a","grantee_did":"did:web:b",
+            "scope":["store"],"created_at":1{more}}}"#
+    );
+    Draft::from_json(&json).unwrap()
+}
+
+#[test]
+fn a_withdrawal_and_its_grant_both_stay() {
+    let store = memory();
+    let grant = store.put(consent(r#","is_withdrawal":false"#)).unwrap();
+    let prior = format!(r#","is_withdrawal":true,"prior_consent":"{grant}""#);
+    let withdrawal = store.supersede(&grant, consent(&prior), None).unwrap();
+    assert_eq!(
+        store.status(&grant).unwrap().superseded_by,
+        Some(withdrawal)
+    );
+    assert!(store.exists(&grant).unwrap() && store.exists(&withdrawal).unwrap());
+}
+
+#[test]
+fn a_consent_finds_what_rests_on_it_and_a_label_links_nothing() {
+    let store = memory();
+    let grant = store.put(consent(r#","is_withdrawal":false"#)).unwrap();
+    let resting = |basis: &str| {
+        let basis = format!(r#","processing_basis":"{basis}""#);
+        store.put(belief("a", &basis)).unwrap()
+    };
+    resting(&grant.to_string());
+    // Ruling T8.
+    resting("legitimate_interest");
+    let found = store.index_snapshot();
+    let found = found.pointing_at(grainstore::index::Family::ProcessingBasis, &grant);
+    assert_eq!(found.rows().unwrap().len(), 1);
+}
+
+#[test]
+fn a_session_has_its_events_in_order() {
+    let store = memory();
+    let said = |text: &str, session: &str| store.put(Draft::event(text).session(session)).unwrap();
+    let first = said("hello", "s1");
+    said("elsewhere", "s2");
+    let second = said("how are you", "s1");
+    let filter = grainstore::Filter::new().session("s1");
+    let found = store.query(&filter, 10, None).unwrap();
+    let found: Vec<_> = found.results.iter().map(|found| found.address).collect();
+    assert_eq!(found, [first, second]);
+}
