@@ -34,7 +34,7 @@ pub fn write(
 /// Writes a bundle as a stream: the envelope, then one record a line.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_stream(
     out: &mut impl Write,
     entries: &[Entry],

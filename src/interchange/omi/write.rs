@@ -35,7 +35,7 @@ pub fn write(
 /// Writes JSON lines.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_lines(
     out: &mut impl Write,
     entries: &[Entry],
