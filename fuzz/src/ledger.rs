@@ -160,6 +160,7 @@ fn sound(ledger: &Ledger, visited: &Visited) {
         entries,
         head,
         findings,
+        ..
     } = ledger.verify().expect("memory can be read");
     assert_eq!(findings, []);
     assert_eq!((entries, head), (ledger.len(), ledger.head()));

@@ -6,7 +6,7 @@
 //! engines is written.
 //!
 //! Does not: look inside a body, decide what may be written or erased, keep an index, read the
-//! clock, make randomness. The Merkle tree over the leaves and checkpoints build on it.
+//! clock, make randomness. Proofs in the Merkle tree over the leaves, and checkpoints, build on it.
 //!
 //! The bytes are defined in `docs/format.md`. OMS 17.3 asks for the chain, OMS 5 and 20.4
 //! for content that is checked on every read.
@@ -15,6 +15,7 @@
 
 mod kind;
 mod store_id;
+mod tree;
 mod disk;
 mod file_disk;
 mod memory_disk;
@@ -53,4 +54,5 @@ pub use mark::{EntryPlace, Known, Mark};
 pub use memory_disk::MemoryDisk;
 pub use store_id::StoreId;
 pub use torn::Torn;
+pub use tree::Tree;
 pub use verify::{Finding, Verification, verify};

@@ -11,7 +11,7 @@ use super::search::Search;
 use super::segment::{self, HEADER_LEN, HeaderFault, SegmentHeader};
 use super::table::{End, Extent, origin};
 use super::window::{SEQUENTIAL, Window};
-use super::{Access, Disk, DiskFile, Error, Mark, StoreId};
+use super::{Access, Disk, DiskFile, Error, Mark, StoreId, Tree};
 
 /// What a full pass over a ledger's bytes found.
 ///
@@ -31,6 +31,9 @@ pub struct Verification {
     pub entries: u64,
     /// The last leaf; means nothing if there are findings.
     pub head: [u8; 32],
+    /// The root of the Merkle tree over all leaves (RFC 9162); none if only a part was read. Means
+    /// nothing if there are findings.
+    pub root: Option<[u8; 32]>,
     /// Everything that is not as it was written, in the order of the ledger.
     pub findings: Vec<Finding>,
 }
@@ -141,6 +144,7 @@ struct Pass<'a> {
     blanks: Blanks,
     /// The sequence that should come next.
     next: u64,
+    tree: Tree,
     found: Verification,
 }
 
@@ -152,9 +156,11 @@ impl<'a> Pass<'a> {
             erases,
             blanks: Blanks::default(),
             next: 0,
+            tree: Tree::default(),
             found: Verification {
                 entries: 0,
                 head: origin(store_id),
+                root: None,
                 findings: Vec::new(),
             },
         }
@@ -180,6 +186,7 @@ impl<'a> Pass<'a> {
     }
 
     fn finish(mut self, end: Option<End>) -> Verification {
+        self.found.root = (self.tree.len() == self.next).then(|| self.tree.root());
         let unlisted = self.blanks.unlisted().map(|unproven| Finding {
             segment: unproven.segment,
             offset: unproven.offset,
@@ -314,6 +321,7 @@ impl<'a> Pass<'a> {
                 }
             }
             self.found.head = leaf(&self.found.head, raw.header);
+            self.tree.push(self.found.head);
             self.next = self.next.saturating_add(1);
         }
     }
