@@ -1,6 +1,7 @@
-use crate::grain::{Grain, StatusChange, Warning};
+use crate::codec::Profile;
+use crate::grain::{Draft, Grain, StatusChange, Warning};
 
-use super::Place;
+use super::{Error, Place};
 
 /// One grain out of a file, with what the file says about it beside its blob.
 #[derive(Debug, Clone)]
@@ -29,6 +30,17 @@ impl Record {
             exportable: None,
             place,
             warnings: Vec::new(),
+        }
+    }
+
+    /// Makes the grain of a draft that a reader has put together.
+    pub(super) fn finish(draft: Draft, profile: Profile, place: Place) -> Result<Self, Error> {
+        match draft.finish_with_warnings(profile) {
+            Ok((grain, warnings)) => Ok(Self {
+                warnings,
+                ..Self::new(grain, place)
+            }),
+            Err(source) => Err(Error::Grain { place, source }),
         }
     }
 }

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::codec::{ContentAddress, Map, Profile, Value};
-use crate::grain::{Draft, Time, Warning};
+use crate::grain::{Draft, Time};
 use crate::interchange::{Error, ForeignId, Place, Record};
 
 use super::chunk::Chunk;
@@ -174,19 +174,15 @@ impl<'a> Importer<'a> {
     }
 
     fn add(&mut self, draft: Draft, place: Place, id: Option<ForeignId>) -> Option<ContentAddress> {
-        let finished: Result<(_, Vec<Warning>), _> = draft.finish_with_warnings(self.profile);
-        match finished {
-            Ok((grain, warnings)) => {
-                let address = grain.address();
-                self.import.records.push(Record {
-                    warnings,
-                    foreign_id: id,
-                    ..Record::new(grain, place)
-                });
+        match Record::finish(draft, self.profile, place) {
+            Ok(mut record) => {
+                record.foreign_id = id;
+                let address = record.grain.address();
+                self.import.records.push(record);
                 Some(address)
             }
-            Err(source) => {
-                self.faults.push(Error::Grain { place, source });
+            Err(error) => {
+                self.faults.push(error);
                 None
             }
         }

@@ -316,13 +316,7 @@ impl<'a> Importer<'a> {
     }
 
     fn finish(&self, draft: Draft, place: Place) -> Result<Record, Error> {
-        match draft.finish_with_warnings(self.options.profile) {
-            Ok((grain, warnings)) => Ok(Record {
-                warnings,
-                ..Record::new(grain, place)
-            }),
-            Err(source) => Err(Error::Grain { place, source }),
-        }
+        Record::finish(draft, self.options.profile, place)
     }
 
     fn message(&self, conversation: &str, id: &str) -> Option<ContentAddress> {
