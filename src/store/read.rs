@@ -193,14 +193,26 @@ impl Inner {
         snapshot: &Snapshot,
         name: [&str; 3],
     ) -> Result<Option<ContentAddress>, Error> {
-        for row in snapshot.foreign(name).rows()?.iter().rev() {
+        Ok(self.named(snapshot, name)?.pop())
+    }
+
+    /// Returns the addresses that a foreign name was given to, each once, the newest last.
+    pub(super) fn named(
+        &self,
+        snapshot: &Snapshot,
+        name: [&str; 3],
+    ) -> Result<Vec<ContentAddress>, Error> {
+        let mut addresses = Vec::new();
+        for row in snapshot.foreign(name).rows()?.iter() {
             let body = self.ledger.read(row)?.body;
             let alias = super::entry::AliasEntry::decode(&body)
                 .ok_or_else(|| Error::damaged(format!("entry {row}"), "not an alias"))?;
+            // The index holds a hash of the name.
             if alias.name() == name {
-                return Ok(Some(alias.of));
+                addresses.retain(|known| *known != alias.of);
+                addresses.push(alias.of);
             }
         }
-        Ok(None)
+        Ok(addresses)
     }
 }

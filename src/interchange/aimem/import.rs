@@ -28,6 +28,7 @@ pub(super) fn import(
         faults: Vec::new(),
         chunks: HashMap::new(),
         entities: HashMap::new(),
+        links: HashMap::new(),
     };
     importer.add(envelope.draft(), Place::File, None);
     importer.chunks(&envelope);
@@ -54,6 +55,8 @@ struct Importer<'a> {
     /// The grain and the time of a memory; no grain of one that is refused.
     chunks: HashMap<&'a str, (Option<ContentAddress>, Time)>,
     entities: HashMap<&'a str, ()>,
+    /// How often each name of an edge or of a mention came.
+    links: HashMap<(&'static str, String), usize>,
 }
 
 impl<'a> Importer<'a> {
@@ -110,7 +113,8 @@ impl<'a> Importer<'a> {
             }
             if let (Some((Some(source), _)), Some((Some(target), _))) = (source, target) {
                 let draft = edge.draft(envelope, [source, target]);
-                self.add(draft, edge.object.at.clone(), None);
+                let id = edge.foreign_id(self.count("edge", &edge.name()));
+                self.add(draft, edge.object.at.clone(), Some(id));
             }
         }
     }
@@ -154,7 +158,8 @@ impl<'a> Importer<'a> {
             }
             if let (Some((_, created_at)), true) = (chunk, is_known) {
                 let draft = mention.draft(envelope, created_at);
-                self.add(draft, mention.object.at.clone(), None);
+                let id = mention.foreign_id(self.count("mention", &mention.name()));
+                self.add(draft, mention.object.at.clone(), Some(id));
             }
         }
     }
@@ -167,6 +172,14 @@ impl<'a> Importer<'a> {
             None => Place::Pointer(format!("/{name}/{index}")),
         };
         items.map(|(index, item)| (item, place(index))).collect()
+    }
+
+    /// Counts how often a link came before: links have no ids, so several may have one name.
+    fn count(&mut self, kind: &'static str, name: &str) -> usize {
+        let count = self.links.entry((kind, name.to_owned())).or_default();
+        let before = *count;
+        *count = count.saturating_add(1);
+        before
     }
 
     fn keep<T>(&mut self, result: Result<T, Error>) -> Option<T> {

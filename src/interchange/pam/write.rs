@@ -45,9 +45,14 @@ impl Document {
         let mut relations = Vec::new();
         let mut index = Vec::new();
         let mut messages: HashMap<&str, Vec<Value>> = HashMap::new();
+        let superfluous = superfluous(entries);
         for (grain, status) in entries {
             if !is_exportable(grain) {
                 writer.loss.count("not exportable");
+                continue;
+            }
+            if let Some(why) = superfluous.get(&grain.address()) {
+                writer.loss.count(why);
                 continue;
             }
             match (residual(grain), grain.type_()) {
@@ -112,6 +117,52 @@ fn names(entries: &[Entry]) -> HashMap<ContentAddress, String> {
             (grain.address(), id)
         })
         .collect()
+}
+
+/// Returns the grains whose id another one has in the file, and why it is not theirs: a file has
+/// one version of each record, the newest.
+fn superfluous(entries: &[Entry]) -> HashMap<ContentAddress, &'static str> {
+    let mut ids = HashMap::new();
+    for (grain, _) in entries {
+        if let Some(id) = identity(grain) {
+            ids.insert(grain.address(), id);
+        }
+    }
+    let mut superfluous = HashMap::new();
+    for (grain, _) in entries {
+        let id = ids.get(&grain.address());
+        let earlier = grain.derived_from();
+        for earlier in earlier.filter(|earlier| id.is_some() && ids.get(earlier) == id) {
+            superfluous.insert(earlier, "earlier version");
+        }
+    }
+    let mut taken = HashSet::new();
+    for (grain, _) in entries {
+        let address = grain.address();
+        if let Some(id) = ids.get(&address)
+            && !superfluous.contains_key(&address)
+            && !taken.insert(id)
+        {
+            superfluous.insert(address, "conflicting version");
+        }
+    }
+    superfluous
+}
+
+/// Returns what a grain that came from PAM is told by among those of its kind.
+fn identity(grain: &Grain) -> Option<(u8, bool, String, String)> {
+    let record = residual(grain)?;
+    let id = record.as_map()?.get("id")?.as_text()?.to_owned();
+    let is_message = grain.type_() == Type::Event;
+    // The ids of messages are unique in their conversation.
+    let session = grain.text("session_id").filter(|_| is_message);
+    let session = session.unwrap_or_default().to_owned();
+    let kind = match grain.type_() {
+        Type::State => 0,
+        Type::Event => 1,
+        _ => 2,
+    };
+    Some((kind, is_relation(grain), session, id))
 }
 
 struct Writer {

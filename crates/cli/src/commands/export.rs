@@ -8,7 +8,7 @@ use grainstore::store::{Clock, SystemClock};
 use grainstore::{Filter, Store, Time};
 use serde_json::json;
 
-use super::import::{loss_json, loss_text};
+use super::imported::{loss_json, loss_text};
 use crate::exit::Exit;
 use crate::filters::Filters;
 use crate::output::is_screen;
