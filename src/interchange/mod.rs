@@ -37,3 +37,16 @@ pub use reading::{ReadOptions, Reading};
 pub use record::{ForeignId, Record};
 pub(crate) use record::{Renamed, settled};
 pub use written::{Entry, WriteOptions, Written};
+
+use crate::grain::Grain;
+
+/// Returns whether the owner of the memory that a grain was made from lets it leave the store
+/// (PAM 21.1), as far as the record says.
+pub(crate) fn is_exportable(grain: &Grain) -> bool {
+    pam::is_exportable(grain)
+}
+
+/// Returns whether a grain says nothing but that others belong together.
+pub(crate) fn is_link(grain: &Grain) -> bool {
+    pam::is_relation(grain) || omi::is_relation(grain) || aimem::is_link(grain)
+}

@@ -470,3 +470,68 @@ fn hostile_json_has_a_name_in_every_format() {
     let errors = aimem::read(marked.as_bytes(), Profile::Extended).unwrap_err();
     assert_eq!(errors[0].code(), "not_object");
 }
+
+#[test]
+fn what_its_owner_keeps_back_leaves_in_no_format_and_nothing_names_it() {
+    let store = memory();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/pam");
+    let text = std::fs::read_to_string(data.join(pam::STORE)).unwrap();
+    let mut file = json(&text);
+    file.remove("conversations_index");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(pam::STORE);
+    let read = |file: &Map| {
+        std::fs::write(&path, text_of(file)).unwrap();
+        let options = ReadOptions {
+            accept_bad_checksum: true,
+            ..ReadOptions::default()
+        };
+        let reading = Reading::open(&path, None, &options).unwrap();
+        assert!(reading.errors.is_empty(), "{:?}", reading.errors);
+        store.import(reading).unwrap()
+    };
+    read(&file);
+    // Its owner changes their mind about one that relations name.
+    let relations = file.get("relations").and_then(Value::as_array).unwrap();
+    let name = |item: &Value, name: &str| {
+        let text = item.as_map().unwrap().get(name).unwrap();
+        text.as_text().unwrap().to_owned()
+    };
+    let hidden = name(&relations[0], "to");
+    let memories = file.get("memories").and_then(Value::as_array).unwrap();
+    let at = memories.iter().position(|it| name(it, "id") == hidden);
+    let at = at.unwrap();
+    let content = name(&memories[at], "content");
+    let access = "{\"visibility\": \"private\", \"exportable\": false}";
+    super::foreign::edit(&mut file, &format!("memories/{at}/access"), Some(access));
+    let later = "\"2036-01-01T00:00:00Z\"";
+    let updated_at = format!("memories/{at}/temporal/updated_at");
+    super::foreign::edit(&mut file, &updated_at, Some(later));
+    assert_eq!(read(&file).updated, 1);
+    let address = store
+        .resolve("pam", "mira-okafor", &hidden)
+        .unwrap()
+        .unwrap();
+    let options = WriteOptions {
+        shareable: true,
+        ..all().1
+    };
+    for format in [
+        Format::Pam,
+        Format::Omi,
+        Format::OmiJsonl,
+        Format::Aimem,
+        Format::AimemNdjson,
+        Format::Jsonl,
+    ] {
+        let (text, loss) = export(&store, format, &options);
+        for secret in [&content, &hidden, &address.to_string()] {
+            assert!(!text.contains(secret.as_str()), "{format} tells {secret}");
+        }
+        let lost: Vec<_> = loss.iter().map(|(name, _)| name).collect();
+        assert!(lost.contains(&"not exportable"), "{format}: {lost:?}");
+    }
+    // A backup has everything.
+    let (text, _) = export(&store, Format::Jsonl, &all().1);
+    assert!(text.contains(&content));
+}

@@ -10,7 +10,7 @@ use super::document::checksum;
 use super::narrow::{narrow, write_status};
 use super::native_memory::memory;
 use super::object::fault;
-use super::residual::{DOCUMENT_RESIDUAL, is_exportable, is_relation, residual};
+use super::residual::{DOCUMENT_RESIDUAL, is_relation, residual};
 use super::storage::check;
 use super::{SCHEMA, code};
 
@@ -30,8 +30,8 @@ impl Document {
     ///
     /// Records that came from PAM go out as they came, less nulls and with times of six or no
     /// digits of fraction, and with the status that the store has for them now. Grains of any other
-    /// origin become memories whose metadata has the whole grain. What is not exportable is left
-    /// out with everything that names it (PAM 21.1).
+    /// origin become memories whose metadata has the whole grain. A relation to what is not among
+    /// the grains is left out.
     ///
     /// # Errors
     /// `PAM_MIXED_OWNERS`: a store is of one owner (PAM 17).
@@ -47,10 +47,6 @@ impl Document {
         let mut messages: HashMap<&str, Vec<Value>> = HashMap::new();
         let superfluous = superfluous(entries);
         for (grain, status) in entries {
-            if !is_exportable(grain) {
-                writer.loss.count("not exportable");
-                continue;
-            }
             if let Some(why) = superfluous.get(&grain.address()) {
                 writer.loss.count(why);
                 continue;
@@ -106,17 +102,16 @@ impl Document {
 
 /// Returns the PAM id of every grain that is going to have one.
 fn names(entries: &[Entry]) -> HashMap<ContentAddress, String> {
-    let exported = entries.iter().filter(|(grain, _)| is_exportable(grain));
-    exported
-        .map(|(grain, _)| {
-            let record = residual(grain);
-            let id = record
-                .as_ref()
-                .and_then(|record| record.as_map()?.get("id")?.as_text());
-            let id = id.map_or_else(|| uuid(grain.address()), str::to_owned);
-            (grain.address(), id)
-        })
-        .collect()
+    let ids = entries.iter();
+    ids.map(|(grain, _)| {
+        let record = residual(grain);
+        let id = record
+            .as_ref()
+            .and_then(|record| record.as_map()?.get("id")?.as_text());
+        let id = id.map_or_else(|| uuid(grain.address()), str::to_owned);
+        (grain.address(), id)
+    })
+    .collect()
 }
 
 /// Returns the grains whose id another one has in the file, and why it is not theirs: a file has

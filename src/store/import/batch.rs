@@ -219,6 +219,11 @@ impl<'a> Importer<'a> {
             return Ok(old);
         }
         self.store(&record, grain)?;
+        if record.exportable == Some(false) {
+            // What it said before must not leave the store in its place.
+            self.frame
+                .record(Kind::Flag, encode_exportable(&old, false)?);
+        }
         if target.is_none_or(|(_, version)| version.status.is_current()) {
             let now = self.inner.options.clock.now().max(writer.last);
             let change = StatusChange {

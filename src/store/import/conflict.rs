@@ -69,7 +69,7 @@ impl Store {
         let conflicts = self.conflicts()?.into_iter();
         let mut conflicts = conflicts.filter(|conflict| conflict.versions.contains(keep));
         let Some(conflict) = conflicts.next() else {
-            return Err(Error::NotFound { address: *keep });
+            return Err(Error::NoConflict { address: *keep });
         };
         let inner = &*self.inner;
         let mut writer = inner.lead_alone();
@@ -120,32 +120,37 @@ impl Store {
     }
 }
 
+impl Store {
+    /// Returns the grains whose owners said whether they may leave the store, and what they said.
+    pub(crate) fn exportable(
+        &self,
+        snapshot: &Snapshot,
+    ) -> Result<BTreeMap<ContentAddress, bool>, Error> {
+        let flags = self.inner.flags(snapshot)?.into_iter();
+        let said = flags.filter_map(|(address, flag)| Some((address, flag.exportable?)));
+        Ok(said.collect())
+    }
+}
+
 /// What the flags of a grain say about it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Flags {
+#[derive(Debug, Clone, Copy, Default)]
+struct Flags {
     /// Whether its owner lets it leave the store.
-    pub(crate) exportable: bool,
+    exportable: Option<bool>,
     /// Whether it contradicts another of its name, and nobody has chosen yet.
-    pub(crate) conflict: bool,
+    conflict: bool,
 }
 
 impl Inner {
     /// Returns what the flags say about the grains that have any.
-    pub(crate) fn flags(
-        &self,
-        snapshot: &Snapshot,
-    ) -> Result<BTreeMap<ContentAddress, Flags>, Error> {
-        let mut flags = BTreeMap::new();
+    fn flags(&self, snapshot: &Snapshot) -> Result<BTreeMap<ContentAddress, Flags>, Error> {
+        let mut flags: BTreeMap<_, Flags> = BTreeMap::new();
         for row in snapshot.of_kind(Kind::Flag).rows()?.iter() {
             let entry = FlagEntry::decode(&self.ledger.read(row)?.body);
             let entry =
                 entry.ok_or_else(|| Error::damaged(format!("entry {row}"), "not a flag"))?;
-            let none = Flags {
-                exportable: true,
-                conflict: false,
-            };
-            let flag = flags.entry(entry.of).or_insert(none);
-            flag.exportable = entry.exportable.unwrap_or(flag.exportable);
+            let flag = flags.entry(entry.of).or_default();
+            flag.exportable = entry.exportable.or(flag.exportable);
             flag.conflict = entry.conflict.unwrap_or(flag.conflict);
         }
         Ok(flags)

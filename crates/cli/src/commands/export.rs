@@ -42,6 +42,9 @@ pub(crate) struct Export {
     /// Write vectors too, from which text can be guessed (AIMEM)
     #[arg(long)]
     with_embeddings: bool,
+    /// Leave out of archives and JSON lines too what its owner does not let leave the store
+    #[arg(long)]
+    shareable: bool,
     /// Current grains only
     #[arg(long)]
     current: bool,
@@ -171,6 +174,7 @@ impl Export {
             },
             producer: self.producer.clone(),
             with_embeddings: self.with_embeddings,
+            shareable: self.shareable,
             now: Some(SystemClock.now()),
         }
     }

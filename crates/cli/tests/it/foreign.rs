@@ -142,5 +142,5 @@ fn a_conflict_is_kept_listed_and_resolved() {
     let found = home.run(&["--json", "query", "--relation", "omi"]).json();
     assert_eq!(found["results"].as_array().unwrap().len(), 1, "{found}");
     home.run(&["conflicts", "resolve", &kept])
-        .fails(2, "ERR_NOT_FOUND", "");
+        .fails(1, "ERR_NOT_FOUND", "is in no conflict");
 }
