@@ -141,6 +141,6 @@ fn a_conflict_is_kept_listed_and_resolved() {
     assert_eq!(home.run(&["conflicts"]).code, 1);
     let found = home.run(&["--json", "query", "--relation", "omi"]).json();
     assert_eq!(found["results"].as_array().unwrap().len(), 1, "{found}");
-    home.run(&["conflicts", "resolve", &kept])
-        .fails(1, "ERR_NOT_FOUND", "is in no conflict");
+    home.run(&["--json", "conflicts", "resolve", &kept])
+        .fails(1, "ERR_NOT_FOUND", "");
 }
