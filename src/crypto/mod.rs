@@ -11,6 +11,7 @@ mod did;
 mod envelope;
 mod item;
 mod key;
+mod key_text;
 mod random;
 mod resolver;
 mod sign1;

@@ -1,7 +1,7 @@
 use crate::codec::Value;
 use crate::grain::{Grain, Status, Time};
 
-use super::{Loss, aimem, mg};
+use super::{ExportKey, Loss, Seal, aimem, mg};
 
 /// How grains are written to files; what a format has no use for is ignored.
 #[derive(Debug, Clone, Default)]
@@ -17,6 +17,10 @@ pub struct WriteOptions {
     /// Whether archives and JSON lines, which are backups, leave out what may not leave the store,
     /// as every other format does.
     pub shareable: bool,
+    /// Who the files are for; without it they are in the clear, and 0600.
+    pub seal: Option<Seal>,
+    /// Who vouches for a PAM store or an AIMEM bundle; the signature of a bundle stands beside it.
+    pub sign: Option<ExportKey>,
     /// The time of the export; without one, that of the newest grain.
     pub now: Option<Time>,
 }

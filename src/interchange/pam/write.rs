@@ -12,7 +12,7 @@ use super::native_memory::memory;
 use super::object::fault;
 use super::residual::{DOCUMENT_RESIDUAL, is_relation, residual};
 use super::storage::check;
-use super::{SCHEMA, code};
+use super::{SCHEMA, code, signature};
 
 /// A memory store in the form that both validators of the format accept, and its conversations.
 #[derive(Debug)]
@@ -34,7 +34,8 @@ impl Document {
     /// the grains is left out.
     ///
     /// # Errors
-    /// `PAM_MIXED_OWNERS`: a store is of one owner (PAM 17).
+    /// `PAM_MIXED_OWNERS`: a store is of one owner (PAM 17). `PAM_SIGNATURE_FORM` for a key that
+    /// is not Ed25519.
     pub fn new(entries: &[Entry], options: &WriteOptions, with_files: bool) -> Result<Self, Error> {
         let mut writer = Writer {
             loss: Loss::default(),
@@ -89,6 +90,9 @@ impl Document {
         let owner = owner(entries)?;
         let mut store = envelope(envelopes, owner, options.now_for(entries));
         let records = writer.finish(&mut store, relations, entries_of_index);
+        if let Some(key) = &options.sign {
+            signature::sign(&mut store, key.key(), options.now_for(entries))?;
+        }
         Ok(Self {
             store: Value::Map(store),
             conversations,
@@ -298,7 +302,16 @@ fn envelope(mut envelopes: Vec<Map>, owner: Option<&str>, now: Time) -> Map {
 
 /// Returns a UUID made of an address: PAM wants the form of version 4 (PAM 4).
 pub(super) fn uuid(address: ContentAddress) -> String {
-    let mut bytes: Vec<u8> = address.as_bytes().iter().copied().take(16).collect();
+    uuid_from(address.as_bytes())
+}
+
+/// Returns a UUID of the same form made of any bytes.
+pub(super) fn uuid_of(bytes: &[u8]) -> String {
+    uuid_from(ContentAddress::of(bytes).as_bytes())
+}
+
+fn uuid_from(hash: &[u8; 32]) -> String {
+    let mut bytes: Vec<u8> = hash.iter().copied().take(16).collect();
     for (at, (keep, set)) in [(6, (0x0f, 0x40)), (8, (0x3f, 0x80))] {
         if let Some(byte) = bytes.get_mut(at) {
             *byte = (*byte & keep) | set;
