@@ -39,6 +39,7 @@ pub(crate) use merge::{Merge, judge};
 pub use reading::{ReadOptions, Reading};
 pub use record::{ForeignId, Record};
 pub(crate) use record::{Renamed, settled};
+pub(crate) use sealed::Sealed;
 pub use sealed::{Seal, Unseal};
 pub use signature::{ExportKey, Signature};
 pub use written::{Entry, WriteOptions, Written};

@@ -53,7 +53,7 @@ impl ExportKey {
         Self(Arc::new(key))
     }
 
-    pub(super) fn key(&self) -> &SigningKey {
+    pub(crate) fn key(&self) -> &SigningKey {
         &self.0
     }
 }

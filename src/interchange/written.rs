@@ -8,7 +8,8 @@ use super::{ExportKey, Loss, Seal, aimem, mg};
 pub struct WriteOptions {
     /// How archives are written.
     pub mg: mg::WriteOptions,
-    /// What an AIMEM bundle holds.
+    /// What an AIMEM bundle holds; of a PAM store with `Since`, what was created, updated or ended
+    /// then or later, as an incremental export.
     pub scope: aimem::Scope,
     /// Whose chunks an AIMEM bundle holds, where there are those of several producers.
     pub producer: Option<String>,
@@ -21,6 +22,8 @@ pub struct WriteOptions {
     pub seal: Option<Seal>,
     /// Who vouches for a PAM store or an AIMEM bundle; the signature of a bundle stands beside it.
     pub sign: Option<ExportKey>,
+    /// The export that an incremental PAM store goes on from (PAM 16).
+    pub base: Option<String>,
     /// The time of the export; without one, that of the newest grain.
     pub now: Option<Time>,
 }

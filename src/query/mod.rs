@@ -7,6 +7,7 @@ mod ask;
 mod cursor;
 mod envelope;
 mod export;
+mod export_file;
 mod filter;
 mod search;
 mod withheld;

@@ -208,7 +208,7 @@ fn conversations(store: &Value) -> Vec<(String, ())> {
         .collect()
 }
 
-fn schema_valid(schema: &str, document: &Value) {
+pub(super) fn schema_valid(schema: &str, document: &Value) {
     let Some(folder) = corpus(schema.split('/').next().unwrap()) else {
         return;
     };

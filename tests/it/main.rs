@@ -39,3 +39,4 @@ mod text;
 mod tidy;
 mod uri;
 mod vectors;
+mod vouched;

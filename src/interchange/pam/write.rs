@@ -1,7 +1,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::codec::{ContentAddress, Map, Value};
-use crate::grain::{Grain, Time, Type};
+use crate::grain::{Grain, Status, Time, Type};
+use crate::interchange::aimem::Scope;
+use crate::interchange::moment::date_time;
 use crate::interchange::spelling::carried_json;
 use crate::interchange::written::{GENERATOR, moment_text, only_one};
 use crate::interchange::{Entry, Error, Loss, WriteOptions, Written};
@@ -52,6 +54,11 @@ impl Document {
                 writer.loss.count(why);
                 continue;
             }
+            if let Scope::Since(since) = options.scope
+                && !is_changed_since(grain, status, since)
+            {
+                continue;
+            }
             match (residual(grain), grain.type_()) {
                 (Some(Value::Map(map)), Type::State) if map.contains("schema") => {
                     envelopes.push(map);
@@ -88,7 +95,11 @@ impl Document {
             writer.loss.count("message");
         }
         let owner = owner(entries)?;
-        let mut store = envelope(envelopes, owner, options.now_for(entries));
+        let now = options.now_for(entries);
+        let mut store = match options.scope {
+            Scope::Since(since) => delta(owner, now, since, options.base.as_deref()),
+            _ => envelope(envelopes, owner, now),
+        };
         let records = writer.finish(&mut store, relations, entries_of_index);
         if let Some(key) = &options.sign {
             signature::sign(&mut store, key.key(), options.now_for(entries))?;
@@ -146,6 +157,17 @@ fn superfluous(entries: &[Entry]) -> HashMap<ContentAddress, &'static str> {
         }
     }
     superfluous
+}
+
+/// Returns whether a grain was made, or what it says updated or ended, at a time or later.
+fn is_changed_since(grain: &Grain, status: &Status, since: Time) -> bool {
+    let record = residual(grain);
+    let temporal = record.as_ref().and_then(|record| {
+        let temporal = record.as_map()?.get("temporal")?.as_map()?;
+        date_time(temporal.get("updated_at")?.as_text()?).ok()
+    });
+    let times = [Some(grain.created_at()), temporal, status.system_valid_to];
+    times.into_iter().flatten().any(|time| time >= since)
 }
 
 /// Returns what a grain that came from PAM is told by among those of its kind.
@@ -288,6 +310,21 @@ fn envelope(mut envelopes: Vec<Map>, owner: Option<&str>, now: Time) -> Map {
         }
         return only;
     }
+    new_envelope(owner, now)
+}
+
+/// Returns what an incremental store says about itself (PAM 16).
+fn delta(owner: Option<&str>, now: Time, since: Time, base: Option<&str>) -> Map {
+    let mut store = new_envelope(owner, now);
+    store.insert("export_type", "incremental");
+    store.insert("since", moment_text(since));
+    if let Some(base) = base {
+        store.insert("base_export_id", base);
+    }
+    store
+}
+
+fn new_envelope(owner: Option<&str>, now: Time) -> Map {
     let mut store = Map::new();
     store.insert("schema", SCHEMA);
     store.insert("schema_version", "1.0");
