@@ -1,11 +1,13 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::codec::ContentAddress;
+use crate::grain::Verification;
 use crate::interchange::{self, ForeignId, Loss, Place, Reading, Record};
 use crate::ledger::Kind;
+use crate::policy::Delegation;
 
 use super::commit::Frame;
-use super::entry::{AliasEntry, StatusEntry, encode_exportable, encode_import};
+use super::entry::{AliasEntry, StatusEntry, encode_exportable, encode_from_file, encode_import};
 use super::open::Inner;
 use super::{Error, Store};
 
@@ -201,6 +203,19 @@ impl Batch<'_> {
         self.pending.insert(address);
         self.summary.inserted += 1;
         let mut change = record.status;
+        if let Some(delegation) = Delegation::of(&record.grain) {
+            // Ruling I18: a file vouches for nothing that would open something here.
+            change.verification = change
+                .verification
+                .filter(|to| *to != Verification::Verified);
+            let flag = encode_from_file(&address)?;
+            self.frame.record(Kind::Flag, flag);
+            let message = format!(
+                "delegates to {}: it binds and opens nothing until it is verified here",
+                delegation.to()
+            );
+            self.summary.findings.push((record.place.clone(), message));
+        }
         if let Some(by) = &change.superseded_by
             && self.inner.was_deleted(by)?
         {

@@ -9,6 +9,7 @@ use crate::index::{Index, Snapshot};
 use crate::ledger::{Ballast, Disk, FileDisk, Known, Ledger, Lock, MemoryDisk, Torn};
 use crate::text::{self, Text};
 
+use super::caller::Actors;
 use super::commit::{Queue, Writer};
 use super::manifest::{self, Manifest};
 use super::{Create, Error, Options, entry, repair, text_view};
@@ -45,6 +46,9 @@ pub(super) struct Inner {
     pub(super) turns: Queue,
     /// Whether anything was ever deleted, so that puts need to ask whether it was this.
     pub(super) has_tombstones: AtomicBool,
+    /// Whether anything was ever delegated, so that puts need to ask whether their authors may.
+    pub(super) has_delegations: AtomicBool,
+    pub(super) actors: Actors,
     pub(super) ballast: Ballast,
     pub(super) opened: Opened,
     pub(super) lock: Lock,
@@ -177,6 +181,8 @@ impl Store {
             writer: Mutex::new(Writer::new()),
             turns: Queue::default(),
             has_tombstones: AtomicBool::new(false),
+            has_delegations: AtomicBool::new(false),
+            actors: Actors::default(),
             ballast,
             opened,
             lock,
@@ -222,6 +228,7 @@ impl Inner {
             self.writer.lock().last = Time::from_ms(self.ledger.read(last)?.header.time_ms);
         }
         self.catch_up_text()?;
+        self.learn_delegations()?;
         self.resume_erasures()
     }
 }

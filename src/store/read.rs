@@ -26,6 +26,8 @@ pub struct Version {
     pub status: Status,
     /// When it was stored here.
     pub stored_at: Time,
+    /// As whom, where a handle of an author's stored it.
+    pub stored_by: Option<String>,
 }
 
 impl Store {
@@ -113,7 +115,8 @@ impl Store {
             if versions.contains_key(&row) {
                 continue;
             }
-            let version = self.inner.version_at(&snapshot, row)?;
+            let mut version = self.inner.version_at(&snapshot, row)?;
+            version.stored_by = self.inner.actor_of(row)?;
             if let Some(next) = version.status.superseded_by {
                 pending.extend(self.inner.locate(&snapshot, &next)?);
             }
@@ -182,6 +185,7 @@ impl Inner {
         let entry = self.ledger.read(row)?;
         Ok(Version {
             stored_at: Time::from_ms(entry.header.time_ms),
+            stored_by: None,
             // The ledger has proven the body against its commitment.
             grain: Grain::from_proven(entry.body.into_owned())?,
             status: self.status_at(snapshot, row)?,

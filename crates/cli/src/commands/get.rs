@@ -6,6 +6,7 @@ use grainstore::{ContentAddress, Grain, Time};
 use serde_json::{Value, json};
 
 use crate::address;
+use crate::door::As;
 use crate::exit::Exit;
 use crate::output::{Output, is_screen};
 use crate::printable::printable_lines;
@@ -23,6 +24,8 @@ pub(crate) struct Get {
     /// Write the blobs themselves, one after the other
     #[arg(long, conflicts_with = "json")]
     blob: bool,
+    #[command(flatten)]
+    as_whom: As,
 }
 
 impl Get {
@@ -32,13 +35,14 @@ impl Get {
             return Err(Problem::new("ERR_TERMINAL", message).into());
         }
         let store = session.open()?;
+        let door = self.as_whom.door(&store)?;
         let out = &mut session.out;
         let mut exit = Exit::Done;
         for text in &self.addresses {
             let found = address::resolve(&store, text).and_then(|address| {
-                let grain = store.get(&address)?;
+                let grain = door.get(&address)?;
                 let grain = grain.ok_or(grainstore::store::Error::NotFound { address })?;
-                Ok((address, grain, store.status(&address)?))
+                Ok((address, grain, door.status(&address)?))
             });
             match found {
                 Ok((_, grain, _)) if self.blob => out.bytes().write_all(grain.blob())?,

@@ -5,6 +5,7 @@ use grainstore::{ContentAddress, Draft};
 use serde_json::json;
 
 use crate::address;
+use crate::door::As;
 use crate::exit::Exit;
 use crate::lines::{Line, read_document, shown};
 use crate::problem::Problem;
@@ -24,6 +25,8 @@ pub(crate) struct Supersede {
     /// Why; kept with the change
     #[arg(long, value_name = "TEXT")]
     justification: Option<String>,
+    #[command(flatten)]
+    as_whom: As,
 }
 
 impl Supersede {
@@ -32,7 +35,8 @@ impl Supersede {
         let store = session.open()?;
         let old = address::resolve(&store, &self.old)?;
         let new = new_grain(text, &old).map_err(|problem| problem.at(shown(&self.file)))?;
-        let new = store.supersede(&old, new, self.justification.as_deref())?;
+        let door = self.as_whom.door(&store)?;
+        let new = door.supersede(&old, new, self.justification.as_deref())?;
         if session.out.is_json() {
             session.out.json(&json!({
                 "address": new.to_string(),
