@@ -9,6 +9,8 @@ mod envelope;
 mod export;
 mod filter;
 mod scoped;
+mod search;
+mod withheld;
 
 mod error;
 

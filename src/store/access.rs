@@ -224,7 +224,7 @@ impl Access {
     /// author's delegations do not cover; the refusal is recorded. Else as [`Store::put`].
     pub fn put(&self, grain: impl Into<NewGrain>) -> Result<ContentAddress, Error> {
         let caller = self.caller()?;
-        self.store.inner.put_one(grain.into(), false, caller)
+        self.store.inner.put_one(grain.into(), caller)
     }
 
     /// Stores grains together as [`Store::put_batch`] does.

@@ -239,40 +239,42 @@ impl Shared {
         let mut admitted = Admitted::IsHere;
         for (index, ready) in grains.into_iter().enumerate() {
             let address = ready.grain.address();
-            let found = store.locate(&snapshot, &address);
-            let is_new = match found {
-                Ok(found) => found.is_none(),
-                Err(error) => {
-                    self.undo(before);
-                    return Err(Error::batch(index, error));
-                }
-            };
             if self.pending.contains_key(&address) {
                 // Acknowledged with the frame that has the first copy, and not before.
                 admitted = Admitted::Waits;
-            } else if is_new {
-                if let Err(error) = self.judge(store, &snapshot, &ready) {
+                continue;
+            }
+            match self.is_wanted(store, &snapshot, &ready) {
+                Ok(true) => {
+                    self.pending.insert(address, self.frame.items.len());
+                    self.frame.ready(ready);
+                    admitted = Admitted::Waits;
+                }
+                Ok(false) => {}
+                Err(error) => {
                     self.undo(before);
                     if let Error::Refused { rule } = &error {
                         self.frame.deny(rule.name(), ready.actor)?;
                     }
                     return Err(Error::batch(index, error));
                 }
-                self.pending.insert(address, self.frame.items.len());
-                self.frame.ready(ready);
-                admitted = Admitted::Waits;
             }
         }
         Ok(admitted)
     }
 
-    fn judge(&self, store: &Inner, snapshot: &Snapshot, ready: &Ready) -> Result<(), Error> {
+    /// Returns whether a grain is new, and refuses one that may not come in.
+    fn is_wanted(&self, store: &Inner, snapshot: &Snapshot, ready: &Ready) -> Result<bool, Error> {
+        let address = ready.grain.address();
+        if store.locate(snapshot, &address)?.is_some() {
+            return Ok(false);
+        }
+        store.refuse_deleted(&address, ready.again)?;
         let pending = |address: &ContentAddress| self.grain(address);
-        let grain = &ready.grain;
-        store.refuse_deleted(&grain.address(), ready.again)?;
-        store.refuse_implied_supersession(grain, &ready.harmless, &pending)?;
-        let allowed = store.refuse_undelegated(snapshot, grain, self.now)?;
-        allowed.map_err(|rule| Error::Refused { rule })
+        store.refuse_implied_supersession(&ready.grain, &ready.harmless, &pending)?;
+        let allowed = store.refuse_undelegated(snapshot, &ready.grain, self.now)?;
+        allowed.map_err(|rule| Error::Refused { rule })?;
+        Ok(true)
     }
 
     fn grain(&self, address: &ContentAddress) -> Option<&Grain> {

@@ -103,8 +103,7 @@ impl Inner {
     ) -> Result<(), Error> {
         let mut writer = self.lead_alone();
         let snapshot = self.index.snapshot();
-        let row = self.locate(&snapshot, target)?;
-        let row = row.ok_or(Error::NotFound { address: *target })?;
+        let row = self.row_of(&snapshot, target)?;
         let version = caller.shown(self.version_at(&snapshot, row)?)?;
         self.allow(&mut writer, &snapshot, caller, None, &version.grain)?;
         let Some(change) = change(&version.status, &writer) else {
@@ -148,13 +147,8 @@ impl Inner {
         change: &Change<'_>,
         frame: &mut Frame,
     ) -> Result<(), Error> {
-        let now = self.options.clock.now();
-        let moment = Moment {
-            now: now.max(writer.last),
-            jumped: now.ms().saturating_sub(writer.last.ms()) > CLOCK_STEP_MAX_MS,
-        };
         let operation = change.operation.name();
-        match policy::decide(change.operation, &change.facts, &change.actor, moment) {
+        match self.verdict(writer, change) {
             Verdict::Allow => Ok(()),
             Verdict::Review => {
                 frame.record(Kind::Review, encode_review(change.target, operation)?);
@@ -171,6 +165,26 @@ impl Inner {
                 })
             }
         }
+    }
+
+    /// Asks the policy what it would say, and records nothing.
+    pub(super) fn would_permit(&self, writer: &Writer, change: &Change<'_>) -> Result<(), Error> {
+        match self.verdict(writer, change) {
+            Verdict::Allow | Verdict::Review => Ok(()),
+            Verdict::Deny(rule) => Err(Error::Denied {
+                address: *change.target,
+                rule,
+            }),
+        }
+    }
+
+    fn verdict(&self, writer: &Writer, change: &Change<'_>) -> Verdict {
+        let now = self.options.clock.now();
+        let moment = Moment {
+            now: now.max(writer.last),
+            jumped: now.ms().saturating_sub(writer.last.ms()) > CLOCK_STEP_MAX_MS,
+        };
+        policy::decide(change.operation, &change.facts, &change.actor, moment)
     }
 }
 

@@ -49,8 +49,7 @@ impl Inner {
 
         let mut writer = self.lead_alone();
         let snapshot = self.index.snapshot();
-        let row = self.locate(&snapshot, old)?;
-        let row = row.ok_or(Error::NotFound { address: *old })?;
+        let row = self.row_of(&snapshot, old)?;
         let target = caller.shown(self.version_at(&snapshot, row)?)?;
         match target.status.superseded_by {
             // Asked again after an unknown outcome: done is done.

@@ -21,6 +21,7 @@ mod jq;
 mod jsonl;
 mod ledger;
 mod lifecycle;
+mod merge;
 mod mg;
 mod model;
 mod omi;

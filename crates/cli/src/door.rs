@@ -87,7 +87,7 @@ impl As {
 impl Door {
     pub(crate) fn put_batch(
         &self,
-        grains: Vec<Grain>,
+        grains: Vec<NewGrain>,
     ) -> Result<Vec<ContentAddress>, store::Error> {
         match self {
             Self::Owner(store) => store.put_batch(grains),
