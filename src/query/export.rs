@@ -165,7 +165,7 @@ impl Store {
             chosen.push(Chosen {
                 created_at: version.grain.created_at(),
                 address: version.grain.address(),
-                len: u32::try_from(version.grain.blob().len()).unwrap_or(u32::MAX),
+                len: u32::try_from(delivery_len(&version.grain)?).unwrap_or(u32::MAX),
                 status: version.status,
             });
         }
@@ -206,6 +206,15 @@ impl Exported {
         self.files += 1;
         self.loss.merge(&summary.loss);
     }
+}
+
+/// Refuses a grain that must not be delivered (OMS 9.2).
+fn delivery_len(grain: &Grain) -> Result<usize, Error> {
+    let len = grain.delivery_len();
+    len.map_err(|source| Error::Interchange(FileError::Signature {
+        place: Place::File,
+        source,
+    }))
 }
 
 fn entries(chosen: &[Chosen]) -> Vec<mg::Entry> {

@@ -82,6 +82,8 @@ impl Store {
         reading: Reading,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Summary, Error> {
+        let mut reading = reading;
+        reading.verify_signatures(&*self.inner.options.resolver);
         let mut done = 0;
         let mut summary = Summary {
             refused: reading.errors,
@@ -174,6 +176,9 @@ impl Batch<'_> {
             self.pending.contains(&address) || self.inner.locate(&snapshot, &address)?.is_some();
         if is_here {
             self.summary.unchanged += 1;
+        } else if let Err(Error::Untrusted { reason, .. }) = self.inner.refuse_untrusted(&record.grain) {
+            self.refuse(record.place, "ERR_UNTRUSTED", reason);
+            return Ok(());
         } else {
             self.insert(&record)?;
         }
@@ -197,7 +202,7 @@ impl Batch<'_> {
             }
             other => other?,
         }
-        self.frame.grain(record.grain.clone());
+        self.frame.grain(record.grain.clone())?;
         self.pending.insert(address);
         self.summary.inserted += 1;
         let mut change = record.status;
@@ -220,6 +225,14 @@ impl Batch<'_> {
             self.frame.record(Kind::Flag, flag);
         }
         Ok(())
+    }
+
+    fn refuse(&mut self, place: Place, code: &'static str, reason: &str) {
+        self.summary.refused.push(interchange::Error::Format {
+            code,
+            place,
+            message: reason.to_owned(),
+        });
     }
 
     /// Returns whether a record is of a grain that was deleted here, under its address or its name,
