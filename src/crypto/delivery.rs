@@ -39,10 +39,7 @@ impl Grain {
     /// `ERR_SIGNED_MISMATCH` for a signed blob without its signature and for one that is not to be
     /// signed inside one; as [`Envelope::parse`] and [`Grain::from_foreign_blob`]; `ERR_RANGE` for
     /// a signature of more than 64 KiB.
-    pub fn from_delivery(
-        bytes: &[u8],
-        profile: Profile,
-    ) -> Result<(Self, Vec<Warning>), Error> {
+    pub fn from_delivery(bytes: &[u8], profile: Profile) -> Result<(Self, Vec<Warning>), Error> {
         if !is_wrapped(bytes) {
             return Ok(Self::from_foreign_blob(bytes.to_vec(), profile)?);
         }

@@ -158,9 +158,8 @@ impl<R: BufRead> Reader<R> {
             let decoded = data_encoding::HEXLOWER_PERMISSIVE.decode(hex.as_bytes());
             decoded.ok()
         });
-        let bytes = bytes.ok_or_else(|| {
-            self.fault("JSONL_BLOB", format!("{name} is not hexadecimal text"))
-        })?;
+        let bytes = bytes
+            .ok_or_else(|| self.fault("JSONL_BLOB", format!("{name} is not hexadecimal text")))?;
         let stated = match map.get("address") {
             None => None,
             Some(Value::Text(address)) => Some(
@@ -295,7 +294,11 @@ impl<W: Write> Writer<W> {
             let place = Place::Line(self.line.saturating_add(1));
             let bytes = grain.to_delivery();
             let bytes = bytes.map_err(|source| Error::of_delivery(place, source))?;
-            let name = if grain.is_signed() { "envelope" } else { "blob" };
+            let name = if grain.is_signed() {
+                "envelope"
+            } else {
+                "blob"
+            };
             let hex = data_encoding::HEXLOWER.encode(&bytes);
             let members = [("address", grain.address().to_string()), (name, hex)];
             self.line(&Value::Map(members.into_iter().collect()).to_json())?;

@@ -211,10 +211,12 @@ impl Exported {
 /// Refuses a grain that must not be delivered (OMS 9.2).
 fn delivery_len(grain: &Grain) -> Result<usize, Error> {
     let len = grain.delivery_len();
-    len.map_err(|source| Error::Interchange(FileError::Signature {
-        place: Place::File,
-        source,
-    }))
+    len.map_err(|source| {
+        Error::Interchange(FileError::Signature {
+            place: Place::File,
+            source,
+        })
+    })
 }
 
 fn entries(chosen: &[Chosen]) -> Vec<mg::Entry> {

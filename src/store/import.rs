@@ -176,7 +176,9 @@ impl Batch<'_> {
             self.pending.contains(&address) || self.inner.locate(&snapshot, &address)?.is_some();
         if is_here {
             self.summary.unchanged += 1;
-        } else if let Err(Error::Untrusted { reason, .. }) = self.inner.refuse_untrusted(&record.grain) {
+        } else if let Err(Error::Untrusted { reason, .. }) =
+            self.inner.refuse_untrusted(&record.grain)
+        {
             self.refuse(record.place, "ERR_UNTRUSTED", reason);
             return Ok(());
         } else {

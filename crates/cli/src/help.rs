@@ -53,7 +53,10 @@ const GROUPS: &[(&str, &[&str])] = &[
         "Questions and files",
         &["query", "search", "import", "export"],
     ),
-    ("Care", &["stats", "check", "compact", "backup", "restore"]),
+    (
+        "Care",
+        &["stats", "check", "compact", "backup", "restore", "trust"],
+    ),
     ("Without a store", &["validate", "grain", "did"]),
 ];
 
