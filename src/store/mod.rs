@@ -40,7 +40,7 @@ pub use check::{Finding, Report, Severity, verify_damaged};
 pub use compact::{Compacted, Sizes};
 pub use delete::Deletion;
 pub use error::Error;
-pub use import::{Conflict, Summary};
+pub use import::{Conflict, Conflicting, Denied, Summary};
 pub use open::{Opened, Store};
 pub use options::{Clock, Create, Durability, Options, SystemClock};
 pub use read::{Page, Version};

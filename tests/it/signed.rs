@@ -13,7 +13,7 @@ use grainstore::crypto::{
 };
 use grainstore::interchange::{Error as FileError, Format, ReadOptions, Reading, WriteOptions, mg};
 use grainstore::ledger::{Access, Binding, Disk, Kind, Ledger, MemoryDisk, NewEntry};
-use grainstore::store::{Deletion, Options, Summary, Until};
+use grainstore::store::{Deletion, NewGrain, Options, Summary, Until};
 use grainstore::{ContentAddress, Draft, Filter, Grain, Store, Time};
 
 use crate::signing::key;
@@ -230,7 +230,7 @@ fn a_deleted_grain_takes_its_signature_with_it() {
     let store = open(&disk);
     assert_eq!(store.check().unwrap().findings, []);
     assert!(store.delivery(&kept).unwrap().is_some());
-    assert_eq!(store.put_again(grain).unwrap(), address);
+    assert_eq!(store.put(NewGrain::from(grain).again()).unwrap(), address);
     assert!(store.delivery(&address).unwrap().is_some());
 }
 
