@@ -79,7 +79,7 @@ impl Signatures {
             });
             match (of, signature) {
                 (Some((_, grain)), Some(signature)) => {
-                    verify(grain.with_envelope(signature.envelope), resolver, report);
+                    verify(&grain.with_envelope(signature.envelope), resolver, report);
                 }
                 _ => {
                     let message = format!("entry {row}: a signature of no grain before it");
@@ -106,7 +106,7 @@ impl Signatures {
     }
 }
 
-fn verify(grain: Grain, resolver: &dyn Resolver, report: &mut Report) {
+fn verify(grain: &Grain, resolver: &dyn Resolver, report: &mut Report) {
     match grain.verify_signature(resolver) {
         // Who could be asked when it was stored may not be there now.
         Ok(_) | Err(crypto::Error::Unresolved { .. }) => {}
