@@ -10,6 +10,7 @@ mod decide;
 mod goal;
 mod retention;
 mod supersession;
+mod trust;
 mod warrant;
 mod delegation;
 
@@ -20,4 +21,5 @@ pub use protection::{Protection, Scope};
 pub use retention::retained_until;
 pub use rule::Rule;
 pub use supersession::implies_supersession;
+pub use trust::{Doubt, Trust, TrustRule, Trusts};
 pub use warrant::{Role, Warrant};

@@ -12,7 +12,7 @@ use crate::index::{Batch, Snapshot};
 use crate::ledger::{self, Binding, Kind, NewEntry};
 use crate::policy::Delegation;
 
-use super::entry::encode_refusal;
+use super::entry::{SignatureEntry, encode_refusal};
 use super::open::Inner;
 use super::turns::{Answer, Asked, Turn, Turns};
 use super::{Durability, Error, replay};
@@ -31,6 +31,8 @@ pub(super) struct Ready {
     pub(super) again: bool,
     /// The entry that says who puts it.
     pub(super) actor: Option<u64>,
+    /// The entry that goes behind a signed grain.
+    pub(super) signature: Option<Vec<u8>>,
 }
 
 /// What only the writer knows.
@@ -203,7 +205,9 @@ impl Writer {
 
 impl Ready {
     fn weight(&self) -> usize {
-        self.grain.blob().len() + PER_ENTRY
+        let signature = self.signature.as_ref();
+        let signature = signature.map_or(0, |body| body.len() + PER_ENTRY);
+        self.grain.blob().len() + PER_ENTRY + signature
     }
 }
 
@@ -270,6 +274,7 @@ impl Shared {
             return Ok(false);
         }
         store.refuse_deleted(&address, ready.again)?;
+        store.refuse_untrusted(&ready.grain)?;
         let pending = |address: &ContentAddress| self.grain(address);
         store.refuse_implied_supersession(&ready.grain, &ready.harmless, &pending)?;
         let allowed = store.refuse_undelegated(snapshot, &ready.grain, self.now)?;
@@ -319,8 +324,12 @@ impl Frame {
         }
     }
 
-    pub(super) fn grain(&mut self, grain: Grain) {
+    /// Adds a grain, and behind it its signature if it has one: the frame holds both or neither.
+    pub(super) fn grain(&mut self, grain: Grain) -> Result<(), Error> {
+        let signature = SignatureEntry::of(&grain)?;
         self.push(What::Grain(Box::new(grain), None), self.actor);
+        self.sign(signature, self.actor);
+        Ok(())
     }
 
     pub(super) fn record(&mut self, kind: Kind, body: Vec<u8>) {
@@ -330,6 +339,13 @@ impl Frame {
     fn ready(&mut self, ready: Ready) {
         let what = What::Grain(Box::new(ready.grain), Some(ready.binding));
         self.push(what, ready.actor);
+        self.sign(ready.signature, ready.actor);
+    }
+
+    fn sign(&mut self, signature: Option<Vec<u8>>, actor: Option<u64>) {
+        if let Some(body) = signature {
+            self.push(What::Record(Kind::Signature, body), actor);
+        }
     }
 
     /// Adds the record of a put that a rule about its author refused.

@@ -25,9 +25,11 @@ mod read;
 mod repair;
 mod replay;
 mod restore;
+mod signature;
 mod stats;
 mod supersede;
 mod text_view;
+mod trust;
 mod turns;
 mod write;
 
@@ -48,4 +50,5 @@ pub use options::{Clock, Create, Durability, Options, SystemClock};
 pub use read::{Page, Version};
 pub use restore::{Restored, Until};
 pub use stats::Stats;
+pub use trust::Signature;
 pub use write::NewGrain;

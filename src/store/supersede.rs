@@ -1,5 +1,5 @@
 use crate::codec::ContentAddress;
-use crate::crypto::{Did, Offline, Signers, Statement};
+use crate::crypto::{Did, Signers, Statement};
 use crate::grain::{Grain, StatusChange, Type};
 use crate::ledger::Kind;
 use crate::policy::{Actor, Operation};
@@ -43,9 +43,12 @@ impl Inner {
         caller: Caller<'_>,
     ) -> Result<ContentAddress, Error> {
         let now = self.options.clock.now();
-        let new = new.finish(now, self.options.profile, caller)?;
+        let new = new.finish(now, &self.options, caller)?;
         self.admit(caller, &new)?;
         let address = new.address();
+        // Before the turn to write: a caller's resolver may take its time.
+        let signers = self.signers(&new, old)?;
+        let signers: Vec<&str> = signers.dids().into_iter().map(Did::as_str).collect();
 
         let mut writer = self.lead_alone();
         let snapshot = self.index.snapshot();
@@ -65,8 +68,6 @@ impl Inner {
         self.allow(&mut writer, &snapshot, caller, author, &target.grain)?;
         self.admit_author(&mut writer, &snapshot, caller, &new)?;
         let shield = self.shield(&snapshot, row, &target, Some(&new))?;
-        let signers = self.signers(&new, old)?;
-        let signers: Vec<&str> = signers.dids().into_iter().map(Did::as_str).collect();
         let change = Change {
             operation: Operation::Supersede,
             target: old,
@@ -81,7 +82,8 @@ impl Inner {
         self.permit(&mut writer, &change, &mut frame)?;
         if self.locate(&snapshot, &address)?.is_none() {
             self.refuse_deleted(&address, false)?;
-            frame.grain(new);
+            self.refuse_untrusted(&new)?;
+            frame.grain(new)?;
         }
         let status = StatusEntry {
             of: *old,
@@ -112,15 +114,15 @@ fn check_names(new: &Grain, old: &ContentAddress) -> Result<(), Error> {
 
 impl Inner {
     /// Returns whose signatures in `supersession_auth` agree that `new` replaces `old` in this very
-    /// store (ruling I10); those that do not verify count for nothing. Nobody is asked over a
-    /// network, so only a did:key can be checked.
+    /// store (ruling I10); those that do not verify count for nothing. Unless the caller brought a
+    /// resolver, only a did:key can be checked.
     fn signers(&self, new: &Grain, old: &ContentAddress) -> Result<Signers, Error> {
         if new.field("supersession_auth").is_none() {
             return Ok(Signers::default());
         }
         let store_id = *self.manifest.store_id.as_bytes();
         let statement = Statement::supersede(new, *old, store_id)?;
-        Ok(statement.signers_in(new, &Offline))
+        Ok(statement.signers_in(new, &*self.options.resolver))
     }
 
     /// Reads the grain of a row that the index says has this address.

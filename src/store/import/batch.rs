@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Lifecycle, Status, StatusChange, Verification};
-use crate::interchange::{ForeignId, Merge, Place, Record, Renamed, judge, settled};
+use crate::interchange::{self, ForeignId, Merge, Place, Record, Renamed, judge, settled};
 use crate::ledger::Kind;
 use crate::policy::{Actor, Delegation, Operation};
 use crate::store::commit::{Frame, What, Writer};
@@ -114,6 +114,16 @@ impl<'a> Importer<'a> {
         let newest = newest.copied();
         if !matches!(merge, Merge::Unchanged(_)) && self.was_deleted(&record)? {
             self.summary.erased.push(place);
+            return Ok(());
+        }
+        if let Err(Error::Untrusted { reason, .. }) = self.inner.refuse_untrusted(&record.grain)
+            && !self.is_here(&record.grain.address())?
+        {
+            self.summary.refused.push(interchange::Error::Format {
+                code: "ERR_UNTRUSTED",
+                place,
+                message: reason.to_owned(),
+            });
             return Ok(());
         }
         for warning in &record.warnings {
@@ -272,7 +282,7 @@ impl<'a> Importer<'a> {
         let address = grain.address();
         self.pending.insert(address, self.frame.items.len());
         let delegates_to = Delegation::of(&grain).map(|one| one.to().to_owned());
-        self.frame.grain(grain);
+        self.frame.grain(grain)?;
         let mut change = record.status;
         if let Some(by) = change.superseded_by {
             if self.inner.was_deleted(&by)? {
