@@ -9,6 +9,7 @@ mod envelope;
 mod export;
 mod export_file;
 mod filter;
+mod scoped;
 mod search;
 mod withheld;
 

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "a test says what it counted")]
 
+mod access;
 mod aimem;
 mod codec;
 mod codes;
@@ -31,6 +32,7 @@ mod provider;
 mod random;
 mod sample;
 mod signature_suites;
+mod signed;
 mod signing;
 mod statement;
 mod store;

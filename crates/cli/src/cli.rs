@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::commands::{
     Backup, Check, Compact, Completions, Conflicts, Contradict, Convert, Delete, Demo, DidTool,
     Exists, Export, Get, GrainTool, History, Import, Init, List, Put, Query, Restore, Search,
-    Stats, Status, Supersede, Validate,
+    Stats, Status, Supersede, TrustTool, Validate,
 };
 use crate::exit::Exit;
 use crate::help;
@@ -59,6 +59,7 @@ enum Command {
     Conflicts(Conflicts),
     Grain(GrainTool),
     Did(DidTool),
+    Trust(TrustTool),
     Validate(Validate),
     Convert(Convert),
     Stats(Stats),
@@ -124,6 +125,7 @@ impl Command {
             Self::Conflicts(command) => command.run(session),
             Self::Grain(command) => command.run(session),
             Self::Did(command) => command.run(session),
+            Self::Trust(command) => command.run(session),
             Self::Validate(command) => command.run(session),
             Self::Convert(command) => command.run(session),
             Self::Stats(command) => command.run(session),

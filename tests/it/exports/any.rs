@@ -50,7 +50,7 @@ const fn cases() -> u32 {
 }
 
 /// What a store would export of the records.
-fn entries(records: Vec<Record>) -> Vec<Entry> {
+fn stored(records: Vec<Record>) -> Vec<Entry> {
     let entries = records.into_iter().map(|record| {
         let mut status = Status::default();
         status.apply(&record.status);
@@ -92,7 +92,7 @@ proptest! {
         }
         crate::aimem::seal(&mut bundle);
         let import = aimem::read(text_of(&bundle).as_bytes(), Profile::Extended).unwrap();
-        let entries = entries(import.records);
+        let entries = stored(import.records);
         let mut out = Vec::new();
         let written = aimem::write(&mut out, &entries, &all().1).unwrap();
         prop_assert!(written.loss.is_empty());
@@ -100,7 +100,7 @@ proptest! {
         let mut out = Vec::new();
         aimem::write_stream(&mut out, &entries, &all().1).unwrap();
         let stream = aimem::read_stream(&out, Profile::Extended).unwrap();
-        prop_assert_eq!(super::any::entries(stream.records), entries);
+        prop_assert_eq!(stored(stream.records), entries);
     }
 
     #[test]
@@ -128,7 +128,7 @@ proptest! {
             file.insert(name, value);
         }
         let read = omi::read(text_of(&file).as_bytes(), &omi::Options::default());
-        let entries = entries(read.unwrap().records);
+        let entries = stored(read.unwrap().records);
         let mut out = Vec::new();
         let written = omi::write(&mut out, &entries, &all().1).unwrap();
         prop_assert!(written.loss.is_empty());
@@ -162,7 +162,7 @@ proptest! {
             "owner": {"id": "o"}}"#);
         store.insert("memories", memories);
         let read = pam::read_bytes(text_of(&store).as_bytes(), &pam::Options::default());
-        let document = pam::Document::new(&entries(read.unwrap().records), &all().1, true);
+        let document = pam::Document::new(&stored(read.unwrap().records), &all().1, true);
         let out = document.unwrap().store;
         let again = pam::read_bytes(out.to_json().as_bytes(), &pam::Options::default());
         prop_assert!(again.is_ok_and(|import| import.findings.is_empty()));
