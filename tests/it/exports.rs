@@ -10,7 +10,7 @@ use grainstore::{Draft, Filter, Options, Store, Time};
 
 use super::foreign::{corpus, files, json, text_of};
 
-mod any;
+pub(super) mod any;
 
 fn memory() -> Store {
     Store::in_memory(Options::default()).unwrap()

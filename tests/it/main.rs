@@ -15,6 +15,7 @@ mod exports;
 mod foreign;
 mod grain;
 mod grain_rules;
+mod hostile;
 mod index;
 mod interop;
 mod jq;

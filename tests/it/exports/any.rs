@@ -191,7 +191,7 @@ proptest! {
     }
 }
 
-fn pam_hash(content: &str) -> String {
+pub(crate) fn pam_hash(content: &str) -> String {
     use unicode_normalization::UnicodeNormalization as _;
     let is_space = |c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c);
     let lower: String = content
