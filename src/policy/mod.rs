@@ -7,11 +7,14 @@ mod mode;
 mod protection;
 mod rule;
 mod decide;
+mod consent;
 mod goal;
 mod retention;
 mod supersession;
 
+pub use consent::{Consented, holds};
 pub use decide::{Actor, Facts, Moment, Operation, Verdict, decide};
+pub use goal::starts_early;
 pub use mode::Mode;
 pub use protection::{Protection, Scope};
 pub use retention::retained_until;

@@ -65,9 +65,10 @@ impl Store {
     pub fn search(&self, text: &str, filter: &Filter, limit: usize) -> Result<Envelope, Error> {
         let snapshot = self.snapshot();
         let rows = filter.rows(&snapshot)?;
+        let withheld = self.withheld(&snapshot)?;
         let accept = |row: u64| {
             let passes = rows.as_ref().is_none_or(|rows| rows.contains(row));
-            passes && row < snapshot.watermark() && filter.shows(&snapshot, row)
+            passes && !withheld.contains(row) && row < snapshot.watermark() && filter.shows(&snapshot, row)
         };
         let query = text::Query::parse(&nfc(text));
         let hits = self.text_view()?.search(&query, limit, &accept)?;
@@ -90,9 +91,10 @@ impl Store {
             Some(rows) => rows,
             None => snapshot.grains(),
         };
+        let withheld = self.withheld(snapshot)?;
         Ok(rows
             .iter()
-            .filter(|row| filter.shows(snapshot, *row))
+            .filter(|row| filter.shows(snapshot, *row) && !withheld.contains(*row))
             .collect())
     }
 

@@ -6,10 +6,13 @@ use std::time::Duration;
 use parking_lot::MutexGuard;
 
 use crate::codec::ContentAddress;
-use crate::grain::{Grain, Time};
-use crate::index::Batch;
+use crate::grain::{Grain, Time, Type};
+use crate::index::{Batch, Snapshot};
 use crate::ledger::{self, Binding, Kind, NewEntry};
+use crate::policy::Moment;
 
+use super::consent::{Effect, has_consequences};
+use super::floor::Floor;
 use super::open::Inner;
 use super::turns::{Answer, Asked, Turn, Turns};
 use super::{Durability, Error, replay};
@@ -33,17 +36,17 @@ pub(super) struct Ready {
 pub(super) struct Writer {
     /// The time of the last entry: ledger time never goes back, whatever the clock does.
     pub(super) last: Time,
-    /// What the clock said at the last commit of this process.
-    told: Option<Time>,
+    /// How far the clock is believed.
+    pub(super) floor: Floor,
     /// Whether the ledger may hold what the index does not: then nothing can be decided any more.
     halted: bool,
 }
 
 impl Writer {
-    pub(super) const fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             last: Time::from_ms(i64::MIN),
-            told: None,
+            floor: Floor::default(),
             halted: false,
         }
     }
@@ -103,9 +106,10 @@ impl Inner {
         let requests = turn.take(FRAME_BYTES, patience);
         let mut writer = self.writer.lock();
         let mut frame = Shared::default();
+        let moment = writer.floor.moment(self.options.clock.now());
         let mut waiting: Vec<Answer<_>> = Vec::with_capacity(requests.len());
         for (grains, answer) in requests {
-            match frame.admit(self, grains) {
+            match frame.admit(self, grains, moment) {
                 Ok(Admitted::Waits) => waiting.push(answer),
                 Ok(Admitted::IsHere) => answer.give(Ok(())),
                 Err(error) => answer.give(Err(error)),
@@ -137,9 +141,22 @@ impl Inner {
             let end = self.ledger.len();
             return Ok(end..end);
         }
-        self.lock.check().inspect_err(|_| writer.halted = true)?;
         let told = self.options.clock.now();
-        writer.warn_of_leap(told);
+        if let Some(floor) = writer.floor.follow(told) {
+            tracing::warn!(%floor, %told, "the clock leapt forward by more than a day");
+            // Before anything that was written by it.
+            self.write(writer, &Self::leap(floor)?, told)?;
+        }
+        self.write(writer, frame, told)
+    }
+
+    fn write(
+        &self,
+        writer: &mut Writer,
+        frame: &Frame,
+        told: Time,
+    ) -> Result<Range<u64>, Error> {
+        self.lock.check().inspect_err(|_| writer.halted = true)?;
         let now = told.max(writer.last);
         let bindings = frame.bindings(self)?;
         let entries = frame.items.iter().zip(bindings);
@@ -176,17 +193,23 @@ impl Inner {
             }
         }
         self.index.publish(batch, rows.end);
+        self.stand(frame, now);
         self.settle();
         Ok(())
     }
-}
 
-impl Writer {
-    fn warn_of_leap(&mut self, told: Time) {
-        if let Some(before) = self.told.replace(told)
-            && told.ms().saturating_sub(before.ms()) > LEAP_MS
-        {
-            tracing::warn!(%before, %told, "the clock leapt forward by more than a day");
+    /// Takes in what a frame says that is kept in memory.
+    fn stand(&self, frame: &Frame, now: Time) {
+        for item in &frame.items {
+            match item {
+                Item::Grain(grain, _) if grain.type_() == Type::Consent => {
+                    self.standing.write().withheld = None;
+                }
+                Item::Record(kind @ (Kind::Hold | Kind::ConsentEffect | Kind::Policy), body) => {
+                    self.standing.write().apply(now, *kind, body);
+                }
+                Item::Grain(..) | Item::Record(..) => {}
+            }
         }
     }
 }
@@ -214,7 +237,12 @@ enum Admitted {
 
 impl Shared {
     /// Adds what is new of a request; one that is refused leaves nothing behind.
-    fn admit(&mut self, store: &Inner, grains: Vec<Ready>) -> Result<Admitted, Error> {
+    fn admit(
+        &mut self,
+        store: &Inner,
+        grains: Vec<Ready>,
+        moment: Moment,
+    ) -> Result<Admitted, Error> {
         let before = self.frame.items.len();
         let snapshot = store.index.snapshot();
         let mut admitted = Admitted::IsHere;
@@ -239,16 +267,40 @@ impl Shared {
                     } = &ready;
                     store.refuse_implied_supersession(grain, harmless, &pending)
                 });
-                if let Err(error) = refused {
+                let taken = refused.and_then(|()| self.take(store, &snapshot, ready, moment));
+                if let Err(error) = taken {
                     self.undo(before);
+                    if let Error::Denied { address, rule } = &error {
+                        self.frame.deny(address, "put", *rule)?;
+                    }
                     return Err(Error::batch(index, error));
                 }
-                self.pending.insert(address, self.frame.items.len());
-                self.frame.ready(ready);
                 admitted = Admitted::Waits;
             }
         }
         Ok(admitted)
+    }
+
+    /// Adds a grain and what follows from it, unless what it rests on forbids it.
+    fn take(
+        &mut self,
+        store: &Inner,
+        snapshot: &Snapshot,
+        ready: Ready,
+        moment: Moment,
+    ) -> Result<(), Error> {
+        let address = ready.grain.address();
+        if let Some(rule) = store.refuse_terms(snapshot, &self.frame, &ready.grain)? {
+            return Err(Error::Denied { address, rule });
+        }
+        // Only what says something about consent or asks for review has consequences.
+        let consequent = has_consequences(&ready.grain).then(|| ready.grain.clone());
+        self.pending.insert(address, self.frame.items.len());
+        self.frame.ready(ready);
+        if let Some(grain) = consequent {
+            store.record_consequences(snapshot, &mut self.frame, &grain, Some(moment))?;
+        }
+        Ok(())
     }
 
     fn grain(&self, address: &ContentAddress) -> Option<&Grain> {
@@ -259,7 +311,7 @@ impl Shared {
     }
 
     fn undo(&mut self, before: usize) {
-        self.frame.items.truncate(before);
+        self.frame.undo(before);
         self.pending.retain(|_, place| *place < before);
     }
 }
@@ -268,6 +320,8 @@ impl Shared {
 #[derive(Debug, Default)]
 pub(super) struct Frame {
     pub(super) items: Vec<Item>,
+    /// The consents that its grains withdraw.
+    pub(super) effects: Vec<Effect>,
 }
 
 #[derive(Debug)]
@@ -283,6 +337,19 @@ impl Frame {
 
     pub(super) fn record(&mut self, kind: Kind, body: Vec<u8>) {
         self.items.push(Item::Record(kind, body));
+    }
+
+    /// Returns a grain of the frame.
+    pub(super) fn find(&self, address: &ContentAddress) -> Option<&Grain> {
+        self.items.iter().find_map(|item| match item {
+            Item::Grain(grain, _) if grain.address() == *address => Some(&**grain),
+            Item::Grain(..) | Item::Record(..) => None,
+        })
+    }
+
+    fn undo(&mut self, before: usize) {
+        self.items.truncate(before);
+        self.effects.retain(|effect| effect.place <= before);
     }
 
     fn ready(&mut self, Ready { grain, binding, .. }: Ready) {
@@ -343,5 +410,3 @@ const FRAME_BYTES: usize = 1 << 20;
 
 /// What an entry weighs beside its body.
 const PER_ENTRY: usize = 80;
-
-const LEAP_MS: i64 = 24 * 60 * 60 * 1000;

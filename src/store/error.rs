@@ -68,6 +68,21 @@ pub enum Error {
         /// The rule that spoke.
         rule: Rule,
     },
+    /// Something that takes a decision of somebody's, and nobody is named or gives a reason.
+    #[error("this takes a reason and an authority")]
+    NoMandate,
+    /// No review was opened by this entry.
+    #[error("entry {id} opened no review")]
+    NoReview {
+        /// The entry asked for.
+        id: u64,
+    },
+    /// A consent deadline beyond what OMS 23.2 allows.
+    #[error("{hours} hours are more than the 720 that a withdrawal may take to be carried out")]
+    Deadline {
+        /// The hours asked for.
+        hours: u32,
+    },
     /// A put of what is really a supersession (OMS 17.2, ruling I4).
     #[error("this would replace {address} without superseding it")]
     ImpliedSupersession {
@@ -151,7 +166,18 @@ impl Error {
                 rule: Rule::Evidence,
                 ..
             } => "ERR_EVIDENCE_REQUIRED",
+            Self::Denied {
+                rule: Rule::Consent,
+                ..
+            } => "ERR_CONSENT",
+            Self::Denied {
+                rule: Rule::Dependency,
+                ..
+            } => "ERR_DEPENDENCY",
             Self::Denied { .. } | Self::ImpliedSupersession { .. } => "ERR_INVALIDATION_DENIED",
+            Self::NoMandate => "ERR_AUTHORITY",
+            Self::NoReview { .. } => "ERR_REVIEW",
+            Self::Deadline { .. } => "ERR_RANGE",
             Self::Erased { .. } => "ERR_ERASED",
             Self::NotAStore { .. } => "ERR_NOT_A_STORE",
             Self::Exists { .. } => "ERR_STORE_EXISTS",

@@ -3,6 +3,7 @@ use std::collections::{HashMap, HashSet};
 use crate::codec::ContentAddress;
 use crate::interchange::{self, ForeignId, Loss, Place, Reading, Record};
 use crate::ledger::Kind;
+use crate::policy::{Operation, Rule};
 
 use super::commit::Frame;
 use super::entry::{AliasEntry, StatusEntry, encode_exportable, encode_import};
@@ -186,6 +187,24 @@ impl Batch<'_> {
 
     fn insert(&mut self, record: &Record) -> Result<(), Error> {
         let address = record.grain.address();
+        let snapshot = self.inner.index.snapshot();
+        match self.inner.refuse_terms(&snapshot, &self.frame, &record.grain)? {
+            // OMS 8.10: a withdrawal holds, wherever the data comes from.
+            Some(Rule::Consent) => {
+                self.frame.deny(&address, Operation::Import.name(), Rule::Consent)?;
+                self.summary.refused.push(interchange::Error::Format {
+                    code: "ERR_CONSENT",
+                    place: record.place.clone(),
+                    message: "it rests on a consent that is withdrawn or does not allow it".into(),
+                });
+                return Ok(());
+            }
+            Some(rule) => {
+                let message = format!("stored although it wants {}", rule.wants());
+                self.summary.findings.push((record.place.clone(), message));
+            }
+            None => {}
+        }
         // Ruling I4: stored, supersedes nothing, and is told.
         match self
             .inner
@@ -198,6 +217,7 @@ impl Batch<'_> {
             other => other?,
         }
         self.frame.grain(record.grain.clone());
+        self.inner.record_consequences(&snapshot, &mut self.frame, &record.grain, None)?;
         self.pending.insert(address);
         self.summary.inserted += 1;
         let mut change = record.status;

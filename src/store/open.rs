@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 
 use crate::grain::Time;
 use crate::index::{Index, Snapshot};
@@ -11,6 +11,7 @@ use crate::text::{self, Text};
 
 use super::commit::{Queue, Writer};
 use super::manifest::{self, Manifest};
+use super::standing::Standing;
 use super::{Create, Error, Options, entry, repair, text_view};
 
 /// A store of grains. Cheap to clone, and usable from any thread.
@@ -43,6 +44,8 @@ pub(super) struct Inner {
     /// Free to whoever's turn it is: nobody waits here.
     pub(super) writer: Mutex<Writer>,
     pub(super) turns: Queue,
+    /// Read at every change, and changed while the writer is held.
+    pub(super) standing: RwLock<Standing>,
     /// Whether anything was ever deleted, so that puts need to ask whether it was this.
     pub(super) has_tombstones: AtomicBool,
     pub(super) ballast: Ballast,
@@ -176,6 +179,7 @@ impl Store {
             text,
             writer: Mutex::new(Writer::new()),
             turns: Queue::default(),
+            standing: RwLock::default(),
             has_tombstones: AtomicBool::new(false),
             ballast,
             opened,
@@ -219,8 +223,12 @@ impl Inner {
     fn recover(&self) -> Result<(), Error> {
         self.replay()?;
         if let Some(last) = self.ledger.len().checked_sub(1) {
-            self.writer.lock().last = Time::from_ms(self.ledger.read(last)?.header.time_ms);
+            let last = Time::from_ms(self.ledger.read(last)?.header.time_ms);
+            let mut writer = self.writer.lock();
+            writer.last = last;
+            writer.floor = self.floor(last)?;
         }
+        self.load_standing()?;
         self.catch_up_text()?;
         self.resume_erasures()
     }

@@ -1,11 +1,12 @@
 use crate::codec::ContentAddress;
 use crate::grain::{StatusChange, Verification};
 use crate::ledger::Kind;
-use crate::policy::{self, Actor, Facts, Moment, Operation, Verdict};
+use crate::policy::{self, Actor, Facts, Operation, Rule, Verdict};
 
 use super::commit::{Frame, Writer};
-use super::entry::{StatusEntry, encode_denial, encode_review};
+use super::entry::{StatusEntry, encode_denial};
 use super::open::Inner;
+use super::review::encode_review;
 use super::{Error, Store};
 
 /// A change that policy must permit.
@@ -122,11 +123,7 @@ impl Inner {
         change: &Change<'_>,
         frame: &mut Frame,
     ) -> Result<(), Error> {
-        let now = self.options.clock.now();
-        let moment = Moment {
-            now: now.max(writer.last),
-            jumped: now.ms().saturating_sub(writer.last.ms()) > CLOCK_STEP_MAX_MS,
-        };
+        let moment = writer.floor.moment(self.options.clock.now());
         let operation = change.operation.name();
         match policy::decide(change.operation, &change.facts, &change.actor, moment) {
             Verdict::Allow => Ok(()),
@@ -134,19 +131,37 @@ impl Inner {
                 frame.record(Kind::Review, encode_review(change.target, operation)?);
                 Ok(())
             }
-            Verdict::Deny(rule) => {
-                let mut denial = Frame::default();
-                let body = encode_denial(change.target, operation, rule.name())?;
-                denial.record(Kind::Denial, body);
-                self.commit(writer, &denial)?;
-                Err(Error::Denied {
-                    address: *change.target,
-                    rule,
-                })
-            }
+            Verdict::Deny(rule) => self.deny(writer, change.target, operation, rule),
         }
+    }
+
+    /// Refuses, and records that it did.
+    pub(super) fn deny(
+        &self,
+        writer: &mut Writer,
+        target: &ContentAddress,
+        operation: &str,
+        rule: Rule,
+    ) -> Result<(), Error> {
+        let mut denial = Frame::default();
+        denial.deny(target, operation, rule)?;
+        self.commit(writer, &denial)?;
+        Err(Error::Denied {
+            address: *target,
+            rule,
+        })
     }
 }
 
-/// Ruling I21: a clock further ahead of the ledger than this is not believed by `timed` grains.
-const CLOCK_STEP_MAX_MS: i64 = 24 * 60 * 60 * 1000;
+impl Frame {
+    pub(super) fn deny(
+        &mut self,
+        target: &ContentAddress,
+        operation: &str,
+        rule: Rule,
+    ) -> Result<(), Error> {
+        let body = encode_denial(target, operation, rule.name())?;
+        self.record(Kind::Denial, body);
+        Ok(())
+    }
+}

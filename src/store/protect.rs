@@ -12,6 +12,8 @@ use super::{Error, Version};
 pub(super) struct Shield {
     protections: Vec<Protection>,
     retained_until: Option<Time>,
+    legal_hold: bool,
+    is_evidence: bool,
 }
 
 impl Shield {
@@ -21,7 +23,8 @@ impl Shield {
             protections: &self.protections,
             successor,
             retained_until: self.retained_until,
-            legal_hold: false,
+            legal_hold: self.legal_hold,
+            is_evidence: self.is_evidence,
         }
     }
 }
@@ -39,9 +42,9 @@ impl Inner {
         target: &Version,
         successor: Option<&Grain>,
     ) -> Result<Shield, Error> {
-        let mut protections = vec![Protection::of(&target.grain)];
+        let mut protections = vec![self.protection(&target.grain)];
         for link in self.chain(snapshot, row, target)? {
-            let protection = Protection::of(&link.grain);
+            let protection = self.protection(&link.grain);
             // OMS 23.7, bypass 3: what replaced a protected grain is protected like it.
             let reaches = link.is_earlier || protection.scope() == Scope::Lineage;
             if reaches && !protection.is_open() {
@@ -60,7 +63,7 @@ impl Inner {
             }
             let ancestor = self.grain_at(row, &address)?;
             pending.extend(ancestor.derived_from());
-            let protection = Protection::of(&ancestor);
+            let protection = self.protection(&ancestor);
             if protection.scope() == Scope::Subtree && !protection.is_open() {
                 protections.push(protection);
             }
@@ -68,7 +71,19 @@ impl Inner {
         Ok(Shield {
             protections,
             retained_until: policy::retained_until(&target.grain),
+            legal_hold: self.is_held(&target.grain.address()),
+            is_evidence: self.is_evidence(snapshot, &target.grain)?,
         })
+    }
+
+    /// Gathers what protects a grain that is not in the ledger yet: only its own policy reaches it.
+    pub(super) fn shield_of_new(&self, grain: &Grain) -> Shield {
+        Shield {
+            protections: vec![self.protection(grain)],
+            retained_until: policy::retained_until(grain),
+            legal_hold: false,
+            is_evidence: false,
+        }
     }
 
     /// Returns the other grains of the lineage that `target` belongs to.

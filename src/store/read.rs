@@ -32,7 +32,8 @@ impl Store {
     /// Returns a grain by its address; its bytes are checked against it.
     ///
     /// # Errors
-    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_INTEGRITY`.
+    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_INTEGRITY`; `ERR_CONSENT` in a namespace that
+    /// shows grains only under a consent.
     pub fn get(&self, address: &ContentAddress) -> Result<Option<Grain>, Error> {
         let snapshot = self.snapshot();
         for row in snapshot.candidates(address)?.iter() {
@@ -40,7 +41,11 @@ impl Store {
             let body = self.inner.ledger.read(row)?.body.into_owned();
             match Grain::from_stored(body, *address) {
                 Err(grain::Error::Integrity { .. }) => {}
-                read => return Ok(Some(read?)),
+                read => {
+                    let grain = read?;
+                    self.inner.refuse_reading(&snapshot, &grain)?;
+                    return Ok(Some(grain));
+                }
             }
         }
         Ok(None)

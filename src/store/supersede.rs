@@ -65,7 +65,12 @@ impl Store {
         inner.permit(&mut writer, &change, &mut frame)?;
         if inner.locate(&snapshot, &address)?.is_none() {
             inner.refuse_deleted(&address, false)?;
-            frame.grain(new);
+            if let Some(rule) = inner.refuse_terms(&snapshot, &frame, &new)? {
+                inner.deny(&mut writer, old, Operation::Supersede.name(), rule)?;
+            }
+            frame.grain(new.clone());
+            // The status entry below joins them.
+            inner.record_consequences(&snapshot, &mut frame, &new, None)?;
         }
         let status = StatusEntry {
             of: *old,

@@ -5,6 +5,11 @@ use grainstore::policy::{
     Actor, Facts, Mode, Moment, Operation, Protection, Rule, Verdict, decide,
 };
 
+mod clock;
+mod consent;
+mod goals;
+mod hold;
+mod review;
 mod signed;
 mod store;
 
@@ -32,6 +37,7 @@ fn facts(protections: &[Protection]) -> Facts<'_> {
         successor: None,
         retained_until: None,
         legal_hold: false,
+        is_evidence: false,
     }
 }
 
