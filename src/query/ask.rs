@@ -68,7 +68,10 @@ impl Store {
         let withheld = self.withheld(&snapshot)?;
         let accept = |row: u64| {
             let passes = rows.as_ref().is_none_or(|rows| rows.contains(row));
-            passes && !withheld.contains(row) && row < snapshot.watermark() && filter.shows(&snapshot, row)
+            passes
+                && !withheld.contains(row)
+                && row < snapshot.watermark()
+                && filter.shows(&snapshot, row)
         };
         let query = text::Query::parse(&nfc(text));
         let hits = self.text_view()?.search(&query, limit, &accept)?;

@@ -150,12 +150,7 @@ impl Inner {
         self.write(writer, frame, told)
     }
 
-    fn write(
-        &self,
-        writer: &mut Writer,
-        frame: &Frame,
-        told: Time,
-    ) -> Result<Range<u64>, Error> {
+    fn write(&self, writer: &mut Writer, frame: &Frame, told: Time) -> Result<Range<u64>, Error> {
         self.lock.check().inspect_err(|_| writer.halted = true)?;
         let now = told.max(writer.last);
         let bindings = frame.bindings(self)?;

@@ -305,6 +305,7 @@ impl Inner {
                 ..StatusChange::default()
             },
             justification: None,
+            is_imported: false,
         };
         frame.record(Kind::Status, status.encode()?);
         Ok(())
@@ -362,10 +363,9 @@ impl Inner {
         let mut at = 0;
         while let Some(newer) = all.get(at).copied() {
             at += 1;
-            for row in self.replaced_by(snapshot, &newer)? {
-                let earlier = self.version_at(snapshot, row)?.grain;
-                if seen.insert(row) && earlier.type_() == Type::Consent {
-                    all.push(earlier.address());
+            for (row, earlier) in self.replaced_by(snapshot, &newer)? {
+                if seen.insert(row) && self.grain_at(row, &earlier)?.type_() == Type::Consent {
+                    all.push(earlier);
                 }
             }
         }

@@ -12,6 +12,8 @@ pub(super) struct StatusEntry {
     pub(super) of: ContentAddress,
     pub(super) change: StatusChange,
     pub(super) justification: Option<String>,
+    /// Whether an import says so, and nobody here decided it.
+    pub(super) is_imported: bool,
 }
 
 impl StatusEntry {
@@ -33,6 +35,7 @@ impl StatusEntry {
         set("ct", change.contradicted.map(Value::Bool));
         set("lc", change.lifecycle.map(|state| state.name().into()));
         set("sj", self.justification.clone().map(Value::Text));
+        set("im", self.is_imported.then_some(Value::Bool(true)));
         encode(map)
     }
 
@@ -49,6 +52,7 @@ impl StatusEntry {
                 lifecycle: text("lc").and_then(Lifecycle::named),
             },
             justification: text("sj").map(str::to_owned),
+            is_imported: map.get("im").and_then(Value::as_bool) == Some(true),
         })
     }
 }

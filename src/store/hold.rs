@@ -104,20 +104,14 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::place_hold`].
-    pub fn lift_hold(
-        &self,
-        address: &ContentAddress,
-        mandate: Mandate<'_>,
-    ) -> Result<bool, Error> {
+    pub fn lift_hold(&self, address: &ContentAddress, mandate: Mandate<'_>) -> Result<bool, Error> {
         let inner = &*self.inner;
         let mandate = mandate.check()?;
         let mut writer = inner.lead_alone();
         let snapshot = inner.index.snapshot();
         let row = inner.locate(&snapshot, address)?;
         let row = row.ok_or(Error::NotFound { address: *address })?;
-        let holds_itself = inner
-            .protection(&inner.grain_at(row, address)?)
-            .can_hold();
+        let holds_itself = inner.protection(&inner.grain_at(row, address)?).can_hold();
         if !holds_itself && !inner.is_held(address) {
             return Ok(false);
         }

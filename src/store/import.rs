@@ -188,10 +188,14 @@ impl Batch<'_> {
     fn insert(&mut self, record: &Record) -> Result<(), Error> {
         let address = record.grain.address();
         let snapshot = self.inner.index.snapshot();
-        match self.inner.refuse_terms(&snapshot, &self.frame, &record.grain)? {
+        match self
+            .inner
+            .refuse_terms(&snapshot, &self.frame, &record.grain)?
+        {
             // OMS 8.10: a withdrawal holds, wherever the data comes from.
             Some(Rule::Consent) => {
-                self.frame.deny(&address, Operation::Import.name(), Rule::Consent)?;
+                self.frame
+                    .deny(&address, Operation::Import.name(), Rule::Consent)?;
                 self.summary.refused.push(interchange::Error::Format {
                     code: "ERR_CONSENT",
                     place: record.place.clone(),
@@ -216,8 +220,13 @@ impl Batch<'_> {
             }
             other => other?,
         }
+        for (parent, by) in self.inner.forks(&snapshot, &record.grain)? {
+            let message = format!("stored beside {by}, which replaced {parent} here");
+            self.summary.findings.push((record.place.clone(), message));
+        }
         self.frame.grain(record.grain.clone());
-        self.inner.record_consequences(&snapshot, &mut self.frame, &record.grain, None)?;
+        self.inner
+            .record_consequences(&snapshot, &mut self.frame, &record.grain, None)?;
         self.pending.insert(address);
         self.summary.inserted += 1;
         let mut change = record.status;
@@ -232,6 +241,7 @@ impl Batch<'_> {
                 of: address,
                 change,
                 justification: None,
+                is_imported: true,
             };
             self.frame.record(Kind::Status, status.encode()?);
         }

@@ -107,6 +107,7 @@ impl Store {
             of: *target,
             change,
             justification: justification.map(str::to_owned),
+            is_imported: false,
         };
         frame.record(Kind::Status, entry.encode()?);
         inner.commit(&mut writer, &frame)?;

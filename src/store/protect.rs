@@ -6,6 +6,7 @@ use crate::index::{Family, Snapshot};
 use crate::policy::{self, Facts, Protection, Scope};
 
 use super::open::Inner;
+use super::supersede::names;
 use super::{Error, Version};
 
 /// What protects a grain from being changed: its own policy first, then those that reach it.
@@ -92,13 +93,16 @@ impl Inner {
         let mut seen = BTreeSet::from([row]);
         let mut pending = Vec::new();
         let follow = |version: &Version, is_earlier: bool| -> Result<_, Error> {
-            let before = self.replaced_by(snapshot, &version.grain.address())?;
+            let mut before = self.replaced_by(snapshot, &version.grain.address())?;
+            // Ruling I18: an import may say of what it brings that something here replaced it, and
+            // must not protect that with a policy it never agreed to.
+            before.retain(|(_, earlier)| names(&version.grain, earlier));
             let next = version.status.superseded_by;
             let after = match next {
                 Some(next) => self.locate(snapshot, &next)?,
                 None => None,
             };
-            let before = before.into_iter().map(move |row| (row, is_earlier));
+            let before = before.into_iter().map(move |(row, _)| (row, is_earlier));
             Ok(before
                 .chain(after.map(|row| (row, false)))
                 .collect::<Vec<_>>())
@@ -118,18 +122,15 @@ impl Inner {
         Ok(links)
     }
 
-    /// Returns the rows of the grains that this one superseded.
+    /// Returns the grains that this one superseded, by row and address.
     pub(super) fn replaced_by(
         &self,
         snapshot: &Snapshot,
         address: &ContentAddress,
-    ) -> Result<Vec<u64>, Error> {
-        let mut rows = Vec::new();
-        for entry in snapshot
-            .pointing_at(Family::Lineage, address)
-            .rows()?
-            .iter()
-        {
+    ) -> Result<Vec<(u64, ContentAddress)>, Error> {
+        let mut replaced = Vec::new();
+        let entries = snapshot.pointing_at(Family::Lineage, address).rows()?;
+        for entry in entries.iter() {
             let earlier = self.status_entry(entry)?.of;
             let Some(row) = self.locate(snapshot, &earlier)? else {
                 continue;
@@ -137,10 +138,10 @@ impl Inner {
             // The index holds a hash of the address, and a later entry may say otherwise: ask the
             // grain itself.
             if self.status_at(snapshot, row)?.superseded_by == Some(*address) {
-                rows.push(row);
+                replaced.push((row, earlier));
             }
         }
-        Ok(rows)
+        Ok(replaced)
     }
 }
 

@@ -122,8 +122,10 @@ impl Store {
             if let Some(next) = version.status.superseded_by {
                 pending.extend(self.inner.locate(&snapshot, &next)?);
             }
-            let address = version.grain.address();
-            pending.extend(self.inner.replaced_by(&snapshot, &address)?);
+            let replaced = self
+                .inner
+                .replaced_by(&snapshot, &version.grain.address())?;
+            pending.extend(replaced.into_iter().map(|(row, _)| row));
             versions.insert(row, version);
         }
         Ok(versions.into_values().collect())

@@ -134,9 +134,9 @@ impl Store {
         let snapshot = self.snapshot();
         let mentions = snapshot.pointing_at(Family::Mentions, &grain.address());
         let reviews = self.inner.reviews_in(mentions.rows()?.iter())?;
-        let mut asked = reviews.values().filter(|review| {
-            review.operation == RELY && review.address == grain.address()
-        });
+        let mut asked = reviews
+            .values()
+            .filter(|review| review.operation == RELY && review.address == grain.address());
         Ok(!asked.any(|review| review.cleared.is_some()))
     }
 }

@@ -80,6 +80,7 @@ impl Store {
                 ..StatusChange::default()
             },
             justification: justification.map(str::to_owned),
+            is_imported: false,
         };
         frame.record(Kind::Status, status.encode()?);
         inner.commit(&mut writer, &frame)?;
@@ -89,21 +90,25 @@ impl Store {
 
 /// OMS 23.1, ruling I5: a superseding grain says what it supersedes.
 fn check_names(new: &Grain, old: &ContentAddress) -> Result<(), Error> {
-    let names = new.derived_from().any(|parent| parent == *old)
-        || (new.type_() == Type::Consent && new.link("prior_consent") == Some(*old));
     // A grain cannot replace itself; it could not name itself either.
-    if names && new.address() != *old {
+    if names(new, old) && new.address() != *old {
         Ok(())
     } else {
         Err(Error::NotDerived { address: *old })
     }
 }
 
+/// Returns whether a grain names another as what it may replace.
+pub(super) fn names(new: &Grain, old: &ContentAddress) -> bool {
+    new.derived_from().any(|parent| parent == *old)
+        || (new.type_() == Type::Consent && new.link("prior_consent") == Some(*old))
+}
+
 impl Inner {
     /// Returns whose signatures in `supersession_auth` agree that `new` replaces `old` in this very
     /// store (ruling I10); those that do not verify count for nothing. Nobody is asked over a
     /// network, so only a did:key can be checked.
-    fn signers(&self, new: &Grain, old: &ContentAddress) -> Result<Signers, Error> {
+    pub(super) fn signers(&self, new: &Grain, old: &ContentAddress) -> Result<Signers, Error> {
         if new.field("supersession_auth").is_none() {
             return Ok(Signers::default());
         }

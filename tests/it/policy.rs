@@ -7,6 +7,7 @@ use grainstore::policy::{
 
 mod clock;
 mod consent;
+mod forks;
 mod goals;
 mod hold;
 mod review;

@@ -53,6 +53,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         "Questions and files",
         &["query", "search", "import", "export"],
     ),
+    ("Protection", &["hold", "consent", "policy"]),
     ("Care", &["stats", "check", "compact", "backup", "restore"]),
     ("Without a store", &["validate", "grain", "did"]),
 ];

@@ -19,7 +19,10 @@ fn open(disk: &MemoryDisk, now: i64) -> (Store, Arc<SetClock>) {
         ballast_bytes: 0,
         ..options
     };
-    (Store::open_on(Arc::new(disk.clone()), options).unwrap(), clock)
+    (
+        Store::open_on(Arc::new(disk.clone()), options).unwrap(),
+        clock,
+    )
 }
 
 /// A belief that is open from this time on, in milliseconds.
@@ -63,7 +66,10 @@ fn a_leap_of_the_clock_opens_nothing_however_often_one_asks_or_opens_the_store()
         authority: " ",
         ..OPERATOR
     };
-    assert_eq!(store.accept_clock(nobody).unwrap_err().code(), "ERR_AUTHORITY");
+    assert_eq!(
+        store.accept_clock(nobody).unwrap_err().code(),
+        "ERR_AUTHORITY"
+    );
     assert!(denied(&store, &locked).is_some());
     store.accept_clock(OPERATOR).unwrap();
     assert!(!store.clock_state().is_doubted);
@@ -92,7 +98,13 @@ fn a_clock_that_goes_by_steps_is_followed() {
         clock.set(day * DAY);
     }
     assert_eq!(denied(&store, &locked), None);
-    assert!(store.index_snapshot().of_kind(Kind::Policy).next().is_none());
+    assert!(
+        store
+            .index_snapshot()
+            .of_kind(Kind::Policy)
+            .next()
+            .is_none()
+    );
 }
 
 #[test]

@@ -21,7 +21,10 @@ fn open(disk: &MemoryDisk, now: i64) -> (Store, Arc<SetClock>) {
         ballast_bytes: 0,
         ..options
     };
-    (Store::open_on(Arc::new(disk.clone()), options).unwrap(), clock)
+    (
+        Store::open_on(Arc::new(disk.clone()), options).unwrap(),
+        clock,
+    )
 }
 
 fn memory() -> Store {
@@ -57,7 +60,9 @@ fn sees(store: &Store, word: &str) -> bool {
     let found = store.search(word, &Filter::new(), 10).unwrap().total > 0;
     let all = Filter::new().with_superseded();
     let listed = store.query(&all, 100, None).unwrap().results;
-    let listed = listed.iter().any(|found| found.grain.text("object") == Some(word));
+    let listed = listed
+        .iter()
+        .any(|found| found.grain.text("object") == Some(word));
     assert_eq!(found, listed);
     found
 }
@@ -68,7 +73,9 @@ fn a_withdrawal_takes_effect_at_once_for_what_is_read_and_written() {
     let (store, _) = open(&disk, 1_000);
     let consent = store.put(grant()).unwrap();
     let tea = store.put(fact("tea", consent, "")).unwrap();
-    store.put(Draft::belief("bob", "likes", "milk").confidence(0.5)).unwrap();
+    store
+        .put(Draft::belief("bob", "likes", "milk").confidence(0.5))
+        .unwrap();
     assert!(sees(&store, "tea"));
     let withdrawn = store.put(withdrawal(consent)).unwrap();
     assert!(!sees(&store, "tea") && sees(&store, "milk"));
@@ -106,8 +113,12 @@ fn a_withdrawal_that_comes_before_its_grant_waits_for_it() {
     // In one batch, in either order.
     let other = consent(ALICE, r#","is_withdrawal":false,"jurisdiction":"eu""#);
     let other = other.finish(Default::default()).unwrap();
-    let away = withdrawal(other.address()).finish(Default::default()).unwrap();
-    let data = fact("cake", other.address(), "").finish(Default::default()).unwrap();
+    let away = withdrawal(other.address())
+        .finish(Default::default())
+        .unwrap();
+    let data = fact("cake", other.address(), "")
+        .finish(Default::default())
+        .unwrap();
     for batch in [
         [away.clone(), other.clone(), data.clone()],
         [other.clone(), away.clone(), data.clone()],
@@ -129,7 +140,9 @@ fn nobody_withdraws_the_consent_of_another() {
     let consent_of_alice = store.put(grant()).unwrap();
     store.put(fact("tea", consent_of_alice, "")).unwrap();
     let more = format!(r#","is_withdrawal":true,"prior_consent":"{consent_of_alice}""#);
-    store.put(consent("did:web:mallory.example", &more)).unwrap();
+    store
+        .put(consent("did:web:mallory.example", &more))
+        .unwrap();
     assert!(sees(&store, "tea"));
     assert!(store.status(&consent_of_alice).unwrap().is_current());
     assert_eq!(store.consent_due().unwrap(), []);
@@ -143,7 +156,9 @@ fn what_rests_on_a_withdrawn_consent_is_due_within_a_day_and_erased_by_a_run() {
     let locked = r#","invalidation_policy":{"mode":"locked"}"#;
     let tea = store.put(fact("tea", consent, cascade)).unwrap();
     let cake = store.put(fact("cake", consent, locked)).unwrap();
-    let other = store.put(Draft::belief("bob", "likes", "milk").confidence(0.5)).unwrap();
+    let other = store
+        .put(Draft::belief("bob", "likes", "milk").confidence(0.5))
+        .unwrap();
     assert_eq!(store.consent_due().unwrap(), []);
     clock.set(5_000);
     let withdrawn = store.put(withdrawal(consent)).unwrap();
@@ -155,8 +170,14 @@ fn what_rests_on_a_withdrawn_consent_is_due_within_a_day_and_erased_by_a_run() {
     assert_eq!(due[0].due_at.ms(), 5_000 + 24 * HOUR);
     assert_eq!(due[0].kept, None);
 
-    let nobody = Mandate { reason: "", ..OFFICE };
-    assert_eq!(store.consent_run(nobody).unwrap_err().code(), "ERR_AUTHORITY");
+    let nobody = Mandate {
+        reason: "",
+        ..OFFICE
+    };
+    assert_eq!(
+        store.consent_run(nobody).unwrap_err().code(),
+        "ERR_AUTHORITY"
+    );
     let done = store.consent_run(OFFICE).unwrap();
     assert_eq!((done.erased, done.kept), (vec![tea, cake], vec![]));
     assert!(!store.exists(&tea).unwrap() && store.exists(&other).unwrap());
@@ -194,7 +215,10 @@ fn holds_and_retention_win_over_a_withdrawal() {
     ];
     assert_eq!(kept(&store.consent_due().unwrap()), expected);
     let done = store.consent_run(OFFICE).unwrap();
-    assert_eq!((done.erased.len(), kept(&done.kept)), (0, expected.to_vec()));
+    assert_eq!(
+        (done.erased.len(), kept(&done.kept)),
+        (0, expected.to_vec())
+    );
     assert!(!sees(&store, "tea"), "kept is not shown");
     store.lift_hold(&own, OFFICE).unwrap();
     store.lift_hold(&placed, OFFICE).unwrap();
@@ -206,7 +230,10 @@ fn holds_and_retention_win_over_a_withdrawal() {
 fn the_deadline_is_a_month_at_most_and_on_record() {
     let disk = MemoryDisk::default();
     let (store, _) = open(&disk, 0);
-    assert_eq!(store.set_consent_deadline(721, OFFICE).unwrap_err().code(), "ERR_RANGE");
+    assert_eq!(
+        store.set_consent_deadline(721, OFFICE).unwrap_err().code(),
+        "ERR_RANGE"
+    );
     store.set_consent_deadline(720, OFFICE).unwrap();
     let consent = store.put(grant()).unwrap();
     store.put(fact("tea", consent, "")).unwrap();
@@ -226,12 +253,19 @@ fn a_renewed_consent_carries_what_rested_on_the_old_one_and_takes_it_along() {
     let more = format!(
         r#","is_withdrawal":false,"prior_consent":"{first}","supersession_justification":"renewed""#
     );
-    let second = store.supersede(&first, consent(ALICE, &more), None).unwrap();
+    let second = store
+        .supersede(&first, consent(ALICE, &more), None)
+        .unwrap();
     let cake = store.put(fact("cake", second, "")).unwrap();
     assert!(sees(&store, "tea"));
     store.supersede(&second, withdrawal(second), None).unwrap();
     assert!(!sees(&store, "tea") && !sees(&store, "cake"));
-    let mut due: Vec<_> = store.consent_due().unwrap().iter().map(|due| due.address).collect();
+    let mut due: Vec<_> = store
+        .consent_due()
+        .unwrap()
+        .iter()
+        .map(|due| due.address)
+        .collect();
     due.sort();
     let mut expected = [tea, cake];
     expected.sort();
@@ -268,7 +302,9 @@ fn a_namespace_may_demand_consent_for_writing_and_reading() {
     let disk = MemoryDisk::default();
     let (store, clock) = open(&disk, 1_000);
     let clinic = r#","namespace":"clinic:notes""#;
-    let before = store.put(Draft::event("ulcer").namespace("clinic")).unwrap();
+    let before = store
+        .put(Draft::event("ulcer").namespace("clinic"))
+        .unwrap();
     let both = Required {
         read: true,
         write: true,
@@ -284,26 +320,114 @@ fn a_namespace_may_demand_consent_for_writing_and_reading() {
         fact("gout", narrow, clinic),
         fact("gout", unknown, clinic),
         Draft::event("gout").namespace("clinic"),
-        Draft::event("gout").namespace("clinic").set("processing_basis", "contract"),
+        Draft::event("gout")
+            .namespace("clinic")
+            .set("processing_basis", "contract"),
     ] {
         assert_eq!(store.put(draft).unwrap_err().code(), "ERR_CONSENT");
     }
     let allowed = store.put(fact("gout", valid, clinic)).unwrap();
-    store.put(Draft::event("elsewhere").namespace("clinics")).unwrap();
+    store
+        .put(Draft::event("elsewhere").namespace("clinics"))
+        .unwrap();
     assert!(sees(&store, "gout"));
     assert_eq!(store.get(&before).unwrap_err().code(), "ERR_CONSENT");
     assert_eq!(store.search("ulcer", &Filter::new(), 10).unwrap().total, 0);
     assert!(store.get(&allowed).unwrap().is_some());
     clock.set(9_000);
     assert!(!sees(&store, "gout"));
-    assert_eq!(store.get(&allowed).unwrap_err().code(), "ERR_CONSENT", "the window has closed");
+    assert_eq!(
+        store.get(&allowed).unwrap_err().code(),
+        "ERR_CONSENT",
+        "the window has closed"
+    );
     assert!(store.put(fact("cough", valid, clinic)).is_err());
     drop(store);
     let (store, _) = open(&disk, 1_000);
     assert_eq!(store.required_consent(), [("clinic".to_owned(), both)]);
-    assert!(store.put(fact("cough", unknown, clinic)).is_err(), "it is in the ledger");
-    store.require_consent("clinic", Required::default(), OFFICE).unwrap();
+    assert!(
+        store.put(fact("cough", unknown, clinic)).is_err(),
+        "it is in the ledger"
+    );
+    store
+        .require_consent("clinic", Required::default(), OFFICE)
+        .unwrap();
     assert!(store.get(&before).unwrap().is_some());
     let recorded = store.index_snapshot().of_kind(Kind::Policy).rows().unwrap();
     assert_eq!(recorded.len(), 2);
+}
+
+#[test]
+fn a_consent_is_not_forgotten_with_what_it_rests_on() {
+    let store = memory();
+    let first = store.put(grant()).unwrap();
+    let more = format!(r#","is_withdrawal":false,"processing_basis":"{first}""#);
+    let resting = store.put(consent("did:web:bob.example", &more)).unwrap();
+    let tea = store.put(fact("tea", first, "")).unwrap();
+    store.put(withdrawal(first)).unwrap();
+    let done = store.consent_run(OFFICE).unwrap();
+    assert_eq!(done.erased, [tea]);
+    for kept in [first, resting] {
+        assert!(store.exists(&kept).unwrap());
+    }
+}
+
+#[test]
+fn a_namespace_is_its_name_and_not_its_hash() {
+    // OMS 3.1.1: the header has two bytes of the namespace's hash, and others have the same two.
+    let hash = |namespace: &str| {
+        let draft = Draft::event("x").namespace(namespace);
+        let grain = draft
+            .created_at(grainstore::Time::from_ms(1))
+            .finish(Default::default());
+        grain.unwrap().blob()[3..5].to_vec()
+    };
+    let wanted = hash("clinic");
+    let other = (0..)
+        .map(|n| format!("n{n}"))
+        .find(|name| hash(name) == wanted);
+    let other = other.unwrap();
+    let store = memory();
+    let both = Required {
+        read: true,
+        write: true,
+    };
+    store.require_consent("clinic", both, OFFICE).unwrap();
+    assert!(store.put(Draft::event("x").namespace("clinic")).is_err());
+    let free = store.put(Draft::event("x").namespace(&other)).unwrap();
+    assert!(store.get(&free).unwrap().is_some());
+    let found = store
+        .query(&Filter::new().namespace(&other), 10, None)
+        .unwrap();
+    assert_eq!(found.total, 1);
+}
+
+#[test]
+fn what_may_be_stored_and_read_does_not_hang_on_header_bits() {
+    // OMS 13.3: whoever wrote the header may have set its sensitivity to anything.
+    let store = memory();
+    let before = store
+        .put(Draft::event("ulcer").namespace("clinic"))
+        .unwrap();
+    let both = Required {
+        read: true,
+        write: true,
+    };
+    store.require_consent("clinic", both, OFFICE).unwrap();
+    let grain = Draft::event("gout").namespace("clinic");
+    let grain = grain
+        .created_at(grainstore::Time::from_ms(1))
+        .finish(Default::default());
+    let grain = grain.unwrap();
+    for sensitivity in 0..4 {
+        let mut blob = grain.blob().to_vec();
+        blob[1] = (blob[1] & 0x3f) | (sensitivity << 6);
+        let grain = grainstore::Grain::from_blob(blob, Default::default()).unwrap();
+        assert_eq!(
+            store.put(grain).unwrap_err().code(),
+            "ERR_CONSENT",
+            "{sensitivity}"
+        );
+    }
+    assert_eq!(store.get(&before).unwrap_err().code(), "ERR_CONSENT");
 }

@@ -15,7 +15,9 @@ fn goal(name: &str, state: &str, depends_on: &[String]) -> Draft {
 }
 
 fn move_to(store: &Store, old: ContentAddress, draft: Draft) -> ContentAddress {
-    store.supersede(&old, draft.derived_from(old), None).unwrap()
+    store
+        .supersede(&old, draft.derived_from(old), None)
+        .unwrap()
 }
 
 #[test]
@@ -29,7 +31,10 @@ fn a_goal_is_not_active_before_all_it_depends_on_is_satisfied() {
     assert_eq!(denied.code(), "ERR_DEPENDENCY");
     assert!(denied.to_string().contains("8.7"), "{denied}");
     let recorded = store.index_snapshot().of_kind(Kind::Denial).rows().unwrap();
-    assert_eq!((recorded.len(), store.stats().unwrap().entries), (1, entries + 1));
+    assert_eq!(
+        (recorded.len(), store.stats().unwrap().entries),
+        (1, entries + 1)
+    );
 
     // It may wait, and does not start by being superseded either.
     let waiting = store.put(goal("build", "suspended", &needs)).unwrap();
@@ -52,7 +57,13 @@ fn a_goal_that_is_unknown_failed_disputed_or_taken_up_again_is_not_satisfied() {
     move_to(&store, again, goal("c", "active", &[]));
     let disputed = store.put(goal("d", "satisfied", &[])).unwrap();
     store.contradict(&disputed, None).unwrap();
-    for one in [unknown, event, failed, again.to_string(), disputed.to_string()] {
+    for one in [
+        unknown,
+        event,
+        failed,
+        again.to_string(),
+        disputed.to_string(),
+    ] {
         let needs = [done.to_string(), one.clone()];
         let denied = store.put(goal("e", "active", &needs)).unwrap_err();
         assert_eq!(denied.code(), "ERR_DEPENDENCY", "{one}");
@@ -73,7 +84,11 @@ fn goals_of_one_batch_know_of_each_other() {
         let second = goal("build", "active", &needs).finish(Default::default());
         let batch = store.put_batch([first.clone(), second.unwrap()]);
         assert_eq!(batch.is_ok(), is_free, "{state}");
-        assert_eq!(store.exists(&first.address()).unwrap(), is_free, "all or none");
+        assert_eq!(
+            store.exists(&first.address()).unwrap(),
+            is_free,
+            "all or none"
+        );
     }
 }
 
@@ -90,5 +105,9 @@ fn an_imported_goal_that_starts_early_is_kept_and_told() {
     let reading = Reading::open(&path, None, &ReadOptions::default()).unwrap();
     let summary = store.import(reading).unwrap();
     assert_eq!(summary.inserted, 1);
-    assert!(summary.findings[0].1.contains("depends_on"), "{:?}", summary.findings);
+    assert!(
+        summary.findings[0].1.contains("depends_on"),
+        "{:?}",
+        summary.findings
+    );
 }

@@ -37,7 +37,11 @@ fn refusals(store: &Store, held: &ContentAddress) -> Vec<String> {
     for status in [Verification::Contested, Verification::Retracted] {
         errors.push(store.set_verification(held, status, Some("x")).unwrap_err());
     }
-    assert!(errors.iter().all(|error| error.code() == "ERR_INVALIDATION_DENIED"));
+    assert!(
+        errors
+            .iter()
+            .all(|error| error.code() == "ERR_INVALIDATION_DENIED")
+    );
     errors.iter().map(ToString::to_string).collect()
 }
 
@@ -60,7 +64,10 @@ fn a_legal_hold_keeps_a_grain_as_it_is_until_it_is_lifted_over_every_reopening()
     assert_eq!(store.holds().len(), 1, "as before an erasure");
 
     assert!(store.lift_hold(&held, COUNSEL).unwrap());
-    assert!(!store.lift_hold(&held, COUNSEL).unwrap(), "nothing is left to lift");
+    assert!(
+        !store.lift_hold(&held, COUNSEL).unwrap(),
+        "nothing is left to lift"
+    );
     drop(store);
     let store = open(&disk);
     assert_eq!(store.holds(), []);
@@ -74,12 +81,24 @@ fn holds_are_placed_and_lifted_by_somebody_for_a_reason() {
     let address = store.put(belief("900")).unwrap();
     for (reason, authority) in [("", "counsel"), ("Doe", " ")] {
         let mandate = Mandate { reason, authority };
-        assert_eq!(store.place_hold(&address, mandate).unwrap_err().code(), "ERR_AUTHORITY");
-        assert_eq!(store.lift_hold(&address, mandate).unwrap_err().code(), "ERR_AUTHORITY");
+        assert_eq!(
+            store.place_hold(&address, mandate).unwrap_err().code(),
+            "ERR_AUTHORITY"
+        );
+        assert_eq!(
+            store.lift_hold(&address, mandate).unwrap_err().code(),
+            "ERR_AUTHORITY"
+        );
     }
     let unknown = ContentAddress::of(b"nothing");
-    assert_eq!(store.place_hold(&unknown, COUNSEL).unwrap_err().code(), "ERR_NOT_FOUND");
-    assert_eq!(store.lift_hold(&unknown, COUNSEL).unwrap_err().code(), "ERR_NOT_FOUND");
+    assert_eq!(
+        store.place_hold(&unknown, COUNSEL).unwrap_err().code(),
+        "ERR_NOT_FOUND"
+    );
+    assert_eq!(
+        store.lift_hold(&unknown, COUNSEL).unwrap_err().code(),
+        "ERR_NOT_FOUND"
+    );
 }
 
 #[test]
@@ -98,9 +117,18 @@ fn lifting_a_hold_lifts_the_mode_of_the_grain_and_of_what_it_reaches() {
     let root = store.put(hold("subtree")).unwrap();
     let below = store.put(belief("900").derived_from(root)).unwrap();
     for address in [held, root, below] {
-        assert!(store.delete(&address, ASKED).unwrap_err().to_string().contains("hold"));
+        assert!(
+            store
+                .delete(&address, ASKED)
+                .unwrap_err()
+                .to_string()
+                .contains("hold")
+        );
     }
-    assert!(!store.lift_hold(&below, COUNSEL).unwrap(), "it is the root that holds");
+    assert!(
+        !store.lift_hold(&below, COUNSEL).unwrap(),
+        "it is the root that holds"
+    );
     assert!(store.lift_hold(&held, COUNSEL).unwrap());
     assert!(store.lift_hold(&root, COUNSEL).unwrap());
     drop(store);
