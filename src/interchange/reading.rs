@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::codec::Profile;
 use crate::grain::Time;
 
-use super::{Error, Format, Loss, Place, Record, aimem, jsonl, mg, omi, pam, provider};
+use super::{Error, ForeignId, Format, Loss, Place, Record, aimem, jsonl, mg, omi, pam, provider};
 
 /// Everything a file holds, read before any of it is stored.
 #[derive(Debug)]
@@ -20,6 +20,8 @@ pub struct Reading {
     pub findings: Vec<(Place, String)>,
     /// What records cannot carry.
     pub loss: Loss,
+    /// The export that this one goes on from (PAM 16).
+    pub base: Option<ForeignId>,
 }
 
 /// How files are read.
@@ -54,6 +56,7 @@ impl Reading {
             errors: Vec::new(),
             findings: Vec::new(),
             loss: Loss::default(),
+            base: None,
         };
         match format {
             Format::Mg => reading.read_mg(open(path)?),
@@ -154,6 +157,7 @@ impl Reading {
             Ok(import) => {
                 self.records = import.records;
                 self.loss = import.loss;
+                self.base = import.base;
                 let findings = import.findings.into_iter();
                 self.findings = findings
                     .map(|finding| (finding.place().clone(), finding.to_string()))

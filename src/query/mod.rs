@@ -8,6 +8,8 @@ mod cursor;
 mod envelope;
 mod export;
 mod filter;
+mod search;
+mod withheld;
 
 mod error;
 

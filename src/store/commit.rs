@@ -198,7 +198,7 @@ impl Inner {
         for item in &frame.items {
             match item {
                 Item::Grain(grain, _) if grain.type_() == Type::Consent => {
-                    self.standing.write().withheld = None;
+                    self.standing.write().resting = None;
                 }
                 Item::Record(kind @ (Kind::Hold | Kind::ConsentEffect | Kind::Policy), body) => {
                     self.standing.write().apply(now, *kind, body);
@@ -243,34 +243,25 @@ impl Shared {
         let mut admitted = Admitted::IsHere;
         for (index, ready) in grains.into_iter().enumerate() {
             let address = ready.grain.address();
-            let found = store.locate(&snapshot, &address);
-            let is_new = match found {
-                Ok(found) => found.is_none(),
-                Err(error) => {
-                    self.undo(before);
-                    return Err(Error::batch(index, error));
-                }
-            };
             if self.pending.contains_key(&address) {
                 // Acknowledged with the frame that has the first copy, and not before.
                 admitted = Admitted::Waits;
-            } else if is_new {
-                let pending = |address: &ContentAddress| self.grain(address);
-                let refused = store.refuse_deleted(&address, ready.again).and_then(|()| {
-                    let Ready {
-                        grain, harmless, ..
-                    } = &ready;
-                    store.refuse_implied_supersession(grain, harmless, &pending)
-                });
-                let taken = refused.and_then(|()| self.take(store, &snapshot, ready, moment));
-                if let Err(error) = taken {
-                    self.undo(before);
-                    if let Error::Denied { address, rule } = &error {
-                        self.frame.deny(address, "put", *rule)?;
-                    }
-                    return Err(Error::batch(index, error));
+                continue;
+            }
+            let taken = match self.is_wanted(store, &snapshot, &ready) {
+                Ok(true) => {
+                    admitted = Admitted::Waits;
+                    self.take(store, &snapshot, ready, moment)
                 }
-                admitted = Admitted::Waits;
+                Ok(false) => Ok(()),
+                Err(error) => Err(error),
+            };
+            if let Err(error) = taken {
+                self.undo(before);
+                if let Error::Denied { address, rule } = &error {
+                    self.frame.deny(address, "put", *rule)?;
+                }
+                return Err(Error::batch(index, error));
             }
         }
         Ok(admitted)
@@ -296,6 +287,18 @@ impl Shared {
             store.record_consequences(snapshot, &mut self.frame, &grain, Some(moment))?;
         }
         Ok(())
+    }
+
+    /// Returns whether a grain is new, and refuses one that may not come in.
+    fn is_wanted(&self, store: &Inner, snapshot: &Snapshot, ready: &Ready) -> Result<bool, Error> {
+        let address = ready.grain.address();
+        if store.locate(snapshot, &address)?.is_some() {
+            return Ok(false);
+        }
+        store.refuse_deleted(&address, ready.again)?;
+        let pending = |address: &ContentAddress| self.grain(address);
+        store.refuse_implied_supersession(&ready.grain, &ready.harmless, &pending)?;
+        Ok(true)
     }
 
     fn grain(&self, address: &ContentAddress) -> Option<&Grain> {

@@ -374,8 +374,8 @@ impl Inner {
 
     /// Returns the rows that no question shows: what rests on withdrawn consents, and what lacks a
     /// consent in namespaces that demand one for reading.
-    fn withheld(&self, snapshot: &Snapshot) -> Result<Arc<Rows>, Error> {
-        let known = self.standing.read().withheld.clone();
+    fn unconsented(&self, snapshot: &Snapshot) -> Result<Arc<Rows>, Error> {
+        let known = self.standing.read().resting.clone();
         let withdrawn = match known {
             Some(known) => known,
             None => {
@@ -384,7 +384,7 @@ impl Inner {
                     rows.extend(resting.iter());
                 }
                 let rows = Arc::new(Rows::from_iter(rows));
-                self.standing.write().withheld = Some(Arc::clone(&rows));
+                self.standing.write().resting = Some(Arc::clone(&rows));
                 rows
             }
         };
@@ -454,8 +454,8 @@ impl Inner {
 }
 
 impl Store {
-    pub(crate) fn withheld(&self, snapshot: &Snapshot) -> Result<Arc<Rows>, Error> {
-        self.inner.withheld(snapshot)
+    pub(crate) fn unconsented(&self, snapshot: &Snapshot) -> Result<Arc<Rows>, Error> {
+        self.inner.unconsented(snapshot)
     }
 }
 

@@ -105,6 +105,37 @@ pub(super) fn encode_exportable(
     ]))
 }
 
+/// Whether a grain contradicts another of its foreign name.
+pub(super) fn encode_conflict(
+    of: &ContentAddress,
+    conflict: bool,
+) -> Result<Vec<u8>, codec::Error> {
+    encode(Map::from_iter([
+        ("a", bytes(of)),
+        ("cf", Value::Bool(conflict)),
+    ]))
+}
+
+/// A mark of one grain; what it does not say stays as it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FlagEntry {
+    pub(super) of: ContentAddress,
+    pub(super) exportable: Option<bool>,
+    pub(super) conflict: Option<bool>,
+}
+
+impl FlagEntry {
+    pub(super) fn decode(body: &[u8]) -> Option<Self> {
+        let map = decode(body)?;
+        let flag = |key: &str| map.get(key).and_then(Value::as_bool);
+        Some(Self {
+            of: address(&map, "a")?,
+            exportable: flag("ex"),
+            conflict: flag("cf"),
+        })
+    }
+}
+
 /// A refused operation: the rule that spoke, and nothing of what was to be written.
 pub(super) fn encode_denial(
     of: &ContentAddress,
@@ -121,7 +152,7 @@ pub(super) fn encode_denial(
 /// An import that is complete: what format, and how many records came of it.
 pub(super) fn encode_import(
     format: &str,
-    counts: [(&str, u64); 4],
+    counts: [(&str, u64); 5],
 ) -> Result<Vec<u8>, codec::Error> {
     let mut map = Map::from_iter([("f", format)]);
     for (name, count) in counts {

@@ -38,6 +38,12 @@ pub enum Error {
         /// The address asked for.
         address: ContentAddress,
     },
+    /// A grain that no import contradicts, or no longer.
+    #[error("{address} is in no conflict")]
+    NoConflict {
+        /// The grain to be kept.
+        address: ContentAddress,
+    },
     /// The grain is no longer the head of its lineage (ruling I17).
     #[error("{address} is superseded already, by {by}")]
     Conflict {
@@ -159,7 +165,7 @@ impl Error {
             Self::Grain(source) => source.code(),
             Self::Batch { source, .. } => source.code(),
             Self::Shared(source) => source.code(),
-            Self::NotFound { .. } => "ERR_NOT_FOUND",
+            Self::NotFound { .. } | Self::NoConflict { .. } => "ERR_NOT_FOUND",
             Self::Conflict { .. } | Self::NotCurrent { .. } => "ERR_CONFLICT",
             Self::NotDerived { .. } => "ERR_SCHEMA",
             Self::Denied {

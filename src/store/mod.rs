@@ -52,7 +52,7 @@ pub use error::Error;
 pub use floor::ClockState;
 pub use heads::{Fork, Heads};
 pub use hold::Hold;
-pub use import::{Conflict, Summary};
+pub use import::{Conflict, Conflicting, Denied, Summary};
 pub use mandate::{Decided, Mandate};
 pub use open::{Opened, Store};
 pub use options::{Clock, Create, Durability, Options, SystemClock};

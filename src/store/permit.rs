@@ -1,5 +1,5 @@
 use crate::codec::ContentAddress;
-use crate::grain::{StatusChange, Verification};
+use crate::grain::{Status, StatusChange, Verification};
 use crate::ledger::Kind;
 use crate::policy::{self, Actor, Facts, Operation, Rule, Verdict};
 
@@ -72,13 +72,12 @@ impl Store {
         operation: Operation,
         target: &ContentAddress,
         justification: Option<&str>,
-        change: impl FnOnce(&crate::grain::Status, &Writer) -> Option<StatusChange>,
+        change: impl FnOnce(&Status, &Writer) -> Option<StatusChange>,
     ) -> Result<(), Error> {
         let inner = &*self.inner;
         let mut writer = inner.lead_alone();
         let snapshot = inner.index.snapshot();
-        let row = inner.locate(&snapshot, target)?;
-        let row = row.ok_or(Error::NotFound { address: *target })?;
+        let row = inner.row_of(&snapshot, target)?;
         let version = inner.version_at(&snapshot, row)?;
         let Some(change) = change(&version.status, &writer) else {
             return Ok(());
@@ -124,9 +123,8 @@ impl Inner {
         change: &Change<'_>,
         frame: &mut Frame,
     ) -> Result<(), Error> {
-        let moment = writer.floor.moment(self.options.clock.now());
         let operation = change.operation.name();
-        match policy::decide(change.operation, &change.facts, &change.actor, moment) {
+        match self.verdict(writer, change) {
             Verdict::Allow => Ok(()),
             Verdict::Review => {
                 frame.record(Kind::Review, encode_review(change.target, operation)?);
@@ -151,6 +149,22 @@ impl Inner {
             address: *target,
             rule,
         })
+    }
+
+    /// Asks the policy what it would say, and records nothing.
+    pub(super) fn would_permit(&self, writer: &Writer, change: &Change<'_>) -> Result<(), Error> {
+        match self.verdict(writer, change) {
+            Verdict::Allow | Verdict::Review => Ok(()),
+            Verdict::Deny(rule) => Err(Error::Denied {
+                address: *change.target,
+                rule,
+            }),
+        }
+    }
+
+    fn verdict(&self, writer: &Writer, change: &Change<'_>) -> Verdict {
+        let moment = writer.floor.moment(self.options.clock.now());
+        policy::decide(change.operation, &change.facts, &change.actor, moment)
     }
 }
 

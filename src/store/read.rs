@@ -73,8 +73,7 @@ impl Store {
     /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn status(&self, address: &ContentAddress) -> Result<Status, Error> {
         let snapshot = self.snapshot();
-        let row = self.inner.locate(&snapshot, address)?;
-        let row = row.ok_or(Error::NotFound { address: *address })?;
+        let row = self.inner.row_of(&snapshot, address)?;
         self.inner.status_at(&snapshot, row)
     }
 
@@ -110,8 +109,7 @@ impl Store {
     /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn history(&self, address: &ContentAddress) -> Result<Vec<Version>, Error> {
         let snapshot = self.snapshot();
-        let start = self.inner.locate(&snapshot, address)?;
-        let start = start.ok_or(Error::NotFound { address: *address })?;
+        let start = self.inner.row_of(&snapshot, address)?;
         let mut versions = BTreeMap::new();
         let mut pending = vec![start];
         while let Some(row) = pending.pop() {
@@ -200,14 +198,26 @@ impl Inner {
         snapshot: &Snapshot,
         name: [&str; 3],
     ) -> Result<Option<ContentAddress>, Error> {
-        for row in snapshot.foreign(name).rows()?.iter().rev() {
+        Ok(self.named(snapshot, name)?.pop())
+    }
+
+    /// Returns the addresses that a foreign name was given to, each once, the newest last.
+    pub(super) fn named(
+        &self,
+        snapshot: &Snapshot,
+        name: [&str; 3],
+    ) -> Result<Vec<ContentAddress>, Error> {
+        let mut addresses = Vec::new();
+        for row in snapshot.foreign(name).rows()?.iter() {
             let body = self.ledger.read(row)?.body;
             let alias = super::entry::AliasEntry::decode(&body)
                 .ok_or_else(|| Error::damaged(format!("entry {row}"), "not an alias"))?;
+            // The index holds a hash of the name.
             if alias.name() == name {
-                return Ok(Some(alias.of));
+                addresses.retain(|known| *known != alias.of);
+                addresses.push(alias.of);
             }
         }
-        Ok(None)
+        Ok(addresses)
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct Standing {
     /// How long after a withdrawal what rests on it may stay, where the store says.
     pub(super) deadline_ms: Option<i64>,
     /// Rows that rest on withdrawn consents; none until somebody asks.
-    pub(super) withheld: Option<Arc<Rows>>,
+    pub(super) resting: Option<Arc<Rows>>,
 }
 
 impl Standing {
@@ -42,7 +42,7 @@ impl Standing {
                         by: withdrawal,
                         at: time,
                     });
-                    self.withheld = None;
+                    self.resting = None;
                 }
             }
             Kind::Policy => read_required(body, self),

@@ -20,6 +20,7 @@ mod jq;
 mod jsonl;
 mod ledger;
 mod lifecycle;
+mod merge;
 mod mg;
 mod model;
 mod omi;

@@ -6,9 +6,9 @@ use clap::{FromArgMatches, Parser, Subcommand};
 use serde_json::json;
 
 use crate::commands::{
-    Backup, Check, Compact, Completions, ConsentTool, Contradict, Delete, Demo, DidTool, Exists,
-    Export, Get, GrainTool, History, HoldTool, Import, Init, List, PolicyTool, Put, Query, Restore,
-    Search, Stats, Status, Supersede, Validate,
+    Backup, Check, Compact, Completions, Conflicts, ConsentTool, Contradict, Delete, Demo, DidTool,
+    Exists, Export, Get, GrainTool, History, HoldTool, Import, Init, List, PolicyTool, Put, Query,
+    Restore, Search, Stats, Status, Supersede, Validate,
 };
 use crate::exit::Exit;
 use crate::help;
@@ -59,6 +59,7 @@ enum Command {
     Consent(ConsentTool),
     Hold(HoldTool),
     Policy(PolicyTool),
+    Conflicts(Conflicts),
     Grain(GrainTool),
     Did(DidTool),
     Validate(Validate),
@@ -125,6 +126,7 @@ impl Command {
             Self::Consent(command) => command.run(session),
             Self::Hold(command) => command.run(session),
             Self::Policy(command) => command.run(session),
+            Self::Conflicts(command) => command.run(session),
             Self::Grain(command) => command.run(session),
             Self::Did(command) => command.run(session),
             Self::Validate(command) => command.run(session),

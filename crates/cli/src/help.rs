@@ -51,7 +51,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     (
         "Questions and files",
-        &["query", "search", "import", "export"],
+        &["query", "search", "import", "export", "conflicts"],
     ),
     ("Protection", &["hold", "consent", "policy"]),
     ("Care", &["stats", "check", "compact", "backup", "restore"]),
