@@ -3,6 +3,7 @@ use std::io::BufReader;
 use std::path::Path;
 
 use crate::codec::Profile;
+use crate::crypto::Resolver;
 use crate::grain::Time;
 
 use super::{Error, ForeignId, Format, Loss, Place, Record, aimem, jsonl, mg, omi, pam, provider};
@@ -69,6 +70,20 @@ impl Reading {
             Format::Omi | Format::OmiJsonl => reading.read_omi(&bytes(path)?, options),
         }
         Ok(reading)
+    }
+
+    /// Checks the signatures of signed grains; those that do not verify become errors.
+    pub fn verify_signatures(&mut self, resolver: &dyn Resolver) {
+        let errors = &mut self.errors;
+        self.records.retain(|record| {
+            if !record.grain.is_signed() {
+                return true;
+            }
+            let verified = record.grain.verify_signature(resolver);
+            let place = record.place.clone();
+            let refused = verified.map_err(|source| Error::Signature { place, source });
+            refused.map_err(|error| errors.push(error)).is_ok()
+        });
     }
 
     fn read_mg(&mut self, file: File) {

@@ -61,6 +61,10 @@ pub(crate) fn settled(
     replaces: Option<ContentAddress>,
     profile: Profile,
 ) -> Result<Option<Grain>, grain::Error> {
+    if grain.is_signed() {
+        // What its author signed stays what it is.
+        return Ok(None);
+    }
     let mut changed = replaces.is_some();
     let mut draft = Draft::new(grain.type_()).encoding(grain.encoding());
     for (name, value) in grain.fields().iter() {

@@ -84,6 +84,9 @@ pub(super) fn count_lost(grain: &Grain, said: &[&str], loss: &mut Loss) {
             loss.count(name);
         }
     }
+    if grain.is_signed() {
+        loss.count("signature");
+    }
 }
 
 /// The name and the version of what writes.

@@ -11,6 +11,7 @@ mod consent;
 mod goal;
 mod retention;
 mod supersession;
+mod trust;
 
 pub use consent::{Consented, holds};
 pub use decide::{Actor, Facts, Moment, Operation, Verdict, decide};
@@ -20,3 +21,4 @@ pub use protection::{Protection, Scope};
 pub use retention::retained_until;
 pub use rule::Rule;
 pub use supersession::implies_supersession;
+pub use trust::{Doubt, Trust, TrustRule, Trusts};

@@ -297,12 +297,17 @@ struct Chosen {
     status: Status,
 }
 
+/// Returns how long a grain is as it travels; one that must not is refused when its turn comes.
+fn delivered_len(grain: &Grain) -> u32 {
+    u32::try_from(grain.delivery_len().unwrap_or_default()).unwrap_or(u32::MAX)
+}
+
 impl Chosen {
     fn of(grain: &Grain, status: Status) -> Self {
         Self {
             created_at: grain.created_at(),
             address: grain.address(),
-            len: u32::try_from(grain.blob().len()).unwrap_or(u32::MAX),
+            len: delivered_len(grain),
             status,
         }
     }

@@ -12,6 +12,7 @@ use crate::ledger::{self, Binding, Kind, NewEntry};
 use crate::policy::Moment;
 
 use super::consent::{Effect, has_consequences};
+use super::entry::SignatureEntry;
 use super::floor::Floor;
 use super::open::Inner;
 use super::turns::{Answer, Asked, Turn, Turns};
@@ -29,6 +30,8 @@ pub(super) struct Ready {
     pub(super) harmless: Vec<ContentAddress>,
     /// Whether it may come back after it was deleted.
     pub(super) again: bool,
+    /// The entry that goes behind a signed grain.
+    pub(super) signature: Option<Vec<u8>>,
 }
 
 /// What only the writer knows.
@@ -211,7 +214,9 @@ impl Inner {
 
 impl Ready {
     fn weight(&self) -> usize {
-        self.grain.blob().len() + PER_ENTRY
+        let signature = self.signature.as_ref();
+        let signature = signature.map_or(0, |body| body.len() + PER_ENTRY);
+        self.grain.blob().len() + PER_ENTRY + signature
     }
 }
 
@@ -296,6 +301,7 @@ impl Shared {
             return Ok(false);
         }
         store.refuse_deleted(&address, ready.again)?;
+        store.refuse_untrusted(&ready.grain)?;
         let pending = |address: &ContentAddress| self.grain(address);
         store.refuse_implied_supersession(&ready.grain, &ready.harmless, &pending)?;
         Ok(true)
@@ -329,8 +335,11 @@ pub(super) enum Item {
 }
 
 impl Frame {
-    pub(super) fn grain(&mut self, grain: Grain) {
-        self.items.push(Item::Grain(Box::new(grain), None));
+    /// Adds a grain, and behind it its signature if it has one: the frame holds both or neither.
+    pub(super) fn grain(&mut self, grain: Grain) -> Result<(), Error> {
+        let signature = SignatureEntry::of(&grain)?;
+        self.push(grain, None, signature);
+        Ok(())
     }
 
     pub(super) fn record(&mut self, kind: Kind, body: Vec<u8>) {
@@ -350,8 +359,15 @@ impl Frame {
         self.effects.retain(|effect| effect.place <= before);
     }
 
-    fn ready(&mut self, Ready { grain, binding, .. }: Ready) {
-        self.items.push(Item::Grain(Box::new(grain), Some(binding)));
+    fn ready(&mut self, ready: Ready) {
+        self.push(ready.grain, Some(ready.binding), ready.signature);
+    }
+
+    fn push(&mut self, grain: Grain, binding: Option<Binding>, signature: Option<Vec<u8>>) {
+        self.items.push(Item::Grain(Box::new(grain), binding));
+        if let Some(body) = signature {
+            self.record(Kind::Signature, body);
+        }
     }
 
     /// Returns what binds each body, made now where it was not made before.

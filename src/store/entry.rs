@@ -4,7 +4,7 @@
 //! Readers pass over keys they do not know, so that later versions may add some.
 
 use crate::codec::{self, Canonical, ContentAddress, Encoding, Map, Profile, Value};
-use crate::grain::{Lifecycle, StatusChange, Time, Verification};
+use crate::grain::{Grain, Lifecycle, StatusChange, Time, Verification};
 
 /// A change of the status of one grain.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,6 +91,34 @@ impl AliasEntry {
 
     pub(super) fn name(&self) -> [&str; 3] {
         [&self.format, &self.scope, &self.id]
+    }
+}
+
+/// The signature of the grain in the entry before it: a COSE_Sign1 without its payload.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct SignatureEntry {
+    pub(super) of: ContentAddress,
+    pub(super) envelope: Vec<u8>,
+}
+
+impl SignatureEntry {
+    /// Returns the entry that goes behind a grain, if it is signed.
+    pub(super) fn of(grain: &Grain) -> Result<Option<Vec<u8>>, codec::Error> {
+        let body = |envelope: &[u8]| {
+            encode(Map::from_iter([
+                ("a", bytes(&grain.address())),
+                ("sig", Value::Bytes(envelope.to_vec())),
+            ]))
+        };
+        grain.envelope().map(body).transpose()
+    }
+
+    pub(super) fn decode(body: &[u8]) -> Option<Self> {
+        let map = decode(body)?;
+        Some(Self {
+            of: address(&map, "a")?,
+            envelope: map.get("sig")?.as_bytes()?.to_vec(),
+        })
     }
 }
 

@@ -101,6 +101,20 @@ pub enum Error {
         /// The grain that was deleted.
         address: ContentAddress,
     },
+    /// Its signer, or whoever puts it without a signature, may not write it here.
+    #[error("{address} is not stored: {reason}")]
+    Untrusted {
+        /// The grain.
+        address: ContentAddress,
+        /// Why.
+        reason: &'static str,
+    },
+    /// A rule of trust that would say more than anybody means.
+    #[error("not a rule of trust: {reason}")]
+    Trust {
+        /// What is wrong with it.
+        reason: &'static str,
+    },
     /// There is no store at the path.
     #[error("{path} is not a grainstore: {reason}")]
     NotAStore {
@@ -185,6 +199,8 @@ impl Error {
             Self::NoReview { .. } => "ERR_REVIEW",
             Self::Deadline { .. } => "ERR_RANGE",
             Self::Erased { .. } => "ERR_ERASED",
+            Self::Untrusted { .. } => "ERR_UNTRUSTED",
+            Self::Trust { .. } => "ERR_TRUST",
             Self::NotAStore { .. } => "ERR_NOT_A_STORE",
             Self::Exists { .. } => "ERR_STORE_EXISTS",
             Self::OtherStore { .. } => "ERR_BACKUP_DIVERGED",

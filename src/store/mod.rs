@@ -30,10 +30,12 @@ mod repair;
 mod replay;
 mod restore;
 mod review;
+mod signature;
 mod standing;
 mod stats;
 mod supersede;
 mod text_view;
+mod trust;
 mod turns;
 mod write;
 
@@ -60,4 +62,5 @@ pub use read::{Page, Version};
 pub use restore::{Restored, Until};
 pub use review::Review;
 pub use stats::Stats;
+pub use trust::Signature;
 pub use write::NewGrain;

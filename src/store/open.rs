@@ -7,6 +7,7 @@ use parking_lot::{Mutex, RwLock};
 use crate::grain::Time;
 use crate::index::{Index, Snapshot};
 use crate::ledger::{Ballast, Disk, FileDisk, Known, Ledger, Lock, MemoryDisk, Torn};
+use crate::policy::Trusts;
 use crate::text::{self, Text};
 
 use super::commit::{Queue, Writer};
@@ -48,6 +49,8 @@ pub(super) struct Inner {
     pub(super) standing: RwLock<Standing>,
     /// Whether anything was ever deleted, so that puts need to ask whether it was this.
     pub(super) has_tombstones: AtomicBool,
+    /// Whom the operator trusts: the fold of the trust entries.
+    pub(super) trusts: RwLock<Trusts>,
     pub(super) ballast: Ballast,
     pub(super) opened: Opened,
     pub(super) lock: Lock,
@@ -181,6 +184,7 @@ impl Store {
             turns: Queue::default(),
             standing: RwLock::default(),
             has_tombstones: AtomicBool::new(false),
+            trusts: RwLock::default(),
             ballast,
             opened,
             lock,
@@ -222,6 +226,7 @@ impl Inner {
     /// Brings the index, the writer and the text view to where the ledger is.
     fn recover(&self) -> Result<(), Error> {
         self.replay()?;
+        self.recover_trust()?;
         if let Some(last) = self.ledger.len().checked_sub(1) {
             let last = Time::from_ms(self.ledger.read(last)?.header.time_ms);
             let mut writer = self.writer.lock();

@@ -6,7 +6,7 @@ use crate::index::Snapshot;
 
 use super::entry::StatusEntry;
 use super::open::Inner;
-use super::{Error, Store};
+use super::{Error, Signature, Store};
 
 /// A stretch of a listing, and where the next one begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub struct Version {
     pub status: Status,
     /// When it was stored here.
     pub stored_at: Time,
+    /// Who signed it, if it is signed, and how far that is to be believed.
+    pub signature: Option<Signature>,
 }
 
 impl Store {
@@ -44,7 +46,7 @@ impl Store {
                 read => {
                     let grain = read?;
                     self.inner.refuse_reading(&snapshot, &grain)?;
-                    return Ok(Some(grain));
+                    return self.inner.with_signature(row, grain).map(Some);
                 }
             }
         }
@@ -185,10 +187,13 @@ impl Inner {
 
     pub(super) fn version_at(&self, snapshot: &Snapshot, row: u64) -> Result<Version, Error> {
         let entry = self.ledger.read(row)?;
+        // The ledger has proven the body against its commitment.
+        let grain = Grain::from_proven(entry.body.into_owned())?;
+        let grain = self.with_signature(row, grain)?;
         Ok(Version {
             stored_at: Time::from_ms(entry.header.time_ms),
-            // The ledger has proven the body against its commitment.
-            grain: Grain::from_proven(entry.body.into_owned())?,
+            signature: self.signature_of(&grain),
+            grain,
             status: self.status_at(snapshot, row)?,
         })
     }

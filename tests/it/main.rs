@@ -31,6 +31,7 @@ mod provider;
 mod random;
 mod sample;
 mod signature_suites;
+mod signed;
 mod signing;
 mod statement;
 mod store;

@@ -310,7 +310,7 @@ fn damage_under_a_checksum_that_fits_never_shows_a_wrong_grain() {
 }
 
 #[test]
-fn a_grain_in_a_signature_is_named_and_does_not_hide_the_others() {
+fn a_signature_that_is_none_does_not_hide_the_other_grains() {
     let grains = [grain(1, "a"), grain(2, "b"), grain(3, "c")];
     for head in [0x84, 0xd2] {
         let mut raw = Raw::of(&grains);
@@ -318,7 +318,7 @@ fn a_grain_in_a_signature_is_named_and_does_not_hide_the_others() {
         raw.region[middle] = head;
         let report = Archive::verify(Cursor::new(raw.bytes()), ReadOptions::default());
         assert_eq!((report.grains, report.refused), (2, 1));
-        assert_eq!(report.findings[0].code(), "ERR_UNSUPPORTED");
+        assert_eq!(report.findings[0].code(), "ERR_CORRUPT");
         let mut last = Raw {
             flags: 0b1_0000,
             manifest: vec![0x80],
@@ -326,7 +326,7 @@ fn a_grain_in_a_signature_is_named_and_does_not_hide_the_others() {
         };
         let at = usize::try_from(last.offsets[2]).unwrap() - 28;
         last.region[at] = head;
-        assert_eq!(last.code(), "ERR_UNSUPPORTED");
+        assert_eq!(last.code(), "ERR_CORRUPT");
     }
 }
 
@@ -421,7 +421,11 @@ fn a_grain_that_is_not_what_was_planned_is_not_written() {
         );
         assert_eq!(result.unwrap_err().code(), code);
     }
-    for flag in [Flags::SIGNED, Flags::ENCRYPTED, Flags::COMPRESSED] {
+    for (flag, code) in [
+        (Flags::SIGNED, "ERR_SIGNED_MISMATCH"),
+        (Flags::ENCRYPTED, "ERR_UNSUPPORTED"),
+        (Flags::COMPRESSED, "ERR_UNSUPPORTED"),
+    ] {
         let mut blob = a.blob().to_vec();
         blob[1] |= flag.bits();
         let address = ContentAddress::of(&blob);
@@ -433,7 +437,7 @@ fn a_grain_that_is_not_what_was_planned_is_not_written() {
             WriteOptions::default(),
             give(flagged),
         );
-        assert_eq!(result.unwrap_err().code(), "ERR_UNSUPPORTED");
+        assert_eq!(result.unwrap_err().code(), code);
     }
 }
 

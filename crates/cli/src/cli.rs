@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::commands::{
     Backup, Check, Compact, Completions, Conflicts, ConsentTool, Contradict, Delete, Demo, DidTool,
     Exists, Export, Get, GrainTool, History, HoldTool, Import, Init, List, PolicyTool, Put, Query,
-    Restore, Search, Stats, Status, Supersede, Validate,
+    Restore, Search, Stats, Status, Supersede, TrustTool, Validate,
 };
 use crate::exit::Exit;
 use crate::help;
@@ -62,6 +62,7 @@ enum Command {
     Conflicts(Conflicts),
     Grain(GrainTool),
     Did(DidTool),
+    Trust(TrustTool),
     Validate(Validate),
     Stats(Stats),
     Check(Check),
@@ -129,6 +130,7 @@ impl Command {
             Self::Conflicts(command) => command.run(session),
             Self::Grain(command) => command.run(session),
             Self::Did(command) => command.run(session),
+            Self::Trust(command) => command.run(session),
             Self::Validate(command) => command.run(session),
             Self::Stats(command) => command.run(session),
             Self::Check(command) => command.run(session),

@@ -9,7 +9,7 @@ pub(crate) enum Exit {
     Nothing,
     /// The caller or the world is at fault.
     Failed,
-    /// A grain's policy forbids it.
+    /// A policy forbids it: a grain's own, or whom the store trusts.
     Denied,
     /// What was written is not what is there.
     Damaged,
@@ -23,7 +23,8 @@ impl Exit {
             "ERR_INVALIDATION_DENIED"
             | "ERR_EVIDENCE_REQUIRED"
             | "ERR_CONSENT"
-            | "ERR_DEPENDENCY" => Self::Denied,
+            | "ERR_DEPENDENCY"
+            | "ERR_UNTRUSTED" => Self::Denied,
             "ERR_STORAGE_DAMAGED" | "ERR_INTEGRITY" => Self::Damaged,
             _ => Self::Failed,
         }

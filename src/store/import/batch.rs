@@ -114,6 +114,16 @@ impl<'a> Importer<'a> {
             self.summary.erased.push(place);
             return Ok(());
         }
+        if let Err(Error::Untrusted { reason, .. }) = self.inner.refuse_untrusted(&record.grain)
+            && !self.is_here(&record.grain.address())?
+        {
+            self.summary.refused.push(interchange::Error::Format {
+                code: "ERR_UNTRUSTED",
+                place,
+                message: reason.to_owned(),
+            });
+            return Ok(());
+        }
         for warning in &record.warnings {
             let finding = (place.clone(), warning.to_string());
             self.summary.findings.push(finding);
@@ -307,7 +317,7 @@ impl<'a> Importer<'a> {
         let address = grain.address();
         self.pending.insert(address, self.frame.items.len());
         let snapshot = self.inner.index.snapshot();
-        self.frame.grain(grain.clone());
+        self.frame.grain(grain.clone())?;
         self.inner
             .record_consequences(&snapshot, &mut self.frame, &grain, None)?;
         let mut change = record.status;

@@ -82,9 +82,11 @@ impl Store {
     fn run(
         &self,
         mut importer: Importer<'_>,
-        reading: Reading,
+        mut reading: Reading,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Summary, Error> {
+        // No signature is stored that did not verify here, whoever read the file.
+        reading.verify_signatures(&*self.inner.options.resolver);
         importer.summary = Summary {
             refused: reading.errors,
             findings: reading.findings,

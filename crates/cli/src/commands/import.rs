@@ -1,6 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use grainstore::crypto::Offline;
 use grainstore::interchange::provider::Provider;
 use grainstore::interchange::{self, Format, ReadOptions, Reading};
 use grainstore::store::Create;
@@ -133,7 +134,10 @@ pub(super) fn read(
     let spinner = progress::spinner(out, format!("reading {}", path.display()));
     let reading = Reading::open(path, format, options);
     spinner.finish_and_clear();
-    reading.map_err(|error| problem_in(&error, path))
+    let mut reading = reading.map_err(|error| problem_in(&error, path))?;
+    // What would be refused is told before anything is stored.
+    reading.verify_signatures(&Offline);
+    Ok(reading)
 }
 
 fn problem_in(error: &interchange::Error, path: &Path) -> Problem {

@@ -30,6 +30,7 @@ mod signing;
 mod stats;
 mod status;
 mod supersede;
+mod trust;
 mod validate;
 
 pub(crate) use backup::Backup;
@@ -59,4 +60,5 @@ pub(crate) use search::Search;
 pub(crate) use stats::Stats;
 pub(crate) use status::Status;
 pub(crate) use supersede::Supersede;
+pub(crate) use trust::TrustTool;
 pub(crate) use validate::Validate;

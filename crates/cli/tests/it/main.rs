@@ -23,3 +23,4 @@ mod readme;
 mod signing;
 mod status;
 mod tool;
+mod trust;
