@@ -12,9 +12,12 @@ mod goal;
 mod retention;
 mod supersession;
 mod trust;
+mod warrant;
+mod delegation;
 
 pub use consent::{Consented, holds};
 pub use decide::{Actor, Facts, Moment, Operation, Verdict, decide};
+pub use delegation::{Deed, Delegation, Held, authority};
 pub use goal::starts_early;
 pub use mode::Mode;
 pub use protection::{Protection, Scope};
@@ -22,3 +25,4 @@ pub use retention::retained_until;
 pub use rule::Rule;
 pub use supersession::implies_supersession;
 pub use trust::{Doubt, Trust, TrustRule, Trusts};
+pub use warrant::{Role, Warrant};

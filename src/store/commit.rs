@@ -1,6 +1,7 @@
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use parking_lot::MutexGuard;
@@ -9,10 +10,10 @@ use crate::codec::ContentAddress;
 use crate::grain::{Grain, Time, Type};
 use crate::index::{Batch, Snapshot};
 use crate::ledger::{self, Binding, Kind, NewEntry};
-use crate::policy::Moment;
+use crate::policy::{Delegation, Moment};
 
 use super::consent::{Effect, has_consequences};
-use super::entry::SignatureEntry;
+use super::entry::{SignatureEntry, encode_refusal};
 use super::floor::Floor;
 use super::open::Inner;
 use super::turns::{Answer, Asked, Turn, Turns};
@@ -30,6 +31,8 @@ pub(super) struct Ready {
     pub(super) harmless: Vec<ContentAddress>,
     /// Whether it may come back after it was deleted.
     pub(super) again: bool,
+    /// The entry that says who puts it.
+    pub(super) actor: Option<u64>,
     /// The entry that goes behind a signed grain.
     pub(super) signature: Option<Vec<u8>>,
 }
@@ -108,8 +111,9 @@ impl Inner {
         };
         let requests = turn.take(FRAME_BYTES, patience);
         let mut writer = self.writer.lock();
-        let mut frame = Shared::default();
-        let moment = writer.floor.moment(self.options.clock.now());
+        let told = self.options.clock.now();
+        let moment = writer.floor.moment(told);
+        let mut frame = Shared::at(told.max(writer.last));
         let mut waiting: Vec<Answer<_>> = Vec::with_capacity(requests.len());
         for (grains, answer) in requests {
             match frame.admit(self, grains, moment) {
@@ -183,9 +187,14 @@ impl Inner {
         let mut batch = self.index.batch();
         let mut resolve = |batch: &Batch, address: &_| self.locate_with(&snapshot, batch, address);
         for (row, item) in rows.clone().zip(&frame.items) {
-            match item {
-                Item::Grain(grain, _) => batch.grain(row, grain, now.ms()),
-                Item::Record(kind, body) => {
+            match &item.what {
+                What::Grain(grain, _) => {
+                    if grain.text("relation") == Some(Delegation::RELATION) {
+                        self.has_delegations.store(true, Ordering::Release);
+                    }
+                    batch.grain(row, grain, now.ms());
+                }
+                What::Record(kind, body) => {
                     replay::apply_record(&mut batch, row, *kind, body, &mut resolve)?;
                 }
             }
@@ -199,14 +208,14 @@ impl Inner {
     /// Takes in what a frame says that is kept in memory.
     fn stand(&self, frame: &Frame, now: Time) {
         for item in &frame.items {
-            match item {
-                Item::Grain(grain, _) if grain.type_() == Type::Consent => {
+            match &item.what {
+                What::Grain(grain, _) if grain.type_() == Type::Consent => {
                     self.standing.write().resting = None;
                 }
-                Item::Record(kind @ (Kind::Hold | Kind::ConsentEffect | Kind::Policy), body) => {
+                What::Record(kind @ (Kind::Hold | Kind::ConsentEffect | Kind::Policy), body) => {
                     self.standing.write().apply(now, *kind, body);
                 }
-                Item::Grain(..) | Item::Record(..) => {}
+                What::Grain(..) | What::Record(..) => {}
             }
         }
     }
@@ -221,8 +230,8 @@ impl Ready {
 }
 
 /// A frame that several requests share, and the grains in it.
-#[derive(Default)]
 struct Shared {
+    now: Time,
     frame: Frame,
     pending: HashMap<ContentAddress, usize>,
 }
@@ -236,7 +245,16 @@ enum Admitted {
 }
 
 impl Shared {
-    /// Adds what is new of a request; one that is refused leaves nothing behind.
+    fn at(now: Time) -> Self {
+        Self {
+            now,
+            frame: Frame::default(),
+            pending: HashMap::new(),
+        }
+    }
+
+    /// Adds what is new of a request; one that is refused leaves nothing behind but, where a rule
+    /// about its author refuses it, the record of that.
     fn admit(
         &mut self,
         store: &Inner,
@@ -247,7 +265,7 @@ impl Shared {
         let snapshot = store.index.snapshot();
         let mut admitted = Admitted::IsHere;
         for (index, ready) in grains.into_iter().enumerate() {
-            let address = ready.grain.address();
+            let (address, actor) = (ready.grain.address(), ready.actor);
             if self.pending.contains_key(&address) {
                 // Acknowledged with the frame that has the first copy, and not before.
                 admitted = Admitted::Waits;
@@ -263,8 +281,12 @@ impl Shared {
             };
             if let Err(error) = taken {
                 self.undo(before);
-                if let Error::Denied { address, rule } = &error {
-                    self.frame.deny(address, "put", *rule)?;
+                match &error {
+                    Error::Denied { address, rule } => {
+                        self.frame.deny_about(address, "put", *rule, actor)?;
+                    }
+                    Error::Refused { rule } => self.frame.deny(rule.name(), actor)?,
+                    _ => {}
                 }
                 return Err(Error::batch(index, error));
             }
@@ -304,13 +326,15 @@ impl Shared {
         store.refuse_untrusted(&ready.grain)?;
         let pending = |address: &ContentAddress| self.grain(address);
         store.refuse_implied_supersession(&ready.grain, &ready.harmless, &pending)?;
+        let allowed = store.refuse_undelegated(snapshot, &ready.grain, self.now)?;
+        allowed.map_err(|rule| Error::Refused { rule })?;
         Ok(true)
     }
 
     fn grain(&self, address: &ContentAddress) -> Option<&Grain> {
-        match self.frame.items.get(*self.pending.get(address)?)? {
-            Item::Grain(grain, _) => Some(grain),
-            Item::Record(..) => None,
+        match &self.frame.items.get(*self.pending.get(address)?)?.what {
+            What::Grain(grain, _) => Some(grain),
+            What::Record(..) => None,
         }
     }
 
@@ -326,31 +350,49 @@ pub(super) struct Frame {
     pub(super) items: Vec<Item>,
     /// The consents that its grains withdraw.
     pub(super) effects: Vec<Effect>,
+    /// The entry that says who acts, unless an item has its own.
+    pub(super) actor: Option<u64>,
 }
 
 #[derive(Debug)]
-pub(super) enum Item {
+pub(super) struct Item {
+    pub(super) what: What,
+    actor: Option<u64>,
+}
+
+#[derive(Debug)]
+pub(super) enum What {
     Grain(Box<Grain>, Option<Binding>),
     Record(Kind, Vec<u8>),
 }
 
 impl Frame {
+    /// Starts a frame of whoever the entry `actor` names.
+    pub(super) const fn by(actor: Option<u64>) -> Self {
+        Self {
+            items: Vec::new(),
+            effects: Vec::new(),
+            actor,
+        }
+    }
+
     /// Adds a grain, and behind it its signature if it has one: the frame holds both or neither.
     pub(super) fn grain(&mut self, grain: Grain) -> Result<(), Error> {
         let signature = SignatureEntry::of(&grain)?;
-        self.push(grain, None, signature);
+        self.push(What::Grain(Box::new(grain), None), self.actor);
+        self.sign(signature, self.actor);
         Ok(())
     }
 
     pub(super) fn record(&mut self, kind: Kind, body: Vec<u8>) {
-        self.items.push(Item::Record(kind, body));
+        self.push(What::Record(kind, body), self.actor);
     }
 
     /// Returns a grain of the frame.
     pub(super) fn find(&self, address: &ContentAddress) -> Option<&Grain> {
-        self.items.iter().find_map(|item| match item {
-            Item::Grain(grain, _) if grain.address() == *address => Some(&**grain),
-            Item::Grain(..) | Item::Record(..) => None,
+        self.items.iter().find_map(|item| match &item.what {
+            What::Grain(grain, _) if grain.address() == *address => Some(&**grain),
+            What::Grain(..) | What::Record(..) => None,
         })
     }
 
@@ -360,26 +402,38 @@ impl Frame {
     }
 
     fn ready(&mut self, ready: Ready) {
-        self.push(ready.grain, Some(ready.binding), ready.signature);
+        let what = What::Grain(Box::new(ready.grain), Some(ready.binding));
+        self.push(what, ready.actor);
+        self.sign(ready.signature, ready.actor);
     }
 
-    fn push(&mut self, grain: Grain, binding: Option<Binding>, signature: Option<Vec<u8>>) {
-        self.items.push(Item::Grain(Box::new(grain), binding));
+    fn sign(&mut self, signature: Option<Vec<u8>>, actor: Option<u64>) {
         if let Some(body) = signature {
-            self.record(Kind::Signature, body);
+            self.push(What::Record(Kind::Signature, body), actor);
         }
+    }
+
+    /// Adds the record of a put that a rule about its author refused.
+    fn deny(&mut self, rule: &str, actor: Option<u64>) -> Result<(), Error> {
+        let body = encode_refusal("put", rule)?;
+        self.push(What::Record(Kind::Denial, body), actor);
+        Ok(())
+    }
+
+    pub(super) fn push(&mut self, what: What, actor: Option<u64>) {
+        self.items.push(Item { what, actor });
     }
 
     /// Returns what binds each body, made now where it was not made before.
     fn bindings(&self, store: &Inner) -> Result<Vec<Binding>, Error> {
         let unbound = self.items.iter().filter(|item| item.binding().is_none());
         let mut salts = store.salts(unbound.count())?.into_iter();
-        let bind = |item: &Item| match item {
-            Item::Grain(_, Some(binding)) => *binding,
-            Item::Grain(grain, None) => {
+        let bind = |item: &Item| match &item.what {
+            What::Grain(_, Some(binding)) => *binding,
+            What::Grain(grain, None) => {
                 Binding::new(salts.next().unwrap_or_default(), grain.address().as_bytes())
             }
-            Item::Record(_, body) => Binding::of(salts.next().unwrap_or_default(), body),
+            What::Record(_, body) => Binding::of(salts.next().unwrap_or_default(), body),
         };
         Ok(self.items.iter().map(bind).collect())
     }
@@ -387,20 +441,20 @@ impl Frame {
 
 impl Item {
     const fn binding(&self) -> Option<Binding> {
-        match self {
-            Self::Grain(_, binding) => *binding,
-            Self::Record(..) => None,
+        match &self.what {
+            What::Grain(_, binding) => *binding,
+            What::Record(..) => None,
         }
     }
 
     fn entry(&self, binding: Binding) -> NewEntry<'_> {
-        let (kind, body) = match self {
-            Self::Grain(grain, _) => (Kind::Grain, grain.blob()),
-            Self::Record(kind, body) => (*kind, body.as_slice()),
+        let (kind, body) = match &self.what {
+            What::Grain(grain, _) => (Kind::Grain, grain.blob()),
+            What::Record(kind, body) => (*kind, body.as_slice()),
         };
         NewEntry {
             kind,
-            actor: None,
+            actor: self.actor,
             body,
             binding,
         }

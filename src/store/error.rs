@@ -89,6 +89,12 @@ pub enum Error {
         /// The hours asked for.
         hours: u32,
     },
+    /// Whoever asks may not: the handle or the author's delegation does not go so far.
+    #[error("not allowed here: {rule} (OMS {}); it takes {}", rule.section(), rule.wants())]
+    Refused {
+        /// The rule that spoke.
+        rule: Rule,
+    },
     /// A put of what is really a supersession (OMS 17.2, ruling I4).
     #[error("this would replace {address} without superseding it")]
     ImpliedSupersession {
@@ -198,6 +204,10 @@ impl Error {
             Self::NoMandate => "ERR_AUTHORITY",
             Self::NoReview { .. } => "ERR_REVIEW",
             Self::Deadline { .. } => "ERR_RANGE",
+            Self::Refused {
+                rule: Rule::Unreviewed,
+            } => "ERR_REVIEW_REQUIRED",
+            Self::Refused { .. } => "ERR_ACCESS_DENIED",
             Self::Erased { .. } => "ERR_ERASED",
             Self::Untrusted { .. } => "ERR_UNTRUSTED",
             Self::Trust { .. } => "ERR_TRUST",

@@ -5,9 +5,12 @@
 //! view, and only then acknowledged. What the rooms above cannot decide alone (is this address
 //! here already, may that grain be superseded) is gathered here and asked there.
 
+mod access;
 mod backup;
+mod caller;
 mod cascade;
 mod check;
+mod delegation;
 mod delete;
 mod commit;
 mod compact;
@@ -44,6 +47,7 @@ mod error;
 #[cfg(test)]
 mod tests;
 
+pub use access::Access;
 pub use backup::Backup;
 pub use cascade::{Cascaded, Due};
 pub use check::{Finding, Report, Severity, verify_damaged};

@@ -10,6 +10,7 @@ use crate::ledger::{Ballast, Disk, FileDisk, Known, Ledger, Lock, MemoryDisk, To
 use crate::policy::Trusts;
 use crate::text::{self, Text};
 
+use super::caller::Actors;
 use super::commit::{Queue, Writer};
 use super::manifest::{self, Manifest};
 use super::standing::Standing;
@@ -49,6 +50,9 @@ pub(super) struct Inner {
     pub(super) standing: RwLock<Standing>,
     /// Whether anything was ever deleted, so that puts need to ask whether it was this.
     pub(super) has_tombstones: AtomicBool,
+    /// Whether anything was ever delegated, so that puts need to ask whether their authors may.
+    pub(super) has_delegations: AtomicBool,
+    pub(super) actors: Actors,
     /// Whom the operator trusts: the fold of the trust entries.
     pub(super) trusts: RwLock<Trusts>,
     pub(super) ballast: Ballast,
@@ -184,6 +188,8 @@ impl Store {
             turns: Queue::default(),
             standing: RwLock::default(),
             has_tombstones: AtomicBool::new(false),
+            has_delegations: AtomicBool::new(false),
+            actors: Actors::default(),
             trusts: RwLock::default(),
             ballast,
             opened,
@@ -235,6 +241,7 @@ impl Inner {
         }
         self.load_standing()?;
         self.catch_up_text()?;
+        self.learn_delegations()?;
         self.resume_erasures()
     }
 }

@@ -24,6 +24,8 @@ impl Exit {
             | "ERR_EVIDENCE_REQUIRED"
             | "ERR_CONSENT"
             | "ERR_DEPENDENCY"
+            | "ERR_ACCESS_DENIED"
+            | "ERR_REVIEW_REQUIRED"
             | "ERR_UNTRUSTED" => Self::Denied,
             "ERR_STORAGE_DAMAGED" | "ERR_INTEGRITY" => Self::Damaged,
             _ => Self::Failed,

@@ -1,5 +1,6 @@
+use grainstore::policy::Warrant;
 use grainstore::store::{Mandate, Review};
-use grainstore::{Draft, Options, Store};
+use grainstore::{Draft, Filter, Options, Store};
 
 const ADA: Mandate<'static> = Mandate {
     reason: "looked at, fine",
@@ -90,4 +91,20 @@ fn what_requires_a_human_awaits_one_however_it_came_in() {
         store.awaits_review(&first).unwrap(),
         "that one was not looked at"
     );
+}
+
+#[test]
+fn what_somebody_cleared_may_drive_a_program() {
+    // OMS 6.1.
+    let store = memory();
+    let draft = Draft::reasoning("deny the loan").set("requires_human_review", true);
+    let address = store.put(draft.namespace("acme")).unwrap();
+    let program = store.access(Warrant::default().inside("acme"));
+    let shown = || {
+        let found = program.query(&Filter::new(), 9, None).unwrap().total;
+        (program.get(&address).is_ok(), found)
+    };
+    assert_eq!(shown(), (false, 0));
+    store.clear_review(open_reviews(&store)[0].id, ADA).unwrap();
+    assert_eq!(shown(), (true, 1));
 }
