@@ -13,7 +13,7 @@ use crate::ledger::{self, Binding, Kind, NewEntry};
 use crate::policy::{Delegation, Moment};
 
 use super::consent::{Effect, has_consequences};
-use super::entry::{SignatureEntry, encode_refusal};
+use super::entry::{SignatureEntry, StatusEntry, encode_refusal};
 use super::floor::Floor;
 use super::open::Inner;
 use super::turns::{Answer, Asked, Turn, Turns};
@@ -211,11 +211,21 @@ impl Inner {
             match &item.what {
                 What::Grain(grain, _) if grain.type_() == Type::Consent => {
                     self.standing.write().resting = None;
+                    self.ancestry.learn(grain);
+                }
+                What::Grain(grain, _) => self.ancestry.learn(grain),
+                What::Record(Kind::Status, body) => {
+                    let status = StatusEntry::decode(body);
+                    let by = status.and_then(|status| status.change.superseded_by);
+                    // What was here before may be the past of heads that are remembered.
+                    if by.is_some_and(|by| frame.find(&by).is_none()) {
+                        self.ancestry.forget_lineages();
+                    }
                 }
                 What::Record(kind @ (Kind::Hold | Kind::ConsentEffect | Kind::Policy), body) => {
                     self.standing.write().apply(now, *kind, body);
                 }
-                What::Grain(..) | What::Record(..) => {}
+                What::Record(..) => {}
             }
         }
     }

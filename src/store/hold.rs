@@ -1,5 +1,5 @@
 use crate::codec::{self, ContentAddress, Map, Value};
-use crate::grain::Time;
+use crate::grain::{Grain, Time};
 use crate::ledger::Kind;
 use crate::policy::Protection;
 
@@ -146,11 +146,19 @@ impl Inner {
     }
 
     /// Returns what a grain's policy protects, as far as it has not been lifted.
-    pub(super) fn protection(&self, grain: &crate::grain::Grain) -> Protection {
-        let protection = Protection::of(grain);
+    pub(super) fn protection(&self, grain: &Grain) -> Protection {
+        self.standing_protection(&grain.address(), Protection::of(grain))
+    }
+
+    /// Returns what is left of the protection that a grain declares.
+    pub(super) fn standing_protection(
+        &self,
+        of: &ContentAddress,
+        protection: Protection,
+    ) -> Protection {
         if protection.can_hold() {
             let standing = self.standing.read();
-            let held = standing.holds.get(&grain.address());
+            let held = standing.holds.get(of);
             if held.is_some_and(|held| held.was_lifted) {
                 return protection.lifted();
             }

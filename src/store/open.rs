@@ -10,6 +10,7 @@ use crate::ledger::{Ballast, Disk, FileDisk, Known, Ledger, Lock, MemoryDisk, To
 use crate::policy::Trusts;
 use crate::text::{self, Text};
 
+use super::ancestry::Ancestry;
 use super::caller::Actors;
 use super::commit::{Queue, Writer};
 use super::manifest::{self, Manifest};
@@ -48,6 +49,7 @@ pub(super) struct Inner {
     pub(super) turns: Queue,
     /// Read at every change, and changed while the writer is held.
     pub(super) standing: RwLock<Standing>,
+    pub(super) ancestry: Ancestry,
     /// Whether anything was ever deleted, so that puts need to ask whether it was this.
     pub(super) has_tombstones: AtomicBool,
     /// Whether anything was ever delegated, so that puts need to ask whether their authors may.
@@ -187,6 +189,7 @@ impl Store {
             writer: Mutex::new(Writer::new()),
             turns: Queue::default(),
             standing: RwLock::default(),
+            ancestry: Ancestry::default(),
             has_tombstones: AtomicBool::new(false),
             has_delegations: AtomicBool::new(false),
             actors: Actors::default(),

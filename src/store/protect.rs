@@ -1,10 +1,12 @@
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Time};
 use crate::index::{Family, Snapshot};
 use crate::policy::{self, Facts, Protection, Scope};
 
+use super::ancestry::Ancestor;
 use super::open::Inner;
 use super::supersede::names;
 use super::{Error, Version};
@@ -43,38 +45,95 @@ impl Inner {
         target: &Version,
         successor: Option<&Grain>,
     ) -> Result<Shield, Error> {
+        let own = target.grain.address();
         let mut protections = vec![self.protection(&target.grain)];
-        for link in self.chain(snapshot, row, target)? {
-            let protection = self.protection(&link.grain);
-            // OMS 23.7, bypass 3: what replaced a protected grain is protected like it.
-            let reaches = link.is_earlier || protection.scope() == Scope::Lineage;
-            if reaches && !protection.is_open() {
-                protections.push(protection);
-            }
+        for (address, protection) in self.lineage(snapshot, row, target)?.iter() {
+            protections.push(self.standing_protection(address, protection.clone()));
         }
         let mut pending: Vec<ContentAddress> = target.grain.derived_from().collect();
         pending.extend(successor.into_iter().flat_map(Grain::derived_from));
-        let mut seen = BTreeSet::from([row]);
+        let mut seen = BTreeSet::from([own]);
         while let Some(address) = pending.pop() {
-            let Some(row) = self.locate(snapshot, &address)? else {
-                continue;
-            };
-            if !seen.insert(row) {
+            if !seen.insert(address) {
                 continue;
             }
-            let ancestor = self.grain_at(row, &address)?;
-            pending.extend(ancestor.derived_from());
-            let protection = self.protection(&ancestor);
-            if protection.scope() == Scope::Subtree && !protection.is_open() {
-                protections.push(protection);
+            let Some(ancestor) = self.ancestor(snapshot, &address)? else {
+                continue;
+            };
+            pending.extend(&ancestor.parents);
+            if let Some(protection) = &ancestor.protection {
+                protections.push(self.standing_protection(&address, protection.clone()));
             }
         }
         Ok(Shield {
             protections,
             retained_until: policy::retained_until(&target.grain),
-            legal_hold: self.is_held(&target.grain.address()),
+            legal_hold: self.is_held(&own),
             is_evidence: self.is_evidence(snapshot, &target.grain)?,
         })
+    }
+
+    /// Returns what is to be known of an ancestor; none if it is not here.
+    fn ancestor(
+        &self,
+        snapshot: &Snapshot,
+        address: &ContentAddress,
+    ) -> Result<Option<Arc<Ancestor>>, Error> {
+        if let Some(known) = self.ancestry.get(address) {
+            return Ok(Some(known));
+        }
+        let Some(row) = self.locate(snapshot, address)? else {
+            return Ok(None);
+        };
+        let ancestor = Arc::new(Ancestor::of(&self.grain_at(row, address)?));
+        self.ancestry.remember(*address, Arc::clone(&ancestor));
+        Ok(Some(ancestor))
+    }
+
+    /// Returns what the other grains of a lineage say for `target`, with whose it is.
+    fn lineage(
+        &self,
+        snapshot: &Snapshot,
+        row: u64,
+        target: &Version,
+    ) -> Result<Arc<Vec<(ContentAddress, Protection)>>, Error> {
+        let address = target.grain.address();
+        // Behind a head there is nothing new: what it replaced was replaced for good.
+        let is_head = target.status.superseded_by.is_none();
+        if is_head && let Some(known) = self.ancestry.lineage(&address) {
+            return Ok(known);
+        }
+        let mut protections = Vec::new();
+        for link in self.chain(snapshot, row, target)? {
+            let protection = Protection::of(&link.grain);
+            // OMS 23.7, bypass 3: what replaced a protected grain is protected like it.
+            let reaches = link.is_earlier || protection.scope() == Scope::Lineage;
+            if reaches && !protection.is_open() {
+                protections.push((link.grain.address(), protection));
+            }
+        }
+        let protections = Arc::new(protections);
+        if is_head {
+            self.ancestry
+                .remember_lineage(address, Arc::clone(&protections));
+        }
+        Ok(protections)
+    }
+
+    /// Remembers what protects a new head: what protected the old one, and that one itself.
+    pub(super) fn inherit(&self, old: &Grain, new: ContentAddress) {
+        let Some(earlier) = self.ancestry.lineage(&old.address()) else {
+            return;
+        };
+        let own = Protection::of(old);
+        let inherited = if own.is_open() {
+            earlier
+        } else {
+            let mut both = earlier.to_vec();
+            both.push((old.address(), own));
+            Arc::new(both)
+        };
+        self.ancestry.remember_lineage(new, inherited);
     }
 
     /// Gathers what protects a grain that is not in the ledger yet: only its own policy reaches it.

@@ -80,13 +80,14 @@ impl Inner {
         };
         let mut frame = Frame::by(caller.actor);
         self.permit(&mut writer, &change, &mut frame)?;
-        if self.locate(&snapshot, &address)?.is_none() {
+        if let Some(rule) = self.refuse_terms(&snapshot, &frame, &new)? {
+            let operation = Operation::Supersede.name();
+            self.deny(&mut writer, caller.actor, old, operation, rule)?;
+        }
+        let is_new = self.locate(&snapshot, &address)?.is_none();
+        if is_new {
             self.refuse_deleted(&address, false)?;
             self.refuse_untrusted(&new)?;
-            if let Some(rule) = self.refuse_terms(&snapshot, &frame, &new)? {
-                let operation = Operation::Supersede.name();
-                self.deny(&mut writer, caller.actor, old, operation, rule)?;
-            }
             frame.grain(new.clone())?;
             // The status entry below joins them.
             self.record_consequences(&snapshot, &mut frame, &new, None)?;
@@ -103,6 +104,9 @@ impl Inner {
         };
         frame.record(Kind::Status, status.encode()?);
         self.commit(&mut writer, &frame)?;
+        if is_new {
+            self.inherit(&target.grain, address);
+        }
         Ok(address)
     }
 }

@@ -24,7 +24,13 @@ impl History {
         let address = address::resolve(&store, &self.address)?;
         let door = self.as_whom.door(&store)?;
         let versions = door.history(&address)?;
-        let heads = store.heads(&address)?;
+        let mut heads = store.heads(&address)?;
+        // What whoever asks must not know of is no head of his.
+        heads.others = heads
+            .others
+            .into_iter()
+            .filter(|fork| door.exists(&fork.address).unwrap_or(false))
+            .collect();
         if session.out.is_json() {
             let versions: Result<Vec<Value>, _> = versions.iter().map(version_json).collect();
             let answer = json!({ "versions": versions?, "heads": heads_json(&heads) });
