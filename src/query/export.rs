@@ -149,7 +149,7 @@ impl Store {
         let snapshot = self.snapshot();
         let rows = self.rows(&snapshot, filter)?;
         let mut entries = Vec::new();
-        for row in rows {
+        for row in rows.iter() {
             let version = self.version_at(&snapshot, row)?;
             entries.push((version.grain, version.status));
         }
@@ -160,7 +160,7 @@ impl Store {
     fn choose(&self, filter: &Filter) -> Result<Vec<Chosen>, Error> {
         let snapshot = self.snapshot();
         let mut chosen = Vec::new();
-        for row in self.rows(&snapshot, filter)? {
+        for row in self.rows(&snapshot, filter)?.iter() {
             let version = self.version_at(&snapshot, row)?;
             chosen.push(Chosen {
                 created_at: version.grain.created_at(),

@@ -171,7 +171,8 @@ impl Inner {
             match item {
                 Item::Grain(grain, _) => batch.grain(row, grain, now.ms()),
                 Item::Record(kind, body) => {
-                    replay::apply_record(&mut batch, row, *kind, body, &mut resolve)?;
+                    let at = (row, now.ms());
+                    replay::apply_record(&mut batch, at, *kind, body, &mut resolve)?;
                 }
             }
         }
