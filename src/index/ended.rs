@@ -1,6 +1,8 @@
 //! What status entries made of grains: which are current, which were at a time, how far each is
 //! verified.
 
+use std::collections::HashMap;
+
 use super::batch::number_of;
 use super::family::VERIFICATION_BITS;
 use super::key::{Key, Single};
@@ -65,16 +67,16 @@ impl Snapshot {
     /// # Errors
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn verified_as(&self, verification: Verification) -> Result<RowSet, Error> {
-        let mut rows = RowSet::default();
-        let wanted = number_of(verification);
-        self.each(Family::Verification, &mut |part, _| {
-            let grain = part >> VERIFICATION_BITS;
-            if part & ((1 << VERIFICATION_BITS) - 1) == wanted {
-                rows.insert(grain);
-            } else {
-                rows.remove(grain);
-            }
+        // In a run the keys of a grain lie in the order of the numbers, not of the entries.
+        let mut latest: HashMap<u64, (u64, u64)> = HashMap::new();
+        self.each(Family::Verification, &mut |part, entry| {
+            let said = (entry, part & ((1 << VERIFICATION_BITS) - 1));
+            let slot = latest.entry(part >> VERIFICATION_BITS).or_insert(said);
+            *slot = (*slot).max(said);
         })?;
-        Ok(rows)
+        let wanted = number_of(verification);
+        let latest = latest.into_iter();
+        let rows = latest.filter_map(|(grain, (_, said))| (said == wanted).then_some(grain));
+        Ok(RowSet::of_unsorted(rows.collect()))
     }
 }

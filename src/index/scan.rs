@@ -175,8 +175,7 @@ impl<'a, K: Stored> Ranged<'a, K> {
     fn shows(&self, key: K) -> bool {
         let erased = self.erased.as_ref();
         // A view of an earlier moment ends inside a run or a chunk.
-        key.row() < self.state.watermark
-            && !erased.is_some_and(|erased| erased.contains(key.row()))
+        key.row() < self.state.watermark && !erased.is_some_and(|erased| erased.contains(key.row()))
     }
 
     fn set(&self) -> Result<RowSet, Error> {

@@ -223,8 +223,8 @@ impl Snapshot {
         self.exact(Family::Facet, term)
     }
 
-    /// Hands component and row of every key of a family to `visit`, in the order of the entries
-    /// that made what is said of one thing.
+    /// Hands component and row of every key of a family to `visit`: of equal components, in the
+    /// order of rows.
     pub(super) fn each(
         &self,
         family: Family,
