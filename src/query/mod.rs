@@ -10,6 +10,7 @@ mod envelope;
 mod export;
 mod filter;
 mod plan;
+mod search;
 mod sort;
 
 mod error;

@@ -7,7 +7,7 @@ use parking_lot::MutexGuard;
 
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Time};
-use crate::index::Batch;
+use crate::index::{Batch, Snapshot};
 use crate::ledger::{self, Binding, Kind, NewEntry};
 
 use super::open::Inner;
@@ -221,35 +221,37 @@ impl Shared {
         let mut admitted = Admitted::IsHere;
         for (index, ready) in grains.into_iter().enumerate() {
             let address = ready.grain.address();
-            let found = store.locate(&snapshot, &address);
-            let is_new = match found {
-                Ok(found) => found.is_none(),
+            if self.pending.contains_key(&address) {
+                // Acknowledged with the frame that has the first copy, and not before.
+                admitted = Admitted::Waits;
+                continue;
+            }
+            match self.is_wanted(store, &snapshot, &ready) {
+                Ok(true) => {
+                    self.pending.insert(address, self.frame.items.len());
+                    self.frame.ready(ready);
+                    admitted = Admitted::Waits;
+                }
+                Ok(false) => {}
                 Err(error) => {
                     self.undo(before);
                     return Err(Error::batch(index, error));
                 }
-            };
-            if self.pending.contains_key(&address) {
-                // Acknowledged with the frame that has the first copy, and not before.
-                admitted = Admitted::Waits;
-            } else if is_new {
-                let pending = |address: &ContentAddress| self.grain(address);
-                let refused = store.refuse_deleted(&address, ready.again).and_then(|()| {
-                    let Ready {
-                        grain, harmless, ..
-                    } = &ready;
-                    store.refuse_implied_supersession(grain, harmless, &pending)
-                });
-                if let Err(error) = refused {
-                    self.undo(before);
-                    return Err(Error::batch(index, error));
-                }
-                self.pending.insert(address, self.frame.items.len());
-                self.frame.ready(ready);
-                admitted = Admitted::Waits;
             }
         }
         Ok(admitted)
+    }
+
+    /// Returns whether a grain is new, and refuses one that may not come in.
+    fn is_wanted(&self, store: &Inner, snapshot: &Snapshot, ready: &Ready) -> Result<bool, Error> {
+        let address = ready.grain.address();
+        if store.locate(snapshot, &address)?.is_some() {
+            return Ok(false);
+        }
+        store.refuse_deleted(&address, ready.again)?;
+        let pending = |address: &ContentAddress| self.grain(address);
+        store.refuse_implied_supersession(&ready.grain, &ready.harmless, &pending)?;
+        Ok(true)
     }
 
     fn grain(&self, address: &ContentAddress) -> Option<&Grain> {

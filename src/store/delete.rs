@@ -51,8 +51,7 @@ impl Store {
         let inner = &*self.inner;
         let mut writer = inner.lead_alone();
         let snapshot = inner.index.snapshot();
-        let row = inner.locate(&snapshot, address)?;
-        let row = row.ok_or(Error::NotFound { address: *address })?;
+        let row = inner.row_of(&snapshot, address)?;
         let target = inner.version_at(&snapshot, row)?;
         let shield = inner.shield(&snapshot, row, &target, None)?;
         let mut frame = Frame::default();

@@ -46,13 +46,15 @@ impl Inner {
         harmless: &[ContentAddress],
         pending: &dyn Fn(&ContentAddress) -> Option<&'a Grain>,
     ) -> Result<(), Error> {
-        let mut parents = grain.derived_from();
-        let Some(first) = parents.find(|address| !harmless.contains(address)) else {
+        let parents = grain.derived_from();
+        let mut parents = parents
+            .filter(|address| !harmless.contains(address))
+            .peekable();
+        if parents.peek().is_none() {
             return Ok(());
-        };
+        }
         let snapshot = self.index.snapshot();
-        let rest = parents.filter(|address| !harmless.contains(address));
-        for address in std::iter::once(first).chain(rest) {
+        for address in parents {
             let parent = match (pending(&address), self.locate(&snapshot, &address)?) {
                 (Some(parent), _) => Cow::Borrowed(parent),
                 (None, Some(row)) if snapshot.is_current(row) => {

@@ -281,11 +281,6 @@ fn open_ledger(
         known,
         entry::erased_rows,
     )?;
-    if ledger.len() < index.flushed() {
-        let reason = "it covers entries that the ledger does not have";
-        opened.index_rebuilt = Some(reason.into());
-        index.reset()?;
-    }
     opened.torn = found.torn;
     Ok(ledger)
 }

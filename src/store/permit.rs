@@ -1,5 +1,5 @@
 use crate::codec::ContentAddress;
-use crate::grain::{StatusChange, Verification};
+use crate::grain::{Status, StatusChange, Verification};
 use crate::ledger::Kind;
 use crate::policy::{self, Actor, Facts, Moment, Operation, Verdict};
 
@@ -71,13 +71,12 @@ impl Store {
         operation: Operation,
         target: &ContentAddress,
         justification: Option<&str>,
-        change: impl FnOnce(&crate::grain::Status, &Writer) -> Option<StatusChange>,
+        change: impl FnOnce(&Status, &Writer) -> Option<StatusChange>,
     ) -> Result<(), Error> {
         let inner = &*self.inner;
         let mut writer = inner.lead_alone();
         let snapshot = inner.index.snapshot();
-        let row = inner.locate(&snapshot, target)?;
-        let row = row.ok_or(Error::NotFound { address: *target })?;
+        let row = inner.row_of(&snapshot, target)?;
         let version = inner.version_at(&snapshot, row)?;
         let Some(change) = change(&version.status, &writer) else {
             return Ok(());

@@ -68,8 +68,7 @@ impl Store {
     /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn status(&self, address: &ContentAddress) -> Result<Status, Error> {
         let snapshot = self.snapshot();
-        let row = self.inner.locate(&snapshot, address)?;
-        let row = row.ok_or(Error::NotFound { address: *address })?;
+        let row = self.inner.row_of(&snapshot, address)?;
         self.inner.status_at(&snapshot, row)
     }
 
@@ -105,8 +104,7 @@ impl Store {
     /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn history(&self, address: &ContentAddress) -> Result<Vec<Version>, Error> {
         let snapshot = self.snapshot();
-        let start = self.inner.locate(&snapshot, address)?;
-        let start = start.ok_or(Error::NotFound { address: *address })?;
+        let start = self.inner.row_of(&snapshot, address)?;
         let mut versions = BTreeMap::new();
         let mut pending = vec![start];
         while let Some(row) = pending.pop() {

@@ -88,6 +88,19 @@ impl Inner {
         Ok(None)
     }
 
+    /// Returns the row of a grain that must be here.
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND`; storage errors.
+    pub(super) fn row_of(
+        &self,
+        snapshot: &Snapshot,
+        address: &ContentAddress,
+    ) -> Result<u64, Error> {
+        let row = self.locate(snapshot, address)?;
+        row.ok_or(Error::NotFound { address: *address })
+    }
+
     /// Returns the row of a grain that is in the index or in a batch on its way there.
     pub(super) fn locate_with(
         &self,

@@ -35,8 +35,7 @@ impl Store {
 
         let mut writer = inner.lead_alone();
         let snapshot = inner.index.snapshot();
-        let row = inner.locate(&snapshot, old)?;
-        let row = row.ok_or(Error::NotFound { address: *old })?;
+        let row = inner.row_of(&snapshot, old)?;
         let target = inner.version_at(&snapshot, row)?;
         match target.status.superseded_by {
             // Asked again after an unknown outcome: done is done.

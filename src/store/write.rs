@@ -15,6 +15,8 @@ pub enum NewGrain {
     Draft(Box<Draft>),
     /// A finished grain.
     Grain(Box<Grain>),
+    /// Either, although it was deleted from this store before (OMS 28.4): it is a new one.
+    Again(Box<Self>),
 }
 
 impl From<Draft> for NewGrain {
@@ -30,13 +32,37 @@ impl From<Grain> for NewGrain {
 }
 
 impl NewGrain {
+    /// Lets a grain come back although it was deleted from the store before.
+    ///
+    /// ```
+    /// use grainstore::store::{Deletion, NewGrain};
+    /// use grainstore::{Draft, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// let hello = Draft::event("hello").finish(Default::default())?;
+    /// let address = store.put(hello.clone())?;
+    /// store.delete(&address, Deletion { reason: "asked for", authority: "its author" })?;
+    /// assert_eq!(store.put(hello.clone()).unwrap_err().code(), "ERR_ERASED");
+    /// assert_eq!(store.put(NewGrain::from(hello).again())?, address);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    #[must_use]
+    pub fn again(self) -> Self {
+        Self::Again(Box::new(self))
+    }
+
     pub(super) fn finish(self, now: Time, profile: Profile) -> Result<Grain, Error> {
         match self {
             Self::Draft(draft) => Ok(draft.created_at_or(now).finish(profile)?),
             // A grain read from a foreign blob may be one that only its bytes excuse: what is put
             // here is judged as written here (rulings F12, I2).
             Self::Grain(grain) => Ok(Grain::from_blob(grain.into_blob(), profile)?),
+            Self::Again(new) => new.finish(now, profile),
         }
+    }
+
+    const fn is_again(&self) -> bool {
+        matches!(self, Self::Again(_))
     }
 }
 
@@ -46,22 +72,13 @@ impl Store {
     /// # Errors
     /// The codes of OMS 19 for what is not a valid grain; `ERR_INVALIDATION_DENIED` for a grain
     /// that would replace a current one without [`Store::supersede`] (OMS 17.2); `ERR_ERASED` for
-    /// one that was deleted here; storage errors, after which the outcome is unknown and a retry is safe.
+    /// one that was deleted here and does not come [again](NewGrain::again); storage errors, after which the
+    /// outcome is unknown and a retry is safe.
     pub fn put(&self, grain: impl Into<NewGrain>) -> Result<ContentAddress, Error> {
-        self.put_one(grain.into(), false)
-    }
-
-    /// Stores a grain although it was deleted from this store before (OMS 28.4): it is a new one.
-    ///
-    /// # Errors
-    /// As [`Store::put`], but `ERR_ERASED`.
-    pub fn put_again(&self, grain: impl Into<NewGrain>) -> Result<ContentAddress, Error> {
-        self.put_one(grain.into(), true)
-    }
-
-    fn put_one(&self, grain: NewGrain, again: bool) -> Result<ContentAddress, Error> {
         let inner = &*self.inner;
         let now = inner.options.clock.now();
+        let grain = grain.into();
+        let again = grain.is_again();
         let grain = grain.finish(now, inner.options.profile)?;
         let address = grain.address();
         // What every reader sees is acknowledged; only what is not there yet waits for a turn.
@@ -116,13 +133,14 @@ impl Inner {
         let salts = self.salts(grains.len())?;
         let snapshot = self.index.snapshot();
         let ready = |(grain, salt): (NewGrain, _)| {
+            let again = grain.is_again();
             let grain = grain.finish(now, profile)?;
             let binding = Binding::new(salt, grain.address().as_bytes());
             Ok(Ready {
                 harmless: self.harmless_parents(&snapshot, &grain)?,
                 grain,
                 binding,
-                again: false,
+                again,
             })
         };
         let made: Vec<Result<Ready, Error>> = if grains.len() < 2 * CHUNK {

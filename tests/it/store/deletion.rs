@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use grainstore::interchange::{ReadOptions, Reading};
 use grainstore::ledger::MemoryDisk;
-use grainstore::store::Deletion;
+use grainstore::store::{Deletion, NewGrain};
 use grainstore::{ContentAddress, Draft, Filter, Options, Store};
 
 const ASKED: Deletion<'static> = Deletion {
@@ -88,7 +88,10 @@ fn a_deleted_grain_comes_back_only_where_just_that_is_asked() {
     drop(store);
     let store = open(&disk);
     refused(&store);
-    assert_eq!(store.put_again(grain.clone()).unwrap(), address);
+    assert_eq!(
+        store.put(NewGrain::from(grain.clone()).again()).unwrap(),
+        address
+    );
     assert!(store.exists(&address).unwrap());
     // It is a grain like any other now.
     assert_eq!(store.put(grain).unwrap(), address);

@@ -1,5 +1,5 @@
 use clap::Args;
-use grainstore::store::{self, Create};
+use grainstore::store::{self, Create, NewGrain};
 use grainstore::{ContentAddress, Grain, Store};
 use serde_json::json;
 
@@ -112,17 +112,13 @@ impl Work<'_> {
 
     /// Stores a batch, all or nothing, and prints the addresses once they are durable.
     fn store(&mut self, store: &Store, mut batch: Batch, out: &mut Output) -> anyhow::Result<()> {
-        if self.command.allow_erased {
-            for grain in &batch.grains {
-                store.put_again(grain.clone())?;
-            }
-        }
         let addresses = loop {
             let grains = if self.command.keep_going {
                 batch.grains.clone()
             } else {
                 std::mem::take(&mut batch.grains)
             };
+            let grains = grains.into_iter().map(|grain| self.new_grain(grain));
             match store.put_batch(grains) {
                 Ok(addresses) => break addresses,
                 Err(store::Error::Batch { index, source }) if index < batch.numbers.len() => {
@@ -140,6 +136,15 @@ impl Work<'_> {
         out.flush()?;
         self.stored += addresses.len() as u64;
         Ok(())
+    }
+
+    fn new_grain(&self, grain: Grain) -> NewGrain {
+        let grain = NewGrain::from(grain);
+        if self.command.allow_erased {
+            grain.again()
+        } else {
+            grain
+        }
     }
 
     /// Reports a wrong line if the others are wanted, else fails with it.

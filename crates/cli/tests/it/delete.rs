@@ -44,6 +44,29 @@ fn a_deleted_grain_is_gone_from_every_file_and_does_not_come_back() {
 }
 
 #[test]
+fn a_file_that_is_refused_brings_nothing_back() {
+    let home = Home::new();
+    let secret = event("the password is swordfish", 1);
+    let address = home.put(&secret).remove(0);
+    home.ok(&[&["delete", &address, "--yes"][..], &WHY].concat());
+    let belief = |object: &str, more: &str| {
+        format!(
+            r#"{{"type":"belief","subject":"user","relation":"prefers","object":"{object}","confidence":0.9,"created_at":2{more}}}"#
+        )
+    };
+    let old = home.put(&belief("tea", "")).remove(0);
+    // What would replace another grain is refused by the store and not by its reader.
+    let replacing = belief("coffee", &format!(r#","derived_from":["{old}"]"#));
+    home.write("lines.jsonl", format!("{secret}\n{replacing}\n"));
+    let put = home.run(&["put", "lines.jsonl", "--allow-erased", "--json"]);
+    assert_eq!(
+        put.json_lines()[0]["error"]["code"],
+        "ERR_INVALIDATION_DENIED"
+    );
+    assert_eq!(home.run(&["get", &address]).code, 1);
+}
+
+#[test]
 fn a_held_grain_is_not_deleted() {
     let home = Home::new();
     let held = event("evidence", 1).replace(
