@@ -136,7 +136,7 @@ impl Plan {
             }
             None => {
                 plan.rows = snapshot.grains();
-                plan.step("stored", Way::All, None);
+                plan.step(&"stored", Way::All, None);
             }
         }
         plan.state(snapshot, filter)?;
@@ -206,7 +206,7 @@ impl Plan {
         if let Some(time) = filter.moment() {
             condition = format!("{condition} at {time}");
         }
-        self.step(condition, Way::Exclusion, None);
+        self.step(&condition, Way::Exclusion, None);
         Ok(())
     }
 
@@ -229,11 +229,11 @@ impl Plan {
         }
         self.rows = kept;
         let conditions: Vec<_> = conditions.iter().map(ToString::to_string).collect();
-        self.step(conditions.join("; "), Way::Grains, None);
+        self.step(&conditions.join("; "), Way::Grains, None);
         Ok(())
     }
 
-    fn step(&mut self, condition: impl ToString, way: Way, estimate: Option<u64>) {
+    fn step(&mut self, condition: &impl ToString, way: Way, estimate: Option<u64>) {
         let condition = condition.to_string();
         let left = self.rows.len();
         self.explanation.steps.push(Step {

@@ -160,6 +160,6 @@ fn an_imported_end_before_the_beginning_means_never_known() {
         assert_eq!(found(&store, &Filter::new().known_at(ms(at))), [], "{at}");
     }
     let then = Filter::new().known_at(ms(5_000));
-    assert_eq!(found(&store, &then.clone().only_superseded()), [address]);
+    assert_eq!(found(&store, &then.only_superseded()), [address]);
     assert_eq!(found(&store, &Filter::new()), []);
 }
