@@ -10,10 +10,16 @@ mod decide;
 mod goal;
 mod retention;
 mod supersession;
+mod trust;
+mod warrant;
+mod delegation;
 
 pub use decide::{Actor, Facts, Moment, Operation, Verdict, decide};
+pub use delegation::{Deed, Delegation, Held, authority};
 pub use mode::Mode;
 pub use protection::{Protection, Scope};
 pub use retention::retained_until;
 pub use rule::Rule;
 pub use supersession::implies_supersession;
+pub use trust::{Doubt, Trust, TrustRule, Trusts};
+pub use warrant::{Role, Warrant};

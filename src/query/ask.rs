@@ -107,6 +107,7 @@ impl Found {
             address: version.grain.address(),
             matched_fields,
             grain: version.grain,
+            signature: version.signature,
             status: version.status,
             score,
         }

@@ -222,6 +222,20 @@ impl Filter {
         self
     }
 
+    /// Narrows it to a namespace; none if it asks for another one.
+    pub(super) fn within(self, namespace: &str) -> Option<Self> {
+        let lies_in = |inner: &str, outer: &str| {
+            let rest = inner.strip_prefix(outer);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+        };
+        let mut conditions = self.conditions.iter();
+        let misses = conditions.any(|condition| match condition {
+            Condition::Namespace(asked) => !lies_in(asked, namespace) && !lies_in(namespace, asked),
+            _ => false,
+        });
+        (!misses).then(|| self.namespace(namespace))
+    }
+
     fn and(mut self, condition: Condition) -> Self {
         self.conditions.push(condition);
         self

@@ -10,8 +10,10 @@ mod envelope;
 mod export;
 mod filter;
 mod plan;
+mod scoped;
 mod search;
 mod sort;
+mod withheld;
 
 mod error;
 

@@ -38,6 +38,12 @@ pub enum Error {
         /// The address asked for.
         address: ContentAddress,
     },
+    /// A grain that no import contradicts, or no longer.
+    #[error("{address} is in no conflict")]
+    NoConflict {
+        /// The grain to be kept.
+        address: ContentAddress,
+    },
     /// The grain is no longer the head of its lineage (ruling I17).
     #[error("{address} is superseded already, by {by}")]
     Conflict {
@@ -68,6 +74,12 @@ pub enum Error {
         /// The rule that spoke.
         rule: Rule,
     },
+    /// Whoever asks may not: the handle or the author's delegation does not go so far.
+    #[error("not allowed here: {rule} (OMS {}); it takes {}", rule.section(), rule.wants())]
+    Refused {
+        /// The rule that spoke.
+        rule: Rule,
+    },
     /// A put of what is really a supersession (OMS 17.2, ruling I4).
     #[error("this would replace {address} without superseding it")]
     ImpliedSupersession {
@@ -79,6 +91,20 @@ pub enum Error {
     Erased {
         /// The grain that was deleted.
         address: ContentAddress,
+    },
+    /// Its signer, or whoever puts it without a signature, may not write it here.
+    #[error("{address} is not stored: {reason}")]
+    Untrusted {
+        /// The grain.
+        address: ContentAddress,
+        /// Why.
+        reason: &'static str,
+    },
+    /// A rule of trust that would say more than anybody means.
+    #[error("not a rule of trust: {reason}")]
+    Trust {
+        /// What is wrong with it.
+        reason: &'static str,
     },
     /// There is no store at the path.
     #[error("{path} is not a grainstore: {reason}")]
@@ -144,7 +170,7 @@ impl Error {
             Self::Grain(source) => source.code(),
             Self::Batch { source, .. } => source.code(),
             Self::Shared(source) => source.code(),
-            Self::NotFound { .. } => "ERR_NOT_FOUND",
+            Self::NotFound { .. } | Self::NoConflict { .. } => "ERR_NOT_FOUND",
             Self::Conflict { .. } | Self::NotCurrent { .. } => "ERR_CONFLICT",
             Self::NotDerived { .. } => "ERR_SCHEMA",
             Self::Denied {
@@ -152,7 +178,13 @@ impl Error {
                 ..
             } => "ERR_EVIDENCE_REQUIRED",
             Self::Denied { .. } | Self::ImpliedSupersession { .. } => "ERR_INVALIDATION_DENIED",
+            Self::Refused {
+                rule: Rule::Unreviewed,
+            } => "ERR_REVIEW_REQUIRED",
+            Self::Refused { .. } => "ERR_ACCESS_DENIED",
             Self::Erased { .. } => "ERR_ERASED",
+            Self::Untrusted { .. } => "ERR_UNTRUSTED",
+            Self::Trust { .. } => "ERR_TRUST",
             Self::NotAStore { .. } => "ERR_NOT_A_STORE",
             Self::Exists { .. } => "ERR_STORE_EXISTS",
             Self::OtherStore { .. } => "ERR_BACKUP_DIVERGED",

@@ -5,8 +5,11 @@
 //! view, and only then acknowledged. What the rooms above cannot decide alone (is this address
 //! here already, may that grain be superseded) is gathered here and asked there.
 
+mod access;
 mod backup;
+mod caller;
 mod check;
+mod delegation;
 mod delete;
 mod commit;
 mod compact;
@@ -22,9 +25,11 @@ mod read;
 mod repair;
 mod replay;
 mod restore;
+mod signature;
 mod stats;
 mod supersede;
 mod text_view;
+mod trust;
 mod turns;
 mod write;
 
@@ -33,15 +38,17 @@ mod error;
 #[cfg(test)]
 mod tests;
 
+pub use access::Access;
 pub use backup::Backup;
 pub use check::{Finding, Report, Severity, verify_damaged};
 pub use compact::{Compacted, Sizes};
 pub use delete::Deletion;
 pub use error::Error;
-pub use import::{Conflict, Summary};
+pub use import::{Conflict, Conflicting, Denied, Summary};
 pub use open::{Opened, Store};
 pub use options::{Clock, Create, Durability, Options, SystemClock};
 pub use read::{Page, Version};
 pub use restore::{Restored, Until};
 pub use stats::Stats;
+pub use trust::Signature;
 pub use write::NewGrain;

@@ -2,13 +2,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 
 use crate::grain::Time;
 use crate::index::{Index, Snapshot};
 use crate::ledger::{Ballast, Disk, FileDisk, Known, Ledger, Lock, MemoryDisk, Torn};
+use crate::policy::Trusts;
 use crate::text::{self, Text};
 
+use super::caller::Actors;
 use super::commit::{Queue, Writer};
 use super::manifest::{self, Manifest};
 use super::{Create, Error, Options, entry, repair, text_view};
@@ -45,6 +47,11 @@ pub(super) struct Inner {
     pub(super) turns: Queue,
     /// Whether anything was ever deleted, so that puts need to ask whether it was this.
     pub(super) has_tombstones: AtomicBool,
+    /// Whether anything was ever delegated, so that puts need to ask whether their authors may.
+    pub(super) has_delegations: AtomicBool,
+    pub(super) actors: Actors,
+    /// Whom the operator trusts: the fold of the trust entries.
+    pub(super) trusts: RwLock<Trusts>,
     pub(super) ballast: Ballast,
     pub(super) opened: Opened,
     pub(super) lock: Lock,
@@ -177,6 +184,9 @@ impl Store {
             writer: Mutex::new(Writer::new()),
             turns: Queue::default(),
             has_tombstones: AtomicBool::new(false),
+            has_delegations: AtomicBool::new(false),
+            actors: Actors::default(),
+            trusts: RwLock::default(),
             ballast,
             opened,
             lock,
@@ -218,10 +228,12 @@ impl Inner {
     /// Brings the index, the writer and the text view to where the ledger is.
     fn recover(&self) -> Result<(), Error> {
         self.replay()?;
+        self.recover_trust()?;
         if let Some(last) = self.ledger.len().checked_sub(1) {
             self.writer.lock().last = Time::from_ms(self.ledger.read(last)?.header.time_ms);
         }
         self.catch_up_text()?;
+        self.learn_delegations()?;
         self.resume_erasures()
     }
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "a test says what it counted")]
 
+mod access;
 mod aimem;
 mod codec;
 mod codes;
@@ -20,6 +21,7 @@ mod jq;
 mod jsonl;
 mod ledger;
 mod lifecycle;
+mod merge;
 mod mg;
 mod model;
 mod omi;
@@ -31,6 +33,7 @@ mod query;
 mod random;
 mod sample;
 mod signature_suites;
+mod signed;
 mod signing;
 mod statement;
 mod store;

@@ -5,6 +5,7 @@ use grainstore::Envelope;
 use grainstore::query::{Cursor, Explanation, Sort, SortBy};
 use serde_json::json;
 
+use crate::door::As;
 use crate::exit::Exit;
 use crate::filters::Filters;
 use crate::output::Output;
@@ -40,15 +41,21 @@ pub(crate) struct Query {
     #[arg(long)]
     desc: bool,
     /// Tell how the answer is found, rather than the answer
-    #[arg(long, conflicts_with = "cursor")]
+    #[arg(long, conflicts_with_all = ["cursor", "author", "inside", "role", "cleared"])]
     explain: bool,
     #[command(flatten)]
     filters: Filters,
+    #[command(flatten)]
+    as_whom: As,
 }
 
 impl Query {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        let cursor = self.cursor.map(|text| text.parse::<Cursor>()).transpose()?;
+        let cursor = self
+            .cursor
+            .as_deref()
+            .map(str::parse::<Cursor>)
+            .transpose()?;
         let store = session.open()?;
         let mut filter = self.filters.filter(&store)?;
         if self.superseded {
@@ -66,7 +73,8 @@ impl Query {
         if self.desc {
             sort = sort.descending();
         }
-        let envelope = store.query_sorted(&filter, sort, self.limit, cursor)?;
+        let door = self.as_whom.door(&store)?;
+        let envelope = door.query_sorted(&filter, sort, self.limit, cursor)?;
         show(&envelope, Scores::Hidden, &mut session.out)?;
         Ok(Exit::done_if(envelope.total > 0))
     }

@@ -6,6 +6,7 @@
     reason = "a test says what it skipped and what it saw"
 )]
 
+mod access;
 mod care;
 mod command;
 mod delete;
@@ -22,3 +23,4 @@ mod readme;
 mod signing;
 mod status;
 mod tool;
+mod trust;
