@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Status, Time};
-use crate::index::Snapshot;
+use crate::index::{RowSet, Snapshot};
 use crate::interchange::{
     Entry, Error as FileError, Format, Loss, Place, WriteOptions, Written, aimem, jsonl, mg, omi,
     pam,
@@ -157,7 +157,7 @@ impl Store {
         let snapshot = self.snapshot();
         let rows = self.rows_to_leave(&snapshot, filter, loss)?;
         let mut entries = Vec::new();
-        for row in rows {
+        for row in rows.iter() {
             let version = self.version_at(&snapshot, row)?;
             entries.push((version.grain, version.status));
         }
@@ -170,7 +170,7 @@ impl Store {
         snapshot: &Snapshot,
         filter: &Filter,
         loss: &mut Loss,
-    ) -> Result<Vec<u64>, Error> {
+    ) -> Result<RowSet, Error> {
         let (rows, kept_back) = self.rows_told(snapshot, filter)?;
         (0..kept_back).for_each(|_| loss.count("consent withdrawn or missing"));
         Ok(rows)
@@ -190,8 +190,8 @@ impl Store {
                 .collect()
         } else {
             let snapshot = self.snapshot();
-            let rows = self.rows_to_leave(&snapshot, filter, loss)?.into_iter();
-            let chosen = rows.map(|row| {
+            let rows = self.rows_to_leave(&snapshot, filter, loss)?;
+            let chosen = rows.iter().map(|row| {
                 let version = self.version_at(&snapshot, row)?;
                 Ok::<_, Error>(Chosen::of(&version.grain, version.status))
             });

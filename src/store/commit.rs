@@ -195,7 +195,7 @@ impl Inner {
                     batch.grain(row, grain, now.ms());
                 }
                 What::Record(kind, body) => {
-                    replay::apply_record(&mut batch, row, *kind, body, &mut resolve)?;
+                    replay::apply_record(&mut batch, (row, now.ms()), *kind, body, &mut resolve)?;
                 }
             }
         }
@@ -210,7 +210,7 @@ impl Inner {
         for item in &frame.items {
             match &item.what {
                 What::Grain(grain, _) if grain.type_() == Type::Consent => {
-                    self.standing.write().resting = None;
+                    self.standing.write().forget_resting();
                     self.ancestry.learn(grain);
                 }
                 What::Grain(grain, _) => self.ancestry.learn(grain),

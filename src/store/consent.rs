@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use crate::codec::{self, ContentAddress, Map, Value};
 use crate::grain::{Grain, StatusChange, Time, Type};
-use crate::index::{Family, Rows, Snapshot};
+use crate::index::{Family, RowSet, Rows, Snapshot};
 use crate::ledger::Kind;
 use crate::policy::{self, Actor, Consented, Moment, Operation, Rule, Verdict};
 
@@ -374,20 +374,8 @@ impl Inner {
 
     /// Returns the rows that no question shows: what rests on withdrawn consents, and what lacks a
     /// consent in namespaces that demand one for reading.
-    fn unconsented(&self, snapshot: &Snapshot) -> Result<Arc<Rows>, Error> {
-        let known = self.standing.read().resting.clone();
-        let withdrawn = match known {
-            Some(known) => known,
-            None => {
-                let mut rows = Vec::new();
-                for (_, _, resting) in self.cascades(snapshot)? {
-                    rows.extend(resting.iter());
-                }
-                let rows = Arc::new(Rows::from_iter(rows));
-                self.standing.write().resting = Some(Arc::clone(&rows));
-                rows
-            }
-        };
+    fn unconsented(&self, snapshot: &Snapshot) -> Result<Arc<RowSet>, Error> {
+        let withdrawn = self.withdrawn_rows()?;
         let demands: Vec<String> = {
             let standing = self.standing.read();
             let demands = standing.required.iter().filter(|(_, what)| what.read);
@@ -396,7 +384,7 @@ impl Inner {
         if demands.is_empty() {
             return Ok(withdrawn);
         }
-        let mut rows: Vec<u64> = withdrawn.iter().collect();
+        let mut rows = RowSet::clone(&withdrawn);
         let allowed = self.readable(snapshot)?;
         for namespace in demands {
             let within = snapshot.with_text(Family::Namespace, &namespace).rows()?;
@@ -405,11 +393,33 @@ impl Inner {
                 let own = grain.text("namespace").unwrap_or_default();
                 // An inner namespace may demand less.
                 if grain.type_() != Type::Consent && self.standing.read().required_in(own).read {
-                    rows.push(row);
+                    rows.insert(row);
                 }
             }
         }
-        Ok(Arc::new(Rows::from_iter(rows)))
+        Ok(Arc::new(rows))
+    }
+
+    /// Returns the rows that rest on withdrawn consents now, whatever moment is asked about.
+    fn withdrawn_rows(&self) -> Result<Arc<RowSet>, Error> {
+        let changes = {
+            let standing = self.standing.read();
+            if let Some(known) = &standing.resting {
+                return Ok(Arc::clone(known));
+            }
+            standing.changes
+        };
+        let mut rows = RowSet::default();
+        for (_, _, resting) in self.cascades(&self.index.snapshot())? {
+            resting.iter().for_each(|row| rows.insert(row));
+        }
+        let rows = Arc::new(rows);
+        let mut standing = self.standing.write();
+        // What was withdrawn while this was gathered is not in it.
+        if standing.changes == changes {
+            standing.resting = Some(Arc::clone(&rows));
+        }
+        Ok(rows)
     }
 
     /// Returns the rows that rest on a consent which allows reading now.
@@ -454,7 +464,7 @@ impl Inner {
 }
 
 impl Store {
-    pub(crate) fn unconsented(&self, snapshot: &Snapshot) -> Result<Arc<Rows>, Error> {
+    pub(crate) fn unconsented(&self, snapshot: &Snapshot) -> Result<Arc<RowSet>, Error> {
         self.inner.unconsented(snapshot)
     }
 }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use crate::codec::ContentAddress;
 use crate::grain::Time;
-use crate::index::Rows;
+use crate::index::RowSet;
 use crate::ledger::Kind;
 
 use super::Error;
@@ -23,10 +23,18 @@ pub(super) struct Standing {
     /// How long after a withdrawal what rests on it may stay, where the store says.
     pub(super) deadline_ms: Option<i64>,
     /// Rows that rest on withdrawn consents; none until somebody asks.
-    pub(super) resting: Option<Arc<Rows>>,
+    pub(super) resting: Option<Arc<RowSet>>,
+    /// How often that has changed.
+    pub(super) changes: u64,
 }
 
 impl Standing {
+    /// Forgets which rows rest on withdrawn consents: it is gathered again when somebody asks.
+    pub(super) fn forget_resting(&mut self) {
+        self.resting = None;
+        self.changes += 1;
+    }
+
     /// Takes in an entry; what it does not know says nothing.
     pub(super) fn apply(&mut self, time: Time, kind: Kind, body: &[u8]) {
         match kind {
@@ -42,7 +50,7 @@ impl Standing {
                         by: withdrawal,
                         at: time,
                     });
-                    self.resting = None;
+                    self.forget_resting();
                 }
             }
             Kind::Policy => read_required(body, self),
@@ -62,7 +70,9 @@ impl Inner {
                 standing.apply(Time::from_ms(entry.header.time_ms), kind, &entry.body);
             }
         }
-        *self.standing.write() = standing;
+        let mut now = self.standing.write();
+        standing.changes = now.changes + 1;
+        *now = standing;
         Ok(())
     }
 }
