@@ -1,4 +1,5 @@
 use crate::codec;
+use crate::grain;
 
 use super::Did;
 
@@ -63,17 +64,21 @@ pub enum Error {
         /// Why, in words.
         reason: String,
     },
-    /// An envelope around a blob that is not flagged as signed (OMS 9.2).
-    #[error("the blob in the envelope is not flagged as signed")]
+    /// An envelope around a blob that is not flagged as signed, or none around one that is
+    /// (OMS 9.2).
+    #[error("the signed flag of the blob does not say whether a signature is around it")]
     SignedMismatch,
     /// The inner bytes are no blob.
     #[error(transparent)]
     Codec(#[from] codec::Error),
+    /// The blob is no valid grain.
+    #[error(transparent)]
+    Grain(#[from] grain::Error),
 }
 
 impl Error {
     /// Returns the code of OMS 19, or ours where it has none.
-    pub const fn code(&self) -> &'static str {
+    pub fn code(&self) -> &'static str {
         match self {
             Self::NoRandomness { .. } => "ERR_NO_RANDOMNESS",
             Self::Did { .. } => "ERR_DID",
@@ -84,6 +89,7 @@ impl Error {
             Self::Unresolved { .. } => "ERR_UNRESOLVED",
             Self::SignedMismatch => "ERR_SIGNED_MISMATCH",
             Self::Codec(source) => source.code(),
+            Self::Grain(source) => source.code(),
         }
     }
 }

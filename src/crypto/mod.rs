@@ -7,6 +7,7 @@
 
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+mod delivery;
 mod did;
 mod envelope;
 mod item;
@@ -20,6 +21,7 @@ mod tombstone;
 
 mod error;
 
+pub(crate) use delivery::{ENVELOPE_LEN_MAX, is_wrapped};
 pub use did::Did;
 pub use envelope::Envelope;
 pub use error::Error;

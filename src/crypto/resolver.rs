@@ -1,3 +1,5 @@
+use std::fmt;
+
 use crate::grain::Grain;
 
 use super::{Did, Error, VerifyingKey};
@@ -22,7 +24,7 @@ use super::{Did, Error, VerifyingKey};
 ///     }
 /// }
 /// ```
-pub trait Resolver {
+pub trait Resolver: fmt::Debug + Send + Sync {
     /// Returns the keys that may sign for a DID.
     ///
     /// # Errors

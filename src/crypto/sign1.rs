@@ -91,38 +91,32 @@ impl<'a> Sign1<'a> {
     /// `ERR_DID`.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
         let mut items = Items::new(bytes);
-        items.skip_byte(TAG_18);
-        if !items.skip_byte(ARRAY_OF_FOUR) {
-            return Err(items.fault("a COSE_Sign1 is an array of four, untagged or under tag 18"));
-        }
-        let protected = items.bytes("the protected header is a byte string")?;
-        let mut unprotected = Members::new();
-        let unprotected_bytes = items.span(|items| {
-            unprotected = items.members(Form::WellFormed)?;
-            Ok(())
-        })?;
-        let payload = match items.skip_byte(NIL) {
-            true => None,
-            false => Some(items.bytes("the payload is a byte string or null")?),
-        };
-        let signature = items.bytes("the signature is a byte string")?;
+        let parts = Parts::read(&mut items)?;
         items.finish("bytes after the message")?;
 
+        let unprotected = parts.unprotected;
         // The algorithm first: a signature of another length is hardly ever the fault.
-        let header = Protected::read(protected, &unprotected)?;
-        let signature = signature
-            .try_into()
-            .map_err(|_| refuse("a signature has 64 bytes"))?;
+        let header = Protected::read(parts.protected, &unprotected)?;
+        let signature = parts.signature.try_into();
+        let signature = signature.map_err(|_| refuse("a signature has 64 bytes"))?;
         Ok(Self {
-            protected,
-            unprotected: unprotected_bytes,
-            payload,
+            protected: parts.protected,
+            unprotected: parts.unprotected_bytes,
+            payload: parts.payload,
             signature,
             algorithm: header.algorithm,
             content_type: header.content_type,
             kid: header.kid,
             iat: read_iat(&unprotected)?,
         })
+    }
+
+    /// Returns how long the message is that `bytes` begin with: where other things follow, nothing
+    /// but the message itself says so (ruling M2).
+    pub(crate) fn prefix_len(bytes: &[u8]) -> Result<usize, Error> {
+        let mut items = Items::new(bytes);
+        let message = items.span(|items| Parts::read(items).map(drop))?;
+        Ok(message.len())
     }
 
     /// Returns the payload, if the message carries it.
@@ -199,6 +193,42 @@ impl<'a> Sign1<'a> {
             return Err(Error::Signature);
         }
         key.verify(&to_be_signed(self.protected, payload), self.signature)
+    }
+}
+
+/// The four items of a message, none of them understood yet.
+struct Parts<'a> {
+    protected: &'a [u8],
+    unprotected: Members<'a>,
+    unprotected_bytes: &'a [u8],
+    payload: Option<&'a [u8]>,
+    signature: &'a [u8],
+}
+
+impl<'a> Parts<'a> {
+    fn read(items: &mut Items<'a>) -> Result<Self, Error> {
+        items.skip_byte(TAG_18);
+        if !items.skip_byte(ARRAY_OF_FOUR) {
+            return Err(items.fault("a COSE_Sign1 is an array of four, untagged or under tag 18"));
+        }
+        let protected = items.bytes("the protected header is a byte string")?;
+        let mut unprotected = Members::new();
+        let unprotected_bytes = items.span(|items| {
+            unprotected = items.members(Form::WellFormed)?;
+            Ok(())
+        })?;
+        let payload = match items.skip_byte(NIL) {
+            true => None,
+            false => Some(items.bytes("the payload is a byte string or null")?),
+        };
+        let signature = items.bytes("the signature is a byte string")?;
+        Ok(Self {
+            protected,
+            unprotected,
+            unprotected_bytes,
+            payload,
+            signature,
+        })
     }
 }
 

@@ -31,6 +31,8 @@ pub struct Grain {
     address: ContentAddress,
     header: Header,
     fields: OnceLock<Map>,
+    /// The signature around the blob, without the blob; the crypto room reads and writes it.
+    envelope: Option<Box<[u8]>>,
 }
 
 impl Grain {
@@ -77,6 +79,20 @@ impl Grain {
         Self::read(blob, profile, Origin::Foreign, Delivery::Wrapped)
     }
 
+    /// Judges the grain as one that is written here, whatever excused it where it was read; its
+    /// signature goes on with it and is not looked at.
+    pub(crate) fn judged_again(self, profile: Profile) -> Result<Self, Error> {
+        let delivery = match self.envelope {
+            Some(_) => Delivery::Wrapped,
+            None => Delivery::Bare,
+        };
+        let (judged, _) = Self::read(self.blob, profile, Origin::Local, delivery)?;
+        Ok(Self {
+            envelope: self.envelope,
+            ..judged
+        })
+    }
+
     /// Takes a blob that was accepted before and comes back from storage: its address is checked,
     /// in constant time, and nothing else.
     ///
@@ -97,6 +113,7 @@ impl Grain {
             address,
             header,
             fields: OnceLock::new(),
+            envelope: None,
         })
     }
 
@@ -111,6 +128,7 @@ impl Grain {
             blob,
             header,
             fields: OnceLock::new(),
+            envelope: None,
         })
     }
 
@@ -121,6 +139,7 @@ impl Grain {
             address,
             header,
             fields: OnceLock::from(fields),
+            envelope: None,
         }
     }
 
@@ -181,6 +200,24 @@ impl Grain {
         let mut fields = self.fields().clone();
         fields.remove(name);
         write_blob(&self.header, &fields)
+    }
+
+    /// Returns whether the header says that the grain is signed: then it travels inside its
+    /// signature and never without (OMS 9.2).
+    pub const fn is_signed(&self) -> bool {
+        self.header.flags.contains(Flags::SIGNED)
+    }
+
+    /// Returns the signature message that came around the blob, without the blob; none of a
+    /// grain that is not signed, or not yet. That it is here proves nothing:
+    /// `Grain::verify_signature` does.
+    pub fn envelope(&self) -> Option<&[u8]> {
+        self.envelope.as_deref()
+    }
+
+    pub(crate) fn with_envelope(mut self, detached: Vec<u8>) -> Self {
+        self.envelope = Some(detached.into());
+        self
     }
 
     /// Returns the blob and gives up the grain.

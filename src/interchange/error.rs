@@ -1,5 +1,6 @@
 use std::fmt;
 
+use crate::crypto;
 use crate::grain;
 
 /// Where in a file something stands.
@@ -43,6 +44,14 @@ pub enum Error {
         /// What is wrong with it.
         source: grain::Error,
     },
+    /// A grain whose signature is not one, does not verify, or is missing.
+    #[error("{place}: {source}")]
+    Signature {
+        /// Where it stands.
+        place: Place,
+        /// What is wrong with it.
+        source: crypto::Error,
+    },
     /// A rule of the format that is broken.
     #[error("{place}: {message}")]
     Format {
@@ -68,6 +77,7 @@ impl Error {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Grain { source, .. } => source.code(),
+            Self::Signature { source, .. } => source.code(),
             Self::Format { code, .. } => code,
             Self::Io { .. } => "ERR_IO",
         }
@@ -76,9 +86,18 @@ impl Error {
     /// Returns where in the file it is.
     pub const fn place(&self) -> &Place {
         match self {
-            Self::Grain { place, .. } | Self::Format { place, .. } | Self::Io { place, .. } => {
-                place
-            }
+            Self::Grain { place, .. }
+            | Self::Signature { place, .. }
+            | Self::Format { place, .. }
+            | Self::Io { place, .. } => place,
+        }
+    }
+
+    /// Says where a grain is refused, and whether for what it says or for its signature.
+    pub(super) fn of_delivery(place: Place, source: crypto::Error) -> Self {
+        match source {
+            crypto::Error::Grain(source) => Self::Grain { place, source },
+            source => Self::Signature { place, source },
         }
     }
 }

@@ -1,7 +1,8 @@
 //! JSON lines: one grain a line, by full names where they give its bytes back, else as its blob.
 //!
 //! A line is a JSON grain, or `{"address": …, "blob": "<hex>"}` for what JSON cannot spell (CBOR,
-//! raised sensitivity, types of later revisions). The line after a grain may give its status:
+//! raised sensitivity, types of later revisions). A signed grain is `{"address": …, "envelope":
+//! "<hex>"}`: it travels inside its signature (OMS 9.2). The line after a grain may give its status:
 //! `{"status": {"of": "<address>", …}}`, with the members `superseded_by`, `system_valid_to`,
 //! `verification_status`, `contradicted` and `lifecycle`.
 
@@ -130,7 +131,8 @@ impl<R: BufRead> Reader<R> {
         let value = Value::from_json(&text).map_err(|source| self.wrap(source.into()))?;
         match value.as_map() {
             Some(map) if map.contains("type") => self.grain(value),
-            Some(map) if map.contains("blob") => self.blob(map),
+            Some(map) if map.contains("blob") => self.blob(map, "blob"),
+            Some(map) if map.contains("envelope") => self.blob(map, "envelope"),
             Some(map) if map.contains("status") => self.status(map),
             _ => self.grain(value),
         }
@@ -148,28 +150,42 @@ impl<R: BufRead> Reader<R> {
         Ok(self.record(grain, warnings))
     }
 
-    fn blob(&self, map: &Map) -> Result<Line, Error> {
-        self.only(map, &["address", "blob"], "JSONL_BLOB")?;
-        let hex = map.get("blob").and_then(Value::as_text);
-        let blob = hex.and_then(|hex| {
+    /// Reads a grain as it travels, from the member of that name.
+    fn blob(&self, map: &Map, name: &str) -> Result<Line, Error> {
+        self.only(map, &["address", name], "JSONL_BLOB")?;
+        let hex = map.get(name).and_then(Value::as_text);
+        let bytes = hex.and_then(|hex| {
             let decoded = data_encoding::HEXLOWER_PERMISSIVE.decode(hex.as_bytes());
             decoded.ok()
         });
-        let blob = blob.ok_or_else(|| self.fault("JSONL_BLOB", "blob is not hexadecimal text"))?;
-        match map.get("address") {
-            None => {}
-            Some(Value::Text(address)) => {
-                let address: ContentAddress = address
-                    .parse()
-                    .map_err(|source: crate::codec::Error| self.wrap(source.into()))?;
-                if !address.verifies(&blob) {
-                    return Err(self.wrap(grain::Error::Integrity { address }));
-                }
-            }
+        let bytes = bytes
+            .ok_or_else(|| self.fault("JSONL_BLOB", format!("{name} is not hexadecimal text")))?;
+        let stated = match map.get("address") {
+            None => None,
+            Some(Value::Text(address)) => Some(
+                address
+                    .parse::<ContentAddress>()
+                    .map_err(|source| self.wrap(source.into()))?,
+            ),
             Some(_) => return Err(self.fault("JSONL_BLOB", "address is not text")),
+        };
+        if let Some(address) = stated
+            && name == "blob"
+            && !address.verifies(&bytes)
+        {
+            return Err(self.wrap(grain::Error::Integrity { address }));
         }
-        let (grain, warnings) = Grain::from_foreign_blob(blob, self.options.profile)
-            .map_err(|source| self.wrap(source))?;
+        let read = Grain::from_delivery(&bytes, self.options.profile);
+        let (grain, warnings) =
+            read.map_err(|source| Error::of_delivery(Place::Line(self.line), source))?;
+        if grain.is_signed() != (name == "envelope") {
+            return Err(self.wrap(grain::Error::SignedMismatch));
+        }
+        if let Some(address) = stated
+            && !address.verifies(grain.blob())
+        {
+            return Err(self.wrap(grain::Error::Integrity { address }));
+        }
         Ok(self.record(grain, warnings))
     }
 
@@ -268,15 +284,23 @@ impl<W: Write> Writer<W> {
     /// Writes a grain, and its status if that says anything.
     ///
     /// # Errors
-    /// `ERR_IO`.
+    /// `ERR_SIGNED_MISMATCH` for a grain that is to be signed and is not; `ERR_IO`.
     pub fn write(&mut self, grain: &Grain, status: &Status) -> Result<(), Error> {
         let json = grain.to_json();
         let copy = Draft::from_json(&json).and_then(|draft| draft.finish(Profile::Extended));
         if copy.is_ok_and(|copy| copy == *grain) {
             self.line(&json)?;
         } else {
-            let blob = data_encoding::HEXLOWER.encode(grain.blob());
-            let members = [("address", grain.address().to_string()), ("blob", blob)];
+            let place = Place::Line(self.line.saturating_add(1));
+            let bytes = grain.to_delivery();
+            let bytes = bytes.map_err(|source| Error::of_delivery(place, source))?;
+            let name = if grain.is_signed() {
+                "envelope"
+            } else {
+                "blob"
+            };
+            let hex = data_encoding::HEXLOWER.encode(&bytes);
+            let members = [("address", grain.address().to_string()), (name, hex)];
             self.line(&Value::Map(members.into_iter().collect()).to_json())?;
         }
         if *status == Status::default() {

@@ -17,6 +17,7 @@ pub mod provider;
 mod first;
 mod format;
 mod loss;
+mod merge;
 mod moment;
 mod native;
 mod reading;
@@ -31,6 +32,21 @@ mod error;
 pub use error::{Error, Place};
 pub use format::Format;
 pub use loss::Loss;
+pub(crate) use merge::{Merge, judge};
 pub use reading::{ReadOptions, Reading};
 pub use record::{ForeignId, Record};
+pub(crate) use record::{Renamed, settled};
 pub use written::{Entry, WriteOptions, Written};
+
+use crate::grain::Grain;
+
+/// Returns whether the owner of the memory that a grain was made from lets it leave the store
+/// (PAM 21.1), as far as the record says.
+pub(crate) fn is_exportable(grain: &Grain) -> bool {
+    pam::is_exportable(grain)
+}
+
+/// Returns whether a grain says nothing but that others belong together.
+pub(crate) fn is_link(grain: &Grain) -> bool {
+    pam::is_relation(grain) || omi::is_relation(grain) || aimem::is_link(grain)
+}

@@ -9,11 +9,13 @@ use super::status;
 /// The name of the extension: a domain name that this project has, backwards.
 pub(super) const NAME: &str = "io.github.grainstore.grainstore";
 
-/// Returns a grain and its status as an extension says them.
+/// Returns a grain as it travels, and its status, as an extension says them.
 pub(super) fn pack(grain: &Grain, state: &Status) -> Map {
     let mut packed = Map::new();
     packed.insert("address", grain.address());
-    packed.insert("blob", data_encoding::BASE64.encode(grain.blob()));
+    // One that is to be signed and is not must not travel (OMS 9.2): then the record speaks alone.
+    let bytes = grain.to_delivery().unwrap_or_default();
+    packed.insert("blob", data_encoding::BASE64.encode(&bytes));
     if *state != Status::default() {
         packed.insert("status", status::write(grain.address(), state));
     }
@@ -38,7 +40,7 @@ pub(super) fn unpack(packed: &Value, content: &str, profile: Profile) -> Option<
     let blob = data_encoding::BASE64
         .decode(text("blob")?.as_bytes())
         .ok()?;
-    let (grain, warnings) = Grain::from_foreign_blob(blob, profile).ok()?;
+    let (grain, warnings) = Grain::from_delivery(&blob, profile).ok()?;
     let is_address = grain.address().to_string() == text("address")?;
     if !is_address || wording(&grain) != content {
         return None;

@@ -3,9 +3,10 @@ use std::io::BufReader;
 use std::path::Path;
 
 use crate::codec::Profile;
+use crate::crypto::Resolver;
 use crate::grain::Time;
 
-use super::{Error, Format, Loss, Place, Record, aimem, jsonl, mg, omi, pam, provider};
+use super::{Error, ForeignId, Format, Loss, Place, Record, aimem, jsonl, mg, omi, pam, provider};
 
 /// Everything a file holds, read before any of it is stored.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub struct Reading {
     pub findings: Vec<(Place, String)>,
     /// What records cannot carry.
     pub loss: Loss,
+    /// The export that this one goes on from (PAM 16).
+    pub base: Option<ForeignId>,
 }
 
 /// How files are read.
@@ -54,6 +57,7 @@ impl Reading {
             errors: Vec::new(),
             findings: Vec::new(),
             loss: Loss::default(),
+            base: None,
         };
         match format {
             Format::Mg => reading.read_mg(open(path)?),
@@ -66,6 +70,20 @@ impl Reading {
             Format::Omi | Format::OmiJsonl => reading.read_omi(&bytes(path)?, options),
         }
         Ok(reading)
+    }
+
+    /// Checks the signatures of signed grains; those that do not verify become errors.
+    pub fn verify_signatures(&mut self, resolver: &dyn Resolver) {
+        let errors = &mut self.errors;
+        self.records.retain(|record| {
+            if !record.grain.is_signed() {
+                return true;
+            }
+            let verified = record.grain.verify_signature(resolver);
+            let place = record.place.clone();
+            let refused = verified.map_err(|source| Error::Signature { place, source });
+            refused.map_err(|error| errors.push(error)).is_ok()
+        });
     }
 
     fn read_mg(&mut self, file: File) {
@@ -154,6 +172,7 @@ impl Reading {
             Ok(import) => {
                 self.records = import.records;
                 self.loss = import.loss;
+                self.base = import.base;
                 let findings = import.findings.into_iter();
                 self.findings = findings
                     .map(|finding| (finding.place().clone(), finding.to_string()))

@@ -14,6 +14,9 @@ pub struct WriteOptions {
     pub producer: Option<String>,
     /// Whether vectors are written: text can be guessed from them (AIMEM 5.5).
     pub with_embeddings: bool,
+    /// Whether archives and JSON lines, which are backups, leave out what may not leave the store,
+    /// as every other format does.
+    pub shareable: bool,
     /// The time of the export; without one, that of the newest grain.
     pub now: Option<Time>,
 }
@@ -80,6 +83,9 @@ pub(super) fn count_lost(grain: &Grain, said: &[&str], loss: &mut Loss) {
         if !is_said && !is_default && *value != Value::Nil {
             loss.count(name);
         }
+    }
+    if grain.is_signed() {
+        loss.count("signature");
     }
 }
 

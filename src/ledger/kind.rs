@@ -50,11 +50,13 @@ pub enum Kind {
     Restored = 19,
     /// A signed statement of the ledger's root.
     Checkpoint = 20,
+    /// The signature of the grain in the entry before it.
+    Signature = 21,
 }
 
 impl Kind {
     /// Every kind, in the order of their numbers.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Grain,
         Self::SealedGrain,
         Self::Status,
@@ -75,6 +77,7 @@ impl Kind {
         Self::Erased,
         Self::Restored,
         Self::Checkpoint,
+        Self::Signature,
     ];
 
     /// Returns the kind with this number; none if it belongs to a newer format.

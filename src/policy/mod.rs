@@ -10,6 +10,7 @@ mod decide;
 mod goal;
 mod retention;
 mod supersession;
+mod trust;
 
 pub use decide::{Actor, Facts, Moment, Operation, Verdict, decide};
 pub use mode::Mode;
@@ -17,3 +18,4 @@ pub use protection::{Protection, Scope};
 pub use retention::retained_until;
 pub use rule::Rule;
 pub use supersession::implies_supersession;
+pub use trust::{Doubt, Trust, TrustRule, Trusts};

@@ -68,6 +68,7 @@ impl Store {
             address: version.grain.address(),
             matched_fields: matched(&version.grain),
             grain: version.grain,
+            signature: version.signature,
             status: version.status,
             score,
         })

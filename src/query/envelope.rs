@@ -1,5 +1,7 @@
 use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::{Grain, Status};
+use crate::policy::Trust;
+use crate::store::Signature;
 
 use super::Cursor;
 
@@ -25,6 +27,8 @@ pub struct Found {
     pub address: ContentAddress,
     /// Its status when the question was asked.
     pub status: Status,
+    /// Who signed it, if it is signed, and how far that is to be believed.
+    pub signature: Option<Signature>,
     /// How well it fits, in [0, 1]: 1 for every row of a query; of a search see
     /// [`Hit::relevance`](crate::text::Hit::relevance). Not how far it is to be believed.
     pub score: f64,
@@ -35,8 +39,8 @@ pub struct Found {
 impl Envelope {
     /// Returns the answer as the JSON object of OMS 28.1.
     ///
-    /// Beside the specification's members, `total_is_lower_bound` is there when it is true, and
-    /// `superseded_by` on results that are.
+    /// Beside the specification's members, `total_is_lower_bound` is there when it is true,
+    /// `superseded_by` on results that are, and `signature` on those that are signed.
     pub fn to_json(&self) -> String {
         let results: Vec<Value> = self.results.iter().map(Found::to_value).collect();
         let next = self.next_cursor.map(|cursor| cursor.to_string());
@@ -63,6 +67,21 @@ impl Found {
         if let Some(by) = self.status.superseded_by {
             map.insert("superseded_by", by);
         }
+        if let Some(signature) = &self.signature {
+            map.insert("signature", signature_value(signature));
+        }
         Value::Map(map)
     }
+}
+
+/// Returns who signed and whether he is trusted: a signature alone proves nothing (OMS 20.1).
+fn signature_value(signature: &Signature) -> Map {
+    let mut map = Map::from_iter([
+        ("signer", signature.signer.as_str()),
+        ("trust", signature.trust.name()),
+    ]);
+    if let Trust::Untrusted(doubt) = signature.trust {
+        map.insert("doubt", doubt.name());
+    }
+    map
 }

@@ -10,6 +10,7 @@ use crate::interchange::{
 };
 use crate::store::{self, Store};
 
+use super::withheld::Withheld;
 use super::{Error, Filter};
 
 /// What an export wrote.
@@ -56,16 +57,21 @@ impl Store {
     ) -> Result<Exported, Error> {
         match format {
             Format::Mg => {
-                let chosen = self.choose(filter)?;
+                let mut exported = Exported::default();
+                let chosen = self.choose(filter, options, &mut exported.loss)?;
                 let fetch = |address| self.fetch(&address);
                 let summary = mg::write(out, entries(&chosen), options.mg, fetch)?;
-                let mut exported = Exported::default();
                 exported.add(&summary);
                 Ok(exported)
             }
-            Format::Jsonl => self.write_jsonl(&self.choose(filter)?, out),
+            Format::Jsonl => {
+                let mut loss = Loss::default();
+                let chosen = self.choose(filter, options, &mut loss)?;
+                self.write_jsonl(&chosen, loss, out)
+            }
             _ => {
-                let entries = self.entries(filter)?;
+                let mut loss = Loss::default();
+                let entries = self.entries(filter, &mut loss)?;
                 let mut out = BufWriter::new(out);
                 let written = match format {
                     Format::Aimem => aimem::write(&mut out, &entries, options)?,
@@ -80,7 +86,7 @@ impl Store {
                     }
                 };
                 out.flush().map_err(io_error)?;
-                Ok(Exported::of(written, 1))
+                Ok(Exported::of(written, 1, &loss))
             }
         }
     }
@@ -106,9 +112,9 @@ impl Store {
         if format != Format::Mg {
             return whole_file(path, |file| self.export(format, filter, options, file));
         }
-        let chosen = self.choose(filter)?;
-        let plan = mg::Plan::new(entries(&chosen), options.mg)?;
         let mut exported = Exported::default();
+        let chosen = self.choose(filter, options, &mut exported.loss)?;
+        let plan = mg::Plan::new(entries(&chosen), options.mg)?;
         for (number, volume) in plan.volumes().enumerate() {
             let path = mg::volume_path(path, number);
             let summary = whole_file(&path, |file| {
@@ -125,7 +131,8 @@ impl Store {
         options: &WriteOptions,
         folder: &Path,
     ) -> Result<Exported, Error> {
-        let document = pam::Document::new(&self.entries(filter)?, options, true)?;
+        let mut loss = Loss::default();
+        let document = pam::Document::new(&self.entries(filter, &mut loss)?, options, true)?;
         // The store that names the conversations comes last: half an export has none.
         let store = (pam::STORE, &document.store);
         let files = document.conversations.iter();
@@ -141,11 +148,11 @@ impl Store {
             })?;
             count += 1;
         }
-        Ok(Exported::of(document.written, count))
+        Ok(Exported::of(document.written, count, &loss))
     }
 
-    /// Fetches what a filter shows in the order in which it was stored.
-    fn entries(&self, filter: &Filter) -> Result<Vec<Entry>, Error> {
+    /// Fetches what a filter shows and may leave the store, in the order in which it was stored.
+    fn entries(&self, filter: &Filter, loss: &mut Loss) -> Result<Vec<Entry>, Error> {
         let snapshot = self.snapshot();
         let rows = self.rows(&snapshot, filter)?;
         let mut entries = Vec::new();
@@ -153,27 +160,40 @@ impl Store {
             let version = self.version_at(&snapshot, row)?;
             entries.push((version.grain, version.status));
         }
-        Ok(entries)
+        Ok(Withheld::of(self, &snapshot)?.take_from(entries, loss))
     }
 
-    /// Lists what a filter shows in the order of files.
-    fn choose(&self, filter: &Filter) -> Result<Vec<Chosen>, Error> {
-        let snapshot = self.snapshot();
-        let mut chosen = Vec::new();
-        for row in self.rows(&snapshot, filter)? {
-            let version = self.version_at(&snapshot, row)?;
-            chosen.push(Chosen {
-                created_at: version.grain.created_at(),
-                address: version.grain.address(),
-                len: u32::try_from(version.grain.blob().len()).unwrap_or(u32::MAX),
-                status: version.status,
+    /// Lists what a filter shows in the order of files: everything, unless it is for others.
+    fn choose(
+        &self,
+        filter: &Filter,
+        options: &WriteOptions,
+        loss: &mut Loss,
+    ) -> Result<Vec<Chosen>, Error> {
+        let mut chosen: Vec<_> = if options.shareable {
+            let entries = self.entries(filter, loss)?.into_iter();
+            entries
+                .map(|(grain, status)| Chosen::of(&grain, status))
+                .collect()
+        } else {
+            let snapshot = self.snapshot();
+            let rows = self.rows(&snapshot, filter)?.into_iter();
+            let chosen = rows.map(|row| {
+                let version = self.version_at(&snapshot, row)?;
+                Ok::<_, Error>(Chosen::of(&version.grain, version.status))
             });
-        }
+            chosen.collect::<Result<_, _>>()?
+        };
         chosen.sort_unstable_by_key(|one| (one.created_at, one.address));
         Ok(chosen)
     }
 
-    fn write_jsonl(&self, chosen: &[Chosen], file: impl Write) -> Result<Exported, Error> {
+    fn write_jsonl(
+        &self,
+        chosen: &[Chosen],
+        loss: Loss,
+        file: impl Write,
+    ) -> Result<Exported, Error> {
         let mut writer = jsonl::Writer::new(BufWriter::new(file));
         for one in chosen {
             writer.write(&self.fetch(&one.address)?, &one.status)?;
@@ -182,7 +202,7 @@ impl Store {
         Ok(Exported {
             grains: u64::try_from(chosen.len()).unwrap_or(u64::MAX),
             files: 1,
-            loss: Loss::default(),
+            loss,
         })
     }
 
@@ -193,7 +213,8 @@ impl Store {
 }
 
 impl Exported {
-    fn of(written: Written, files: u64) -> Self {
+    fn of(mut written: Written, files: u64, withheld: &Loss) -> Self {
+        written.loss.merge(withheld);
         Self {
             grains: written.records,
             files,
@@ -261,4 +282,20 @@ struct Chosen {
     address: ContentAddress,
     len: u32,
     status: Status,
+}
+
+/// Returns how long a grain is as it travels; one that must not is refused when its turn comes.
+fn delivered_len(grain: &Grain) -> u32 {
+    u32::try_from(grain.delivery_len().unwrap_or_default()).unwrap_or(u32::MAX)
+}
+
+impl Chosen {
+    fn of(grain: &Grain, status: Status) -> Self {
+        Self {
+            created_at: grain.created_at(),
+            address: grain.address(),
+            len: delivered_len(grain),
+            status,
+        }
+    }
 }

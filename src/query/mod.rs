@@ -9,6 +9,7 @@ mod envelope;
 mod export;
 mod filter;
 mod search;
+mod withheld;
 
 mod error;
 

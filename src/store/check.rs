@@ -2,7 +2,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use crate::codec::{ContentAddress, Profile};
+use crate::codec::{ContentAddress, Flags, Header, Profile};
 use crate::grain::Grain;
 use crate::index::{self, Batch, Comparison};
 use crate::ledger::{self, Entry, FileDisk, Kind};
@@ -10,6 +10,7 @@ use crate::text::Text;
 
 use super::manifest::Manifest;
 use super::open::Inner;
+use super::signature::Signatures;
 use super::{Error, Store, replay};
 
 /// What a check looked at and what it found.
@@ -49,7 +50,12 @@ impl Report {
         self.findings.iter().map(|finding| finding.severity).max()
     }
 
-    fn find(&mut self, id: &'static str, severity: Severity, message: impl fmt::Display) {
+    pub(super) fn find(
+        &mut self,
+        id: &'static str,
+        severity: Severity,
+        message: impl fmt::Display,
+    ) {
         self.findings.push(Finding {
             id,
             severity,
@@ -95,8 +101,8 @@ impl Store {
     /// Reads every byte of the store, compares it with what was written, and changes nothing.
     ///
     /// Proves what [`Store::check_structure`] looks at, and the ledger's bodies and whole chain;
-    /// that every grain is what OMS calls one, under its address; that the index equals the fold
-    /// of the ledger; and that the files of the text view are those that were written.
+    /// that every grain is what OMS calls one, under its address, and that the signature of a
+    /// signed one is there and verifies; that the index equals the fold of the ledger; and that the files of the text view are those that were written.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`; damage is a finding, not an error.
@@ -157,8 +163,10 @@ impl Inner {
     fn check_entries(&self, report: &mut Report) -> Result<(), Error> {
         let mut comparison = self.index.compare();
         let mut batch = self.index.batch();
+        let mut signatures = Signatures::default();
         let mut outcome = Ok(());
         self.ledger.scan(0, &mut |entry| {
+            signatures.see(&entry, &*self.options.resolver, report);
             outcome = self.check_entry(&comparison, &mut batch, &entry, report);
             if entry.header.sequence % BATCH_LEN == BATCH_LEN - 1 {
                 comparison.add(std::mem::replace(&mut batch, self.index.batch()));
@@ -169,6 +177,7 @@ impl Inner {
             }
         })?;
         outcome?;
+        signatures.finish(report);
         comparison.add(batch);
         let places = |first, end| self.ledger.places(first, end);
         for difference in comparison.finish(&places)? {
@@ -209,7 +218,14 @@ impl Inner {
     ) -> Result<(), Error> {
         let sequence = entry.header.sequence;
         let address = ContentAddress::of(&entry.body);
-        match Grain::from_foreign_blob(entry.body.to_vec(), Profile::Extended) {
+        let blob = entry.body.to_vec();
+        let read = match Header::read(&blob) {
+            Ok(header) if header.flags.contains(Flags::SIGNED) => {
+                Grain::from_foreign_signed_blob(blob, Profile::Extended)
+            }
+            _ => Grain::from_foreign_blob(blob, Profile::Extended),
+        };
+        match read {
             Ok(_) => report.grains += 1,
             Err(error) => {
                 let message = format!("entry {sequence}, grain {address}: {error}");

@@ -10,6 +10,7 @@ use crate::grain::{Grain, Time};
 use crate::index::{Batch, Snapshot};
 use crate::ledger::{self, Binding, Kind, NewEntry};
 
+use super::entry::SignatureEntry;
 use super::open::Inner;
 use super::turns::{Answer, Asked, Turn, Turns};
 use super::{Durability, Error, replay};
@@ -26,6 +27,8 @@ pub(super) struct Ready {
     pub(super) harmless: Vec<ContentAddress>,
     /// Whether it may come back after it was deleted.
     pub(super) again: bool,
+    /// The entry that goes behind a signed grain.
+    pub(super) signature: Option<Vec<u8>>,
 }
 
 /// What only the writer knows.
@@ -193,7 +196,9 @@ impl Writer {
 
 impl Ready {
     fn weight(&self) -> usize {
-        self.grain.blob().len() + PER_ENTRY
+        let signature = self.signature.as_ref();
+        let signature = signature.map_or(0, |body| body.len() + PER_ENTRY);
+        self.grain.blob().len() + PER_ENTRY + signature
     }
 }
 
@@ -248,6 +253,7 @@ impl Shared {
             return Ok(false);
         }
         store.refuse_deleted(&address, ready.again)?;
+        store.refuse_untrusted(&ready.grain)?;
         let pending = |address: &ContentAddress| self.grain(address);
         store.refuse_implied_supersession(&ready.grain, &ready.harmless, &pending)?;
         Ok(true)
@@ -279,16 +285,26 @@ pub(super) enum Item {
 }
 
 impl Frame {
-    pub(super) fn grain(&mut self, grain: Grain) {
-        self.items.push(Item::Grain(Box::new(grain), None));
+    /// Adds a grain, and behind it its signature if it has one: the frame holds both or neither.
+    pub(super) fn grain(&mut self, grain: Grain) -> Result<(), Error> {
+        let signature = SignatureEntry::of(&grain)?;
+        self.push(grain, None, signature);
+        Ok(())
     }
 
     pub(super) fn record(&mut self, kind: Kind, body: Vec<u8>) {
         self.items.push(Item::Record(kind, body));
     }
 
-    fn ready(&mut self, Ready { grain, binding, .. }: Ready) {
-        self.items.push(Item::Grain(Box::new(grain), Some(binding)));
+    fn ready(&mut self, ready: Ready) {
+        self.push(ready.grain, Some(ready.binding), ready.signature);
+    }
+
+    fn push(&mut self, grain: Grain, binding: Option<Binding>, signature: Option<Vec<u8>>) {
+        self.items.push(Item::Grain(Box::new(grain), binding));
+        if let Some(body) = signature {
+            self.record(Kind::Signature, body);
+        }
     }
 
     /// Returns what binds each body, made now where it was not made before.

@@ -4,7 +4,7 @@
 //! Readers pass over keys they do not know, so that later versions may add some.
 
 use crate::codec::{self, Canonical, ContentAddress, Encoding, Map, Profile, Value};
-use crate::grain::{Lifecycle, StatusChange, Time, Verification};
+use crate::grain::{Grain, Lifecycle, StatusChange, Time, Verification};
 
 /// A change of the status of one grain.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,6 +90,34 @@ impl AliasEntry {
     }
 }
 
+/// The signature of the grain in the entry before it: a COSE_Sign1 without its payload.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct SignatureEntry {
+    pub(super) of: ContentAddress,
+    pub(super) envelope: Vec<u8>,
+}
+
+impl SignatureEntry {
+    /// Returns the entry that goes behind a grain, if it is signed.
+    pub(super) fn of(grain: &Grain) -> Result<Option<Vec<u8>>, codec::Error> {
+        let body = |envelope: &[u8]| {
+            encode(Map::from_iter([
+                ("a", bytes(&grain.address())),
+                ("sig", Value::Bytes(envelope.to_vec())),
+            ]))
+        };
+        grain.envelope().map(body).transpose()
+    }
+
+    pub(super) fn decode(body: &[u8]) -> Option<Self> {
+        let map = decode(body)?;
+        Some(Self {
+            of: address(&map, "a")?,
+            envelope: map.get("sig")?.as_bytes()?.to_vec(),
+        })
+    }
+}
+
 /// Whether the owner of one grain allows it to be exported.
 pub(super) fn encode_exportable(
     of: &ContentAddress,
@@ -99,6 +127,37 @@ pub(super) fn encode_exportable(
         ("a", bytes(of)),
         ("ex", Value::Bool(exportable)),
     ]))
+}
+
+/// Whether a grain contradicts another of its foreign name.
+pub(super) fn encode_conflict(
+    of: &ContentAddress,
+    conflict: bool,
+) -> Result<Vec<u8>, codec::Error> {
+    encode(Map::from_iter([
+        ("a", bytes(of)),
+        ("cf", Value::Bool(conflict)),
+    ]))
+}
+
+/// A mark of one grain; what it does not say stays as it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FlagEntry {
+    pub(super) of: ContentAddress,
+    pub(super) exportable: Option<bool>,
+    pub(super) conflict: Option<bool>,
+}
+
+impl FlagEntry {
+    pub(super) fn decode(body: &[u8]) -> Option<Self> {
+        let map = decode(body)?;
+        let flag = |key: &str| map.get(key).and_then(Value::as_bool);
+        Some(Self {
+            of: address(&map, "a")?,
+            exportable: flag("ex"),
+            conflict: flag("cf"),
+        })
+    }
 }
 
 /// A refused operation: the rule that spoke, and nothing of what was to be written.
@@ -122,7 +181,7 @@ pub(super) fn encode_review(of: &ContentAddress, operation: &str) -> Result<Vec<
 /// An import that is complete: what format, and how many records came of it.
 pub(super) fn encode_import(
     format: &str,
-    counts: [(&str, u64); 4],
+    counts: [(&str, u64); 5],
 ) -> Result<Vec<u8>, codec::Error> {
     let mut map = Map::from_iter([("f", format)]);
     for (name, count) in counts {

@@ -38,6 +38,12 @@ pub enum Error {
         /// The address asked for.
         address: ContentAddress,
     },
+    /// A grain that no import contradicts, or no longer.
+    #[error("{address} is in no conflict")]
+    NoConflict {
+        /// The grain to be kept.
+        address: ContentAddress,
+    },
     /// The grain is no longer the head of its lineage (ruling I17).
     #[error("{address} is superseded already, by {by}")]
     Conflict {
@@ -79,6 +85,20 @@ pub enum Error {
     Erased {
         /// The grain that was deleted.
         address: ContentAddress,
+    },
+    /// Its signer, or whoever puts it without a signature, may not write it here.
+    #[error("{address} is not stored: {reason}")]
+    Untrusted {
+        /// The grain.
+        address: ContentAddress,
+        /// Why.
+        reason: &'static str,
+    },
+    /// A rule of trust that would say more than anybody means.
+    #[error("not a rule of trust: {reason}")]
+    Trust {
+        /// What is wrong with it.
+        reason: &'static str,
     },
     /// There is no store at the path.
     #[error("{path} is not a grainstore: {reason}")]
@@ -144,7 +164,7 @@ impl Error {
             Self::Grain(source) => source.code(),
             Self::Batch { source, .. } => source.code(),
             Self::Shared(source) => source.code(),
-            Self::NotFound { .. } => "ERR_NOT_FOUND",
+            Self::NotFound { .. } | Self::NoConflict { .. } => "ERR_NOT_FOUND",
             Self::Conflict { .. } | Self::NotCurrent { .. } => "ERR_CONFLICT",
             Self::NotDerived { .. } => "ERR_SCHEMA",
             Self::Denied {
@@ -153,6 +173,8 @@ impl Error {
             } => "ERR_EVIDENCE_REQUIRED",
             Self::Denied { .. } | Self::ImpliedSupersession { .. } => "ERR_INVALIDATION_DENIED",
             Self::Erased { .. } => "ERR_ERASED",
+            Self::Untrusted { .. } => "ERR_UNTRUSTED",
+            Self::Trust { .. } => "ERR_TRUST",
             Self::NotAStore { .. } => "ERR_NOT_A_STORE",
             Self::Exists { .. } => "ERR_STORE_EXISTS",
             Self::OtherStore { .. } => "ERR_BACKUP_DIVERGED",

@@ -2,11 +2,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 
 use crate::grain::Time;
 use crate::index::{Index, Snapshot};
 use crate::ledger::{Ballast, Disk, FileDisk, Known, Ledger, Lock, MemoryDisk, Torn};
+use crate::policy::Trusts;
 use crate::text::{self, Text};
 
 use super::commit::{Queue, Writer};
@@ -45,6 +46,8 @@ pub(super) struct Inner {
     pub(super) turns: Queue,
     /// Whether anything was ever deleted, so that puts need to ask whether it was this.
     pub(super) has_tombstones: AtomicBool,
+    /// Whom the operator trusts: the fold of the trust entries.
+    pub(super) trusts: RwLock<Trusts>,
     pub(super) ballast: Ballast,
     pub(super) opened: Opened,
     pub(super) lock: Lock,
@@ -177,6 +180,7 @@ impl Store {
             writer: Mutex::new(Writer::new()),
             turns: Queue::default(),
             has_tombstones: AtomicBool::new(false),
+            trusts: RwLock::default(),
             ballast,
             opened,
             lock,
@@ -218,6 +222,7 @@ impl Inner {
     /// Brings the index, the writer and the text view to where the ledger is.
     fn recover(&self) -> Result<(), Error> {
         self.replay()?;
+        self.recover_trust()?;
         if let Some(last) = self.ledger.len().checked_sub(1) {
             self.writer.lock().last = Time::from_ms(self.ledger.read(last)?.header.time_ms);
         }

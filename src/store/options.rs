@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::codec::Profile;
-use crate::crypto::{OsRandom, Random};
+use crate::crypto::{Offline, OsRandom, Random, Resolver};
 use crate::grain::Time;
 use crate::index;
 use crate::ledger;
@@ -30,6 +30,8 @@ pub struct Options {
     pub clock: Arc<dyn Clock>,
     /// Where randomness comes from.
     pub random: Arc<dyn Random>,
+    /// Who finds the keys of signers whose DID does not hold its own; nobody, by default.
+    pub resolver: Arc<dyn Resolver>,
     /// What an acknowledgement promises.
     pub durability: Durability,
     /// The room kept for erasing and closing on a full disk, in bytes.
@@ -50,6 +52,7 @@ impl Default for Options {
             profile: Profile::Extended,
             clock: Arc::new(SystemClock),
             random: Arc::new(OsRandom),
+            resolver: Arc::new(Offline),
             durability: Durability::Sync,
             ballast_bytes: 4 << 20,
             ledger: ledger::Options::default(),

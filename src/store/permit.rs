@@ -121,13 +121,8 @@ impl Inner {
         change: &Change<'_>,
         frame: &mut Frame,
     ) -> Result<(), Error> {
-        let now = self.options.clock.now();
-        let moment = Moment {
-            now: now.max(writer.last),
-            jumped: now.ms().saturating_sub(writer.last.ms()) > CLOCK_STEP_MAX_MS,
-        };
         let operation = change.operation.name();
-        match policy::decide(change.operation, &change.facts, &change.actor, moment) {
+        match self.verdict(writer, change) {
             Verdict::Allow => Ok(()),
             Verdict::Review => {
                 frame.record(Kind::Review, encode_review(change.target, operation)?);
@@ -144,6 +139,26 @@ impl Inner {
                 })
             }
         }
+    }
+
+    /// Asks the policy what it would say, and records nothing.
+    pub(super) fn would_permit(&self, writer: &Writer, change: &Change<'_>) -> Result<(), Error> {
+        match self.verdict(writer, change) {
+            Verdict::Allow | Verdict::Review => Ok(()),
+            Verdict::Deny(rule) => Err(Error::Denied {
+                address: *change.target,
+                rule,
+            }),
+        }
+    }
+
+    fn verdict(&self, writer: &Writer, change: &Change<'_>) -> Verdict {
+        let now = self.options.clock.now();
+        let moment = Moment {
+            now: now.max(writer.last),
+            jumped: now.ms().saturating_sub(writer.last.ms()) > CLOCK_STEP_MAX_MS,
+        };
+        policy::decide(change.operation, &change.facts, &change.actor, moment)
     }
 }
 

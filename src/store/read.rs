@@ -6,7 +6,7 @@ use crate::index::Snapshot;
 
 use super::entry::StatusEntry;
 use super::open::Inner;
-use super::{Error, Store};
+use super::{Error, Signature, Store};
 
 /// A stretch of a listing, and where the next one begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub struct Version {
     pub status: Status,
     /// When it was stored here.
     pub stored_at: Time,
+    /// Who signed it, if it is signed, and how far that is to be believed.
+    pub signature: Option<Signature>,
 }
 
 impl Store {
@@ -40,7 +42,7 @@ impl Store {
             let body = self.inner.ledger.read(row)?.body.into_owned();
             match Grain::from_stored(body, *address) {
                 Err(grain::Error::Integrity { .. }) => {}
-                read => return Ok(Some(read?)),
+                read => return self.inner.with_signature(row, read?).map(Some),
             }
         }
         Ok(None)
@@ -178,10 +180,13 @@ impl Inner {
 
     pub(super) fn version_at(&self, snapshot: &Snapshot, row: u64) -> Result<Version, Error> {
         let entry = self.ledger.read(row)?;
+        // The ledger has proven the body against its commitment.
+        let grain = Grain::from_proven(entry.body.into_owned())?;
+        let grain = self.with_signature(row, grain)?;
         Ok(Version {
             stored_at: Time::from_ms(entry.header.time_ms),
-            // The ledger has proven the body against its commitment.
-            grain: Grain::from_proven(entry.body.into_owned())?,
+            signature: self.signature_of(&grain),
+            grain,
             status: self.status_at(snapshot, row)?,
         })
     }
@@ -191,14 +196,26 @@ impl Inner {
         snapshot: &Snapshot,
         name: [&str; 3],
     ) -> Result<Option<ContentAddress>, Error> {
-        for row in snapshot.foreign(name).rows()?.iter().rev() {
+        Ok(self.named(snapshot, name)?.pop())
+    }
+
+    /// Returns the addresses that a foreign name was given to, each once, the newest last.
+    pub(super) fn named(
+        &self,
+        snapshot: &Snapshot,
+        name: [&str; 3],
+    ) -> Result<Vec<ContentAddress>, Error> {
+        let mut addresses = Vec::new();
+        for row in snapshot.foreign(name).rows()?.iter() {
             let body = self.ledger.read(row)?.body;
             let alias = super::entry::AliasEntry::decode(&body)
                 .ok_or_else(|| Error::damaged(format!("entry {row}"), "not an alias"))?;
+            // The index holds a hash of the name.
             if alias.name() == name {
-                return Ok(Some(alias.of));
+                addresses.retain(|known| *known != alias.of);
+                addresses.push(alias.of);
             }
         }
-        Ok(None)
+        Ok(addresses)
     }
 }

@@ -1,5 +1,5 @@
 use crate::codec::ContentAddress;
-use crate::crypto::{Did, Offline, Signers, Statement};
+use crate::crypto::{Did, Signers, Statement};
 use crate::grain::{Grain, StatusChange, Type};
 use crate::ledger::Kind;
 use crate::policy::{Actor, Operation};
@@ -30,8 +30,11 @@ impl Store {
     ) -> Result<ContentAddress, Error> {
         let inner = &*self.inner;
         let now = inner.options.clock.now();
-        let new = new.into().finish(now, inner.options.profile)?;
+        let new = new.into().finish(now, &inner.options)?;
         let address = new.address();
+        // Before the turn to write: a caller's resolver may take its time.
+        let signers = inner.signers(&new, old)?;
+        let signers: Vec<&str> = signers.dids().into_iter().map(Did::as_str).collect();
 
         let mut writer = inner.lead_alone();
         let snapshot = inner.index.snapshot();
@@ -48,8 +51,6 @@ impl Store {
         }
         check_names(&new, old)?;
         let shield = inner.shield(&snapshot, row, &target, Some(&new))?;
-        let signers = inner.signers(&new, old)?;
-        let signers: Vec<&str> = signers.dids().into_iter().map(Did::as_str).collect();
         let change = Change {
             operation: Operation::Supersede,
             target: old,
@@ -64,7 +65,8 @@ impl Store {
         inner.permit(&mut writer, &change, &mut frame)?;
         if inner.locate(&snapshot, &address)?.is_none() {
             inner.refuse_deleted(&address, false)?;
-            frame.grain(new);
+            inner.refuse_untrusted(&new)?;
+            frame.grain(new)?;
         }
         let status = StatusEntry {
             of: *old,
@@ -95,15 +97,15 @@ fn check_names(new: &Grain, old: &ContentAddress) -> Result<(), Error> {
 
 impl Inner {
     /// Returns whose signatures in `supersession_auth` agree that `new` replaces `old` in this very
-    /// store (ruling I10); those that do not verify count for nothing. Nobody is asked over a
-    /// network, so only a did:key can be checked.
+    /// store (ruling I10); those that do not verify count for nothing. Unless the caller brought a
+    /// resolver, only a did:key can be checked.
     fn signers(&self, new: &Grain, old: &ContentAddress) -> Result<Signers, Error> {
         if new.field("supersession_auth").is_none() {
             return Ok(Signers::default());
         }
         let store_id = *self.manifest.store_id.as_bytes();
         let statement = Statement::supersede(new, *old, store_id)?;
-        Ok(statement.signers_in(new, &Offline))
+        Ok(statement.signers_in(new, &*self.options.resolver))
     }
 
     /// Reads the grain of a row that the index says has this address.

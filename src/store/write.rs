@@ -1,12 +1,13 @@
 use rayon::prelude::*;
 
-use crate::codec::{ContentAddress, Profile};
+use crate::codec::ContentAddress;
 use crate::grain::{Draft, Grain, Time};
 use crate::ledger::Binding;
 
 use super::commit::Ready;
+use super::entry::SignatureEntry;
 use super::open::Inner;
-use super::{Error, Store};
+use super::{Error, Options, Store};
 
 /// A grain to be stored: finished, or a draft that the store finishes.
 #[derive(Debug, Clone)]
@@ -51,14 +52,20 @@ impl NewGrain {
         Self::Again(Box::new(self))
     }
 
-    pub(super) fn finish(self, now: Time, profile: Profile) -> Result<Grain, Error> {
-        match self {
-            Self::Draft(draft) => Ok(draft.created_at_or(now).finish(profile)?),
+    /// Judges the grain, and checks its signature: no signature is stored that did not verify.
+    pub(super) fn finish(self, now: Time, options: &Options) -> Result<Grain, Error> {
+        let profile = options.profile;
+        let grain = match self {
+            Self::Draft(draft) => draft.created_at_or(now).finish(profile)?,
             // A grain read from a foreign blob may be one that only its bytes excuse: what is put
             // here is judged as written here (rulings F12, I2).
-            Self::Grain(grain) => Ok(Grain::from_blob(grain.into_blob(), profile)?),
-            Self::Again(new) => new.finish(now, profile),
+            Self::Grain(grain) => grain.judged_again(profile)?,
+            Self::Again(new) => return new.finish(now, options),
+        };
+        if grain.is_signed() {
+            grain.verify_signature(&*options.resolver)?;
         }
+        Ok(grain)
     }
 
     const fn is_again(&self) -> bool {
@@ -72,14 +79,16 @@ impl Store {
     /// # Errors
     /// The codes of OMS 19 for what is not a valid grain; `ERR_INVALIDATION_DENIED` for a grain
     /// that would replace a current one without [`Store::supersede`] (OMS 17.2); `ERR_ERASED` for
-    /// one that was deleted here and does not come [again](NewGrain::again); storage errors, after which the
-    /// outcome is unknown and a retry is safe.
+    /// one that was deleted here and does not come [again](NewGrain::again); `ERR_SIGNED_MISMATCH` for
+    /// one that is to be signed and is not; `ERR_SIGNATURE` and `ERR_UNRESOLVED` for a signature that
+    /// does not verify or cannot be checked; `ERR_UNTRUSTED` for what its signer, or nobody without a
+    /// signature, may write; storage errors, after which the outcome is unknown and a retry is safe.
     pub fn put(&self, grain: impl Into<NewGrain>) -> Result<ContentAddress, Error> {
         let inner = &*self.inner;
         let now = inner.options.clock.now();
         let grain = grain.into();
         let again = grain.is_again();
-        let grain = grain.finish(now, inner.options.profile)?;
+        let grain = grain.finish(now, &inner.options)?;
         let address = grain.address();
         // What every reader sees is acknowledged; only what is not there yet waits for a turn.
         if !self.exists(&address)? {
@@ -88,6 +97,7 @@ impl Store {
             inner
                 .put_all(vec![Ready {
                     harmless: inner.harmless_parents(&inner.index.snapshot(), &grain)?,
+                    signature: SignatureEntry::of(&grain)?,
                     grain,
                     binding,
                     again,
@@ -129,15 +139,16 @@ impl Store {
 impl Inner {
     /// Finishes grains before any lock is taken, on as many threads as it is worth.
     fn finish_all(&self, grains: Vec<NewGrain>) -> Result<Vec<Ready>, Error> {
-        let (now, profile) = (self.options.clock.now(), self.options.profile);
+        let now = self.options.clock.now();
         let salts = self.salts(grains.len())?;
         let snapshot = self.index.snapshot();
         let ready = |(grain, salt): (NewGrain, _)| {
             let again = grain.is_again();
-            let grain = grain.finish(now, profile)?;
+            let grain = grain.finish(now, &self.options)?;
             let binding = Binding::new(salt, grain.address().as_bytes());
             Ok(Ready {
                 harmless: self.harmless_parents(&snapshot, &grain)?,
+                signature: SignatureEntry::of(&grain)?,
                 grain,
                 binding,
                 again,

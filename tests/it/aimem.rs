@@ -420,11 +420,11 @@ fn a_stream_holds_what_its_bundle_holds() {
 }
 
 #[test]
-fn a_bundle_imports_once_and_a_changed_chunk_is_a_conflict() {
+fn a_bundle_imports_once() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::in_memory(Options::default()).unwrap();
     let path = folder.path().join("bundle");
-    let mut bundle = sample();
+    let bundle = sample();
     let import = |bundle: &Map| {
         std::fs::write(&path, text_of(bundle)).unwrap();
         let reading = Reading::open(&path, None, &ReadOptions::default()).unwrap();
@@ -438,18 +438,4 @@ fn a_bundle_imports_once_and_a_changed_chunk_is_a_conflict() {
         (again.inserted, again.unchanged, again.conflicts.len()),
         (0, 14, 0)
     );
-    // AIMEM 2.9 leaves it open what a newer created_at does: here it is a conflict as well.
-    edit(
-        &mut bundle,
-        "chunks/1/created_at",
-        Some("\"2027-01-01T00:00:00Z\""),
-    );
-    seal(&mut bundle);
-    let changed = import(&bundle);
-    let ids: Vec<_> = changed
-        .conflicts
-        .iter()
-        .map(|it| it.id.id.as_str())
-        .collect();
-    assert_eq!(ids, ["preference"]);
 }

@@ -423,7 +423,7 @@ fn the_sample_data_imports_once_and_then_changes_nothing() {
 }
 
 #[test]
-fn a_record_that_changed_since_its_import_is_a_conflict_and_not_a_second_grain() {
+fn a_record_that_changed_since_its_import_replaces_what_it_was() {
     let folder = tempfile::tempdir().unwrap();
     let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/pam");
     let store = memory();
@@ -442,17 +442,18 @@ fn a_record_that_changed_since_its_import_is_a_conflict_and_not_a_second_grain()
     };
     let reading = Reading::open(&path, Some(Format::Pam), &options).unwrap();
     assert!(reading.errors.is_empty(), "{:?}", reading.errors);
-    let summary = store.import(reading).unwrap();
     let id = document["memories"][3]["id"].as_str().unwrap();
-    assert!(
-        summary
-            .conflicts
-            .iter()
-            .any(|conflict| conflict.id.id == id)
-    );
-    let existing = store.resolve("pam", "mira-okafor", id).unwrap().unwrap();
-    assert!(store.exists(&existing).unwrap() && !summary.is_complete());
-    assert_eq!(store.stats().unwrap().grains, grains + summary.inserted);
+    let before = store.resolve("pam", "mira-okafor", id).unwrap().unwrap();
+    let summary = store.import(reading).unwrap();
+    // That the messages are not there changes the other grains and not what their records say.
+    assert_eq!((summary.updated, summary.is_complete()), (1, true));
+    let after = store.resolve("pam", "mira-okafor", id).unwrap().unwrap();
+    assert_eq!(store.status(&before).unwrap().superseded_by, Some(after));
+    let history = store.history(&after).unwrap().into_iter();
+    let history: Vec<_> = history.map(|version| version.grain.address()).collect();
+    assert_eq!(history, [before, after]);
+    let more = summary.inserted + summary.updated;
+    assert_eq!(store.stats().unwrap().grains, grains + more);
 }
 
 #[test]

@@ -6,9 +6,9 @@ use clap::{FromArgMatches, Parser, Subcommand};
 use serde_json::json;
 
 use crate::commands::{
-    Backup, Check, Compact, Completions, Contradict, Delete, Demo, DidTool, Exists, Export, Get,
-    GrainTool, History, Import, Init, List, Put, Query, Restore, Search, Stats, Status, Supersede,
-    Validate,
+    Backup, Check, Compact, Completions, Conflicts, Contradict, Delete, Demo, DidTool, Exists,
+    Export, Get, GrainTool, History, Import, Init, List, Put, Query, Restore, Search, Stats,
+    Status, Supersede, TrustTool, Validate,
 };
 use crate::exit::Exit;
 use crate::help;
@@ -56,8 +56,10 @@ enum Command {
     Search(Search),
     Import(Import),
     Export(Export),
+    Conflicts(Conflicts),
     Grain(GrainTool),
     Did(DidTool),
+    Trust(TrustTool),
     Validate(Validate),
     Stats(Stats),
     Check(Check),
@@ -119,8 +121,10 @@ impl Command {
             Self::Search(command) => command.run(session),
             Self::Import(command) => command.run(session),
             Self::Export(command) => command.run(session),
+            Self::Conflicts(command) => command.run(session),
             Self::Grain(command) => command.run(session),
             Self::Did(command) => command.run(session),
+            Self::Trust(command) => command.run(session),
             Self::Validate(command) => command.run(session),
             Self::Stats(command) => command.run(session),
             Self::Check(command) => command.run(session),

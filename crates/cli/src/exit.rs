@@ -9,7 +9,7 @@ pub(crate) enum Exit {
     Nothing,
     /// The caller or the world is at fault.
     Failed,
-    /// A grain's policy forbids it.
+    /// A policy forbids it: a grain's own, or whom the store trusts.
     Denied,
     /// What was written is not what is there.
     Damaged,
@@ -20,7 +20,7 @@ impl Exit {
     pub(crate) fn of(code: &str) -> Self {
         match code {
             "ERR_NOT_FOUND" => Self::Nothing,
-            "ERR_INVALIDATION_DENIED" | "ERR_EVIDENCE_REQUIRED" => Self::Denied,
+            "ERR_INVALIDATION_DENIED" | "ERR_EVIDENCE_REQUIRED" | "ERR_UNTRUSTED" => Self::Denied,
             "ERR_STORAGE_DAMAGED" | "ERR_INTEGRITY" => Self::Damaged,
             _ => Self::Failed,
         }

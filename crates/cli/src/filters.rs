@@ -88,7 +88,8 @@ impl Filters {
     }
 }
 
-fn grain_type(text: &str) -> Result<Type, String> {
+/// Reads the name or the byte of a type.
+pub(crate) fn grain_type(text: &str) -> Result<Type, String> {
     let byte = text.strip_prefix("0x");
     let byte = byte.and_then(|digits| u8::from_str_radix(digits, 16).ok());
     match byte {

@@ -7,7 +7,7 @@ pub(crate) const VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     "\nconformance: OMS 1.3 Level 1",
     "\nmodules:     cbor, mg, jsonl, pam, aimem, omi, provider exports (import), text search,",
-    "\n             invalidation policy, deletion, backup, did and COSE tools"
+    "\n             invalidation policy, deletion, backup, did and COSE signatures, trust"
 );
 
 /// Returns the command line with its help on one screen: the commands by what they are for.
@@ -51,9 +51,12 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     (
         "Questions and files",
-        &["query", "search", "import", "export"],
+        &["query", "search", "import", "export", "conflicts"],
     ),
-    ("Care", &["stats", "check", "compact", "backup", "restore"]),
+    (
+        "Care",
+        &["stats", "check", "compact", "backup", "restore", "trust"],
+    ),
     ("Without a store", &["validate", "grain", "did"]),
 ];
 

@@ -86,7 +86,11 @@ fn of_grains(code: &str) -> Option<&'static str> {
         "ERR_SIGNATURE" => "the bytes are not what was signed, or somebody else signed them",
         "ERR_UNRESOLVED" => "only did:key signers can be checked without asking anyone",
         "ERR_SIGNED_MISMATCH" => {
-            "`grainstore grain sign` signs a grain as it is made; one made unsigned stays so"
+            "`grainstore grain sign` signs a grain as it is made; a signed one is passed on whole, as \
+             `grainstore get --delivery` gives it"
+        }
+        "ERR_UNTRUSTED" => {
+            "`grainstore trust list` shows who may write there; `grainstore trust add` adds a signer"
         }
         _ => return of_file(code),
     })

@@ -143,6 +143,7 @@ impl Run {
             errors: Vec::new(),
             findings: Vec::new(),
             loss: Loss::default(),
+            base: None,
         };
         let mut done = batch.clone();
         done.entries += 1;

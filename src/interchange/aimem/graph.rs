@@ -1,7 +1,7 @@
 use crate::codec::{ContentAddress, Value};
 use crate::grain::{Draft, Time};
-use crate::interchange::Error;
 use crate::interchange::spelling::{self, context_of, object_of, relation_name};
+use crate::interchange::{Error, ForeignId};
 
 use super::envelope::Envelope;
 use super::member::{Object, Urn};
@@ -56,6 +56,15 @@ impl<'a> Edge<'a> {
             created_at: object.time("created_at")?,
             object,
         })
+    }
+
+    /// Returns what tells the edge from others: its ends and its type, for it has no id.
+    pub(super) fn name(&self) -> String {
+        format!("{} {} {}", self.source.whole, self.target.whole, self.kind)
+    }
+
+    pub(super) fn foreign_id(&self, before: usize) -> ForeignId {
+        link_id("aimem:edge", self.source, &self.name(), before)
     }
 
     /// A grain of its own: addresses allow no cycle, and edges do.
@@ -121,6 +130,15 @@ impl<'a> Mention<'a> {
         })
     }
 
+    /// Returns what tells the mention from others: its ends.
+    pub(super) fn name(&self) -> String {
+        format!("{} {}", self.chunk.whole, self.entity.whole)
+    }
+
+    pub(super) fn foreign_id(&self, before: usize) -> ForeignId {
+        link_id("aimem:mention", self.chunk, &self.name(), before)
+    }
+
     /// A mention has no time of its own: it has that of the memory that mentions.
     pub(super) fn draft(&self, envelope: &Envelope<'_>, created_at: Time) -> Draft {
         let draft = Draft::belief(self.chunk.whole, "aimem:mentions", self.entity.whole);
@@ -130,6 +148,19 @@ impl<'a> Mention<'a> {
             .created_at(created_at)
             .set("origin_namespace", envelope.producer)
             .set("context", context_of(RESIDUAL, self.object.map.clone()))
+    }
+}
+
+/// Returns the identity of a link; of several with one name, by how many came before it.
+fn link_id(format: &'static str, source: Urn<'_>, name: &str, before: usize) -> ForeignId {
+    ForeignId {
+        format,
+        scope: source.producer.to_owned(),
+        id: match before {
+            0 => name.to_owned(),
+            // No name begins with a digit.
+            _ => format!("{before} {name}"),
+        },
     }
 }
 

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::codec::{ContentAddress, Map, Profile, Value};
-use crate::grain::{Draft, Time, Warning};
+use crate::grain::{Draft, Time};
 use crate::interchange::{Error, ForeignId, Place, Record};
 
 use super::chunk::Chunk;
@@ -28,6 +28,7 @@ pub(super) fn import(
         faults: Vec::new(),
         chunks: HashMap::new(),
         entities: HashMap::new(),
+        links: HashMap::new(),
     };
     importer.add(envelope.draft(), Place::File, None);
     importer.chunks(&envelope);
@@ -54,6 +55,8 @@ struct Importer<'a> {
     /// The grain and the time of a memory; no grain of one that is refused.
     chunks: HashMap<&'a str, (Option<ContentAddress>, Time)>,
     entities: HashMap<&'a str, ()>,
+    /// How often each name of an edge or of a mention came.
+    links: HashMap<(&'static str, String), usize>,
 }
 
 impl<'a> Importer<'a> {
@@ -110,7 +113,8 @@ impl<'a> Importer<'a> {
             }
             if let (Some((Some(source), _)), Some((Some(target), _))) = (source, target) {
                 let draft = edge.draft(envelope, [source, target]);
-                self.add(draft, edge.object.at.clone(), None);
+                let id = edge.foreign_id(self.count("edge", &edge.name()));
+                self.add(draft, edge.object.at.clone(), Some(id));
             }
         }
     }
@@ -154,7 +158,8 @@ impl<'a> Importer<'a> {
             }
             if let (Some((_, created_at)), true) = (chunk, is_known) {
                 let draft = mention.draft(envelope, created_at);
-                self.add(draft, mention.object.at.clone(), None);
+                let id = mention.foreign_id(self.count("mention", &mention.name()));
+                self.add(draft, mention.object.at.clone(), Some(id));
             }
         }
     }
@@ -169,24 +174,28 @@ impl<'a> Importer<'a> {
         items.map(|(index, item)| (item, place(index))).collect()
     }
 
+    /// Counts how often a link came before: links have no ids, so several may have one name.
+    fn count(&mut self, kind: &'static str, name: &str) -> usize {
+        let count = self.links.entry((kind, name.to_owned())).or_default();
+        let before = *count;
+        *count = count.saturating_add(1);
+        before
+    }
+
     fn keep<T>(&mut self, result: Result<T, Error>) -> Option<T> {
         result.map_err(|error| self.faults.push(error)).ok()
     }
 
     fn add(&mut self, draft: Draft, place: Place, id: Option<ForeignId>) -> Option<ContentAddress> {
-        let finished: Result<(_, Vec<Warning>), _> = draft.finish_with_warnings(self.profile);
-        match finished {
-            Ok((grain, warnings)) => {
-                let address = grain.address();
-                self.import.records.push(Record {
-                    warnings,
-                    foreign_id: id,
-                    ..Record::new(grain, place)
-                });
+        match Record::finish(draft, self.profile, place) {
+            Ok(mut record) => {
+                record.foreign_id = id;
+                let address = record.grain.address();
+                self.import.records.push(record);
                 Some(address)
             }
-            Err(source) => {
-                self.faults.push(Error::Grain { place, source });
+            Err(error) => {
+                self.faults.push(error);
                 None
             }
         }

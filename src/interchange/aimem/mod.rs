@@ -22,6 +22,7 @@ use crate::codec::{Profile, Value};
 use super::{Error, Loss, Place, Record, strict};
 
 pub use envelope::Scope;
+pub(in crate::interchange) use residual::is_link;
 pub use residual::{is_protected, residual};
 pub use write::{write, write_stream};
 

@@ -34,6 +34,11 @@ pub fn is_protected(grain: &Grain) -> bool {
     }
 }
 
+/// Returns whether a grain was made from an edge or a mention.
+pub(in crate::interchange) fn is_link(grain: &Grain) -> bool {
+    matches!(record(grain), Some((Kind::Edge | Kind::Mention, _)))
+}
+
 pub(super) fn record(grain: &Grain) -> Option<(Kind, Value)> {
     let Value::Map(mut record) = carried_json(grain, RESIDUAL)? else {
         return None;

@@ -4,7 +4,7 @@ use std::io::Write;
 use crate::codec::{Map, Value};
 use crate::grain::Time;
 use crate::interchange::written::{moment_text, only_one};
-use crate::interchange::{Entry, Error, Loss, Place, WriteOptions, Written, pam};
+use crate::interchange::{Entry, Error, Loss, Place, WriteOptions, Written};
 
 use super::envelope::{checksum, is_tenant};
 use super::foreign;
@@ -132,7 +132,6 @@ fn collect(entries: &[Entry]) -> Collected {
     let mut collected = Collected::default();
     for (grain, status) in entries {
         match record(grain) {
-            _ if !pam::is_exportable(grain) => collected.loss.count("not exportable"),
             Some((Kind::Envelope, Value::Map(map))) => {
                 collected.envelopes.push((grain.created_at(), map));
             }

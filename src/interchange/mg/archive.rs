@@ -5,12 +5,13 @@ use std::io::{BufRead, ErrorKind, Read, Seek, SeekFrom};
 use sha2::{Digest, Sha256};
 
 use crate::codec::{Compression, Decompressor, Header};
+use crate::crypto::{Sign1, is_wrapped};
 
 use super::super::{Error, Place};
 use super::header::{FileHeader, MAGIC};
 use super::manifest::Manifest;
 use super::section::Section;
-use super::{FOOTER_LEN, PROFILE, Records, fault, io_error, is_signed, len_u64, unsupported};
+use super::{DELIVERY_LEN_MAX, FOOTER_LEN, PROFILE, Records, fault, io_error, len_u64};
 
 /// A file of grains, opened for reading: everything but the grains themselves has been checked.
 ///
@@ -75,8 +76,8 @@ impl<R: Read + Seek> Archive<R> {
     /// # Errors
     /// `ERR_MG_MAGIC`, `ERR_MG_TRUNCATED`, `ERR_MG_CHECKSUM` for anything damaged by accident; with
     /// a checksum that fits, `ERR_MG_FLAGS`, `ERR_MG_RESERVED`, `ERR_MG_CODEC`, `ERR_MG_INDEX`,
-    /// `ERR_MG_LIMIT`, `ERR_MG_MANIFEST`, `ERR_MG_TRAILING`; `ERR_UNSUPPORTED` when a signed grain
-    /// stands before a manifest; `ERR_IO`.
+    /// `ERR_MG_LIMIT`, `ERR_MG_MANIFEST`, `ERR_MG_TRAILING`; `ERR_CORRUPT` when the last grain
+    /// before a manifest does not say where it ends; `ERR_IO`.
     pub fn open(mut source: R, options: ReadOptions) -> Result<Self, Error> {
         let len = source.seek(SeekFrom::End(0)).map_err(at(0))?;
         let source = RefCell::new(source);
@@ -305,8 +306,8 @@ fn packed_region<R: Read + Seek>(
     // Three bounds: the configured one, the honest ratio, and what the index accounts for.
     let by_ratio = packed.left().saturating_mul(RATIO_MAX);
     let by_ratio = by_ratio.saturating_add(RATIO_FREE_LEN);
-    let blob_len_max = len_u64(PROFILE.blob_len_max());
-    let by_index = last.map_or(0, |last| last.saturating_add(blob_len_max));
+    let grain_len_max = len_u64(DELIVERY_LEN_MAX);
+    let by_index = last.map_or(0, |last| last.saturating_add(grain_len_max));
     let ratio_max = if options.trust_ratio {
         u64::MAX
     } else {
@@ -342,11 +343,12 @@ fn last_grain_len<R: Read + Seek>(
 ) -> Result<u64, Error> {
     let place = Place::Grain(u64::from(header.count).saturating_sub(1));
     let blob = section
-        .ahead(PROFILE.blob_len_max())
+        .ahead(DELIVERY_LEN_MAX)
         .map_err(|source| io_error(place.clone(), source))?;
-    if is_signed(blob) {
-        let message = "the last grain before a manifest is inside a signature (COSE Sign1)";
-        return Err(unsupported(place, message));
+    if is_wrapped(blob) {
+        let len = Sign1::prefix_len(blob);
+        let len = len.map_err(|source| Error::of_delivery(place, source))?;
+        return Ok(len_u64(len));
     }
     let payload_len = Header::read(blob).and_then(|header| {
         let payload = blob.get(Header::LEN..).unwrap_or_default();

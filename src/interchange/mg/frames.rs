@@ -1,13 +1,13 @@
 use std::fmt;
 use std::io::{ErrorKind, Read, Write};
 
-use crate::codec::Flags;
 use crate::grain::Grain;
 
 use super::super::{Error, Place, Record};
-use super::{PROFILE, fault, io_error, len_u64, record_of, unsupported};
+use super::{DELIVERY_LEN_MAX, delivered, fault, io_error, len_u64, record_of};
 
-/// Writes one grain to a stream: its length in four bytes, and its blob (OMS 11.6).
+/// Writes one grain to a stream: its length in four bytes, and its blob or the signature
+/// around it (OMS 11.6).
 ///
 /// ```
 /// use grainstore::grain::{Draft, Time};
@@ -23,18 +23,15 @@ use super::{PROFILE, fault, io_error, len_u64, record_of, unsupported};
 /// ```
 ///
 /// # Errors
-/// `ERR_UNSUPPORTED` for a grain that is flagged as signed; `ERR_MG_LIMIT`; `ERR_IO`.
+/// `ERR_SIGNED_MISMATCH` for a grain that is to be signed and is not; `ERR_MG_LIMIT`; `ERR_IO`.
 pub fn write_frame(out: &mut impl Write, grain: &Grain) -> Result<(), Error> {
-    if grain.header().flags.contains(Flags::SIGNED) {
-        return Err(unsupported(Place::File, "the grain is to be signed"));
-    }
-    let blob = grain.blob();
+    let blob = delivered(grain, &Place::File)?;
     let len = u32::try_from(blob.len()).map_err(|_| {
         let message = format!("a grain of {} bytes does not fit a frame", blob.len());
         fault("ERR_MG_LIMIT", Place::File, message)
     })?;
     out.write_all(&len.to_be_bytes())
-        .and_then(|()| out.write_all(blob))
+        .and_then(|()| out.write_all(&blob))
         .map_err(|source| io_error(Place::File, source))
 }
 
@@ -80,7 +77,7 @@ impl<R: Read> Frames<R> {
         if len == 0 {
             return Ok(None);
         }
-        let max = PROFILE.blob_len_max();
+        let max = DELIVERY_LEN_MAX;
         if len > len_u64(max) {
             let message = format!("a frame of {len} bytes; at most {max} are allowed");
             return Err(fault("ERR_MG_LIMIT", place.clone(), message));
@@ -108,7 +105,7 @@ impl<R: Read> Iterator for Frames<R> {
         let place = Place::Grain(self.grain);
         self.grain = self.grain.saturating_add(1);
         match self.read(&place) {
-            Ok(Some(blob)) => Some(record_of(blob, place)),
+            Ok(Some(blob)) => Some(record_of(&blob, place)),
             Ok(None) => {
                 self.ended = true;
                 None

@@ -7,8 +7,8 @@
 //!
 //! The footer is a checksum, not a signature: it finds accidents, and whoever changes a file on
 //! purpose can compute it again. Grains prove themselves by their addresses; the status that a
-//! manifest gives them is advice, which the store weighs (ruling I18). Grains inside a signature
-//! are recognised and refused: the signing room reads them.
+//! manifest gives them is advice, which the store weighs (ruling I18). A signed grain is in a file as
+//! it travels, inside its signature, under the address of what is inside (ruling M9).
 
 mod archive;
 mod frames;
@@ -24,6 +24,7 @@ mod volume;
 use std::io;
 
 use crate::codec::{self, Profile};
+use crate::crypto::ENVELOPE_LEN_MAX;
 use crate::grain::Grain;
 
 use super::{Error, Place, Record};
@@ -35,27 +36,24 @@ pub use records::Records;
 pub use report::Report;
 pub use volume::{Summary, Volume};
 
-/// Judges a blob that stands alone, as a grain of an archive or a frame does.
-fn record_of(blob: Vec<u8>, place: Place) -> Result<Record, Error> {
-    if is_signed(&blob) {
-        return Err(unsupported(
-            place,
-            "the grain is inside a signature (COSE Sign1)",
-        ));
-    }
-    match Grain::from_foreign_blob(blob, PROFILE) {
+/// Judges what stands alone as a grain of an archive or a frame does: a blob, or one inside its
+/// signature.
+fn record_of(bytes: &[u8], place: Place) -> Result<Record, Error> {
+    match Grain::from_delivery(bytes, PROFILE) {
         Ok((grain, warnings)) => {
             let mut record = Record::new(grain, place);
             record.warnings = warnings;
             Ok(record)
         }
-        Err(source) => Err(Error::Grain { place, source }),
+        Err(source) => Err(Error::of_delivery(place, source)),
     }
 }
 
-/// Recognises a COSE Sign1 envelope, untagged or tagged (ruling S2): a blob begins with 1.
-fn is_signed(blob: &[u8]) -> bool {
-    matches!(blob.first(), Some(0x84 | 0xd2))
+/// Returns a grain as it stands in a file.
+fn delivered(grain: &Grain, place: &Place) -> Result<Vec<u8>, Error> {
+    let bytes = grain.to_delivery();
+    let bytes = bytes.map_err(|source| Error::of_delivery(place.clone(), source))?;
+    Ok(bytes.into_owned())
 }
 
 fn unsupported(place: Place, message: &str) -> Error {
@@ -65,7 +63,7 @@ fn unsupported(place: Place, message: &str) -> Error {
 fn too_long(place: Place, len: u64) -> Error {
     let source = codec::Error::TooLong {
         len: usize::try_from(len).unwrap_or(usize::MAX),
-        max: PROFILE.blob_len_max(),
+        max: DELIVERY_LEN_MAX,
     };
     Error::Grain {
         place,
@@ -92,6 +90,9 @@ fn len_u64(len: usize) -> u64 {
 
 /// The limits that grains of a file are held to.
 const PROFILE: Profile = Profile::Extended;
+
+/// The longest that a grain is in a file: its blob, and the signature around it.
+const DELIVERY_LEN_MAX: usize = PROFILE.blob_len_max() + ENVELOPE_LEN_MAX;
 
 /// The length of the footer: a SHA-256 (OMS 11.5).
 const FOOTER_LEN: u64 = 32;

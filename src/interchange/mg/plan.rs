@@ -23,8 +23,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Describes a grain by its `created_at`, its address, the length of its blob in bytes, and
-    /// its status.
+    /// Describes a grain by its `created_at`, its address, its length in bytes as it travels (of a
+    /// signed grain with its signature), and its status.
     pub fn new(created_at: Time, address: ContentAddress, len: u32, status: &Status) -> Self {
         let status = (*status != Status::default()).then(|| Box::new(*status));
         Self {
@@ -37,8 +37,10 @@ impl Entry {
 
     /// Describes a grain that is at hand.
     pub fn of(grain: &Grain, status: &Status) -> Self {
-        // A longer blob than this is refused when it is planned.
-        let len = u32::try_from(grain.blob().len()).unwrap_or(u32::MAX);
+        // What cannot be delivered is refused when it is written, and a longer one than this when
+        // it is planned.
+        let len = grain.delivery_len().unwrap_or_default();
+        let len = u32::try_from(len).unwrap_or(u32::MAX);
         Self::new(grain.created_at(), grain.address(), len, status)
     }
 

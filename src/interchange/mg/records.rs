@@ -8,7 +8,7 @@ use super::archive::{Archive, body_error};
 use super::header::FileHeader;
 use super::order::Order;
 use super::section::Section;
-use super::{PROFILE, fault, len_u64, record_of, too_long};
+use super::{DELIVERY_LEN_MAX, fault, len_u64, record_of, too_long};
 
 /// The grains of an [`Archive`], in the order of the file.
 ///
@@ -58,7 +58,7 @@ impl<'a, R: Read + Seek> Records<'a, R> {
         let len = len.ok_or_else(|| fault("ERR_MG_INDEX", place.clone(), "the index changed"))?;
         self.start = end;
         let mut bytes = (&mut self.body).take(len);
-        if len > len_u64(PROFILE.blob_len_max()) {
+        if len > len_u64(DELIVERY_LEN_MAX) {
             let skipped = io::copy(&mut bytes, &mut io::sink());
             skipped.map_err(|source| body_error(self.archive.region.start, source))?;
             return Ok(Err(too_long(place.clone(), len)));
@@ -67,7 +67,7 @@ impl<'a, R: Read + Seek> Records<'a, R> {
         bytes
             .read_to_end(&mut blob)
             .map_err(|source| body_error(self.archive.region.start, source))?;
-        let record = match record_of(blob, place.clone()) {
+        let record = match record_of(&blob, place.clone()) {
             Ok(record) => record,
             Err(refused) => return Ok(Err(refused)),
         };

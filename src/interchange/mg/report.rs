@@ -1,8 +1,9 @@
 use std::io::{Read, Seek};
 
 use crate::codec::Compression;
+use crate::crypto::{self, Offline};
 
-use super::super::Error;
+use super::super::{Error, Record};
 use super::archive::{Archive, ReadOptions};
 
 /// What a file holds and what is wrong with it, found without storing anything.
@@ -46,6 +47,7 @@ impl<R: Read + Seek> Archive<R> {
             match record {
                 Ok(record) => {
                     report.grains = report.grains.saturating_add(1);
+                    judge_signature(&record, report);
                     for warning in record.warnings {
                         report.warn(format!("{}: {warning}", record.place));
                     }
@@ -60,6 +62,23 @@ impl<R: Read + Seek> Archive<R> {
             report.warn(format!("manifest: {address} is not in the file"));
         }
         Ok(())
+    }
+}
+
+/// A signature that nobody here can check is odd; one that is wrong is wrong.
+fn judge_signature(record: &Record, report: &mut Report) {
+    if !record.grain.is_signed() {
+        return;
+    }
+    match record.grain.verify_signature(&Offline) {
+        Ok(_) => {}
+        Err(error @ crypto::Error::Unresolved { .. }) => {
+            report.warn(format!("{}: {error}", record.place));
+        }
+        Err(source) => report.find(Error::Signature {
+            place: record.place.clone(),
+            source,
+        }),
     }
 }
 

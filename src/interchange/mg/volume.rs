@@ -9,7 +9,7 @@ use super::super::{Error, Loss, Place};
 use super::archive::FIELD_MAP_VERSION;
 use super::header::FileHeader;
 use super::plan::Entry;
-use super::{fault, io_error, len_u64, manifest, unsupported};
+use super::{delivered, fault, io_error, len_u64, manifest, unsupported};
 
 /// One file of a [`Plan`](super::Plan): some of its grains, not yet fetched.
 #[derive(Debug, Clone, Copy)]
@@ -45,8 +45,8 @@ impl<'a> Volume<'a> {
     /// Writes the file in one pass; `fetch` returns each grain when its turn comes.
     ///
     /// # Errors
-    /// Those of `fetch`; `ERR_UNSUPPORTED` for a grain that is flagged as signed, encrypted or
-    /// compressed; `ERR_INTEGRITY` and `ERR_MG_INDEX` for one that is not what its entry says;
+    /// Those of `fetch`; `ERR_SIGNED_MISMATCH` for a grain that is to be signed and is not;
+    /// `ERR_UNSUPPORTED` for one that is flagged as encrypted or compressed; `ERR_INTEGRITY` and `ERR_MG_INDEX` for one that is not what its entry says;
     /// `ERR_IO`.
     pub fn write<E: From<Error>>(
         &self,
@@ -117,9 +117,9 @@ impl<'a> Volume<'a> {
         let mut all_cbor = !self.entries.is_empty();
         for (at, entry) in self.entries.iter().enumerate() {
             let grain = fetch(entry.address)?;
-            check(&grain, entry, Place::Grain(len_u64(at)))?;
+            let bytes = check(&grain, entry, Place::Grain(len_u64(at)))?;
             all_cbor &= grain.encoding() == Encoding::Cbor;
-            body.write_all(grain.blob()).map_err(written)?;
+            body.write_all(&bytes).map_err(written)?;
         }
         body.finish().map_err(written)?;
         Ok(if all_cbor {
@@ -147,13 +147,10 @@ impl<'a> Volume<'a> {
     }
 }
 
-/// Refuses a grain that is not what its entry says, and what a file cannot delimit (ruling M2).
-fn check(grain: &Grain, entry: &Entry, place: Place) -> Result<(), Error> {
+/// Returns a grain as it stands in the file; refuses one that is not what its entry says, and what
+/// a file cannot delimit (ruling M2).
+fn check(grain: &Grain, entry: &Entry, place: Place) -> Result<Vec<u8>, Error> {
     let flags = grain.header().flags;
-    if flags.contains(Flags::SIGNED) {
-        // Ruling S1: such a grain is only delivered inside its signature.
-        return Err(unsupported(place, "the grain is to be signed"));
-    }
     if flags.contains(Flags::ENCRYPTED) || flags.contains(Flags::COMPRESSED) {
         return Err(unsupported(place, "the payload is encrypted or compressed"));
     }
@@ -162,12 +159,13 @@ fn check(grain: &Grain, entry: &Entry, place: Place) -> Result<(), Error> {
         let source = grain::Error::Integrity { address };
         return Err(Error::Grain { place, source });
     }
-    if u32::try_from(grain.blob().len()) != Ok(entry.len) {
-        let (len, found) = (entry.len, grain.blob().len());
+    let bytes = delivered(grain, &place)?;
+    if u32::try_from(bytes.len()) != Ok(entry.len) {
+        let (len, found) = (entry.len, bytes.len());
         let message = format!("planned as {len} bytes, the grain has {found}");
         return Err(fault("ERR_MG_INDEX", place, message));
     }
-    Ok(())
+    Ok(bytes)
 }
 
 fn written(source: io::Error) -> Error {

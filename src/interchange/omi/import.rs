@@ -111,18 +111,15 @@ impl Importer {
     }
 
     fn add(&mut self, draft: Draft, place: Place, id: Option<ForeignId>) -> Option<ContentAddress> {
-        match draft.finish_with_warnings(self.profile) {
-            Ok((grain, warnings)) => {
-                let address = grain.address();
-                self.import.records.push(Record {
-                    warnings,
-                    foreign_id: id,
-                    ..Record::new(grain, place)
-                });
+        match Record::finish(draft, self.profile, place) {
+            Ok(mut record) => {
+                record.foreign_id = id;
+                let address = record.grain.address();
+                self.import.records.push(record);
                 Some(address)
             }
-            Err(source) => {
-                self.faults.push(Error::Grain { place, source });
+            Err(error) => {
+                self.faults.push(error);
                 None
             }
         }

@@ -19,8 +19,8 @@ use crate::codec::Profile;
 use super::{Error, Loss, Place, Record};
 
 use document::Document;
-pub(in crate::interchange) use residual::is_relation;
 pub use residual::residual;
+pub(in crate::interchange) use residual::{inherited, is_relation};
 pub use write::{write, write_lines};
 
 /// How much a file is held to (OMI 3.1).

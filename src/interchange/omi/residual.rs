@@ -22,7 +22,7 @@ pub fn residual(grain: &Grain) -> Option<Value> {
 }
 
 /// Returns what a record has from the envelope it came with.
-pub(super) fn inherited(grain: &Grain) -> Map {
+pub(in crate::interchange) fn inherited(grain: &Grain) -> Map {
     match carried_json(grain, INHERITED) {
         Some(Value::Map(map)) => map,
         _ => Map::new(),

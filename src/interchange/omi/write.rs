@@ -3,7 +3,7 @@ use std::io::Write;
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Status, Type};
 use crate::interchange::written::{GENERATOR, moment_text};
-use crate::interchange::{Entry, Error, Loss, Place, WriteOptions, Written, native, pam};
+use crate::interchange::{Entry, Error, Loss, Place, WriteOptions, Written, native};
 
 use super::residual::{inherited, is_relation, residual};
 
@@ -65,10 +65,6 @@ impl File {
         let mut envelopes = Vec::new();
         let mut records: Vec<(Map, Option<Map>)> = Vec::new();
         for (grain, status) in entries {
-            if !pam::is_exportable(grain) {
-                loss.count("not exportable");
-                continue;
-            }
             // A relation is in the record it stands in.
             if is_relation(grain) {
                 continue;

@@ -18,6 +18,9 @@ pub(super) struct Document<'a> {
     pub(super) version: &'a str,
     pub(super) owner: Owner<'a>,
     pub(super) export_date: Option<Time>,
+    pub(super) export_id: Option<&'a str>,
+    /// The export that this one goes on from (PAM 16).
+    pub(super) base: Option<&'a str>,
     pub(super) memories: Vec<Memory<'a>>,
     /// The numbers of the memories, each before the one that replaces it.
     pub(super) order: Vec<usize>,
@@ -43,6 +46,8 @@ impl<'a> Document<'a> {
         let mut document = Self {
             owner: keep(Owner::read(&root), &mut faults).unwrap_or_default(),
             export_date: keep(root.time("export_date"), &mut faults).flatten(),
+            export_id: keep(root.text("export_id"), &mut faults).flatten(),
+            base: keep(base(&root), &mut faults).flatten(),
             memories: records(&root, "memories", Memory::read, &mut faults),
             order: Vec::new(),
             numbers: HashMap::new(),
@@ -176,6 +181,18 @@ fn head(value: &Value) -> Result<(Object<'_>, &str), Error> {
         return Err(root.member_fault("schema_version", code::VERSION, message));
     }
     Ok((root, version))
+}
+
+/// Returns what an incremental export goes on from (PAM 16).
+fn base<'a>(root: &Object<'a>) -> Result<Option<&'a str>, Error> {
+    match root.text("export_type")? {
+        None | Some("full") => Ok(None),
+        Some("incremental") => root.text("base_export_id"),
+        Some(other) => {
+            let message = format!("\"{other}\" is neither full nor incremental");
+            Err(root.member_fault("export_type", code::SCHEMA, message))
+        }
+    }
 }
 
 /// The schema's pattern, with the one major version there is.

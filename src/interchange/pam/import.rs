@@ -50,10 +50,13 @@ pub(super) fn import(
     if !faults.is_empty() {
         return Err(faults);
     }
+    let base = document.base;
+    let base = base.map(|id| importer.foreign_id(super::EXPORT, id));
     Ok(Import {
         records: importer.records,
         findings: importer.findings,
         loss: importer.loss,
+        base,
     })
 }
 
@@ -124,7 +127,9 @@ impl<'a> Importer<'a> {
             .mark(Draft::state(context))
             .created_at(time.unwrap_or_default())
             .source("imported");
-        let record = self.finish(draft, Place::File)?;
+        let mut record = self.finish(draft, Place::File)?;
+        let id = document.export_id;
+        record.foreign_id = id.map(|id| self.foreign_id(super::EXPORT, id));
         self.records.push(record);
         Ok(())
     }
@@ -316,13 +321,7 @@ impl<'a> Importer<'a> {
     }
 
     fn finish(&self, draft: Draft, place: Place) -> Result<Record, Error> {
-        match draft.finish_with_warnings(self.options.profile) {
-            Ok((grain, warnings)) => Ok(Record {
-                warnings,
-                ..Record::new(grain, place)
-            }),
-            Err(source) => Err(Error::Grain { place, source }),
-        }
+        Record::finish(draft, self.options.profile, place)
     }
 
     fn message(&self, conversation: &str, id: &str) -> Option<ContentAddress> {

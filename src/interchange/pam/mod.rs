@@ -28,12 +28,12 @@ use std::path::Path;
 
 use crate::codec::{Map, Profile, Value};
 
-use super::{Error, Loss, Place, Record};
+use super::{Error, ForeignId, Loss, Place, Record};
 
 pub(super) use import::Names;
 use owner::Owner;
 pub use residual::{conversation_residual, residual};
-pub(in crate::interchange) use residual::{is_exportable, is_relation};
+pub(in crate::interchange) use residual::{is_ended, is_exportable, is_relation};
 pub(in crate::interchange) use storage::locate;
 pub use write::{Document, STORE};
 
@@ -55,6 +55,8 @@ pub struct Import {
     pub findings: Vec<Error>,
     /// What is not in the records, by the field that names it.
     pub loss: Loss,
+    /// The export that an incremental one goes on from (PAM 16).
+    pub base: Option<ForeignId>,
 }
 
 /// Reads a memory store: its file, or the directory that holds it.
@@ -176,3 +178,6 @@ fn parse(bytes: &[u8], file: &str) -> Result<Value, Error> {
 }
 
 const SCHEMA: &str = "portable-ai-memory";
+
+/// What the ids of exports are told apart by.
+pub(in crate::interchange) const EXPORT: &str = "pam:export";

@@ -49,6 +49,15 @@ pub(in crate::interchange) fn is_exportable(grain: &Grain) -> bool {
     access.and_then(|access| access.get("exportable")) != Some(&Value::Bool(false))
 }
 
+/// Returns whether a memory says itself that it is no longer current (PAM 7).
+pub(in crate::interchange) fn is_ended(grain: &Grain) -> bool {
+    let record = residual(grain);
+    let status = record
+        .as_ref()
+        .and_then(|record| record.as_map()?.get("status")?.as_text());
+    matches!(status, Some("superseded" | "retracted" | "archived"))
+}
+
 /// Returns whether a grain was made from a relation between memories.
 pub(in crate::interchange) fn is_relation(grain: &Grain) -> bool {
     let relation = grain.text("relation").unwrap_or_default();

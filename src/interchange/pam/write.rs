@@ -10,7 +10,7 @@ use super::document::checksum;
 use super::narrow::{narrow, write_status};
 use super::native_memory::memory;
 use super::object::fault;
-use super::residual::{DOCUMENT_RESIDUAL, is_exportable, is_relation, residual};
+use super::residual::{DOCUMENT_RESIDUAL, is_relation, residual};
 use super::storage::check;
 use super::{SCHEMA, code};
 
@@ -30,8 +30,8 @@ impl Document {
     ///
     /// Records that came from PAM go out as they came, less nulls and with times of six or no
     /// digits of fraction, and with the status that the store has for them now. Grains of any other
-    /// origin become memories whose metadata has the whole grain. What is not exportable is left
-    /// out with everything that names it (PAM 21.1).
+    /// origin become memories whose metadata has the whole grain. A relation to what is not among
+    /// the grains is left out.
     ///
     /// # Errors
     /// `PAM_MIXED_OWNERS`: a store is of one owner (PAM 17).
@@ -45,9 +45,10 @@ impl Document {
         let mut relations = Vec::new();
         let mut index = Vec::new();
         let mut messages: HashMap<&str, Vec<Value>> = HashMap::new();
+        let superfluous = superfluous(entries);
         for (grain, status) in entries {
-            if !is_exportable(grain) {
-                writer.loss.count("not exportable");
+            if let Some(why) = superfluous.get(&grain.address()) {
+                writer.loss.count(why);
                 continue;
             }
             match (residual(grain), grain.type_()) {
@@ -101,17 +102,62 @@ impl Document {
 
 /// Returns the PAM id of every grain that is going to have one.
 fn names(entries: &[Entry]) -> HashMap<ContentAddress, String> {
-    let exported = entries.iter().filter(|(grain, _)| is_exportable(grain));
-    exported
-        .map(|(grain, _)| {
-            let record = residual(grain);
-            let id = record
-                .as_ref()
-                .and_then(|record| record.as_map()?.get("id")?.as_text());
-            let id = id.map_or_else(|| uuid(grain.address()), str::to_owned);
-            (grain.address(), id)
-        })
-        .collect()
+    let ids = entries.iter();
+    ids.map(|(grain, _)| {
+        let record = residual(grain);
+        let id = record
+            .as_ref()
+            .and_then(|record| record.as_map()?.get("id")?.as_text());
+        let id = id.map_or_else(|| uuid(grain.address()), str::to_owned);
+        (grain.address(), id)
+    })
+    .collect()
+}
+
+/// Returns the grains whose id another one has in the file, and why it is not theirs: a file has
+/// one version of each record, the newest.
+fn superfluous(entries: &[Entry]) -> HashMap<ContentAddress, &'static str> {
+    let mut ids = HashMap::new();
+    for (grain, _) in entries {
+        if let Some(id) = identity(grain) {
+            ids.insert(grain.address(), id);
+        }
+    }
+    let mut superfluous = HashMap::new();
+    for (grain, _) in entries {
+        let id = ids.get(&grain.address());
+        let earlier = grain.derived_from();
+        for earlier in earlier.filter(|earlier| id.is_some() && ids.get(earlier) == id) {
+            superfluous.insert(earlier, "earlier version");
+        }
+    }
+    let mut taken = HashSet::new();
+    for (grain, _) in entries {
+        let address = grain.address();
+        if let Some(id) = ids.get(&address)
+            && !superfluous.contains_key(&address)
+            && !taken.insert(id)
+        {
+            superfluous.insert(address, "conflicting version");
+        }
+    }
+    superfluous
+}
+
+/// Returns what a grain that came from PAM is told by among those of its kind.
+fn identity(grain: &Grain) -> Option<(u8, bool, String, String)> {
+    let record = residual(grain)?;
+    let id = record.as_map()?.get("id")?.as_text()?.to_owned();
+    let is_message = grain.type_() == Type::Event;
+    // The ids of messages are unique in their conversation.
+    let session = grain.text("session_id").filter(|_| is_message);
+    let session = session.unwrap_or_default().to_owned();
+    let kind = match grain.type_() {
+        Type::State => 0,
+        Type::Event => 1,
+        _ => 2,
+    };
+    Some((kind, is_relation(grain), session, id))
 }
 
 struct Writer {

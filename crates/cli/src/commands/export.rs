@@ -8,7 +8,7 @@ use grainstore::store::{Clock, SystemClock};
 use grainstore::{Filter, Store, Time};
 use serde_json::json;
 
-use super::import::{loss_json, loss_text};
+use super::imported::{loss_json, loss_text};
 use crate::exit::Exit;
 use crate::filters::Filters;
 use crate::output::is_screen;
@@ -42,6 +42,9 @@ pub(crate) struct Export {
     /// Write vectors too, from which text can be guessed (AIMEM)
     #[arg(long)]
     with_embeddings: bool,
+    /// Leave out of archives and JSON lines too what its owner does not let leave the store
+    #[arg(long)]
+    shareable: bool,
     /// Current grains only
     #[arg(long)]
     current: bool,
@@ -171,6 +174,7 @@ impl Export {
             },
             producer: self.producer.clone(),
             with_embeddings: self.with_embeddings,
+            shareable: self.shareable,
             now: Some(SystemClock.now()),
         }
     }

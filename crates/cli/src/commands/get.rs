@@ -1,7 +1,10 @@
+use std::borrow::Cow;
 use std::io::Write;
 
 use clap::Args;
 use grainstore::grain::Status;
+use grainstore::policy::Trust;
+use grainstore::store::Signature;
 use grainstore::{ContentAddress, Grain, Time};
 use serde_json::{Value, json};
 
@@ -20,14 +23,18 @@ pub(crate) struct Get {
     /// Addresses, whole or their first 8 to 16 digits
     #[arg(required = true, value_name = "ADDRESS")]
     addresses: Vec<String>,
-    /// Write the blobs themselves, one after the other
+    /// Write the blobs themselves, one after the other; those of signed grains go out only with
+    /// --delivery
     #[arg(long, conflicts_with = "json")]
     blob: bool,
+    /// Write the grains as they travel: a blob, or the COSE_Sign1 message around it
+    #[arg(long, conflicts_with_all = ["json", "blob"])]
+    delivery: bool,
 }
 
 impl Get {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        if self.blob && is_screen() {
+        if (self.blob || self.delivery) && is_screen() {
             let message = "a blob is no text for a terminal";
             return Err(Problem::new("ERR_TERMINAL", message).into());
         }
@@ -38,11 +45,17 @@ impl Get {
             let found = address::resolve(&store, text).and_then(|address| {
                 let grain = store.get(&address)?;
                 let grain = grain.ok_or(grainstore::store::Error::NotFound { address })?;
-                Ok((address, grain, store.status(&address)?))
+                Ok((address, grain))
             });
             match found {
-                Ok((_, grain, _)) if self.blob => out.bytes().write_all(grain.blob())?,
-                Ok((address, grain, status)) => show(&address, &grain, &status, out)?,
+                Ok((_, grain)) if self.blob || self.delivery => {
+                    out.bytes().write_all(&self.bytes(&grain)?)?;
+                }
+                Ok((address, grain)) => {
+                    let status = store.status(&address)?;
+                    let signature = store.signature(&address)?;
+                    show(&address, &grain, &status, signature.as_ref(), out)?;
+                }
                 Err(error) => {
                     let problem = Problem::of(error.as_ref());
                     if problem.exit() != Exit::Nothing {
@@ -55,28 +68,63 @@ impl Get {
         }
         Ok(exit)
     }
+
+    /// OMS 9.2: a signed grain is not let out without its signature.
+    fn bytes<'a>(&self, grain: &'a Grain) -> Result<Cow<'a, [u8]>, Problem> {
+        if self.blob && grain.is_signed() {
+            let message = "the grain is signed, and travels inside its signature";
+            return Err(Problem::new("ERR_SIGNED_MISMATCH", message));
+        }
+        grain.to_delivery().map_err(|error| Problem::of(&error))
+    }
 }
 
 fn show(
     address: &ContentAddress,
     grain: &Grain,
     status: &Status,
+    signature: Option<&Signature>,
     out: &mut Output,
 ) -> anyhow::Result<()> {
     let fields: Value = serde_json::from_str(&grain.to_json())?;
     if out.is_json() {
-        return Ok(out.json(&json!({
+        let mut document = json!({
             "address": address.to_string(),
             "grain": fields,
             "status": status_json(status),
-        }))?);
+        });
+        if let Some(signature) = signature {
+            document["signature"] = signature_json(signature);
+        }
+        return Ok(out.json(&document)?);
     }
     out.line(serde_json::to_string_pretty(&fields)?)?;
-    if let Some(line) = status_line(status) {
+    let notes = [status_line(status), signature.map(signature_line)];
+    for line in notes.into_iter().flatten() {
         out.flush()?;
         out.note(printable_lines(&format!("{address} {line}")));
     }
     Ok(())
+}
+
+/// Returns the members of `signature` in JSON output.
+pub(super) fn signature_json(signature: &Signature) -> Value {
+    let mut members = json!({
+        "signer": signature.signer.as_str(),
+        "trust": signature.trust.name(),
+    });
+    if let Trust::Untrusted(doubt) = signature.trust {
+        members["doubt"] = json!(doubt.name());
+    }
+    members
+}
+
+fn signature_line(signature: &Signature) -> String {
+    let signer = &signature.signer;
+    match signature.trust {
+        Trust::Verified => format!("is signed by {signer}, who is trusted with it"),
+        Trust::Untrusted(doubt) => format!("is signed by {signer}, untrusted: {doubt}"),
+    }
 }
 
 /// Returns the members of `status` in JSON output.

@@ -9,7 +9,7 @@ use crate::lines::{Line, Lines, shown};
 use crate::problem::Problem;
 use crate::session::Session;
 
-use super::signing::{Cosign, Disclose, Sign, Verify};
+use super::signing::{Cosign, Disclose, Sign, Verify, VerifyDisclosure};
 
 /// Encode, decode, sign and disclose single grains
 #[derive(Debug, Args)]
@@ -26,6 +26,7 @@ enum Verb {
     Verify(Verify),
     Cosign(Cosign),
     Disclose(Disclose),
+    VerifyDisclosure(VerifyDisclosure),
 }
 
 /// Turn JSON grains into blobs, line by line
@@ -82,6 +83,7 @@ impl GrainTool {
             Verb::Verify(verb) => verb.run(session),
             Verb::Cosign(verb) => verb.run(session),
             Verb::Disclose(verb) => verb.run(session),
+            Verb::VerifyDisclosure(verb) => verb.run(session),
         }
     }
 }

@@ -2,7 +2,7 @@ use clap::Args;
 use grainstore::store::Version;
 use serde_json::{Value, json};
 
-use super::get::status_json;
+use super::get::{signature_json, status_json};
 use crate::address::{self, short};
 use crate::exit::Exit;
 use crate::session::Session;
@@ -49,10 +49,14 @@ pub(super) fn timeline(versions: &[Version], indent: usize) -> Table {
 }
 
 fn version_json(version: &Version) -> serde_json::Result<Value> {
-    Ok(json!({
+    let mut document = json!({
         "address": version.grain.address().to_string(),
         "grain": serde_json::from_str::<Value>(&version.grain.to_json())?,
         "status": status_json(&version.status),
         "stored_at": version.stored_at.ms(),
-    }))
+    });
+    if let Some(signature) = &version.signature {
+        document["signature"] = signature_json(signature);
+    }
+    Ok(document)
 }

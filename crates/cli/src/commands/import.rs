@@ -1,11 +1,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use grainstore::crypto::Offline;
 use grainstore::interchange::provider::Provider;
-use grainstore::interchange::{self, Format, Loss, ReadOptions, Reading};
-use grainstore::store::{Create, Summary};
-use serde_json::{Value, json};
+use grainstore::interchange::{self, Format, ReadOptions, Reading};
+use grainstore::store::Create;
 
+use super::imported::{report, report_errors, report_reading};
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::problem::Problem;
@@ -16,7 +17,10 @@ use crate::session::Session;
 ///
 /// The whole file is read and judged first. If anything in it is wrong, nothing is stored and
 /// all of it is listed, unless --keep-going takes the rest. Importing a file again changes
-/// nothing. What grains cannot carry is counted and named.
+/// nothing; a record that has changed since replaces what it was, and what contradicts another is
+/// kept for `conflicts`. What grains cannot carry is counted and named.
+///
+/// Example: grainstore import --dry-run memory-store.json
 #[derive(Debug, Args)]
 pub(crate) struct Import {
     /// The file, the directory of a PAM store, or what a provider exports as it came
@@ -27,9 +31,12 @@ pub(crate) struct Import {
     /// Store what is right and report what is not; exit 1 if there was any
     #[arg(long)]
     keep_going: bool,
-    /// Read and judge the file, and store nothing
+    /// Read and judge the file alone, and store nothing
     #[arg(long)]
     verify_only: bool,
+    /// Say what an import would come to in this store, and store nothing
+    #[arg(long, conflicts_with = "verify_only")]
+    dry_run: bool,
     /// Take a wrong PAM checksum for a finding instead of an error
     #[arg(long)]
     accept_bad_checksum: bool,
@@ -55,8 +62,13 @@ impl Import {
             report_reading(&reading, &self.path, &mut session.out)?;
             return Ok(Exit::done_if(refused == 0));
         }
-        let store = session.open_or(Create::IfMissing)?;
         let format = reading.format;
+        if self.dry_run {
+            let summary = session.open()?.preview_import(reading)?;
+            report(&summary, format, &self.path, &mut session.out)?;
+            return Ok(Exit::done_if(summary.is_complete()));
+        }
+        let store = session.open_or(Create::IfMissing)?;
         let total = u64::try_from(reading.records.len()).unwrap_or(u64::MAX);
         let bar = progress::bar(&session.out, "storing", total);
         let summary = store.import_with(reading, &mut |done| bar.set_position(done))?;
@@ -122,174 +134,12 @@ pub(super) fn read(
     let spinner = progress::spinner(out, format!("reading {}", path.display()));
     let reading = Reading::open(path, format, options);
     spinner.finish_and_clear();
-    reading.map_err(|error| problem_in(&error, path))
-}
-
-/// Lists what is wrong with a file of which nothing is stored.
-pub(super) fn report_errors(
-    reading: &Reading,
-    path: &Path,
-    out: &mut Output,
-) -> anyhow::Result<()> {
-    let problems = problems(&reading.errors, path);
-    let Some(first) = problems.first() else {
-        return Ok(());
-    };
-    if out.is_json() {
-        let refused: Vec<Value> = problems.iter().map(Problem::to_json).collect();
-        let document = json!({ "error": first.to_json(), "refused": refused });
-        return Ok(out.json(&document)?);
-    }
-    for problem in problems.iter().take(SHOWN_MAX).skip(1).rev() {
-        out.complain(problem);
-    }
-    out.problem(first)?;
-    if problems.len() > SHOWN_MAX {
-        let more = problems.len() - SHOWN_MAX;
-        out.note(format!("and {more} more; --json lists all of them"));
-    }
-    Ok(())
-}
-
-/// Says what a file holds, of which nothing is stored.
-pub(super) fn report_reading(
-    reading: &Reading,
-    path: &Path,
-    out: &mut Output,
-) -> anyhow::Result<()> {
-    let problems = problems(&reading.errors, path);
-    if out.is_json() {
-        return Ok(out.json(&json!({
-            "format": reading.format.name(),
-            "grains": reading.records.len(),
-            "refused": problems.iter().map(Problem::to_json).collect::<Vec<_>>(),
-            "findings": findings_json(&reading.findings),
-            "loss": loss_json(&reading.loss),
-        }))?);
-    }
-    out.line(format!("{} ({})", path.display(), reading.format))?;
-    let (grains, refused) = (reading.records.len(), problems.len());
-    out.line(format!("  {grains} grains, {refused} refused"))?;
-    report_oddities(&reading.findings, &reading.loss, out)?;
-    complain_all(&problems, out);
-    Ok(())
-}
-
-/// Says what an import did.
-pub(super) fn report(
-    summary: &Summary,
-    format: Format,
-    path: &Path,
-    out: &mut Output,
-) -> anyhow::Result<()> {
-    let problems = problems(&summary.refused, path);
-    if out.is_json() {
-        let conflicts = summary.conflicts.iter().map(|conflict| {
-            let id = &conflict.id;
-            json!({
-                "place": conflict.place.to_string(),
-                "id": { "format": id.format, "scope": id.scope, "id": id.id },
-                "existing": conflict.existing.to_string(),
-            })
-        });
-        return Ok(out.json(&json!({
-            "format": format.name(),
-            "inserted": summary.inserted,
-            "unchanged": summary.unchanged,
-            "conflicts": conflicts.collect::<Vec<_>>(),
-            "refused": problems.iter().map(Problem::to_json).collect::<Vec<_>>(),
-            "erased": summary.erased.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            "findings": findings_json(&summary.findings),
-            "loss": loss_json(&summary.loss),
-        }))?);
-    }
-    out.line(format!("{} ({format})", path.display()))?;
-    out.line(format!(
-        "  {} inserted, {} unchanged, {} conflicts, {} refused",
-        summary.inserted,
-        summary.unchanged,
-        summary.conflicts.len(),
-        problems.len()
-    ))?;
-    if !summary.erased.is_empty() {
-        let erased = summary.erased.len();
-        out.line(format!("  refused: {erased} erased here before"))?;
-    }
-    report_oddities(&summary.findings, &summary.loss, out)?;
-    for conflict in summary.conflicts.iter().take(SHOWN_MAX) {
-        let (place, id) = (&conflict.place, &conflict.id.id);
-        let existing = conflict.existing;
-        out.note(format!(
-            "conflict: {place}: {id} says something else than {existing}, which was imported before"
-        ));
-    }
-    complain_all(&problems, out);
-    Ok(())
-}
-
-/// Says what is odd about a file, and what grains could not carry.
-fn report_oddities(
-    findings: &[(interchange::Place, String)],
-    loss: &Loss,
-    out: &mut Output,
-) -> std::io::Result<()> {
-    if !findings.is_empty() {
-        out.line(format!("  {} findings:", findings.len()))?;
-    }
-    for (place, message) in findings.iter().take(SHOWN_MAX) {
-        out.line(format!("    {place}: {message}"))?;
-    }
-    if findings.len() > SHOWN_MAX {
-        let more = findings.len() - SHOWN_MAX;
-        out.line(format!("    and {more} more; --json lists all of them"))?;
-    }
-    if !loss.is_empty() {
-        out.line(format!("  not carried: {}", loss_text(loss)))?;
-    }
-    Ok(())
-}
-
-fn complain_all(problems: &[Problem], out: &Output) {
-    for problem in problems.iter().take(SHOWN_MAX) {
-        out.complain(problem);
-    }
-    if problems.len() > SHOWN_MAX {
-        let more = problems.len() - SHOWN_MAX;
-        out.note(format!("and {more} more; --json lists all of them"));
-    }
-}
-
-fn problems(errors: &[interchange::Error], path: &Path) -> Vec<Problem> {
-    errors.iter().map(|error| problem_in(error, path)).collect()
+    let mut reading = reading.map_err(|error| problem_in(&error, path))?;
+    // What would be refused is told before anything is stored.
+    reading.verify_signatures(&Offline);
+    Ok(reading)
 }
 
 fn problem_in(error: &interchange::Error, path: &Path) -> Problem {
     Problem::of(error).at(path.display())
 }
-
-fn findings_json(findings: &[(interchange::Place, String)]) -> Vec<Value> {
-    let findings = findings
-        .iter()
-        .map(|(place, message)| json!({ "place": place.to_string(), "message": message }));
-    findings.collect()
-}
-
-/// Returns what was not carried, field by field.
-pub(super) fn loss_text(loss: &Loss) -> String {
-    let fields = loss.iter();
-    let fields: Vec<_> = fields
-        .map(|(field, count)| format!("{field} ({count})"))
-        .collect();
-    fields.join(", ")
-}
-
-/// Returns the members of `loss` in JSON output.
-pub(super) fn loss_json(loss: &Loss) -> Value {
-    loss.iter()
-        .map(|(field, count)| (field.to_owned(), json!(count)))
-        .collect::<serde_json::Map<_, _>>()
-        .into()
-}
-
-/// How many problems a person reads.
-const SHOWN_MAX: usize = 20;

@@ -1,8 +1,11 @@
 //! The verbs of `grain` that sign, check signatures and disclose: pure, line by line.
 
+use std::cell::Cell;
+
 use clap::Args;
-use grainstore::codec::Profile;
+use grainstore::codec::{self, Profile};
 use grainstore::crypto::{Did, Envelope, Offline, SigningKey, Statement};
+use grainstore::grain::verify_disclosed;
 use grainstore::store::{Clock, SystemClock};
 use grainstore::{ContentAddress, Draft, Grain};
 use serde_json::{Value, json};
@@ -10,7 +13,7 @@ use serde_json::{Value, json};
 use super::grain::{EncodingArg, each_line, hex};
 use crate::exit::Exit;
 use crate::key_file::KeySource;
-use crate::lines::Line;
+use crate::lines::{Line, read_document};
 use crate::problem::Problem;
 use crate::session::Session;
 
@@ -89,6 +92,21 @@ pub(super) struct Disclose {
     encoding: EncodingArg,
 }
 
+/// Check values that were revealed later against a view, line by line
+///
+/// A line is the JSON object {"field": value, …}. For each: {"FIELD": true or false, …}, or
+/// {"error": …} for a field that the view does not elide. Exit 1 if any is not the original value.
+/// A value fits because nobody finds another one with its hash; whose view it is, the view does not
+/// say.
+#[derive(Debug, Args)]
+pub(super) struct VerifyDisclosure {
+    /// The file with the view: its JSON, or the line that `grain disclose` wrote
+    view: String,
+    /// The file with one object of revealed values per line, or - for stdin
+    #[arg(default_value = "-")]
+    file: String,
+}
+
 impl Sign {
     pub(super) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let key = self.key.read()?;
@@ -158,7 +176,7 @@ impl Cosign {
                 Statement::supersede(&grain, old, store_id).map_err(|error| Problem::of(&error))?;
             let signature = statement.sign(&key, &did, Some(now_sec()));
             let signature = signature.map_err(|error| Problem::of(&error))?;
-            let element = grainstore::codec::Value::Bytes(signature).to_json();
+            let element = codec::Value::Bytes(signature).to_json();
             let element: Value = serde_json::from_str(&element)
                 .map_err(|error| Problem::new("ERR_CORRUPT", error))?;
             Ok(json!({ "signer": did.as_str(), "supersession_auth": element }))
@@ -181,6 +199,54 @@ impl Disclose {
                 "warnings": warnings,
             }))
         })
+    }
+}
+
+impl VerifyDisclosure {
+    pub(super) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let text = read_document(&self.view)?;
+        let hashes = hashes_of(&text).map_err(|problem| problem.at(&self.view))?;
+        let is_false = Cell::new(false);
+        let exit = each_line(&self.file, session, |line| {
+            let mut shown = serde_json::Map::new();
+            for (field, value) in revealed(line.text()?)?.iter() {
+                let hash = hashes.get(field).and_then(codec::Value::as_text);
+                let hash = hash.ok_or_else(|| {
+                    Problem::new("ERR_SCHEMA", format!("{field} is not elided in the view"))
+                })?;
+                let fits = verify_disclosed(field, value.clone(), hash)
+                    .map_err(|error| Problem::of(&error))?;
+                is_false.set(is_false.get() || !fits);
+                shown.insert(field.to_owned(), fits.into());
+            }
+            Ok(shown.into())
+        })?;
+        Ok(match exit {
+            Exit::Done => Exit::done_if(!is_false.get()),
+            other => other,
+        })
+    }
+}
+
+/// Returns the hashes of a view.
+fn hashes_of(text: &str) -> Result<codec::Map, Problem> {
+    let view = revealed(text)?;
+    let view = match view.get("grain").and_then(codec::Value::as_map) {
+        Some(view) => view,
+        None => &view,
+    };
+    let hashes = view.get("_elided").and_then(codec::Value::as_map);
+    let hashes = hashes.filter(|_| view.contains("_disclosure_of"));
+    hashes
+        .cloned()
+        .ok_or_else(|| Problem::new("ERR_SCHEMA", "not a view: it elides nothing"))
+}
+
+fn revealed(text: &str) -> Result<codec::Map, Problem> {
+    let value = codec::Value::from_json(text).map_err(|error| Problem::of(&error))?;
+    match value {
+        codec::Value::Map(map) => Ok(map),
+        _ => Err(Problem::new("ERR_NOT_MAP", "not a JSON object")),
     }
 }
 

@@ -1,5 +1,5 @@
 use clap::Args;
-use grainstore::codec::Value;
+use grainstore::codec::{Map, Value};
 use grainstore::store::NewGrain;
 use grainstore::{ContentAddress, Draft};
 use serde_json::json;
@@ -24,6 +24,9 @@ pub(crate) struct Supersede {
     /// Why; kept with the change
     #[arg(long, value_name = "TEXT")]
     justification: Option<String>,
+    /// A file of lines that `grain cosign` wrote: who agrees; may be given several times
+    #[arg(long, value_name = "FILE")]
+    auth: Vec<String>,
 }
 
 impl Supersede {
@@ -31,7 +34,8 @@ impl Supersede {
         let text = read_document(&self.file)?;
         let store = session.open()?;
         let old = address::resolve(&store, &self.old)?;
-        let new = new_grain(text, &old).map_err(|problem| problem.at(shown(&self.file)))?;
+        let agreed = cosigned(&self.auth)?;
+        let new = new_grain(text, &old, agreed).map_err(|problem| problem.at(shown(&self.file)))?;
         let new = store.supersede(&old, new, self.justification.as_deref())?;
         if session.out.is_json() {
             session.out.json(&json!({
@@ -45,14 +49,39 @@ impl Supersede {
     }
 }
 
-/// Reads the new grain, and lets it name the old one where it can still be written.
-fn new_grain(text: String, old: &ContentAddress) -> Result<NewGrain, Problem> {
+/// Reads the signatures of those who agree (OMS 23.2).
+fn cosigned(files: &[String]) -> Result<Vec<Value>, Problem> {
+    let mut signatures = Vec::new();
+    for file in files {
+        for line in read_document(file)?
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+        {
+            let line = Value::from_json(line).map_err(|error| Problem::of(&error).at(file))?;
+            let signature = line.as_map().and_then(|map| map.get("supersession_auth"));
+            let signature = signature.ok_or_else(|| {
+                Problem::new("ERR_CORRUPT", "not what `grain cosign` writes").at(file)
+            })?;
+            signatures.push(signature.clone());
+        }
+    }
+    Ok(signatures)
+}
+
+/// Reads the new grain, and lets it name the old one, and carry who agreed, where it can still be
+/// written.
+fn new_grain(text: String, old: &ContentAddress, agreed: Vec<Value>) -> Result<NewGrain, Problem> {
     let value = Value::from_json(&text).map_err(|error| Problem::of(&error))?;
-    let is_blob = |value: &Value| {
+    let is_written = |value: &Value| {
         let map = value.as_map();
-        map.is_some_and(|map| map.contains("blob") && !map.contains("type"))
+        let is_written = |map: &Map| map.contains("blob") || map.contains("envelope");
+        map.is_some_and(|map| is_written(map) && !map.contains("type"))
     };
-    if is_blob(&value) {
+    if is_written(&value) {
+        if !agreed.is_empty() {
+            let message = "--auth: the grain is written already and cannot carry any more";
+            return Err(Problem::new("ERR_USAGE", message));
+        }
         let line = Line {
             number: 1,
             bytes: Some(text.into_bytes()),
@@ -60,7 +89,9 @@ fn new_grain(text: String, old: &ContentAddress) -> Result<NewGrain, Problem> {
         return Ok(line.grain()?.into());
     }
     let draft = Draft::from_value(value).map_err(|error| Problem::of(&error))?;
-    Ok(naming(draft, old).into())
+    let draft = naming(draft, old);
+    let add = |draft: Draft, signature| draft.push("supersession_auth", signature);
+    Ok(agreed.into_iter().fold(draft, add).into())
 }
 
 /// OMS 23.1: a superseding grain says what it supersedes.

@@ -3,7 +3,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use grainstore::interchange::{ReadOptions, omi};
 
-use super::import::{FormatArg, read, report_errors, report_reading};
+use super::import::{FormatArg, read};
+use super::imported::{report_errors, report_reading};
 use crate::exit::Exit;
 use crate::session::Session;
 

@@ -114,3 +114,33 @@ fn a_provider_is_told_from_what_it_exports() {
     let ran = home.run(&["--json", "import", "--format", "grok", "conversations.json"]);
     ran.fails(2, "PROVIDER_SHAPE", "conversations.json");
 }
+
+#[test]
+fn a_conflict_is_kept_listed_and_resolved() {
+    let home = Home::new();
+    home.write("memory.json", OMI);
+    home.write("other.json", OMI.replace("prefers tea", "prefers coffee"));
+    let import = |more: &[&str], file: &str| {
+        let args = ["--json", "import", "--scope", "mine"];
+        home.run(&[&args, more, &[file]].concat())
+    };
+    assert_eq!(import(&[], "memory.json").code, 0);
+    assert_eq!(home.run(&["conflicts"]).code, 1);
+    let before = home.addresses();
+    let preview = import(&["--dry-run"], "other.json");
+    assert_eq!(home.addresses(), before);
+    let imported = import(&[], "other.json");
+    assert_eq!((preview.code, imported.code), (1, 1));
+    assert_eq!(preview.json(), imported.json());
+    let conflict = &imported.json()["conflicts"][0];
+    let kept = conflict["kept"].as_str().unwrap().to_owned();
+    let listed = home.run(&["--json", "conflicts", "list"]).json();
+    let versions = listed["conflicts"][0]["versions"].as_array().unwrap();
+    assert_eq!(versions.len(), 2);
+    home.ok(&["conflicts", "resolve", &kept, "--justification", "asked"]);
+    assert_eq!(home.run(&["conflicts"]).code, 1);
+    let found = home.run(&["--json", "query", "--relation", "omi"]).json();
+    assert_eq!(found["results"].as_array().unwrap().len(), 1, "{found}");
+    home.run(&["--json", "conflicts", "resolve", &kept])
+        .fails(1, "ERR_NOT_FOUND", "");
+}

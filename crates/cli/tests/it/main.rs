@@ -22,3 +22,4 @@ mod readme;
 mod signing;
 mod status;
 mod tool;
+mod trust;

@@ -8,7 +8,7 @@ use grainstore::store::{Create, Options, Severity};
 use grainstore::{ContentAddress, Filter, Store};
 
 use super::stage::Stage;
-use crate::commands::import::loss_text;
+use crate::commands::imported::loss_text;
 use crate::exit::Exit;
 use crate::problem::Problem;
 

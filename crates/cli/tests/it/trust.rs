@@ -1,0 +1,215 @@
+//! `trust`, and signed grains in a store: what goes in signed comes out signed, and whom to believe
+//! is said once.
+
+use serde_json::{Value, json};
+
+use crate::command::Home;
+
+/// Makes a key and returns its DID.
+fn new_key(home: &Home, file: &str) -> String {
+    home.ok(&["did", "new", file]).trim().into()
+}
+
+fn grain(author: &str, object: &str) -> String {
+    json!({
+        "type": "belief", "subject": "user", "relation": "prefers", "object": object,
+        "confidence": 0.9, "author_did": author, "namespace": "work", "created_at": 1,
+    })
+    .to_string()
+}
+
+/// Signs a grain and returns the line that `grain sign` writes.
+fn signed(home: &Home, key: &str, grain: &str) -> String {
+    let ran = home.run_with(&["grain", "sign", "--key", key], grain);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    ran.stdout
+}
+
+#[test]
+fn what_goes_in_signed_comes_out_signed_with_whom_to_believe() {
+    let home = Home::new();
+    let did = new_key(&home, "key");
+    let line = signed(&home, "key", &grain(&did, "tea"));
+    let envelope: Value = serde_json::from_str(&line).unwrap();
+    let address = envelope["address"].as_str().unwrap();
+    assert_eq!(home.run_with(&["put", "-"], &line).stdout.trim(), address);
+    let found = || home.run(&["--json", "get", address]).json()["signature"].clone();
+    let unknown = json!({"signer": did, "trust": "untrusted", "doubt": "unknown_signer"});
+    assert_eq!(found(), unknown);
+    assert!(home.run(&["get", address]).stderr.contains("untrusted"));
+    home.ok(&[
+        "trust",
+        "add",
+        &did,
+        "--namespace",
+        "work",
+        "--type",
+        "belief",
+        "--reason",
+        "ours",
+    ]);
+    let verified = json!({"signer": did, "trust": "verified"});
+    assert_eq!(found(), verified);
+    let asked = home.run(&["--json", "query", "--subject", "user"]).json();
+    assert_eq!(asked["results"][0]["signature"], verified);
+    let history = home.run(&["--json", "history", address]).json();
+    assert_eq!(history["versions"][0]["signature"], verified);
+    let listed = home.run(&["--json", "trust", "list"]).json();
+    assert_eq!(listed["trusted"][0]["types"], json!(["belief"]));
+    assert_eq!(
+        home.ok(&["trust", "list"]).trim(),
+        format!("{did} in work with belief")
+    );
+
+    // Bytes: only with the signature around them.
+    let refused = home.run(&["get", address, "--blob"]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (2, ""));
+    assert!(refused.stderr.contains("--delivery"), "{refused:?}");
+    let delivered = home.command().args(["get", address, "--delivery"]).output();
+    let delivered = delivered.unwrap().stdout;
+    let digits: String = delivered.iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(digits, envelope["envelope"].as_str().unwrap());
+    let exported = home.ok(&["export", "--format", "jsonl", "-o", "-"]);
+    assert_eq!(exported, line);
+
+    assert_eq!(
+        home.run(&["trust", "remove", &did, "--reason", "lost"])
+            .code,
+        0
+    );
+    assert_eq!(
+        home.run(&["trust", "remove", &did, "--reason", "lost"])
+            .code,
+        1
+    );
+    assert_eq!(found(), unknown);
+    assert_eq!(home.run(&["check", "--deep"]).code, 0);
+}
+
+#[test]
+fn what_may_not_be_written_is_denied_with_what_to_do() {
+    let home = Home::new();
+    let (ada, bob) = (new_key(&home, "ada"), new_key(&home, "bob"));
+    home.ok(&["init"]);
+    let open = home.run(&["--json", "trust", "add", &ada, "--only", "--reason", "x"]);
+    assert_eq!(
+        (open.code, &open.json()["error"]["code"]),
+        (2, &json!("ERR_USAGE"))
+    );
+    home.ok(&[
+        "trust",
+        "add",
+        &ada,
+        "--namespace",
+        "work",
+        "--only",
+        "--reason",
+        "x",
+    ]);
+    for line in [
+        grain(&bob, "tea"),
+        signed(&home, "bob", &grain(&bob, "tea")),
+    ] {
+        let ran = home.run_with(&["--json", "put", "-"], &line);
+        ran.fails(3, "ERR_UNTRUSTED", "line 1");
+        assert!(ran.stdout.contains("only trusted signers"), "{ran:?}");
+    }
+    let forged = signed(&home, "bob", &grain(&ada, "tea"));
+    home.run_with(&["--json", "put", "-"], &forged)
+        .fails(3, "ERR_UNTRUSTED", "line 1");
+    let line = signed(&home, "ada", &grain(&ada, "tea"));
+    assert_eq!(home.run_with(&["put", "-"], &line).code, 0);
+    home.run(&["--json", "trust", "add", "did:plc:x", "--reason", "x"])
+        .fails(2, "ERR_DID", "did:plc:x");
+}
+
+fn denied(ran: &crate::command::Ran) {
+    assert_eq!(ran.code, 3, "{ran:?}");
+    assert_eq!(ran.json()["error"]["code"], "ERR_INVALIDATION_DENIED");
+}
+
+#[test]
+fn those_who_agreed_are_collected_when_a_grain_is_replaced() {
+    let home = Home::new();
+    let (ada, bob) = (new_key(&home, "ada"), new_key(&home, "bob"));
+    home.ok(&["init"]);
+    let store_id = home.run(&["--json", "stats"]).json()["store_id"].clone();
+    let store_id = store_id.as_str().unwrap();
+    let rent = |object: &str, more: Value| {
+        let mut grain = json!({
+            "type": "belief", "subject": "rent", "relation": "is", "object": object,
+            "confidence": 1.0, "created_at": 1,
+        });
+        let members = grain.as_object_mut().unwrap();
+        members.extend(more.as_object().unwrap().clone());
+        grain.to_string()
+    };
+    let policy = json!({"invalidation_policy":
+        {"mode": "quorum", "threshold": 2, "authorized": [ada, bob]}});
+    let old = home.run_with(&["put", "-"], &rent("900", policy)).stdout;
+    let old = old.trim();
+    let new = rent("950", json!({"derived_from": [old]}));
+    home.write("new.json", &new);
+    for (key, file) in [("ada", "ada.auth"), ("bob", "bob.auth")] {
+        let args = [
+            "grain",
+            "cosign",
+            "--old",
+            old,
+            "--store-id",
+            store_id,
+            "--key",
+            key,
+        ];
+        home.write(file, &home.run_with(&args, &new).stdout);
+    }
+    let one = ["--json", "supersede", old, "new.json", "--auth", "ada.auth"];
+    denied(&home.run(&one));
+    // The same signer twice is one voice.
+    let twice = [&one[..], &["--auth", "ada.auth"]].concat();
+    denied(&home.run(&twice));
+    home.write("none.auth", "{}\n");
+    let none = [
+        "--json",
+        "supersede",
+        old,
+        "new.json",
+        "--auth",
+        "none.auth",
+    ];
+    home.run(&none).fails(2, "ERR_CORRUPT", "none.auth");
+    let both = [&one[..], &["--auth", "bob.auth"]].concat();
+    let done = home.run(&both);
+    assert_eq!(done.code, 0, "{done:?}");
+    assert_eq!(done.json()["supersedes"], old);
+}
+
+#[test]
+fn a_value_that_is_revealed_later_is_held_against_its_hash() {
+    let home = Home::new();
+    let view = home.run_with(
+        &["grain", "disclose", "--elide", "subject,object"],
+        grain("did:web:example.com", "tea"),
+    );
+    home.write("view.json", &view.stdout);
+    let check = |line: &str| home.run_with(&["grain", "verify-disclosure", "view.json"], line);
+    let ran = check(r#"{"object": "tea", "subject": "user"}"#);
+    assert_eq!(
+        (ran.code, ran.json()),
+        (0, json!({"object": true, "subject": true}))
+    );
+    let ran = check("{\"object\": \"coffee\"}\n{\"object\": \"tea\"}");
+    assert_eq!(ran.code, 1);
+    assert_eq!(
+        ran.json_lines(),
+        [json!({"object": false}), json!({"object": true})]
+    );
+    let ran = check(r#"{"relation": "prefers"}"#);
+    assert_eq!(
+        (ran.code, ran.json()["error"]["code"].clone()),
+        (1, json!("ERR_SCHEMA"))
+    );
+    home.write("plain.json", &grain("did:web:example.com", "tea"));
+    home.run(&["--json", "grain", "verify-disclosure", "plain.json"])
+        .fails(2, "ERR_SCHEMA", "plain.json");
+}

@@ -1,0 +1,114 @@
+//! Grains as they travel: a blob, or a blob inside its signature (OMS 9.2).
+
+use std::borrow::Cow;
+
+use crate::codec::{self, Profile};
+use crate::grain::{Grain, Warning};
+
+use super::{Did, Envelope, Error, Resolver, Signer, SigningKey};
+
+impl Grain {
+    /// Signs the grain, which was written to be signed: its address stays what it is (OMS 9.2).
+    /// `iat` is a time in seconds since 1970 that the signer claims.
+    ///
+    /// ```
+    /// use grainstore::crypto::{Algorithm, Offline, OsRandom, SigningKey};
+    /// use grainstore::{Draft, Grain, grain::Time};
+    ///
+    /// let key = SigningKey::generate(Algorithm::Ed25519, &OsRandom)?;
+    /// let draft = Draft::event("hello").created_at(Time::from_ms(1)).to_be_signed();
+    /// let grain = draft.finish(Default::default())?.sign(&key, &key.did(), None)?;
+    /// let (received, _) = Grain::from_delivery(&grain.to_delivery()?, Default::default())?;
+    /// assert_eq!(received.verify_signature(&Offline)?.did, key.did());
+    /// assert_eq!(received, grain);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Envelope::sign`].
+    pub fn sign(self, key: &SigningKey, did: &Did, iat: Option<i64>) -> Result<Self, Error> {
+        let bytes = Envelope::sign(self.blob(), key, did, iat)?;
+        let detached = Envelope::parse(&bytes)?.to_detached();
+        Ok(self.with_envelope(detached))
+    }
+
+    /// Reads a grain as it was delivered: a blob, or a blob inside its signature. The signature is
+    /// kept with the grain and not checked yet.
+    ///
+    /// # Errors
+    /// `ERR_SIGNED_MISMATCH` for a signed blob without its signature and for one that is not to be
+    /// signed inside one; as [`Envelope::parse`] and [`Grain::from_foreign_blob`]; `ERR_RANGE` for
+    /// a signature of more than 64 KiB.
+    pub fn from_delivery(bytes: &[u8], profile: Profile) -> Result<(Self, Vec<Warning>), Error> {
+        if !is_wrapped(bytes) {
+            return Ok(Self::from_foreign_blob(bytes.to_vec(), profile)?);
+        }
+        let envelope = Envelope::parse(bytes)?;
+        let detached = envelope.to_detached();
+        if detached.len() > ENVELOPE_LEN_MAX {
+            return Err(Error::Codec(codec::Error::TooLong {
+                len: detached.len(),
+                max: ENVELOPE_LEN_MAX,
+            }));
+        }
+        let (grain, warnings) = Self::from_foreign_signed_blob(envelope.blob().to_vec(), profile)?;
+        Ok((grain.with_envelope(detached), warnings))
+    }
+
+    /// Returns the bytes to deliver: the blob, or the signature message with the blob inside.
+    ///
+    /// # Errors
+    /// `ERR_SIGNED_MISMATCH` for a grain that is to be signed and is not (OMS 9.2).
+    pub fn to_delivery(&self) -> Result<Cow<'_, [u8]>, Error> {
+        match self.read_envelope()? {
+            Some(envelope) => Ok(Cow::Owned(envelope.to_bytes())),
+            None => Ok(Cow::Borrowed(self.blob())),
+        }
+    }
+
+    /// Returns how many bytes [`Grain::to_delivery`] gives.
+    ///
+    /// # Errors
+    /// As [`Grain::to_delivery`].
+    pub fn delivery_len(&self) -> Result<usize, Error> {
+        self.to_delivery().map(|bytes| bytes.len())
+    }
+
+    /// Returns who the signature of the grain says has signed it, before anything is checked.
+    ///
+    /// # Errors
+    /// As [`Grain::to_delivery`], and for a grain that is not signed.
+    pub fn kid(&self) -> Result<Did, Error> {
+        let envelope = self.read_envelope()?.ok_or(Error::SignedMismatch)?;
+        Ok(envelope.kid().clone())
+    }
+
+    /// Checks the signature of the grain and returns whose it is (OMS 9.3). That says who signed
+    /// these bytes, and nothing about whether to believe him.
+    ///
+    /// # Errors
+    /// As [`Envelope::verify`], and as [`Grain::kid`].
+    pub fn verify_signature(&self, resolver: &dyn Resolver) -> Result<Signer, Error> {
+        let envelope = self.read_envelope()?.ok_or(Error::SignedMismatch)?;
+        envelope.verify(resolver)
+    }
+
+    /// Returns the signature of a signed grain; none of one that is not signed. The flag and the
+    /// signature come together or not at all.
+    fn read_envelope(&self) -> Result<Option<Envelope<'_>>, Error> {
+        match (self.is_signed(), self.envelope()) {
+            (true, Some(detached)) => Envelope::parse_detached(detached, self.blob()).map(Some),
+            (false, None) => Ok(None),
+            _ => Err(Error::SignedMismatch),
+        }
+    }
+}
+
+/// Recognises a COSE_Sign1 message, untagged or tagged (ruling S2): a blob begins with 1.
+pub(crate) const fn is_wrapped(bytes: &[u8]) -> bool {
+    matches!(bytes, [0x84 | 0xd2, ..])
+}
+
+/// A signature message without its blob: more than any has that means only to sign, and little
+/// enough that nobody stores other things there.
+pub(crate) const ENVELOPE_LEN_MAX: usize = 64 << 10;

@@ -1,0 +1,141 @@
+//! What a record is to the grains that came under its name before.
+
+use std::cmp::Ordering;
+
+use crate::codec::{Map, Value};
+use crate::grain::{Grain, Status};
+
+use super::moment::date_time;
+use super::{ForeignId, aimem, omi, pam};
+
+/// What is to be done with a record whose name is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Merge {
+    /// It says what this version said, counted from the oldest.
+    Unchanged(usize),
+    /// It says of itself that it is older than what is here.
+    Older,
+    /// It takes the place of the newest version.
+    Update,
+    /// It stands beside the others, which it does not replace.
+    Beside,
+    /// It contradicts them: all are kept, and somebody has to choose (OMI 13.3).
+    Conflict,
+    /// It contradicts them and must not come in (AIMEM 2.9).
+    Reject,
+}
+
+/// Judges a record by the versions of it that are here, the newest last.
+///
+/// What a version says is its residual alone: that what it names has got another address does not
+/// make a record another one. So a record that equals any of them is unchanged, never an update.
+pub(crate) fn judge(id: &ForeignId, grain: &Grain, versions: &[(Grain, Status)]) -> Merge {
+    let said = said(grain);
+    let is_same = |version: &Grain| match said.first() {
+        Some(Some(_)) => self::said(version) == said,
+        // Without a record there is only the grain.
+        _ => version.address() == grain.address(),
+    };
+    let same = versions.iter().rposition(|(version, _)| is_same(version));
+    let Some((newest, status)) = versions.last() else {
+        return Merge::Beside;
+    };
+    if let Some(at) = same {
+        return Merge::Unchanged(at);
+    }
+    if matches!(said.first(), None | Some(None)) {
+        return Merge::Reject;
+    }
+    match id.format {
+        // Whoever merges must not choose (OMI 13.3).
+        "omi" => Merge::Conflict,
+        // An export is told by its id, and replaces none.
+        pam::EXPORT => Merge::Beside,
+        "aimem" => match order(&said, &self::said(newest)) {
+            Ordering::Less => Merge::Older,
+            _ if !status.is_current() => Merge::Reject,
+            Ordering::Equal => Merge::Reject,
+            // AIMEM 2.9 leaves this open, and it is documented (docs/interchange.md).
+            Ordering::Greater => Merge::Update,
+        },
+        format => match order(&said, &self::said(newest)) {
+            Ordering::Less => Merge::Older,
+            // Ended here by somebody, while the source went on: both may be right.
+            _ if !status.is_current() && !pam::is_ended(newest) => {
+                if format.starts_with("aimem") {
+                    Merge::Reject
+                } else {
+                    Merge::Conflict
+                }
+            }
+            _ => Merge::Update,
+        },
+    }
+}
+
+/// Everything a record said, whatever addresses its grain names.
+fn said(grain: &Grain) -> Vec<Option<Value>> {
+    let record = aimem::residual(grain)
+        .or_else(|| omi::residual(grain))
+        .or_else(|| pam::residual(grain));
+    vec![
+        record,
+        Some(Value::Map(omi::inherited(grain))),
+        pam::conversation_residual(grain),
+        // A conversation that has grown says so nowhere else.
+        grain
+            .field("context")
+            .and_then(|context| context.as_map()?.get("messages_tail").cloned()),
+    ]
+}
+
+/// Compares the times at which two versions were written, to the last digit they have.
+fn order(a: &[Option<Value>], b: &[Option<Value>]) -> Ordering {
+    let stamp = |said: &[Option<Value>]| said.first().and_then(Option::as_ref).and_then(stamp);
+    match (stamp(a), stamp(b)) {
+        (Some(a), Some(b)) => a.cmp(&b),
+        // Without times to compare, what comes later is newer.
+        _ => Ordering::Greater,
+    }
+}
+
+/// Returns the whole second in which a record was last written, and the digits after it.
+fn stamp(record: &Value) -> Option<(i64, String)> {
+    let record = record.as_map()?;
+    let temporal = record.get("temporal").and_then(Value::as_map);
+    let text = |map: &Map, name: &str| map.get(name)?.as_text().map(str::to_owned);
+    let text = temporal
+        .and_then(|temporal| text(temporal, "updated_at").or_else(|| text(temporal, "created_at")))
+        .or_else(|| text(record, "created_at"))?;
+    let second = date_time(&text).ok()?.ms().div_euclid(1000);
+    let fraction = text.split_once('.').map_or("", |(_, rest)| rest);
+    let digits = fraction.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let digits = digits.split(['+', '-']).next().unwrap_or_default();
+    Some((second, digits.trim_end_matches('0').to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_compared_to_the_last_digit() {
+        let at = |text: &str| stamp(&Value::Map([("created_at", text)].into_iter().collect()));
+        let ordered = [
+            "1969-12-31T23:59:59.9999999Z",
+            "1970-01-01T00:00:00Z",
+            "1970-01-01T00:00:00.000000001Z",
+            "1970-01-01T00:00:00.45Z",
+            "1970-01-01T00:00:00.5+00:00",
+            "1970-01-01T03:00:01+03:00",
+        ];
+        for pair in ordered.windows(2) {
+            assert!(at(pair[0]) < at(pair[1]), "{pair:?}");
+        }
+        assert_eq!(
+            at("1970-01-01T00:00:00.500Z"),
+            at("1970-01-01T02:00:00.5+02:00")
+        );
+        assert_eq!(at("tomorrow"), None);
+    }
+}

@@ -1,0 +1,207 @@
+use std::fmt;
+
+use crate::crypto::Did;
+use crate::grain::{Grain, Type};
+
+/// What an operator trusts one signer to write (OMS 20.1).
+///
+/// ```
+/// use grainstore::policy::TrustRule;
+///
+/// let signer = "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK".parse()?;
+/// let mut rule = TrustRule::new(signer);
+/// rule.namespaces.push("acme:hr".into());
+/// assert!(!rule.is_exclusive);
+/// # Ok::<(), grainstore::crypto::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrustRule {
+    /// Who.
+    pub signer: Did,
+    /// In which namespaces and those inside them; none means in all.
+    pub namespaces: Vec<String>,
+    /// Which types; none means all.
+    pub types: Vec<Type>,
+    /// The other authors, by their DID, whose grains the signer may sign.
+    pub authors: Vec<String>,
+    /// Whether nobody but trusted signers may write what the rule is about.
+    pub is_exclusive: bool,
+}
+
+/// How far a signature that verifies is to be believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trust {
+    /// The signer is trusted to write just this.
+    Verified,
+    /// The signature is valid; that proves who signed, and nothing else.
+    Untrusted(Doubt),
+}
+
+/// Why a valid signature is not trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Doubt {
+    /// Nobody has said that the signer is trusted.
+    Unknown,
+    /// The grain names another author, for whom the signer may not sign.
+    Author,
+    /// The signer is trusted, but not in this namespace.
+    Namespace,
+    /// The signer is trusted, but not with this type.
+    Type,
+}
+
+/// All that is trusted in a store.
+///
+/// ```
+/// use grainstore::crypto::{Algorithm, OsRandom, SigningKey};
+/// use grainstore::grain::{Draft, Time};
+/// use grainstore::policy::{Doubt, Trust, TrustRule, Trusts};
+///
+/// let (ada, bob) = ("did:web:ada.example".parse()?, "did:web:bob.example".parse()?);
+/// let mut trusts = Trusts::default();
+/// trusts.add(TrustRule::new(ada));
+/// let grain = Draft::event("hello").created_at(Time::from_ms(1)).finish(Default::default())?;
+/// assert_eq!(trusts.judge(&"did:web:ada.example".parse()?, &grain), Trust::Verified);
+/// assert_eq!(trusts.judge(&bob, &grain), Trust::Untrusted(Doubt::Unknown));
+/// # Ok::<(), grainstore::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Trusts {
+    rules: Vec<TrustRule>,
+}
+
+impl TrustRule {
+    /// Trusts a signer with everything that is his own.
+    pub const fn new(signer: Did) -> Self {
+        Self {
+            signer,
+            namespaces: Vec::new(),
+            types: Vec::new(),
+            authors: Vec::new(),
+            is_exclusive: false,
+        }
+    }
+
+    /// OMS 28.2: a namespace has those inside it.
+    fn has_namespace(&self, grain: &Grain) -> bool {
+        let namespace = grain.text("namespace").unwrap_or_default();
+        let holds = |outer: &String| {
+            let rest = namespace.strip_prefix(outer.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+        };
+        self.namespaces.is_empty() || self.namespaces.iter().any(holds)
+    }
+
+    fn has_type(&self, grain: &Grain) -> bool {
+        self.types.is_empty() || self.types.contains(&grain.type_())
+    }
+
+    /// Whether the signer may sign for the author that the grain names; one that names nobody
+    /// claims nothing but what its signature says.
+    fn signs_for(&self, grain: &Grain) -> bool {
+        grain.text("author_did").is_none_or(|author| {
+            author == self.signer.as_str() || self.authors.iter().any(|other| other == author)
+        })
+    }
+}
+
+impl Trusts {
+    /// Adds a rule; one that is there already is not added again.
+    pub fn add(&mut self, rule: TrustRule) {
+        if !self.rules.contains(&rule) {
+            self.rules.push(rule);
+        }
+    }
+
+    /// Removes every rule of a signer; returns whether there was one.
+    pub fn remove(&mut self, signer: &Did) -> bool {
+        let before = self.rules.len();
+        self.rules.retain(|rule| rule.signer != *signer);
+        self.rules.len() < before
+    }
+
+    /// Returns the rules, oldest first.
+    pub fn rules(&self) -> &[TrustRule] {
+        &self.rules
+    }
+
+    /// Judges whose signature on a grain has verified.
+    pub fn judge(&self, signer: &Did, grain: &Grain) -> Trust {
+        let own = TrustRule::new(signer.clone());
+        let his = || self.rules.iter().filter(|rule| rule.signer == *signer);
+        let trusted = |rule: &&TrustRule| rule.has_namespace(grain) && rule.has_type(grain);
+        if !own.signs_for(grain) && !his().any(|rule| rule.signs_for(grain)) {
+            return Trust::Untrusted(Doubt::Author);
+        }
+        if his().any(|rule| trusted(&rule) && rule.signs_for(grain)) {
+            return Trust::Verified;
+        }
+        Trust::Untrusted(if his().next().is_none() {
+            Doubt::Unknown
+        } else if his().any(|rule| trusted(&rule)) {
+            Doubt::Author
+        } else if his().any(|rule| rule.has_namespace(grain)) {
+            Doubt::Type
+        } else {
+            Doubt::Namespace
+        })
+    }
+
+    /// Returns whether a grain may be stored whose signature has verified, if it has one.
+    ///
+    /// # Errors
+    /// The reason, where it may not: a signature by somebody who may not sign for the author, who
+    /// would else be the first to put his name to another's grain; and anything that is not
+    /// verified where only trusted signers write.
+    pub fn admit(&self, signer: Option<&Did>, grain: &Grain) -> Result<(), &'static str> {
+        let trust = signer.map(|signer| self.judge(signer, grain));
+        match trust {
+            Some(Trust::Verified) => return Ok(()),
+            Some(Trust::Untrusted(Doubt::Author)) => {
+                return Err("its signer may not sign for its author");
+            }
+            _ => {}
+        }
+        let is_closed = |rule: &TrustRule| {
+            rule.is_exclusive && rule.has_namespace(grain) && rule.has_type(grain)
+        };
+        if self.rules.iter().any(is_closed) {
+            return Err("only trusted signers write there");
+        }
+        Ok(())
+    }
+}
+
+impl Trust {
+    /// Returns `verified` or `untrusted`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Verified => "verified",
+            Self::Untrusted(_) => "untrusted",
+        }
+    }
+}
+
+impl Doubt {
+    /// Returns a word for programs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown_signer",
+            Self::Author => "other_author",
+            Self::Namespace => "other_namespace",
+            Self::Type => "other_type",
+        }
+    }
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unknown => "nobody has said that the signer is trusted",
+            Self::Author => "the signer may not sign for the author",
+            Self::Namespace => "the signer is not trusted in this namespace",
+            Self::Type => "the signer is not trusted with this type",
+        })
+    }
+}

@@ -1,0 +1,434 @@
+use std::collections::HashMap;
+
+use crate::codec::ContentAddress;
+use crate::grain::{Grain, Lifecycle, Status, StatusChange};
+use crate::interchange::{self, ForeignId, Merge, Place, Record, Renamed, judge, settled};
+use crate::ledger::Kind;
+use crate::policy::{Actor, Operation};
+use crate::store::commit::{Frame, Item, Writer};
+use crate::store::entry::{AliasEntry, StatusEntry, encode_conflict, encode_exportable};
+use crate::store::open::Inner;
+use crate::store::permit::Change;
+use crate::store::{Error, Version};
+
+use super::{Conflict, Denied, Summary};
+
+/// Records on their way into the store.
+pub(super) struct Importer<'a> {
+    inner: &'a Inner,
+    /// Whether nothing is to be written.
+    is_dry: bool,
+    pub(super) summary: Summary,
+    /// What is not written yet; in a dry run everything.
+    frame: Frame,
+    /// Where in the frame its grains are.
+    pending: HashMap<ContentAddress, usize>,
+    /// Names given in the frame.
+    names: HashMap<ForeignId, Vec<ContentAddress>>,
+    /// What is called otherwise here than it was read as.
+    renamed: Renamed,
+    /// Grains that something which comes later in the file replaces.
+    waiting: HashMap<ContentAddress, Vec<ContentAddress>>,
+}
+
+/// What is here of a record.
+struct Known {
+    addresses: Vec<ContentAddress>,
+    versions: Vec<(Grain, Status)>,
+}
+
+impl<'a> Importer<'a> {
+    pub(super) fn new(inner: &'a Inner, is_dry: bool) -> Self {
+        Self {
+            inner,
+            is_dry,
+            summary: Summary::default(),
+            frame: Frame::default(),
+            pending: HashMap::new(),
+            names: HashMap::new(),
+            renamed: Renamed::new(),
+            waiting: HashMap::new(),
+        }
+    }
+
+    /// Tells if the export that a file continues was never imported.
+    pub(super) fn expect(&mut self, base: &ForeignId) -> Result<(), Error> {
+        if self.addresses_of(base)?.is_empty() {
+            let message = format!("PAM_UNKNOWN_BASE: {} was not imported before", base.id);
+            self.summary.findings.push((Place::File, message));
+        }
+        Ok(())
+    }
+
+    /// Adds records, whose grains go in together.
+    pub(super) fn add_all(&mut self, records: Vec<Record>) -> Result<(), Error> {
+        // Held from the first decision to the acknowledgement, so that no grain goes in twice.
+        let mut writer = self.inner.lead_alone();
+        for record in records {
+            self.add(&mut writer, record)?;
+        }
+        self.flush(&mut writer)
+    }
+
+    /// Completes what waited for something that never came.
+    pub(super) fn finish(mut self) -> Result<Summary, Error> {
+        for address in std::mem::take(&mut self.waiting).into_values().flatten() {
+            let change = StatusChange {
+                lifecycle: Some(Lifecycle::Superseded),
+                ..StatusChange::default()
+            };
+            self.status(address, change)?;
+        }
+        let inner = self.inner;
+        self.flush(&mut inner.lead_alone())?;
+        Ok(self.summary)
+    }
+
+    fn flush(&mut self, writer: &mut Writer) -> Result<(), Error> {
+        if !self.is_dry {
+            let frame = std::mem::take(&mut self.frame);
+            self.inner.commit(writer, &frame)?;
+            self.pending.clear();
+            self.names.clear();
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, writer: &mut Writer, mut record: Record) -> Result<(), Error> {
+        let read = record.grain.address();
+        let place = record.place.clone();
+        if record.foreign_id.is_some() {
+            let profile = self.inner.options.profile;
+            if let Some(grain) = settled(&record.grain, &self.renamed, None, profile)? {
+                record.grain = grain;
+            }
+        }
+        let known = self.known(&record)?;
+        let merge = match (&record.foreign_id, &known) {
+            (Some(id), Some(known)) => judge(id, &record.grain, &known.versions),
+            _ => Merge::Beside,
+        };
+        let newest = known.as_ref().and_then(|known| known.addresses.last());
+        let newest = newest.copied();
+        if !matches!(merge, Merge::Unchanged(_)) && self.was_deleted(&record)? {
+            self.summary.erased.push(place);
+            return Ok(());
+        }
+        if let Err(Error::Untrusted { reason, .. }) = self.inner.refuse_untrusted(&record.grain)
+            && !self.is_here(&record.grain.address())?
+        {
+            self.summary.refused.push(interchange::Error::Format {
+                code: "ERR_UNTRUSTED",
+                place,
+                message: reason.to_owned(),
+            });
+            return Ok(());
+        }
+        for warning in &record.warnings {
+            let finding = (place.clone(), warning.to_string());
+            self.summary.findings.push(finding);
+        }
+        let address = match (merge, newest) {
+            (Merge::Unchanged(at), Some(newest)) => {
+                self.summary.unchanged += 1;
+                let same = known.and_then(|known| known.addresses.get(at).copied());
+                same.unwrap_or(newest)
+            }
+            (Merge::Older, Some(newest)) => {
+                let message = format!("is older than {newest}, which is kept");
+                self.summary.findings.push((place, message));
+                self.summary.unchanged += 1;
+                newest
+            }
+            (Merge::Update, Some(newest)) => self.replace(writer, record, newest)?,
+            (Merge::Conflict, Some(newest)) => self.keep_both(record, newest)?,
+            (Merge::Reject, Some(newest)) => {
+                if let Some(id) = record.foreign_id {
+                    let conflict = Conflict {
+                        place,
+                        id,
+                        existing: newest,
+                        kept: None,
+                    };
+                    self.summary.conflicts.push(conflict);
+                }
+                newest
+            }
+            _ => self.insert(record)?,
+        };
+        self.settle(read, address)
+    }
+
+    /// Learns what a record is called here, and tells those that waited for it.
+    fn settle(&mut self, read: ContentAddress, address: ContentAddress) -> Result<(), Error> {
+        if read != address {
+            self.renamed.insert(read, address);
+        }
+        for of in self.waiting.remove(&read).unwrap_or_default() {
+            let change = StatusChange {
+                superseded_by: Some(address),
+                ..StatusChange::default()
+            };
+            self.status(of, change)?;
+        }
+        Ok(())
+    }
+
+    /// Stores a record that replaces nothing.
+    fn insert(&mut self, record: Record) -> Result<ContentAddress, Error> {
+        let address = record.grain.address();
+        if self.is_here(&address)? {
+            self.summary.unchanged += 1;
+        } else {
+            // Ruling I4: stored, supersedes nothing, and is told.
+            match self
+                .inner
+                .refuse_implied_supersession(&record.grain, &[], &|_| None)
+            {
+                Err(Error::ImpliedSupersession { address }) => {
+                    let message = format!("stored, but does not supersede {address} as it implies");
+                    self.summary.findings.push((record.place.clone(), message));
+                }
+                other => other?,
+            }
+            self.store(&record, record.grain.clone())?;
+            self.summary.inserted += 1;
+        }
+        self.name(address, record.foreign_id)?;
+        Ok(address)
+    }
+
+    /// Stores a record in the place of the version before, if policy allows it.
+    fn replace(
+        &mut self,
+        writer: &mut Writer,
+        record: Record,
+        old: ContentAddress,
+    ) -> Result<ContentAddress, Error> {
+        let profile = self.inner.options.profile;
+        // OMS 23.1: what replaces a grain is derived from it.
+        let grain = settled(&record.grain, &Renamed::new(), Some(old), profile)?;
+        let grain = grain.unwrap_or_else(|| record.grain.clone());
+        let address = grain.address();
+        if self.pending.contains_key(&old) {
+            // What policy is asked about must be in the store.
+            self.flush(writer)?;
+        }
+        let target = self.version(&old)?;
+        if let Some((row, version)) = &target
+            && let Err(error) = self.permit(writer, *row, version, &grain)
+        {
+            let Error::Denied { rule, .. } = error else {
+                return Err(error);
+            };
+            self.summary.denied.push(Denied {
+                place: record.place,
+                existing: old,
+                rule,
+            });
+            return Ok(old);
+        }
+        self.store(&record, grain)?;
+        if record.exportable == Some(false) {
+            // What it said before must not leave the store in its place.
+            self.frame
+                .record(Kind::Flag, encode_exportable(&old, false)?);
+        }
+        if target.is_none_or(|(_, version)| version.status.is_current()) {
+            let now = self.inner.options.clock.now().max(writer.last);
+            let change = StatusChange {
+                superseded_by: Some(address),
+                system_valid_to: Some(now),
+                ..StatusChange::default()
+            };
+            self.status(old, change)?;
+        }
+        self.name(address, record.foreign_id)?;
+        self.summary.updated += 1;
+        Ok(address)
+    }
+
+    /// Stores a record beside what contradicts it, for somebody to choose (OMI 13.4).
+    fn keep_both(
+        &mut self,
+        record: Record,
+        existing: ContentAddress,
+    ) -> Result<ContentAddress, Error> {
+        let address = record.grain.address();
+        if !self.is_here(&address)? {
+            self.store(&record, record.grain.clone())?;
+        }
+        for of in [existing, address] {
+            self.frame.record(Kind::Flag, encode_conflict(&of, true)?);
+        }
+        // Until somebody chooses, the name stays with what had it.
+        self.name(address, record.foreign_id.clone())?;
+        self.name(existing, record.foreign_id.clone())?;
+        if let Some(id) = record.foreign_id {
+            self.summary.conflicts.push(Conflict {
+                place: record.place,
+                id,
+                existing,
+                kept: Some(address),
+            });
+        }
+        Ok(address)
+    }
+
+    /// Adds a grain to the frame, with what the file says about it.
+    fn store(&mut self, record: &Record, grain: Grain) -> Result<(), Error> {
+        let address = grain.address();
+        self.pending.insert(address, self.frame.items.len());
+        self.frame.grain(grain)?;
+        let mut change = record.status;
+        if let Some(by) = change.superseded_by {
+            if self.inner.was_deleted(&by)? {
+                // Its address must not come back either.
+                change.superseded_by = None;
+            } else if let Some(by) = self.renamed.get(&by) {
+                change.superseded_by = Some(*by);
+            } else if record.foreign_id.is_some() {
+                // What replaces it comes later, perhaps under another address.
+                change.superseded_by = None;
+                self.waiting.entry(by).or_default().push(address);
+            }
+        }
+        self.status(address, change)?;
+        if record.exportable == Some(false) {
+            let flag = encode_exportable(&address, false)?;
+            self.frame.record(Kind::Flag, flag);
+        }
+        Ok(())
+    }
+
+    fn status(&mut self, of: ContentAddress, change: StatusChange) -> Result<(), Error> {
+        if !change.is_empty() {
+            let status = StatusEntry {
+                of,
+                change,
+                justification: None,
+            };
+            self.frame.record(Kind::Status, status.encode()?);
+        }
+        Ok(())
+    }
+
+    fn permit(
+        &self,
+        writer: &mut Writer,
+        row: u64,
+        target: &Version,
+        new: &Grain,
+    ) -> Result<(), Error> {
+        let snapshot = self.inner.index.snapshot();
+        let shield = self.inner.shield(&snapshot, row, target, Some(new))?;
+        let address = target.grain.address();
+        let change = Change {
+            operation: Operation::Import,
+            target: &address,
+            facts: shield.facts(Some(new)),
+            actor: Actor::default(),
+        };
+        if self.is_dry {
+            return self.inner.would_permit(writer, &change);
+        }
+        // A review is an entry of its own: what is permitted may share its frame with others.
+        let mut review = Frame::default();
+        self.inner.permit(writer, &change, &mut review)?;
+        self.inner.commit(writer, &review)?;
+        Ok(())
+    }
+
+    /// Returns what came in under a record's name before, the newest last; none if nothing did, or
+    /// if the record is not of a kind that changes.
+    fn known(&self, record: &Record) -> Result<Option<Known>, Error> {
+        let Some(id) = &record.foreign_id else {
+            return Ok(None);
+        };
+        let mut known = Known {
+            addresses: Vec::new(),
+            versions: Vec::new(),
+        };
+        for address in self.addresses_of(id)? {
+            let version = match self.pending(&address) {
+                Some(grain) => Some((grain.clone(), Status::default())),
+                None => self
+                    .version(&address)?
+                    .map(|(_, version)| (version.grain, version.status)),
+            };
+            if let Some(version) = version {
+                known.addresses.push(address);
+                known.versions.push(version);
+            }
+        }
+        Ok((!known.addresses.is_empty()).then_some(known))
+    }
+
+    fn pending(&self, address: &ContentAddress) -> Option<&Grain> {
+        match self.frame.items.get(*self.pending.get(address)?)? {
+            Item::Grain(grain, _) => Some(grain),
+            Item::Record(..) => None,
+        }
+    }
+
+    /// Returns what a name stood for, each once, the newest last.
+    fn addresses_of(&self, id: &ForeignId) -> Result<Vec<ContentAddress>, Error> {
+        let name = [id.format, id.scope.as_str(), id.id.as_str()];
+        let mut addresses = self.inner.named(&self.inner.index.snapshot(), name)?;
+        for address in self.names.get(id).into_iter().flatten() {
+            addresses.retain(|known| known != address);
+            addresses.push(*address);
+        }
+        Ok(addresses)
+    }
+
+    fn version(&self, address: &ContentAddress) -> Result<Option<(u64, Version)>, Error> {
+        let snapshot = self.inner.index.snapshot();
+        let row = self.inner.locate(&snapshot, address)?;
+        let version = row.map(|row| {
+            let version = self.inner.version_at(&snapshot, row)?;
+            Ok((row, version))
+        });
+        version.transpose()
+    }
+
+    fn is_here(&self, address: &ContentAddress) -> Result<bool, Error> {
+        let snapshot = self.inner.index.snapshot();
+        Ok(self.pending.contains_key(address) || self.inner.locate(&snapshot, address)?.is_some())
+    }
+
+    /// Returns whether a record is of a grain that was deleted here, under its address or its name,
+    /// and has not been put again.
+    fn was_deleted(&self, record: &Record) -> Result<bool, Error> {
+        let address = record.grain.address();
+        let by_name = match &record.foreign_id {
+            Some(id) => {
+                let name = [id.format, id.scope.as_str(), id.id.as_str()];
+                self.inner.was_named(name)?
+            }
+            None => false,
+        };
+        if !by_name && !self.inner.was_deleted(&address)? {
+            return Ok(false);
+        }
+        let snapshot = self.inner.index.snapshot();
+        Ok(self.inner.locate(&snapshot, &address)?.is_none())
+    }
+
+    /// Gives a grain a name, unless the name is its already.
+    fn name(&mut self, of: ContentAddress, id: Option<ForeignId>) -> Result<(), Error> {
+        let Some(id) = id else { return Ok(()) };
+        if self.addresses_of(&id)?.last() == Some(&of) {
+            return Ok(());
+        }
+        let alias = AliasEntry {
+            of,
+            format: id.format.to_owned(),
+            scope: id.scope.clone(),
+            id: id.id.clone(),
+        };
+        self.frame.record(Kind::Alias, alias.encode()?);
+        self.names.entry(id).or_default().push(of);
+        Ok(())
+    }
+}

@@ -1,0 +1,115 @@
+//! Files become grains here: the one door through which records come in.
+
+mod batch;
+mod conflict;
+mod summary;
+
+use crate::interchange::{Reading, Record};
+use crate::ledger::Kind;
+
+use super::commit::Frame;
+use super::entry::encode_import;
+use super::{Error, Store};
+
+use batch::Importer;
+pub use conflict::Conflicting;
+pub use summary::{Conflict, Denied, Summary};
+
+impl Store {
+    /// Stores what was read from a file. Importing the same file again changes nothing.
+    ///
+    /// Grains and what the file says about them go in together, a thousand records at a time.
+    /// A status is applied to grains that this import inserts; of grains that are here already the
+    /// store knows better than any file (ruling I18). Whoever wants all or nothing looks at
+    /// [`Reading::errors`] first.
+    ///
+    /// A record that was imported before and says something else now takes the place of what it
+    /// said then, if it is newer and policy allows it (OMS 23). What cannot both be true is a
+    /// [`Conflict`]. The new grain is derived from the one it replaces and depends on nothing else
+    /// but the record and what it names, so that the order of files decides and not their time.
+    ///
+    /// ```
+    /// use grainstore::interchange::{ReadOptions, Reading};
+    /// use grainstore::{Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("memory.jsonl");
+    /// # std::fs::write(&path, "{\"type\":\"event\",\"content\":\"hi\",\"created_at\":1}\n").unwrap();
+    /// let summary = store.import(Reading::open(&path, None, &ReadOptions::default())?)?;
+    /// assert_eq!((summary.inserted, summary.is_complete()), (1, true));
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Storage errors; what cannot be stored is in the summary.
+    pub fn import(&self, reading: Reading) -> Result<Summary, Error> {
+        self.import_with(reading, &mut |_| {})
+    }
+
+    /// Imports as [`Store::import`] does, and tells after each batch how many records are done.
+    ///
+    /// # Errors
+    /// As [`Store::import`].
+    pub fn import_with(
+        &self,
+        reading: Reading,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Summary, Error> {
+        let format = reading.format;
+        let summary = self.run(Importer::new(&self.inner, false), reading, progress)?;
+        let counts = [
+            ("new", summary.inserted),
+            ("upd", summary.updated),
+            ("old", summary.unchanged),
+            ("conflict", summary.conflicts.len() as u64),
+            ("refused", summary.refusals()),
+        ];
+        let mut frame = Frame::default();
+        frame.record(Kind::Import, encode_import(format.name(), counts)?);
+        self.inner.commit(&mut self.inner.lead_alone(), &frame)?;
+        Ok(summary)
+    }
+
+    /// Returns what an import would come to, and writes nothing.
+    ///
+    /// # Errors
+    /// As [`Store::import`].
+    pub fn preview_import(&self, reading: Reading) -> Result<Summary, Error> {
+        self.run(Importer::new(&self.inner, true), reading, &mut |_| {})
+    }
+
+    fn run(
+        &self,
+        mut importer: Importer<'_>,
+        mut reading: Reading,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Summary, Error> {
+        // No signature is stored that did not verify here, whoever read the file.
+        reading.verify_signatures(&*self.inner.options.resolver);
+        importer.summary = Summary {
+            refused: reading.errors,
+            findings: reading.findings,
+            loss: reading.loss,
+            ..Summary::default()
+        };
+        if let Some(base) = &reading.base {
+            importer.expect(base)?;
+        }
+        let mut done = 0;
+        let mut records = reading.records.into_iter();
+        loop {
+            let batch: Vec<Record> = records.by_ref().take(BATCH_LEN).collect();
+            if batch.is_empty() {
+                break;
+            }
+            done += batch.len() as u64;
+            importer.add_all(batch)?;
+            progress(done);
+        }
+        importer.finish()
+    }
+}
+
+/// Records: enough to make a sync cheap, few enough to keep memory flat.
+const BATCH_LEN: usize = 1_000;

@@ -1,0 +1,155 @@
+use grainstore::crypto::SigningKey;
+use grainstore::policy::{Doubt, Trust, TrustRule};
+
+use super::*;
+
+fn rule(key: &SigningKey) -> TrustRule {
+    TrustRule::new(key.did())
+}
+
+fn trust_in(store: &Store, grain: Grain) -> Trust {
+    let address = store.put(grain).unwrap();
+    store.signature(&address).unwrap().unwrap().trust
+}
+
+#[test]
+fn a_valid_signature_of_somebody_unknown_is_shown_as_that() {
+    let disk = MemoryDisk::default();
+    let store = open(&disk);
+    let address = store.put(signed_by(draft("dark mode"), &ada())).unwrap();
+    store.put(draft("tea")).unwrap();
+    let unknown = Trust::Untrusted(Doubt::Unknown);
+    let found = store.query(&Filter::new(), 9, None).unwrap();
+    let shown: Vec<_> = found
+        .results
+        .iter()
+        .map(|it| it.signature.clone())
+        .collect();
+    assert_eq!(shown[0].as_ref().map(|it| it.trust), Some(unknown));
+    assert_eq!(shown[1], None, "nobody signed it");
+    let json = found.to_json();
+    assert!(json.contains(r#""doubt":"unknown_signer""#), "{json}");
+    assert!(json.contains(r#""trust":"untrusted""#), "{json}");
+
+    store.trust(rule(&ada()), "our own agent").unwrap();
+    store.trust(rule(&ada()), "our own agent").unwrap();
+    let entries = store.stats().unwrap().entries;
+    let trust = |store: &Store| store.signature(&address).unwrap().unwrap().trust;
+    assert_eq!(trust(&store), Trust::Verified);
+    drop(store);
+    let store = open(&disk);
+    assert_eq!(store.stats().unwrap().entries, entries);
+    assert_eq!(trust(&store), Trust::Verified);
+    assert_eq!(store.trusted(), [rule(&ada())]);
+    assert!(store.distrust(&ada().did(), "the key was lost").unwrap());
+    assert!(!store.distrust(&ada().did(), "again").unwrap());
+    assert_eq!(trust(&store), unknown);
+    drop(store);
+    assert_eq!(trust(&open(&disk)), unknown);
+    assert_eq!(open(&disk).check().unwrap().findings, []);
+}
+
+#[test]
+fn trust_is_for_namespaces_types_and_authors_and_for_nothing_else() {
+    let store = memory();
+    let mut hr = rule(&ada());
+    hr.namespaces = vec!["acme:hr".into()];
+    hr.types = vec![grainstore::Type::Belief];
+    store.trust(hr, "writes about people").unwrap();
+    let at = |namespace: &str| draft("x").namespace(namespace);
+    let event = Draft::event("x").namespace("acme:hr");
+    let event = event.created_at(Time::from_ms(1));
+    let cases = [
+        (at("acme:hr"), Trust::Verified),
+        (at("acme:hr:pay"), Trust::Verified),
+        (at("acme:hrx"), Trust::Untrusted(Doubt::Namespace)),
+        (at("acme"), Trust::Untrusted(Doubt::Namespace)),
+        (at(""), Trust::Untrusted(Doubt::Namespace)),
+        (event, Trust::Untrusted(Doubt::Type)),
+    ];
+    for (draft, expected) in cases {
+        let shown = format!("{draft:?}");
+        assert_eq!(
+            trust_in(&store, signed_by(draft, &ada())),
+            expected,
+            "{shown}"
+        );
+    }
+    // A second rule adds to the first.
+    let mut events = rule(&ada());
+    events.types = vec![grainstore::Type::Event];
+    store.trust(events, "and logs").unwrap();
+    let event = Draft::event("y").created_at(Time::from_ms(1));
+    assert_eq!(trust_in(&store, signed_by(event, &ada())), Trust::Verified);
+}
+
+#[test]
+fn nobody_signs_for_another_author_unless_delegated() {
+    let store = memory();
+    let theirs = || unsigned(draft("dark mode").author(bob().did().as_str()));
+    let by_ada = || theirs().sign(&ada(), &ada().did(), None).unwrap();
+    assert_eq!(code(store.put(by_ada())), "ERR_UNTRUSTED");
+    store.trust(rule(&ada()), "our own agent").unwrap();
+    assert_eq!(code(store.put(by_ada())), "ERR_UNTRUSTED");
+    // Whoever would wrap a grain of another first keeps its author from it no longer.
+    let address = store.put(theirs().sign(&bob(), &bob().did(), None).unwrap());
+    let signature = store.signature(&address.unwrap()).unwrap().unwrap();
+    assert_eq!(signature.signer, bob().did());
+
+    let mut delegated = rule(&ada());
+    delegated.authors = vec!["did:web:example.com:agents:7".into()];
+    store.trust(delegated, "signs for agent 7").unwrap();
+    let for_agent = unsigned(draft("tea").author("did:web:example.com:agents:7"));
+    let for_agent = for_agent.sign(&ada(), &ada().did(), None).unwrap();
+    assert_eq!(trust_in(&store, for_agent.clone()), Trust::Verified);
+    store.distrust(&ada().did(), "no more").unwrap();
+    let signature = store.signature(&for_agent.address()).unwrap().unwrap();
+    assert_eq!(signature.trust, Trust::Untrusted(Doubt::Author));
+    // A grain that names no author claims nothing but its signature.
+    let nobodys = unsigned(draft("rice")).sign(&ada(), &ada().did(), None);
+    assert_eq!(
+        trust_in(&store, nobodys.unwrap()),
+        Trust::Untrusted(Doubt::Unknown)
+    );
+}
+
+#[test]
+fn where_only_trusted_signers_write_nobody_else_does() {
+    let store = memory();
+    let mut closed = rule(&ada());
+    closed.is_exclusive = true;
+    assert_eq!(
+        code(store.trust(closed.clone(), "")),
+        "ERR_TRUST",
+        "it would close all"
+    );
+    closed.namespaces = vec!["agent:identity".into()];
+    store.trust(closed, "the operator alone").unwrap();
+    let there = |object: &str| draft(object).namespace("agent:identity");
+    let refused = "ERR_UNTRUSTED";
+    assert_eq!(code(store.put(there("x"))), refused);
+    assert_eq!(code(store.put(signed_by(there("x"), &bob()))), refused);
+    assert_eq!(code(store.put_batch([draft("y"), there("x")])), refused);
+    let old = store.put(signed_by(there("owner"), &ada())).unwrap();
+    let new = there("other").derived_from(old);
+    assert_eq!(code(store.supersede(&old, new.clone(), None)), refused);
+    let new = signed_by(new, &ada());
+    store.supersede(&old, new, None).unwrap();
+    store.put(draft("elsewhere")).unwrap();
+    // An import is no way around.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("lines.jsonl");
+    let line = r#"{"type":"event","content":"hi","created_at":1,"namespace":"agent:identity"}"#;
+    std::fs::write(&path, line).unwrap();
+    let reading = Reading::open(&path, None, &ReadOptions::default()).unwrap();
+    let summary = store.import(reading).unwrap();
+    let codes: Vec<_> = summary.refused.iter().map(FileError::code).collect();
+    assert_eq!((codes, summary.inserted), (vec![refused], 0));
+    // Another trusted signer may write there too.
+    assert_eq!(code(store.put(signed_by(there("z"), &bob()))), refused);
+    store.trust(rule(&bob()), "a second operator").unwrap();
+    assert_eq!(
+        trust_in(&store, signed_by(there("z"), &bob())),
+        Trust::Verified
+    );
+}
