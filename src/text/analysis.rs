@@ -110,7 +110,8 @@ pub(super) fn names(part: &Part, language: Language) -> Names {
     };
     let (stem, typed) = if part.script == Script::Arabic {
         // Vowel signs are rarely written, and the stemmer takes them for letters.
-        let stem = stem_of(&plain);
+        let letters = lower.chars().filter(|letter| !fold::is_silent(*letter));
+        let stem = stem_of(&letters.collect::<String>());
         (stem.clone(), stem)
     } else if plain == lower {
         let stem = stem_of(&lower);

@@ -21,6 +21,11 @@ pub(super) enum Script {
 }
 
 impl Script {
+    /// Returns whether a letter is a syllable of Korean, whose words end in particles.
+    pub(super) const fn is_hangul(letter: char) -> bool {
+        matches!(letter, '\u{1100}'..='\u{11ff}' | '\u{3130}'..='\u{318f}' | '\u{ac00}'..='\u{d7ff}')
+    }
+
     /// Returns the script of a letter.
     pub(super) const fn of(letter: char) -> Self {
         match letter {
@@ -91,6 +96,11 @@ pub(super) const fn is_accent(mark: char) -> bool {
         | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}')
 }
 
+/// Returns whether a sign is left out of a word: an accent, or the tatweel, which only stretches.
+pub(super) const fn is_silent(letter: char) -> bool {
+    is_accent(letter) || letter == 'ـ'
+}
+
 const fn loses_accents(letter: char) -> bool {
     // The short i of Cyrillic is a letter, not an i with an accent.
     !matches!(letter, 'й') && matches!(letter, '\0'..='\u{6ff}' | '\u{1e00}'..='\u{1fff}')
@@ -110,9 +120,7 @@ fn push_plain(letter: char, plain: &mut String) {
         'ى' | 'ی' => plain.push('ي'),
         'ک' => plain.push('ك'),
         'ة' => plain.push('ه'),
-        // The tatweel only stretches a word.
-        'ـ' => {}
-        letter if is_accent(letter) => {}
+        letter if is_silent(letter) => {}
         letter => plain.push(letter),
     }
 }

@@ -1,5 +1,6 @@
 use super::Error;
 use super::analysis::{self, Chunk, Part};
+use super::fold::Script;
 use super::parse::{self, Form, Item, Run};
 
 /// What to look for, read from what somebody typed.
@@ -167,7 +168,13 @@ impl Lowering {
         let boost = boost * run.boost;
         let mut leaves = Vec::new();
         for chunk in analysis::chunks(&run.text) {
-            for word in self.take(words_of(&chunk)) {
+            let words = self.take(words_of(&chunk));
+            if is_one_word(&chunk) {
+                let words: Vec<_> = (0..).zip(words).collect();
+                leaves.extend((!words.is_empty()).then(|| Leaf::of(words, None, boost, true)));
+                continue;
+            }
+            for word in words {
                 leaves.push(Leaf::of(vec![(0, word)], None, boost, true));
             }
             let joined = chunk.joined.map(Word::Joined).into_iter().collect();
@@ -226,6 +233,17 @@ impl Leaf {
     }
 }
 
+/// Returns whether letters without words between them are about as many as a word has: then its
+/// pairs mean it together, and not the words that begin or end alike.
+fn is_one_word(chunk: &Chunk) -> bool {
+    let is_hangul = |part: &Part| part.written.chars().all(Script::is_hangul);
+    chunk.parts.len() <= LETTERS_OF_WORD
+        && chunk
+            .parts
+            .iter()
+            .all(|part| part.is_letter() && !is_hangul(part))
+}
+
 /// Returns the words of a chunk: of letters without words, each pair.
 fn words_of(chunk: &Chunk) -> Vec<Word> {
     match chunk.parts.as_slice() {
@@ -239,6 +257,9 @@ fn words_of(chunk: &Chunk) -> Vec<Word> {
         parts => parts.iter().cloned().map(Word::Form).collect(),
     }
 }
+
+/// The longest run of Chinese or Japanese letters that is looked for as it stands.
+const LETTERS_OF_WORD: usize = 4;
 
 /// How many words a query may have; each costs a search a list to read.
 const WORDS_MAX: usize = 1_024;
@@ -331,7 +352,7 @@ mod tests {
             "3:dark^2 -(a^0.5 b^0.5)".replace("(a^0.5 b^0.5)", "(3:a^0.5 3:b^0.5)")
         );
         assert_eq!(shown("\"dark mode\"^3 (a b)^2"), "dark_mode^3 (a^2 b^2)");
-        assert_eq!(shown("東京都 茶"), "東京 京都 茶*");
+        assert_eq!(shown("東京都 茶"), "東京_京都 茶*");
     }
 
     #[test]

@@ -64,6 +64,7 @@ impl Wanted {
         for language in languages {
             let Names { stem, also } = analysis::names(part, *language);
             let plain = fold::plain(&fold::lower(&part.written, *language));
+            let plain_len = plain.chars().count();
             self.add(Of::Also, plain);
             self.add(Of::Also, stem.clone());
             for name in also {
@@ -74,7 +75,7 @@ impl Wanted {
             if *language == Language::GERMAN {
                 self.add_umlauts(part);
             }
-            if language.has_compounds() && stem.chars().count() >= COMPOUND_PART_LEN_MIN {
+            if language.has_compounds() && plain_len >= COMPOUND_PART_LEN_MIN {
                 self.add_compounds(&stem);
             }
             self.add(Of::Stems, stem);
