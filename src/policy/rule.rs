@@ -36,6 +36,29 @@ pub enum Rule {
     Evidence,
     /// A goal becomes active before those it depends on are satisfied (OMS 8.7).
     Dependency,
+    /// The consent a grain rests on is withdrawn, or one is required and there is none that holds
+    /// (OMS 8.10).
+    Consent,
+    /// A withdrawn Consent, or the withdrawal: both are kept for audit (OMS 8.10).
+    ConsentKept,
+    /// A handle is confined to another namespace (OMS 12.3).
+    Namespace,
+    /// A handle writes as somebody else (OMS 12.1).
+    Author,
+    /// A handle that only reads.
+    Role,
+    /// Health information, and a handle that is not cleared for it (OMS 27.4).
+    Clearance,
+    /// The grain waits for a person's review (OMS 6.1).
+    Unreviewed,
+    /// A delegated author without a delegation in force (OMS 6.11).
+    Delegation,
+    /// Its delegation has expired.
+    DelegationExpired,
+    /// Its delegation does not cover the namespace, the type or the tool.
+    DelegationScope,
+    /// It was handed on further than a delegation of the chain allows.
+    DelegationDepth,
 }
 
 impl Rule {
@@ -55,6 +78,17 @@ impl Rule {
             Self::Laundering => "goal_laundering",
             Self::Evidence => "evidence",
             Self::Dependency => "dependency",
+            Self::Consent => "consent",
+            Self::ConsentKept => "consent_kept",
+            Self::Namespace => "namespace",
+            Self::Author => "author",
+            Self::Role => "role",
+            Self::Clearance => "clearance",
+            Self::Unreviewed => "unreviewed",
+            Self::Delegation => "delegation",
+            Self::DelegationExpired => "delegation_expired",
+            Self::DelegationScope => "delegation_scope",
+            Self::DelegationDepth => "delegation_depth",
         }
     }
 
@@ -72,6 +106,15 @@ impl Rule {
             Self::Retention => "6.1",
             Self::Laundering | Self::Evidence => "23.5",
             Self::Dependency => "8.7",
+            Self::Consent | Self::ConsentKept => "8.10",
+            Self::Namespace | Self::Role => "12.3",
+            Self::Author => "12.1",
+            Self::Clearance => "27.4",
+            Self::Unreviewed => "6.1",
+            Self::Delegation
+            | Self::DelegationExpired
+            | Self::DelegationScope
+            | Self::DelegationDepth => "6.11",
         }
     }
 
@@ -90,6 +133,19 @@ impl Rule {
             Self::Laundering => "a successor with the same invalidation_policy or a stricter one",
             Self::Evidence => "satisfaction_evidence",
             Self::Dependency => "every goal in depends_on to be satisfied",
+            Self::Consent => "a processing_basis that names a consent which holds and allows it",
+            Self::ConsentKept => "nothing: a withdrawn consent and its withdrawal are kept",
+            Self::Namespace => "a namespace inside the handle's own",
+            Self::Author => "the handle's own author_did",
+            Self::Role => "a handle that may write",
+            Self::Clearance => "a handle cleared for health information",
+            Self::Unreviewed => "a person to review and clear it",
+            Self::Delegation => "a delegation in force",
+            Self::DelegationExpired => "a delegation that has not expired",
+            Self::DelegationScope => {
+                "a delegation that covers the namespace, the type and the tool"
+            }
+            Self::DelegationDepth => "a delegation that may be handed on as far",
         }
     }
 }

@@ -53,11 +53,8 @@ impl Store {
         limit: usize,
     ) -> Result<Envelope, Error> {
         let snapshot = self.snapshot();
-        let rows = filter.rows(&snapshot)?;
-        let accept = |row: u64| {
-            let passes = rows.as_ref().is_none_or(|rows| rows.contains(row));
-            passes && row < snapshot.watermark() && filter.shows(&snapshot, row)
-        };
+        let rows = self.rows(&snapshot, filter)?;
+        let accept = |row: u64| rows.contains(row);
         let hits = self.text_view()?.search(query, ranking, limit, &accept)?;
         let mut envelope = Envelope {
             total: u64::try_from(hits.total).unwrap_or(u64::MAX),

@@ -5,24 +5,37 @@
 //! view, and only then acknowledged. What the rooms above cannot decide alone (is this address
 //! here already, may that grain be superseded) is gathered here and asked there.
 
+mod access;
+mod ancestry;
 mod backup;
+mod caller;
+mod cascade;
 mod check;
+mod delegation;
 mod delete;
 mod commit;
 mod compact;
+mod consent;
 mod entry;
+mod floor;
+mod heads;
+mod hold;
 mod implied;
 mod import;
+mod mandate;
 mod manifest;
 mod open;
 mod options;
 mod permit;
 mod protect;
 mod read;
+mod ready;
 mod repair;
 mod replay;
 mod restore;
+mod review;
 mod signature;
+mod standing;
 mod stats;
 mod supersede;
 mod text_view;
@@ -35,16 +48,24 @@ mod error;
 #[cfg(test)]
 mod tests;
 
+pub use access::Access;
 pub use backup::Backup;
+pub use cascade::{Cascaded, Due};
 pub use check::{Finding, Report, Severity, verify_damaged};
 pub use compact::{Compacted, Sizes};
+pub use consent::Required;
 pub use delete::Deletion;
 pub use error::Error;
+pub use floor::ClockState;
+pub use heads::{Fork, Heads};
+pub use hold::Hold;
 pub use import::{Conflict, Conflicting, Denied, Summary};
+pub use mandate::{Decided, Mandate};
 pub use open::{Opened, Store};
 pub use options::{Clock, Create, Durability, Options, SystemClock};
 pub use read::{Page, Version};
 pub use restore::{Restored, Until};
+pub use review::Review;
 pub use stats::Stats;
 pub use trust::Signature;
 pub use write::NewGrain;

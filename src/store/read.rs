@@ -26,6 +26,8 @@ pub struct Version {
     pub status: Status,
     /// When it was stored here.
     pub stored_at: Time,
+    /// As whom, where a handle of an author's stored it.
+    pub stored_by: Option<String>,
     /// Who signed it, if it is signed, and how far that is to be believed.
     pub signature: Option<Signature>,
 }
@@ -34,7 +36,8 @@ impl Store {
     /// Returns a grain by its address; its bytes are checked against it.
     ///
     /// # Errors
-    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_INTEGRITY`.
+    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_INTEGRITY`; `ERR_CONSENT` in a namespace that
+    /// shows grains only under a consent.
     pub fn get(&self, address: &ContentAddress) -> Result<Option<Grain>, Error> {
         let snapshot = self.snapshot();
         for row in snapshot.candidates(address)?.iter() {
@@ -42,7 +45,11 @@ impl Store {
             let body = self.inner.ledger.read(row)?.body.into_owned();
             match Grain::from_stored(body, *address) {
                 Err(grain::Error::Integrity { .. }) => {}
-                read => return self.inner.with_signature(row, read?).map(Some),
+                read => {
+                    let grain = read?;
+                    self.inner.refuse_reading(&snapshot, &grain)?;
+                    return self.inner.with_signature(row, grain).map(Some);
+                }
             }
         }
         Ok(None)
@@ -113,12 +120,15 @@ impl Store {
             if versions.contains_key(&row) {
                 continue;
             }
-            let version = self.inner.version_at(&snapshot, row)?;
+            let mut version = self.inner.version_at(&snapshot, row)?;
+            version.stored_by = self.inner.actor_of(row)?;
             if let Some(next) = version.status.superseded_by {
                 pending.extend(self.inner.locate(&snapshot, &next)?);
             }
-            let address = version.grain.address();
-            pending.extend(self.inner.replaced_by(&snapshot, &address)?);
+            let replaced = self
+                .inner
+                .replaced_by(&snapshot, &version.grain.address())?;
+            pending.extend(replaced.into_iter().map(|(row, _)| row));
             versions.insert(row, version);
         }
         Ok(versions.into_values().collect())
@@ -185,6 +195,7 @@ impl Inner {
         let grain = self.with_signature(row, grain)?;
         Ok(Version {
             stored_at: Time::from_ms(entry.header.time_ms),
+            stored_by: None,
             signature: self.signature_of(&grain),
             grain,
             status: self.status_at(snapshot, row)?,

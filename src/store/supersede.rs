@@ -4,6 +4,7 @@ use crate::grain::{Grain, StatusChange, Type};
 use crate::ledger::Kind;
 use crate::policy::{Actor, Operation};
 
+use super::caller::Caller;
 use super::commit::Frame;
 use super::entry::StatusEntry;
 use super::open::Inner;
@@ -28,18 +29,31 @@ impl Store {
         new: impl Into<NewGrain>,
         justification: Option<&str>,
     ) -> Result<ContentAddress, Error> {
-        let inner = &*self.inner;
-        let now = inner.options.clock.now();
-        let new = new.into().finish(now, &inner.options)?;
+        let caller = Caller::default();
+        self.inner.supersede(old, new.into(), justification, caller)
+    }
+}
+
+impl Inner {
+    pub(super) fn supersede(
+        &self,
+        old: &ContentAddress,
+        new: NewGrain,
+        justification: Option<&str>,
+        caller: Caller<'_>,
+    ) -> Result<ContentAddress, Error> {
+        let now = self.options.clock.now();
+        let new = new.finish(now, &self.options, caller)?;
+        self.admit(caller, &new)?;
         let address = new.address();
         // Before the turn to write: a caller's resolver may take its time.
-        let signers = inner.signers(&new, old)?;
+        let signers = self.signers(&new, old)?;
         let signers: Vec<&str> = signers.dids().into_iter().map(Did::as_str).collect();
 
-        let mut writer = inner.lead_alone();
-        let snapshot = inner.index.snapshot();
-        let row = inner.row_of(&snapshot, old)?;
-        let target = inner.version_at(&snapshot, row)?;
+        let mut writer = self.lead_alone();
+        let snapshot = self.index.snapshot();
+        let row = self.row_of(&snapshot, old)?;
+        let target = caller.shown(self.version_at(&snapshot, row)?)?;
         match target.status.superseded_by {
             // Asked again after an unknown outcome: done is done.
             Some(by) if by == address => return Ok(address),
@@ -50,7 +64,10 @@ impl Store {
             None => {}
         }
         check_names(&new, old)?;
-        let shield = inner.shield(&snapshot, row, &target, Some(&new))?;
+        let author = new.text("author_did");
+        self.allow(&mut writer, &snapshot, caller, author, &target.grain)?;
+        self.admit_author(&mut writer, &snapshot, caller, &new)?;
+        let shield = self.shield(&snapshot, row, &target, Some(&new))?;
         let change = Change {
             operation: Operation::Supersede,
             target: old,
@@ -61,12 +78,19 @@ impl Store {
                 ..Actor::default()
             },
         };
-        let mut frame = Frame::default();
-        inner.permit(&mut writer, &change, &mut frame)?;
-        if inner.locate(&snapshot, &address)?.is_none() {
-            inner.refuse_deleted(&address, false)?;
-            inner.refuse_untrusted(&new)?;
-            frame.grain(new)?;
+        let mut frame = Frame::by(caller.actor);
+        self.permit(&mut writer, &change, &mut frame)?;
+        if let Some(rule) = self.refuse_terms(&snapshot, &frame, &new)? {
+            let operation = Operation::Supersede.name();
+            self.deny(&mut writer, caller.actor, old, operation, rule)?;
+        }
+        let is_new = self.locate(&snapshot, &address)?.is_none();
+        if is_new {
+            self.refuse_deleted(&address, false)?;
+            self.refuse_untrusted(&new)?;
+            frame.grain(new.clone())?;
+            // The status entry below joins them.
+            self.record_consequences(&snapshot, &mut frame, &new, None)?;
         }
         let status = StatusEntry {
             of: *old,
@@ -76,30 +100,38 @@ impl Store {
                 ..StatusChange::default()
             },
             justification: justification.map(str::to_owned),
+            is_imported: false,
         };
         frame.record(Kind::Status, status.encode()?);
-        inner.commit(&mut writer, &frame)?;
+        self.commit(&mut writer, &frame)?;
+        if is_new {
+            self.inherit(&target.grain, address);
+        }
         Ok(address)
     }
 }
 
 /// OMS 23.1, ruling I5: a superseding grain says what it supersedes.
 fn check_names(new: &Grain, old: &ContentAddress) -> Result<(), Error> {
-    let names = new.derived_from().any(|parent| parent == *old)
-        || (new.type_() == Type::Consent && new.link("prior_consent") == Some(*old));
     // A grain cannot replace itself; it could not name itself either.
-    if names && new.address() != *old {
+    if names(new, old) && new.address() != *old {
         Ok(())
     } else {
         Err(Error::NotDerived { address: *old })
     }
 }
 
+/// Returns whether a grain names another as what it may replace.
+pub(super) fn names(new: &Grain, old: &ContentAddress) -> bool {
+    new.derived_from().any(|parent| parent == *old)
+        || (new.type_() == Type::Consent && new.link("prior_consent") == Some(*old))
+}
+
 impl Inner {
     /// Returns whose signatures in `supersession_auth` agree that `new` replaces `old` in this very
     /// store (ruling I10); those that do not verify count for nothing. Unless the caller brought a
     /// resolver, only a did:key can be checked.
-    fn signers(&self, new: &Grain, old: &ContentAddress) -> Result<Signers, Error> {
+    pub(super) fn signers(&self, new: &Grain, old: &ContentAddress) -> Result<Signers, Error> {
         if new.field("supersession_auth").is_none() {
             return Ok(Signers::default());
         }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "a test says what it counted")]
 
+mod access;
 mod aimem;
 mod codec;
 mod codes;
@@ -29,6 +30,7 @@ mod pam;
 mod policy;
 mod profiles;
 mod provider;
+mod query;
 mod random;
 mod sample;
 mod signature_suites;

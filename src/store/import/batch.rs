@@ -1,12 +1,14 @@
 use std::collections::HashMap;
 
 use crate::codec::ContentAddress;
-use crate::grain::{Grain, Lifecycle, Status, StatusChange};
+use crate::grain::{Grain, Lifecycle, Status, StatusChange, Verification};
 use crate::interchange::{self, ForeignId, Merge, Place, Record, Renamed, judge, settled};
 use crate::ledger::Kind;
-use crate::policy::{Actor, Operation};
-use crate::store::commit::{Frame, Item, Writer};
-use crate::store::entry::{AliasEntry, StatusEntry, encode_conflict, encode_exportable};
+use crate::policy::{Actor, Delegation, Operation, Rule};
+use crate::store::commit::{Frame, What, Writer};
+use crate::store::entry::{
+    AliasEntry, StatusEntry, encode_conflict, encode_exportable, encode_from_file,
+};
 use crate::store::open::Inner;
 use crate::store::permit::Change;
 use crate::store::{Error, Version};
@@ -77,7 +79,7 @@ impl<'a> Importer<'a> {
                 lifecycle: Some(Lifecycle::Superseded),
                 ..StatusChange::default()
             };
-            self.status(address, change)?;
+            self.status(address, change, true)?;
         }
         let inner = self.inner;
         self.flush(&mut inner.lead_alone())?;
@@ -128,6 +130,9 @@ impl<'a> Importer<'a> {
             let finding = (place.clone(), warning.to_string());
             self.summary.findings.push(finding);
         }
+        if !matches!(merge, Merge::Unchanged(_)) && !self.may_rest(&record)? {
+            return Ok(());
+        }
         let address = match (merge, newest) {
             (Merge::Unchanged(at), Some(newest)) => {
                 self.summary.unchanged += 1;
@@ -169,7 +174,7 @@ impl<'a> Importer<'a> {
                 superseded_by: Some(address),
                 ..StatusChange::default()
             };
-            self.status(of, change)?;
+            self.status(of, change, true)?;
         }
         Ok(())
     }
@@ -191,11 +196,45 @@ impl<'a> Importer<'a> {
                 }
                 other => other?,
             }
+            let snapshot = self.inner.index.snapshot();
+            for (parent, by) in self.inner.forks(&snapshot, &record.grain)? {
+                let message = format!("stored beside {by}, which replaced {parent} here");
+                self.summary.findings.push((record.place.clone(), message));
+            }
             self.store(&record, record.grain.clone())?;
             self.summary.inserted += 1;
         }
         self.name(address, record.foreign_id)?;
         Ok(address)
+    }
+
+    /// Judges a record by what it rests on: a withdrawn consent keeps it out, wherever it comes
+    /// from (OMS 8.10); what else is wanting is told.
+    fn may_rest(&mut self, record: &Record) -> Result<bool, Error> {
+        let snapshot = self.inner.index.snapshot();
+        match self
+            .inner
+            .refuse_terms(&snapshot, &self.frame, &record.grain)?
+        {
+            None => Ok(true),
+            Some(Rule::Consent) => {
+                let address = record.grain.address();
+                let operation = Operation::Import.name();
+                self.frame
+                    .deny_about(&address, operation, Rule::Consent, None)?;
+                self.summary.refused.push(interchange::Error::Format {
+                    code: "ERR_CONSENT",
+                    place: record.place.clone(),
+                    message: "it rests on a consent that is withdrawn or does not allow it".into(),
+                });
+                Ok(false)
+            }
+            Some(rule) => {
+                let message = format!("stored although it wants {}", rule.wants());
+                self.summary.findings.push((record.place.clone(), message));
+                Ok(true)
+            }
+        }
     }
 
     /// Stores a record in the place of the version before, if policy allows it.
@@ -241,7 +280,8 @@ impl<'a> Importer<'a> {
                 system_valid_to: Some(now),
                 ..StatusChange::default()
             };
-            self.status(old, change)?;
+            // Policy was asked here, so it is no mere claim of the file.
+            self.status(old, change, false)?;
         }
         self.name(address, record.foreign_id)?;
         self.summary.updated += 1;
@@ -279,7 +319,11 @@ impl<'a> Importer<'a> {
     fn store(&mut self, record: &Record, grain: Grain) -> Result<(), Error> {
         let address = grain.address();
         self.pending.insert(address, self.frame.items.len());
-        self.frame.grain(grain)?;
+        let delegates_to = Delegation::of(&grain).map(|one| one.to().to_owned());
+        let snapshot = self.inner.index.snapshot();
+        self.frame.grain(grain.clone())?;
+        self.inner
+            .record_consequences(&snapshot, &mut self.frame, &grain, None)?;
         let mut change = record.status;
         if let Some(by) = change.superseded_by {
             if self.inner.was_deleted(&by)? {
@@ -293,7 +337,19 @@ impl<'a> Importer<'a> {
                 self.waiting.entry(by).or_default().push(address);
             }
         }
-        self.status(address, change)?;
+        if let Some(delegatee) = &delegates_to {
+            // Ruling I18: a file vouches for nothing that would open something here.
+            change.verification = change
+                .verification
+                .filter(|to| *to != Verification::Verified);
+            let flag = encode_from_file(&address)?;
+            self.frame.record(Kind::Flag, flag);
+            let message = format!(
+                "delegates to {delegatee}: it binds, and opens nothing until it is verified here"
+            );
+            self.summary.findings.push((record.place.clone(), message));
+        }
+        self.status(address, change, true)?;
         if record.exportable == Some(false) {
             let flag = encode_exportable(&address, false)?;
             self.frame.record(Kind::Flag, flag);
@@ -301,12 +357,18 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    fn status(&mut self, of: ContentAddress, change: StatusChange) -> Result<(), Error> {
+    fn status(
+        &mut self,
+        of: ContentAddress,
+        change: StatusChange,
+        is_imported: bool,
+    ) -> Result<(), Error> {
         if !change.is_empty() {
             let status = StatusEntry {
                 of,
                 change,
                 justification: None,
+                is_imported,
             };
             self.frame.record(Kind::Status, status.encode()?);
         }
@@ -365,9 +427,9 @@ impl<'a> Importer<'a> {
     }
 
     fn pending(&self, address: &ContentAddress) -> Option<&Grain> {
-        match self.frame.items.get(*self.pending.get(address)?)? {
-            Item::Grain(grain, _) => Some(grain),
-            Item::Record(..) => None,
+        match &self.frame.items.get(*self.pending.get(address)?)?.what {
+            What::Grain(grain, _) => Some(grain),
+            What::Record(..) => None,
         }
     }
 

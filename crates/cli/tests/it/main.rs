@@ -6,6 +6,7 @@
     reason = "a test says what it skipped and what it saw"
 )]
 
+mod access;
 mod care;
 mod command;
 mod delete;
@@ -15,6 +16,7 @@ mod files;
 mod foreign;
 mod grains;
 mod kill;
+mod protection;
 mod put;
 mod questions;
 #[cfg(unix)]
