@@ -3,6 +3,7 @@
 //! The store gathers the facts, asks, and applies the verdict; nothing else decides. Signatures are
 //! verified before: a signer who stands in the facts has signed this operation on this grain.
 
+mod identity;
 mod mode;
 mod protection;
 mod rule;
@@ -13,6 +14,7 @@ mod supersession;
 mod trust;
 
 pub use decide::{Actor, Facts, Moment, Operation, Verdict, decide};
+pub use identity::{check_ownership, is_ownership};
 pub use mode::Mode;
 pub use protection::{Protection, Scope};
 pub use retention::retained_until;

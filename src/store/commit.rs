@@ -253,17 +253,16 @@ impl Shared {
             return Ok(false);
         }
         store.refuse_deleted(&address, ready.again)?;
-        store.refuse_untrusted(&ready.grain)?;
+        store.refuse_unfit(&ready.grain)?;
+        let frame = self.frame.items.iter().filter_map(Item::grain);
+        store.refuse_second_owner(snapshot, &ready.grain, frame)?;
         let pending = |address: &ContentAddress| self.grain(address);
         store.refuse_implied_supersession(&ready.grain, &ready.harmless, &pending)?;
         Ok(true)
     }
 
     fn grain(&self, address: &ContentAddress) -> Option<&Grain> {
-        match self.frame.items.get(*self.pending.get(address)?)? {
-            Item::Grain(grain, _) => Some(grain),
-            Item::Record(..) => None,
-        }
+        self.frame.items.get(*self.pending.get(address)?)?.grain()
     }
 
     fn undo(&mut self, before: usize) {
@@ -323,6 +322,13 @@ impl Frame {
 }
 
 impl Item {
+    pub(super) fn grain(&self) -> Option<&Grain> {
+        match self {
+            Self::Grain(grain, _) => Some(grain),
+            Self::Record(..) => None,
+        }
+    }
+
     const fn binding(&self) -> Option<Binding> {
         match self {
             Self::Grain(_, binding) => *binding,

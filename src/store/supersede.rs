@@ -65,7 +65,7 @@ impl Store {
         inner.permit(&mut writer, &change, &mut frame)?;
         if inner.locate(&snapshot, &address)?.is_none() {
             inner.refuse_deleted(&address, false)?;
-            inner.refuse_untrusted(&new)?;
+            inner.refuse_unfit(&new)?;
             frame.grain(new)?;
         }
         let status = StatusEntry {
