@@ -55,7 +55,9 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     (
         "Care",
-        &["stats", "check", "compact", "backup", "restore", "trust"],
+        &[
+            "stats", "check", "compact", "backup", "restore", "trust", "agent",
+        ],
     ),
     ("Without a store", &["validate", "grain", "did"]),
 ];

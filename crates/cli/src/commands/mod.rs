@@ -1,5 +1,6 @@
 //! One file per command: its arguments, whose doc comments are its help, and how it runs.
 
+mod agent;
 mod backup;
 mod check;
 mod compact;
@@ -29,6 +30,7 @@ mod supersede;
 mod trust;
 mod validate;
 
+pub(crate) use agent::AgentTool;
 pub(crate) use backup::Backup;
 pub(crate) use check::Check;
 pub(crate) use compact::Compact;

@@ -213,3 +213,60 @@ fn a_value_that_is_revealed_later_is_held_against_its_hash() {
     home.run(&["--json", "grain", "verify-disclosure", "plain.json"])
         .fails(2, "ERR_SCHEMA", "plain.json");
 }
+
+#[test]
+fn an_agent_is_provisioned_once_and_its_card_says_by_whom() {
+    let home = Home::new();
+    let operator = new_key(&home, "operator");
+    let agent = "did:web:acme.example:agents:7";
+    home.ok(&["init"]);
+    assert_eq!(home.run(&["agent", "card", agent]).code, 1);
+    let provision = |owner: &str| {
+        let args = ["--json", "agent", "provision", agent, "--owner", owner];
+        let more = [
+            "--type",
+            "org",
+            "--jurisdiction",
+            "US-DE",
+            "--key",
+            "operator",
+        ];
+        home.run(&[&args[..], &more].concat())
+    };
+    let address = provision("Acme Labs LLC").json()["address"].clone();
+    let again = provision("Mallory");
+    assert_eq!(again.code, 3, "{again:?}");
+    let capability = json!({
+        "type": "belief", "subject": agent, "relation": "mg:has_capability",
+        "object": {"name": "Summarizer"}, "confidence": 1.0, "created_at": 1,
+        "namespace": "agent:identity", "author_did": operator,
+    });
+    home.put(&capability.to_string());
+    let card = home.run(&["--json", "agent", "card", agent]).json();
+    assert_eq!(card["owner"]["address"], address);
+    assert_eq!(card["owner"]["grain"]["owner"]["did"], operator);
+    assert_eq!(card["owner"]["signature"]["trust"], "untrusted");
+    assert_eq!(
+        card["capabilities"][0]["grain"]["object"]["name"],
+        "Summarizer"
+    );
+    home.ok(&["trust", "add", &operator, "--reason", "it is us"]);
+    let shown = home.ok(&["agent", "card", agent]);
+    assert_eq!(
+        shown,
+        format!("owner  Acme Labs LLC (verified, {operator})\ncan    Summarizer (unsigned)\n")
+    );
+    home.run(&[
+        "--json",
+        "agent",
+        "provision",
+        "agent 7",
+        "--owner",
+        "x",
+        "--type",
+        "org",
+        "--key",
+        "operator",
+    ])
+    .fails(2, "ERR_DID", "agent 7");
+}
