@@ -7,6 +7,7 @@
 
 mod backup;
 mod check;
+mod checkpoint;
 mod delete;
 mod commit;
 mod compact;
@@ -38,6 +39,7 @@ mod tests;
 
 pub use backup::Backup;
 pub use check::{Finding, Report, Severity, verify_damaged};
+pub use checkpoint::Checked;
 pub use compact::{Compacted, Sizes};
 pub use delete::Deletion;
 pub use error::Error;

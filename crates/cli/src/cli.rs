@@ -6,9 +6,9 @@ use clap::{FromArgMatches, Parser, Subcommand};
 use serde_json::json;
 
 use crate::commands::{
-    AgentTool, Backup, Check, Compact, Completions, Conflicts, Contradict, Delete, Demo, DidTool,
-    Exists, Export, Get, GrainTool, History, Import, Init, List, Put, Query, Restore, Search,
-    Stats, Status, Supersede, TrustTool, Validate,
+    AgentTool, Backup, Check, CheckpointTool, Compact, Completions, Conflicts, Contradict, Delete,
+    Demo, DidTool, Exists, Export, Get, GrainTool, History, Import, Init, List, Put, Query,
+    Restore, Search, Stats, Status, Supersede, TrustTool, Validate,
 };
 use crate::exit::Exit;
 use crate::help;
@@ -61,6 +61,7 @@ enum Command {
     Did(DidTool),
     Trust(TrustTool),
     Agent(AgentTool),
+    Checkpoint(CheckpointTool),
     Validate(Validate),
     Stats(Stats),
     Check(Check),
@@ -127,6 +128,7 @@ impl Command {
             Self::Did(command) => command.run(session),
             Self::Trust(command) => command.run(session),
             Self::Agent(command) => command.run(session),
+            Self::Checkpoint(command) => command.run(session),
             Self::Validate(command) => command.run(session),
             Self::Stats(command) => command.run(session),
             Self::Check(command) => command.run(session),

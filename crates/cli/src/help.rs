@@ -56,7 +56,14 @@ const GROUPS: &[(&str, &[&str])] = &[
     (
         "Care",
         &[
-            "stats", "check", "compact", "backup", "restore", "trust", "agent",
+            "stats",
+            "check",
+            "compact",
+            "backup",
+            "restore",
+            "trust",
+            "agent",
+            "checkpoint",
         ],
     ),
     ("Without a store", &["validate", "grain", "did"]),

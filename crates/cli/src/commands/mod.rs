@@ -3,6 +3,7 @@
 mod agent;
 mod backup;
 mod check;
+mod checkpoint;
 mod compact;
 mod completions;
 mod conflicts;
@@ -33,6 +34,7 @@ mod validate;
 pub(crate) use agent::AgentTool;
 pub(crate) use backup::Backup;
 pub(crate) use check::Check;
+pub(crate) use checkpoint::CheckpointTool;
 pub(crate) use compact::Compact;
 pub(crate) use completions::Completions;
 pub(crate) use conflicts::Conflicts;

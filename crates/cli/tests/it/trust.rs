@@ -270,3 +270,27 @@ fn an_agent_is_provisioned_once_and_its_card_says_by_whom() {
     ])
     .fails(2, "ERR_DID", "agent 7");
 }
+
+#[test]
+fn a_checkpoint_that_was_kept_shows_whether_the_store_is_still_the_one() {
+    let home = Home::new();
+    let operator = new_key(&home, "operator");
+    home.put(&grain(&operator, "tea"));
+    let created = home.ok(&["checkpoint", "create", "--key", "operator"]);
+    home.write("monday.json", &created);
+    assert_eq!(home.ok(&["checkpoint", "list"]), created);
+    let checked = home.run(&["checkpoint", "verify", "monday.json"]);
+    assert_eq!(checked.code, 0, "{checked:?}");
+    assert_eq!(checked.json()["signer"], operator);
+    assert_eq!(checked.json()["entries"], 1);
+    std::fs::remove_dir_all(home.path("memory.grains")).unwrap();
+    home.put(&grain(&operator, "tea"));
+    let checked = home.run(&["checkpoint", "verify", "monday.json"]);
+    assert_eq!(
+        (checked.code, checked.json()["is_of_this_ledger"].clone()),
+        (4, json!(false))
+    );
+    home.write("none", "tea");
+    home.run(&["--json", "checkpoint", "verify", "none"])
+        .fails(2, "ERR_CORRUPT", "none");
+}
