@@ -23,4 +23,4 @@ pub use codec::ContentAddress;
 pub use error::Error;
 pub use grain::{Draft, Grain, Time, Type};
 pub use query::{Envelope, Filter};
-pub use store::{Options, Store};
+pub use store::{Access, Options, Store};

@@ -12,8 +12,11 @@ mod goal;
 mod retention;
 mod supersession;
 mod trust;
+mod warrant;
+mod delegation;
 
 pub use decide::{Actor, Facts, Moment, Operation, Verdict, decide};
+pub use delegation::{Deed, Delegation, Held, authority};
 pub use identity::{check_ownership, is_ownership};
 pub use mode::Mode;
 pub use protection::{Protection, Scope};
@@ -21,3 +24,4 @@ pub use retention::retained_until;
 pub use rule::Rule;
 pub use supersession::implies_supersession;
 pub use trust::{Doubt, Trust, TrustRule, Trusts};
+pub use warrant::{Role, Warrant};

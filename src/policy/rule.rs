@@ -36,6 +36,24 @@ pub enum Rule {
     Evidence,
     /// A goal becomes active before those it depends on are satisfied (OMS 8.7).
     Dependency,
+    /// A handle is confined to another namespace (OMS 12.3).
+    Namespace,
+    /// A handle writes as somebody else (OMS 12.1).
+    Author,
+    /// A handle that only reads.
+    Role,
+    /// Health information, and a handle that is not cleared for it (OMS 27.4).
+    Clearance,
+    /// The grain waits for a person's review (OMS 6.1).
+    Unreviewed,
+    /// A delegated author without a delegation in force (OMS 6.11).
+    Delegation,
+    /// Its delegation has expired.
+    DelegationExpired,
+    /// Its delegation does not cover the namespace, the type or the tool.
+    DelegationScope,
+    /// It was handed on further than a delegation of the chain allows.
+    DelegationDepth,
 }
 
 impl Rule {
@@ -55,6 +73,15 @@ impl Rule {
             Self::Laundering => "goal_laundering",
             Self::Evidence => "evidence",
             Self::Dependency => "dependency",
+            Self::Namespace => "namespace",
+            Self::Author => "author",
+            Self::Role => "role",
+            Self::Clearance => "clearance",
+            Self::Unreviewed => "unreviewed",
+            Self::Delegation => "delegation",
+            Self::DelegationExpired => "delegation_expired",
+            Self::DelegationScope => "delegation_scope",
+            Self::DelegationDepth => "delegation_depth",
         }
     }
 
@@ -72,6 +99,14 @@ impl Rule {
             Self::Retention => "6.1",
             Self::Laundering | Self::Evidence => "23.5",
             Self::Dependency => "8.7",
+            Self::Namespace | Self::Role => "12.3",
+            Self::Author => "12.1",
+            Self::Clearance => "27.4",
+            Self::Unreviewed => "6.1",
+            Self::Delegation
+            | Self::DelegationExpired
+            | Self::DelegationScope
+            | Self::DelegationDepth => "6.11",
         }
     }
 
@@ -90,6 +125,17 @@ impl Rule {
             Self::Laundering => "a successor with the same invalidation_policy or a stricter one",
             Self::Evidence => "satisfaction_evidence",
             Self::Dependency => "every goal in depends_on to be satisfied",
+            Self::Namespace => "a namespace inside the handle's own",
+            Self::Author => "the handle's own author_did",
+            Self::Role => "a handle that may write",
+            Self::Clearance => "a handle cleared for health information",
+            Self::Unreviewed => "a person to review and clear it",
+            Self::Delegation => "a delegation in force",
+            Self::DelegationExpired => "a delegation that has not expired",
+            Self::DelegationScope => {
+                "a delegation that covers the namespace, the type and the tool"
+            }
+            Self::DelegationDepth => "a delegation that may be handed on as far",
         }
     }
 }

@@ -124,6 +124,20 @@ impl Filter {
         self
     }
 
+    /// Narrows it to a namespace; none if it asks for another one.
+    pub(super) fn within(mut self, namespace: &str) -> Option<Self> {
+        let lies_in = |inner: &str, outer: &str| {
+            let rest = inner.strip_prefix(outer);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+        };
+        match &self.namespace {
+            Some(asked) if lies_in(asked, namespace) => {}
+            Some(asked) if !lies_in(namespace, asked) => return None,
+            _ => self.namespace = Some(namespace.to_owned()),
+        }
+        Some(self)
+    }
+
     fn text(mut self, family: Family, field: &'static str, text: impl Into<String>) -> Self {
         self.texts.push((family, field, text.into()));
         self

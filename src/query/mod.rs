@@ -8,6 +8,7 @@ mod cursor;
 mod envelope;
 mod export;
 mod filter;
+mod scoped;
 mod search;
 mod withheld;
 

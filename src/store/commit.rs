@@ -1,6 +1,7 @@
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use parking_lot::MutexGuard;
@@ -9,8 +10,9 @@ use crate::codec::ContentAddress;
 use crate::grain::{Grain, Time};
 use crate::index::{Batch, Snapshot};
 use crate::ledger::{self, Binding, Kind, NewEntry};
+use crate::policy::Delegation;
 
-use super::entry::SignatureEntry;
+use super::entry::{SignatureEntry, encode_refusal};
 use super::open::Inner;
 use super::turns::{Answer, Asked, Turn, Turns};
 use super::{Durability, Error, replay};
@@ -27,6 +29,8 @@ pub(super) struct Ready {
     pub(super) harmless: Vec<ContentAddress>,
     /// Whether it may come back after it was deleted.
     pub(super) again: bool,
+    /// The entry that says who puts it.
+    pub(super) actor: Option<u64>,
     /// The entry that goes behind a signed grain.
     pub(super) signature: Option<Vec<u8>>,
 }
@@ -105,7 +109,7 @@ impl Inner {
         };
         let requests = turn.take(FRAME_BYTES, patience);
         let mut writer = self.writer.lock();
-        let mut frame = Shared::default();
+        let mut frame = Shared::at(self.options.clock.now().max(writer.last));
         let mut waiting: Vec<Answer<_>> = Vec::with_capacity(requests.len());
         for (grains, answer) in requests {
             match frame.admit(self, grains) {
@@ -171,9 +175,14 @@ impl Inner {
         let mut batch = self.index.batch();
         let mut resolve = |batch: &Batch, address: &_| self.locate_with(&snapshot, batch, address);
         for (row, item) in rows.clone().zip(&frame.items) {
-            match item {
-                Item::Grain(grain, _) => batch.grain(row, grain, now.ms()),
-                Item::Record(kind, body) => {
+            match &item.what {
+                What::Grain(grain, _) => {
+                    if grain.text("relation") == Some(Delegation::RELATION) {
+                        self.has_delegations.store(true, Ordering::Release);
+                    }
+                    batch.grain(row, grain, now.ms());
+                }
+                What::Record(kind, body) => {
                     replay::apply_record(&mut batch, row, *kind, body, &mut resolve)?;
                 }
             }
@@ -203,8 +212,8 @@ impl Ready {
 }
 
 /// A frame that several requests share, and the grains in it.
-#[derive(Default)]
 struct Shared {
+    now: Time,
     frame: Frame,
     pending: HashMap<ContentAddress, usize>,
 }
@@ -218,7 +227,16 @@ enum Admitted {
 }
 
 impl Shared {
-    /// Adds what is new of a request; one that is refused leaves nothing behind.
+    fn at(now: Time) -> Self {
+        Self {
+            now,
+            frame: Frame::default(),
+            pending: HashMap::new(),
+        }
+    }
+
+    /// Adds what is new of a request; one that is refused leaves nothing behind but, where a rule
+    /// about its author refuses it, the record of that.
     fn admit(&mut self, store: &Inner, grains: Vec<Ready>) -> Result<Admitted, Error> {
         let before = self.frame.items.len();
         let snapshot = store.index.snapshot();
@@ -239,6 +257,9 @@ impl Shared {
                 Ok(false) => {}
                 Err(error) => {
                     self.undo(before);
+                    if let Error::Refused { rule } = &error {
+                        self.frame.deny(rule.name(), ready.actor)?;
+                    }
                     return Err(Error::batch(index, error));
                 }
             }
@@ -258,6 +279,8 @@ impl Shared {
         store.refuse_second_owner(snapshot, &ready.grain, frame)?;
         let pending = |address: &ContentAddress| self.grain(address);
         store.refuse_implied_supersession(&ready.grain, &ready.harmless, &pending)?;
+        let allowed = store.refuse_undelegated(snapshot, &ready.grain, self.now)?;
+        allowed.map_err(|rule| Error::Refused { rule })?;
         Ok(true)
     }
 
@@ -275,47 +298,76 @@ impl Shared {
 #[derive(Debug, Default)]
 pub(super) struct Frame {
     pub(super) items: Vec<Item>,
+    /// The entry that says who acts, unless an item has its own.
+    pub(super) actor: Option<u64>,
 }
 
 #[derive(Debug)]
-pub(super) enum Item {
+pub(super) struct Item {
+    pub(super) what: What,
+    actor: Option<u64>,
+}
+
+#[derive(Debug)]
+pub(super) enum What {
     Grain(Box<Grain>, Option<Binding>),
     Record(Kind, Vec<u8>),
 }
 
 impl Frame {
+    /// Starts a frame of whoever the entry `actor` names.
+    pub(super) const fn by(actor: Option<u64>) -> Self {
+        Self {
+            items: Vec::new(),
+            actor,
+        }
+    }
+
     /// Adds a grain, and behind it its signature if it has one: the frame holds both or neither.
     pub(super) fn grain(&mut self, grain: Grain) -> Result<(), Error> {
         let signature = SignatureEntry::of(&grain)?;
-        self.push(grain, None, signature);
+        self.push(What::Grain(Box::new(grain), None), self.actor);
+        self.sign(signature, self.actor);
         Ok(())
     }
 
     pub(super) fn record(&mut self, kind: Kind, body: Vec<u8>) {
-        self.items.push(Item::Record(kind, body));
+        self.push(What::Record(kind, body), self.actor);
     }
 
     fn ready(&mut self, ready: Ready) {
-        self.push(ready.grain, Some(ready.binding), ready.signature);
+        let what = What::Grain(Box::new(ready.grain), Some(ready.binding));
+        self.push(what, ready.actor);
+        self.sign(ready.signature, ready.actor);
     }
 
-    fn push(&mut self, grain: Grain, binding: Option<Binding>, signature: Option<Vec<u8>>) {
-        self.items.push(Item::Grain(Box::new(grain), binding));
+    fn sign(&mut self, signature: Option<Vec<u8>>, actor: Option<u64>) {
         if let Some(body) = signature {
-            self.record(Kind::Signature, body);
+            self.push(What::Record(Kind::Signature, body), actor);
         }
+    }
+
+    /// Adds the record of a put that a rule about its author refused.
+    fn deny(&mut self, rule: &str, actor: Option<u64>) -> Result<(), Error> {
+        let body = encode_refusal("put", rule)?;
+        self.push(What::Record(Kind::Denial, body), actor);
+        Ok(())
+    }
+
+    fn push(&mut self, what: What, actor: Option<u64>) {
+        self.items.push(Item { what, actor });
     }
 
     /// Returns what binds each body, made now where it was not made before.
     fn bindings(&self, store: &Inner) -> Result<Vec<Binding>, Error> {
         let unbound = self.items.iter().filter(|item| item.binding().is_none());
         let mut salts = store.salts(unbound.count())?.into_iter();
-        let bind = |item: &Item| match item {
-            Item::Grain(_, Some(binding)) => *binding,
-            Item::Grain(grain, None) => {
+        let bind = |item: &Item| match &item.what {
+            What::Grain(_, Some(binding)) => *binding,
+            What::Grain(grain, None) => {
                 Binding::new(salts.next().unwrap_or_default(), grain.address().as_bytes())
             }
-            Item::Record(_, body) => Binding::of(salts.next().unwrap_or_default(), body),
+            What::Record(_, body) => Binding::of(salts.next().unwrap_or_default(), body),
         };
         Ok(self.items.iter().map(bind).collect())
     }
@@ -323,27 +375,27 @@ impl Frame {
 
 impl Item {
     pub(super) fn grain(&self) -> Option<&Grain> {
-        match self {
-            Self::Grain(grain, _) => Some(grain),
-            Self::Record(..) => None,
+        match &self.what {
+            What::Grain(grain, _) => Some(grain),
+            What::Record(..) => None,
         }
     }
 
     const fn binding(&self) -> Option<Binding> {
-        match self {
-            Self::Grain(_, binding) => *binding,
-            Self::Record(..) => None,
+        match &self.what {
+            What::Grain(_, binding) => *binding,
+            What::Record(..) => None,
         }
     }
 
     fn entry(&self, binding: Binding) -> NewEntry<'_> {
-        let (kind, body) = match self {
-            Self::Grain(grain, _) => (Kind::Grain, grain.blob()),
-            Self::Record(kind, body) => (*kind, body.as_slice()),
+        let (kind, body) = match &self.what {
+            What::Grain(grain, _) => (Kind::Grain, grain.blob()),
+            What::Record(kind, body) => (*kind, body.as_slice()),
         };
         NewEntry {
             kind,
-            actor: None,
+            actor: self.actor,
             body,
             binding,
         }

@@ -129,6 +129,45 @@ pub(super) fn encode_exportable(
     ]))
 }
 
+/// Somebody who acts; other entries name it by its sequence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ActorEntry {
+    pub(super) did: String,
+}
+
+impl ActorEntry {
+    pub(super) fn encode(&self) -> Result<Vec<u8>, codec::Error> {
+        encode(Map::from_iter([("did", self.did.as_str())]))
+    }
+
+    pub(super) fn decode(body: &[u8]) -> Option<Self> {
+        let map = decode(body)?;
+        let did = map.get("did").and_then(Value::as_text)?.to_owned();
+        Some(Self { did })
+    }
+}
+
+/// The mark of a grain that came in a file and would open something here (ruling I18).
+pub(super) fn encode_from_file(of: &ContentAddress) -> Result<Vec<u8>, codec::Error> {
+    encode(Map::from_iter([
+        ("a", bytes(of)),
+        ("im", Value::Bool(true)),
+    ]))
+}
+
+/// Returns whether a flag is the mark of [`encode_from_file`] on a grain.
+pub(super) fn is_from_file(body: &[u8], of: &ContentAddress) -> bool {
+    decode(body).is_some_and(|map| {
+        let came = map.get("im").and_then(Value::as_bool) == Some(true);
+        came && address(&map, "a").as_ref() == Some(of)
+    })
+}
+
+/// A refused operation on nothing that is here: the rule that spoke.
+pub(super) fn encode_refusal(operation: &str, rule: &str) -> Result<Vec<u8>, codec::Error> {
+    encode(Map::from_iter([("op", operation), ("rule", rule)]))
+}
+
 /// Whether a grain contradicts another of its foreign name.
 pub(super) fn encode_conflict(
     of: &ContentAddress,

@@ -74,6 +74,12 @@ pub enum Error {
         /// The rule that spoke.
         rule: Rule,
     },
+    /// Whoever asks may not: the handle or the author's delegation does not go so far.
+    #[error("not allowed here: {rule} (OMS {}); it takes {}", rule.section(), rule.wants())]
+    Refused {
+        /// The rule that spoke.
+        rule: Rule,
+    },
     /// A put of what is really a supersession (OMS 17.2, ruling I4).
     #[error("this would replace {address} without superseding it")]
     ImpliedSupersession {
@@ -184,6 +190,10 @@ impl Error {
                 ..
             } => "ERR_EVIDENCE_REQUIRED",
             Self::Denied { .. } | Self::ImpliedSupersession { .. } => "ERR_INVALIDATION_DENIED",
+            Self::Refused {
+                rule: Rule::Unreviewed,
+            } => "ERR_REVIEW_REQUIRED",
+            Self::Refused { .. } => "ERR_ACCESS_DENIED",
             Self::Erased { .. } => "ERR_ERASED",
             Self::Ownership { .. } => "ERR_SCHEMA",
             Self::View { .. } => "ERR_VIEW",

@@ -5,9 +5,12 @@
 //! view, and only then acknowledged. What the rooms above cannot decide alone (is this address
 //! here already, may that grain be superseded) is gathered here and asked there.
 
+mod access;
 mod backup;
+mod caller;
 mod check;
 mod checkpoint;
+mod delegation;
 mod delete;
 mod commit;
 mod compact;
@@ -37,6 +40,7 @@ mod error;
 #[cfg(test)]
 mod tests;
 
+pub use access::Access;
 pub use backup::Backup;
 pub use check::{Finding, Report, Severity, verify_damaged};
 pub use checkpoint::Checked;

@@ -10,6 +10,7 @@ use crate::ledger::{Ballast, Disk, FileDisk, Known, Ledger, Lock, MemoryDisk, To
 use crate::policy::Trusts;
 use crate::text::{self, Text};
 
+use super::caller::Actors;
 use super::commit::{Queue, Writer};
 use super::manifest::{self, Manifest};
 use super::{Create, Error, Options, entry, repair, text_view};
@@ -46,6 +47,9 @@ pub(super) struct Inner {
     pub(super) turns: Queue,
     /// Whether anything was ever deleted, so that puts need to ask whether it was this.
     pub(super) has_tombstones: AtomicBool,
+    /// Whether anything was ever delegated, so that puts need to ask whether their authors may.
+    pub(super) has_delegations: AtomicBool,
+    pub(super) actors: Actors,
     /// Whom the operator trusts: the fold of the trust entries.
     pub(super) trusts: RwLock<Trusts>,
     pub(super) ballast: Ballast,
@@ -180,6 +184,8 @@ impl Store {
             writer: Mutex::new(Writer::new()),
             turns: Queue::default(),
             has_tombstones: AtomicBool::new(false),
+            has_delegations: AtomicBool::new(false),
+            actors: Actors::default(),
             trusts: RwLock::default(),
             ballast,
             opened,
@@ -227,6 +233,7 @@ impl Inner {
             self.writer.lock().last = Time::from_ms(self.ledger.read(last)?.header.time_ms);
         }
         self.catch_up_text()?;
+        self.learn_delegations()?;
         self.resume_erasures()
     }
 }

@@ -3,6 +3,7 @@ use crate::grain::{Status, StatusChange, Verification};
 use crate::ledger::Kind;
 use crate::policy::{self, Actor, Facts, Moment, Operation, Verdict};
 
+use super::caller::Caller;
 use super::commit::{Frame, Writer};
 use super::entry::{StatusEntry, encode_denial, encode_review};
 use super::open::Inner;
@@ -28,22 +29,8 @@ impl Store {
         address: &ContentAddress,
         justification: Option<&str>,
     ) -> Result<(), Error> {
-        let inner = &*self.inner;
-        self.change(
-            Operation::Contradict,
-            address,
-            justification,
-            |status, writer| {
-                let now = inner.options.clock.now().max(writer.last);
-                (!status.contradicted).then_some(StatusChange {
-                    contradicted: Some(true),
-                    verification: Some(Verification::Contested),
-                    // It may have ended before, and ended then.
-                    system_valid_to: status.system_valid_to.is_none().then_some(now),
-                    ..StatusChange::default()
-                })
-            },
-        )
+        self.inner
+            .contradict(address, justification, Caller::default())
     }
 
     /// Records how far a grain has been verified (OMS 6.1). Saying the same again changes nothing.
@@ -58,12 +45,52 @@ impl Store {
         verification: Verification,
         justification: Option<&str>,
     ) -> Result<(), Error> {
-        self.change(Operation::Verify, address, justification, |status, _| {
+        let caller = Caller::default();
+        self.inner
+            .set_verification(address, verification, justification, caller)
+    }
+}
+
+impl Inner {
+    pub(super) fn contradict(
+        &self,
+        address: &ContentAddress,
+        justification: Option<&str>,
+        caller: Caller<'_>,
+    ) -> Result<(), Error> {
+        let change = |status: &Status, writer: &Writer| {
+            let now = self.options.clock.now().max(writer.last);
+            (!status.contradicted).then_some(StatusChange {
+                contradicted: Some(true),
+                verification: Some(Verification::Contested),
+                // It may have ended before, and ended then.
+                system_valid_to: status.system_valid_to.is_none().then_some(now),
+                ..StatusChange::default()
+            })
+        };
+        self.change(
+            Operation::Contradict,
+            address,
+            justification,
+            caller,
+            change,
+        )
+    }
+
+    pub(super) fn set_verification(
+        &self,
+        address: &ContentAddress,
+        verification: Verification,
+        justification: Option<&str>,
+        caller: Caller<'_>,
+    ) -> Result<(), Error> {
+        let change = |status: &Status, _: &Writer| {
             (status.verification != verification).then_some(StatusChange {
                 verification: Some(verification),
                 ..StatusChange::default()
             })
-        })
+        };
+        self.change(Operation::Verify, address, justification, caller, change)
     }
 
     fn change(
@@ -71,13 +98,14 @@ impl Store {
         operation: Operation,
         target: &ContentAddress,
         justification: Option<&str>,
+        caller: Caller<'_>,
         change: impl FnOnce(&Status, &Writer) -> Option<StatusChange>,
     ) -> Result<(), Error> {
-        let inner = &*self.inner;
-        let mut writer = inner.lead_alone();
-        let snapshot = inner.index.snapshot();
-        let row = inner.row_of(&snapshot, target)?;
-        let version = inner.version_at(&snapshot, row)?;
+        let mut writer = self.lead_alone();
+        let snapshot = self.index.snapshot();
+        let row = self.row_of(&snapshot, target)?;
+        let version = caller.shown(self.version_at(&snapshot, row)?)?;
+        self.allow(&mut writer, &snapshot, caller, None, &version.grain)?;
         let Some(change) = change(&version.status, &writer) else {
             return Ok(());
         };
@@ -87,9 +115,9 @@ impl Store {
         );
         // A retraction that could be taken back by anybody would protect nothing.
         let reopens = version.status.verification != Verification::Unverified;
-        let mut frame = Frame::default();
+        let mut frame = Frame::by(caller.actor);
         if !confirms || reopens {
-            let shield = inner.shield(&snapshot, row, &version, None)?;
+            let shield = self.shield(&snapshot, row, &version, None)?;
             let asked = Change {
                 operation,
                 target,
@@ -99,7 +127,7 @@ impl Store {
                     ..Actor::default()
                 },
             };
-            inner.permit(&mut writer, &asked, &mut frame)?;
+            self.permit(&mut writer, &asked, &mut frame)?;
         }
         let entry = StatusEntry {
             of: *target,
@@ -107,12 +135,10 @@ impl Store {
             justification: justification.map(str::to_owned),
         };
         frame.record(Kind::Status, entry.encode()?);
-        inner.commit(&mut writer, &frame)?;
+        self.commit(&mut writer, &frame)?;
         Ok(())
     }
-}
 
-impl Inner {
     /// Asks the policy. A denial becomes an entry of its own; a review item goes into the frame of
     /// what is permitted.
     pub(super) fn permit(
@@ -129,7 +155,7 @@ impl Inner {
                 Ok(())
             }
             Verdict::Deny(rule) => {
-                let mut denial = Frame::default();
+                let mut denial = Frame::by(frame.actor);
                 let body = encode_denial(change.target, operation, rule.name())?;
                 denial.record(Kind::Denial, body);
                 self.commit(writer, &denial)?;

@@ -26,6 +26,8 @@ pub struct Version {
     pub status: Status,
     /// When it was stored here.
     pub stored_at: Time,
+    /// As whom, where a handle of an author's stored it.
+    pub stored_by: Option<String>,
     /// Who signed it, if it is signed, and how far that is to be believed.
     pub signature: Option<Signature>,
 }
@@ -113,7 +115,8 @@ impl Store {
             if versions.contains_key(&row) {
                 continue;
             }
-            let version = self.inner.version_at(&snapshot, row)?;
+            let mut version = self.inner.version_at(&snapshot, row)?;
+            version.stored_by = self.inner.actor_of(row)?;
             if let Some(next) = version.status.superseded_by {
                 pending.extend(self.inner.locate(&snapshot, &next)?);
             }
@@ -185,6 +188,7 @@ impl Inner {
         let grain = self.with_signature(row, grain)?;
         Ok(Version {
             stored_at: Time::from_ms(entry.header.time_ms),
+            stored_by: None,
             signature: self.signature_of(&grain),
             grain,
             status: self.status_at(snapshot, row)?,

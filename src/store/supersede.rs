@@ -4,6 +4,7 @@ use crate::grain::{Grain, StatusChange, Type};
 use crate::ledger::Kind;
 use crate::policy::{Actor, Operation};
 
+use super::caller::Caller;
 use super::commit::Frame;
 use super::entry::StatusEntry;
 use super::open::Inner;
@@ -28,18 +29,31 @@ impl Store {
         new: impl Into<NewGrain>,
         justification: Option<&str>,
     ) -> Result<ContentAddress, Error> {
-        let inner = &*self.inner;
-        let now = inner.options.clock.now();
-        let new = new.into().finish(now, &inner.options)?;
+        let caller = Caller::default();
+        self.inner.supersede(old, new.into(), justification, caller)
+    }
+}
+
+impl Inner {
+    pub(super) fn supersede(
+        &self,
+        old: &ContentAddress,
+        new: NewGrain,
+        justification: Option<&str>,
+        caller: Caller<'_>,
+    ) -> Result<ContentAddress, Error> {
+        let now = self.options.clock.now();
+        let new = new.finish(now, &self.options, caller)?;
+        self.admit(caller, &new)?;
         let address = new.address();
         // Before the turn to write: a caller's resolver may take its time.
-        let signers = inner.signers(&new, old)?;
+        let signers = self.signers(&new, old)?;
         let signers: Vec<&str> = signers.dids().into_iter().map(Did::as_str).collect();
 
-        let mut writer = inner.lead_alone();
-        let snapshot = inner.index.snapshot();
-        let row = inner.row_of(&snapshot, old)?;
-        let target = inner.version_at(&snapshot, row)?;
+        let mut writer = self.lead_alone();
+        let snapshot = self.index.snapshot();
+        let row = self.row_of(&snapshot, old)?;
+        let target = caller.shown(self.version_at(&snapshot, row)?)?;
         match target.status.superseded_by {
             // Asked again after an unknown outcome: done is done.
             Some(by) if by == address => return Ok(address),
@@ -50,7 +64,10 @@ impl Store {
             None => {}
         }
         check_names(&new, old)?;
-        let shield = inner.shield(&snapshot, row, &target, Some(&new))?;
+        let author = new.text("author_did");
+        self.allow(&mut writer, &snapshot, caller, author, &target.grain)?;
+        self.admit_author(&mut writer, &snapshot, caller, &new)?;
+        let shield = self.shield(&snapshot, row, &target, Some(&new))?;
         let change = Change {
             operation: Operation::Supersede,
             target: old,
@@ -61,11 +78,11 @@ impl Store {
                 ..Actor::default()
             },
         };
-        let mut frame = Frame::default();
-        inner.permit(&mut writer, &change, &mut frame)?;
-        if inner.locate(&snapshot, &address)?.is_none() {
-            inner.refuse_deleted(&address, false)?;
-            inner.refuse_unfit(&new)?;
+        let mut frame = Frame::by(caller.actor);
+        self.permit(&mut writer, &change, &mut frame)?;
+        if self.locate(&snapshot, &address)?.is_none() {
+            self.refuse_deleted(&address, false)?;
+            self.refuse_unfit(&new)?;
             frame.grain(new)?;
         }
         let status = StatusEntry {
@@ -78,7 +95,7 @@ impl Store {
             justification: justification.map(str::to_owned),
         };
         frame.record(Kind::Status, status.encode()?);
-        inner.commit(&mut writer, &frame)?;
+        self.commit(&mut writer, &frame)?;
         Ok(address)
     }
 }

@@ -4,7 +4,7 @@ use crate::grain::Grain;
 use crate::ledger::Kind;
 use crate::text::{self, Document, Text};
 
-use super::commit::{Frame, Item};
+use super::commit::{Frame, What};
 use super::open::{Inner, Opened};
 use super::{Error, Store};
 
@@ -62,9 +62,9 @@ impl Inner {
         // After a failure, and never past it: what is skipped would be missing for good.
         let outcome = if text.watermark() == rows.start {
             let items = rows.clone().zip(&frame.items);
-            let mut grains = items.filter_map(|(row, item)| match item {
-                Item::Grain(grain, _) => Some((row, grain)),
-                Item::Record(..) => None,
+            let mut grains = items.filter_map(|(row, item)| match &item.what {
+                What::Grain(grain, _) => Some((row, grain)),
+                What::Record(..) => None,
             });
             grains.try_for_each(|(row, grain)| feed(text, row, grain))
         } else {

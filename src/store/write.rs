@@ -4,6 +4,7 @@ use crate::codec::ContentAddress;
 use crate::grain::{Draft, Grain, Time};
 use crate::ledger::Binding;
 
+use super::caller::Caller;
 use super::commit::Ready;
 use super::entry::SignatureEntry;
 use super::open::Inner;
@@ -53,14 +54,25 @@ impl NewGrain {
     }
 
     /// Judges the grain, and checks its signature: no signature is stored that did not verify.
-    pub(super) fn finish(self, now: Time, options: &Options) -> Result<Grain, Error> {
+    pub(super) fn finish(
+        self,
+        now: Time,
+        options: &Options,
+        caller: Caller<'_>,
+    ) -> Result<Grain, Error> {
         let profile = options.profile;
         let grain = match self {
-            Self::Draft(draft) => draft.created_at_or(now).finish(profile)?,
+            Self::Draft(draft) => {
+                let draft = match caller.warrant {
+                    Some(warrant) => warrant.fill(*draft),
+                    None => *draft,
+                };
+                draft.created_at_or(now).finish(profile)?
+            }
             // A grain read from a foreign blob may be one that only its bytes excuse: what is put
             // here is judged as written here (rulings F12, I2).
             Self::Grain(grain) => grain.judged_again(profile)?,
-            Self::Again(new) => return new.finish(now, options),
+            Self::Again(new) => return new.finish(now, options, caller),
         };
         if grain.is_signed() {
             grain.verify_signature(&*options.resolver)?;
@@ -84,27 +96,7 @@ impl Store {
     /// does not verify or cannot be checked; `ERR_UNTRUSTED` for what its signer, or nobody without a
     /// signature, may write; storage errors, after which the outcome is unknown and a retry is safe.
     pub fn put(&self, grain: impl Into<NewGrain>) -> Result<ContentAddress, Error> {
-        let inner = &*self.inner;
-        let now = inner.options.clock.now();
-        let grain = grain.into();
-        let again = grain.is_again();
-        let grain = grain.finish(now, &inner.options)?;
-        let address = grain.address();
-        // What every reader sees is acknowledged; only what is not there yet waits for a turn.
-        if !self.exists(&address)? {
-            let salt = inner.salts(1)?.pop().unwrap_or_default();
-            let binding = Binding::new(salt, address.as_bytes());
-            inner
-                .put_all(vec![Ready {
-                    harmless: inner.harmless_parents(&inner.index.snapshot(), &grain)?,
-                    signature: SignatureEntry::of(&grain)?,
-                    grain,
-                    binding,
-                    again,
-                }])
-                .map_err(Error::unbatched)?;
-        }
-        Ok(address)
+        self.inner.put_one(grain.into(), Caller::default())
     }
 
     /// Stores grains together: all of them, or none if one is refused. Returns their addresses.
@@ -115,14 +107,8 @@ impl Store {
         &self,
         grains: impl IntoIterator<Item = G>,
     ) -> Result<Vec<ContentAddress>, Error> {
-        let ready = self
-            .inner
-            .finish_all(grains.into_iter().map(Into::into).collect())?;
-        let addresses = ready.iter().map(|ready| ready.grain.address()).collect();
-        if !ready.is_empty() {
-            self.inner.put_all(ready)?;
-        }
-        Ok(addresses)
+        let grains = grains.into_iter().map(Into::into).collect();
+        self.inner.put_many(grains, Caller::default())
     }
 
     /// Makes everything acknowledged so far durable; without
@@ -137,14 +123,67 @@ impl Store {
 }
 
 impl Inner {
+    pub(super) fn put_one(
+        &self,
+        grain: NewGrain,
+        caller: Caller<'_>,
+    ) -> Result<ContentAddress, Error> {
+        let now = self.options.clock.now();
+        let again = grain.is_again();
+        let grain = grain.finish(now, &self.options, caller)?;
+        self.admit(caller, &grain)?;
+        let address = grain.address();
+        let snapshot = self.index.snapshot();
+        // What every reader sees is acknowledged; only what is not there yet waits for a turn.
+        if self.locate(&snapshot, &address)?.is_none() {
+            let salt = self.salts(1)?.pop().unwrap_or_default();
+            let binding = Binding::new(salt, address.as_bytes());
+            self.put_all(vec![Ready {
+                harmless: self.harmless_parents(&snapshot, &grain)?,
+                signature: SignatureEntry::of(&grain)?,
+                grain,
+                binding,
+                again,
+                actor: caller.actor,
+            }])
+            .map_err(Error::unbatched)?;
+        }
+        Ok(address)
+    }
+
+    pub(super) fn put_many(
+        &self,
+        grains: Vec<NewGrain>,
+        caller: Caller<'_>,
+    ) -> Result<Vec<ContentAddress>, Error> {
+        let ready = self.finish_all(grains, caller)?;
+        for (index, ready) in ready.iter().enumerate() {
+            self.admit(caller, &ready.grain)
+                .map_err(|source| Error::batch(index, source))?;
+        }
+        let addresses = ready.iter().map(|ready| ready.grain.address()).collect();
+        if !ready.is_empty() {
+            self.put_all(ready)?;
+        }
+        Ok(addresses)
+    }
+
+    /// Refuses a new grain that a handle must not write, and records the attempt.
+    pub(super) fn admit(&self, caller: Caller<'_>, grain: &Grain) -> Result<(), Error> {
+        caller.admits(grain).or_else(|rule| {
+            self.record_refusal(&mut self.lead_alone(), caller, "put", rule)?;
+            Err(Error::Refused { rule })
+        })
+    }
+
     /// Finishes grains before any lock is taken, on as many threads as it is worth.
-    fn finish_all(&self, grains: Vec<NewGrain>) -> Result<Vec<Ready>, Error> {
+    fn finish_all(&self, grains: Vec<NewGrain>, caller: Caller<'_>) -> Result<Vec<Ready>, Error> {
         let now = self.options.clock.now();
         let salts = self.salts(grains.len())?;
         let snapshot = self.index.snapshot();
         let ready = |(grain, salt): (NewGrain, _)| {
             let again = grain.is_again();
-            let grain = grain.finish(now, &self.options)?;
+            let grain = grain.finish(now, &self.options, caller)?;
             let binding = Binding::new(salt, grain.address().as_bytes());
             Ok(Ready {
                 harmless: self.harmless_parents(&snapshot, &grain)?,
@@ -152,6 +191,7 @@ impl Inner {
                 grain,
                 binding,
                 again,
+                actor: caller.actor,
             })
         };
         let made: Vec<Result<Ready, Error>> = if grains.len() < 2 * CHUNK {

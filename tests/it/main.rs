@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "a test says what it counted")]
 
+mod access;
 mod aimem;
 mod codec;
 mod codes;

@@ -20,7 +20,11 @@ impl Exit {
     pub(crate) fn of(code: &str) -> Self {
         match code {
             "ERR_NOT_FOUND" => Self::Nothing,
-            "ERR_INVALIDATION_DENIED" | "ERR_EVIDENCE_REQUIRED" | "ERR_UNTRUSTED" => Self::Denied,
+            "ERR_INVALIDATION_DENIED"
+            | "ERR_EVIDENCE_REQUIRED"
+            | "ERR_ACCESS_DENIED"
+            | "ERR_REVIEW_REQUIRED"
+            | "ERR_UNTRUSTED" => Self::Denied,
             "ERR_STORAGE_DAMAGED" | "ERR_INTEGRITY" => Self::Damaged,
             _ => Self::Failed,
         }

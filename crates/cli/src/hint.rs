@@ -54,6 +54,11 @@ fn of_grains(code: &str) -> Option<&'static str> {
         "ERR_EVIDENCE_REQUIRED" => {
             "name the grains that prove it in satisfaction_evidence, as many as the goal asks for"
         }
+        "ERR_ACCESS_DENIED" => {
+            "the message names what it takes; `grainstore query --relation mg:delegates_to` shows \
+             what was delegated, docs/policy.md who may do what"
+        }
+        "ERR_REVIEW_REQUIRED" => "a person looks at it first: --role reviewer shows it",
         "ERR_ERASED" => "`grainstore put --allow-erased` stores it all the same, as a new grain",
         "ERR_INTEGRITY" => "these are not the bytes that were written; take them from elsewhere",
         // What a caller writes.

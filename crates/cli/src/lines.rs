@@ -1,10 +1,11 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 
-use grainstore::Grain;
-use grainstore::codec::Profile;
+use grainstore::codec::{Profile, Value};
 use grainstore::interchange::jsonl;
+use grainstore::policy::Warrant;
 use grainstore::store::{Clock, SystemClock};
+use grainstore::{Draft, Grain};
 
 use crate::problem::Problem;
 
@@ -106,6 +107,28 @@ impl Line {
             Some(Err(error)) => Err(Problem::of(&error).at_line(self.number)),
             None => Err(Problem::new("ERR_CORRUPT", "the line is empty").at_line(self.number)),
         }
+    }
+
+    /// Returns the grain a line holds, with the author and the namespace of a warrant where it
+    /// leaves them open.
+    ///
+    /// # Errors
+    /// As [`Line::grain`].
+    pub(crate) fn grain_under(&self, warrant: Option<&Warrant>) -> Result<Grain, Problem> {
+        let Some(warrant) = warrant else {
+            return self.grain();
+        };
+        let failed =
+            |error: &(dyn std::error::Error + 'static)| Problem::of(error).at_line(self.number);
+        let value = Value::from_json(self.text()?).map_err(|error| failed(&error))?;
+        if value.as_map().is_some_and(|map| map.contains("blob")) {
+            return self.grain();
+        }
+        let draft = Draft::from_value(value).map_err(|error| failed(&error))?;
+        let draft = warrant.fill(draft).created_at_or(SystemClock.now());
+        draft
+            .finish(Profile::Extended)
+            .map_err(|error| failed(&error))
     }
 
     /// Returns the text of the line.

@@ -6,6 +6,7 @@
 mod address;
 mod cli;
 mod commands;
+mod door;
 mod exit;
 mod filters;
 mod help;

@@ -1,12 +1,14 @@
 use std::collections::HashMap;
 
 use crate::codec::ContentAddress;
-use crate::grain::{Grain, Lifecycle, Status, StatusChange};
+use crate::grain::{Grain, Lifecycle, Status, StatusChange, Verification};
 use crate::interchange::{self, ForeignId, Merge, Place, Record, Renamed, judge, settled};
 use crate::ledger::Kind;
-use crate::policy::{Actor, Operation};
-use crate::store::commit::{Frame, Item, Writer};
-use crate::store::entry::{AliasEntry, StatusEntry, encode_conflict, encode_exportable};
+use crate::policy::{Actor, Delegation, Operation};
+use crate::store::commit::{Frame, What, Writer};
+use crate::store::entry::{
+    AliasEntry, StatusEntry, encode_conflict, encode_exportable, encode_from_file,
+};
 use crate::store::open::Inner;
 use crate::store::permit::Change;
 use crate::store::{Error, Version};
@@ -299,6 +301,7 @@ impl<'a> Importer<'a> {
     fn store(&mut self, record: &Record, grain: Grain) -> Result<(), Error> {
         let address = grain.address();
         self.pending.insert(address, self.frame.items.len());
+        let delegates_to = Delegation::of(&grain).map(|one| one.to().to_owned());
         self.frame.grain(grain)?;
         let mut change = record.status;
         if let Some(by) = change.superseded_by {
@@ -312,6 +315,18 @@ impl<'a> Importer<'a> {
                 change.superseded_by = None;
                 self.waiting.entry(by).or_default().push(address);
             }
+        }
+        if let Some(delegatee) = &delegates_to {
+            // Ruling I18: a file vouches for nothing that would open something here.
+            change.verification = change
+                .verification
+                .filter(|to| *to != Verification::Verified);
+            let flag = encode_from_file(&address)?;
+            self.frame.record(Kind::Flag, flag);
+            let message = format!(
+                "delegates to {delegatee}: it binds, and opens nothing until it is verified here"
+            );
+            self.summary.findings.push((record.place.clone(), message));
         }
         self.status(address, change)?;
         if record.exportable == Some(false) {
@@ -385,9 +400,9 @@ impl<'a> Importer<'a> {
     }
 
     fn pending(&self, address: &ContentAddress) -> Option<&Grain> {
-        match self.frame.items.get(*self.pending.get(address)?)? {
-            Item::Grain(grain, _) => Some(grain),
-            Item::Record(..) => None,
+        match &self.frame.items.get(*self.pending.get(address)?)?.what {
+            What::Grain(grain, _) => Some(grain),
+            What::Record(..) => None,
         }
     }
 

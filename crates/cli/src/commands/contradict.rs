@@ -2,6 +2,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::address;
+use crate::door::As;
 use crate::exit::Exit;
 use crate::session::Session;
 
@@ -15,13 +16,17 @@ pub(crate) struct Contradict {
     /// Why; kept with the change
     #[arg(long, value_name = "TEXT")]
     justification: Option<String>,
+    #[command(flatten)]
+    as_whom: As,
 }
 
 impl Contradict {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = session.open()?;
         let address = address::resolve(&store, &self.address)?;
-        store.contradict(&address, self.justification.as_deref())?;
+        self.as_whom
+            .door(&store)?
+            .contradict(&address, self.justification.as_deref())?;
         if session.out.is_json() {
             session
                 .out

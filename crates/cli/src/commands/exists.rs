@@ -2,6 +2,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::address;
+use crate::door::As;
 use crate::exit::Exit;
 use crate::problem::Problem;
 use crate::session::Session;
@@ -11,13 +12,15 @@ use crate::session::Session;
 pub(crate) struct Exists {
     /// The address, whole or its first 8 to 16 digits
     address: String,
+    #[command(flatten)]
+    as_whom: As,
 }
 
 impl Exists {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = session.open()?;
         let is_here = match address::resolve(&store, &self.address) {
-            Ok(address) => store.exists(&address)?,
+            Ok(address) => self.as_whom.door(&store)?.exists(&address)?,
             Err(error) if Problem::of(error.as_ref()).exit() == Exit::Nothing => false,
             Err(error) => return Err(error),
         };

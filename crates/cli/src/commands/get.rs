@@ -9,6 +9,7 @@ use grainstore::{ContentAddress, Grain, Time};
 use serde_json::{Value, json};
 
 use crate::address;
+use crate::door::As;
 use crate::exit::Exit;
 use crate::output::{Output, is_screen};
 use crate::printable::printable_lines;
@@ -30,6 +31,8 @@ pub(crate) struct Get {
     /// Write the grains as they travel: a blob, or the COSE_Sign1 message around it
     #[arg(long, conflicts_with_all = ["json", "blob"])]
     delivery: bool,
+    #[command(flatten)]
+    as_whom: As,
 }
 
 impl Get {
@@ -39,11 +42,12 @@ impl Get {
             return Err(Problem::new("ERR_TERMINAL", message).into());
         }
         let store = session.open()?;
+        let door = self.as_whom.door(&store)?;
         let out = &mut session.out;
         let mut exit = Exit::Done;
         for text in &self.addresses {
             let found = address::resolve(&store, text).and_then(|address| {
-                let grain = store.get(&address)?;
+                let grain = door.get(&address)?;
                 let grain = grain.ok_or(grainstore::store::Error::NotFound { address })?;
                 Ok((address, grain))
             });
@@ -52,7 +56,7 @@ impl Get {
                     out.bytes().write_all(&self.bytes(&grain)?)?;
                 }
                 Ok((address, grain)) => {
-                    let status = store.status(&address)?;
+                    let status = door.status(&address)?;
                     let signature = store.signature(&address)?;
                     show(&address, &grain, &status, signature.as_ref(), out)?;
                 }

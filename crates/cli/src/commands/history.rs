@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::get::{signature_json, status_json};
 use crate::address::{self, short};
+use crate::door::As;
 use crate::exit::Exit;
 use crate::session::Session;
 use crate::table::Table;
@@ -13,13 +14,15 @@ use crate::table::Table;
 pub(crate) struct History {
     /// The address of any grain of the lineage, whole or its first 8 to 16 digits
     address: String,
+    #[command(flatten)]
+    as_whom: As,
 }
 
 impl History {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = session.open()?;
         let address = address::resolve(&store, &self.address)?;
-        let versions = store.history(&address)?;
+        let versions = self.as_whom.door(&store)?.history(&address)?;
         if session.out.is_json() {
             let versions: Result<Vec<Value>, _> = versions.iter().map(version_json).collect();
             session.out.json(&json!({ "versions": versions? }))?;
@@ -54,6 +57,7 @@ fn version_json(version: &Version) -> serde_json::Result<Value> {
         "grain": serde_json::from_str::<Value>(&version.grain.to_json())?,
         "status": status_json(&version.status),
         "stored_at": version.stored_at.ms(),
+        "stored_by": version.stored_by,
     });
     if let Some(signature) = &version.signature {
         document["signature"] = signature_json(signature);

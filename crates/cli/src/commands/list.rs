@@ -4,6 +4,7 @@ use clap::Args;
 use grainstore::ContentAddress;
 use serde_json::json;
 
+use crate::door::As;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::session::Session;
@@ -19,11 +20,13 @@ pub(crate) struct List {
     /// Go on after this cursor of the list before
     #[arg(long, value_name = "CURSOR")]
     after: Option<u64>,
+    #[command(flatten)]
+    as_whom: As,
 }
 
 impl List {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        let store = session.open()?;
+        let store = self.as_whom.door(&session.open()?)?;
         let out = &mut session.out;
         let mut writer = Writer::new(out)?;
         let mut after = self.after;

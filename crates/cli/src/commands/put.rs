@@ -1,8 +1,10 @@
 use clap::Args;
+use grainstore::policy::Warrant;
 use grainstore::store::{self, Create, NewGrain};
 use grainstore::{ContentAddress, Grain, Store};
 use serde_json::json;
 
+use crate::door::As;
 use crate::exit::Exit;
 use crate::lines::{Lines, shown};
 use crate::output::Output;
@@ -30,8 +32,10 @@ pub(crate) struct Put {
     #[arg(long)]
     keep_going: bool,
     /// Store also what was deleted from this store before
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["author", "inside", "role", "cleared"])]
     allow_erased: bool,
+    #[command(flatten)]
+    as_whom: As,
 }
 
 impl Put {
@@ -39,6 +43,7 @@ impl Put {
         let mut lines = Lines::open(&self.file)?;
         let mut work = Work {
             command: &self,
+            warrant: self.as_whom.warrant()?,
             stored: 0,
             refused: 0,
         };
@@ -77,6 +82,7 @@ struct Batch {
 
 struct Work<'a> {
     command: &'a Put,
+    warrant: Option<Warrant>,
     stored: u64,
     refused: u64,
 }
@@ -96,7 +102,7 @@ impl Work<'_> {
                 problem.at(shown(&self.command.file))
             })?;
             let Some(line) = line else { break };
-            match line.grain() {
+            match line.grain_under(self.warrant.as_ref()) {
                 Ok(grain) => {
                     batch.numbers.push(line.number);
                     batch.grains.push(grain);
@@ -112,6 +118,7 @@ impl Work<'_> {
 
     /// Stores a batch, all or nothing, and prints the addresses once they are durable.
     fn store(&mut self, store: &Store, mut batch: Batch, out: &mut Output) -> anyhow::Result<()> {
+        let door = self.command.as_whom.door(store)?;
         let addresses = loop {
             let grains = if self.command.keep_going {
                 batch.grains.clone()
@@ -119,7 +126,7 @@ impl Work<'_> {
                 std::mem::take(&mut batch.grains)
             };
             let grains = grains.into_iter().map(|grain| self.new_grain(grain));
-            match store.put_batch(grains) {
+            match door.put_batch(grains.collect()) {
                 Ok(addresses) => break addresses,
                 Err(store::Error::Batch { index, source }) if index < batch.numbers.len() => {
                     let number = batch.numbers.remove(index);

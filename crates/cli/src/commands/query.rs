@@ -4,6 +4,7 @@ use clap::Args;
 use grainstore::Envelope;
 use grainstore::query::Cursor;
 
+use crate::door::As;
 use crate::exit::Exit;
 use crate::filters::Filters;
 use crate::output::Output;
@@ -26,17 +27,24 @@ pub(crate) struct Query {
     superseded: bool,
     #[command(flatten)]
     filters: Filters,
+    #[command(flatten)]
+    as_whom: As,
 }
 
 impl Query {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        let cursor = self.cursor.map(|text| text.parse::<Cursor>()).transpose()?;
+        let cursor = self
+            .cursor
+            .as_deref()
+            .map(str::parse::<Cursor>)
+            .transpose()?;
         let store = session.open()?;
         let mut filter = self.filters.filter(&store)?;
         if self.superseded {
             filter = filter.with_superseded();
         }
-        let envelope = store.query(&filter, self.limit, cursor)?;
+        let door = self.as_whom.door(&store)?;
+        let envelope = door.query(&filter, self.limit, cursor)?;
         show(&envelope, Scores::Hidden, &mut session.out)?;
         Ok(Exit::done_if(envelope.total > 0))
     }

@@ -1,6 +1,7 @@
 use clap::Args;
 
 use super::query::{Scores, show};
+use crate::door::As;
 use crate::exit::Exit;
 use crate::filters::Filters;
 use crate::session::Session;
@@ -23,6 +24,8 @@ pub(crate) struct Search {
     superseded: bool,
     #[command(flatten)]
     filters: Filters,
+    #[command(flatten)]
+    as_whom: As,
 }
 
 impl Search {
@@ -32,7 +35,8 @@ impl Search {
         if self.superseded {
             filter = filter.with_superseded();
         }
-        let envelope = store.search(&self.text.join(" "), &filter, self.limit)?;
+        let door = self.as_whom.door(&store)?;
+        let envelope = door.search(&self.text.join(" "), &filter, self.limit)?;
         show(&envelope, Scores::Shown, &mut session.out)?;
         Ok(Exit::done_if(envelope.total > 0))
     }

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::get::status_json;
 use crate::address;
+use crate::door::As;
 use crate::exit::Exit;
 use crate::session::Session;
 
@@ -21,6 +22,8 @@ pub(crate) struct Status {
     /// Why; kept with the change
     #[arg(long, value_name = "TEXT", requires = "verification")]
     justification: Option<String>,
+    #[command(flatten)]
+    as_whom: As,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -46,10 +49,11 @@ impl Status {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = session.open()?;
         let address = address::resolve(&store, &self.address)?;
+        let door = self.as_whom.door(&store)?;
         if let Some(word) = self.verification {
-            store.set_verification(&address, word.into(), self.justification.as_deref())?;
+            door.set_verification(&address, word.into(), self.justification.as_deref())?;
         }
-        let status = store.status(&address)?;
+        let status = door.status(&address)?;
         if session.out.is_json() {
             session.out.json(&json!({
                 "address": address.to_string(),

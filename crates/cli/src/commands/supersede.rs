@@ -5,6 +5,7 @@ use grainstore::{ContentAddress, Draft};
 use serde_json::json;
 
 use crate::address;
+use crate::door::As;
 use crate::exit::Exit;
 use crate::lines::{Line, read_document, shown};
 use crate::problem::Problem;
@@ -27,6 +28,8 @@ pub(crate) struct Supersede {
     /// A file of lines that `grain cosign` wrote: who agrees; may be given several times
     #[arg(long, value_name = "FILE")]
     auth: Vec<String>,
+    #[command(flatten)]
+    as_whom: As,
 }
 
 impl Supersede {
@@ -36,7 +39,8 @@ impl Supersede {
         let old = address::resolve(&store, &self.old)?;
         let agreed = cosigned(&self.auth)?;
         let new = new_grain(text, &old, agreed).map_err(|problem| problem.at(shown(&self.file)))?;
-        let new = store.supersede(&old, new, self.justification.as_deref())?;
+        let door = self.as_whom.door(&store)?;
+        let new = door.supersede(&old, new, self.justification.as_deref())?;
         if session.out.is_json() {
             session.out.json(&json!({
                 "address": new.to_string(),

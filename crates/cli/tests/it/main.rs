@@ -6,6 +6,7 @@
     reason = "a test says what it skipped and what it saw"
 )]
 
+mod access;
 mod care;
 mod command;
 mod delete;

@@ -1,0 +1,191 @@
+use clap::{Args, ValueEnum};
+use grainstore::crypto::Did;
+use grainstore::grain::{self, Verification};
+use grainstore::policy::{Role, Warrant};
+use grainstore::query::{self, Cursor};
+use grainstore::store::{self, NewGrain, Page, Version};
+use grainstore::{Access, ContentAddress, Envelope, Filter, Grain, Store};
+
+use crate::problem::Problem;
+
+/// As whom, and where, a command acts; without these as the store's owner, everywhere
+#[derive(Debug, Args)]
+#[command(next_help_heading = "As an agent would")]
+pub(crate) struct As {
+    /// Act as this author: write as it, held to what was delegated to it
+    #[arg(long = "as", value_name = "DID", display_order = 90)]
+    author: Option<String>,
+    /// See and touch only this namespace and those inside it
+    #[arg(long = "in", value_name = "NAMESPACE", display_order = 91)]
+    inside: Option<String>,
+    /// What the handle is for; an agent does not see what waits for a person's review
+    #[arg(long, value_enum, value_name = "ROLE", display_order = 92)]
+    role: Option<Word>,
+    /// Open grains with tags of this group: phi
+    #[arg(long, value_name = "GROUP", display_order = 93)]
+    cleared: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Word {
+    Agent,
+    Reader,
+    Reviewer,
+}
+
+/// The store, or a handle on a part of it.
+pub(crate) enum Door {
+    Owner(Store),
+    Agent(Access),
+}
+
+impl As {
+    /// Returns what the arguments narrow the store to; none if they say nothing.
+    ///
+    /// # Errors
+    /// `ERR_DID`.
+    pub(crate) fn warrant(&self) -> Result<Option<Warrant>, Problem> {
+        let is_owner = self.author.is_none()
+            && self.inside.is_none()
+            && self.role.is_none()
+            && self.cleared.is_empty();
+        if is_owner {
+            return Ok(None);
+        }
+        let mut warrant = Warrant::default().role(match self.role {
+            None | Some(Word::Agent) => Role::Agent,
+            Some(Word::Reader) => Role::Reader,
+            Some(Word::Reviewer) => Role::Reviewer,
+        });
+        if let Some(author) = &self.author {
+            let did: Did = author
+                .parse()
+                .map_err(|error: grainstore::crypto::Error| Problem::of(&error).at("--as"))?;
+            warrant = warrant.author(&did);
+        }
+        if let Some(namespace) = &self.inside {
+            warrant = warrant.inside(namespace);
+        }
+        for group in &self.cleared {
+            warrant = warrant.cleared_for(group);
+        }
+        Ok(Some(warrant))
+    }
+
+    /// Returns the store as far as the arguments open it.
+    ///
+    /// # Errors
+    /// `ERR_DID`.
+    pub(crate) fn door(&self, store: &Store) -> Result<Door, Problem> {
+        Ok(match self.warrant()? {
+            Some(warrant) => Door::Agent(store.access(warrant)),
+            None => Door::Owner(store.clone()),
+        })
+    }
+}
+
+impl Door {
+    pub(crate) fn put_batch(
+        &self,
+        grains: Vec<NewGrain>,
+    ) -> Result<Vec<ContentAddress>, store::Error> {
+        match self {
+            Self::Owner(store) => store.put_batch(grains),
+            Self::Agent(access) => access.put_batch(grains),
+        }
+    }
+
+    pub(crate) fn supersede(
+        &self,
+        old: &ContentAddress,
+        new: NewGrain,
+        justification: Option<&str>,
+    ) -> Result<ContentAddress, store::Error> {
+        match self {
+            Self::Owner(store) => store.supersede(old, new, justification),
+            Self::Agent(access) => access.supersede(old, new, justification),
+        }
+    }
+
+    pub(crate) fn contradict(
+        &self,
+        address: &ContentAddress,
+        justification: Option<&str>,
+    ) -> Result<(), store::Error> {
+        match self {
+            Self::Owner(store) => store.contradict(address, justification),
+            Self::Agent(access) => access.contradict(address, justification),
+        }
+    }
+
+    pub(crate) fn set_verification(
+        &self,
+        address: &ContentAddress,
+        verification: Verification,
+        justification: Option<&str>,
+    ) -> Result<(), store::Error> {
+        match self {
+            Self::Owner(store) => store.set_verification(address, verification, justification),
+            Self::Agent(access) => access.set_verification(address, verification, justification),
+        }
+    }
+
+    pub(crate) fn get(&self, address: &ContentAddress) -> Result<Option<Grain>, store::Error> {
+        match self {
+            Self::Owner(store) => store.get(address),
+            Self::Agent(access) => access.get(address),
+        }
+    }
+
+    pub(crate) fn exists(&self, address: &ContentAddress) -> Result<bool, store::Error> {
+        match self {
+            Self::Owner(store) => store.exists(address),
+            Self::Agent(access) => access.exists(address),
+        }
+    }
+
+    pub(crate) fn status(&self, address: &ContentAddress) -> Result<grain::Status, store::Error> {
+        match self {
+            Self::Owner(store) => store.status(address),
+            Self::Agent(access) => access.status(address),
+        }
+    }
+
+    pub(crate) fn history(&self, address: &ContentAddress) -> Result<Vec<Version>, store::Error> {
+        match self {
+            Self::Owner(store) => store.history(address),
+            Self::Agent(access) => access.history(address),
+        }
+    }
+
+    pub(crate) fn list(&self, after: Option<u64>, limit: usize) -> Result<Page, store::Error> {
+        match self {
+            Self::Owner(store) => store.list(after, limit),
+            Self::Agent(access) => access.list(after, limit),
+        }
+    }
+
+    pub(crate) fn query(
+        &self,
+        filter: &Filter,
+        limit: usize,
+        after: Option<Cursor>,
+    ) -> Result<Envelope, query::Error> {
+        match self {
+            Self::Owner(store) => store.query(filter, limit, after),
+            Self::Agent(access) => access.query(filter, limit, after),
+        }
+    }
+
+    pub(crate) fn search(
+        &self,
+        text: &str,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Envelope, query::Error> {
+        match self {
+            Self::Owner(store) => store.search(text, filter, limit),
+            Self::Agent(access) => access.search(text, filter, limit),
+        }
+    }
+}

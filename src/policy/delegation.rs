@@ -1,0 +1,215 @@
+use std::collections::BTreeSet;
+
+use crate::codec::Value;
+use crate::grain::{Grain, Time, Type};
+
+use super::Rule;
+use super::warrant::is_inside;
+
+/// What one author lets another do in its place (OMS 6.11, 28.7).
+///
+/// ```
+/// use grainstore::grain::{Draft, Time};
+/// use grainstore::policy::Delegation;
+///
+/// let goal = Draft::goal("answer the customer")
+///     .set("subject", "did:web:a.example")
+///     .set("relation", "mg:delegates_to")
+///     .set("object", "did:web:b.example")
+///     .created_at(Time::from_ms(1))
+///     .finish(Default::default())?;
+/// let delegation = Delegation::of(&goal).expect("it is one");
+/// assert_eq!(delegation.to(), "did:web:b.example");
+/// # Ok::<(), grainstore::grain::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delegation {
+    from: String,
+    to: String,
+    is_active: bool,
+    namespaces: Option<Vec<String>>,
+    types: Option<Vec<u8>>,
+    tools: Vec<String>,
+    depth: Option<i64>,
+    expires: Option<Time>,
+}
+
+/// What a delegated author wants to do, as far as delegations speak of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Deed<'a> {
+    /// Where.
+    pub namespace: Option<&'a str>,
+    /// The type byte of the grain that it creates; none of a change to one that is there.
+    pub creates: Option<u8>,
+    /// The tool that the grain says was invoked.
+    pub tool: Option<&'a str>,
+    /// Whether it hands the authority on.
+    pub delegates: bool,
+}
+
+/// A delegation as the store has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// What it says.
+    pub delegation: Delegation,
+    /// Whether it is in force: current, not disputed, not from a file that nobody vouched for.
+    pub in_force: bool,
+}
+
+impl Delegation {
+    /// The relation that makes a Goal or a Belief a delegation.
+    pub const RELATION: &str = "mg:delegates_to";
+
+    /// Returns the delegation that a grain declares.
+    ///
+    /// One that somebody else than its delegator wrote is none, and neither is one to oneself:
+    /// nobody gives away or takes away what is another's.
+    pub fn of(grain: &Grain) -> Option<Self> {
+        let is_delegation = matches!(grain.type_(), Type::Goal | Type::Belief)
+            && grain.text("relation") == Some(Self::RELATION);
+        let (from, to) = (grain.text("subject")?, grain.text("object")?);
+        let is_own = grain.text("author_did").is_none_or(|author| author == from);
+        if !is_delegation || !is_own || from == to {
+            return None;
+        }
+        let texts = |name: &str| {
+            let texts = grain.field(name)?.texts();
+            Some(texts.map(str::to_owned).collect())
+        };
+        let number = |name: &str| grain.field(name).map(|value| value.as_i64().unwrap_or(0));
+        Some(Self {
+            from: from.to_owned(),
+            to: to.to_owned(),
+            is_active: grain
+                .text("goal_state")
+                .is_none_or(|state| state == "active"),
+            namespaces: texts("authorized_namespaces"),
+            types: grain.field("authorized_types").map(bytes),
+            tools: texts("authorized_tools").unwrap_or_default(),
+            depth: number("delegation_depth"),
+            expires: number("delegation_expiry").map(Time::from_ms),
+        })
+    }
+
+    /// Returns who delegates.
+    pub fn from(&self) -> &str {
+        &self.from
+    }
+
+    /// Returns the delegatee.
+    pub fn to(&self) -> &str {
+        &self.to
+    }
+
+    /// Returns the namespaces it opens, those inside them included; none if it opens all.
+    pub fn namespaces(&self) -> Option<&[String]> {
+        let named = self.namespaces.as_deref()?;
+        (!named.iter().any(|name| name == "*")).then_some(named)
+    }
+
+    /// Judges whether it covers a deed that was handed on `below` times since.
+    fn covers(&self, deed: &Deed<'_>, now: Time, below: usize) -> Result<(), Rule> {
+        if !self.is_active {
+            return Err(Rule::Delegation);
+        }
+        if self.expires.is_some_and(|end| now >= end) {
+            return Err(Rule::DelegationExpired);
+        }
+        let namespace = deed.namespace.unwrap_or_default();
+        let is_open = self
+            .namespaces()
+            .is_none_or(|named| named.iter().any(|outer| is_inside(namespace, outer)));
+        let creates = |byte: u8| {
+            self.types
+                .as_ref()
+                .is_none_or(|types| types.contains(&byte))
+        };
+        let uses = |tool: &str| self.tools.is_empty() || self.tools.iter().any(|own| own == tool);
+        if !is_open || !deed.creates.is_none_or(creates) || !deed.tool.is_none_or(uses) {
+            return Err(Rule::DelegationScope);
+        }
+        let handed_on = i64::try_from(below).unwrap_or(i64::MAX);
+        if self.depth.is_some_and(|most| handed_on > most) {
+            return Err(Rule::DelegationDepth);
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Deed<'a> {
+    /// Returns what putting a grain is.
+    pub fn put(grain: &'a Grain) -> Self {
+        Self {
+            namespace: grain.text("namespace"),
+            creates: Some(grain.type_().byte()),
+            tool: grain.text("tool_name"),
+            delegates: Delegation::of(grain).is_some(),
+        }
+    }
+
+    /// Returns what reading a grain is, or changing what is said about it.
+    pub fn touch(grain: &'a Grain) -> Self {
+        Self {
+            namespace: grain.text("namespace"),
+            ..Self::default()
+        }
+    }
+}
+
+/// Judges whether an author may do something (OMS 6.11). An author to whom nobody delegates acts on
+/// its own authority; another needs a delegation in force that covers the deed, given by somebody
+/// who may do as much and hand it on.
+///
+/// `held` returns the delegations to an author, those that are no longer in force too: whose
+/// delegation has ended does not become free by it.
+///
+/// # Errors
+/// What `held` says.
+pub fn authority<E>(
+    author: &str,
+    deed: &Deed<'_>,
+    now: Time,
+    held: &mut dyn FnMut(&str) -> Result<Vec<Held>, E>,
+) -> Result<Result<(), Rule>, E> {
+    let mut miss = None;
+    let mut seen = BTreeSet::new();
+    let mut pending = vec![(author.to_owned(), usize::from(deed.delegates))];
+    while let Some((who, below)) = pending.pop() {
+        // A circle of delegations grows in depth and never meets anybody with authority.
+        if below > CHAIN_MAX || !seen.insert((who.clone(), below)) {
+            continue;
+        }
+        let delegations = held(&who)?;
+        if delegations.is_empty() {
+            return Ok(Ok(()));
+        }
+        for Held {
+            delegation,
+            in_force,
+        } in delegations
+        {
+            let covers = match in_force {
+                true => delegation.covers(deed, now, below),
+                false => Err(Rule::Delegation),
+            };
+            match covers {
+                Ok(()) => pending.push((delegation.from, below + 1)),
+                // Of several that miss, the one that came closest says more.
+                Err(rule) if miss.is_none_or(|miss| miss == Rule::Delegation) => miss = Some(rule),
+                Err(_) => {}
+            }
+        }
+    }
+    Ok(Err(miss.unwrap_or(Rule::Delegation)))
+}
+
+/// Returns the type bytes of an array; one that is not understood opens nothing.
+fn bytes(value: &Value) -> Vec<u8> {
+    let items = value.as_array().unwrap_or_default().iter();
+    items
+        .filter_map(|item| u8::try_from(item.as_i64()?).ok())
+        .collect()
+}
+
+/// Removes of a chain of delegations that are followed: a longer one is nobody's intent.
+const CHAIN_MAX: usize = 16;

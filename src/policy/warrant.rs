@@ -1,0 +1,212 @@
+use std::collections::BTreeSet;
+
+use crate::codec::nfc;
+use crate::crypto::Did;
+use crate::grain::{Draft, Grain};
+
+use super::{Delegation, Rule};
+
+/// What somebody who holds a handle on a store may see and do there: as whom, where, in which
+/// role. It can be narrowed and never widened.
+///
+/// ```
+/// use grainstore::grain::{Draft, Time};
+/// use grainstore::policy::{Rule, Warrant};
+///
+/// let warrant = Warrant::default().inside("acme:chatbot");
+/// let grain = |namespace: &str| {
+///     let draft = Draft::event("hello").namespace(namespace).created_at(Time::from_ms(1));
+///     draft.finish(Default::default())
+/// };
+/// assert!(warrant.sees(&grain("acme:chatbot:agent-7")?));
+/// assert!(!warrant.sees(&grain("acme:chatbots")?));
+/// assert_eq!(warrant.admits(&grain("acme")?), Err(Rule::Namespace));
+/// # Ok::<(), grainstore::grain::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Warrant {
+    author: Option<Did>,
+    reach: Reach,
+    role: Role,
+    clearance: BTreeSet<String>,
+}
+
+/// Where a warrant reaches.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+enum Reach {
+    #[default]
+    Everywhere,
+    Inside(String),
+    /// A namespace inside another one and in a third: none.
+    Nowhere,
+}
+
+/// What somebody does with a store.
+///
+/// ```
+/// use grainstore::policy::Role;
+///
+/// assert_eq!(Role::default(), Role::Agent);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Role {
+    /// A program that acts on what it reads: what waits for a person's review is kept from it
+    /// (OMS 6.1).
+    #[default]
+    Agent,
+    /// The same, and it writes nothing.
+    Reader,
+    /// A person: sees also what waits for review.
+    Reviewer,
+}
+
+impl Warrant {
+    /// Narrows it to an author: what is written is written as this one.
+    #[must_use]
+    pub fn author(mut self, did: &Did) -> Self {
+        // Whoever already acts as another acts as nobody.
+        if self.author.as_ref().is_some_and(|own| own != did) {
+            self.reach = Reach::Nowhere;
+        }
+        self.author = Some(did.clone());
+        self
+    }
+
+    /// Narrows it to a namespace and those inside it (OMS 28.2).
+    #[must_use]
+    pub fn inside(mut self, namespace: &str) -> Self {
+        let namespace = nfc(namespace).into_owned();
+        self.reach = match self.reach {
+            Reach::Everywhere if !namespace.is_empty() => Reach::Inside(namespace),
+            Reach::Inside(own) if is_inside(&namespace, &own) => Reach::Inside(namespace),
+            Reach::Inside(own) if is_inside(&own, &namespace) => Reach::Inside(own),
+            _ => Reach::Nowhere,
+        };
+        self
+    }
+
+    /// Sets the role.
+    #[must_use]
+    pub const fn role(mut self, role: Role) -> Self {
+        self.role = role;
+        self
+    }
+
+    /// Lets it see and write grains with tags of a guarded group, as `phi` of `phi:mrn` (OMS 27.4).
+    #[must_use]
+    pub fn cleared_for(mut self, group: impl Into<String>) -> Self {
+        self.clearance.insert(group.into());
+        self
+    }
+
+    /// Returns as whom it writes.
+    pub const fn acts_as(&self) -> Option<&Did> {
+        self.author.as_ref()
+    }
+
+    /// Returns the namespace it is confined to; of one that reaches nowhere, the empty text.
+    pub fn namespace(&self) -> Option<&str> {
+        match &self.reach {
+            Reach::Everywhere => None,
+            Reach::Inside(namespace) => Some(namespace),
+            Reach::Nowhere => Some(""),
+        }
+    }
+
+    /// Returns whether it is a person's.
+    pub fn reviews(&self) -> bool {
+        self.role == Role::Reviewer
+    }
+
+    /// Returns the guarded groups of tags that it does not open.
+    pub fn closed_groups(&self) -> impl Iterator<Item = &'static str> {
+        let closed = |group: &&str| !self.clearance.contains(*group);
+        GUARDED.iter().copied().filter(closed)
+    }
+
+    /// Writes into a draft what it leaves open: the author and the namespace.
+    #[must_use]
+    pub fn fill(&self, mut draft: Draft) -> Draft {
+        if let Some(did) = &self.author
+            && !draft.fields().contains("author_did")
+        {
+            draft = draft.author(did.as_str());
+        }
+        match &self.reach {
+            Reach::Inside(namespace) if !draft.fields().contains("namespace") => {
+                draft.namespace(namespace.as_str())
+            }
+            _ => draft,
+        }
+    }
+
+    /// Returns whether it lets a grain be seen. The whole namespace is compared: two bytes of its
+    /// hash, as the header has them, say nothing (OMS 3.1.1).
+    pub fn sees(&self, grain: &Grain) -> bool {
+        self.reaches(grain.text("namespace")) && self.opens(grain)
+    }
+
+    /// Judges whether a grain may be written under it.
+    ///
+    /// # Errors
+    /// The rule that forbids it.
+    pub fn admits(&self, grain: &Grain) -> Result<(), Rule> {
+        self.may_write()?;
+        let author = self.author.as_ref().map(Did::as_str);
+        if author.is_some() && grain.text("author_did") != author {
+            return Err(Rule::Author);
+        }
+        // Whoever could delegate what it does not reach would reach it through the delegatee.
+        let gives_more = || {
+            Delegation::of(grain).is_some_and(|delegation| match delegation.namespaces() {
+                None => self.reach != Reach::Everywhere,
+                Some(named) => !named.iter().all(|name| self.reaches(Some(name))),
+            })
+        };
+        if !self.reaches(grain.text("namespace")) || gives_more() {
+            return Err(Rule::Namespace);
+        }
+        match self.opens(grain) {
+            true => Ok(()),
+            false => Err(Rule::Clearance),
+        }
+    }
+
+    /// Judges whether anything may be written under it.
+    ///
+    /// # Errors
+    /// The rule that forbids it.
+    pub fn may_write(&self) -> Result<(), Rule> {
+        match self.role {
+            Role::Reader => Err(Rule::Role),
+            Role::Agent | Role::Reviewer => Ok(()),
+        }
+    }
+
+    fn reaches(&self, namespace: Option<&str>) -> bool {
+        match &self.reach {
+            Reach::Everywhere => true,
+            Reach::Inside(outer) => namespace.is_some_and(|inner| is_inside(inner, outer)),
+            Reach::Nowhere => false,
+        }
+    }
+
+    /// OMS 27.4: any tag of the group counts, not only the eighteen that are listed.
+    fn opens(&self, grain: &Grain) -> bool {
+        let tags = grain.field("structural_tags");
+        let mut tags = tags
+            .into_iter()
+            .flat_map(crate::codec::Value::texts)
+            .filter_map(|tag| tag.split_once(':'));
+        !tags.any(|(group, _)| GUARDED.contains(&group) && !self.clearance.contains(group))
+    }
+}
+
+/// Returns whether a namespace is another one or lies inside it: whole `:` parts (OMS 28.2).
+pub(super) fn is_inside(inner: &str, outer: &str) -> bool {
+    let rest = inner.strip_prefix(outer);
+    !outer.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+}
+
+/// The groups of tags that nobody sees without being cleared for them.
+const GUARDED: &[&str] = &["pci", "phi"];

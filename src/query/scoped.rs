@@ -1,0 +1,85 @@
+use crate::store::Access;
+
+use super::{Cursor, Envelope, Error, Filter, Found};
+
+impl Access {
+    /// Returns up to `limit` grains that pass a filter and that it sees, in the order in which they
+    /// were stored. What waits for a person's review is left out (OMS 6.1), but not of a reviewer's.
+    ///
+    /// Counted is what is shown: while there is more, the total is a lower bound.
+    ///
+    /// # Errors
+    /// As [`Store::query`](crate::Store::query).
+    pub fn query(
+        &self,
+        filter: &Filter,
+        limit: usize,
+        after: Option<Cursor>,
+    ) -> Result<Envelope, Error> {
+        let mut shown = Envelope {
+            next_cursor: after,
+            ..Envelope::default()
+        };
+        let Some(filter) = self.narrow(filter) else {
+            return Ok(Envelope::default());
+        };
+        while shown.results.len() < limit {
+            let missing = limit - shown.results.len();
+            let page = self.store().query(&filter, missing, shown.next_cursor)?;
+            self.show(page.results, &mut shown)?;
+            shown.next_cursor = page.next_cursor;
+            if shown.next_cursor.is_none() {
+                break;
+            }
+        }
+        shown.total_is_lower_bound = shown.next_cursor.is_some();
+        Ok(shown)
+    }
+
+    /// Returns the `limit` grains whose words fit `text` best, of those that pass a filter and that
+    /// it sees; see [`Store::search`](crate::Store::search) for the words and
+    /// [`Access::query`] for what is left out and counted.
+    ///
+    /// # Errors
+    /// As [`Store::search`](crate::Store::search).
+    pub fn search(&self, text: &str, filter: &Filter, limit: usize) -> Result<Envelope, Error> {
+        let Some(filter) = self.narrow(filter) else {
+            return Ok(Envelope::default());
+        };
+        let mut asked = limit;
+        loop {
+            let page = self.store().search(text, &filter, asked)?;
+            let is_all = page.results.len() < asked;
+            let mut shown = Envelope::default();
+            self.show(page.results, &mut shown)?;
+            if is_all || shown.results.len() >= limit {
+                shown.total_is_lower_bound = !is_all;
+                shown.results.truncate(limit);
+                return Ok(shown);
+            }
+            // Ranked first, seen second: what is hidden must not take the place of what is not.
+            asked = asked.saturating_mul(2);
+        }
+    }
+
+    /// Returns the filter within the handle's namespace; none if it reaches nowhere.
+    fn narrow(&self, filter: &Filter) -> Option<Filter> {
+        match self.warrant().namespace() {
+            None => Some(filter.clone()),
+            Some("") => None,
+            Some(namespace) => filter.clone().within(namespace),
+        }
+    }
+
+    fn show(&self, results: Vec<Found>, shown: &mut Envelope) -> Result<(), Error> {
+        let snapshot = self.store().snapshot();
+        for found in results {
+            // The index holds hashes of namespaces; the grain has the whole one (OMS 3.1.1).
+            if self.sees(&snapshot, &found.grain)? && self.may_rely_on(&found.grain)? {
+                shown.results.push(found);
+                shown.total += 1;
+            }
+        }
+        Ok(())
+    }
+}
