@@ -156,7 +156,7 @@ impl Store {
         let snapshot = self.snapshot();
         let rows = self.rows(&snapshot, filter)?;
         let mut entries = Vec::new();
-        for row in rows {
+        for row in rows.iter() {
             let version = self.version_at(&snapshot, row)?;
             entries.push((version.grain, version.status));
         }
@@ -177,8 +177,8 @@ impl Store {
                 .collect()
         } else {
             let snapshot = self.snapshot();
-            let rows = self.rows(&snapshot, filter)?.into_iter();
-            let chosen = rows.map(|row| {
+            let rows = self.rows(&snapshot, filter)?;
+            let chosen = rows.iter().map(|row| {
                 let version = self.version_at(&snapshot, row)?;
                 Ok::<_, Error>(Chosen::of(&version.grain, version.status))
             });

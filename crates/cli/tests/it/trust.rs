@@ -52,6 +52,9 @@ fn what_goes_in_signed_comes_out_signed_with_whom_to_believe() {
     assert_eq!(found(), verified);
     let asked = home.run(&["--json", "query", "--subject", "user"]).json();
     assert_eq!(asked["results"][0]["signature"], verified);
+    let verified_only = ["query", "--trust", "verified"];
+    assert_eq!(home.run(&verified_only).code, 0);
+    assert_eq!(home.run(&["search", "tea", "--trust", "verified"]).code, 0);
     let history = home.run(&["--json", "history", address]).json();
     assert_eq!(history["versions"][0]["signature"], verified);
     let listed = home.run(&["--json", "trust", "list"]).json();
@@ -83,6 +86,7 @@ fn what_goes_in_signed_comes_out_signed_with_whom_to_believe() {
         1
     );
     assert_eq!(found(), unknown);
+    assert_eq!(home.run(&verified_only).code, 1);
     assert_eq!(home.run(&["check", "--deep"]).code, 0);
 }
 
