@@ -8,6 +8,7 @@ mod mode;
 mod protection;
 mod rule;
 mod decide;
+mod consent;
 mod goal;
 mod retention;
 mod supersession;
@@ -15,8 +16,10 @@ mod trust;
 mod warrant;
 mod delegation;
 
+pub use consent::{Consented, holds};
 pub use decide::{Actor, Facts, Moment, Operation, Verdict, decide};
 pub use delegation::{Deed, Delegation, Held, authority};
+pub use goal::starts_early;
 pub use identity::{check_ownership, is_ownership};
 pub use mode::Mode;
 pub use protection::{Protection, Scope};

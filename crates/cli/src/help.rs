@@ -54,6 +54,10 @@ const GROUPS: &[(&str, &[&str])] = &[
         &["query", "search", "import", "export", "conflicts"],
     ),
     (
+        "Protection",
+        &["hold", "consent", "policy", "trust", "agent"],
+    ),
+    (
         "Care",
         &[
             "stats",
@@ -61,8 +65,6 @@ const GROUPS: &[(&str, &[&str])] = &[
             "compact",
             "backup",
             "restore",
-            "trust",
-            "agent",
             "checkpoint",
         ],
     ),
