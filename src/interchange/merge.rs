@@ -129,8 +129,8 @@ mod tests {
             "1970-01-01T00:00:00.5+00:00",
             "1970-01-01T03:00:01+03:00",
         ];
-        for pair in ordered.windows(2) {
-            assert!(at(pair[0]) < at(pair[1]), "{pair:?}");
+        for (before, after) in ordered.iter().zip(ordered.iter().skip(1)) {
+            assert!(at(before) < at(after), "{before} {after}");
         }
         assert_eq!(
             at("1970-01-01T00:00:00.500Z"),

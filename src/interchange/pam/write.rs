@@ -48,49 +48,26 @@ impl Document {
             names: names(&known),
             memories: Vec::new(),
         };
-        let mut envelopes = Vec::new();
-        let mut relations = Vec::new();
-        let mut index = Vec::new();
-        let mut messages: HashMap<&str, Vec<Value>> = HashMap::new();
         let superfluous = superfluous(&known);
+        let mut sorted = Sorted::default();
         for one in known {
-            let Known {
-                grain,
-                status,
-                record,
-            } = one;
-            if let Some(why) = superfluous.get(&grain.address()) {
+            if let Some(why) = superfluous.get(&one.grain.address()) {
                 writer.loss.count(why);
                 continue;
             }
             if let Scope::Since(since) = options.scope
-                && !is_changed_since(grain, record.as_ref(), status, since)
+                && !is_changed_since(one.grain, one.record.as_ref(), one.status, since)
             {
                 continue;
             }
-            match (record, grain.type_()) {
-                (Some(Value::Map(map)), Type::State) if map.contains("schema") => {
-                    envelopes.push(map);
-                }
-                (Some(Value::Map(map)), Type::State) => index.push((grain, map)),
-                (Some(record), Type::Event) => {
-                    let session = grain.text("session_id").unwrap_or_default();
-                    messages.entry(session).or_default().push(record);
-                }
-                (Some(Value::Map(map)), _) if is_relation(grain) => relations.push(map),
-                (Some(Value::Map(mut map)), _) => {
-                    narrow(&mut map, &mut writer.loss);
-                    write_status(&mut map, status, &writer.names);
-                    writer.drop_embedding(&mut map);
-                    writer.memories.push(map);
-                }
-                _ => {
-                    let mut map = memory(grain, status);
-                    write_status(&mut map, status, &writer.names);
-                    writer.memories.push(map);
-                }
-            }
+            sorted.add(one, &mut writer);
         }
+        let Sorted {
+            envelopes,
+            mut relations,
+            index,
+            mut messages,
+        } = sorted;
         writer.drop_dangling(&mut relations);
         let mut conversations = BTreeMap::new();
         let mut entries_of_index = Vec::new();
@@ -111,7 +88,7 @@ impl Document {
         };
         let records = writer.finish(&mut store, relations, entries_of_index);
         if let Some(key) = &options.sign {
-            signature::sign(&mut store, key.key(), options.now_for(entries))?;
+            signature::sign(&mut store, key.key(), now)?;
         }
         Ok(Self {
             store: Value::Map(store),
@@ -121,6 +98,48 @@ impl Document {
                 loss: writer.loss,
             },
         })
+    }
+}
+
+/// The records of a store by what they are; memories are written at once.
+#[derive(Default)]
+struct Sorted<'a> {
+    envelopes: Vec<Map>,
+    relations: Vec<Map>,
+    index: Vec<(&'a Grain, Map)>,
+    /// Messages by the session they are of.
+    messages: HashMap<&'a str, Vec<Value>>,
+}
+
+impl<'a> Sorted<'a> {
+    fn add(&mut self, one: Known<'a>, writer: &mut Writer) {
+        let Known {
+            grain,
+            status,
+            record,
+        } = one;
+        match (record, grain.type_()) {
+            (Some(Value::Map(map)), Type::State) if map.contains("schema") => {
+                self.envelopes.push(map);
+            }
+            (Some(Value::Map(map)), Type::State) => self.index.push((grain, map)),
+            (Some(record), Type::Event) => {
+                let session = grain.text("session_id").unwrap_or_default();
+                self.messages.entry(session).or_default().push(record);
+            }
+            (Some(Value::Map(map)), _) if is_relation(grain) => self.relations.push(map),
+            (Some(Value::Map(mut map)), _) => {
+                narrow(&mut map, &mut writer.loss);
+                write_status(&mut map, status, &writer.names);
+                writer.drop_embedding(&mut map);
+                writer.memories.push(map);
+            }
+            _ => {
+                let mut map = memory(grain, status);
+                write_status(&mut map, status, &writer.names);
+                writer.memories.push(map);
+            }
+        }
     }
 }
 

@@ -221,7 +221,7 @@ impl<'a> Importer<'a> {
                 let message = format!("stored beside {by}, which replaced {parent} here");
                 self.summary.findings.push((record.place.clone(), message));
             }
-            self.store(&record, record.grain.clone())?;
+            self.store(&record, &record.grain)?;
             self.summary.inserted += 1;
         }
         self.name(address, record.foreign_id)?;
@@ -287,7 +287,7 @@ impl<'a> Importer<'a> {
             });
             return Ok(old);
         }
-        self.store(&record, grain)?;
+        self.store(&record, &grain)?;
         if record.exportable == Some(false) {
             // What it said before must not leave the store in its place.
             self.frame
@@ -316,7 +316,7 @@ impl<'a> Importer<'a> {
     ) -> Result<ContentAddress, Error> {
         let address = record.grain.address();
         if !self.is_here(&address)? {
-            self.store(&record, record.grain.clone())?;
+            self.store(&record, &record.grain)?;
         }
         for of in [existing, address] {
             self.frame.record(Kind::Flag, encode_conflict(&of, true)?);
@@ -336,14 +336,14 @@ impl<'a> Importer<'a> {
     }
 
     /// Adds a grain to the frame, with what the file says about it.
-    fn store(&mut self, record: &Record, grain: Grain) -> Result<(), Error> {
+    fn store(&mut self, record: &Record, grain: &Grain) -> Result<(), Error> {
         let address = grain.address();
         self.pending.insert(address, self.frame.items.len());
-        let delegates_to = Delegation::of(&grain).map(|one| one.to().to_owned());
+        let delegates_to = Delegation::of(grain).map(|one| one.to().to_owned());
         let snapshot = self.inner.index.snapshot();
         self.frame.grain(grain.clone())?;
         self.inner
-            .record_consequences(&snapshot, &mut self.frame, &grain, None)?;
+            .record_consequences(&snapshot, &mut self.frame, grain, None)?;
         let mut change = record.status;
         if let Some(by) = change.superseded_by {
             if self.inner.was_deleted(&by)? {
