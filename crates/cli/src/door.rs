@@ -3,6 +3,7 @@ use grainstore::crypto::Did;
 use grainstore::grain::{self, Verification};
 use grainstore::policy::{Role, Warrant};
 use grainstore::query::{self, Cursor, Sort};
+use grainstore::store::Grounds;
 use grainstore::store::{self, NewGrain, Page, Version};
 use grainstore::{Access, ContentAddress, Envelope, Filter, Grain, Store};
 
@@ -110,11 +111,11 @@ impl Door {
     pub(crate) fn contradict(
         &self,
         address: &ContentAddress,
-        justification: Option<&str>,
+        grounds: Grounds<'_>,
     ) -> Result<(), store::Error> {
         match self {
-            Self::Owner(store) => store.contradict(address, justification),
-            Self::Agent(access) => access.contradict(address, justification),
+            Self::Owner(store) => store.contradict(address, grounds),
+            Self::Agent(access) => access.contradict(address, grounds),
         }
     }
 
@@ -122,11 +123,11 @@ impl Door {
         &self,
         address: &ContentAddress,
         verification: Verification,
-        justification: Option<&str>,
+        grounds: Grounds<'_>,
     ) -> Result<(), store::Error> {
         match self {
-            Self::Owner(store) => store.set_verification(address, verification, justification),
-            Self::Agent(access) => access.set_verification(address, verification, justification),
+            Self::Owner(store) => store.set_verification(address, verification, grounds),
+            Self::Agent(access) => access.set_verification(address, verification, grounds),
         }
     }
 
