@@ -32,6 +32,7 @@ enum Word {
     Agent,
     Reader,
     Reviewer,
+    Job,
 }
 
 /// The store, or a handle on a part of it.
@@ -57,6 +58,7 @@ impl As {
             None | Some(Word::Agent) => Role::Agent,
             Some(Word::Reader) => Role::Reader,
             Some(Word::Reviewer) => Role::Reviewer,
+            Some(Word::Job) => Role::Job,
         });
         if let Some(author) = &self.author {
             let did: Did = author
