@@ -9,6 +9,7 @@ mod cursor;
 mod envelope;
 mod export;
 mod filter;
+mod near;
 mod plan;
 mod scoped;
 mod search;

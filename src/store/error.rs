@@ -106,6 +106,12 @@ pub enum Error {
         /// What is wrong with it.
         reason: &'static str,
     },
+    /// A vector that cannot be one of its model.
+    #[error("not an embedding of the model: {reason}")]
+    Embedding {
+        /// Why.
+        reason: &'static str,
+    },
     /// There is no store at the path.
     #[error("{path} is not a grainstore: {reason}")]
     NotAStore {
@@ -183,6 +189,7 @@ impl Error {
             } => "ERR_REVIEW_REQUIRED",
             Self::Refused { .. } => "ERR_ACCESS_DENIED",
             Self::Erased { .. } => "ERR_ERASED",
+            Self::Embedding { .. } => "ERR_EMBEDDING",
             Self::Untrusted { .. } => "ERR_UNTRUSTED",
             Self::Trust { .. } => "ERR_TRUST",
             Self::NotAStore { .. } => "ERR_NOT_A_STORE",

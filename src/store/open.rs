@@ -12,6 +12,7 @@ use crate::text::{self, Text};
 
 use super::caller::Actors;
 use super::commit::{Queue, Writer};
+use super::embedding::Vectors;
 use super::manifest::{self, Manifest};
 use super::{Create, Error, Options, entry, repair, text_view};
 
@@ -45,6 +46,7 @@ pub(super) struct Inner {
     /// Free to whoever's turn it is: nobody waits here.
     pub(super) writer: Mutex<Writer>,
     pub(super) turns: Queue,
+    pub(super) vectors: Vectors,
     /// Whether anything was ever deleted, so that puts need to ask whether it was this.
     pub(super) has_tombstones: AtomicBool,
     /// Whether anything was ever delegated, so that puts need to ask whether their authors may.
@@ -183,6 +185,7 @@ impl Store {
             text,
             writer: Mutex::new(Writer::new()),
             turns: Queue::default(),
+            vectors: Vectors::default(),
             has_tombstones: AtomicBool::new(false),
             has_delegations: AtomicBool::new(false),
             actors: Actors::default(),

@@ -6,9 +6,9 @@ use clap::{FromArgMatches, Parser, Subcommand};
 use serde_json::json;
 
 use crate::commands::{
-    Backup, Check, Compact, Completions, Conflicts, Contradict, Delete, Demo, DidTool, Exists,
-    Export, Get, GrainTool, History, Import, Init, List, Put, Query, Restore, Search, Stats,
-    Status, Supersede, TrustTool, Validate,
+    Backup, Check, Compact, Completions, Conflicts, Contradict, Delete, Demo, DidTool, Embed,
+    Exists, Export, Get, GrainTool, History, Import, Init, List, Put, Query, Restore, Search,
+    Similar, Stats, Status, Supersede, TrustTool, Validate,
 };
 use crate::exit::Exit;
 use crate::help;
@@ -54,6 +54,8 @@ enum Command {
     History(History),
     Query(Query),
     Search(Search),
+    Embed(Embed),
+    Similar(Similar),
     Import(Import),
     Export(Export),
     Conflicts(Conflicts),
@@ -119,6 +121,8 @@ impl Command {
             Self::History(command) => command.run(session),
             Self::Query(command) => command.run(session),
             Self::Search(command) => command.run(session),
+            Self::Embed(command) => command.run(session),
+            Self::Similar(command) => command.run(session),
             Self::Import(command) => command.run(session),
             Self::Export(command) => command.run(session),
             Self::Conflicts(command) => command.run(session),
