@@ -3,10 +3,12 @@
 //! The store gathers the facts, asks, and applies the verdict; nothing else decides. Signatures are
 //! verified before: a signer who stands in the facts has signed this operation on this grain.
 
+mod identity;
 mod mode;
 mod protection;
 mod rule;
 mod decide;
+mod consent;
 mod goal;
 mod retention;
 mod supersession;
@@ -14,8 +16,11 @@ mod trust;
 mod warrant;
 mod delegation;
 
+pub use consent::{Consented, holds};
 pub use decide::{Actor, Facts, Moment, Operation, Verdict, decide};
 pub use delegation::{Deed, Delegation, Held, authority};
+pub use goal::starts_early;
+pub use identity::{check_ownership, is_ownership};
 pub use mode::Mode;
 pub use protection::{Protection, Scope};
 pub use retention::retained_until;

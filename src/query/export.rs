@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Status, Time};
+use crate::index::{RowSet, Snapshot};
 use crate::interchange::{
     Entry, Error as FileError, Format, Loss, Place, WriteOptions, Written, aimem, jsonl, mg, omi,
     pam,
@@ -154,13 +155,25 @@ impl Store {
     /// Fetches what a filter shows and may leave the store, in the order in which it was stored.
     fn entries(&self, filter: &Filter, loss: &mut Loss) -> Result<Vec<Entry>, Error> {
         let snapshot = self.snapshot();
-        let rows = self.rows(&snapshot, filter)?;
+        let rows = self.rows_to_leave(&snapshot, filter, loss)?;
         let mut entries = Vec::new();
         for row in rows.iter() {
             let version = self.version_at(&snapshot, row)?;
             entries.push((version.grain, version.status));
         }
         Ok(Withheld::of(self, &snapshot)?.take_from(entries, loss))
+    }
+
+    /// Returns the rows that a filter shows; what a missing consent keeps back is told.
+    fn rows_to_leave(
+        &self,
+        snapshot: &Snapshot,
+        filter: &Filter,
+        loss: &mut Loss,
+    ) -> Result<RowSet, Error> {
+        let (rows, kept_back) = self.rows_told(snapshot, filter)?;
+        (0..kept_back).for_each(|_| loss.count("consent withdrawn or missing"));
+        Ok(rows)
     }
 
     /// Lists what a filter shows in the order of files: everything, unless it is for others.
@@ -177,7 +190,7 @@ impl Store {
                 .collect()
         } else {
             let snapshot = self.snapshot();
-            let rows = self.rows(&snapshot, filter)?;
+            let rows = self.rows_to_leave(&snapshot, filter, loss)?;
             let chosen = rows.iter().map(|row| {
                 let version = self.version_at(&snapshot, row)?;
                 Ok::<_, Error>(Chosen::of(&version.grain, version.status))

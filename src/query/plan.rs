@@ -107,6 +107,16 @@ impl Store {
     pub(super) fn rows(&self, snapshot: &Snapshot, filter: &Filter) -> Result<RowSet, Error> {
         Ok(Plan::of(self, snapshot, filter)?.rows)
     }
+
+    /// Returns the rows of the grains that pass, and how many more a missing consent keeps back.
+    pub(super) fn rows_told(
+        &self,
+        snapshot: &Snapshot,
+        filter: &Filter,
+    ) -> Result<(RowSet, u64), Error> {
+        let plan = Plan::of(self, snapshot, filter)?;
+        Ok((plan.rows, plan.kept_back))
+    }
 }
 
 /// An answer in the making.
@@ -114,6 +124,8 @@ impl Store {
 struct Plan {
     rows: RowSet,
     explanation: Explanation,
+    /// Grains that a missing consent keeps back.
+    kept_back: u64,
 }
 
 impl Plan {
@@ -128,11 +140,13 @@ impl Plan {
         }
         asked.sort_by_key(|(_, part)| (part.excludes, part.estimate.rows));
         let mut asked = asked.into_iter().peekable();
+        let mut by_grain = Vec::new();
         match asked.next_if(|(_, part)| !part.excludes) {
             Some((condition, part)) => {
                 let estimate = Some(part.estimate.rows);
                 plan.rows = part.rows()?;
                 plan.step(condition, Way::List, estimate);
+                by_grain.extend((!condition.is_indexed()).then_some(condition));
             }
             None => {
                 plan.rows = snapshot.grains();
@@ -140,15 +154,29 @@ impl Plan {
             }
         }
         plan.state(snapshot, filter)?;
-        let mut by_grain = Vec::new();
         for (condition, part) in asked {
             match plan.way(condition, &part) {
                 Way::Grains => by_grain.push(condition),
-                way => plan.narrow(snapshot, condition, part, way)?,
+                way => {
+                    plan.narrow(snapshot, condition, part, way)?;
+                    by_grain.extend((!condition.is_indexed()).then_some(condition));
+                }
             }
         }
         plan.read(store, snapshot, &by_grain)?;
+        plan.keep_back(&*store.unconsented(snapshot)?);
         Ok(plan)
+    }
+
+    /// Leaves out what rests on a consent that does not hold (OMS 8.10).
+    fn keep_back(&mut self, unconsented: &RowSet) {
+        if unconsented.is_empty() {
+            return;
+        }
+        let before = self.rows.len();
+        self.rows.subtract(unconsented);
+        self.kept_back = before - self.rows.len();
+        self.step(&"consented to", Way::Exclusion, None);
     }
 
     /// Decides how to find a condition out.

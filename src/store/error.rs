@@ -74,6 +74,21 @@ pub enum Error {
         /// The rule that spoke.
         rule: Rule,
     },
+    /// Something that takes a decision of somebody's, and nobody is named or gives a reason.
+    #[error("this takes a reason and an authority")]
+    NoMandate,
+    /// No review was opened by this entry.
+    #[error("entry {id} opened no review")]
+    NoReview {
+        /// The entry asked for.
+        id: u64,
+    },
+    /// A consent deadline beyond what OMS 23.2 allows.
+    #[error("{hours} hours are more than the 720 that a withdrawal may take to be carried out")]
+    Deadline {
+        /// The hours asked for.
+        hours: u32,
+    },
     /// Whoever asks may not: the handle or the author's delegation does not go so far.
     #[error("not allowed here: {rule} (OMS {}); it takes {}", rule.section(), rule.wants())]
     Refused {
@@ -111,6 +126,18 @@ pub enum Error {
     Embedding {
         /// Why.
         reason: &'static str,
+    },
+    /// A grain that says who owns an agent, and may not say it so (OMS 12.5.3).
+    #[error("{reason}")]
+    Ownership {
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// A disclosed view, which stands for its original and is not stored (OMS 10.4, ruling S13).
+    #[error("{address} is a view with some fields elided; its original is what is stored")]
+    View {
+        /// The view.
+        address: ContentAddress,
     },
     /// There is no store at the path.
     #[error("{path} is not a grainstore: {reason}")]
@@ -183,13 +210,26 @@ impl Error {
                 rule: Rule::Evidence,
                 ..
             } => "ERR_EVIDENCE_REQUIRED",
+            Self::Denied {
+                rule: Rule::Consent,
+                ..
+            } => "ERR_CONSENT",
+            Self::Denied {
+                rule: Rule::Dependency,
+                ..
+            } => "ERR_DEPENDENCY",
             Self::Denied { .. } | Self::ImpliedSupersession { .. } => "ERR_INVALIDATION_DENIED",
+            Self::NoMandate => "ERR_AUTHORITY",
+            Self::NoReview { .. } => "ERR_REVIEW",
+            Self::Deadline { .. } => "ERR_RANGE",
             Self::Refused {
                 rule: Rule::Unreviewed,
             } => "ERR_REVIEW_REQUIRED",
             Self::Refused { .. } => "ERR_ACCESS_DENIED",
             Self::Erased { .. } => "ERR_ERASED",
             Self::Embedding { .. } => "ERR_EMBEDDING",
+            Self::Ownership { .. } => "ERR_SCHEMA",
+            Self::View { .. } => "ERR_VIEW",
             Self::Untrusted { .. } => "ERR_UNTRUSTED",
             Self::Trust { .. } => "ERR_TRUST",
             Self::NotAStore { .. } => "ERR_NOT_A_STORE",

@@ -80,10 +80,17 @@ impl Inner {
         };
         let mut frame = Frame::by(caller.actor);
         self.permit(&mut writer, &change, &mut frame)?;
-        if self.locate(&snapshot, &address)?.is_none() {
+        if let Some(rule) = self.refuse_terms(&snapshot, &frame, &new)? {
+            let operation = Operation::Supersede.name();
+            self.deny(&mut writer, caller.actor, old, operation, rule)?;
+        }
+        let is_new = self.locate(&snapshot, &address)?.is_none();
+        if is_new {
             self.refuse_deleted(&address, false)?;
-            self.refuse_untrusted(&new)?;
-            frame.grain(new)?;
+            self.refuse_unfit(&new)?;
+            frame.grain(new.clone())?;
+            // The status entry below joins them.
+            self.record_consequences(&snapshot, &mut frame, &new, None)?;
         }
         let status = StatusEntry {
             of: *old,
@@ -93,30 +100,38 @@ impl Inner {
                 ..StatusChange::default()
             },
             justification: justification.map(str::to_owned),
+            is_imported: false,
         };
         frame.record(Kind::Status, status.encode()?);
         self.commit(&mut writer, &frame)?;
+        if is_new {
+            self.inherit(&target.grain, address);
+        }
         Ok(address)
     }
 }
 
 /// OMS 23.1, ruling I5: a superseding grain says what it supersedes.
 fn check_names(new: &Grain, old: &ContentAddress) -> Result<(), Error> {
-    let names = new.derived_from().any(|parent| parent == *old)
-        || (new.type_() == Type::Consent && new.link("prior_consent") == Some(*old));
     // A grain cannot replace itself; it could not name itself either.
-    if names && new.address() != *old {
+    if names(new, old) && new.address() != *old {
         Ok(())
     } else {
         Err(Error::NotDerived { address: *old })
     }
 }
 
+/// Returns whether a grain names another as what it may replace.
+pub(super) fn names(new: &Grain, old: &ContentAddress) -> bool {
+    new.derived_from().any(|parent| parent == *old)
+        || (new.type_() == Type::Consent && new.link("prior_consent") == Some(*old))
+}
+
 impl Inner {
     /// Returns whose signatures in `supersession_auth` agree that `new` replaces `old` in this very
     /// store (ruling I10); those that do not verify count for nothing. Unless the caller brought a
     /// resolver, only a did:key can be checked.
-    fn signers(&self, new: &Grain, old: &ContentAddress) -> Result<Signers, Error> {
+    pub(super) fn signers(&self, new: &Grain, old: &ContentAddress) -> Result<Signers, Error> {
         if new.field("supersession_auth").is_none() {
             return Ok(Signers::default());
         }

@@ -6,9 +6,10 @@ use clap::{FromArgMatches, Parser, Subcommand};
 use serde_json::json;
 
 use crate::commands::{
-    Backup, Check, Compact, Completions, Conflicts, Contradict, Delete, Demo, DidTool, Embed,
-    Exists, Export, Get, GrainTool, History, Import, Init, List, Put, Query, Restore, Search,
-    Similar, Stats, Status, Supersede, TrustTool, Validate,
+    AgentTool, Backup, Check, CheckpointTool, Compact, Completions, Conflicts, ConsentTool,
+    Contradict, Delete, Demo, DidTool, Embed, Exists, Export, Get, GrainTool, History, HoldTool,
+    Import, Init, List, PolicyTool, Put, Query, Restore, Search, Similar, Stats, Status, Supersede,
+    TrustTool, Validate,
 };
 use crate::exit::Exit;
 use crate::help;
@@ -58,10 +59,15 @@ enum Command {
     Similar(Similar),
     Import(Import),
     Export(Export),
+    Consent(ConsentTool),
+    Hold(HoldTool),
+    Policy(PolicyTool),
     Conflicts(Conflicts),
     Grain(GrainTool),
     Did(DidTool),
     Trust(TrustTool),
+    Agent(AgentTool),
+    Checkpoint(CheckpointTool),
     Validate(Validate),
     Stats(Stats),
     Check(Check),
@@ -125,10 +131,15 @@ impl Command {
             Self::Similar(command) => command.run(session),
             Self::Import(command) => command.run(session),
             Self::Export(command) => command.run(session),
+            Self::Consent(command) => command.run(session),
+            Self::Hold(command) => command.run(session),
+            Self::Policy(command) => command.run(session),
             Self::Conflicts(command) => command.run(session),
             Self::Grain(command) => command.run(session),
             Self::Did(command) => command.run(session),
             Self::Trust(command) => command.run(session),
+            Self::Agent(command) => command.run(session),
+            Self::Checkpoint(command) => command.run(session),
             Self::Validate(command) => command.run(session),
             Self::Stats(command) => command.run(session),
             Self::Check(command) => command.run(session),

@@ -62,8 +62,19 @@ const GROUPS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "Protection",
+        &["hold", "consent", "policy", "trust", "agent"],
+    ),
+    (
         "Care",
-        &["stats", "check", "compact", "backup", "restore", "trust"],
+        &[
+            "stats",
+            "check",
+            "compact",
+            "backup",
+            "restore",
+            "checkpoint",
+        ],
     ),
     ("Without a store", &["validate", "grain", "did"]),
 ];

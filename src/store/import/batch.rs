@@ -4,7 +4,7 @@ use crate::codec::ContentAddress;
 use crate::grain::{Grain, Lifecycle, Status, StatusChange, Verification};
 use crate::interchange::{self, ForeignId, Merge, Place, Record, Renamed, judge, settled};
 use crate::ledger::Kind;
-use crate::policy::{Actor, Delegation, Operation};
+use crate::policy::{Actor, Delegation, Operation, Rule};
 use crate::store::commit::{Frame, What, Writer};
 use crate::store::entry::{
     AliasEntry, StatusEntry, encode_conflict, encode_exportable, encode_from_file,
@@ -79,7 +79,7 @@ impl<'a> Importer<'a> {
                 lifecycle: Some(Lifecycle::Superseded),
                 ..StatusChange::default()
             };
-            self.status(address, change)?;
+            self.status(address, change, true)?;
         }
         let inner = self.inner;
         self.flush(&mut inner.lead_alone())?;
@@ -116,19 +116,22 @@ impl<'a> Importer<'a> {
             self.summary.erased.push(place);
             return Ok(());
         }
-        if let Err(Error::Untrusted { reason, .. }) = self.inner.refuse_untrusted(&record.grain)
-            && !self.is_here(&record.grain.address())?
+        if !self.is_here(&record.grain.address())?
+            && let Some(refused) = self.judge(&record.grain)?
         {
             self.summary.refused.push(interchange::Error::Format {
-                code: "ERR_UNTRUSTED",
+                code: refused.code(),
                 place,
-                message: reason.to_owned(),
+                message: refused.to_string(),
             });
             return Ok(());
         }
         for warning in &record.warnings {
             let finding = (place.clone(), warning.to_string());
             self.summary.findings.push(finding);
+        }
+        if !matches!(merge, Merge::Unchanged(_)) && !self.may_rest(&record)? {
+            return Ok(());
         }
         let address = match (merge, newest) {
             (Merge::Unchanged(at), Some(newest)) => {
@@ -161,6 +164,26 @@ impl<'a> Importer<'a> {
         self.settle(read, address)
     }
 
+    /// Judges a grain as one that is put, for a file is no way around; returns why it is refused.
+    fn judge(&self, grain: &Grain) -> Result<Option<Error>, Error> {
+        let snapshot = self.inner.index.snapshot();
+        let judged = self.inner.refuse_unfit(grain).and_then(|()| {
+            // Who comes later in the file may replace who came before: that is for policy.
+            let nothing = std::iter::empty();
+            self.inner.refuse_second_owner(&snapshot, grain, nothing)
+        });
+        match judged {
+            Ok(()) => Ok(None),
+            Err(
+                refused @ (Error::View { .. }
+                | Error::Ownership { .. }
+                | Error::Untrusted { .. }
+                | Error::ImpliedSupersession { .. }),
+            ) => Ok(Some(refused)),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Learns what a record is called here, and tells those that waited for it.
     fn settle(&mut self, read: ContentAddress, address: ContentAddress) -> Result<(), Error> {
         if read != address {
@@ -171,7 +194,7 @@ impl<'a> Importer<'a> {
                 superseded_by: Some(address),
                 ..StatusChange::default()
             };
-            self.status(of, change)?;
+            self.status(of, change, true)?;
         }
         Ok(())
     }
@@ -193,11 +216,45 @@ impl<'a> Importer<'a> {
                 }
                 other => other?,
             }
+            let snapshot = self.inner.index.snapshot();
+            for (parent, by) in self.inner.forks(&snapshot, &record.grain)? {
+                let message = format!("stored beside {by}, which replaced {parent} here");
+                self.summary.findings.push((record.place.clone(), message));
+            }
             self.store(&record, record.grain.clone())?;
             self.summary.inserted += 1;
         }
         self.name(address, record.foreign_id)?;
         Ok(address)
+    }
+
+    /// Judges a record by what it rests on: a withdrawn consent keeps it out, wherever it comes
+    /// from (OMS 8.10); what else is wanting is told.
+    fn may_rest(&mut self, record: &Record) -> Result<bool, Error> {
+        let snapshot = self.inner.index.snapshot();
+        match self
+            .inner
+            .refuse_terms(&snapshot, &self.frame, &record.grain)?
+        {
+            None => Ok(true),
+            Some(Rule::Consent) => {
+                let address = record.grain.address();
+                let operation = Operation::Import.name();
+                self.frame
+                    .deny_about(&address, operation, Rule::Consent, None)?;
+                self.summary.refused.push(interchange::Error::Format {
+                    code: "ERR_CONSENT",
+                    place: record.place.clone(),
+                    message: "it rests on a consent that is withdrawn or does not allow it".into(),
+                });
+                Ok(false)
+            }
+            Some(rule) => {
+                let message = format!("stored although it wants {}", rule.wants());
+                self.summary.findings.push((record.place.clone(), message));
+                Ok(true)
+            }
+        }
     }
 
     /// Stores a record in the place of the version before, if policy allows it.
@@ -243,7 +300,8 @@ impl<'a> Importer<'a> {
                 system_valid_to: Some(now),
                 ..StatusChange::default()
             };
-            self.status(old, change)?;
+            // Policy was asked here, so it is no mere claim of the file.
+            self.status(old, change, false)?;
         }
         self.name(address, record.foreign_id)?;
         self.summary.updated += 1;
@@ -282,7 +340,10 @@ impl<'a> Importer<'a> {
         let address = grain.address();
         self.pending.insert(address, self.frame.items.len());
         let delegates_to = Delegation::of(&grain).map(|one| one.to().to_owned());
-        self.frame.grain(grain)?;
+        let snapshot = self.inner.index.snapshot();
+        self.frame.grain(grain.clone())?;
+        self.inner
+            .record_consequences(&snapshot, &mut self.frame, &grain, None)?;
         let mut change = record.status;
         if let Some(by) = change.superseded_by {
             if self.inner.was_deleted(&by)? {
@@ -308,7 +369,7 @@ impl<'a> Importer<'a> {
             );
             self.summary.findings.push((record.place.clone(), message));
         }
-        self.status(address, change)?;
+        self.status(address, change, true)?;
         if record.exportable == Some(false) {
             let flag = encode_exportable(&address, false)?;
             self.frame.record(Kind::Flag, flag);
@@ -316,12 +377,18 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    fn status(&mut self, of: ContentAddress, change: StatusChange) -> Result<(), Error> {
+    fn status(
+        &mut self,
+        of: ContentAddress,
+        change: StatusChange,
+        is_imported: bool,
+    ) -> Result<(), Error> {
         if !change.is_empty() {
             let status = StatusEntry {
                 of,
                 change,
                 justification: None,
+                is_imported,
             };
             self.frame.record(Kind::Status, status.encode()?);
         }

@@ -16,6 +16,7 @@ mod files;
 mod foreign;
 mod grains;
 mod kill;
+mod protection;
 mod put;
 mod questions;
 #[cfg(unix)]
