@@ -67,7 +67,7 @@ pub enum Error {
         address: ContentAddress,
     },
     /// A policy forbids it: the grain's own, or one that reaches it (OMS 23).
-    #[error("{address} is protected: {rule} (OMS {}); it takes {}", rule.section(), rule.wants())]
+    #[error("{address} is protected: {rule} ({} {}); it takes {}", rule.specification(), rule.section(), rule.wants())]
     Denied {
         /// The protected grain.
         address: ContentAddress,
@@ -90,7 +90,7 @@ pub enum Error {
         hours: u32,
     },
     /// Whoever asks may not: the handle or the author's delegation does not go so far.
-    #[error("not allowed here: {rule} (OMS {}); it takes {}", rule.section(), rule.wants())]
+    #[error("not allowed here: {rule} ({} {}); it takes {}", rule.specification(), rule.section(), rule.wants())]
     Refused {
         /// The rule that spoke.
         rule: Rule,
@@ -119,6 +119,12 @@ pub enum Error {
     #[error("not a rule of trust: {reason}")]
     Trust {
         /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// A vector that cannot be one of its model.
+    #[error("not an embedding of the model: {reason}")]
+    Embedding {
+        /// Why.
         reason: &'static str,
     },
     /// A grain that says who owns an agent, and may not say it so (OMS 12.5.3).
@@ -221,6 +227,7 @@ impl Error {
             } => "ERR_REVIEW_REQUIRED",
             Self::Refused { .. } => "ERR_ACCESS_DENIED",
             Self::Erased { .. } => "ERR_ERASED",
+            Self::Embedding { .. } => "ERR_EMBEDDING",
             Self::Ownership { .. } => "ERR_SCHEMA",
             Self::View { .. } => "ERR_VIEW",
             Self::Untrusted { .. } => "ERR_UNTRUSTED",

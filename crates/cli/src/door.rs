@@ -3,6 +3,7 @@ use grainstore::crypto::Did;
 use grainstore::grain::{self, Verification};
 use grainstore::policy::{Role, Warrant};
 use grainstore::query::{self, Cursor, Sort};
+use grainstore::store::Grounds;
 use grainstore::store::{self, NewGrain, Page, Version};
 use grainstore::{Access, ContentAddress, Envelope, Filter, Grain, Store};
 
@@ -31,6 +32,7 @@ enum Word {
     Agent,
     Reader,
     Reviewer,
+    Job,
 }
 
 /// The store, or a handle on a part of it.
@@ -56,6 +58,7 @@ impl As {
             None | Some(Word::Agent) => Role::Agent,
             Some(Word::Reader) => Role::Reader,
             Some(Word::Reviewer) => Role::Reviewer,
+            Some(Word::Job) => Role::Job,
         });
         if let Some(author) = &self.author {
             let did: Did = author
@@ -110,11 +113,11 @@ impl Door {
     pub(crate) fn contradict(
         &self,
         address: &ContentAddress,
-        justification: Option<&str>,
+        grounds: Grounds<'_>,
     ) -> Result<(), store::Error> {
         match self {
-            Self::Owner(store) => store.contradict(address, justification),
-            Self::Agent(access) => access.contradict(address, justification),
+            Self::Owner(store) => store.contradict(address, grounds),
+            Self::Agent(access) => access.contradict(address, grounds),
         }
     }
 
@@ -122,11 +125,11 @@ impl Door {
         &self,
         address: &ContentAddress,
         verification: Verification,
-        justification: Option<&str>,
+        grounds: Grounds<'_>,
     ) -> Result<(), store::Error> {
         match self {
-            Self::Owner(store) => store.set_verification(address, verification, justification),
-            Self::Agent(access) => access.set_verification(address, verification, justification),
+            Self::Owner(store) => store.set_verification(address, verification, grounds),
+            Self::Agent(access) => access.set_verification(address, verification, grounds),
         }
     }
 
@@ -175,6 +178,46 @@ impl Door {
         match self {
             Self::Owner(store) => store.query_sorted(filter, sort, limit, after),
             Self::Agent(access) => access.query_sorted(filter, sort, limit, after),
+        }
+    }
+
+    pub(crate) fn nearest(
+        &self,
+        model: &str,
+        vector: &[f32],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Envelope, query::Error> {
+        match self {
+            Self::Owner(store) => store.nearest(model, vector, filter, limit),
+            Self::Agent(access) => access.nearest(model, vector, filter, limit),
+        }
+    }
+
+    pub(crate) fn similar(
+        &self,
+        address: &ContentAddress,
+        model: &str,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Envelope, query::Error> {
+        match self {
+            Self::Owner(store) => store.similar(address, model, filter, limit),
+            Self::Agent(access) => access.similar(address, model, filter, limit),
+        }
+    }
+
+    pub(crate) fn search_hybrid(
+        &self,
+        text: &str,
+        model: &str,
+        vector: &[f32],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Envelope, query::Error> {
+        match self {
+            Self::Owner(store) => store.search_hybrid(text, model, vector, filter, limit),
+            Self::Agent(access) => access.search_hybrid(text, model, vector, filter, limit),
         }
     }
 

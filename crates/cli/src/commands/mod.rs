@@ -1,5 +1,6 @@
 //! One file per command: its arguments, whose doc comments are its help, and how it runs.
 
+mod agreement;
 mod agent;
 mod backup;
 mod check;
@@ -13,6 +14,7 @@ mod contradict;
 mod delete;
 mod demo;
 mod did;
+mod embed;
 mod exists;
 mod export;
 mod get;
@@ -30,6 +32,7 @@ mod query;
 mod restore;
 mod search;
 mod signing;
+mod similar;
 mod stats;
 mod status;
 mod supersede;
@@ -49,6 +52,7 @@ pub(crate) use convert::Convert;
 pub(crate) use delete::Delete;
 pub(crate) use demo::Demo;
 pub(crate) use did::DidTool;
+pub(crate) use embed::Embed;
 pub(crate) use exists::Exists;
 pub(crate) use export::Export;
 pub(crate) use get::Get;
@@ -63,6 +67,7 @@ pub(crate) use put::Put;
 pub(crate) use query::Query;
 pub(crate) use restore::Restore;
 pub(crate) use search::Search;
+pub(crate) use similar::Similar;
 pub(crate) use stats::Stats;
 pub(crate) use status::Status;
 pub(crate) use supersede::Supersede;
