@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::commands::{
     Backup, Check, Compact, Completions, Conflicts, ConsentTool, Contradict, Delete, Demo, DidTool,
     Exists, Export, Get, GrainTool, History, HoldTool, Import, Init, List, PolicyTool, Put, Query,
-    Restore, Search, Stats, Status, Supersede, TrustTool, Validate,
+    Recall, Restore, Search, Stats, Status, Supersede, TrustTool, Validate,
 };
 use crate::exit::Exit;
 use crate::help;
@@ -54,6 +54,7 @@ enum Command {
     History(History),
     Query(Query),
     Search(Search),
+    Recall(Recall),
     Import(Import),
     Export(Export),
     Consent(ConsentTool),
@@ -122,6 +123,7 @@ impl Command {
             Self::History(command) => command.run(session),
             Self::Query(command) => command.run(session),
             Self::Search(command) => command.run(session),
+            Self::Recall(command) => command.run(session),
             Self::Import(command) => command.run(session),
             Self::Export(command) => command.run(session),
             Self::Consent(command) => command.run(session),

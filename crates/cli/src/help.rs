@@ -51,7 +51,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     (
         "Questions and files",
-        &["query", "search", "import", "export", "conflicts"],
+        &["query", "search", "recall", "import", "export", "conflicts"],
     ),
     ("Protection", &["hold", "consent", "policy", "trust"]),
     ("Care", &["stats", "check", "compact", "backup", "restore"]),
