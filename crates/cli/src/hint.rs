@@ -103,6 +103,7 @@ fn of_grains(code: &str) -> Option<&'static str> {
             "`grainstore grain sign` signs a grain as it is made; a signed one is passed on whole, as \
              `grainstore get --delivery` gives it"
         }
+        "ERR_VIEW" => "a view is shown, not stored: put the original grain",
         "ERR_UNTRUSTED" => {
             "`grainstore trust list` shows who may write there; `grainstore trust add` adds a signer"
         }
