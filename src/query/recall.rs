@@ -132,9 +132,12 @@ struct Collected {
     is_cut: bool,
     rows: HashSet<u64>,
     texts: HashSet<String>,
-    /// Passages in the order in which they were begun, each with its lines by time and row.
-    passages: Vec<(Passage, BTreeMap<(i64, u64), Line>)>,
+    /// Passages in the order in which they were begun, each with its lines.
+    passages: Vec<(Passage, Sorted)>,
 }
+
+/// Lines by time and row.
+type Sorted = BTreeMap<(i64, u64), Line>;
 
 impl Collected {
     fn new(budget: usize) -> Self {
