@@ -1,6 +1,6 @@
 # What CI runs, and what takes longer. `just` lists the recipes.
 
-targets := "decode_blob decode_json read_mg read_frames open_ledger cose_verify did_key store_ops"
+targets := "decode_blob decode_json read_mg read_frames open_ledger cose_verify did_key store_ops json_pam json_aimem json_omi provider_exports"
 seconds := "60"
 runs := "10000000"
 
@@ -54,6 +54,10 @@ demo:
 # The engine beside SQLite, fjall and redb (docs/benchmarks.md); `just bench --quick` is a smoke test
 bench *arguments:
     cargo run --quiet --release --manifest-path benches/Cargo.toml --bin engine -- {{arguments}}
+
+# How long one answer takes in a store of a million grains, and readers beside a writer
+latency *arguments:
+    just bench --only latency {{arguments}}
 
 # What the fuzz targets start from
 seeds:

@@ -15,6 +15,7 @@ pub mod render;
 pub mod ledger;
 pub mod index;
 pub mod text;
+pub mod vector;
 pub mod store;
 pub mod query;
 

@@ -7,9 +7,9 @@ use serde_json::json;
 
 use crate::commands::{
     AgentTool, Backup, Check, CheckpointTool, Compact, Completions, Conflicts, ConsentTool,
-    Contradict, Delete, Demo, DidTool, Exists, Export, Get, GrainTool, History, HoldTool, Import,
-    Init, List, PolicyTool, Put, Query, Recall, Restore, Search, Stats, Status, Supersede,
-    TrustTool, Validate,
+    Contradict, Convert, Delete, Demo, DidTool, Embed, Exists, Export, Get, GrainTool, History,
+    HoldTool, Import, Init, List, PolicyTool, Put, Query, Recall, Restore, Search, Similar, Stats,
+    Status, Supersede, TrustTool, Validate,
 };
 use crate::exit::Exit;
 use crate::help;
@@ -56,6 +56,8 @@ enum Command {
     Query(Query),
     Search(Search),
     Recall(Recall),
+    Embed(Embed),
+    Similar(Similar),
     Import(Import),
     Export(Export),
     Consent(ConsentTool),
@@ -68,6 +70,7 @@ enum Command {
     Agent(AgentTool),
     Checkpoint(CheckpointTool),
     Validate(Validate),
+    Convert(Convert),
     Stats(Stats),
     Check(Check),
     Compact(Compact),
@@ -127,6 +130,8 @@ impl Command {
             Self::Query(command) => command.run(session),
             Self::Search(command) => command.run(session),
             Self::Recall(command) => command.run(session),
+            Self::Embed(command) => command.run(session),
+            Self::Similar(command) => command.run(session),
             Self::Import(command) => command.run(session),
             Self::Export(command) => command.run(session),
             Self::Consent(command) => command.run(session),
@@ -139,6 +144,7 @@ impl Command {
             Self::Agent(command) => command.run(session),
             Self::Checkpoint(command) => command.run(session),
             Self::Validate(command) => command.run(session),
+            Self::Convert(command) => command.run(session),
             Self::Stats(command) => command.run(session),
             Self::Check(command) => command.run(session),
             Self::Compact(command) => command.run(session),
