@@ -11,6 +11,7 @@ pub mod grain;
 pub mod crypto;
 pub mod policy;
 pub mod interchange;
+pub mod render;
 pub mod ledger;
 pub mod index;
 pub mod text;

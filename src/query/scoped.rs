@@ -90,7 +90,7 @@ impl Access {
     }
 
     /// Returns the filter within the handle's namespace; none if it reaches nowhere.
-    fn narrow(&self, filter: &Filter) -> Option<Filter> {
+    pub(super) fn narrow(&self, filter: &Filter) -> Option<Filter> {
         match self.warrant().namespace() {
             None => Some(filter.clone()),
             Some("") => None,

@@ -1,8 +1,8 @@
 use crate::codec::nfc;
-use crate::store::Store;
-use crate::text::{self, Ranking};
+use crate::store::{self, Store};
+use crate::text::{self, Ranking, Snippet};
 
-use super::{Envelope, Error, Filter};
+use super::{Envelope, Error, Filter, Found};
 
 impl Store {
     /// Returns the `limit` grains whose words fit `text` best, of those that pass a filter.
@@ -68,5 +68,36 @@ impl Store {
             envelope.results.push(found);
         }
         Ok(envelope)
+    }
+
+    /// Returns of each grain that a search found the part, about `len_max` characters, that says
+    /// most of what was looked for, and where.
+    ///
+    /// ```
+    /// use grainstore::{Draft, Filter, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// store.put(Draft::belief("user", "prefers", "dark modes").confidence(0.9))?;
+    /// let found = store.search("mode", &Filter::new(), 10)?;
+    /// let snippets = store.snippets("mode", &found, 80)?;
+    /// assert_eq!(snippets[0].marked("*", "*"), "user prefers dark *modes*");
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `ERR_SEARCH_SYNTAX`; `ERR_TEXT`.
+    pub fn snippets(
+        &self,
+        text: &str,
+        found: &Envelope,
+        len_max: usize,
+    ) -> Result<Vec<Snippet>, Error> {
+        let query = text::Query::parse(&nfc(text))?;
+        let highlighter = self.text_view()?.highlighter(&query)?;
+        let snippet = |found: &Found| {
+            let language = store::language(&found.grain);
+            highlighter.snippet_of(&found.grain.wording(), language, len_max)
+        };
+        Ok(found.results.iter().map(snippet).collect())
     }
 }

@@ -75,5 +75,6 @@ pub use read::{Page, Version};
 pub use restore::{Restored, Until};
 pub use review::Review;
 pub use stats::Stats;
+pub(crate) use text_view::language;
 pub use trust::Signature;
 pub use write::NewGrain;

@@ -126,14 +126,18 @@ fn document(grain: &Grain) -> Document {
     for (field, words) in grain.wording() {
         document = document.passage(field, words);
     }
+    match language(grain) {
+        Some(language) => document.language(language),
+        None => document,
+    }
+}
+
+/// Returns the language that a grain says it is in.
+pub(crate) fn language(grain: &Grain) -> Option<text::Language> {
     let context = grain.field("context").and_then(Value::as_map);
     let locale = context.and_then(|context| context.get("con:locale")?.as_text());
-    // The parse cannot fail: an unknown tag is a language without a stemmer.
-    let language = grain.text("lang").or(locale).map(str::parse);
-    match language {
-        Some(Ok(language)) => document.language(language),
-        _ => document,
-    }
+    // An unknown tag is a language without a stemmer.
+    grain.text("lang").or(locale)?.parse().ok()
 }
 
 /// Returns what the turns of a conversation have in common: 64 bits of a hash of where and what it

@@ -82,24 +82,8 @@ fn read(
         if threads.len() == THREADS_MAX || turns_left == 0 {
             break;
         }
-        let mut turns = Vec::new();
-        for (number, segment) in segments.iter().enumerate() {
-            for document in segment.turns(fields, thread)? {
-                let row = segment.row(document).filter(|row| accept(*row));
-                if let Some(row) = row.filter(|_| segment.is_alive(document)) {
-                    turns.push(Turn {
-                        segment: number,
-                        document,
-                        row,
-                        time_ms: segment.time_ms(document),
-                        len_class: segment.len_class(document),
-                        own: 0.0,
-                    });
-                }
-            }
-        }
+        let turns = turns_of(thread, segments, fields, accept)?;
         turns_left = turns_left.saturating_sub(turns.len());
-        turns.sort_unstable_by_key(|turn| (turn.time_ms, turn.row));
         let len_words = turns
             .iter()
             .map(|turn| f64::from(len_of_class(turn.len_class)));
@@ -111,6 +95,61 @@ fn read(
         threads.insert(thread, thread_of);
     }
     Ok(threads)
+}
+
+/// Returns the turns of a conversation in the order in which they were said.
+fn turns_of(
+    thread: u64,
+    segments: &[Segment<'_>],
+    fields: &Fields,
+    accept: &(dyn Fn(u64) -> bool + Sync),
+) -> tantivy::Result<Vec<Turn>> {
+    let mut turns = Vec::new();
+    for (number, segment) in segments.iter().enumerate() {
+        for document in segment.turns(fields, thread)? {
+            let row = segment.row(document).filter(|row| accept(*row));
+            if let Some(row) = row.filter(|_| segment.is_alive(document)) {
+                turns.push(Turn {
+                    segment: number,
+                    document,
+                    row,
+                    time_ms: segment.time_ms(document),
+                    len_class: segment.len_class(document),
+                    own: 0.0,
+                });
+            }
+        }
+    }
+    turns.sort_unstable_by_key(|turn| (turn.time_ms, turn.row));
+    Ok(turns)
+}
+
+/// Returns for each candidate its row among those of the turns up to `reach` before and after it.
+pub(super) fn around(
+    candidates: &[Candidate],
+    segments: &[Segment<'_>],
+    fields: &Fields,
+    reach: usize,
+    accept: &(dyn Fn(u64) -> bool + Sync),
+) -> tantivy::Result<Vec<Vec<u64>>> {
+    let mut threads: HashMap<u64, Vec<u64>> = HashMap::new();
+    let mut all = Vec::with_capacity(candidates.len());
+    for candidate in candidates {
+        let segment = segments.get(candidate.segment);
+        let thread = segment.map_or(0, |segment| segment.thread(candidate.document));
+        if thread != 0 && !threads.contains_key(&thread) {
+            let turns = turns_of(thread, segments, fields, accept)?;
+            threads.insert(thread, turns.iter().map(|turn| turn.row).collect());
+        }
+        let turns = threads.get(&thread).map_or(&[][..], Vec::as_slice);
+        let at = turns.iter().position(|row| *row == candidate.row);
+        let near = at.and_then(|at| {
+            let end = at.saturating_add(reach).saturating_add(1).min(turns.len());
+            turns.get(at.saturating_sub(reach)..end)
+        });
+        all.push(near.map_or_else(|| vec![candidate.row], <[u64]>::to_vec));
+    }
+    Ok(all)
 }
 
 /// Counts what is looked for in every turn.

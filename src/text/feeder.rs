@@ -7,7 +7,7 @@ use parking_lot::{Condvar, Mutex};
 
 use super::tail::Tail;
 use super::view::View;
-use super::{Document, Error, Highlighter, Hits, Opened, Options, Place, Query, Ranking};
+use super::{Around, Document, Error, Highlighter, Hits, Opened, Options, Place, Query, Ranking};
 
 /// A full-text view of a ledger, open for feeding and searching from any thread.
 ///
@@ -133,6 +133,22 @@ impl Text {
 }
 
 impl Text {
+    /// Returns the best `limit` rows as [`search`](Self::search) does, each with the `reach` turns
+    /// of its conversation before and after it for which `accept` holds.
+    ///
+    /// # Errors
+    /// `ERR_TEXT` where the index cannot be read.
+    pub fn recall(
+        &self,
+        query: &Query,
+        ranking: &Ranking,
+        limit: usize,
+        reach: usize,
+        accept: &(dyn Fn(u64) -> bool + Sync),
+    ) -> Result<Vec<Around>, Error> {
+        self.view.recall(query, ranking, limit, reach, accept)
+    }
+
     /// Returns what finds in a text what `query` looks for.
     ///
     /// # Errors

@@ -98,6 +98,32 @@ impl Highlighter {
         joined
     }
 
+    /// Returns the part, about `len_max` characters of it, that has most of what is looked for, of
+    /// the texts of several fields one after the other.
+    pub fn snippet_of(
+        &self,
+        fields: &[(&str, String)],
+        language: Option<Language>,
+        len_max: usize,
+    ) -> Snippet {
+        let (mut text, mut marks) = (String::new(), Vec::new());
+        for (field, part) in fields {
+            if !text.is_empty() {
+                text.push(' ');
+            }
+            let start = text.len();
+            let found = self.marks(field, part, language);
+            marks.extend(
+                found
+                    .iter()
+                    .map(|mark| start + mark.start..start + mark.end),
+            );
+            text.push_str(part);
+        }
+        let part = best_part(&text, &marks, len_max);
+        Snippet::of(&text, &marks, part)
+    }
+
     /// Returns the part of the text of a field, about `len_max` characters of it, that has most of
     /// what is looked for.
     pub fn snippet(

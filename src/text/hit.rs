@@ -72,6 +72,15 @@ pub(super) const fn as_f32(score: f64) -> f32 {
     score as f32
 }
 
+/// A hit and what was said around it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Around {
+    /// The hit.
+    pub hit: Hit,
+    /// Its row, and those of the turns around it, in the order in which they were said.
+    pub turns: Vec<u64>,
+}
+
 /// The best rows, and how many there are.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Hits {

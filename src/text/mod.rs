@@ -41,7 +41,7 @@ pub use document::Document;
 pub use error::Error;
 pub use feeder::Text;
 pub use highlight::{Highlighter, Snippet};
-pub use hit::{Hit, Hits, TOTAL_MAX};
+pub use hit::{Around, Hit, Hits, TOTAL_MAX};
 pub use language::Language;
 pub use open::{Opened, Place, remove};
 pub use query::Query;

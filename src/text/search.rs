@@ -1,5 +1,5 @@
 use super::conversation;
-use super::hit::{Best, Candidate, Hit, Hits, as_f32};
+use super::hit::{Around, Best, Candidate, Hit, Hits, as_f32};
 use super::plan::Plan;
 use super::score::{self, Matching, Scoring};
 use super::segment::Segment;
@@ -17,8 +17,26 @@ impl View {
         if query.is_empty() {
             return Ok(Hits::default());
         }
-        self.find(query, ranking, limit, accept)
-            .map_err(Error::index("searching"))
+        let found = self.find(query, ranking, limit, None, accept);
+        let (hits, _) = found.map_err(Error::index("searching"))?;
+        Ok(hits)
+    }
+
+    pub(super) fn recall(
+        &self,
+        query: &Query,
+        ranking: &Ranking,
+        limit: usize,
+        reach: usize,
+        accept: &(dyn Fn(u64) -> bool + Sync),
+    ) -> Result<Vec<Around>, Error> {
+        if query.is_empty() {
+            return Ok(Vec::new());
+        }
+        let found = self.find(query, ranking, limit, Some(reach), accept);
+        let (hits, turns) = found.map_err(Error::index("recalling"))?;
+        let around = hits.hits.into_iter().zip(turns);
+        Ok(around.map(|(hit, turns)| Around { hit, turns }).collect())
     }
 
     fn find(
@@ -26,8 +44,9 @@ impl View {
         query: &Query,
         ranking: &Ranking,
         limit: usize,
+        reach: Option<usize>,
         accept: &(dyn Fn(u64) -> bool + Sync),
-    ) -> tantivy::Result<Hits> {
+    ) -> tantivy::Result<(Hits, Vec<Vec<u64>>)> {
         let snapshot = self.snapshot();
         let segments = snapshot.segments(&self.fields)?;
         let keeps_stop_words = self.options.stop_words;
@@ -77,11 +96,18 @@ impl View {
             candidates.sort_unstable_by(Candidate::best_first);
             candidates.truncate(limit);
         }
-        Ok(Hits {
+        let turns = match reach {
+            Some(reach) => {
+                conversation::around(&candidates, &segments, &self.fields, reach, accept)?
+            }
+            None => Vec::new(),
+        };
+        let hits = Hits {
             total,
             total_is_lower_bound,
             hits: hits(&candidates, &segments, &plan)?,
-        })
+        };
+        Ok((hits, turns))
     }
 }
 

@@ -34,6 +34,7 @@ mod profiles;
 mod provider;
 mod query;
 mod random;
+mod recall;
 mod sample;
 mod signature_suites;
 mod signed;

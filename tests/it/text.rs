@@ -430,6 +430,34 @@ proptest! {
     }
 
     #[test]
+    fn every_kind_of_query_ranks_the_same_before_and_after_a_commit(
+        corpus in corpus(),
+        query in "(([+-]|NOT )?(w[0-9]x|w[0-9]\\*|w\\*|v[0-9]x~|w[0-9]yx~2|object:w[0-9]x|subject:\"w[0-9]x w[0-9]x\"|w[0-9]x\\^3|\\(w[0-9]x AND w[0-9]x\\)) ){1,5}",
+        flushed in 0_usize..120,
+    ) {
+        let text = memory();
+        for (row, words) in (0_u64..).zip(&corpus) {
+            let (subject, object) = words.split_at(words.len() / 2);
+            let document = Document::default()
+                .passage("subject", spelled(subject))
+                .passage("object", spelled(object))
+                .thread(row % 7)
+                .time_ms(i64::try_from(row * 31 % 17).unwrap());
+            text.add(row, document).unwrap();
+            if row == flushed as u64 {
+                text.flush().unwrap();
+            }
+        }
+        let query = Query::parse(&query).unwrap();
+        let ask = |ranking: &Ranking| text.search(&query, ranking, 1_000, &|row| row % 9 != 4).unwrap();
+        let before = [ask(&Ranking::WORDS), ask(&Ranking::default())];
+        text.flush().unwrap();
+        prop_assert_eq!(&[ask(&Ranking::WORDS), ask(&Ranking::default())], &before);
+        text.close().unwrap();
+        prop_assert_eq!(&[ask(&Ranking::WORDS), ask(&Ranking::default())], &before);
+    }
+
+    #[test]
     fn every_text_is_a_query_or_a_fault_with_its_place(
         query in "\\PC*|[+\\-\"a() :\\[\\]^~*\\\\]{0,60}|([+-]|NOT |a AND |OR |b~2|c\\*|\\(|\\)|object:| ){0,12}",
     ) {

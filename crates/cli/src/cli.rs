@@ -8,8 +8,8 @@ use serde_json::json;
 use crate::commands::{
     AgentTool, Backup, Check, CheckpointTool, Compact, Completions, Conflicts, ConsentTool,
     Contradict, Convert, Delete, Demo, DidTool, Embed, Exists, Export, Get, GrainTool, History,
-    HoldTool, Import, Init, List, PolicyTool, Put, Query, Restore, Search, Similar, Stats, Status,
-    Supersede, TrustTool, Validate,
+    HoldTool, Import, Init, List, PolicyTool, Put, Query, Recall, Restore, Search, Similar, Stats,
+    Status, Supersede, TrustTool, Validate,
 };
 use crate::exit::Exit;
 use crate::help;
@@ -55,6 +55,7 @@ enum Command {
     History(History),
     Query(Query),
     Search(Search),
+    Recall(Recall),
     Embed(Embed),
     Similar(Similar),
     Import(Import),
@@ -128,6 +129,7 @@ impl Command {
             Self::History(command) => command.run(session),
             Self::Query(command) => command.run(session),
             Self::Search(command) => command.run(session),
+            Self::Recall(command) => command.run(session),
             Self::Embed(command) => command.run(session),
             Self::Similar(command) => command.run(session),
             Self::Import(command) => command.run(session),

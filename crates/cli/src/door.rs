@@ -3,6 +3,7 @@ use grainstore::crypto::Did;
 use grainstore::grain::{self, Verification};
 use grainstore::policy::{Role, Warrant};
 use grainstore::query::{self, Cursor, Sort};
+use grainstore::render::Recollection;
 use grainstore::store::Grounds;
 use grainstore::store::{self, NewGrain, Page, Version};
 use grainstore::{Access, ContentAddress, Envelope, Filter, Grain, Store};
@@ -230,6 +231,18 @@ impl Door {
         match self {
             Self::Owner(store) => store.search(text, filter, limit),
             Self::Agent(access) => access.search(text, filter, limit),
+        }
+    }
+
+    pub(crate) fn recall(
+        &self,
+        question: &str,
+        filter: &Filter,
+        recall: &query::Recall,
+    ) -> Result<Recollection, query::Error> {
+        match self {
+            Self::Owner(store) => store.recall(question, filter, recall),
+            Self::Agent(access) => access.recall(question, filter, recall),
         }
     }
 }

@@ -54,6 +54,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         &[
             "query",
             "search",
+            "recall",
             "embed",
             "similar",
             "import",

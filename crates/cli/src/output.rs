@@ -39,6 +39,11 @@ impl Output {
         writeln!(self.stdout, "{}", printable_lines(&text.to_string()))
     }
 
+    /// Writes a line that is escaped already, and may be styled.
+    pub(crate) fn styled_line(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.stdout, "{text}")
+    }
+
     /// Writes a JSON document in one line.
     pub(crate) fn json(&mut self, document: &Value) -> io::Result<()> {
         writeln!(self.stdout, "{document}")
@@ -92,6 +97,12 @@ pub(crate) fn width() -> usize {
 /// Returns whether bytes on stdout would land on a screen.
 pub(crate) fn is_screen() -> bool {
     io::stdout().is_terminal()
+}
+
+/// Returns whether results may be styled: on a screen, unless `NO_COLOR` says otherwise.
+pub(crate) fn is_styled() -> bool {
+    let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    is_screen() && !is_plain
 }
 
 /// A message that nobody can read is no reason to fail.

@@ -116,8 +116,13 @@ pub(super) fn show(envelope: &Envelope, scores: Scores, out: &mut Output) -> io:
     if out.is_json() {
         return writeln!(out.bytes(), "{}", envelope.to_json());
     }
-    for line in table(envelope, scores, 0).lines() {
-        out.line(line)?;
+    show_lines(envelope, &table(envelope, scores, 0), out)
+}
+
+/// Writes the lines of an answer, and how much of it they are.
+pub(super) fn show_lines(envelope: &Envelope, lines: &Table, out: &mut Output) -> io::Result<()> {
+    for line in lines.lines() {
+        out.styled_line(&line)?;
     }
     out.flush()?;
     let least = if envelope.total_is_lower_bound {

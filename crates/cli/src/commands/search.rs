@@ -1,10 +1,12 @@
 use clap::Args;
 
-use super::query::{Scores, show};
+use super::query::{Scores, show, show_lines};
 use crate::door::As;
 use crate::exit::Exit;
 use crate::filters::Filters;
+use crate::output::width;
 use crate::session::Session;
+use crate::table::Table;
 
 /// Find grains by their words, best first
 ///
@@ -37,8 +39,25 @@ impl Search {
             filter = filter.with_superseded();
         }
         let door = self.as_whom.door(&store)?;
-        let envelope = door.search(&self.text.join(" "), &filter, self.limit)?;
-        show(&envelope, Scores::Shown, &mut session.out)?;
+        let text = self.text.join(" ");
+        let envelope = door.search(&text, &filter, self.limit)?;
+        if session.out.is_json() {
+            show(&envelope, Scores::Shown, &mut session.out)?;
+            return Ok(Exit::done_if(envelope.total > 0));
+        }
+        let snippets = store.snippets(&text, &envelope, width())?;
+        let mut table = Table::indented(0);
+        for (found, snippet) in envelope.results.iter().zip(&snippets) {
+            let is_current = found.status.is_current();
+            let after = if is_current { "" } else { "superseded" };
+            table.add_found(
+                format!("{:.2}  ", found.score),
+                &found.grain,
+                snippet,
+                after,
+            );
+        }
+        show_lines(&envelope, &table, &mut session.out)?;
         Ok(Exit::done_if(envelope.total > 0))
     }
 }

@@ -186,6 +186,47 @@ fn a_search_lists_the_best_first() {
 }
 
 #[test]
+fn a_search_shows_where_it_fits_and_a_wrong_one_says_where_it_is_wrong() {
+    let home = Home::new();
+    let long = format!(
+        "{} then we drank oolong tea by the lake",
+        "blah ".repeat(60)
+    );
+    home.put(&event(&long, 1));
+    let shown = home.run(&["search", "drink* AND oolong OR drank"]);
+    let line = shown.stdout.lines().next().unwrap();
+    assert!(line.contains("drank oolong tea"), "{shown:?}");
+    assert!(!shown.stdout.contains('\u{1b}'), "{shown:?}");
+    let wrong = home.run(&["--json", "search", "tea AND (cup"]);
+    assert_eq!(
+        (wrong.code, &wrong.json()["error"]["code"]),
+        (2, &"ERR_SEARCH_SYNTAX".into())
+    );
+    let wrong = home.run(&["search", "objct:tea"]);
+    assert!(
+        wrong.stderr.contains("at 0") && wrong.stderr.contains("object"),
+        "{wrong:?}"
+    );
+}
+
+#[test]
+fn a_question_recalls_lines_with_where_they_come_from() {
+    let home = Home::new();
+    home.ok(&["import", &sample("sample.mg")]);
+    let known = home.run(&["recall", "is there a peanut allergy?", "--budget", "300"]);
+    assert!(
+        known.stdout.contains("- [") && known.stdout.contains("eanut"),
+        "{known:?}"
+    );
+    let json = home.run(&["--json", "recall", "peanut"]).json();
+    let line = &json["passages"][0]["lines"][0];
+    assert_eq!(line["content_address"].as_str().unwrap().len(), 64);
+    let plain = home.run(&["recall", "peanut", "--format", "text"]);
+    assert!(plain.stdout.starts_with('['), "{plain:?}");
+    assert_eq!(home.run(&["recall", "submarine"]).code, 1);
+}
+
+#[test]
 fn nothing_found_is_exit_1_and_a_wrong_question_is_exit_2() {
     let home = Home::new();
     home.put(&event("something", 1));

@@ -1,0 +1,66 @@
+use super::{Line, Passage, Recollection};
+
+/// Returns a list under a heading for each conversation.
+pub(super) fn markdown(recollection: &Recollection) -> String {
+    let mut text = String::new();
+    for passage in &recollection.passages {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&heading(passage));
+        for line in &passage.lines {
+            text.push_str(&item(line));
+        }
+    }
+    text
+}
+
+/// Returns the heading of a passage, with its line break; nothing of a line by itself.
+pub(super) fn heading(passage: &Passage) -> String {
+    match &passage.session {
+        Some(session) => format!("## {}\n\n", one_line(session)),
+        None => String::new(),
+    }
+}
+
+/// Returns a line of the list, with its line break.
+pub(super) fn item(line: &Line) -> String {
+    format!("- {}\n", said(line))
+}
+
+/// Returns a line for each grain.
+pub(super) fn plain(recollection: &Recollection) -> String {
+    let lines = recollection
+        .passages
+        .iter()
+        .flat_map(|passage| &passage.lines);
+    lines.map(|line| said(line) + "\n").collect()
+}
+
+/// Returns when, who and what, and the beginning of the address: as much of it as the command takes.
+fn said(line: &Line) -> String {
+    let time = line.time.to_string();
+    let minute = time
+        .get(..16)
+        .filter(|_| time.ends_with('Z'))
+        .unwrap_or(&time);
+    let minute = minute.replace('T', " ");
+    let speaker = line.speaker.as_deref().map(one_line);
+    let speaker = speaker.map_or(String::new(), |speaker| format!(" {speaker}:"));
+    let address = line.address.to_string();
+    let address = address.get(..ADDRESS_LEN).unwrap_or(&address);
+    format!("[{minute}]{speaker} {} ({address})", one_line(&line.text))
+}
+
+/// Returns a text without line breaks, so that what somebody wrote cannot pass for a line of its
+/// own.
+fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text
+        .split(|c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'))
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .collect();
+    words.join(" ")
+}
+
+const ADDRESS_LEN: usize = 12;
