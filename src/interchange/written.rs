@@ -1,5 +1,6 @@
 use crate::codec::Value;
 use crate::grain::{Grain, Status, Time};
+use crate::policy::Purpose;
 
 use super::{Loss, aimem, mg};
 
@@ -17,6 +18,8 @@ pub struct WriteOptions {
     /// Whether archives and JSON lines, which are backups, leave out what may not leave the store,
     /// as every other format does.
     pub shareable: bool,
+    /// What it is written for; the store asks whether its grains may leave it (OMS A).
+    pub purpose: Purpose,
     /// The time of the export; without one, that of the newest grain.
     pub now: Option<Time>,
 }

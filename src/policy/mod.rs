@@ -13,13 +13,20 @@ mod supersession;
 mod trust;
 mod warrant;
 mod delegation;
+mod transfer;
+mod regime;
+
+mod error;
 
 pub use decide::{Actor, Facts, Moment, Operation, Verdict, decide};
 pub use delegation::{Deed, Delegation, Held, authority};
+pub use error::Error;
 pub use mode::Mode;
 pub use protection::{Protection, Scope};
 pub use retention::retained_until;
+pub use regime::{Clause, Regime, Regimes, Requires, When};
 pub use rule::Rule;
 pub use supersession::implies_supersession;
+pub use transfer::{Purpose, may_leave};
 pub use trust::{Doubt, Trust, TrustRule, Trusts};
 pub use warrant::{Role, Warrant};

@@ -54,6 +54,14 @@ pub enum Rule {
     DelegationScope,
     /// It was handed on further than a delegation of the chain allows.
     DelegationDepth,
+    /// Privileged, and not on hold (OMS A.2).
+    Privilege,
+    /// Personal finance data without an agreed basis (OMS A.3).
+    FinanceBasis,
+    /// A consumer's data without a lawful basis (OMS A.6).
+    ConsumerBasis,
+    /// A consumer opted out of its sale (OMS A.6).
+    OptedOut,
 }
 
 impl Rule {
@@ -82,6 +90,10 @@ impl Rule {
             Self::DelegationExpired => "delegation_expired",
             Self::DelegationScope => "delegation_scope",
             Self::DelegationDepth => "delegation_depth",
+            Self::Privilege => "privilege",
+            Self::FinanceBasis => "finance_basis",
+            Self::ConsumerBasis => "consumer_basis",
+            Self::OptedOut => "opted_out",
         }
     }
 
@@ -107,6 +119,9 @@ impl Rule {
             | Self::DelegationExpired
             | Self::DelegationScope
             | Self::DelegationDepth => "6.11",
+            Self::Privilege => "A.2",
+            Self::FinanceBasis => "A.3",
+            Self::ConsumerBasis | Self::OptedOut => "A.6",
         }
     }
 
@@ -136,6 +151,10 @@ impl Rule {
                 "a delegation that covers the namespace, the type and the tool"
             }
             Self::DelegationDepth => "a delegation that may be handed on as far",
+            Self::Privilege => "a hold on it before it leaves",
+            Self::FinanceBasis => "a consent or a contract as its processing_basis",
+            Self::ConsumerBasis => "a lawful processing_basis",
+            Self::OptedOut => "nothing: its consumer opted out of the sale",
         }
     }
 }

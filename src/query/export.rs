@@ -71,7 +71,7 @@ impl Store {
             }
             _ => {
                 let mut loss = Loss::default();
-                let entries = self.entries(filter, &mut loss)?;
+                let entries = self.entries(filter, options, &mut loss)?;
                 let mut out = BufWriter::new(out);
                 let written = match format {
                     Format::Aimem => aimem::write(&mut out, &entries, options)?,
@@ -132,7 +132,7 @@ impl Store {
         folder: &Path,
     ) -> Result<Exported, Error> {
         let mut loss = Loss::default();
-        let document = pam::Document::new(&self.entries(filter, &mut loss)?, options, true)?;
+        let document = pam::Document::new(&self.entries(filter, options, &mut loss)?, options, true)?;
         // The store that names the conversations comes last: half an export has none.
         let store = (pam::STORE, &document.store);
         let files = document.conversations.iter();
@@ -152,7 +152,12 @@ impl Store {
     }
 
     /// Fetches what a filter shows and may leave the store, in the order in which it was stored.
-    fn entries(&self, filter: &Filter, loss: &mut Loss) -> Result<Vec<Entry>, Error> {
+    fn entries(
+        &self,
+        filter: &Filter,
+        options: &WriteOptions,
+        loss: &mut Loss,
+    ) -> Result<Vec<Entry>, Error> {
         let snapshot = self.snapshot();
         let rows = self.rows(&snapshot, filter)?;
         let mut entries = Vec::new();
@@ -160,7 +165,8 @@ impl Store {
             let version = self.version_at(&snapshot, row)?;
             entries.push((version.grain, version.status));
         }
-        Ok(Withheld::of(self, &snapshot)?.take_from(entries, loss))
+        let withheld = Withheld::by_law(self, options.purpose).and_by_owners(&snapshot)?;
+        Ok(withheld.take_from(entries, loss))
     }
 
     /// Lists what a filter shows in the order of files: everything, unless it is for others.
@@ -171,20 +177,38 @@ impl Store {
         loss: &mut Loss,
     ) -> Result<Vec<Chosen>, Error> {
         let mut chosen: Vec<_> = if options.shareable {
-            let entries = self.entries(filter, loss)?.into_iter();
+            let entries = self.entries(filter, options, loss)?.into_iter();
             entries
                 .map(|(grain, status)| Chosen::of(&grain, status))
                 .collect()
         } else {
-            let snapshot = self.snapshot();
-            let rows = self.rows(&snapshot, filter)?.into_iter();
-            let chosen = rows.map(|row| {
-                let version = self.version_at(&snapshot, row)?;
-                Ok::<_, Error>(Chosen::of(&version.grain, version.status))
-            });
-            chosen.collect::<Result<_, _>>()?
+            self.choose_all(filter, options, loss)?
         };
         chosen.sort_unstable_by_key(|one| (one.created_at, one.address));
+        Ok(chosen)
+    }
+
+    fn choose_all(
+        &self,
+        filter: &Filter,
+        options: &WriteOptions,
+        loss: &mut Loss,
+    ) -> Result<Vec<Chosen>, Error> {
+        let snapshot = self.snapshot();
+        let mut withheld = Withheld::by_law(self, options.purpose);
+        let mut chosen = Vec::new();
+        for row in self.rows(&snapshot, filter)? {
+            let version = self.version_at(&snapshot, row)?;
+            if !withheld.takes(&version.grain, loss) {
+                chosen.push(Chosen::of(&version.grain, version.status));
+            }
+        }
+        if !withheld.is_empty() {
+            for one in &mut chosen {
+                one.status = withheld.unnamed(one.status);
+                withheld.count_dangling(&self.fetch(&one.address)?, loss);
+            }
+        }
         Ok(chosen)
     }
 

@@ -12,7 +12,7 @@ use crate::index::{Batch, Snapshot};
 use crate::ledger::{self, Binding, Kind, NewEntry};
 use crate::policy::Delegation;
 
-use super::entry::{SignatureEntry, encode_refusal};
+use super::entry::SignatureEntry;
 use super::open::Inner;
 use super::turns::{Answer, Asked, Turn, Turns};
 use super::{Durability, Error, replay};
@@ -257,8 +257,9 @@ impl Shared {
                 Ok(false) => {}
                 Err(error) => {
                     self.undo(before);
-                    if let Error::Refused { rule } = &error {
-                        self.frame.deny(rule.name(), ready.actor)?;
+                    if let Some(body) = error.refused_put() {
+                        let record = What::Record(Kind::Denial, body?);
+                        self.frame.push(record, ready.actor);
                     }
                     return Err(Error::batch(index, error));
                 }
@@ -279,6 +280,7 @@ impl Shared {
         store.refuse_implied_supersession(&ready.grain, &ready.harmless, &pending)?;
         let allowed = store.refuse_undelegated(snapshot, &ready.grain, self.now)?;
         allowed.map_err(|rule| Error::Refused { rule })?;
+        store.refuse_breach(&ready.grain)?;
         Ok(true)
     }
 
@@ -348,11 +350,10 @@ impl Frame {
         }
     }
 
-    /// Adds the record of a put that a rule about its author refused.
-    fn deny(&mut self, rule: &str, actor: Option<u64>) -> Result<(), Error> {
-        let body = encode_refusal("put", rule)?;
-        self.push(What::Record(Kind::Denial, body), actor);
-        Ok(())
+    /// Returns whether it records something of a kind.
+    pub(super) fn has(&self, kind: Kind) -> bool {
+        let records = |item: &Item| matches!(&item.what, What::Record(of, _) if *of == kind);
+        self.items.iter().any(records)
     }
 
     fn push(&mut self, what: What, actor: Option<u64>) {

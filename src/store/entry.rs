@@ -291,13 +291,13 @@ pub(super) fn subject_of(body: &[u8]) -> Option<ContentAddress> {
     address(&map, "a")
 }
 
-fn encode(map: Map) -> Result<Vec<u8>, codec::Error> {
+pub(super) fn encode(map: Map) -> Result<Vec<u8>, codec::Error> {
     // An entry that cannot be read again would keep the store from opening, so it is not written.
     let map = Canonical::new(map, Profile::Extended)?;
     Ok(Encoding::MessagePack.encode(&map))
 }
 
-fn decode(body: &[u8]) -> Option<Canonical> {
+pub(super) fn decode(body: &[u8]) -> Option<Canonical> {
     Encoding::MessagePack.decode(body, Profile::Extended).ok()
 }
 

@@ -8,8 +8,10 @@ use crate::grain;
 use crate::index;
 use crate::interchange;
 use crate::ledger;
-use crate::policy::Rule;
+use crate::policy::{self, Rule};
 use crate::text;
+
+use super::regime::Breach;
 
 /// Why the store did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -80,6 +82,15 @@ pub enum Error {
         /// The rule that spoke.
         rule: Rule,
     },
+    /// A regime forbids it.
+    #[error("{0}")]
+    Breach(Breach),
+    /// A decision about the store for no reason.
+    #[error("it takes a reason")]
+    NoReason,
+    /// A policy that cannot be read.
+    #[error(transparent)]
+    Policy(#[from] policy::Error),
     /// A put of what is really a supersession (OMS 17.2, ruling I4).
     #[error("this would replace {address} without superseding it")]
     ImpliedSupersession {
@@ -182,6 +193,9 @@ impl Error {
                 rule: Rule::Unreviewed,
             } => "ERR_REVIEW_REQUIRED",
             Self::Refused { .. } => "ERR_ACCESS_DENIED",
+            Self::Breach(_) => "ERR_POLICY_DENIED",
+            Self::NoReason => "ERR_AUTHORITY",
+            Self::Policy(source) => source.code(),
             Self::Erased { .. } => "ERR_ERASED",
             Self::Untrusted { .. } => "ERR_UNTRUSTED",
             Self::Trust { .. } => "ERR_TRUST",

@@ -7,7 +7,7 @@ use parking_lot::{Mutex, RwLock};
 use crate::grain::Time;
 use crate::index::{Index, Snapshot};
 use crate::ledger::{Ballast, Disk, FileDisk, Known, Ledger, Lock, MemoryDisk, Torn};
-use crate::policy::Trusts;
+use crate::policy::{Regimes, Trusts};
 use crate::text::{self, Text};
 
 use super::caller::Actors;
@@ -50,6 +50,8 @@ pub(super) struct Inner {
     /// Whether anything was ever delegated, so that puts need to ask whether their authors may.
     pub(super) has_delegations: AtomicBool,
     pub(super) actors: Actors,
+    /// What the store was told to hold to.
+    pub(super) regimes: RwLock<Regimes>,
     /// Whom the operator trusts: the fold of the trust entries.
     pub(super) trusts: RwLock<Trusts>,
     pub(super) ballast: Ballast,
@@ -186,6 +188,7 @@ impl Store {
             has_tombstones: AtomicBool::new(false),
             has_delegations: AtomicBool::new(false),
             actors: Actors::default(),
+            regimes: RwLock::default(),
             trusts: RwLock::default(),
             ballast,
             opened,
@@ -234,6 +237,7 @@ impl Inner {
         }
         self.catch_up_text()?;
         self.learn_delegations()?;
+        self.learn_regimes()?;
         self.resume_erasures()
     }
 }

@@ -127,7 +127,12 @@ impl Inner {
                     ..Actor::default()
                 },
             };
+            let reasons = [justification, None];
+            let review = self.demands(&mut writer, &frame, operation, &version.grain, reasons)?;
             self.permit(&mut writer, &asked, &mut frame)?;
+            if review && !frame.has(Kind::Review) {
+                frame.record(Kind::Review, encode_review(target, operation.name())?);
+            }
         }
         let entry = StatusEntry {
             of: *target,

@@ -67,7 +67,8 @@ impl Inner {
         }
         Ok(Shield {
             protections,
-            retained_until: policy::retained_until(&target.grain),
+            retained_until: policy::retained_until(&target.grain)
+                .max(self.regimes.read().retained_until(&target.grain)),
         })
     }
 

@@ -6,7 +6,7 @@ use crate::policy::{Actor, Operation};
 
 use super::caller::Caller;
 use super::commit::Frame;
-use super::entry::StatusEntry;
+use super::entry::{StatusEntry, encode_review};
 use super::open::Inner;
 use super::permit::Change;
 use super::write::NewGrain;
@@ -79,7 +79,13 @@ impl Inner {
             },
         };
         let mut frame = Frame::by(caller.actor);
+        let reasons = [justification, new.text("supersession_justification")];
+        let operation = Operation::Supersede;
+        let review = self.demands(&mut writer, &frame, operation, &target.grain, reasons)?;
         self.permit(&mut writer, &change, &mut frame)?;
+        if review && !frame.has(Kind::Review) {
+            frame.record(Kind::Review, encode_review(old, operation.name())?);
+        }
         if self.locate(&snapshot, &address)?.is_none() {
             self.refuse_deleted(&address, false)?;
             self.refuse_untrusted(&new)?;

@@ -3,6 +3,7 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 use grainstore::codec::Compression;
 use grainstore::interchange::{Format, WriteOptions, aimem, mg};
+use grainstore::policy::Purpose;
 use grainstore::query::Exported;
 use grainstore::store::{Clock, SystemClock};
 use grainstore::{Filter, Store, Time};
@@ -48,8 +49,19 @@ pub(crate) struct Export {
     /// Current grains only
     #[arg(long)]
     current: bool,
+    /// What it is for: what must not leave the store for that is left out and counted
+    #[arg(long, value_enum, default_value_t = PurposeArg::Transfer)]
+    purpose: PurposeArg,
     #[command(flatten)]
     filters: Filters,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PurposeArg {
+    /// Another system, or the person it is about
+    Transfer,
+    /// A sale or a data broker: nothing of consumers who opted out (OMS A.6)
+    Sale,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -175,6 +187,10 @@ impl Export {
             producer: self.producer.clone(),
             with_embeddings: self.with_embeddings,
             shareable: self.shareable,
+            purpose: match self.purpose {
+                PurposeArg::Transfer => Purpose::Transfer,
+                PurposeArg::Sale => Purpose::Sale,
+            },
             now: Some(SystemClock.now()),
         }
     }
