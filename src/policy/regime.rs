@@ -120,7 +120,11 @@ impl Regime {
             reason: error.message().to_owned(),
         })?;
         for clause in &document.clauses {
-            let unknown = clause.when.types.iter().find(|of| Type::named(of).is_none());
+            let unknown = clause
+                .when
+                .types
+                .iter()
+                .find(|of| Type::named(of).is_none());
             if let Some(of) = unknown {
                 let reason = format!("clause {}: no type is called {of}", clause.id);
                 return Err(Error::Regime { reason });
@@ -221,10 +225,11 @@ impl Regimes {
         grain: &Grain,
         operation: Operation,
     ) -> impl Iterator<Item = (&Regime, &Clause)> {
-        self.about(grain).filter(move |(_, clause)| match operation {
-            Operation::Delete | Operation::Erase => clause.requires.retention_years > 0,
-            _ => clause.requires.justification || clause.requires.review,
-        })
+        self.about(grain)
+            .filter(move |(_, clause)| match operation {
+                Operation::Delete | Operation::Erase => clause.requires.retention_years > 0,
+                _ => clause.requires.justification || clause.requires.review,
+            })
     }
 
     fn about(&self, grain: &Grain) -> impl Iterator<Item = (&Regime, &Clause)> {

@@ -23,7 +23,11 @@ pub fn retained_until(grain: &Grain) -> Option<Time> {
     let is_finance = tags(grain).any(|tag| tag == "profile:finance");
     let finance = is_finance.then(|| profile_field(grain, "fin:retention_years"));
     let years = [own, finance.flatten()];
-    let years = years.into_iter().flatten().filter_map(Value::as_i64).max()?;
+    let years = years
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_i64)
+        .max()?;
     Some(after_years(grain.created_at(), years))
 }
 

@@ -132,7 +132,8 @@ impl Store {
         folder: &Path,
     ) -> Result<Exported, Error> {
         let mut loss = Loss::default();
-        let document = pam::Document::new(&self.entries(filter, options, &mut loss)?, options, true)?;
+        let document =
+            pam::Document::new(&self.entries(filter, options, &mut loss)?, options, true)?;
         // The store that names the conversations comes last: half an export has none.
         let store = (pam::STORE, &document.store);
         let files = document.conversations.iter();

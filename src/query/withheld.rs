@@ -87,7 +87,10 @@ impl<'a> Withheld<'a> {
 
     /// Returns a status that names nothing that is withheld: superseded, and nobody is told by what.
     pub(super) fn unnamed(&self, mut status: Status) -> Status {
-        if status.superseded_by.is_some_and(|by| self.held.contains(&by)) {
+        if status
+            .superseded_by
+            .is_some_and(|by| self.held.contains(&by))
+        {
             status.superseded_by = None;
             status.lifecycle = Lifecycle::Superseded;
         }

@@ -1,6 +1,7 @@
 //! Handles on a store: one author, one namespace, one role, and nothing beside them.
 
 mod delegation;
+mod handoff;
 
 use std::sync::Arc;
 

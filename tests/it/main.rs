@@ -30,6 +30,7 @@ mod policy;
 mod profiles;
 mod provider;
 mod random;
+mod regimes;
 mod sample;
 mod signature_suites;
 mod signed;
