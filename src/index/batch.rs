@@ -1,9 +1,10 @@
 use crate::codec::{ContentAddress, Value};
-use crate::grain::{Grain, StatusChange};
+use crate::grain::{Grain, StatusChange, Time, Verification};
 use crate::ledger::Kind;
 
 use super::chunk::Chunk;
-use super::key::{Key, Single, Triple, first_part, ordered, prefix_of};
+use super::family::VERIFICATION_BITS;
+use super::key::{Key, Single, Triple, first_part, ordered, ordered_number, prefix_of};
 use super::{Family, TermKey};
 
 /// The keys of consecutive ledger entries, on their way into the index.
@@ -58,11 +59,10 @@ impl Batch {
             match name {
                 "created_at" => created_at = value.as_i64().unwrap_or(0),
                 "system_valid_from" => active_from = value.as_i64().unwrap_or(stored_at_ms),
-                "valid_from" => {
-                    if let Some(ms) = value.as_i64() {
-                        self.single(Family::ValidTime, ordered(ms), row);
-                    }
-                }
+                "valid_from" => self.time(Family::ValidTime, value, row),
+                "valid_to" => self.time(Family::ValidTo, value, row),
+                "confidence" => self.number(Family::Confidence, value, row),
+                "importance" => self.number(Family::Importance, value, row),
                 "namespace" => {
                     for namespace in value.as_text().into_iter().flat_map(ancestors) {
                         self.text(Family::Namespace, namespace, row);
@@ -80,6 +80,7 @@ impl Batch {
                 "subject" => triple[0] = Some(self.part(value)),
                 "relation" => triple[1] = Some(self.part(value)),
                 "object" => triple[2] = Some(self.part(value)),
+                _ if Family::FACETS.contains(&name) => self.facet(name, value, row),
                 _ => {}
             }
         }
@@ -92,10 +93,11 @@ impl Batch {
     }
 
     /// Adds a change of status, which is entry `row`, of the grain at `target`; `target_row` is
-    /// that grain's, and without one there is nothing to change.
+    /// that grain's, and without one there is nothing to change. The entry was made at `at_ms`.
     pub fn status(
         &mut self,
         row: u64,
+        at_ms: i64,
         target: &ContentAddress,
         target_row: Option<u64>,
         change: &StatusChange,
@@ -111,6 +113,12 @@ impl Batch {
         }
         if change.superseded_by.is_some() || change.system_valid_to.is_some() {
             self.single(Family::Ended, grain_row, row);
+            let end = change.system_valid_to.map_or(at_ms, Time::ms);
+            self.single(Family::EndTime, ordered(end), row);
+        }
+        if let Some(verification) = change.verification {
+            let part = grain_row << VERIFICATION_BITS | number_of(verification);
+            self.single(Family::Verification, part, row);
         }
     }
 
@@ -151,6 +159,25 @@ impl Batch {
 
     fn single(&mut self, family: Family, part: u64, row: u64) {
         self.keys.push(family, Single::new([part, 0, 0], row));
+    }
+
+    fn time(&mut self, family: Family, value: &Value, row: u64) {
+        if let Some(ms) = value.as_i64() {
+            self.single(family, ordered(ms), row);
+        }
+    }
+
+    fn number(&mut self, family: Family, value: &Value, row: u64) {
+        if let Some(number) = value.as_f64() {
+            self.single(family, ordered_number(number), row);
+        }
+    }
+
+    fn facet(&mut self, name: &str, value: &Value, row: u64) {
+        if let Some(text) = value.as_text() {
+            let term = self.terms.hash(&[name, text]);
+            self.single(Family::Facet, term, row);
+        }
     }
 
     fn text(&mut self, family: Family, text: &str, row: u64) {
@@ -196,6 +223,16 @@ impl Batch {
         for (family, parts) in Family::TRIPLES.into_iter().zip(orders) {
             self.keys.push(family, Triple::new(parts, row));
         }
+    }
+}
+
+/// Returns the number of a verification status in a component.
+pub(super) const fn number_of(verification: Verification) -> u64 {
+    match verification {
+        Verification::Unverified => 0,
+        Verification::Verified => 1,
+        Verification::Contested => 2,
+        Verification::Retracted => 3,
     }
 }
 

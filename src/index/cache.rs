@@ -1,84 +1,121 @@
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
 use super::block::Block;
 
-/// Blocks that were read and checked, up to a number of bytes: what was not asked for since the
-/// hand came by last goes first.
-pub(super) struct Cache {
-    shards: Vec<Mutex<Shard>>,
+/// What was read or worked out from runs, up to a number of bytes: what was not asked for since
+/// the hand came by last goes first.
+pub(super) struct Cache<I, T> {
+    shards: Vec<Mutex<Shard<I, T>>>,
     bytes_max: usize,
 }
+
+/// Blocks that were read and checked.
+pub(super) type Blocks = Cache<BlockId, Block>;
 
 /// The run's number and the block's place in its file.
 pub(super) type BlockId = (u64, u64);
 
-#[derive(Default)]
-struct Shard {
-    places: HashMap<BlockId, usize>,
-    slots: Vec<Slot>,
+/// The name of something kept.
+pub(super) trait Id: Copy + Eq + Hash {
+    /// Returns a number that spreads names over shards.
+    fn spread(&self) -> u64;
+}
+
+/// Something kept.
+pub(super) trait Kept {
+    fn len_bytes(&self) -> usize;
+}
+
+impl Id for BlockId {
+    fn spread(&self) -> u64 {
+        // Neighbouring blocks are about 4 KiB apart.
+        (self.1 >> 12).wrapping_add(self.0)
+    }
+}
+
+impl Kept for Block {
+    fn len_bytes(&self) -> usize {
+        Self::len_bytes(self)
+    }
+}
+
+struct Shard<I, T> {
+    places: HashMap<I, usize>,
+    slots: Vec<Slot<I, T>>,
     hand: usize,
     bytes: usize,
 }
 
-struct Slot {
-    id: BlockId,
-    block: Arc<Block>,
+struct Slot<I, T> {
+    id: I,
+    kept: Arc<T>,
     used: bool,
 }
 
-impl std::fmt::Debug for Cache {
+impl<I, T> std::fmt::Debug for Cache<I, T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Cache").finish_non_exhaustive()
     }
 }
 
-impl Cache {
-    pub(super) fn new(bytes_max: usize) -> Self {
+impl<I: Id, T: Kept> Cache<I, T> {
+    /// Makes an empty cache in so many parts, each with a lock of its own; nothing that is larger
+    /// than a part is kept.
+    pub(super) fn new(bytes_max: usize, shards: usize) -> Self {
         Self {
-            shards: std::iter::repeat_with(Mutex::default)
-                .take(SHARDS)
+            shards: std::iter::repeat_with(|| Mutex::new(Shard::new()))
+                .take(shards)
                 .collect(),
-            bytes_max: bytes_max / SHARDS,
+            bytes_max: bytes_max / shards.max(1),
         }
     }
 
-    pub(super) fn get(&self, id: BlockId) -> Option<Arc<Block>> {
+    pub(super) fn get(&self, id: I) -> Option<Arc<T>> {
         let mut shard = self.shard(id)?.lock();
         let place = *shard.places.get(&id)?;
         let slot = shard.slots.get_mut(place)?;
         slot.used = true;
-        Some(Arc::clone(&slot.block))
+        Some(Arc::clone(&slot.kept))
     }
 
-    pub(super) fn insert(&self, id: BlockId, block: Arc<Block>) {
+    pub(super) fn insert(&self, id: I, kept: Arc<T>) {
         if let Some(shard) = self.shard(id) {
-            shard.lock().insert(id, block, self.bytes_max);
+            shard.lock().insert(id, kept, self.bytes_max);
         }
     }
 
-    fn shard(&self, (run, offset): BlockId) -> Option<&Mutex<Shard>> {
-        // Neighbouring blocks are about 4 KiB apart.
-        let at = usize::try_from((offset >> 12).wrapping_add(run)).unwrap_or(0);
-        self.shards.get(at % SHARDS)
+    fn shard(&self, id: I) -> Option<&Mutex<Shard<I, T>>> {
+        let at = usize::try_from(id.spread()).unwrap_or(0);
+        self.shards.get(at.checked_rem(self.shards.len())?)
     }
 }
 
-impl Shard {
-    fn insert(&mut self, id: BlockId, block: Arc<Block>, bytes_max: usize) {
-        if self.places.contains_key(&id) || block.len_bytes() > bytes_max {
+impl<I: Id, T: Kept> Shard<I, T> {
+    fn new() -> Self {
+        Self {
+            places: HashMap::new(),
+            slots: Vec::new(),
+            hand: 0,
+            bytes: 0,
+        }
+    }
+
+    fn insert(&mut self, id: I, kept: Arc<T>, bytes_max: usize) {
+        if self.places.contains_key(&id) || kept.len_bytes() > bytes_max {
             return;
         }
-        self.bytes += block.len_bytes();
+        self.bytes += kept.len_bytes();
         while self.bytes > bytes_max && !self.slots.is_empty() {
             self.evict();
         }
         self.places.insert(id, self.slots.len());
         self.slots.push(Slot {
             id,
-            block,
+            kept,
             used: false,
         });
     }
@@ -98,7 +135,7 @@ impl Shard {
         }
         if self.hand < self.slots.len() {
             let gone = self.slots.swap_remove(self.hand);
-            self.bytes -= gone.block.len_bytes();
+            self.bytes -= gone.kept.len_bytes();
             self.places.remove(&gone.id);
             if let Some(moved) = self.slots.get(self.hand) {
                 self.places.insert(moved.id, self.hand);
@@ -107,7 +144,8 @@ impl Shard {
     }
 }
 
-const SHARDS: usize = 16;
+/// Into how many parts blocks are spread.
+pub(super) const BLOCK_SHARDS: usize = 16;
 
 #[cfg(test)]
 mod tests {
@@ -115,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_cache_stays_within_its_bytes_and_keeps_what_is_used() {
-        let cache = Cache::new(SHARDS * 1_000);
+        let cache = Cache::new(BLOCK_SHARDS * 1_000, BLOCK_SHARDS);
         let block = || Arc::new(Block::new(vec![0; 100]).unwrap());
         let favourite = (0, 0);
         cache.insert(favourite, block());
@@ -125,7 +163,7 @@ mod tests {
         }
         for shard in &cache.shards {
             let shard = shard.lock();
-            let bytes: usize = shard.slots.iter().map(|slot| slot.block.len_bytes()).sum();
+            let bytes: usize = shard.slots.iter().map(|slot| slot.kept.len_bytes()).sum();
             assert!(bytes == shard.bytes && bytes <= 1_000);
             for (place, slot) in shard.slots.iter().enumerate() {
                 assert_eq!(shard.places[&slot.id], place);

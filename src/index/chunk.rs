@@ -12,8 +12,8 @@ pub(super) struct Chunk {
     pub(super) level: u32,
     /// Rows of grains, in order.
     pub(super) grains: Vec<u64>,
-    singles: [Vec<Single>; 21],
-    triples: [Vec<Triple>; 6],
+    singles: [Vec<Single>; Family::SINGLES.len()],
+    triples: [Vec<Triple>; Family::TRIPLES.len()],
 }
 
 /// A key that a [`Chunk`] has lists of.
@@ -77,10 +77,12 @@ impl Chunk {
         from.split_at(from.partition_point(|key| *key <= high)).0
     }
 
-    pub(super) fn has_ended(&self, row: u64) -> bool {
+    /// Returns whether an entry before `end` has ended the grain of a row.
+    pub(super) fn has_ended(&self, row: u64, end: u64) -> bool {
         let low = Single::new([row, 0, 0], 0);
         let high = Single::new([row, 0, 0], u64::MAX);
-        !self.range(Family::Ended, low, high).is_empty()
+        let ends = self.range(Family::Ended, low, high);
+        ends.first().is_some_and(|key| key.row() < end)
     }
 
     /// Joins consecutive chunks.
@@ -123,7 +125,7 @@ impl Chunk {
 /// that it is about.
 pub(super) fn key_is_gone<K: Key>(family: Family, key: K, is_gone: &dyn Fn(u64) -> bool) -> bool {
     let [first, ..] = key.parts();
-    is_gone(key.row()) || (family.is_by_row() && is_gone(first))
+    is_gone(key.row()) || family.grain_in(first).is_some_and(is_gone)
 }
 
 /// Returns the keys of a family in several chunks, in order.

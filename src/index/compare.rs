@@ -24,14 +24,23 @@ pub struct Comparison {
 }
 
 /// For each family, how many keys there are, and the sum of their hashes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Sums {
     families: [(u64, u128); FAMILIES],
     grains: (u64, u128),
 }
 
+impl Default for Sums {
+    fn default() -> Self {
+        Self {
+            families: [(0, 0); FAMILIES],
+            grains: (0, 0),
+        }
+    }
+}
+
 /// One more than the highest number of a family.
-const FAMILIES: usize = 28;
+const FAMILIES: usize = Family::TRIPLES.len() + Family::SINGLES.len() + 1;
 
 impl Index {
     /// Starts a comparison of what the index holds now.

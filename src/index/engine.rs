@@ -8,7 +8,8 @@ use roaring::RoaringTreemap;
 use crate::codec::ContentAddress;
 use crate::ledger::{Disk, StoreId};
 
-use super::cache::Cache;
+use super::cache::{BLOCK_SHARDS, Blocks, Cache};
+use super::derived::{Derived, DerivedId};
 use super::key::{Key, Single, prefix_of};
 use super::map::AddressMap;
 use super::scan::InRun;
@@ -23,7 +24,9 @@ pub(super) struct Engine {
     pub(super) store_id: StoreId,
     pub(super) terms: TermKey,
     pub(super) options: Options,
-    pub(super) cache: Cache,
+    pub(super) cache: Blocks,
+    /// What questions have worked out about runs.
+    pub(super) derived: Cache<DerivedId, Derived>,
     /// None where filters stand in for it.
     pub(super) map: Option<AddressMap>,
     /// Held while the memory that is not frozen changes.
@@ -74,7 +77,8 @@ impl Engine {
             disk,
             store_id,
             terms,
-            cache: Cache::new(options.cache_bytes),
+            cache: Cache::new(options.cache_bytes, BLOCK_SHARDS),
+            derived: Cache::new(options.derived_bytes, 1),
             map: (options.addresses == Addresses::Map).then(AddressMap::new),
             options,
             publishing: Mutex::default(),
@@ -164,6 +168,8 @@ impl Engine {
             let keys = chunk.range(Family::Address, low, high);
             rows.extend(keys.iter().map(|key| key.row()));
         }
+        // A view of an earlier moment ends inside a run or a chunk.
+        rows.retain(|row| *row < state.watermark);
         Ok(())
     }
 

@@ -57,6 +57,18 @@ pub enum Family {
     Tombstone = 26,
     /// The row of an entry that was erased; the rows are of the erasures.
     Erased = 27,
+    /// `valid_to`, ordered.
+    ValidTo = 28,
+    /// When a grain ceased to be current, ordered; the rows are of the status entries that say so.
+    EndTime = 29,
+    /// A grain's row and how far it is verified; the rows are of its status entries that say so.
+    Verification = 30,
+    /// `confidence`, ordered.
+    Confidence = 31,
+    /// `importance`, ordered.
+    Importance = 32,
+    /// The name and the text of one of the fields of [`Family::FACETS`].
+    Facet = 33,
 }
 
 impl Family {
@@ -71,7 +83,7 @@ impl Family {
     ];
 
     /// The families of one component, in the order of their numbers.
-    pub(super) const SINGLES: [Self; 21] = [
+    pub(super) const SINGLES: [Self; 27] = [
         Self::Type,
         Self::Namespace,
         Self::CreatedAt,
@@ -93,7 +105,16 @@ impl Family {
         Self::Kind,
         Self::Tombstone,
         Self::Erased,
+        Self::ValidTo,
+        Self::EndTime,
+        Self::Verification,
+        Self::Confidence,
+        Self::Importance,
+        Self::Facet,
     ];
+
+    /// The fields of [`Family::Facet`]: few words, each of many grains.
+    pub const FACETS: [&'static str; 3] = ["source_type", "epistemic_status", "recall_priority"];
 
     /// Returns whether keys have three components rather than one.
     pub(super) const fn is_triple(self) -> bool {
@@ -110,11 +131,32 @@ impl Family {
         }
     }
 
-    /// Returns whether the component is the row of a grain that the entry is about.
-    pub(super) const fn is_by_row(self) -> bool {
-        matches!(self, Self::Status | Self::Ended)
+    /// Returns the row of the grain that an entry is about, if the component says it.
+    pub(super) const fn grain_in(self, part: u64) -> Option<u64> {
+        match self {
+            Self::Status | Self::Ended => Some(part),
+            Self::Verification => Some(part >> VERIFICATION_BITS),
+            _ => None,
+        }
+    }
+
+    /// Returns whether a question asks for a range rather than for one component.
+    pub(super) const fn is_ordered(self) -> bool {
+        matches!(
+            self,
+            Self::CreatedAt
+                | Self::ValidTime
+                | Self::SystemTime
+                | Self::ValidTo
+                | Self::EndTime
+                | Self::Confidence
+                | Self::Importance
+        )
     }
 }
+
+/// The bits behind the row of a grain that say how far it is verified.
+pub(super) const VERIFICATION_BITS: u32 = 3;
 
 #[cfg(test)]
 mod tests {

@@ -83,6 +83,32 @@ pub(super) const fn ordered(ms: i64) -> u64 {
     ms.cast_unsigned() ^ (1 << 63)
 }
 
+/// Returns the time of an [`ordered`] component.
+pub(super) const fn time_of(component: u64) -> i64 {
+    (component ^ (1 << 63)).cast_signed()
+}
+
+/// Returns the number of an [`ordered_number`] component.
+pub(super) const fn number_of(component: u64) -> f64 {
+    f64::from_bits(if component >> 63 == 1 {
+        component ^ (1 << 63)
+    } else {
+        !component
+    })
+}
+
+/// Returns a finite number as a component whose order is that of numbers.
+pub(super) const fn ordered_number(number: f64) -> u64 {
+    // Adding 0 makes one zero of two.
+    let bits = (number + 0.0).to_bits();
+    // Of two negative numbers the one with the greater bits is the lesser.
+    if bits >> 63 == 0 {
+        bits | 1 << 63
+    } else {
+        !bits
+    }
+}
+
 /// Returns the first eight bytes of an address. A clash is settled by whoever reads the row.
 pub(super) fn prefix_of(address: &ContentAddress) -> u64 {
     first_part(address.as_bytes())
@@ -131,5 +157,13 @@ mod tests {
         }
         assert!(Single::new([1, 0, 0], u64::MAX) < Single::new([2, 0, 0], 0));
         assert!(ordered(-1) < ordered(0) && ordered(i64::MIN) == 0);
+        let numbers = [-1e9, -1.0, -0.5, 0.0, 1e-9, 0.25, 1.0, 7e7];
+        assert!(numbers.map(ordered_number).is_sorted_by(|a, b| a < b));
+        assert_eq!(ordered_number(-0.0), ordered_number(0.0));
+        assert!(numbers.iter().all(|n| number_of(ordered_number(*n)) == *n));
+        assert_eq!(
+            [-5, 0, i64::MAX].map(|ms| time_of(ordered(ms))),
+            [-5, 0, i64::MAX]
+        );
     }
 }

@@ -3,10 +3,12 @@ use std::sync::Arc;
 use roaring::RoaringTreemap;
 
 use super::block::{Block, Walk};
-use super::cache::Cache;
-use super::run::{Run, Stored};
+use super::cache::Blocks;
+use super::derived::{Derived, DerivedId, What};
+use super::engine::Engine;
+use super::run::{Run, Section, Stored};
 use super::state::State;
-use super::{Error, Family, Rows};
+use super::{Error, Family, RowSet, Rows};
 
 /// The rows of a question: one by one as they come, or all in order.
 ///
@@ -63,6 +65,40 @@ impl<'a> Scan<'a> {
     }
 }
 
+impl Scan<'_> {
+    /// Returns all rows as a set; what many rows have is remembered for the next time.
+    ///
+    /// # Errors
+    /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn set(self) -> Result<RowSet, Error> {
+        match self.0 {
+            Kind::Single(ranged) => ranged.set(),
+            Kind::Triple(ranged) => ranged.set(),
+        }
+    }
+
+    /// Returns about how many rows there are: exactly if they are few or remembered, else from how
+    /// many blocks of the runs they lie in.
+    ///
+    /// # Errors
+    /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn estimate(&self) -> Result<Estimate, Error> {
+        match &self.0 {
+            Kind::Single(ranged) => ranged.estimate(),
+            Kind::Triple(ranged) => ranged.estimate(),
+        }
+    }
+}
+
+/// What a scan comes to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Estimate {
+    /// About how many rows there are.
+    pub rows: u64,
+    /// About how many keys would have to be read.
+    pub keys: u64,
+}
+
 impl Iterator for Scan<'_> {
     type Item = Result<u64, Error>;
 
@@ -77,8 +113,8 @@ impl Iterator for Scan<'_> {
 /// The keys of a family from one to another, of everything a state holds.
 #[derive(Debug)]
 pub(super) struct Ranged<'a, K> {
+    pub(super) engine: &'a Engine,
     pub(super) state: &'a State,
-    pub(super) cache: &'a Cache,
     pub(super) erased: Option<Arc<RoaringTreemap>>,
     pub(super) family: Family,
     pub(super) low: K,
@@ -105,11 +141,16 @@ impl<'a, K: Stored> Ranged<'a, K> {
     }
 
     fn next_row(&mut self) -> Result<Option<u64>, Error> {
+        Ok(self.next_key()?.map(K::row))
+    }
+
+    /// Returns the next key: in the order of keys, first of the runs and then of the memory.
+    pub(super) fn next_key(&mut self) -> Result<Option<K>, Error> {
         loop {
             let key = match &mut self.at {
                 None => None,
                 Some(Position::Memory(keys)) => keys.next().copied(),
-                Some(Position::Run(run)) => match run.next(self.cache, self.high) {
+                Some(Position::Run(run)) => match run.next(&self.engine.cache, self.high) {
                     Ok(key) => key,
                     Err(error) => {
                         // Whoever goes on after an error must not take the rest for all.
@@ -120,7 +161,7 @@ impl<'a, K: Stored> Ranged<'a, K> {
                 },
             };
             match key {
-                Some(key) if self.shows(key) => return Ok(Some(key.row())),
+                Some(key) if self.shows(key) => return Ok(Some(key)),
                 Some(_) => {}
                 None => {
                     if !self.next_source()? {
@@ -133,7 +174,105 @@ impl<'a, K: Stored> Ranged<'a, K> {
 
     fn shows(&self, key: K) -> bool {
         let erased = self.erased.as_ref();
-        !erased.is_some_and(|erased| erased.contains(key.row()))
+        // A view of an earlier moment ends inside a run or a chunk.
+        key.row() < self.state.watermark && !erased.is_some_and(|erased| erased.contains(key.row()))
+    }
+
+    fn set(&self) -> Result<RowSet, Error> {
+        let mut set = RowSet::default();
+        for run in &self.state.runs {
+            match &*self.rows_in(run)? {
+                Derived::Rows(rows) => set.unite(rows),
+                Derived::Components(_) => {}
+            }
+        }
+        for chunk in &self.state.memory {
+            let keys = chunk.range(self.family, self.low, self.high);
+            let rows = keys.iter().map(|key| key.row()).collect();
+            set.unite(&RowSet::of_unsorted(rows));
+        }
+        set.cut(self.state.watermark..);
+        if let Some(erased) = &self.erased {
+            set.0 -= &**erased;
+        }
+        Ok(set)
+    }
+
+    /// Returns the rows of a run, remembered or read.
+    fn rows_in(&self, run: &Run) -> Result<Arc<Derived>, Error> {
+        if let Some(kept) = self.remembered(run) {
+            return Ok(kept);
+        }
+        let mut rows = Vec::new();
+        let cache = &self.engine.cache;
+        let within = InRun::new(run, self.family, cache, self.low, self.high)?;
+        if let Some(mut within) = within {
+            while let Some(key) = within.next(cache, self.high)? {
+                rows.push(key.row());
+            }
+        }
+        // The same range of times is hardly asked for twice.
+        let is_kept = rows.len() >= KEPT_MIN && !self.family.is_ordered();
+        let made = Arc::new(Derived::Rows(RowSet::of_unsorted(rows)));
+        if is_kept {
+            self.engine.derived.insert(self.id(run), Arc::clone(&made));
+        }
+        Ok(made)
+    }
+
+    fn remembered(&self, run: &Run) -> Option<Arc<Derived>> {
+        if self.family.is_ordered() {
+            return None;
+        }
+        self.engine.derived.get(self.id(run))
+    }
+
+    fn id(&self, run: &Run) -> DerivedId {
+        DerivedId {
+            run: run.number,
+            family: self.family as u8,
+            what: What::Rows(self.low.parts(), self.high.parts()),
+        }
+    }
+
+    fn estimate(&self) -> Result<Estimate, Error> {
+        let mut sum = Estimate::default();
+        for run in &self.state.runs {
+            let Some(section) = run.section::<K>(self.family) else {
+                continue;
+            };
+            let (blocks, about) = section.between(self.low, self.high);
+            if blocks == 0 {
+                continue;
+            }
+            if let Some(Derived::Rows(rows)) = self.remembered(run).as_deref() {
+                sum.rows += rows.len();
+            } else if blocks <= 2 {
+                let rows = self.count_in(run)?;
+                sum.rows += rows;
+                sum.keys += rows;
+            } else {
+                sum.rows += about;
+                sum.keys += about;
+            }
+        }
+        for chunk in &self.state.memory {
+            let rows = chunk.range(self.family, self.low, self.high).len() as u64;
+            sum.rows += rows;
+            sum.keys += rows;
+        }
+        Ok(sum)
+    }
+
+    fn count_in(&self, run: &Run) -> Result<u64, Error> {
+        let cache = &self.engine.cache;
+        let mut count = 0;
+        if let Some(mut within) = InRun::new(run, self.family, cache, self.low, self.high)? {
+            while within.next(cache, self.high)?.is_some() {
+                count += 1;
+            }
+        }
+        Ok(count)
     }
 
     /// Moves on to the next run, then to the memory; returns whether there was one.
@@ -142,7 +281,7 @@ impl<'a, K: Stored> Ranged<'a, K> {
         let done = self.done;
         self.done = done.saturating_add(1);
         self.at = if let Some(run) = state.runs.get(done) {
-            let within = InRun::new(run, self.family, self.cache, self.low, self.high)?;
+            let within = InRun::new(run, self.family, &self.engine.cache, self.low, self.high)?;
             within.map(|within| Position::Run(Box::new(within)))
         } else if let Some(chunk) = done
             .checked_sub(state.runs.len())
@@ -157,6 +296,25 @@ impl<'a, K: Stored> Ranged<'a, K> {
         Ok(true)
     }
 }
+
+impl<K: Stored> Section<K> {
+    /// Returns how many blocks may hold keys from `low` to `high`, and about how many keys.
+    fn between(&self, low: K, high: K) -> (usize, u64) {
+        if self.last < Some(low) {
+            return (0, 0);
+        }
+        let from = self.fences.partition_point(|fence| *fence <= low);
+        let to = self.fences.partition_point(|fence| *fence <= high);
+        let blocks = to.saturating_sub(from.saturating_sub(1));
+        let all = self.fences.len().max(1) as u64;
+        // The first and the last are hardly full of them.
+        let full = blocks.saturating_sub(1) as u64;
+        (blocks, self.keys * full / all)
+    }
+}
+
+/// Rows that are worth remembering: fewer are read in a few microseconds.
+const KEPT_MIN: usize = 1_024;
 
 /// Walks a range of keys of one run.
 #[derive(Debug)]
@@ -175,7 +333,7 @@ impl<'a, K: Stored> InRun<'a, K> {
     pub(super) fn new(
         run: &'a Run,
         family: Family,
-        cache: &Cache,
+        cache: &Blocks,
         low: K,
         high: K,
     ) -> Result<Option<Self>, Error> {
@@ -210,7 +368,7 @@ impl<'a, K: Stored> InRun<'a, K> {
         }
     }
 
-    pub(super) fn next(&mut self, cache: &Cache, high: K) -> Result<Option<K>, Error> {
+    pub(super) fn next(&mut self, cache: &Blocks, high: K) -> Result<Option<K>, Error> {
         if let Some(key) = self.ahead.take() {
             return Ok((key <= high).then_some(key));
         }

@@ -1,16 +1,18 @@
 use std::fmt;
 use std::sync::Arc;
 
+use roaring::RoaringTreemap;
+
 use crate::codec::{ContentAddress, nfc};
 use crate::grain::{Time, Type};
 use crate::ledger::Kind;
 
 use super::engine::Engine;
-use super::key::{Key, Single, Triple, first_part, ordered};
-use super::run::{Stored, Stream};
+use super::key::{Key, Single, Triple, first_part, ordered, ordered_number};
+use super::run::{Run, Stored, Stream};
 use super::scan::{Ranged, Scan};
 use super::state::State;
-use super::{Error, Family, Rows};
+use super::{Error, Family, RowSet, Rows};
 
 /// A view of the index as it was at one moment: later writes do not show, and nothing that is done
 /// to files takes anything away. Only what is erased disappears from every view.
@@ -20,6 +22,9 @@ use super::{Error, Family, Rows};
 pub struct Snapshot {
     engine: Arc<Engine>,
     state: Arc<State>,
+    /// Of a view that ends inside a run: that run's number, and the rows that entries before the
+    /// end have ended.
+    straddled: Option<(u64, Arc<RoaringTreemap>)>,
 }
 
 /// A pattern of a triple; what is absent may be anything.
@@ -35,7 +40,45 @@ pub struct Pattern<'a> {
 
 impl Snapshot {
     pub(super) const fn new(engine: Arc<Engine>, state: Arc<State>) -> Self {
-        Self { engine, state }
+        Self {
+            engine,
+            state,
+            straddled: None,
+        }
+    }
+
+    /// Returns the view that there was when the ledger had this many entries; of what came later,
+    /// only what was erased since is missed.
+    ///
+    /// # Errors
+    /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn until(&self, entries: u64) -> Result<Self, Error> {
+        if entries >= self.watermark() {
+            return Ok(self.clone());
+        }
+        let mut state = State::clone(&self.state);
+        state.runs.retain(|run| run.rows.start < entries);
+        state.memory.retain(|chunk| chunk.rows.start < entries);
+        state.frozen.clear();
+        state.watermark = entries;
+        let mut view = Self::new(Arc::clone(&self.engine), Arc::new(state));
+        if let Some(run) = view.state.runs.last().filter(|run| run.rows.end > entries) {
+            let number = run.number;
+            let mut ended = RoaringTreemap::new();
+            let mut keys = Stream::<Single>::new(Arc::clone(run), Family::Ended);
+            while let Some(key) = keys.next()? {
+                if key.row() < entries {
+                    let [grain, ..] = key.parts();
+                    ended.insert(grain);
+                }
+            }
+            view.straddled = Some((number, Arc::new(ended)));
+        }
+        Ok(view)
+    }
+
+    pub(super) fn parts(&self) -> (&Engine, &State) {
+        (&self.engine, &self.state)
     }
 
     /// Returns how many ledger entries this view covers.
@@ -58,12 +101,33 @@ impl Snapshot {
         let mut chunks = self.state.memory.iter();
         let runs = self.state.runs.iter().rev();
         let mut runs = runs.take_while(|run| run.rows.end > row);
-        !chunks.any(|chunk| chunk.has_ended(row)) && !runs.any(|run| run.ended.contains(row))
+        !chunks.any(|chunk| chunk.has_ended(row, self.watermark()))
+            && !runs.any(|run| self.ended_in(run).contains(row))
+    }
+
+    /// Returns the rows that entries of a run have ended.
+    pub(super) fn ended_in<'a>(&'a self, run: &'a Run) -> &'a RoaringTreemap {
+        match &self.straddled {
+            Some((number, ended)) if *number == run.number => ended,
+            _ => &run.ended,
+        }
     }
 
     /// Returns the rows of all grains.
-    pub fn grains(&self) -> Rows {
-        self.grains_from(0).collect()
+    pub fn grains(&self) -> RowSet {
+        let mut rows = RoaringTreemap::new();
+        for run in &self.state.runs {
+            rows |= &run.grains;
+        }
+        for chunk in &self.state.memory {
+            rows.extend(&chunk.grains);
+        }
+        let mut rows = RowSet(rows);
+        rows.cut(self.watermark()..);
+        if let Some(erased) = self.engine.erased() {
+            rows.0 -= &*erased;
+        }
+        rows
     }
 
     /// Returns the rows of grains from a row on, lowest first, without collecting them.
@@ -81,6 +145,7 @@ impl Snapshot {
         let erased = self.engine.erased();
         in_runs
             .chain(in_memory)
+            .take_while(|row| *row < self.watermark())
             .filter(move |row| !erased.as_ref().is_some_and(|erased| erased.contains(*row)))
     }
 
@@ -139,6 +204,39 @@ impl Snapshot {
             Single::new([low, 0, 0], 0),
             Single::new([high, 0, 0], u64::MAX),
         )
+    }
+
+    /// Returns the rows whose number of `family` is in `from..=to`; an open end is unbounded.
+    pub fn in_numbers(&self, family: Family, from: Option<f64>, to: Option<f64>) -> Scan<'_> {
+        let low = from.map_or(0, ordered_number);
+        let high = to.map_or(u64::MAX, ordered_number);
+        self.range(
+            family,
+            Single::new([low, 0, 0], 0),
+            Single::new([high, 0, 0], u64::MAX),
+        )
+    }
+
+    /// Returns the rows whose field, one of [`Family::FACETS`], is `text`.
+    pub fn with_facet(&self, field: &str, text: &str) -> Scan<'_> {
+        let term = self.engine.terms.hash(&[field, &nfc(text)]);
+        self.exact(Family::Facet, term)
+    }
+
+    /// Hands component and row of every key of a family to `visit`: of equal components, in the
+    /// order of rows.
+    pub(super) fn each(
+        &self,
+        family: Family,
+        visit: &mut dyn FnMut(u64, u64),
+    ) -> Result<(), Error> {
+        let (low, high) = (Single::new([0; 3], 0), Single::new([u64::MAX; 3], u64::MAX));
+        let mut keys = self.ranged::<Single>(family, low, high);
+        while let Some(key) = keys.next_key()? {
+            let [part, ..] = key.parts();
+            visit(part, key.row());
+        }
+        Ok(())
     }
 
     /// Returns the rows of the entries of a kind; none of grains, changes of status and foreign
@@ -201,8 +299,8 @@ impl Snapshot {
 
     fn ranged<K: Stored>(&self, family: Family, low: K, high: K) -> Ranged<'_, K> {
         Ranged {
+            engine: &self.engine,
             state: &self.state,
-            cache: &self.engine.cache,
             erased: self.engine.erased(),
             family,
             low,

@@ -2,9 +2,9 @@ use serde::Deserialize;
 
 use crate::grain::{Grain, Time, Type};
 
+use super::Error;
 use super::transfer::tags;
 use super::warrant::is_inside;
-use super::{Error, Operation};
 
 /// What a law asks of a store, as a readable document: which grains a clause is about, and what
 /// it requires of them.
@@ -158,14 +158,8 @@ impl Regime {
 
     /// Returns the clauses that ask for what nothing does yet, with what that is.
     pub fn gaps(&self) -> impl Iterator<Item = (&Clause, &'static str)> {
-        self.clauses().iter().flat_map(|clause| {
-            let sealed = clause.requires.sealed.then_some((clause, "sealing"));
-            let audit = clause
-                .requires
-                .read_audit
-                .then_some((clause, "a record of reads"));
-            sealed.into_iter().chain(audit)
-        })
+        let clauses = self.clauses().iter();
+        clauses.filter_map(|clause| Some((clause, clause.missing()?)))
     }
 }
 
@@ -176,20 +170,19 @@ impl Regimes {
     }
 
     /// Returns each of them.
-    pub fn iter(&self) -> impl Iterator<Item = &Regime> {
+    pub fn iter(&self) -> impl Iterator<Item = &Regime> + Clone {
         self.0.iter()
     }
 
     /// Returns the first clause that a grain breaks if it is stored.
     pub fn refuses(&self, grain: &Grain) -> Option<(&Regime, &Clause)> {
-        self.about(grain).find(|(_, clause)| {
-            let requires = &clause.requires;
-            let tagged = || tags(grain).any(|tag| matches(&requires.tags, tag));
-            requires.never_stored
-                || requires.fields.iter().any(|name| !has(grain, name))
-                || (!requires.tags.is_empty() && !tagged())
-                || (requires.signature && !grain.is_signed())
-        })
+        self.broken_by(grain).next()
+    }
+
+    /// Returns the clauses that a grain breaks if it is stored.
+    pub fn broken_by(&self, grain: &Grain) -> impl Iterator<Item = (&Regime, &Clause)> {
+        self.about(grain)
+            .filter(|(_, clause)| clause.requires.is_broken_by(grain))
     }
 
     /// Returns the first clause that a change without a reason breaks.
@@ -219,25 +212,34 @@ impl Regimes {
         })
     }
 
-    /// Returns the clauses that speak of an operation on a grain.
-    pub fn speaking(
-        &self,
-        grain: &Grain,
-        operation: Operation,
-    ) -> impl Iterator<Item = (&Regime, &Clause)> {
-        self.about(grain)
-            .filter(move |(_, clause)| match operation {
-                Operation::Delete | Operation::Erase => clause.requires.retention_years > 0,
-                _ => clause.requires.justification || clause.requires.review,
-            })
-    }
-
     fn about(&self, grain: &Grain) -> impl Iterator<Item = (&Regime, &Clause)> {
         let clauses = self.iter().flat_map(|regime| {
             let clauses = regime.clauses().iter();
             clauses.map(move |clause| (regime, clause))
         });
         clauses.filter(move |(_, clause)| clause.when.is(grain))
+    }
+}
+
+impl Clause {
+    /// Returns what it asks for that nothing does yet.
+    pub const fn missing(&self) -> Option<&'static str> {
+        match (self.requires.sealed, self.requires.read_audit) {
+            (true, true) => Some("sealing and a record of reads"),
+            (true, false) => Some("sealing"),
+            (false, true) => Some("a record of reads"),
+            (false, false) => None,
+        }
+    }
+}
+
+impl Requires {
+    fn is_broken_by(&self, grain: &Grain) -> bool {
+        let tagged = || tags(grain).any(|tag| matches(&self.tags, tag));
+        self.never_stored
+            || self.fields.iter().any(|name| !has(grain, name))
+            || (!self.tags.is_empty() && !tagged())
+            || (self.signature && !grain.is_signed())
     }
 }
 

@@ -1,27 +1,65 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::Error;
+use sha2::{Digest, Sha256};
 
-/// Where an answer left off. Opaque, and good whatever is written meanwhile.
+use super::sort::Place;
+use super::{Error, Filter, Sort};
+
+/// Where an answer left off, and at which moment it began: its next page is of that moment too,
+/// whatever is written meanwhile. Opaque, and of one question.
 ///
 /// ```
 /// use grainstore::query::Cursor;
 ///
-/// let cursor: Cursor = "after-41".parse()?;
-/// assert_eq!(cursor.to_string(), "after-41");
+/// let cursor: Cursor = "c.29.5f2a9c01.7.0.7".parse()?;
+/// assert_eq!(cursor.to_string(), "c.29.5f2a9c01.7.0.7");
 /// assert!("41".parse::<Cursor>().is_err());
 /// # Ok::<(), grainstore::query::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
-    /// The last row that was seen.
-    pub(super) row: u64,
+    /// How many ledger entries there were when the first page was asked for.
+    pub(super) entries: u64,
+    question: u32,
+    /// The last place that was seen.
+    pub(super) last: Place,
+}
+
+impl Cursor {
+    pub(super) fn new(entries: u64, last: Place, filter: &Filter, sort: Sort) -> Self {
+        Self {
+            entries,
+            question: question(filter, sort),
+            last,
+        }
+    }
+
+    /// Refuses a cursor of another question: its place would mean nothing here.
+    pub(super) fn check(&self, filter: &Filter, sort: Sort) -> Result<(), Error> {
+        if self.question == question(filter, sort) {
+            return Ok(());
+        }
+        Err(Error::Cursor {
+            text: self.to_string(),
+        })
+    }
+}
+
+fn question(filter: &Filter, sort: Sort) -> u32 {
+    let hash: [u8; 32] = Sha256::digest(format!("{filter:?} {sort:?}")).into();
+    hash.first_chunk()
+        .map_or(0, |bytes| u32::from_be_bytes(*bytes))
 }
 
 impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "after-{}", self.row)
+        let (entries, question) = (self.entries, self.question);
+        let [value, prefix, row] = self.last;
+        write!(
+            f,
+            "c.{entries:x}.{question:08x}.{value:x}.{prefix:x}.{row:x}"
+        )
     }
 }
 
@@ -29,8 +67,18 @@ impl FromStr for Cursor {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let row = text.strip_prefix("after-").and_then(|row| row.parse().ok());
-        row.map(|row| Self { row }).ok_or_else(|| Error::Cursor {
+        let parse = || {
+            let mut parts = text.strip_prefix("c.")?.split('.');
+            let mut next = || u64::from_str_radix(parts.next()?, 16).ok();
+            let cursor = Self {
+                entries: next()?,
+                question: next()?.try_into().ok()?,
+                last: [next()?, next()?, next()?],
+            };
+            // What is written another way was not written here.
+            (cursor.to_string() == text).then_some(cursor)
+        };
+        parse().ok_or_else(|| Error::Cursor {
             text: text.to_owned(),
         })
     }

@@ -162,7 +162,7 @@ impl Store {
         let snapshot = self.snapshot();
         let rows = self.rows(&snapshot, filter)?;
         let mut entries = Vec::new();
-        for row in rows {
+        for row in rows.iter() {
             let version = self.version_at(&snapshot, row)?;
             entries.push((version.grain, version.status));
         }
@@ -198,7 +198,7 @@ impl Store {
         let snapshot = self.snapshot();
         let mut withheld = Withheld::by_law(self, options.purpose);
         let mut chosen = Vec::new();
-        for row in self.rows(&snapshot, filter)? {
+        for row in self.rows(&snapshot, filter)?.iter() {
             let version = self.version_at(&snapshot, row)?;
             if !withheld.takes(&version.grain, loss) {
                 chosen.push(Chosen::of(&version.grain, version.status));

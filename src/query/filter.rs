@@ -1,8 +1,9 @@
 use crate::codec::ContentAddress;
-use crate::grain::{Time, Type};
-use crate::index::{Family, Pattern, Rows, Snapshot};
+use crate::grain::{Time, Type, Verification};
+use crate::index::Family;
 
 use super::Error;
+use super::condition::Condition;
 
 /// Which grains a question is about. Everything set must hold; nothing set means every grain that
 /// is current.
@@ -17,18 +18,24 @@ use super::Error;
 ///     .relation("prefers");
 /// assert_ne!(filter, Filter::new());
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Filter {
-    of: Option<Type>,
-    namespace: Option<String>,
-    subject: Option<String>,
-    relation: Option<String>,
-    object: Option<String>,
-    texts: Vec<(Family, &'static str, String)>,
-    derived_from: Option<ContentAddress>,
-    created_from: Option<Time>,
-    created_to: Option<Time>,
-    with_superseded: bool,
+    conditions: Vec<Condition>,
+    statement: [Option<String>; 3],
+    state: State,
+    known_at: Option<Time>,
+}
+
+/// Which grains of a lineage.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum State {
+    /// Those that have not ended.
+    #[default]
+    Current,
+    /// All.
+    Any,
+    /// Those that have.
+    Ended,
 }
 
 impl Filter {
@@ -39,36 +46,34 @@ impl Filter {
 
     /// Keeps grains of a type.
     #[must_use]
-    pub const fn of_type(mut self, of: Type) -> Self {
-        self.of = Some(of);
-        self
+    pub fn of_type(self, of: Type) -> Self {
+        self.and(Condition::Type(of))
     }
 
     /// Keeps grains of a namespace and of those inside it: `acme` has `acme:chatbot` (OMS 28.2).
     #[must_use]
-    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
-        self.namespace = Some(namespace.into());
-        self
+    pub fn namespace(self, namespace: impl Into<String>) -> Self {
+        self.and(Condition::Namespace(namespace.into()))
     }
 
     /// Keeps grains with this subject.
     #[must_use]
     pub fn subject(mut self, subject: impl Into<String>) -> Self {
-        self.subject = Some(subject.into());
+        self.statement[0] = Some(subject.into());
         self
     }
 
     /// Keeps grains with this relation.
     #[must_use]
     pub fn relation(mut self, relation: impl Into<String>) -> Self {
-        self.relation = Some(relation.into());
+        self.statement[1] = Some(relation.into());
         self
     }
 
     /// Keeps grains with this object; of an object that is a map, its JSON.
     #[must_use]
     pub fn object(mut self, object: impl Into<String>) -> Self {
-        self.object = Some(object.into());
+        self.statement[2] = Some(object.into());
         self
     }
 
@@ -96,128 +101,231 @@ impl Filter {
         self.text(Family::Tag, "structural_tags", tag)
     }
 
+    /// Keeps grains without this tag; may be said several times.
+    #[must_use]
+    pub fn without_tag(self, tag: impl Into<String>) -> Self {
+        self.and(Condition::NoTag(tag.into()))
+    }
+
     /// Keeps grains derived from this one.
     #[must_use]
-    pub const fn derived_from(mut self, address: ContentAddress) -> Self {
-        self.derived_from = Some(address);
-        self
+    pub fn derived_from(self, address: ContentAddress) -> Self {
+        self.and(Condition::DerivedFrom(address))
     }
 
     /// Keeps grains created at this time or later.
     #[must_use]
-    pub const fn created_from(mut self, time: Time) -> Self {
-        self.created_from = Some(time);
-        self
+    pub fn created_from(mut self, time: Time) -> Self {
+        for condition in &mut self.conditions {
+            if let Condition::Created { from, .. } = condition {
+                *from = (*from).max(Some(time));
+                return self;
+            }
+        }
+        let (from, to) = (Some(time), None);
+        self.and(Condition::Created { from, to })
     }
 
     /// Keeps grains created at this time or earlier.
     #[must_use]
-    pub const fn created_to(mut self, time: Time) -> Self {
-        self.created_to = Some(time);
+    pub fn created_to(mut self, time: Time) -> Self {
+        for condition in &mut self.conditions {
+            if let Condition::Created { to, .. } = condition {
+                *to = Some(to.map_or(time, |to| to.min(time)));
+                return self;
+            }
+        }
+        let (from, to) = (None, Some(time));
+        self.and(Condition::Created { from, to })
+    }
+
+    /// Keeps grains whose `confidence` is between these, both included; none without one.
+    #[must_use]
+    pub fn confidence(self, from: impl Into<Option<f64>>, to: impl Into<Option<f64>>) -> Self {
+        self.number(Family::Confidence, "confidence", from.into(), to.into())
+    }
+
+    /// Keeps grains whose `importance` is between these, both included; none without one.
+    #[must_use]
+    pub fn importance(self, from: impl Into<Option<f64>>, to: impl Into<Option<f64>>) -> Self {
+        self.number(Family::Importance, "importance", from.into(), to.into())
+    }
+
+    /// Keeps grains with this `source_type`.
+    #[must_use]
+    pub fn source_type(self, source_type: impl Into<String>) -> Self {
+        self.facet("source_type", source_type)
+    }
+
+    /// Keeps grains with this `epistemic_status`.
+    #[must_use]
+    pub fn epistemic_status(self, status: impl Into<String>) -> Self {
+        self.facet("epistemic_status", status)
+    }
+
+    /// Keeps grains with this `recall_priority`.
+    #[must_use]
+    pub fn recall_priority(self, priority: impl Into<String>) -> Self {
+        self.facet("recall_priority", priority)
+    }
+
+    /// Keeps grains that are verified, contested or retracted, or that nobody has judged, now.
+    #[must_use]
+    pub fn verification(self, status: Verification) -> Self {
+        self.and(Condition::Verification(status))
+    }
+
+    /// Keeps what was true at a time: `valid_from` ≤ the time ≤ `valid_to`, and an end that a
+    /// grain leaves open is no bound (OMS 15.2).
+    #[must_use]
+    pub fn valid_at(self, time: Time) -> Self {
+        self.and(Condition::TrueBy(time))
+            .and(Condition::TrueUntil(time))
+    }
+
+    /// Keeps what was known at a time: the grains that were here then and were current then,
+    /// whatever became of them since (OMS 15.2, ruling I20). What was erased since is not shown.
+    ///
+    /// With [`valid_at`](Self::valid_at) it asks what was then known of what was true at a time.
+    ///
+    /// ```
+    /// use grainstore::{Draft, Filter, Options, Store, Time};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// let oslo = Draft::belief("user", "lives in", "Oslo").confidence(0.9);
+    /// let oslo = store.put(oslo.set("system_valid_from", 1_000))?;
+    /// let bergen = Draft::belief("user", "lives in", "Bergen").confidence(0.9);
+    /// store.supersede(&oslo, bergen.derived_from(oslo), None)?;
+    /// let known = store.query(&Filter::new().known_at(Time::from_ms(2_000)), 10, None)?;
+    /// assert_eq!((known.total, known.results[0].address), (1, oslo));
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn known_at(mut self, time: Time) -> Self {
+        self.known_at = Some(time);
         self
     }
 
-    /// Keeps also grains that are no longer current.
+    /// Keeps also grains that are no longer current; with [`known_at`](Self::known_at), that were
+    /// no longer current then.
     #[must_use]
     pub const fn with_superseded(mut self) -> Self {
-        self.with_superseded = true;
+        self.state = State::Any;
+        self
+    }
+
+    /// Keeps only grains that are no longer current; with [`known_at`](Self::known_at), that were
+    /// no longer current then.
+    #[must_use]
+    pub const fn only_superseded(mut self) -> Self {
+        self.state = State::Ended;
         self
     }
 
     /// Narrows it to a namespace; none if it asks for another one.
-    pub(super) fn within(mut self, namespace: &str) -> Option<Self> {
+    pub(super) fn within(self, namespace: &str) -> Option<Self> {
         let lies_in = |inner: &str, outer: &str| {
             let rest = inner.strip_prefix(outer);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
         };
-        match &self.namespace {
-            Some(asked) if lies_in(asked, namespace) => {}
-            Some(asked) if !lies_in(namespace, asked) => return None,
-            _ => self.namespace = Some(namespace.to_owned()),
-        }
-        Some(self)
+        let mut conditions = self.conditions.iter();
+        let misses = conditions.any(|condition| match condition {
+            Condition::Namespace(asked) => !lies_in(asked, namespace) && !lies_in(namespace, asked),
+            _ => false,
+        });
+        (!misses).then(|| self.namespace(namespace))
     }
 
-    fn text(mut self, family: Family, field: &'static str, text: impl Into<String>) -> Self {
-        self.texts.push((family, field, text.into()));
+    fn and(mut self, condition: Condition) -> Self {
+        self.conditions.push(condition);
         self
+    }
+
+    fn text(self, family: Family, field: &'static str, text: impl Into<String>) -> Self {
+        let text = text.into();
+        self.and(Condition::Text {
+            family,
+            field,
+            text,
+        })
+    }
+
+    fn facet(self, field: &'static str, text: impl Into<String>) -> Self {
+        let text = text.into();
+        self.and(Condition::Facet { field, text })
+    }
+
+    fn number(
+        self,
+        family: Family,
+        field: &'static str,
+        from: Option<f64>,
+        to: Option<f64>,
+    ) -> Self {
+        self.and(Condition::Number {
+            family,
+            field,
+            from,
+            to,
+        })
     }
 
     /// Returns the fields this filter looks at, by their full names.
     pub(super) fn fields(&self) -> Vec<&'static str> {
-        let created = self.created_from.is_some() || self.created_to.is_some();
-        let set = [
-            (self.of.is_some(), "type"),
-            (self.namespace.is_some(), "namespace"),
-            (self.subject.is_some(), "subject"),
-            (self.relation.is_some(), "relation"),
-            (self.object.is_some(), "object"),
-            (self.derived_from.is_some(), "derived_from"),
-            (created, "created_at"),
-        ];
-        let set = set
-            .into_iter()
-            .filter_map(|(is_set, field)| is_set.then_some(field));
-        let mut fields: Vec<_> = set.collect();
-        fields.extend(self.texts.iter().map(|(_, field, _)| *field));
+        let conditions = self.conditions();
+        let mut fields: Vec<_> = conditions.iter().flat_map(Condition::fields).collect();
         fields.dedup();
         fields
     }
 
-    /// Returns the rows that pass, current or not; none for a filter that every grain passes.
-    pub(super) fn rows(&self, snapshot: &Snapshot) -> Result<Option<Rows>, Error> {
-        self.validate()?;
-        let pattern = Pattern {
-            subject: self.subject.as_deref(),
-            relation: self.relation.as_deref(),
-            object: self.object.as_deref(),
-        };
-        let mut parts = Vec::new();
-        if pattern != Pattern::default() {
-            parts.push(snapshot.triples(&pattern).rows()?);
+    /// Returns everything that must hold of a grain by itself.
+    pub(super) fn conditions(&self) -> Vec<Condition> {
+        let mut conditions = self.conditions.clone();
+        if self.statement.iter().any(Option::is_some) {
+            conditions.push(Condition::Statement(self.statement.clone()));
         }
-        if let Some(address) = &self.derived_from {
-            parts.push(snapshot.pointing_at(Family::DerivedFrom, address).rows()?);
-        }
-        for (family, _, text) in &self.texts {
-            parts.push(snapshot.with_text(*family, text).rows()?);
-        }
-        if let Some(namespace) = &self.namespace {
-            parts.push(snapshot.with_text(Family::Namespace, namespace).rows()?);
-        }
-        if self.created_from.is_some() || self.created_to.is_some() {
-            let within = snapshot.in_time(Family::CreatedAt, self.created_from, self.created_to);
-            parts.push(within.rows()?);
-        }
-        if let Some(of) = self.of {
-            parts.push(snapshot.of_type(of).rows()?);
-        }
-        Ok(parts.into_iter().reduce(|mut rows, part| {
-            rows.intersect(&part);
-            rows
-        }))
+        conditions.extend(self.known_at.map(Condition::KnownBy));
+        conditions
     }
 
-    /// Returns whether a row that passed the filter may be shown.
-    pub(super) fn shows(&self, snapshot: &Snapshot, row: u64) -> bool {
-        self.with_superseded || snapshot.is_current(row)
+    pub(super) const fn state(&self) -> State {
+        self.state
     }
 
-    fn validate(&self) -> Result<(), Error> {
-        let refuse = |filter, reason| Err(Error::Filter { filter, reason });
-        match &self.namespace {
-            Some(namespace) if namespace.is_empty() => refuse("namespace", "is empty"),
-            // Only whole `:` parts are indexed, so nothing shorter can be answered.
-            Some(namespace) if namespace.ends_with([':', '*']) => refuse(
-                "namespace",
-                "must be whole; those inside it are found with it",
-            ),
-            _ => match (self.created_from, self.created_to) {
-                (Some(from), Some(to)) if from > to => {
-                    refuse("created_at", "range ends before it begins")
-                }
-                _ => Ok(()),
-            },
-        }
+    /// Returns the time at which grains are current or not; none for now.
+    pub(super) const fn moment(&self) -> Option<Time> {
+        self.known_at
+    }
+
+    pub(super) fn validate(&self) -> Result<(), Error> {
+        self.conditions.iter().try_for_each(validate)
+    }
+}
+
+fn validate(condition: &Condition) -> Result<(), Error> {
+    let refuse = |filter, reason| Err(Error::Filter { filter, reason });
+    match condition {
+        Condition::Namespace(namespace) if namespace.is_empty() => refuse("namespace", "is empty"),
+        // Only whole `:` parts are indexed, so nothing shorter can be answered.
+        Condition::Namespace(namespace) if namespace.ends_with([':', '*']) => refuse(
+            "namespace",
+            "must be whole; those inside it are found with it",
+        ),
+        Condition::Created {
+            from: Some(from),
+            to: Some(to),
+        } if from > to => refuse("created_at", "range ends before it begins"),
+        Condition::Number {
+            field, from, to, ..
+        } => match (from, to) {
+            (Some(number), _) | (_, Some(number)) if !number.is_finite() => {
+                refuse(field, "range needs finite numbers")
+            }
+            (Some(from), Some(to)) if !to.is_finite() || from > to => {
+                refuse(field, "range ends before it begins")
+            }
+            _ => Ok(()),
+        },
+        _ => Ok(()),
     }
 }

@@ -4,12 +4,15 @@
 //! snapshot: what is written meanwhile does not show.
 
 mod ask;
+mod condition;
 mod cursor;
 mod envelope;
 mod export;
 mod filter;
+mod plan;
 mod scoped;
 mod search;
+mod sort;
 mod withheld;
 
 mod error;
@@ -19,3 +22,5 @@ pub use envelope::{Envelope, Found};
 pub use error::Error;
 pub use export::Exported;
 pub use filter::Filter;
+pub use plan::{Explanation, Step, Way};
+pub use sort::{Sort, SortBy};

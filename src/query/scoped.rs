@@ -1,6 +1,6 @@
 use crate::store::Access;
 
-use super::{Cursor, Envelope, Error, Filter, Found};
+use super::{Cursor, Envelope, Error, Filter, Found, Sort};
 
 impl Access {
     /// Returns up to `limit` grains that pass a filter and that it sees, in the order in which they
@@ -16,6 +16,20 @@ impl Access {
         limit: usize,
         after: Option<Cursor>,
     ) -> Result<Envelope, Error> {
+        self.query_sorted(filter, Sort::default(), limit, after)
+    }
+
+    /// Returns what [`Access::query`] does, in an order.
+    ///
+    /// # Errors
+    /// As [`Store::query_sorted`](crate::Store::query_sorted).
+    pub fn query_sorted(
+        &self,
+        filter: &Filter,
+        sort: Sort,
+        limit: usize,
+        after: Option<Cursor>,
+    ) -> Result<Envelope, Error> {
         let mut shown = Envelope {
             next_cursor: after,
             ..Envelope::default()
@@ -25,7 +39,8 @@ impl Access {
         };
         while shown.results.len() < limit {
             let missing = limit - shown.results.len();
-            let page = self.store().query(&filter, missing, shown.next_cursor)?;
+            let after = shown.next_cursor;
+            let page = self.store().query_sorted(&filter, sort, missing, after)?;
             self.show(page.results, &mut shown)?;
             shown.next_cursor = page.next_cursor;
             if shown.next_cursor.is_none() {

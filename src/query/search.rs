@@ -25,11 +25,8 @@ impl Store {
     /// `ERR_FILTER`; storage errors; `ERR_TEXT`, also for a store opened without its text view.
     pub fn search(&self, text: &str, filter: &Filter, limit: usize) -> Result<Envelope, Error> {
         let snapshot = self.snapshot();
-        let rows = filter.rows(&snapshot)?;
-        let accept = |row: u64| {
-            let passes = rows.as_ref().is_none_or(|rows| rows.contains(row));
-            passes && row < snapshot.watermark() && filter.shows(&snapshot, row)
-        };
+        let rows = self.rows(&snapshot, filter)?;
+        let accept = |row: u64| rows.contains(row);
         let query = text::Query::parse(&nfc(text));
         let hits = self.text_view()?.search(&query, limit, &accept)?;
         let mut envelope = Envelope {

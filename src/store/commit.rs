@@ -183,7 +183,7 @@ impl Inner {
                     batch.grain(row, grain, now.ms());
                 }
                 What::Record(kind, body) => {
-                    replay::apply_record(&mut batch, row, *kind, body, &mut resolve)?;
+                    replay::apply_record(&mut batch, (row, now.ms()), *kind, body, &mut resolve)?;
                 }
             }
         }

@@ -3,7 +3,7 @@ use std::ops::ControlFlow;
 use crate::codec::ContentAddress;
 use crate::grain::Grain;
 use crate::index::{Batch, Snapshot};
-use crate::ledger::{Entry, Kind};
+use crate::ledger::{Entry, Header, Kind};
 
 use super::Error;
 use super::entry::{AliasEntry, ErasingEntry, StatusEntry, subject_of};
@@ -24,7 +24,8 @@ pub(super) fn apply(
 ) -> Result<(), Error> {
     let row = entry.header.sequence;
     if entry.header.kind != Kind::Grain {
-        return apply_record(batch, row, entry.header.kind, &entry.body, resolve);
+        let Header { kind, time_ms, .. } = entry.header;
+        return apply_record(batch, (row, time_ms), kind, &entry.body, resolve);
     }
     let grain = Grain::from_proven(entry.body.to_vec());
     let grain = grain.map_err(|_| malformed(row, "a grain has no header"))?;
@@ -32,10 +33,10 @@ pub(super) fn apply(
     Ok(())
 }
 
-/// Applies an entry that says something about grains.
+/// Applies an entry that says something about grains; it has a row, and was made at a time.
 pub(super) fn apply_record(
     batch: &mut Batch,
-    row: u64,
+    (row, at_ms): (u64, i64),
     kind: Kind,
     body: &[u8],
     resolve: &mut Resolve<'_>,
@@ -45,7 +46,7 @@ pub(super) fn apply_record(
             let status = StatusEntry::decode(body);
             let status = status.ok_or_else(|| malformed(row, "a status entry is malformed"))?;
             let target = resolve(batch, &status.of)?;
-            batch.status(row, &status.of, target, &status.change);
+            batch.status(row, at_ms, &status.of, target, &status.change);
         }
         Kind::Alias => {
             let alias = AliasEntry::decode(body);

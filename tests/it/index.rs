@@ -97,7 +97,7 @@ impl Entries {
                         superseded_by: Some(self.address(*new)),
                         ..StatusChange::default()
                     };
-                    batch.status(row, &self.address(*old), Some(*old), &change);
+                    batch.status(row, 5, &self.address(*old), Some(*old), &change);
                 }
                 Said::Alias(of, name) => {
                     batch.alias(row, &self.address(*of), ["f", "s", &name.to_string()]);

@@ -322,7 +322,7 @@ fn an_index_of_a_newer_version_is_built_anew() {
 
     let (name, mut bytes) = files(&home.path("s/index")).swap_remove(0);
     assert!(name.ends_with(".run"));
-    bytes[9] = 2;
+    bytes[9] += 1;
     fs::write(home.path("s/index").join(name), bytes).unwrap();
     let store = home.open("s");
     assert!(store.opened().index_rebuilt.is_some());

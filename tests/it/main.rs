@@ -29,6 +29,7 @@ mod pam;
 mod policy;
 mod profiles;
 mod provider;
+mod query;
 mod random;
 mod regimes;
 mod sample;

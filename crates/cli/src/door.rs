@@ -2,7 +2,7 @@ use clap::{Args, ValueEnum};
 use grainstore::crypto::Did;
 use grainstore::grain::{self, Verification};
 use grainstore::policy::{Role, Warrant};
-use grainstore::query::{self, Cursor};
+use grainstore::query::{self, Cursor, Sort};
 use grainstore::store::{self, NewGrain, Page, Version};
 use grainstore::{Access, ContentAddress, Envelope, Filter, Grain, Store};
 
@@ -165,15 +165,16 @@ impl Door {
         }
     }
 
-    pub(crate) fn query(
+    pub(crate) fn query_sorted(
         &self,
         filter: &Filter,
+        sort: Sort,
         limit: usize,
         after: Option<Cursor>,
     ) -> Result<Envelope, query::Error> {
         match self {
-            Self::Owner(store) => store.query(filter, limit, after),
-            Self::Agent(access) => access.query(filter, limit, after),
+            Self::Owner(store) => store.query_sorted(filter, sort, limit, after),
+            Self::Agent(access) => access.query_sorted(filter, sort, limit, after),
         }
     }
 

@@ -23,6 +23,7 @@ impl Exit {
             "ERR_INVALIDATION_DENIED"
             | "ERR_EVIDENCE_REQUIRED"
             | "ERR_ACCESS_DENIED"
+            | "ERR_POLICY_DENIED"
             | "ERR_REVIEW_REQUIRED"
             | "ERR_UNTRUSTED" => Self::Denied,
             "ERR_STORAGE_DAMAGED" | "ERR_INTEGRITY" => Self::Damaged,

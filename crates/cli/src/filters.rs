@@ -1,4 +1,5 @@
 use clap::Args;
+use grainstore::grain::Verification;
 use grainstore::{Filter, Store, Time, Type};
 
 use crate::address;
@@ -34,6 +35,9 @@ pub(crate) struct Filters {
     /// With this structural tag; may be given several times
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
+    /// Without this structural tag; may be given several times
+    #[arg(long, value_name = "TAG")]
+    no_tag: Vec<String>,
     /// Derived from this grain
     #[arg(long, value_name = "ADDRESS")]
     derived_from: Option<String>,
@@ -43,7 +47,34 @@ pub(crate) struct Filters {
     /// Created at this time or earlier; of a day, its end (UTC)
     #[arg(long, value_name = "TIME", value_parser = until)]
     until: Option<Time>,
+    /// True at this time: valid_from up to it, valid_to from it on
+    #[arg(long, value_name = "TIME", value_parser = since)]
+    valid_at: Option<Time>,
+    /// Known at this time: here and current then, whatever became of it since; of a day, its end
+    #[arg(long, value_name = "TIME", value_parser = until)]
+    known_at: Option<Time>,
+    /// Of this confidence: 0.8.. or ..0.5 or 0.5..0.8, both included
+    #[arg(long, value_name = "RANGE", value_parser = range)]
+    confidence: Option<Range>,
+    /// Of this importance
+    #[arg(long, value_name = "RANGE", value_parser = range)]
+    importance: Option<Range>,
+    /// With this source_type, such as user_explicit
+    #[arg(long, value_name = "TEXT")]
+    source_type: Option<String>,
+    /// With this epistemic_status
+    #[arg(long, value_name = "TEXT")]
+    epistemic_status: Option<String>,
+    /// With this recall_priority: hot, warm or cold
+    #[arg(long, value_name = "TEXT")]
+    recall_priority: Option<String>,
+    /// Judged so: unverified, verified, contested or retracted
+    #[arg(long, value_name = "STATUS", value_parser = verification)]
+    verification: Option<Verification>,
 }
+
+/// From a number, to a number, or both.
+type Range = (Option<f64>, Option<f64>);
 
 impl Filters {
     /// Returns the time from which on grains are asked for.
@@ -58,7 +89,7 @@ impl Filters {
             filter = filter.of_type(of);
         }
         type Set = fn(Filter, String) -> Filter;
-        let texts: [(Option<String>, Set); 7] = [
+        let texts: [(Option<String>, Set); 10] = [
             (self.namespace, Filter::namespace),
             (self.user, Filter::user),
             (self.subject, Filter::subject),
@@ -66,23 +97,40 @@ impl Filters {
             (self.object, Filter::object),
             (self.session, Filter::session),
             (self.run, Filter::run),
+            (self.source_type, Filter::source_type),
+            (self.epistemic_status, Filter::epistemic_status),
+            (self.recall_priority, Filter::recall_priority),
         ];
         for (text, set) in texts {
             if let Some(text) = text {
                 filter = set(filter, text);
             }
         }
-        for tag in self.tag {
-            filter = filter.tag(tag);
-        }
+        filter = self.tag.into_iter().fold(filter, Filter::tag);
+        filter = self.no_tag.into_iter().fold(filter, Filter::without_tag);
         if let Some(text) = &self.derived_from {
             filter = filter.derived_from(address::resolve(store, text)?);
         }
-        if let Some(time) = self.since {
-            filter = filter.created_from(time);
+        type SetTime = fn(Filter, Time) -> Filter;
+        let times: [(Option<Time>, SetTime); 4] = [
+            (self.since, Filter::created_from),
+            (self.until, Filter::created_to),
+            (self.valid_at, Filter::valid_at),
+            (self.known_at, Filter::known_at),
+        ];
+        for (time, set) in times {
+            if let Some(time) = time {
+                filter = set(filter, time);
+            }
         }
-        if let Some(time) = self.until {
-            filter = filter.created_to(time);
+        if let Some((from, to)) = self.confidence {
+            filter = filter.confidence(from, to);
+        }
+        if let Some((from, to)) = self.importance {
+            filter = filter.importance(from, to);
+        }
+        if let Some(status) = self.verification {
+            filter = filter.verification(status);
         }
         Ok(filter)
     }
@@ -102,6 +150,27 @@ pub(crate) fn grain_type(text: &str) -> Result<Type, String> {
                 names.join(", ")
             )
         }),
+    }
+}
+
+fn verification(text: &str) -> Result<Verification, String> {
+    Verification::named(text)
+        .ok_or_else(|| "it is one of unverified, verified, contested, retracted".into())
+}
+
+/// Reads `from..to`, of which either may be missing, or one number.
+fn range(text: &str) -> Result<Range, String> {
+    let (from, to) = text.split_once("..").unwrap_or((text, text));
+    let bound = |text: &str| match text {
+        "" => Ok(None),
+        number => number
+            .parse::<f64>()
+            .map(Some)
+            .map_err(|_| format!("{number} is no number; a range is written 0.5..0.8")),
+    };
+    match (bound(from)?, bound(to)?) {
+        (None, None) => Err("a range needs a number".into()),
+        range => Ok(range),
     }
 }
 

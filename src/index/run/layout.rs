@@ -313,4 +313,5 @@ pub(in crate::index) fn number_of(name: &str) -> Option<u64> {
     is_number.then(|| digits.parse().ok())?
 }
 
-const VERSION: u16 = 1;
+/// 2: with the families from 28 on.
+const VERSION: u16 = 2;

@@ -7,7 +7,7 @@ mod stream;
 mod write;
 
 pub(super) use layout::{Reader, name_of, number_of};
-pub(super) use read::{Fault, Run, Stored};
+pub(super) use read::{Fault, Run, Section, Stored};
 pub(super) use stream::{Source, Stream};
 pub(super) use write::RunWriter;
 

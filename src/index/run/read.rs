@@ -9,7 +9,7 @@ use roaring::RoaringTreemap;
 use crate::ledger::{Access, Disk, DiskFile, EntryPlace, Mark, StoreId};
 
 use super::super::block::{Block, Shape};
-use super::super::cache::Cache;
+use super::super::cache::Blocks;
 use super::super::chunk::Listed;
 use super::super::filter::Filter;
 use super::super::key::{Single, Triple};
@@ -35,8 +35,8 @@ pub(in crate::index) struct Run {
     filter: Option<Filter>,
     filter_at: Vec<u64>,
     places: Vec<u64>,
-    singles: [Section<Single>; 21],
-    triples: [Section<Triple>; 6],
+    singles: [Section<Single>; Family::SINGLES.len()],
+    triples: [Section<Triple>; Family::TRIPLES.len()],
     seed: u32,
     file: Arc<dyn DiskFile>,
     disk: Arc<dyn Disk>,
@@ -167,7 +167,7 @@ impl Run {
     /// Returns a block, from the cache if it is there.
     pub(in crate::index) fn block(
         &self,
-        cache: &Cache,
+        cache: &Blocks,
         offset: u64,
         end: u64,
     ) -> Result<Arc<Block>, Error> {

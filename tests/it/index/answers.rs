@@ -20,7 +20,7 @@ pub(super) fn try_answers(
     let mut keep = |what: String, rows: grainstore::index::Rows| {
         found.insert(what, rows.iter().collect::<Vec<_>>());
     };
-    keep("grains".into(), snapshot.grains());
+    keep("grains".into(), snapshot.grains_from(0).collect());
     for (s, p, o) in patterns() {
         let pattern = Pattern {
             subject: s.as_deref(),

@@ -51,6 +51,7 @@ fn options() -> impl Strategy<Value = Options> {
                 flush_rows,
                 background,
                 cache_bytes: 1 << 18,
+                derived_bytes: 1 << 18,
             },
         )
 }

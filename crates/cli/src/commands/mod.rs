@@ -20,6 +20,7 @@ mod init;
 mod list;
 mod put;
 mod query;
+mod regime;
 mod restore;
 mod search;
 mod signing;

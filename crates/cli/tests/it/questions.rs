@@ -54,6 +54,12 @@ fn each_filter_keeps_what_it_says() {
     );
     assert_eq!(total(&["--user", "nobody"]), 0);
     assert_eq!(total(&["--object", "A2"]), 1);
+    let sure = total(&["--confidence", "0.9.."]);
+    assert!(sure > 0 && sure < total(&["--confidence", "0.."]));
+    assert_eq!(total(&["--verification", "unverified"]), 55);
+    let tagged = total(&["--tag", "phi:allergy"]);
+    assert_eq!(total(&["--no-tag", "phi:allergy"]), 55 - tagged);
+    assert_eq!(total(&["--source-type", "nobody"]), 0);
     let before = total(&["--until", "2026-10-01"]);
     let after = total(&["--since", "2026-10-02"]);
     assert!(before > 0 && after > 0);
@@ -76,6 +82,85 @@ fn superseded_grains_show_when_asked_for() {
         .run(&["--json", "query", "--derived-from", &old])
         .json();
     assert_eq!(derived["results"][0]["content_address"], new.trim());
+}
+
+#[test]
+fn what_was_known_and_what_was_true_is_asked_on_the_command_line() {
+    let home = Home::new();
+    let oslo = "{\"type\":\"belief\",\"subject\":\"mira\",\"relation\":\"lives_in\",\"object\":\"Oslo\",\"confidence\":0.9,\"system_valid_from\":1000,\"valid_to\":5000}\n";
+    let old = home.put(oslo).remove(0);
+    home.write("new.json", belief("mira", "lives_in", "Bergen"));
+    let new = home.ok(&["supersede", &old, "new.json"]);
+    let found = |args: &[&str]| {
+        let answer = home.run(&[&["--json", "query"], args].concat()).json();
+        let results = answer["results"].as_array().unwrap().clone();
+        let addresses = results
+            .iter()
+            .map(|found| found["content_address"].as_str());
+        addresses
+            .map(|address| address.unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(found(&[]), [new.trim()]);
+    assert_eq!(found(&["--known-at", "1970-01-01"]), [old.as_str()]);
+    assert_eq!(found(&["--known-at", "999"]), [] as [&str; 0]);
+    assert_eq!(
+        found(&["--known-at", "2000", "--valid-at", "5001"]),
+        [] as [&str; 0]
+    );
+    assert_eq!(found(&["--only-superseded"]), [old.as_str()]);
+    assert_eq!(
+        found(&["--superseded", "--sort", "stored", "--desc"]),
+        [new.trim(), &old]
+    );
+}
+
+#[test]
+fn a_query_says_how_it_is_answered() {
+    let home = Home::new();
+    home.ok(&["import", &sample("grains.jsonl")]);
+    let query = [
+        "query",
+        "--subject",
+        "mira",
+        "--confidence",
+        "0.9..",
+        "--explain",
+    ];
+    let shown = home.run(&query);
+    assert!(
+        shown.stdout.contains("subject = \"mira\": rows that fit"),
+        "{shown:?}"
+    );
+    let plan = home.run(&[&["--json"], &query[..]].concat()).json();
+    let total = plan["total"].as_u64().unwrap();
+    assert!(total > 0, "{plan}");
+    assert_eq!(
+        plan["steps"].as_array().unwrap().last().unwrap()["left"],
+        total
+    );
+    let surest = [
+        "--json",
+        "query",
+        "--sort",
+        "confidence",
+        "--desc",
+        "--limit",
+        "2",
+    ];
+    let first = home.run(&surest).json();
+    let cursor = first["next_cursor"].as_str().unwrap();
+    let rest = home
+        .run(&[&surest[..], &["--cursor", cursor]].concat())
+        .json();
+    let sure = |answer: &serde_json::Value, n: usize| {
+        answer["results"][n]["grain"]["confidence"]
+            .as_f64()
+            .unwrap()
+    };
+    assert!(sure(&first, 0) >= sure(&first, 1) && sure(&first, 1) >= sure(&rest, 0));
+    let wrong = home.run(&["--json", "query", "--sort", "size"]).json();
+    assert_eq!(wrong["error"]["code"], "ERR_USAGE");
 }
 
 #[test]

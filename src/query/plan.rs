@@ -1,0 +1,255 @@
+use std::fmt;
+
+use crate::index::{RowSet, Snapshot};
+use crate::store::Store;
+
+use super::condition::{Condition, Part};
+use super::filter::State;
+use super::{Error, Filter};
+
+/// How a question was answered: what was asked in which order, and what was left after each.
+///
+/// ```
+/// use grainstore::{Draft, Filter, Options, Store};
+///
+/// let store = Store::in_memory(Options::default())?;
+/// store.put(Draft::belief("user", "prefers", "dark mode").confidence(0.9))?;
+/// let plan = store.explain(&Filter::new().subject("user"))?;
+/// assert_eq!(plan.steps[0].condition, "subject = \"user\"");
+/// assert_eq!(plan.total(), 1);
+/// # Ok::<(), grainstore::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Explanation {
+    /// The steps, in order.
+    pub steps: Vec<Step>,
+}
+
+/// One step of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// What had to hold.
+    pub condition: String,
+    /// How it was found out.
+    pub way: Way,
+    /// About how many rows of the index say that it holds, or that it does not; none where the
+    /// index was not asked.
+    pub estimate: Option<u64>,
+    /// How many rows were left.
+    pub left: u64,
+}
+
+/// How a condition is found out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Way {
+    /// From all grains there are.
+    All,
+    /// From the list of the rows that fit.
+    List,
+    /// From the list of the rows that do not.
+    Exclusion,
+    /// By the value of each row that was left.
+    Values,
+    /// By reading each grain that was left.
+    Grains,
+}
+
+impl Explanation {
+    /// Returns how many grains passed.
+    pub fn total(&self) -> u64 {
+        self.steps.last().map_or(0, |step| step.left)
+    }
+}
+
+impl fmt::Display for Explanation {
+    /// Writes a line for each step.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, step) in self.steps.iter().enumerate() {
+            let end = if n == 0 { "" } else { "\n" };
+            let about = step.estimate.map(|rows| format!(", about {rows}"));
+            write!(
+                f,
+                "{end}{}: {}{}, {} left",
+                step.condition,
+                step.way,
+                about.unwrap_or_default(),
+                step.left
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::All => "all grains",
+            Self::List => "rows that fit",
+            Self::Exclusion => "without rows that do not",
+            Self::Values => "value by value",
+            Self::Grains => "grain by grain",
+        })
+    }
+}
+
+impl Store {
+    /// Answers a question and tells how.
+    ///
+    /// # Errors
+    /// As [`Store::query`].
+    pub fn explain(&self, filter: &Filter) -> Result<Explanation, Error> {
+        let snapshot = self.snapshot();
+        Ok(Plan::of(self, &snapshot, filter)?.explanation)
+    }
+
+    /// Returns the rows of the grains that pass a filter.
+    pub(super) fn rows(&self, snapshot: &Snapshot, filter: &Filter) -> Result<RowSet, Error> {
+        Ok(Plan::of(self, snapshot, filter)?.rows)
+    }
+}
+
+/// An answer in the making.
+#[derive(Default)]
+struct Plan {
+    rows: RowSet,
+    explanation: Explanation,
+}
+
+impl Plan {
+    /// Asks the index for the fewest rows first; what is not worth a list is looked at row by row.
+    fn of(store: &Store, snapshot: &Snapshot, filter: &Filter) -> Result<Self, Error> {
+        filter.validate()?;
+        let mut plan = Self::default();
+        let conditions = filter.conditions();
+        let mut asked = Vec::with_capacity(conditions.len());
+        for condition in &conditions {
+            asked.push((condition, condition.part(snapshot)?));
+        }
+        asked.sort_by_key(|(_, part)| (part.excludes, part.estimate.rows));
+        let mut asked = asked.into_iter().peekable();
+        match asked.next_if(|(_, part)| !part.excludes) {
+            Some((condition, part)) => {
+                let estimate = Some(part.estimate.rows);
+                plan.rows = part.rows()?;
+                plan.step(condition, Way::List, estimate);
+            }
+            None => {
+                plan.rows = snapshot.grains();
+                plan.step(&"stored", Way::All, None);
+            }
+        }
+        plan.state(snapshot, filter)?;
+        let mut by_grain = Vec::new();
+        for (condition, part) in asked {
+            match plan.way(condition, &part) {
+                Way::Grains => by_grain.push(condition),
+                way => plan.narrow(snapshot, condition, part, way)?,
+            }
+        }
+        plan.read(store, snapshot, &by_grain)?;
+        Ok(plan)
+    }
+
+    /// Decides how to find a condition out.
+    fn way(&self, condition: &Condition, part: &Part<'_>) -> Way {
+        let left = self.rows.len();
+        let keys = part.estimate.keys;
+        if keys > left.saturating_mul(KEYS_PER_GRAIN) && left <= FEW {
+            Way::Grains
+        } else if condition.column().is_some() && keys > left.saturating_mul(KEYS_PER_VALUE) {
+            Way::Values
+        } else if part.excludes {
+            Way::Exclusion
+        } else {
+            Way::List
+        }
+    }
+
+    fn narrow(
+        &mut self,
+        snapshot: &Snapshot,
+        condition: &Condition,
+        part: Part<'_>,
+        way: Way,
+    ) -> Result<(), Error> {
+        let estimate = Some(part.estimate.rows);
+        match (way, condition.column()) {
+            (Way::Values, Some(family)) => {
+                let column = snapshot.column(family)?;
+                self.rows.retain(|row| condition.holds_in(&column, row));
+            }
+            (Way::Exclusion, _) => self.rows.subtract(&part.rows()?),
+            _ => self.rows.intersect(&part.rows()?),
+        }
+        self.step(condition, way, estimate);
+        Ok(())
+    }
+
+    /// Keeps the grains that are current, or were at the moment asked about, or are not.
+    fn state(&mut self, snapshot: &Snapshot, filter: &Filter) -> Result<(), Error> {
+        let before = match filter.state() {
+            State::Any => return Ok(()),
+            State::Current => None,
+            State::Ended => Some(self.rows.clone()),
+        };
+        match filter.moment() {
+            Some(time) => self.rows.subtract(&snapshot.ended_by(time)?),
+            None => snapshot.remove_ended(&mut self.rows)?,
+        }
+        let mut condition = "current".to_owned();
+        if let Some(before) = before {
+            let current = std::mem::replace(&mut self.rows, before);
+            self.rows.subtract(&current);
+            condition = "no longer current".to_owned();
+        }
+        if let Some(time) = filter.moment() {
+            condition = format!("{condition} at {time}");
+        }
+        self.step(&condition, Way::Exclusion, None);
+        Ok(())
+    }
+
+    /// Reads what is left and keeps the grains of which everything else holds.
+    fn read(
+        &mut self,
+        store: &Store,
+        snapshot: &Snapshot,
+        conditions: &[&Condition],
+    ) -> Result<(), Error> {
+        if conditions.is_empty() {
+            return Ok(());
+        }
+        let mut kept = RowSet::default();
+        for row in self.rows.iter() {
+            let version = store.version_at(snapshot, row)?;
+            if conditions.iter().all(|condition| condition.holds(&version)) {
+                kept.insert(row);
+            }
+        }
+        self.rows = kept;
+        let conditions: Vec<_> = conditions.iter().map(ToString::to_string).collect();
+        self.step(&conditions.join("; "), Way::Grains, None);
+        Ok(())
+    }
+
+    fn step(&mut self, condition: &impl ToString, way: Way, estimate: Option<u64>) {
+        let condition = condition.to_string();
+        let left = self.rows.len();
+        self.explanation.steps.push(Step {
+            condition,
+            way,
+            estimate,
+            left,
+        });
+    }
+}
+
+/// What reading a grain costs, in keys of the index.
+const KEYS_PER_GRAIN: u64 = 100;
+
+/// What looking a value up costs, in keys of the index.
+const KEYS_PER_VALUE: u64 = 4;
+
+/// So few grains are read rather than a long list, though the list would be remembered.
+const FEW: u64 = 48;

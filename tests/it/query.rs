@@ -1,0 +1,8 @@
+//! Questions against a scan of everything there is: whatever happened to a store and whatever is
+//! asked of it, its answers are those of reading every grain.
+
+mod bitemporal;
+mod pages;
+mod plan;
+mod scan;
+mod world;

@@ -1,0 +1,109 @@
+//! Pages of one answer, while others write.
+
+use grainstore::query::{Cursor, Sort, SortBy};
+use grainstore::{Draft, Filter, Store, Time};
+use proptest::prelude::*;
+
+use super::scan::{asked, in_order, sort, sorts};
+use super::world::{Step, World, index_options, step};
+use crate::store::at;
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, max_shrink_iters: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn pages_are_of_the_moment_of_the_first_whatever_is_written_between_them(
+        index in index_options(),
+        before in prop::collection::vec(step(), 1..80),
+        between in prop::collection::vec(step(), 40),
+        asked in asked(),
+        (by, descends) in sorts(),
+        limit in 1..7_usize,
+    ) {
+        let mut world = World::new(index);
+        world.run(before);
+        let filter = asked.filter(&world.kept);
+        let sort = sort(by, descends);
+        let mut expected = in_order(asked.scan(&world.kept), by, descends);
+        let mut between = between.into_iter();
+        let (mut seen, mut cursor) = (Vec::new(), None);
+        loop {
+            let page = world.store.query_sorted(&filter, sort, limit, cursor).unwrap();
+            prop_assert!(page.results.len() <= limit);
+            prop_assert_eq!(page.total, expected.len() as u64);
+            seen.extend(page.results.iter().map(|found| found.address));
+            let Some(next) = page.next_cursor else { break };
+            cursor = Some(next.to_string().parse::<Cursor>().unwrap());
+            for step in between.by_ref().take(3) {
+                if let Step::Delete(_) = step {
+                    // What is erased is gone at once, from this answer too.
+                    world.step(step);
+                    let is_here = |address: &_| {
+                        world.kept.iter().any(|kept| kept.grain.address() == *address)
+                    };
+                    expected.retain(is_here);
+                    seen.retain(is_here);
+                } else {
+                    world.step(step);
+                }
+            }
+        }
+        prop_assert_eq!(seen, expected);
+    }
+}
+
+#[test]
+fn a_cursor_is_of_one_question() {
+    let store = Store::in_memory(at(1).0).unwrap();
+    for n in 0..5 {
+        let draft = Draft::event(format!("event {n}")).created_at(Time::from_ms(n));
+        store.put(draft).unwrap();
+    }
+    let all = Filter::new();
+    let cursor = store.query(&all, 2, None).unwrap().next_cursor;
+    let other = Filter::new().subject("x");
+    let refused = store.query(&other, 2, cursor).unwrap_err();
+    assert_eq!(refused.code(), "ERR_CURSOR");
+    let refused = store.query_sorted(&all, Sort::by(SortBy::CreatedAt), 2, cursor);
+    assert_eq!(refused.unwrap_err().code(), "ERR_CURSOR");
+    let rest = store.query(&all, 9, cursor).unwrap();
+    assert_eq!((rest.results.len(), rest.total), (3, 5));
+    for text in [
+        "",
+        "c",
+        "c.1.2.3",
+        "c.01.00000000.0.0.0",
+        "c.1.00000000.0.0.0.0",
+        "after-41",
+    ] {
+        assert_eq!(
+            text.parse::<Cursor>().unwrap_err().code(),
+            "ERR_CURSOR",
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn grains_that_are_alike_in_an_order_follow_by_their_addresses() {
+    let store = Store::in_memory(at(1).0).unwrap();
+    let mut addresses = Vec::new();
+    for n in 0..200 {
+        let belief = Draft::belief("a", "b", format!("c{n}")).confidence(0.5);
+        addresses.push(store.put(belief).unwrap());
+    }
+    addresses.sort();
+    for sort in [
+        Sort::by(SortBy::Confidence),
+        Sort::by(SortBy::Confidence).descending(),
+    ] {
+        let found = store.query_sorted(&Filter::new(), sort, 200, None).unwrap();
+        assert!(
+            found
+                .results
+                .iter()
+                .map(|found| found.address)
+                .eq(addresses.clone())
+        );
+    }
+}

@@ -1,0 +1,88 @@
+//! How questions are answered: the fewest rows first, and nothing that need not be read.
+
+use grainstore::query::Way;
+use grainstore::{Draft, Filter, Options, Store, Type};
+
+use crate::store::at;
+
+/// 3,000 beliefs of ten users, three of them about a comet.
+fn store() -> Store {
+    let options = Options {
+        text: None,
+        ..at(1).0
+    };
+    let store = Store::in_memory(options).unwrap();
+    let drafts = (0..3_000).map(|n| {
+        let subject = if n % 1_000 == 0 { "comet" } else { "planet" };
+        let sure = f64::from(n % 100) / 100.0;
+        let belief = Draft::belief(subject, "is", format!("thing {n}")).confidence(sure);
+        belief.namespace("sky").user(format!("u{}", n % 10))
+    });
+    store.put_batch(drafts).unwrap();
+    store.compact().unwrap();
+    store
+}
+
+#[test]
+fn the_cheapest_list_comes_first_and_the_rest_is_read_from_few_grains() {
+    let store = store();
+    let filter = Filter::new()
+        .of_type(Type::Belief)
+        .namespace("sky")
+        .subject("comet")
+        .user("u0");
+    let plan = store.explain(&filter).unwrap();
+    assert_eq!(plan.steps[0].condition, "subject = \"comet\"");
+    assert_eq!((plan.steps[0].way, plan.steps[0].left), (Way::List, 3));
+    let last = plan.steps.last().unwrap();
+    assert_eq!(last.way, Way::Grains, "{plan}");
+    assert!(last.condition.contains("namespace in \"sky\""), "{plan}");
+    assert_eq!(plan.total(), 3);
+}
+
+#[test]
+fn a_list_that_was_read_once_is_not_read_again() {
+    let store = store();
+    let filter = Filter::new().namespace("sky").subject("comet");
+    assert_eq!(
+        store.explain(&filter).unwrap().steps.last().unwrap().way,
+        Way::Grains
+    );
+    // Somebody asks for all of it; from then on its rows are at hand.
+    assert_eq!(
+        store
+            .query(&Filter::new().namespace("sky"), 1, None)
+            .unwrap()
+            .total,
+        3_000
+    );
+    let plan = store.explain(&filter).unwrap();
+    assert_eq!(plan.steps.last().unwrap().way, Way::List, "{plan}");
+    assert_eq!(plan.total(), 3);
+}
+
+#[test]
+fn a_wide_range_is_looked_up_row_by_row() {
+    let store = store();
+    let filter = Filter::new().user("u7").confidence(0.05, None);
+    let plan = store.explain(&filter).unwrap();
+    let step = plan.steps.last().unwrap();
+    assert_eq!((step.way, step.left), (Way::Values, 300), "{plan}");
+    let narrow = Filter::new().user("u7").confidence(0.37, 0.37);
+    assert_eq!(store.explain(&narrow).unwrap().total(), 30);
+}
+
+#[test]
+fn a_filter_that_cannot_mean_anything_is_refused() {
+    let store = Store::in_memory(at(1).0).unwrap();
+    for filter in [
+        Filter::new().namespace(""),
+        Filter::new().namespace("a:"),
+        Filter::new().confidence(0.9, 0.1),
+        Filter::new().importance(f64::NAN, None),
+        Filter::new().confidence(0.1, f64::INFINITY),
+    ] {
+        let refused = store.explain(&filter).unwrap_err();
+        assert_eq!(refused.code(), "ERR_FILTER", "{filter:?}");
+    }
+}
