@@ -46,6 +46,8 @@ pub struct Facts<'a> {
     pub retained_until: Option<Time>,
     /// Whether an operator placed a legal hold on it.
     pub legal_hold: bool,
+    /// Whether it is a Consent that was withdrawn, or withdraws one.
+    pub is_evidence: bool,
 }
 
 /// Who asks, as far as it is proven.
@@ -63,9 +65,9 @@ pub struct Actor<'a> {
 /// What time it is, as far as the clock can be believed (ruling I21).
 #[derive(Debug, Clone, Copy)]
 pub struct Moment {
-    /// The later of the clock and the last ledger entry.
+    /// The time, no further ahead of the ledger than the clock is believed.
     pub now: Time,
-    /// Whether the clock has jumped ahead of the ledger, and nobody has accepted it.
+    /// Whether the clock says more than that, and nobody has accepted it.
     pub jumped: bool,
 }
 
@@ -95,6 +97,7 @@ pub enum Verdict {
 ///     successor: None,
 ///     retained_until: None,
 ///     legal_hold: false,
+///     is_evidence: false,
 /// };
 /// let now = Moment { now: Time::from_ms(2), jumped: false };
 /// let asked = |actor| policy::decide(Operation::Contradict, &facts, &actor, now);
@@ -132,6 +135,10 @@ fn destroy(facts: &Facts<'_>, actor: &Actor<'_>, at: Moment) -> Verdict {
     }
     if facts.retained_until.is_some_and(|until| at.now < until) {
         return Verdict::Deny(Rule::Retention);
+    }
+    // OMS 8.10: both stay, or nobody could show what was allowed until when.
+    if facts.is_evidence {
+        return Verdict::Deny(Rule::ConsentKept);
     }
     if actor.reason().is_none() || actor.authority.is_none_or(|who| who.trim().is_empty()) {
         return Verdict::Deny(Rule::Authority);

@@ -1,4 +1,4 @@
-use crate::codec::{Map, Value};
+use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::{Grain, Type};
 
 use super::{Mode, Protection, Rule, Scope};
@@ -36,6 +36,46 @@ pub(super) fn transition(protection: &Protection, successor: &Grain) -> Transiti
         return Transition::Denied(Rule::Evidence);
     }
     Transition::Allowed
+}
+
+/// Returns whether a goal would be active before all it depends on is satisfied (OMS 8.7, ruling
+/// I14); `is_satisfied` says so of one goal, and denies it of one it does not know.
+///
+/// ```
+/// use grainstore::grain::Draft;
+/// use grainstore::policy::starts_early;
+///
+/// let json = format!(
+///     r#"{{"type":"goal","description":"paint","goal_state":"active","created_at":1,
+///         "depends_on":["{}"]}}"#,
+///     "ab".repeat(32)
+/// );
+/// let goal = Draft::from_json(&json)?.finish(Default::default())?;
+/// assert!(starts_early(&goal, |_| Ok::<_, ()>(false)).unwrap());
+/// assert!(!starts_early(&goal, |_| Ok::<_, ()>(true)).unwrap());
+/// # Ok::<(), grainstore::grain::Error>(())
+/// ```
+///
+/// # Errors
+/// What `is_satisfied` says.
+pub fn starts_early<E>(
+    goal: &Grain,
+    mut is_satisfied: impl FnMut(&ContentAddress) -> Result<bool, E>,
+) -> Result<bool, E> {
+    if goal.type_() != Type::Goal || goal.text("goal_state") != Some("active") {
+        return Ok(false);
+    }
+    for text in goal.field("depends_on").into_iter().flat_map(Value::texts) {
+        // What names no grain names none that is satisfied.
+        let satisfied = match ContentAddress::from_reference(text) {
+            Ok(address) => is_satisfied(&address)?,
+            Err(_) => false,
+        };
+        if !satisfied {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Returns whether the successor is protected at least as well: by the same words, or by a mode

@@ -7,6 +7,7 @@ mod mode;
 mod protection;
 mod rule;
 mod decide;
+mod consent;
 mod goal;
 mod retention;
 mod supersession;
@@ -18,9 +19,11 @@ mod regime;
 
 mod error;
 
+pub use consent::{Consented, holds};
 pub use decide::{Actor, Facts, Moment, Operation, Verdict, decide};
 pub use delegation::{Deed, Delegation, Held, authority};
 pub use error::Error;
+pub use goal::starts_early;
 pub use mode::Mode;
 pub use protection::{Protection, Scope};
 pub use regime::{Clause, Regime, Regimes, Requires, When};

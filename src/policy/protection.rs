@@ -90,6 +90,22 @@ impl Protection {
         matches!(self.mode, Mode::Open | Mode::ConsentCascade)
     }
 
+    /// Returns whether it is a litigation hold, now or as what a timed lock falls back to.
+    pub const fn can_hold(&self) -> bool {
+        matches!(self.mode, Mode::Hold)
+            || matches!((self.mode, self.fallback), (Mode::Timed, Mode::Hold))
+    }
+
+    /// Returns what is left when an operator has lifted the hold (ruling I19).
+    #[must_use]
+    pub fn lifted(mut self) -> Self {
+        match self.mode {
+            Mode::Hold => self.mode = Mode::Open,
+            _ => self.fallback = Mode::Open,
+        }
+        self
+    }
+
     const fn plain(mode: Mode, scope: Scope) -> Self {
         Self {
             mode,

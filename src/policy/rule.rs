@@ -36,6 +36,11 @@ pub enum Rule {
     Evidence,
     /// A goal becomes active before those it depends on are satisfied (OMS 8.7).
     Dependency,
+    /// The consent a grain rests on is withdrawn, or one is required and there is none that holds
+    /// (OMS 8.10).
+    Consent,
+    /// A withdrawn Consent, or the withdrawal: both are kept for audit (OMS 8.10).
+    ConsentKept,
     /// A handle is confined to another namespace (OMS 12.3).
     Namespace,
     /// A handle writes as somebody else (OMS 12.1).
@@ -81,6 +86,8 @@ impl Rule {
             Self::Laundering => "goal_laundering",
             Self::Evidence => "evidence",
             Self::Dependency => "dependency",
+            Self::Consent => "consent",
+            Self::ConsentKept => "consent_kept",
             Self::Namespace => "namespace",
             Self::Author => "author",
             Self::Role => "role",
@@ -111,6 +118,7 @@ impl Rule {
             Self::Retention => "6.1",
             Self::Laundering | Self::Evidence => "23.5",
             Self::Dependency => "8.7",
+            Self::Consent | Self::ConsentKept => "8.10",
             Self::Namespace | Self::Role => "12.3",
             Self::Author => "12.1",
             Self::Clearance => "27.4",
@@ -140,6 +148,8 @@ impl Rule {
             Self::Laundering => "a successor with the same invalidation_policy or a stricter one",
             Self::Evidence => "satisfaction_evidence",
             Self::Dependency => "every goal in depends_on to be satisfied",
+            Self::Consent => "a processing_basis that names a consent which holds and allows it",
+            Self::ConsentKept => "nothing: a withdrawn consent and its withdrawal are kept",
             Self::Namespace => "a namespace inside the handle's own",
             Self::Author => "the handle's own author_did",
             Self::Role => "a handle that may write",

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Status, Time};
+use crate::index::{RowSet, Snapshot};
 use crate::interchange::{
     Entry, Error as FileError, Format, Loss, Place, WriteOptions, Written, aimem, jsonl, mg, omi,
     pam,
@@ -160,7 +161,7 @@ impl Store {
         loss: &mut Loss,
     ) -> Result<Vec<Entry>, Error> {
         let snapshot = self.snapshot();
-        let rows = self.rows(&snapshot, filter)?;
+        let rows = self.rows_to_leave(&snapshot, filter, loss)?;
         let mut entries = Vec::new();
         for row in rows.iter() {
             let version = self.version_at(&snapshot, row)?;
@@ -168,6 +169,20 @@ impl Store {
         }
         let withheld = Withheld::by_law(self, options.purpose).and_by_owners(&snapshot)?;
         Ok(withheld.take_from(entries, loss))
+    }
+
+    /// Returns the rows that a filter shows; what a missing consent keeps back is told.
+    fn rows_to_leave(
+        &self,
+        snapshot: &Snapshot,
+        filter: &Filter,
+        loss: &mut Loss,
+    ) -> Result<RowSet, Error> {
+        // A file is for keeping: whoever reads it decides what may be acted on.
+        let filter = filter.clone().with_unreviewed();
+        let (rows, kept_back) = self.rows_told(snapshot, &filter)?;
+        (0..kept_back).for_each(|_| loss.count("consent withdrawn or missing"));
+        Ok(rows)
     }
 
     /// Lists what a filter shows in the order of files: everything, unless it is for others.
@@ -198,7 +213,7 @@ impl Store {
         let snapshot = self.snapshot();
         let mut withheld = Withheld::by_law(self, options.purpose);
         let mut chosen = Vec::new();
-        for row in self.rows(&snapshot, filter)?.iter() {
+        for row in self.rows_to_leave(&snapshot, filter, loss)?.iter() {
             let version = self.version_at(&snapshot, row)?;
             if !withheld.takes(&version.grain, loss) {
                 chosen.push(Chosen::of(&version.grain, version.status));

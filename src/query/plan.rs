@@ -107,6 +107,16 @@ impl Store {
     pub(super) fn rows(&self, snapshot: &Snapshot, filter: &Filter) -> Result<RowSet, Error> {
         Ok(Plan::of(self, snapshot, filter)?.rows)
     }
+
+    /// Returns the rows of the grains that pass, and how many more a missing consent keeps back.
+    pub(super) fn rows_told(
+        &self,
+        snapshot: &Snapshot,
+        filter: &Filter,
+    ) -> Result<(RowSet, u64), Error> {
+        let plan = Plan::of(self, snapshot, filter)?;
+        Ok((plan.rows, plan.kept_back))
+    }
 }
 
 /// An answer in the making.
@@ -114,6 +124,8 @@ impl Store {
 struct Plan {
     rows: RowSet,
     explanation: Explanation,
+    /// Grains that a missing consent keeps back.
+    kept_back: u64,
 }
 
 impl Plan {
@@ -148,7 +160,30 @@ impl Plan {
             }
         }
         plan.read(store, snapshot, &by_grain)?;
+        plan.keep_back(&*store.unconsented(snapshot)?);
+        if !filter.shows_unreviewed() {
+            plan.leave_out(&*store.unreviewed()?);
+        }
         Ok(plan)
+    }
+
+    /// Leaves out what rests on a consent that does not hold (OMS 8.10).
+    fn keep_back(&mut self, unconsented: &RowSet) {
+        if unconsented.is_empty() {
+            return;
+        }
+        let before = self.rows.len();
+        self.rows.subtract(unconsented);
+        self.kept_back = before - self.rows.len();
+        self.step(&"consented to", Way::Exclusion, None);
+    }
+
+    /// Leaves out what waits for a person's review (OMS 6.1).
+    fn leave_out(&mut self, unreviewed: &RowSet) {
+        if !unreviewed.is_empty() {
+            self.rows.subtract(unreviewed);
+            self.step(&"reviewed", Way::Exclusion, None);
+        }
     }
 
     /// Decides how to find a condition out.

@@ -290,12 +290,3 @@ impl Access {
         })
     }
 }
-
-impl Store {
-    pub(crate) fn grain_awaits_review(&self, grain: &Grain) -> Result<bool, Error> {
-        Ok(grain
-            .field("requires_human_review")
-            .and_then(crate::codec::Value::as_bool)
-            == Some(true))
-    }
-}

@@ -7,12 +7,14 @@ use std::time::Duration;
 use parking_lot::MutexGuard;
 
 use crate::codec::ContentAddress;
-use crate::grain::{Grain, Time};
+use crate::grain::{Grain, Time, Type};
 use crate::index::{Batch, Snapshot};
 use crate::ledger::{self, Binding, Kind, NewEntry};
-use crate::policy::Delegation;
+use crate::policy::{Delegation, Moment};
 
-use super::entry::SignatureEntry;
+use super::consent::{Effect, has_consequences};
+use super::entry::{SignatureEntry, StatusEntry};
+use super::floor::Floor;
 use super::open::Inner;
 use super::turns::{Answer, Asked, Turn, Turns};
 use super::{Durability, Error, replay};
@@ -40,17 +42,17 @@ pub(super) struct Ready {
 pub(super) struct Writer {
     /// The time of the last entry: ledger time never goes back, whatever the clock does.
     pub(super) last: Time,
-    /// What the clock said at the last commit of this process.
-    told: Option<Time>,
+    /// How far the clock is believed.
+    pub(super) floor: Floor,
     /// Whether the ledger may hold what the index does not: then nothing can be decided any more.
     halted: bool,
 }
 
 impl Writer {
-    pub(super) const fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             last: Time::from_ms(i64::MIN),
-            told: None,
+            floor: Floor::default(),
             halted: false,
         }
     }
@@ -109,10 +111,12 @@ impl Inner {
         };
         let requests = turn.take(FRAME_BYTES, patience);
         let mut writer = self.writer.lock();
-        let mut frame = Shared::at(self.options.clock.now().max(writer.last));
+        let told = self.options.clock.now();
+        let moment = writer.floor.moment(told);
+        let mut frame = Shared::at(told.max(writer.last));
         let mut waiting: Vec<Answer<_>> = Vec::with_capacity(requests.len());
         for (grains, answer) in requests {
-            match frame.admit(self, grains) {
+            match frame.admit(self, grains, moment) {
                 Ok(Admitted::Waits) => waiting.push(answer),
                 Ok(Admitted::IsHere) => answer.give(Ok(())),
                 Err(error) => answer.give(Err(error)),
@@ -144,9 +148,17 @@ impl Inner {
             let end = self.ledger.len();
             return Ok(end..end);
         }
-        self.lock.check().inspect_err(|_| writer.halted = true)?;
         let told = self.options.clock.now();
-        writer.warn_of_leap(told);
+        if let Some(floor) = writer.floor.follow(told) {
+            tracing::warn!(%floor, %told, "the clock leapt forward by more than a day");
+            // Before anything that was written by it.
+            self.write(writer, &Self::leap(floor)?, told)?;
+        }
+        self.write(writer, frame, told)
+    }
+
+    fn write(&self, writer: &mut Writer, frame: &Frame, told: Time) -> Result<Range<u64>, Error> {
+        self.lock.check().inspect_err(|_| writer.halted = true)?;
         let now = told.max(writer.last);
         let bindings = frame.bindings(self)?;
         let entries = frame.items.iter().zip(bindings);
@@ -188,17 +200,33 @@ impl Inner {
             }
         }
         self.index.publish(batch, rows.end);
+        self.stand(frame, now);
         self.settle();
         Ok(())
     }
-}
 
-impl Writer {
-    fn warn_of_leap(&mut self, told: Time) {
-        if let Some(before) = self.told.replace(told)
-            && told.ms().saturating_sub(before.ms()) > LEAP_MS
-        {
-            tracing::warn!(%before, %told, "the clock leapt forward by more than a day");
+    /// Takes in what a frame says that is kept in memory.
+    fn stand(&self, frame: &Frame, now: Time) {
+        for item in &frame.items {
+            match &item.what {
+                What::Grain(grain, _) if grain.type_() == Type::Consent => {
+                    self.standing.write().forget_resting();
+                    self.ancestry.learn(grain);
+                }
+                What::Grain(grain, _) => self.ancestry.learn(grain),
+                What::Record(Kind::Status, body) => {
+                    let status = StatusEntry::decode(body);
+                    let by = status.and_then(|status| status.change.superseded_by);
+                    // What was here before may be the past of heads that are remembered.
+                    if by.is_some_and(|by| frame.find(&by).is_none()) {
+                        self.ancestry.forget_lineages();
+                    }
+                }
+                What::Record(kind @ (Kind::Hold | Kind::ConsentEffect | Kind::Policy), body) => {
+                    self.standing.write().apply(now, *kind, body);
+                }
+                What::Record(..) => {}
+            }
         }
     }
 }
@@ -237,35 +265,68 @@ impl Shared {
 
     /// Adds what is new of a request; one that is refused leaves nothing behind but, where a rule
     /// about its author refuses it, the record of that.
-    fn admit(&mut self, store: &Inner, grains: Vec<Ready>) -> Result<Admitted, Error> {
+    fn admit(
+        &mut self,
+        store: &Inner,
+        grains: Vec<Ready>,
+        moment: Moment,
+    ) -> Result<Admitted, Error> {
         let before = self.frame.items.len();
         let snapshot = store.index.snapshot();
         let mut admitted = Admitted::IsHere;
         for (index, ready) in grains.into_iter().enumerate() {
-            let address = ready.grain.address();
+            let (address, actor) = (ready.grain.address(), ready.actor);
             if self.pending.contains_key(&address) {
                 // Acknowledged with the frame that has the first copy, and not before.
                 admitted = Admitted::Waits;
                 continue;
             }
-            match self.is_wanted(store, &snapshot, &ready) {
+            let taken = match self.is_wanted(store, &snapshot, &ready) {
                 Ok(true) => {
-                    self.pending.insert(address, self.frame.items.len());
-                    self.frame.ready(ready);
                     admitted = Admitted::Waits;
+                    self.take(store, &snapshot, ready, moment)
                 }
-                Ok(false) => {}
-                Err(error) => {
-                    self.undo(before);
-                    if let Some(body) = error.refused_put() {
-                        let record = What::Record(Kind::Denial, body?);
-                        self.frame.push(record, ready.actor);
+                Ok(false) => Ok(()),
+                Err(error) => Err(error),
+            };
+            if let Err(error) = taken {
+                self.undo(before);
+                match &error {
+                    Error::Denied { address, rule } => {
+                        self.frame.deny_about(address, "put", *rule, actor)?;
                     }
-                    return Err(Error::batch(index, error));
+                    error => {
+                        if let Some(body) = error.refused_put() {
+                            self.frame.push(What::Record(Kind::Denial, body?), actor);
+                        }
+                    }
                 }
+                return Err(Error::batch(index, error));
             }
         }
         Ok(admitted)
+    }
+
+    /// Adds a grain and what follows from it, unless what it rests on forbids it.
+    fn take(
+        &mut self,
+        store: &Inner,
+        snapshot: &Snapshot,
+        ready: Ready,
+        moment: Moment,
+    ) -> Result<(), Error> {
+        let address = ready.grain.address();
+        if let Some(rule) = store.refuse_terms(snapshot, &self.frame, &ready.grain)? {
+            return Err(Error::Denied { address, rule });
+        }
+        // Only what says something about consent or asks for review has consequences.
+        let consequent = has_consequences(&ready.grain).then(|| ready.grain.clone());
+        self.pending.insert(address, self.frame.items.len());
+        self.frame.ready(ready);
+        if let Some(grain) = consequent {
+            store.record_consequences(snapshot, &mut self.frame, &grain, Some(moment))?;
+        }
+        Ok(())
     }
 
     /// Returns whether a grain is new, and refuses one that may not come in.
@@ -292,7 +353,7 @@ impl Shared {
     }
 
     fn undo(&mut self, before: usize) {
-        self.frame.items.truncate(before);
+        self.frame.undo(before);
         self.pending.retain(|_, place| *place < before);
     }
 }
@@ -301,6 +362,8 @@ impl Shared {
 #[derive(Debug, Default)]
 pub(super) struct Frame {
     pub(super) items: Vec<Item>,
+    /// The consents that its grains withdraw.
+    pub(super) effects: Vec<Effect>,
     /// The entry that says who acts, unless an item has its own.
     pub(super) actor: Option<u64>,
 }
@@ -322,6 +385,7 @@ impl Frame {
     pub(super) const fn by(actor: Option<u64>) -> Self {
         Self {
             items: Vec::new(),
+            effects: Vec::new(),
             actor,
         }
     }
@@ -336,6 +400,19 @@ impl Frame {
 
     pub(super) fn record(&mut self, kind: Kind, body: Vec<u8>) {
         self.push(What::Record(kind, body), self.actor);
+    }
+
+    /// Returns a grain of the frame.
+    pub(super) fn find(&self, address: &ContentAddress) -> Option<&Grain> {
+        self.items.iter().find_map(|item| match &item.what {
+            What::Grain(grain, _) if grain.address() == *address => Some(&**grain),
+            What::Grain(..) | What::Record(..) => None,
+        })
+    }
+
+    fn undo(&mut self, before: usize) {
+        self.items.truncate(before);
+        self.effects.retain(|effect| effect.place <= before);
     }
 
     fn ready(&mut self, ready: Ready) {
@@ -356,7 +433,7 @@ impl Frame {
         self.items.iter().any(records)
     }
 
-    fn push(&mut self, what: What, actor: Option<u64>) {
+    pub(super) fn push(&mut self, what: What, actor: Option<u64>) {
         self.items.push(Item { what, actor });
     }
 
@@ -414,5 +491,3 @@ const FRAME_BYTES: usize = 1 << 20;
 
 /// What an entry weighs beside its body.
 const PER_ENTRY: usize = 80;
-
-const LEAP_MS: i64 = 24 * 60 * 60 * 1000;

@@ -161,6 +161,8 @@ impl Inner {
         if let Some(text) = &self.text {
             text.erase(rows)?;
         }
+        self.ancestry.forget();
+        self.load_standing()?;
         let mut frame = Frame::default();
         frame.record(Kind::Erased, encode_erased(begun)?);
         self.commit(writer, &frame)?;

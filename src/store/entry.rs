@@ -12,6 +12,8 @@ pub(super) struct StatusEntry {
     pub(super) of: ContentAddress,
     pub(super) change: StatusChange,
     pub(super) justification: Option<String>,
+    /// Whether an import says so, and nobody here decided it.
+    pub(super) is_imported: bool,
 }
 
 impl StatusEntry {
@@ -33,6 +35,7 @@ impl StatusEntry {
         set("ct", change.contradicted.map(Value::Bool));
         set("lc", change.lifecycle.map(|state| state.name().into()));
         set("sj", self.justification.clone().map(Value::Text));
+        set("im", self.is_imported.then_some(Value::Bool(true)));
         encode(map)
     }
 
@@ -49,6 +52,7 @@ impl StatusEntry {
                 lifecycle: text("lc").and_then(Lifecycle::named),
             },
             justification: text("sj").map(str::to_owned),
+            is_imported: map.get("im").and_then(Value::as_bool) == Some(true),
         })
     }
 }
@@ -212,11 +216,6 @@ pub(super) fn encode_denial(
     ]))
 }
 
-/// A change that was permitted and that a person should look at (OMS 23.2, `soft_locked`).
-pub(super) fn encode_review(of: &ContentAddress, operation: &str) -> Result<Vec<u8>, codec::Error> {
-    encode(Map::from_iter([("a", bytes(of)), ("op", operation.into())]))
-}
-
 /// An import that is complete: what format, and how many records came of it.
 pub(super) fn encode_import(
     format: &str,
@@ -301,11 +300,11 @@ pub(super) fn decode(body: &[u8]) -> Option<Canonical> {
     Encoding::MessagePack.decode(body, Profile::Extended).ok()
 }
 
-fn bytes(address: &ContentAddress) -> Value {
+pub(super) fn bytes(address: &ContentAddress) -> Value {
     Value::Bytes(address.as_bytes().to_vec())
 }
 
-fn address(map: &Map, key: &str) -> Option<ContentAddress> {
+pub(super) fn address(map: &Map, key: &str) -> Option<ContentAddress> {
     let bytes: [u8; 32] = map.get(key)?.as_bytes()?.try_into().ok()?;
     Some(ContentAddress::new(bytes))
 }

@@ -76,6 +76,21 @@ pub enum Error {
         /// The rule that spoke.
         rule: Rule,
     },
+    /// Something that takes a decision of somebody's, and nobody is named or gives a reason.
+    #[error("this takes a reason and an authority")]
+    NoMandate,
+    /// No review was opened by this entry.
+    #[error("entry {id} opened no review")]
+    NoReview {
+        /// The entry asked for.
+        id: u64,
+    },
+    /// A consent deadline beyond what OMS 23.2 allows.
+    #[error("{hours} hours are more than the 720 that a withdrawal may take to be carried out")]
+    Deadline {
+        /// The hours asked for.
+        hours: u32,
+    },
     /// Whoever asks may not: the handle or the author's delegation does not go so far.
     #[error("not allowed here: {rule} (OMS {}); it takes {}", rule.section(), rule.wants())]
     Refused {
@@ -85,9 +100,6 @@ pub enum Error {
     /// A regime forbids it.
     #[error("{0}")]
     Breach(Breach),
-    /// A decision about the store for no reason.
-    #[error("it takes a reason")]
-    NoReason,
     /// A policy that cannot be read.
     #[error(transparent)]
     Policy(#[from] policy::Error),
@@ -188,13 +200,23 @@ impl Error {
                 rule: Rule::Evidence,
                 ..
             } => "ERR_EVIDENCE_REQUIRED",
+            Self::Denied {
+                rule: Rule::Consent,
+                ..
+            } => "ERR_CONSENT",
+            Self::Denied {
+                rule: Rule::Dependency,
+                ..
+            } => "ERR_DEPENDENCY",
             Self::Denied { .. } | Self::ImpliedSupersession { .. } => "ERR_INVALIDATION_DENIED",
+            Self::NoMandate => "ERR_AUTHORITY",
+            Self::NoReview { .. } => "ERR_REVIEW",
+            Self::Deadline { .. } => "ERR_RANGE",
             Self::Refused {
                 rule: Rule::Unreviewed,
             } => "ERR_REVIEW_REQUIRED",
             Self::Refused { .. } => "ERR_ACCESS_DENIED",
             Self::Breach(_) => "ERR_POLICY_DENIED",
-            Self::NoReason => "ERR_AUTHORITY",
             Self::Policy(source) => source.code(),
             Self::Erased { .. } => "ERR_ERASED",
             Self::Untrusted { .. } => "ERR_UNTRUSTED",

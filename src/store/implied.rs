@@ -71,7 +71,7 @@ impl Inner {
 }
 
 /// Ruling I4: these fields are for grains that supersede.
-fn declares_supersession(grain: &Grain) -> bool {
+pub(super) fn declares_supersession(grain: &Grain) -> bool {
     let declared = [
         "supersession_justification",
         "supersession_auth",

@@ -10,9 +10,12 @@ use crate::ledger::{Ballast, Disk, FileDisk, Known, Ledger, Lock, MemoryDisk, To
 use crate::policy::{Regimes, Trusts};
 use crate::text::{self, Text};
 
+use super::ancestry::Ancestry;
 use super::caller::Actors;
 use super::commit::{Queue, Writer};
 use super::manifest::{self, Manifest};
+use super::review::Unreviewed;
+use super::standing::Standing;
 use super::{Create, Error, Options, entry, repair, text_view};
 
 /// A store of grains. Cheap to clone, and usable from any thread.
@@ -45,6 +48,9 @@ pub(super) struct Inner {
     /// Free to whoever's turn it is: nobody waits here.
     pub(super) writer: Mutex<Writer>,
     pub(super) turns: Queue,
+    /// Read at every change, and changed while the writer is held.
+    pub(super) standing: RwLock<Standing>,
+    pub(super) ancestry: Ancestry,
     /// Whether anything was ever deleted, so that puts need to ask whether it was this.
     pub(super) has_tombstones: AtomicBool,
     /// Whether anything was ever delegated, so that puts need to ask whether their authors may.
@@ -52,6 +58,7 @@ pub(super) struct Inner {
     pub(super) actors: Actors,
     /// What the store was told to hold to.
     pub(super) regimes: RwLock<Regimes>,
+    pub(super) unreviewed: Unreviewed,
     /// Whom the operator trusts: the fold of the trust entries.
     pub(super) trusts: RwLock<Trusts>,
     pub(super) ballast: Ballast,
@@ -185,10 +192,13 @@ impl Store {
             text,
             writer: Mutex::new(Writer::new()),
             turns: Queue::default(),
+            standing: RwLock::default(),
+            ancestry: Ancestry::default(),
             has_tombstones: AtomicBool::new(false),
             has_delegations: AtomicBool::new(false),
             actors: Actors::default(),
             regimes: RwLock::default(),
+            unreviewed: Unreviewed::default(),
             trusts: RwLock::default(),
             ballast,
             opened,
@@ -233,8 +243,12 @@ impl Inner {
         self.replay()?;
         self.recover_trust()?;
         if let Some(last) = self.ledger.len().checked_sub(1) {
-            self.writer.lock().last = Time::from_ms(self.ledger.read(last)?.header.time_ms);
+            let last = Time::from_ms(self.ledger.read(last)?.header.time_ms);
+            let mut writer = self.writer.lock();
+            writer.last = last;
+            writer.floor = self.floor(last)?;
         }
+        self.load_standing()?;
         self.catch_up_text()?;
         self.learn_delegations()?;
         self.learn_regimes()?;

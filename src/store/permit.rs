@@ -1,12 +1,13 @@
 use crate::codec::ContentAddress;
 use crate::grain::{Status, StatusChange, Verification};
 use crate::ledger::Kind;
-use crate::policy::{self, Actor, Facts, Moment, Operation, Verdict};
+use crate::policy::{self, Actor, Facts, Operation, Rule, Verdict};
 
 use super::caller::Caller;
-use super::commit::{Frame, Writer};
-use super::entry::{StatusEntry, encode_denial, encode_review};
+use super::commit::{Frame, What, Writer};
+use super::entry::{StatusEntry, encode_denial};
 use super::open::Inner;
+use super::review::encode_review;
 use super::{Error, Store};
 
 /// A change that policy must permit.
@@ -138,6 +139,7 @@ impl Inner {
             of: *target,
             change,
             justification: justification.map(str::to_owned),
+            is_imported: false,
         };
         frame.record(Kind::Status, entry.encode()?);
         self.commit(&mut writer, &frame)?;
@@ -159,17 +161,26 @@ impl Inner {
                 frame.record(Kind::Review, encode_review(change.target, operation)?);
                 Ok(())
             }
-            Verdict::Deny(rule) => {
-                let mut denial = Frame::by(frame.actor);
-                let body = encode_denial(change.target, operation, rule.name())?;
-                denial.record(Kind::Denial, body);
-                self.commit(writer, &denial)?;
-                Err(Error::Denied {
-                    address: *change.target,
-                    rule,
-                })
-            }
+            Verdict::Deny(rule) => self.deny(writer, frame.actor, change.target, operation, rule),
         }
+    }
+
+    /// Refuses, and records that it did.
+    pub(super) fn deny(
+        &self,
+        writer: &mut Writer,
+        actor: Option<u64>,
+        target: &ContentAddress,
+        operation: &str,
+        rule: Rule,
+    ) -> Result<(), Error> {
+        let mut denial = Frame::default();
+        denial.deny_about(target, operation, rule, actor)?;
+        self.commit(writer, &denial)?;
+        Err(Error::Denied {
+            address: *target,
+            rule,
+        })
     }
 
     /// Asks the policy what it would say, and records nothing.
@@ -183,15 +194,23 @@ impl Inner {
         }
     }
 
-    fn verdict(&self, writer: &Writer, change: &Change<'_>) -> Verdict {
-        let now = self.options.clock.now();
-        let moment = Moment {
-            now: now.max(writer.last),
-            jumped: now.ms().saturating_sub(writer.last.ms()) > CLOCK_STEP_MAX_MS,
-        };
+    pub(super) fn verdict(&self, writer: &Writer, change: &Change<'_>) -> Verdict {
+        let moment = writer.floor.moment(self.options.clock.now());
         policy::decide(change.operation, &change.facts, &change.actor, moment)
     }
 }
 
-/// Ruling I21: a clock further ahead of the ledger than this is not believed by `timed` grains.
-const CLOCK_STEP_MAX_MS: i64 = 24 * 60 * 60 * 1000;
+impl Frame {
+    /// Records that something was refused to an actor, about a grain that has this address.
+    pub(super) fn deny_about(
+        &mut self,
+        target: &ContentAddress,
+        operation: &str,
+        rule: Rule,
+        actor: Option<u64>,
+    ) -> Result<(), Error> {
+        let body = encode_denial(target, operation, rule.name())?;
+        self.push(What::Record(Kind::Denial, body), actor);
+        Ok(())
+    }
+}

@@ -1,17 +1,24 @@
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Time};
 use crate::index::{Family, Snapshot};
 use crate::policy::{self, Facts, Protection, Scope};
 
+use super::ancestry::Ancestor;
 use super::open::Inner;
+use super::supersede::names;
 use super::{Error, Version};
 
 /// What protects a grain from being changed: its own policy first, then those that reach it.
 pub(super) struct Shield {
     protections: Vec<Protection>,
+    /// Whose each of them is.
+    sources: Vec<ContentAddress>,
     retained_until: Option<Time>,
+    legal_hold: bool,
+    is_evidence: bool,
 }
 
 impl Shield {
@@ -21,8 +28,16 @@ impl Shield {
             protections: &self.protections,
             successor,
             retained_until: self.retained_until,
-            legal_hold: false,
+            legal_hold: self.legal_hold,
+            is_evidence: self.is_evidence,
         }
+    }
+}
+
+impl Shield {
+    /// Returns the grains that the protections are of, in their order.
+    pub(super) fn sources(&self) -> &[ContentAddress] {
+        &self.sources
     }
 }
 
@@ -39,37 +54,112 @@ impl Inner {
         target: &Version,
         successor: Option<&Grain>,
     ) -> Result<Shield, Error> {
-        let mut protections = vec![Protection::of(&target.grain)];
+        let own = target.grain.address();
+        let mut protections = vec![self.protection(&target.grain)];
+        let mut sources = vec![own];
+        for (address, protection) in self.lineage(snapshot, row, target)?.iter() {
+            protections.push(self.standing_protection(address, protection.clone()));
+            sources.push(*address);
+        }
+        let mut pending: Vec<ContentAddress> = target.grain.derived_from().collect();
+        pending.extend(successor.into_iter().flat_map(Grain::derived_from));
+        let mut seen = BTreeSet::from([own]);
+        while let Some(address) = pending.pop() {
+            if !seen.insert(address) {
+                continue;
+            }
+            let Some(ancestor) = self.ancestor(snapshot, &address)? else {
+                continue;
+            };
+            pending.extend(&ancestor.parents);
+            if let Some(protection) = &ancestor.protection {
+                protections.push(self.standing_protection(&address, protection.clone()));
+                sources.push(address);
+            }
+        }
+        Ok(Shield {
+            protections,
+            sources,
+            retained_until: policy::retained_until(&target.grain)
+                .max(self.regimes.read().retained_until(&target.grain)),
+            legal_hold: self.is_held(&own),
+            is_evidence: self.is_evidence(snapshot, &target.grain)?,
+        })
+    }
+
+    /// Returns what is to be known of an ancestor; none if it is not here.
+    fn ancestor(
+        &self,
+        snapshot: &Snapshot,
+        address: &ContentAddress,
+    ) -> Result<Option<Arc<Ancestor>>, Error> {
+        if let Some(known) = self.ancestry.get(address) {
+            return Ok(Some(known));
+        }
+        let Some(row) = self.locate(snapshot, address)? else {
+            return Ok(None);
+        };
+        let ancestor = Arc::new(Ancestor::of(&self.grain_at(row, address)?));
+        self.ancestry.remember(*address, Arc::clone(&ancestor));
+        Ok(Some(ancestor))
+    }
+
+    /// Returns what the other grains of a lineage say for `target`, with whose it is.
+    fn lineage(
+        &self,
+        snapshot: &Snapshot,
+        row: u64,
+        target: &Version,
+    ) -> Result<Arc<Vec<(ContentAddress, Protection)>>, Error> {
+        let address = target.grain.address();
+        // Behind a head there is nothing new: what it replaced was replaced for good.
+        let is_head = target.status.superseded_by.is_none();
+        if is_head && let Some(known) = self.ancestry.lineage(&address) {
+            return Ok(known);
+        }
+        let mut protections = Vec::new();
         for link in self.chain(snapshot, row, target)? {
             let protection = Protection::of(&link.grain);
             // OMS 23.7, bypass 3: what replaced a protected grain is protected like it.
             let reaches = link.is_earlier || protection.scope() == Scope::Lineage;
             if reaches && !protection.is_open() {
-                protections.push(protection);
+                protections.push((link.grain.address(), protection));
             }
         }
-        let mut pending: Vec<ContentAddress> = target.grain.derived_from().collect();
-        pending.extend(successor.into_iter().flat_map(Grain::derived_from));
-        let mut seen = BTreeSet::from([row]);
-        while let Some(address) = pending.pop() {
-            let Some(row) = self.locate(snapshot, &address)? else {
-                continue;
-            };
-            if !seen.insert(row) {
-                continue;
-            }
-            let ancestor = self.grain_at(row, &address)?;
-            pending.extend(ancestor.derived_from());
-            let protection = Protection::of(&ancestor);
-            if protection.scope() == Scope::Subtree && !protection.is_open() {
-                protections.push(protection);
-            }
+        let protections = Arc::new(protections);
+        if is_head {
+            self.ancestry
+                .remember_lineage(address, Arc::clone(&protections));
         }
-        Ok(Shield {
-            protections,
-            retained_until: policy::retained_until(&target.grain)
-                .max(self.regimes.read().retained_until(&target.grain)),
-        })
+        Ok(protections)
+    }
+
+    /// Remembers what protects a new head: what protected the old one, and that one itself.
+    pub(super) fn inherit(&self, old: &Grain, new: ContentAddress) {
+        let Some(earlier) = self.ancestry.lineage(&old.address()) else {
+            return;
+        };
+        let own = Protection::of(old);
+        let inherited = if own.is_open() {
+            earlier
+        } else {
+            let mut both = earlier.to_vec();
+            both.push((old.address(), own));
+            Arc::new(both)
+        };
+        self.ancestry.remember_lineage(new, inherited);
+    }
+
+    /// Gathers what protects a grain that is not in the ledger yet: only its own policy reaches it.
+    pub(super) fn shield_of_new(&self, grain: &Grain) -> Shield {
+        Shield {
+            protections: vec![self.protection(grain)],
+            sources: vec![grain.address()],
+            retained_until: policy::retained_until(grain)
+                .max(self.regimes.read().retained_until(grain)),
+            legal_hold: false,
+            is_evidence: false,
+        }
     }
 
     /// Returns the other grains of the lineage that `target` belongs to.
@@ -78,13 +168,16 @@ impl Inner {
         let mut seen = BTreeSet::from([row]);
         let mut pending = Vec::new();
         let follow = |version: &Version, is_earlier: bool| -> Result<_, Error> {
-            let before = self.replaced_by(snapshot, &version.grain.address())?;
+            let mut before = self.replaced_by(snapshot, &version.grain.address())?;
+            // Ruling I18: an import may say of what it brings that something here replaced it, and
+            // must not protect that with a policy it never agreed to.
+            before.retain(|(_, earlier)| names(&version.grain, earlier));
             let next = version.status.superseded_by;
             let after = match next {
                 Some(next) => self.locate(snapshot, &next)?,
                 None => None,
             };
-            let before = before.into_iter().map(move |row| (row, is_earlier));
+            let before = before.into_iter().map(move |(row, _)| (row, is_earlier));
             Ok(before
                 .chain(after.map(|row| (row, false)))
                 .collect::<Vec<_>>())
@@ -104,18 +197,15 @@ impl Inner {
         Ok(links)
     }
 
-    /// Returns the rows of the grains that this one superseded.
+    /// Returns the grains that this one superseded, by row and address.
     pub(super) fn replaced_by(
         &self,
         snapshot: &Snapshot,
         address: &ContentAddress,
-    ) -> Result<Vec<u64>, Error> {
-        let mut rows = Vec::new();
-        for entry in snapshot
-            .pointing_at(Family::Lineage, address)
-            .rows()?
-            .iter()
-        {
+    ) -> Result<Vec<(u64, ContentAddress)>, Error> {
+        let mut replaced = Vec::new();
+        let entries = snapshot.pointing_at(Family::Lineage, address).rows()?;
+        for entry in entries.iter() {
             let earlier = self.status_entry(entry)?.of;
             let Some(row) = self.locate(snapshot, &earlier)? else {
                 continue;
@@ -123,10 +213,10 @@ impl Inner {
             // The index holds a hash of the address, and a later entry may say otherwise: ask the
             // grain itself.
             if self.status_at(snapshot, row)?.superseded_by == Some(*address) {
-                rows.push(row);
+                replaced.push((row, earlier));
             }
         }
-        Ok(rows)
+        Ok(replaced)
     }
 }
 

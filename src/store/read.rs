@@ -37,7 +37,8 @@ impl Store {
     /// Returns a grain by its address; its bytes are checked against it.
     ///
     /// # Errors
-    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_INTEGRITY`.
+    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_INTEGRITY`; `ERR_CONSENT` in a namespace that
+    /// shows grains only under a consent.
     pub fn get(&self, address: &ContentAddress) -> Result<Option<Grain>, Error> {
         let snapshot = self.snapshot();
         for row in snapshot.candidates(address)?.iter() {
@@ -45,7 +46,11 @@ impl Store {
             let body = self.inner.ledger.read(row)?.body.into_owned();
             match Grain::from_stored(body, *address) {
                 Err(grain::Error::Integrity { .. }) => {}
-                read => return self.inner.with_signature(row, read?).map(Some),
+                read => {
+                    let grain = read?;
+                    self.inner.refuse_reading(&snapshot, &grain)?;
+                    return self.inner.with_signature(row, grain).map(Some);
+                }
             }
         }
         Ok(None)
@@ -121,8 +126,10 @@ impl Store {
             if let Some(next) = version.status.superseded_by {
                 pending.extend(self.inner.locate(&snapshot, &next)?);
             }
-            let address = version.grain.address();
-            pending.extend(self.inner.replaced_by(&snapshot, &address)?);
+            let replaced = self
+                .inner
+                .replaced_by(&snapshot, &version.grain.address())?;
+            pending.extend(replaced.into_iter().map(|(row, _)| row));
             versions.insert(row, version);
         }
         Ok(versions.into_values().collect())

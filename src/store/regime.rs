@@ -1,10 +1,11 @@
 use crate::codec::{self, Map, Value};
 use crate::grain::Grain;
 use crate::ledger::Kind;
-use crate::policy::{Clause, Mode, Operation, Protection, Regime, Regimes};
+use crate::policy::{Clause, Mode, Operation, Regime, Regimes};
 
 use super::commit::{Frame, Writer};
 use super::entry::{decode, encode, encode_denial, encode_refusal};
+use super::mandate::Mandate;
 use super::open::Inner;
 use super::{Error, Store};
 
@@ -12,10 +13,12 @@ use super::{Error, Store};
 ///
 /// ```
 /// use grainstore::policy::Regime;
+/// use grainstore::store::Mandate;
 /// use grainstore::{Draft, Options, Store, store};
 ///
 /// let store = Store::in_memory(Options::default())?;
-/// store.set_regimes(vec![Regime::preset("gdpr").expect("a preset")], "we serve people in the EU")?;
+/// let mandate = Mandate { reason: "we serve people in the EU", authority: "legal" };
+/// store.set_regimes(vec![Regime::preset("gdpr").expect("a preset")], mandate)?;
 /// let refused = store.put(Draft::event("she likes tea").user("ada")).unwrap_err();
 /// let store::Error::Breach(breach) = &refused else { panic!("{refused}") };
 /// assert_eq!(breach.name(), "gdpr/lawful-basis");
@@ -34,7 +37,7 @@ pub struct Breach {
 }
 
 impl Breach {
-    fn of((regime, clause): (&Regime, &Clause)) -> Self {
+    pub(super) fn of((regime, clause): (&Regime, &Clause)) -> Self {
         Self {
             regime: regime.name().to_owned(),
             clause: clause.id.clone(),
@@ -60,18 +63,14 @@ impl Store {
     /// reason go into the ledger. What is stored already stays as it is.
     ///
     /// # Errors
-    /// `ERR_AUTHORITY` without a reason; storage errors.
-    pub fn set_regimes(&self, regimes: Vec<Regime>, reason: &str) -> Result<(), Error> {
-        if reason.trim().is_empty() {
-            return Err(Error::NoReason);
-        }
+    /// `ERR_AUTHORITY` without a reason and an authority; storage errors.
+    pub fn set_regimes(&self, regimes: Vec<Regime>, mandate: Mandate<'_>) -> Result<(), Error> {
         let inner = &*self.inner;
+        let mandate = mandate.check()?;
         let texts: Vec<&str> = regimes.iter().map(Regime::text).collect();
-        let body = encode(Map::from_iter([
-            ("op", Value::from(REGIMES)),
-            ("doc", texts.into()),
-            ("why", reason.into()),
-        ]))?;
+        let mut map = Map::from_iter([("op", Value::from(REGIMES)), ("doc", texts.into())]);
+        mandate.write(&mut map);
+        let body = encode(map)?;
         let mut writer = inner.lead_alone();
         let mut frame = Frame::default();
         frame.record(Kind::Policy, body);
@@ -146,7 +145,8 @@ impl Inner {
 impl Store {
     /// Returns whether a grain may not be taken away: on its own terms, or an operator's.
     pub(crate) fn is_on_hold(&self, grain: &Grain) -> bool {
-        Protection::of(grain).mode() == Mode::Hold
+        let inner = &*self.inner;
+        inner.protection(grain).mode() == Mode::Hold || inner.is_held(&grain.address())
     }
 
     pub(crate) fn kept_here(&self, grain: &Grain) -> Option<Breach> {

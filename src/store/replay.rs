@@ -6,6 +6,7 @@ use crate::index::{Batch, Snapshot};
 use crate::ledger::{Entry, Header, Kind};
 
 use super::Error;
+use super::consent::read_effect;
 use super::entry::{AliasEntry, ErasingEntry, StatusEntry, subject_of};
 use super::open::Inner;
 
@@ -58,6 +59,13 @@ pub(super) fn apply_record(
             let erasing = erasing.ok_or_else(|| malformed(row, "an erasure is malformed"))?;
             batch.erasure(row, &erasing.rows, &erasing.tombstones);
             batch.kind(row, kind);
+        }
+        Kind::ConsentEffect => {
+            batch.kind(row, kind);
+            let effect = read_effect(body);
+            for address in effect.into_iter().flat_map(|(grant, by)| [grant, by]) {
+                batch.mention(row, &address);
+            }
         }
         _ => {
             batch.kind(row, kind);

@@ -6,9 +6,10 @@ use crate::policy::{Actor, Operation};
 
 use super::caller::Caller;
 use super::commit::Frame;
-use super::entry::{StatusEntry, encode_review};
+use super::entry::StatusEntry;
 use super::open::Inner;
 use super::permit::Change;
+use super::review::encode_review;
 use super::write::NewGrain;
 use super::{Error, Store};
 
@@ -86,10 +87,16 @@ impl Inner {
         if review && !frame.has(Kind::Review) {
             frame.record(Kind::Review, encode_review(old, operation.name())?);
         }
-        if self.locate(&snapshot, &address)?.is_none() {
+        if let Some(rule) = self.refuse_terms(&snapshot, &frame, &new)? {
+            self.deny(&mut writer, caller.actor, old, operation.name(), rule)?;
+        }
+        let is_new = self.locate(&snapshot, &address)?.is_none();
+        if is_new {
             self.refuse_deleted(&address, false)?;
             self.refuse_untrusted(&new)?;
-            frame.grain(new)?;
+            frame.grain(new.clone())?;
+            // The status entry below joins them.
+            self.record_consequences(&snapshot, &mut frame, &new, None)?;
         }
         let status = StatusEntry {
             of: *old,
@@ -99,30 +106,38 @@ impl Inner {
                 ..StatusChange::default()
             },
             justification: justification.map(str::to_owned),
+            is_imported: false,
         };
         frame.record(Kind::Status, status.encode()?);
         self.commit(&mut writer, &frame)?;
+        if is_new {
+            self.inherit(&target.grain, address);
+        }
         Ok(address)
     }
 }
 
 /// OMS 23.1, ruling I5: a superseding grain says what it supersedes.
 fn check_names(new: &Grain, old: &ContentAddress) -> Result<(), Error> {
-    let names = new.derived_from().any(|parent| parent == *old)
-        || (new.type_() == Type::Consent && new.link("prior_consent") == Some(*old));
     // A grain cannot replace itself; it could not name itself either.
-    if names && new.address() != *old {
+    if names(new, old) && new.address() != *old {
         Ok(())
     } else {
         Err(Error::NotDerived { address: *old })
     }
 }
 
+/// Returns whether a grain names another as what it may replace.
+pub(super) fn names(new: &Grain, old: &ContentAddress) -> bool {
+    new.derived_from().any(|parent| parent == *old)
+        || (new.type_() == Type::Consent && new.link("prior_consent") == Some(*old))
+}
+
 impl Inner {
     /// Returns whose signatures in `supersession_auth` agree that `new` replaces `old` in this very
     /// store (ruling I10); those that do not verify count for nothing. Unless the caller brought a
     /// resolver, only a did:key can be checked.
-    fn signers(&self, new: &Grain, old: &ContentAddress) -> Result<Signers, Error> {
+    pub(super) fn signers(&self, new: &Grain, old: &ContentAddress) -> Result<Signers, Error> {
         if new.field("supersession_auth").is_none() {
             return Ok(Signers::default());
         }

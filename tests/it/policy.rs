@@ -5,6 +5,14 @@ use grainstore::policy::{
     Actor, Facts, Mode, Moment, Operation, Protection, Rule, Verdict, decide,
 };
 
+mod clock;
+mod consent;
+mod forks;
+mod goals;
+mod histories;
+mod hold;
+mod hostile;
+mod review;
 mod signed;
 mod store;
 
@@ -32,6 +40,7 @@ fn facts(protections: &[Protection]) -> Facts<'_> {
         successor: None,
         retained_until: None,
         legal_hold: false,
+        is_evidence: false,
     }
 }
 

@@ -7,10 +7,15 @@ use grainstore::interchange::{Format, WriteOptions};
 use grainstore::ledger::MemoryDisk;
 use grainstore::policy::{Purpose, Regime};
 use grainstore::query::Exported;
-use grainstore::store::Deletion;
+use grainstore::store::{Deletion, Mandate};
 use grainstore::{ContentAddress, Draft, Filter, Options, Store, store};
 
 use crate::store::at;
+
+const TEST: Mandate<'_> = Mandate {
+    reason: "a test",
+    authority: "its author",
+};
 
 fn memory() -> Store {
     Store::in_memory(Options::default()).unwrap()
@@ -19,7 +24,7 @@ fn memory() -> Store {
 fn under(preset: &str) -> Store {
     let store = memory();
     let regime = Regime::preset(preset).unwrap();
-    store.set_regimes(vec![regime], "a test").unwrap();
+    store.set_regimes(vec![regime], TEST).unwrap();
     store
 }
 
@@ -123,7 +128,7 @@ fn a_regime_asks_for_reasons_reviews_and_retention() {
     let (options, clock) = at(1_000);
     let store = Store::in_memory(options).unwrap();
     let regime = Regime::preset("sox").unwrap();
-    store.set_regimes(vec![regime], "a listed company").unwrap();
+    store.set_regimes(vec![regime], TEST).unwrap();
     let record = |text: &str| {
         let draft = note(text).tag("profile:finance");
         draft.author("did:web:ada.example").set("fin:amount", 5)
@@ -146,9 +151,12 @@ fn a_regime_asks_for_reasons_reviews_and_retention() {
     };
     let years = |n: i64| n * 366 * 86_400_000;
     clock.set(years(7));
+    store.accept_clock(TEST).unwrap();
     let denied = store.delete(&new, deletion).unwrap_err();
     assert!(denied.to_string().contains("retention"), "{denied}");
     clock.set(years(7) + 1_000);
+    // A clock that leapt is believed when somebody says so (ruling I21).
+    store.accept_clock(TEST).unwrap();
     store.delete(&new, deletion).unwrap();
 }
 
@@ -166,8 +174,10 @@ fn the_retention_of_a_finance_grain_counts_in_every_store() {
         authority: "the office",
     };
     clock.set(366 * 86_400_000);
+    store.accept_clock(TEST).unwrap();
     assert!(store.delete(&bill, deletion).is_err());
     clock.set(2 * 366 * 86_400_000);
+    store.accept_clock(TEST).unwrap();
     assert!(store.delete(&bill, deletion).is_ok());
 }
 
@@ -176,9 +186,7 @@ fn regimes_stay_in_force_when_a_store_is_opened_again_until_others_replace_them(
     let disk = MemoryDisk::default();
     let open = || Store::open_on(Arc::new(disk.clone()), Options::default()).unwrap();
     let presets = ["gdpr", "pci"].map(|name| Regime::preset(name).unwrap());
-    open()
-        .set_regimes(presets.into(), "cards of Europeans")
-        .unwrap();
+    open().set_regimes(presets.into(), TEST).unwrap();
     assert_eq!(
         clause(open().put(note("x").user("ada"))),
         "gdpr/lawful-basis"
@@ -188,7 +196,7 @@ fn regimes_stay_in_force_when_a_store_is_opened_again_until_others_replace_them(
         says = \"no goals in the lab\"\nwhen = { types = [\"goal\"], namespaces = [\"lab\"] }\n\
         requires = { never_stored = true }\n";
     open()
-        .set_regimes(vec![Regime::parse(own).unwrap()], "ours are enough")
+        .set_regimes(vec![Regime::parse(own).unwrap()], TEST)
         .unwrap();
     let store = open();
     assert_eq!(store.regimes().iter().next().unwrap().text(), own);
@@ -196,9 +204,13 @@ fn regimes_stay_in_force_when_a_store_is_opened_again_until_others_replace_them(
     let goal = |namespace: &str| store.put(Draft::goal("rule the world").namespace(namespace));
     assert_eq!(clause(goal("lab:1")), "own/no-goals");
     assert!(goal("labs").is_ok());
-    let refused = store.set_regimes(Vec::new(), " ").unwrap_err();
+    let nobody = Mandate {
+        authority: " ",
+        ..TEST
+    };
+    let refused = store.set_regimes(Vec::new(), nobody).unwrap_err();
     assert_eq!(refused.code(), "ERR_AUTHORITY");
-    store.set_regimes(Vec::new(), "the end").unwrap();
+    store.set_regimes(Vec::new(), TEST).unwrap();
     assert!(goal("lab:2").is_ok());
 }
 
@@ -378,4 +390,171 @@ fn what_a_regime_keeps_in_the_store_stays_there() {
     let (file, exported) = export(&store, Format::Jsonl, Purpose::Transfer);
     assert!(!file.contains("4111") && file.contains("paid by card"));
     assert_eq!(loss(&exported)["withheld: pci/no-copies"], 1);
+}
+
+#[test]
+fn the_report_counts_what_is_there_and_names_what_is_missing() {
+    let store = memory();
+    store.put(note("x").user("ada")).unwrap();
+    store.put(note("y").user("ada").tag("phi:mrn")).unwrap();
+    store.put(note("z").tag("pii:email").user("bob")).unwrap();
+    let basis = note("w").user("bob").set("processing_basis", "contract");
+    store.put(basis).unwrap();
+    let regime = Regime::preset("gdpr").unwrap();
+    store.set_regimes(vec![regime], TEST).unwrap();
+    assert!(store.put(note("refused").user("eve")).is_err());
+
+    let report = store.policy_report().unwrap();
+    let counts = [
+        "grains",
+        "persons",
+        "personal",
+        "health information",
+        "refusals",
+    ];
+    assert_eq!(counts.map(|name| report.counts[name]), [4, 2, 4, 1, 1]);
+    let clause = |name: &str| {
+        let found = report.clauses.iter().find(|clause| clause.name == name);
+        let found = found.unwrap();
+        (found.broken_by, found.missing)
+    };
+    assert_eq!(clause("gdpr/lawful-basis"), (3, None));
+    assert_eq!(clause("gdpr/encrypted"), (0, Some("sealing")));
+    // Every row of Appendix D is there, and every count it names is counted.
+    let of = |law: &str| report.articles.iter().filter(|one| one.law == law).count();
+    assert_eq!([of("GDPR"), of("HIPAA"), of("CCPA")], [6, 4, 4]);
+    for article in &report.articles {
+        let counted = article.shown_by.iter();
+        assert!(
+            counted.clone().all(|name| report.counts.contains_key(name)),
+            "{article:?}"
+        );
+    }
+}
+
+#[test]
+fn an_explanation_is_what_happens_and_leaves_no_entry() {
+    let protected = |mode: &str, scope: &str| {
+        let json = format!(
+            r#"{{"type":"belief","subject":"a","relation":"b","object":"{mode} {scope}",
+                "confidence":1,"created_at":1,
+                "invalidation_policy":{{"mode":"{mode}","scope":"{scope}","authorized":
+                ["did:web:c.example"],"threshold":1,"locked_until":1,"fallback_mode":"open"}}}}"#
+        );
+        Draft::from_json(&json).unwrap()
+    };
+    let modes = [
+        "open",
+        "soft_locked",
+        "locked",
+        "quorum",
+        "delegated",
+        "timed",
+        "hold",
+        "consent_cascade",
+        "unheard_of",
+    ];
+    for mode in modes {
+        for scope in ["grain", "subtree", "lineage"] {
+            for below in [false, true] {
+                let store = memory();
+                let root = store.put(protected(mode, scope)).unwrap();
+                let target = match below {
+                    false => root,
+                    true => store.put(note("a child").derived_from(root)).unwrap(),
+                };
+                agrees(&store, &target, &[root, target], mode);
+            }
+        }
+    }
+}
+
+/// Asks, then does it, for every operation that can be done; each on a store of its own would show
+/// the same, but what is denied changes nothing, and what is allowed ends the sequence.
+fn agrees(store: &Store, target: &ContentAddress, protectors: &[ContentAddress], mode: &str) {
+    let reasons = [None, Some("because")];
+    for (operation, reason) in ["verify", "delete", "contradict", "supersede"]
+        .into_iter()
+        .flat_map(|operation| reasons.map(|reason| (operation, reason)))
+    {
+        let asked = store::Asked::named(operation).unwrap();
+        let actor = grainstore::policy::Actor {
+            justification: reason,
+            authority: reason,
+            ..Default::default()
+        };
+        let entries = store.stats().unwrap().entries;
+        let told = store.explain_policy(target, asked, &actor).unwrap();
+        assert_eq!(
+            store.stats().unwrap().entries,
+            entries,
+            "{mode} {operation}"
+        );
+        let retracted = grainstore::grain::Verification::Retracted;
+        let done = match operation {
+            "verify" => store.set_verification(target, retracted, reason),
+            "contradict" => store.contradict(target, reason),
+            "supersede" => {
+                let new = note("another").derived_from(*target);
+                store.supersede(target, new, reason).map(drop)
+            }
+            _ => store.delete(
+                target,
+                Deletion {
+                    reason: reason.unwrap_or_default(),
+                    authority: reason.unwrap_or_default(),
+                },
+            ),
+        };
+        assert_eq!(
+            told.is_allowed,
+            done.is_ok(),
+            "{mode} {operation} {reason:?}: {told:?}"
+        );
+        if let Err(error) = done {
+            let rule = told.rule.unwrap();
+            assert!(error.to_string().contains(&rule), "{error}, {rule}");
+            assert!(
+                protectors.contains(&told.protected_by.unwrap()),
+                "{mode} {operation}"
+            );
+        } else if operation != "verify" {
+            return;
+        }
+    }
+}
+
+#[test]
+fn an_explanation_knows_regimes_exports_and_reviews() {
+    let store = under("sox");
+    let record = note("paid")
+        .tag("profile:finance")
+        .user("ada")
+        .author("did:web:a.example");
+    let record = store.put(record).unwrap();
+    let ask = |word: &str, justification| {
+        let actor = grainstore::policy::Actor {
+            justification,
+            ..Default::default()
+        };
+        let asked = store::Asked::named(word).unwrap();
+        store.explain_policy(&record, asked, &actor).unwrap()
+    };
+    let told = ask("contradict", None);
+    assert_eq!(
+        (told.is_allowed, told.rule.as_deref()),
+        (false, Some("sox/changes"))
+    );
+    let told = ask("contradict", Some("an error"));
+    assert_eq!((told.is_allowed, told.is_reviewed), (true, true));
+    assert_eq!(ask("delete", Some("x")).rule.as_deref(), Some("retention"));
+    assert_eq!(ask("export", None).rule.as_deref(), Some("finance_basis"));
+    assert!(ask("rely", None).is_allowed);
+    let guess = Draft::reasoning("fraud").set("requires_human_review", true);
+    let guess = store.put(guess).unwrap();
+    let rely = store::Asked::Rely;
+    let told = store
+        .explain_policy(&guess, rely, &Default::default())
+        .unwrap();
+    assert_eq!(told.rule.as_deref(), Some("unreviewed"));
 }

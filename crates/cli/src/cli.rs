@@ -6,9 +6,9 @@ use clap::{FromArgMatches, Parser, Subcommand};
 use serde_json::json;
 
 use crate::commands::{
-    Backup, Check, Compact, Completions, Conflicts, Contradict, Delete, Demo, DidTool, Exists,
-    Export, Get, GrainTool, History, Import, Init, List, Put, Query, Restore, Search, Stats,
-    Status, Supersede, TrustTool, Validate,
+    Backup, Check, Compact, Completions, Conflicts, ConsentTool, Contradict, Delete, Demo, DidTool,
+    Exists, Export, Get, GrainTool, History, HoldTool, Import, Init, List, PolicyTool, Put, Query,
+    Restore, Search, Stats, Status, Supersede, TrustTool, Validate,
 };
 use crate::exit::Exit;
 use crate::help;
@@ -56,6 +56,9 @@ enum Command {
     Search(Search),
     Import(Import),
     Export(Export),
+    Consent(ConsentTool),
+    Hold(HoldTool),
+    Policy(PolicyTool),
     Conflicts(Conflicts),
     Grain(GrainTool),
     Did(DidTool),
@@ -121,6 +124,9 @@ impl Command {
             Self::Search(command) => command.run(session),
             Self::Import(command) => command.run(session),
             Self::Export(command) => command.run(session),
+            Self::Consent(command) => command.run(session),
+            Self::Hold(command) => command.run(session),
+            Self::Policy(command) => command.run(session),
             Self::Conflicts(command) => command.run(session),
             Self::Grain(command) => command.run(session),
             Self::Did(command) => command.run(session),

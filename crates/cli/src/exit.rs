@@ -22,6 +22,8 @@ impl Exit {
             "ERR_NOT_FOUND" => Self::Nothing,
             "ERR_INVALIDATION_DENIED"
             | "ERR_EVIDENCE_REQUIRED"
+            | "ERR_CONSENT"
+            | "ERR_DEPENDENCY"
             | "ERR_ACCESS_DENIED"
             | "ERR_POLICY_DENIED"
             | "ERR_REVIEW_REQUIRED"

@@ -53,10 +53,8 @@ const GROUPS: &[(&str, &[&str])] = &[
         "Questions and files",
         &["query", "search", "import", "export", "conflicts"],
     ),
-    (
-        "Care",
-        &["stats", "check", "compact", "backup", "restore", "trust"],
-    ),
+    ("Protection", &["hold", "consent", "policy", "trust"]),
+    ("Care", &["stats", "check", "compact", "backup", "restore"]),
     ("Without a store", &["validate", "grain", "did"]),
 ];
 

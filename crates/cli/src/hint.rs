@@ -54,6 +54,15 @@ fn of_grains(code: &str) -> Option<&'static str> {
         "ERR_EVIDENCE_REQUIRED" => {
             "name the grains that prove it in satisfaction_evidence, as many as the goal asks for"
         }
+        "ERR_CONSENT" => {
+            "name a consent that holds in processing_basis; `grainstore consent require` shows \
+             which namespaces demand one"
+        }
+        "ERR_DEPENDENCY" => {
+            "put it as suspended, and supersede it when all goals in depends_on are satisfied"
+        }
+        "ERR_AUTHORITY" => "say why and who decided it: --reason and --authority",
+        "ERR_REVIEW" => "`grainstore policy review list` shows the numbers",
         "ERR_ACCESS_DENIED" => {
             "the message names what it takes; `grainstore query --relation mg:delegates_to` shows \
              what was delegated, docs/policy.md who may do what"

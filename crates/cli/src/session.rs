@@ -3,6 +3,9 @@ use std::path::{Path, PathBuf};
 use grainstore::store::Create;
 use grainstore::{Options, Store};
 
+use serde_json::json;
+
+use crate::exit::Exit;
 use crate::output::Output;
 use crate::problem::Problem;
 
@@ -41,6 +44,16 @@ impl Session {
         }
         self.tell(&store);
         Ok(store)
+    }
+
+    /// Says what was done to what.
+    pub(crate) fn done(&mut self, did: &str, what: impl std::fmt::Display) -> anyhow::Result<Exit> {
+        if self.out.is_json() {
+            self.out.json(&json!({ did: what.to_string() }))?;
+        } else {
+            self.out.line(format!("{did} {what}"))?;
+        }
+        Ok(Exit::Done)
     }
 
     /// Opens the store that must be there, and builds anew what is derived in it.

@@ -4,7 +4,7 @@ use crate::codec::ContentAddress;
 use crate::grain::{Grain, Lifecycle, Status, StatusChange, Verification};
 use crate::interchange::{self, ForeignId, Merge, Place, Record, Renamed, judge, settled};
 use crate::ledger::Kind;
-use crate::policy::{Actor, Delegation, Operation};
+use crate::policy::{Actor, Delegation, Operation, Rule};
 use crate::store::commit::{Frame, What, Writer};
 use crate::store::entry::{
     AliasEntry, StatusEntry, encode_conflict, encode_exportable, encode_from_file,
@@ -79,7 +79,7 @@ impl<'a> Importer<'a> {
                 lifecycle: Some(Lifecycle::Superseded),
                 ..StatusChange::default()
             };
-            self.status(address, change)?;
+            self.status(address, change, true)?;
         }
         let inner = self.inner;
         self.flush(&mut inner.lead_alone())?;
@@ -130,6 +130,9 @@ impl<'a> Importer<'a> {
             let finding = (place.clone(), warning.to_string());
             self.summary.findings.push(finding);
         }
+        if !matches!(merge, Merge::Unchanged(_)) && !self.may_rest(&record)? {
+            return Ok(());
+        }
         let address = match (merge, newest) {
             (Merge::Unchanged(at), Some(newest)) => {
                 self.summary.unchanged += 1;
@@ -171,7 +174,7 @@ impl<'a> Importer<'a> {
                 superseded_by: Some(address),
                 ..StatusChange::default()
             };
-            self.status(of, change)?;
+            self.status(of, change, true)?;
         }
         Ok(())
     }
@@ -193,11 +196,45 @@ impl<'a> Importer<'a> {
                 }
                 other => other?,
             }
-            self.store(&record, record.grain.clone())?;
+            let snapshot = self.inner.index.snapshot();
+            for (parent, by) in self.inner.forks(&snapshot, &record.grain)? {
+                let message = format!("stored beside {by}, which replaced {parent} here");
+                self.summary.findings.push((record.place.clone(), message));
+            }
+            self.store(&record, &record.grain)?;
             self.summary.inserted += 1;
         }
         self.name(address, record.foreign_id)?;
         Ok(address)
+    }
+
+    /// Judges a record by what it rests on: a withdrawn consent keeps it out, wherever it comes
+    /// from (OMS 8.10); what else is wanting is told.
+    fn may_rest(&mut self, record: &Record) -> Result<bool, Error> {
+        let snapshot = self.inner.index.snapshot();
+        match self
+            .inner
+            .refuse_terms(&snapshot, &self.frame, &record.grain)?
+        {
+            None => Ok(true),
+            Some(Rule::Consent) => {
+                let address = record.grain.address();
+                let operation = Operation::Import.name();
+                self.frame
+                    .deny_about(&address, operation, Rule::Consent, None)?;
+                self.summary.refused.push(interchange::Error::Format {
+                    code: "ERR_CONSENT",
+                    place: record.place.clone(),
+                    message: "it rests on a consent that is withdrawn or does not allow it".into(),
+                });
+                Ok(false)
+            }
+            Some(rule) => {
+                let message = format!("stored although it wants {}", rule.wants());
+                self.summary.findings.push((record.place.clone(), message));
+                Ok(true)
+            }
+        }
     }
 
     /// Stores a record in the place of the version before, if policy allows it.
@@ -230,7 +267,7 @@ impl<'a> Importer<'a> {
             });
             return Ok(old);
         }
-        self.store(&record, grain)?;
+        self.store(&record, &grain)?;
         if record.exportable == Some(false) {
             // What it said before must not leave the store in its place.
             self.frame
@@ -243,7 +280,8 @@ impl<'a> Importer<'a> {
                 system_valid_to: Some(now),
                 ..StatusChange::default()
             };
-            self.status(old, change)?;
+            // Policy was asked here, so it is no mere claim of the file.
+            self.status(old, change, false)?;
         }
         self.name(address, record.foreign_id)?;
         self.summary.updated += 1;
@@ -258,7 +296,7 @@ impl<'a> Importer<'a> {
     ) -> Result<ContentAddress, Error> {
         let address = record.grain.address();
         if !self.is_here(&address)? {
-            self.store(&record, record.grain.clone())?;
+            self.store(&record, &record.grain)?;
         }
         for of in [existing, address] {
             self.frame.record(Kind::Flag, encode_conflict(&of, true)?);
@@ -278,11 +316,14 @@ impl<'a> Importer<'a> {
     }
 
     /// Adds a grain to the frame, with what the file says about it.
-    fn store(&mut self, record: &Record, grain: Grain) -> Result<(), Error> {
+    fn store(&mut self, record: &Record, grain: &Grain) -> Result<(), Error> {
         let address = grain.address();
         self.pending.insert(address, self.frame.items.len());
-        let delegates_to = Delegation::of(&grain).map(|one| one.to().to_owned());
-        self.frame.grain(grain)?;
+        let delegates_to = Delegation::of(grain).map(|one| one.to().to_owned());
+        let snapshot = self.inner.index.snapshot();
+        self.frame.grain(grain.clone())?;
+        self.inner
+            .record_consequences(&snapshot, &mut self.frame, grain, None)?;
         let mut change = record.status;
         if let Some(by) = change.superseded_by {
             if self.inner.was_deleted(&by)? {
@@ -308,7 +349,7 @@ impl<'a> Importer<'a> {
             );
             self.summary.findings.push((record.place.clone(), message));
         }
-        self.status(address, change)?;
+        self.status(address, change, true)?;
         if record.exportable == Some(false) {
             let flag = encode_exportable(&address, false)?;
             self.frame.record(Kind::Flag, flag);
@@ -316,12 +357,18 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    fn status(&mut self, of: ContentAddress, change: StatusChange) -> Result<(), Error> {
+    fn status(
+        &mut self,
+        of: ContentAddress,
+        change: StatusChange,
+        is_imported: bool,
+    ) -> Result<(), Error> {
         if !change.is_empty() {
             let status = StatusEntry {
                 of,
                 change,
                 justification: None,
+                is_imported,
             };
             self.frame.record(Kind::Status, status.encode()?);
         }

@@ -104,6 +104,7 @@ impl Store {
                     ..StatusChange::default()
                 },
                 justification: justification.map(str::to_owned),
+                is_imported: false,
             };
             frame.record(Kind::Status, status.encode()?);
         }

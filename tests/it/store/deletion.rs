@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use grainstore::interchange::{ReadOptions, Reading};
 use grainstore::ledger::MemoryDisk;
-use grainstore::store::{Deletion, NewGrain};
+use grainstore::store::{Deletion, Mandate, NewGrain};
 use grainstore::{ContentAddress, Draft, Filter, Options, Store};
 
 const ASKED: Deletion<'static> = Deletion {
@@ -152,6 +152,13 @@ fn a_grain_is_kept_as_long_as_its_retention_says() {
     assert_eq!(denied.code(), "ERR_INVALIDATION_DENIED");
     assert!(denied.to_string().contains("retention"), "{denied}");
     clock.1.set(8 * 365 * 86_400_000);
+    // Ruling I21: whoever sets the clock must not end a retention.
+    assert!(store.delete(&address, ASKED).is_err());
+    let mandate = Mandate {
+        reason: "the archive was not opened for years",
+        authority: "the operator",
+    };
+    store.accept_clock(mandate).unwrap();
     store.delete(&address, ASKED).unwrap();
     is_gone(&store, &address, "taxes");
 }

@@ -1,5 +1,5 @@
 use clap::Args;
-use grainstore::store::Version;
+use grainstore::store::{Fork, Heads, Version};
 use serde_json::{Value, json};
 
 use super::get::{signature_json, status_json};
@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::session::Session;
 use crate::table::Table;
 
-/// Show what a grain replaced and what replaced it
+/// Show what a grain replaced and what replaced it, and what imports would put in its place
 #[derive(Debug, Args)]
 pub(crate) struct History {
     /// The address of any grain of the lineage, whole or its first 8 to 16 digits
@@ -22,13 +22,25 @@ impl History {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = session.open()?;
         let address = address::resolve(&store, &self.address)?;
-        let versions = self.as_whom.door(&store)?.history(&address)?;
+        let door = self.as_whom.door(&store)?;
+        let versions = door.history(&address)?;
+        let mut heads = store.heads(&address)?;
+        // What whoever asks must not know of is no head of his.
+        heads.others = heads
+            .others
+            .into_iter()
+            .filter(|fork| door.exists(&fork.address).unwrap_or(false))
+            .collect();
         if session.out.is_json() {
             let versions: Result<Vec<Value>, _> = versions.iter().map(version_json).collect();
-            session.out.json(&json!({ "versions": versions? }))?;
+            let answer = json!({ "versions": versions?, "heads": heads_json(&heads) });
+            session.out.json(&answer)?;
         } else {
             for line in timeline(&versions, 0).lines() {
                 session.out.line(line)?;
+            }
+            for fork in &heads.others {
+                session.out.line(fork_line(fork))?;
             }
         }
         Ok(Exit::Done)
@@ -49,6 +61,30 @@ pub(super) fn timeline(versions: &[Version], indent: usize) -> Table {
         table.add(time, &version.grain, &state);
     }
     table
+}
+
+/// Says what an import brought beside the head that stands.
+fn fork_line(fork: &Fork) -> String {
+    let why = match fork.denied {
+        Some(rule) => format!("denied by {rule}"),
+        None => "another head stands".to_owned(),
+    };
+    let (address, of) = (short(&fork.address), short(&fork.of));
+    format!("fork      {address} of {of}: {why}")
+}
+
+fn heads_json(heads: &Heads) -> Value {
+    let others = heads.others.iter().map(|fork| {
+        json!({
+            "address": fork.address.to_string(),
+            "of": fork.of.to_string(),
+            "denied": fork.denied.map(grainstore::policy::Rule::name),
+        })
+    });
+    json!({
+        "winner": heads.winner.to_string(),
+        "others": others.collect::<Vec<_>>(),
+    })
 }
 
 fn version_json(version: &Version) -> serde_json::Result<Value> {

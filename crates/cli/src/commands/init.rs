@@ -1,5 +1,5 @@
 use clap::Args;
-use grainstore::store::Create;
+use grainstore::store::{Create, Mandate};
 use serde_json::json;
 
 use super::regime::{Chosen, regimes_json, tell_gaps};
@@ -23,7 +23,11 @@ impl Init {
         let regimes = self.chosen.regimes()?;
         let store = session.open_or(Create::New)?;
         if !regimes.is_empty() {
-            store.set_regimes(regimes, "chosen when the store was created")?;
+            let mandate = Mandate {
+                reason: "chosen when the store was created",
+                authority: "whoever created it",
+            };
+            store.set_regimes(regimes, mandate)?;
         }
         let id = store.stats()?.store_id.to_string();
         let path = session.store_path().display().to_string();

@@ -4,6 +4,7 @@ use grainstore::policy::Regime;
 use grainstore::store::{ClauseReport, PolicyReport};
 use serde_json::{Value, json};
 
+use super::mandate::Decision;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::problem::Problem;
@@ -92,16 +93,15 @@ pub(super) enum RegimeAction {
     /// Put regimes in force, in place of those before
     ///
     /// What is stored already stays. Example:
-    /// grainstore policy set --preset hipaa --reason "we store health data from today"
+    /// grainstore policy set --preset hipaa --reason "a new clinic" --authority "the DPO"
     Set {
         #[command(flatten)]
         chosen: Chosen,
         /// Lift all of them
         #[arg(long, conflicts_with_all = ["preset", "policy"])]
         none: bool,
-        /// Why; kept in the ledger
-        #[arg(long, value_name = "TEXT")]
-        reason: String,
+        #[command(flatten)]
+        decision: Decision,
     },
     /// Say how the store stands to GDPR, HIPAA and CCPA, article by article (OMS Appendix D)
     ///
@@ -121,7 +121,7 @@ impl RegimeAction {
             Self::Set {
                 chosen,
                 none,
-                reason,
+                decision,
             } => {
                 if chosen.is_empty() && !none {
                     let message = "name regimes with --preset or --policy, or lift all with --none";
@@ -129,7 +129,7 @@ impl RegimeAction {
                 }
                 let regimes = chosen.regimes()?;
                 let store = session.open()?;
-                store.set_regimes(regimes, &reason)?;
+                store.set_regimes(regimes, decision.mandate())?;
                 show(store.regimes().iter(), &mut session.out)?;
                 Ok(Exit::Done)
             }

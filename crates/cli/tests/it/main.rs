@@ -16,10 +16,12 @@ mod files;
 mod foreign;
 mod grains;
 mod kill;
+mod protection;
 mod put;
 mod questions;
 #[cfg(unix)]
 mod readme;
+mod regimes;
 mod signing;
 mod status;
 mod tool;

@@ -1,0 +1,90 @@
+//! `hold`, `consent`, `policy`: what is decided is recorded, shown, and undone only by somebody.
+
+use crate::command::{Home, event};
+
+const WHY: [&str; 4] = ["--reason", "Doe v. Acme", "--authority", "counsel"];
+
+fn with_why<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    [args, &WHY].concat()
+}
+
+#[test]
+fn a_hold_keeps_a_grain_until_it_is_lifted() {
+    let home = Home::new();
+    let address = home.put(&event("the minutes", 1)).remove(0);
+    assert_eq!(home.run(&["hold", "list"]).code, 1);
+    let unsaid = home.run(&["hold", "place", &address]);
+    assert_eq!(unsaid.code, 2, "{unsaid:?}");
+    home.ok(&with_why(&["hold", "place", &address]));
+    let list = home.ok(&["hold", "list"]);
+    assert!(list.contains("counsel: Doe v. Acme"), "{list}");
+    let denied = home.run(&with_why(&["delete", &address, "--yes"]));
+    assert_eq!(denied.code, 3, "{denied:?}");
+    assert_eq!(home.run(&["contradict", &address]).code, 3);
+    home.ok(&with_why(&["hold", "lift", &address[..8]]));
+    assert_eq!(home.run(&with_why(&["hold", "lift", &address])).code, 1);
+    home.ok(&with_why(&["delete", &address, "--yes"]));
+}
+
+#[test]
+fn a_withdrawn_consent_is_carried_out() {
+    let home = Home::new();
+    let consent = |more: &str| {
+        format!(
+            r#"{{"type":"consent","subject_did":"did:web:a","grantee_did":"did:web:b","scope":["store"],"created_at":1{more}}}"#
+        ) + "\n"
+    };
+    let grant = home.put(&consent(r#","is_withdrawal":false"#)).remove(0);
+    let data = event("alice likes tea", 1).replace(
+        "\"type\"",
+        &format!(r#""processing_basis":"{grant}","type""#),
+    );
+    let address = home.put(&data).remove(0);
+    assert_eq!(home.run(&["consent", "due"]).code, 1);
+    let withdrawal = format!(r#","is_withdrawal":true,"prior_consent":"{grant}""#);
+    home.put(&consent(&withdrawal));
+    assert_eq!(home.run(&["search", "tea"]).code, 1);
+    let due = home.run(&["consent", "due", "--json"]);
+    assert_eq!(due.json_lines()[0]["due"][0]["address"], address.as_str());
+    let refused = home.run_with(&["put", "-", "--json"], data.replace("tea", "cake"));
+    assert_eq!(refused.json_lines()[0]["error"]["code"], "ERR_CONSENT");
+
+    let unasked = home.run(&with_why(&["consent", "run"]));
+    assert_eq!(unasked.code, 2, "{unasked:?}");
+    let ran = home.ok(&with_why(&["consent", "run", "--yes"]));
+    assert!(ran.contains(&address), "{ran}");
+    assert_eq!(home.run(&["get", &address]).code, 1);
+    assert_eq!(home.run(&["get", &grant]).code, 0);
+    assert_eq!(home.run(&["check", "--deep"]).code, 0);
+
+    let demand = ["consent", "require", "clinic", "--read", "--write"];
+    assert!(home.ok(&with_why(&demand)).contains("read and write"));
+    assert!(home.ok(&["consent", "require"]).contains("clinic"));
+    assert_eq!(home.run(&["consent", "require", "clinic"]).code, 2);
+    home.ok(&with_why(&["consent", "deadline", "48"]));
+    assert_eq!(home.run(&with_why(&["consent", "deadline", "721"])).code, 2);
+}
+
+#[test]
+fn a_review_is_cleared_by_somebody_and_a_clock_that_goes_right_needs_nobody() {
+    let home = Home::new();
+    let reasoning = r#"{"type":"reasoning","conclusion":"deny the loan","created_at":1,"requires_human_review":true}"#;
+    home.put(&format!("{reasoning}\n"));
+    let list = home.run(&["policy", "review", "list", "--json"]);
+    let review = &list.json_lines()[0]["reviews"][0];
+    assert_eq!(review["operation"], "rely");
+    let id = review["id"].to_string();
+    home.ok(&with_why(&["policy", "review", "clear", &id]));
+    assert_eq!(
+        home.run(&with_why(&["policy", "review", "clear", &id]))
+            .code,
+        1
+    );
+    assert_eq!(home.run(&["policy", "review", "list"]).code, 1);
+    assert!(
+        home.ok(&["policy", "review", "list", "--all"])
+            .contains("cleared by counsel")
+    );
+    home.ok(&["policy", "clock"]);
+    home.ok(&with_why(&["policy", "clock", "accept"]));
+}

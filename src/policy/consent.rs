@@ -1,0 +1,47 @@
+use crate::codec::Value;
+use crate::grain::{Grain, Time, Type};
+
+/// What a consent is asked for (OMS 8.10, `scope`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Consented {
+    /// To keep what rests on it.
+    Store,
+    /// To read it.
+    Retrieve,
+}
+
+impl Consented {
+    /// Returns the specification's word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Store => "store",
+            Self::Retrieve => "retrieve",
+        }
+    }
+}
+
+/// Returns whether a grain is a Consent that allows an operation now: a grant, with the operation
+/// in its scope, inside its window. Whether it was withdrawn is not in it.
+///
+/// ```
+/// use grainstore::grain::{Draft, Time};
+/// use grainstore::policy::{Consented, holds};
+///
+/// let json = r#"{"type":"consent","subject_did":"did:web:a","grantee_did":"did:web:b",
+///     "scope":["store"],"is_withdrawal":false,"created_at":1,"valid_to":9}"#;
+/// let grant = Draft::from_json(json)?.finish(Default::default())?;
+/// assert!(holds(&grant, Consented::Store, Time::from_ms(8)));
+/// assert!(!holds(&grant, Consented::Store, Time::from_ms(9)));
+/// assert!(!holds(&grant, Consented::Retrieve, Time::from_ms(8)));
+/// # Ok::<(), grainstore::grain::Error>(())
+/// ```
+pub fn holds(consent: &Grain, operation: Consented, now: Time) -> bool {
+    let is_grant = consent.type_() == Type::Consent
+        && consent.field("is_withdrawal").and_then(Value::as_bool) == Some(false);
+    let mut scope = consent.field("scope").into_iter().flat_map(Value::texts);
+    let bound = |field: &str| consent.field(field).and_then(Value::as_i64);
+    is_grant
+        && scope.any(|named| named == operation.name())
+        && bound("valid_from").is_none_or(|from| from <= now.ms())
+        && bound("valid_to").is_none_or(|to| now.ms() < to)
+}

@@ -1,0 +1,78 @@
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::codec::ContentAddress;
+use crate::grain::Time;
+use crate::index::RowSet;
+use crate::ledger::Kind;
+
+use super::Error;
+use super::consent::{Required, Withdrawal, read_effect, read_required};
+use super::hold::{Held, HoldEntry};
+use super::open::Inner;
+
+/// What the ledger says beside grains and their status: legal holds, withdrawn consents, what
+/// namespaces demand. Little, and asked at every change, so it is kept in memory; a fold over the
+/// ledger as everything else.
+#[derive(Debug, Default)]
+pub(super) struct Standing {
+    pub(super) holds: BTreeMap<ContentAddress, Held>,
+    /// What was withdrawn, under the consent it names, whether that is here or not.
+    pub(super) withdrawals: HashMap<ContentAddress, Vec<Withdrawal>>,
+    pub(super) required: BTreeMap<String, Required>,
+    /// How long after a withdrawal what rests on it may stay, where the store says.
+    pub(super) deadline_ms: Option<i64>,
+    /// Rows that rest on withdrawn consents; none until somebody asks.
+    pub(super) resting: Option<Arc<RowSet>>,
+    /// How often that has changed.
+    pub(super) changes: u64,
+}
+
+impl Standing {
+    /// Forgets which rows rest on withdrawn consents: it is gathered again when somebody asks.
+    pub(super) fn forget_resting(&mut self) {
+        self.resting = None;
+        self.changes += 1;
+    }
+
+    /// Takes in an entry; what it does not know says nothing.
+    pub(super) fn apply(&mut self, time: Time, kind: Kind, body: &[u8]) {
+        match kind {
+            Kind::Hold => {
+                if let Some(entry) = HoldEntry::decode(body) {
+                    self.holds.entry(entry.of).or_default().apply(time, entry);
+                }
+            }
+            Kind::ConsentEffect => {
+                if let Some((grant, withdrawal)) = read_effect(body) {
+                    let known = self.withdrawals.entry(grant).or_default();
+                    known.push(Withdrawal {
+                        by: withdrawal,
+                        at: time,
+                    });
+                    self.forget_resting();
+                }
+            }
+            Kind::Policy => read_required(body, self),
+            _ => {}
+        }
+    }
+}
+
+impl Inner {
+    /// Folds the ledger into what stands, from its beginning.
+    pub(super) fn load_standing(&self) -> Result<(), Error> {
+        let snapshot = self.index.snapshot();
+        let mut standing = Standing::default();
+        for kind in [Kind::Hold, Kind::ConsentEffect, Kind::Policy] {
+            for row in snapshot.of_kind(kind).rows()?.iter() {
+                let entry = self.ledger.read(row)?;
+                standing.apply(Time::from_ms(entry.header.time_ms), kind, &entry.body);
+            }
+        }
+        let mut now = self.standing.write();
+        standing.changes = now.changes + 1;
+        *now = standing;
+        Ok(())
+    }
+}

@@ -1,0 +1,433 @@
+use std::sync::Arc;
+
+use grainstore::interchange::{ReadOptions, Reading};
+use grainstore::ledger::{Kind, MemoryDisk};
+use grainstore::policy::Rule;
+use grainstore::store::{Deletion, Mandate, Required};
+use grainstore::{ContentAddress, Draft, Filter, Options, Store};
+
+use crate::store::{SetClock, at};
+
+const OFFICE: Mandate<'static> = Mandate {
+    reason: "the consent was withdrawn",
+    authority: "the data protection officer",
+};
+const HOUR: i64 = 3_600_000;
+const ALICE: &str = "did:web:alice.example";
+
+fn open(disk: &MemoryDisk, now: i64) -> (Store, Arc<SetClock>) {
+    let (options, clock) = at(now);
+    let options = Options {
+        ballast_bytes: 0,
+        ..options
+    };
+    (
+        Store::open_on(Arc::new(disk.clone()), options).unwrap(),
+        clock,
+    )
+}
+
+fn memory() -> Store {
+    open(&MemoryDisk::default(), 1_000).0
+}
+
+fn consent(subject: &str, more: &str) -> Draft {
+    let json = format!(
+        r#"{{"type":"consent","subject_did":"{subject}","grantee_did":"did:web:acme.example",
+            "scope":["store","retrieve"],"created_at":1{more}}}"#
+    );
+    Draft::from_json(&json).unwrap()
+}
+
+fn grant() -> Draft {
+    consent(ALICE, r#","is_withdrawal":false"#)
+}
+
+fn withdrawal(of: ContentAddress) -> Draft {
+    let more = format!(r#","is_withdrawal":true,"prior_consent":"{of}""#);
+    consent(ALICE, &more)
+}
+
+fn fact(what: &str, basis: ContentAddress, more: &str) -> Draft {
+    let json = format!(
+        r#"{{"type":"belief","subject":"alice","relation":"likes","object":"{what}",
+            "confidence":0.9,"created_at":1,"processing_basis":"{basis}"{more}}}"#
+    );
+    Draft::from_json(&json).unwrap()
+}
+
+fn sees(store: &Store, word: &str) -> bool {
+    let found = store.search(word, &Filter::new(), 10).unwrap().total > 0;
+    let all = Filter::new().with_superseded();
+    let listed = store.query(&all, 100, None).unwrap().results;
+    let listed = listed
+        .iter()
+        .any(|found| found.grain.text("object") == Some(word));
+    assert_eq!(found, listed);
+    found
+}
+
+#[test]
+fn a_withdrawal_takes_effect_at_once_for_what_is_read_and_written() {
+    let disk = MemoryDisk::default();
+    let (store, _) = open(&disk, 1_000);
+    let consent = store.put(grant()).unwrap();
+    let tea = store.put(fact("tea", consent, "")).unwrap();
+    store
+        .put(Draft::belief("bob", "likes", "milk").confidence(0.5))
+        .unwrap();
+    assert!(sees(&store, "tea"));
+    let withdrawn = store.put(withdrawal(consent)).unwrap();
+    assert!(!sees(&store, "tea") && sees(&store, "milk"));
+    // Ruling I7: joined as a supersession joins them, and shown to a person.
+    let status = store.status(&consent).unwrap();
+    assert_eq!(status.superseded_by, Some(withdrawn));
+    assert_eq!(store.reviews().unwrap()[0].operation, "supersede");
+    let denied = store.put(fact("cake", consent, "")).unwrap_err();
+    assert_eq!(denied.code(), "ERR_CONSENT");
+    let denied = store.supersede(&tea, fact("cake", consent, "").derived_from(tea), None);
+    assert_eq!(denied.unwrap_err().code(), "ERR_CONSENT");
+    drop(store);
+    let (store, _) = open(&disk, 1_000);
+    assert!(!sees(&store, "tea"));
+    assert!(store.put(fact("cake", consent, "")).is_err());
+    assert!(store.exists(&consent).unwrap() && store.exists(&withdrawn).unwrap());
+    assert_eq!(store.check().unwrap().findings, []);
+}
+
+#[test]
+fn a_withdrawal_that_comes_before_its_grant_waits_for_it() {
+    let disk = MemoryDisk::default();
+    let (store, _) = open(&disk, 1_000);
+    let early = grant().finish(Default::default()).unwrap();
+    let withdrawn = store.put(withdrawal(early.address())).unwrap();
+    drop(store);
+    let (store, _) = open(&disk, 1_000);
+    let denied = store.put(fact("tea", early.address(), "")).unwrap_err();
+    assert_eq!(denied.code(), "ERR_CONSENT", "already before it is here");
+    store.put(early.clone()).unwrap();
+    let status = store.status(&early.address()).unwrap();
+    assert_eq!(status.superseded_by, Some(withdrawn));
+    assert!(store.put(fact("tea", early.address(), "")).is_err());
+
+    // In one batch, in either order.
+    let other = consent(ALICE, r#","is_withdrawal":false,"jurisdiction":"eu""#);
+    let other = other.finish(Default::default()).unwrap();
+    let away = withdrawal(other.address())
+        .finish(Default::default())
+        .unwrap();
+    let data = fact("cake", other.address(), "")
+        .finish(Default::default())
+        .unwrap();
+    for batch in [
+        [away.clone(), other.clone(), data.clone()],
+        [other.clone(), away.clone(), data.clone()],
+    ] {
+        let refused = memory().put_batch(batch).unwrap_err();
+        assert_eq!(refused.code(), "ERR_CONSENT");
+    }
+    for batch in [[away.clone(), other.clone()], [other.clone(), away.clone()]] {
+        let store = memory();
+        store.put_batch(batch).unwrap();
+        let status = store.status(&other.address()).unwrap();
+        assert_eq!(status.superseded_by, Some(away.address()));
+    }
+}
+
+#[test]
+fn nobody_withdraws_the_consent_of_another() {
+    let store = memory();
+    let consent_of_alice = store.put(grant()).unwrap();
+    store.put(fact("tea", consent_of_alice, "")).unwrap();
+    let more = format!(r#","is_withdrawal":true,"prior_consent":"{consent_of_alice}""#);
+    store
+        .put(consent("did:web:mallory.example", &more))
+        .unwrap();
+    assert!(sees(&store, "tea"));
+    assert!(store.status(&consent_of_alice).unwrap().is_current());
+    assert_eq!(store.consent_due().unwrap(), []);
+}
+
+#[test]
+fn what_rests_on_a_withdrawn_consent_is_due_within_a_day_and_erased_by_a_run() {
+    let (store, clock) = open(&MemoryDisk::default(), 1_000);
+    let consent = store.put(grant()).unwrap();
+    let cascade = r#","invalidation_policy":{"mode":"consent_cascade"}"#;
+    let locked = r#","invalidation_policy":{"mode":"locked"}"#;
+    let tea = store.put(fact("tea", consent, cascade)).unwrap();
+    let cake = store.put(fact("cake", consent, locked)).unwrap();
+    let other = store
+        .put(Draft::belief("bob", "likes", "milk").confidence(0.5))
+        .unwrap();
+    assert_eq!(store.consent_due().unwrap(), []);
+    clock.set(5_000);
+    let withdrawn = store.put(withdrawal(consent)).unwrap();
+    let due = store.consent_due().unwrap();
+    let addresses: Vec<_> = due.iter().map(|due| due.address).collect();
+    assert_eq!(addresses, [tea, cake]);
+    assert_eq!((due[0].consent, due[0].withdrawal), (consent, withdrawn));
+    assert_eq!(due[0].withdrawn_at.ms(), 5_000);
+    assert_eq!(due[0].due_at.ms(), 5_000 + 24 * HOUR);
+    assert_eq!(due[0].kept, None);
+
+    let nobody = Mandate {
+        reason: "",
+        ..OFFICE
+    };
+    assert_eq!(
+        store.consent_run(nobody).unwrap_err().code(),
+        "ERR_AUTHORITY"
+    );
+    let done = store.consent_run(OFFICE).unwrap();
+    assert_eq!((done.erased, done.kept), (vec![tea, cake], vec![]));
+    assert!(!store.exists(&tea).unwrap() && store.exists(&other).unwrap());
+    // OMS 8.10: both stay, and are not deleted by hand either.
+    let asked = Deletion {
+        reason: "asked",
+        authority: "the office",
+    };
+    for kept in [consent, withdrawn] {
+        let denied = store.delete(&kept, asked).unwrap_err();
+        assert!(denied.to_string().contains("consent_kept"), "{denied}");
+    }
+    assert_eq!(store.consent_due().unwrap(), []);
+    assert_eq!(store.check().unwrap().findings, []);
+}
+
+#[test]
+fn holds_and_retention_win_over_a_withdrawal() {
+    let store = memory();
+    let consent = store.put(grant()).unwrap();
+    let own = r#","invalidation_policy":{"mode":"hold"}"#;
+    let own = store.put(fact("tea", consent, own)).unwrap();
+    let placed = store.put(fact("cake", consent, "")).unwrap();
+    store.place_hold(&placed, OFFICE).unwrap();
+    let retained = r#","retention_policy":{"minimum_retention_years":7}"#;
+    let retained = store.put(fact("bills", consent, retained)).unwrap();
+    store.put(withdrawal(consent)).unwrap();
+    let kept = |due: &[grainstore::store::Due]| -> Vec<_> {
+        due.iter().map(|due| (due.address, due.kept)).collect()
+    };
+    let expected = [
+        (own, Some(Rule::Hold)),
+        (placed, Some(Rule::LegalHold)),
+        (retained, Some(Rule::Retention)),
+    ];
+    assert_eq!(kept(&store.consent_due().unwrap()), expected);
+    let done = store.consent_run(OFFICE).unwrap();
+    assert_eq!(
+        (done.erased.len(), kept(&done.kept)),
+        (0, expected.to_vec())
+    );
+    assert!(!sees(&store, "tea"), "kept is not shown");
+    store.lift_hold(&own, OFFICE).unwrap();
+    store.lift_hold(&placed, OFFICE).unwrap();
+    assert_eq!(store.consent_run(OFFICE).unwrap().erased, [own, placed]);
+    assert!(store.exists(&retained).unwrap());
+}
+
+#[test]
+fn the_deadline_is_a_month_at_most_and_on_record() {
+    let disk = MemoryDisk::default();
+    let (store, _) = open(&disk, 0);
+    assert_eq!(
+        store.set_consent_deadline(721, OFFICE).unwrap_err().code(),
+        "ERR_RANGE"
+    );
+    store.set_consent_deadline(720, OFFICE).unwrap();
+    let consent = store.put(grant()).unwrap();
+    store.put(fact("tea", consent, "")).unwrap();
+    store.put(withdrawal(consent)).unwrap();
+    drop(store);
+    let (store, _) = open(&disk, 0);
+    assert_eq!(store.consent_due().unwrap()[0].due_at.ms(), 720 * HOUR);
+    store.set_consent_deadline(1, OFFICE).unwrap();
+    assert_eq!(store.consent_due().unwrap()[0].due_at.ms(), HOUR);
+}
+
+#[test]
+fn a_renewed_consent_carries_what_rested_on_the_old_one_and_takes_it_along() {
+    let store = memory();
+    let first = store.put(grant()).unwrap();
+    let tea = store.put(fact("tea", first, "")).unwrap();
+    let more = format!(
+        r#","is_withdrawal":false,"prior_consent":"{first}","supersession_justification":"renewed""#
+    );
+    let second = store
+        .supersede(&first, consent(ALICE, &more), None)
+        .unwrap();
+    let cake = store.put(fact("cake", second, "")).unwrap();
+    assert!(sees(&store, "tea"));
+    store.supersede(&second, withdrawal(second), None).unwrap();
+    assert!(!sees(&store, "tea") && !sees(&store, "cake"));
+    let mut due: Vec<_> = store
+        .consent_due()
+        .unwrap()
+        .iter()
+        .map(|due| due.address)
+        .collect();
+    due.sort();
+    let mut expected = [tea, cake];
+    expected.sort();
+    assert_eq!(due, expected);
+    assert!(store.put(fact("milk", first, "")).is_err());
+}
+
+#[test]
+fn an_import_brings_withdrawals_and_nothing_that_rests_on_them() {
+    let store = memory();
+    let consent = store.put(grant()).unwrap();
+    store.put(fact("tea", consent, "")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("in.jsonl");
+    let json = |draft: Draft| draft.finish(Default::default()).unwrap().to_json();
+    let lines = [
+        json(fact("cake", consent, "")),
+        json(withdrawal(consent)),
+        json(fact("milk", consent, "")),
+    ];
+    std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+    let reading = Reading::open(&path, None, &ReadOptions::default()).unwrap();
+    let summary = store.import(reading).unwrap();
+    assert_eq!(summary.inserted, 2);
+    assert_eq!(summary.refused[0].code(), "ERR_CONSENT");
+    assert!(!sees(&store, "tea") && !sees(&store, "cake"));
+    assert_eq!(store.consent_due().unwrap().len(), 2);
+    // Ruling I4: what an import brings supersedes nothing.
+    assert!(store.status(&consent).unwrap().is_current());
+}
+
+#[test]
+fn a_namespace_may_demand_consent_for_writing_and_reading() {
+    let disk = MemoryDisk::default();
+    let (store, clock) = open(&disk, 1_000);
+    let clinic = r#","namespace":"clinic:notes""#;
+    let before = store
+        .put(Draft::event("ulcer").namespace("clinic"))
+        .unwrap();
+    let both = Required {
+        read: true,
+        write: true,
+    };
+    store.require_consent("clinic", both, OFFICE).unwrap();
+    let window = r#","is_withdrawal":false,"valid_from":500,"valid_to":9000"#;
+    let valid = store.put(consent(ALICE, window)).unwrap();
+    let narrow = r#"{"type":"consent","subject_did":"did:web:a","grantee_did":"did:web:b",
+        "scope":["share"],"created_at":1,"is_withdrawal":false}"#;
+    let narrow = store.put(Draft::from_json(narrow).unwrap()).unwrap();
+    let unknown = ContentAddress::of(b"no consent");
+    for draft in [
+        fact("gout", narrow, clinic),
+        fact("gout", unknown, clinic),
+        Draft::event("gout").namespace("clinic"),
+        Draft::event("gout")
+            .namespace("clinic")
+            .set("processing_basis", "contract"),
+    ] {
+        assert_eq!(store.put(draft).unwrap_err().code(), "ERR_CONSENT");
+    }
+    let allowed = store.put(fact("gout", valid, clinic)).unwrap();
+    store
+        .put(Draft::event("elsewhere").namespace("clinics"))
+        .unwrap();
+    assert!(sees(&store, "gout"));
+    assert_eq!(store.get(&before).unwrap_err().code(), "ERR_CONSENT");
+    assert_eq!(store.search("ulcer", &Filter::new(), 10).unwrap().total, 0);
+    assert!(store.get(&allowed).unwrap().is_some());
+    clock.set(9_000);
+    assert!(!sees(&store, "gout"));
+    assert_eq!(
+        store.get(&allowed).unwrap_err().code(),
+        "ERR_CONSENT",
+        "the window has closed"
+    );
+    assert!(store.put(fact("cough", valid, clinic)).is_err());
+    drop(store);
+    let (store, _) = open(&disk, 1_000);
+    assert_eq!(store.required_consent(), [("clinic".to_owned(), both)]);
+    assert!(
+        store.put(fact("cough", unknown, clinic)).is_err(),
+        "it is in the ledger"
+    );
+    store
+        .require_consent("clinic", Required::default(), OFFICE)
+        .unwrap();
+    assert!(store.get(&before).unwrap().is_some());
+    let recorded = store.index_snapshot().of_kind(Kind::Policy).rows().unwrap();
+    assert_eq!(recorded.len(), 2);
+}
+
+#[test]
+fn a_consent_is_not_forgotten_with_what_it_rests_on() {
+    let store = memory();
+    let first = store.put(grant()).unwrap();
+    let more = format!(r#","is_withdrawal":false,"processing_basis":"{first}""#);
+    let resting = store.put(consent("did:web:bob.example", &more)).unwrap();
+    let tea = store.put(fact("tea", first, "")).unwrap();
+    store.put(withdrawal(first)).unwrap();
+    let done = store.consent_run(OFFICE).unwrap();
+    assert_eq!(done.erased, [tea]);
+    for kept in [first, resting] {
+        assert!(store.exists(&kept).unwrap());
+    }
+}
+
+#[test]
+fn a_namespace_is_its_name_and_not_its_hash() {
+    // OMS 3.1.1: the header has two bytes of the namespace's hash, and others have the same two.
+    let hash = |namespace: &str| {
+        let draft = Draft::event("x").namespace(namespace);
+        let grain = draft
+            .created_at(grainstore::Time::from_ms(1))
+            .finish(Default::default());
+        grain.unwrap().blob()[3..5].to_vec()
+    };
+    let wanted = hash("clinic");
+    let other = (0..)
+        .map(|n| format!("n{n}"))
+        .find(|name| hash(name) == wanted);
+    let other = other.unwrap();
+    let store = memory();
+    let both = Required {
+        read: true,
+        write: true,
+    };
+    store.require_consent("clinic", both, OFFICE).unwrap();
+    assert!(store.put(Draft::event("x").namespace("clinic")).is_err());
+    let free = store.put(Draft::event("x").namespace(&other)).unwrap();
+    assert!(store.get(&free).unwrap().is_some());
+    let found = store
+        .query(&Filter::new().namespace(&other), 10, None)
+        .unwrap();
+    assert_eq!(found.total, 1);
+}
+
+#[test]
+fn what_may_be_stored_and_read_does_not_hang_on_header_bits() {
+    // OMS 13.3: whoever wrote the header may have set its sensitivity to anything.
+    let store = memory();
+    let before = store
+        .put(Draft::event("ulcer").namespace("clinic"))
+        .unwrap();
+    let both = Required {
+        read: true,
+        write: true,
+    };
+    store.require_consent("clinic", both, OFFICE).unwrap();
+    let grain = Draft::event("gout").namespace("clinic");
+    let grain = grain
+        .created_at(grainstore::Time::from_ms(1))
+        .finish(Default::default());
+    let grain = grain.unwrap();
+    for sensitivity in 0..4 {
+        let mut blob = grain.blob().to_vec();
+        blob[1] = (blob[1] & 0x3f) | (sensitivity << 6);
+        let grain = grainstore::Grain::from_blob(blob, Default::default()).unwrap();
+        assert_eq!(
+            store.put(grain).unwrap_err().code(),
+            "ERR_CONSENT",
+            "{sensitivity}"
+        );
+    }
+    assert_eq!(store.get(&before).unwrap_err().code(), "ERR_CONSENT");
+}

@@ -1,0 +1,154 @@
+use std::sync::Arc;
+
+use grainstore::grain::Verification;
+use grainstore::ledger::MemoryDisk;
+use grainstore::store::{Deletion, Mandate};
+use grainstore::{ContentAddress, Draft, Options, Store};
+
+const COUNSEL: Mandate<'static> = Mandate {
+    reason: "Doe v. Acme",
+    authority: "counsel",
+};
+const ASKED: Deletion<'static> = Deletion {
+    reason: "asked by letter",
+    authority: "the data protection officer",
+};
+
+fn belief(object: &str) -> Draft {
+    Draft::belief("rent", "is", object).confidence(0.9)
+}
+
+fn open(disk: &MemoryDisk) -> Store {
+    let options = Options {
+        ballast_bytes: 0,
+        ..Options::default()
+    };
+    Store::open_on(Arc::new(disk.clone()), options).unwrap()
+}
+
+/// Tries everything that a hold forbids, and returns what the refusals say.
+fn refusals(store: &Store, held: &ContentAddress) -> Vec<String> {
+    let new = belief("950").derived_from(*held);
+    let mut errors = vec![
+        store.supersede(held, new, Some("x")).unwrap_err(),
+        store.contradict(held, Some("x")).unwrap_err(),
+        store.delete(held, ASKED).unwrap_err(),
+    ];
+    for status in [Verification::Contested, Verification::Retracted] {
+        errors.push(store.set_verification(held, status, Some("x")).unwrap_err());
+    }
+    assert!(
+        errors
+            .iter()
+            .all(|error| error.code() == "ERR_INVALIDATION_DENIED")
+    );
+    errors.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_legal_hold_keeps_a_grain_as_it_is_until_it_is_lifted_over_every_reopening() {
+    let disk = MemoryDisk::default();
+    let store = open(&disk);
+    let held = store.put(belief("900")).unwrap();
+    let free = store.put(Draft::event("something else")).unwrap();
+    store.place_hold(&held, COUNSEL).unwrap();
+    drop(store);
+    let store = open(&disk);
+    for refusal in refusals(&store, &held) {
+        assert!(refusal.contains("legal_hold"), "{refusal}");
+    }
+    let holds = store.holds();
+    assert_eq!((holds.len(), holds[0].address), (1, held));
+    assert_eq!(holds[0].decided.authority, "counsel");
+    store.delete(&free, ASKED).unwrap();
+    assert_eq!(store.holds().len(), 1, "as before an erasure");
+
+    assert!(store.lift_hold(&held, COUNSEL).unwrap());
+    assert!(
+        !store.lift_hold(&held, COUNSEL).unwrap(),
+        "nothing is left to lift"
+    );
+    drop(store);
+    let store = open(&disk);
+    assert_eq!(store.holds(), []);
+    store.delete(&held, ASKED).unwrap();
+    assert_eq!(store.check().unwrap().findings, []);
+}
+
+#[test]
+fn holds_are_placed_and_lifted_by_somebody_for_a_reason() {
+    let store = Store::in_memory(Options::default()).unwrap();
+    let address = store.put(belief("900")).unwrap();
+    for (reason, authority) in [("", "counsel"), ("Doe", " ")] {
+        let mandate = Mandate { reason, authority };
+        assert_eq!(
+            store.place_hold(&address, mandate).unwrap_err().code(),
+            "ERR_AUTHORITY"
+        );
+        assert_eq!(
+            store.lift_hold(&address, mandate).unwrap_err().code(),
+            "ERR_AUTHORITY"
+        );
+    }
+    let unknown = ContentAddress::of(b"nothing");
+    assert_eq!(
+        store.place_hold(&unknown, COUNSEL).unwrap_err().code(),
+        "ERR_NOT_FOUND"
+    );
+    assert_eq!(
+        store.lift_hold(&unknown, COUNSEL).unwrap_err().code(),
+        "ERR_NOT_FOUND"
+    );
+}
+
+#[test]
+fn lifting_a_hold_lifts_the_mode_of_the_grain_and_of_what_it_reaches() {
+    // Ruling I19.
+    let hold = |scope: &str| {
+        let json = format!(
+            r#"{{"type":"event","content":"minutes","created_at":1,
+                "invalidation_policy":{{"mode":"hold","scope":"{scope}"}}}}"#
+        );
+        Draft::from_json(&json).unwrap()
+    };
+    let disk = MemoryDisk::default();
+    let store = open(&disk);
+    let held = store.put(hold("grain")).unwrap();
+    let root = store.put(hold("subtree")).unwrap();
+    let below = store.put(belief("900").derived_from(root)).unwrap();
+    for address in [held, root, below] {
+        assert!(
+            store
+                .delete(&address, ASKED)
+                .unwrap_err()
+                .to_string()
+                .contains("hold")
+        );
+    }
+    assert!(
+        !store.lift_hold(&below, COUNSEL).unwrap(),
+        "it is the root that holds"
+    );
+    assert!(store.lift_hold(&held, COUNSEL).unwrap());
+    assert!(store.lift_hold(&root, COUNSEL).unwrap());
+    drop(store);
+    let store = open(&disk);
+    assert!(store.contradict(&below, None).is_ok());
+    for address in [held, below, root] {
+        store.delete(&address, ASKED).unwrap();
+    }
+}
+
+#[test]
+fn a_locked_grain_stays_locked_when_a_hold_on_it_is_lifted() {
+    let store = Store::in_memory(Options::default()).unwrap();
+    let json = r#"{"type":"event","content":"minutes","created_at":1,
+        "invalidation_policy":{"mode":"locked"}}"#;
+    let locked = store.put(Draft::from_json(json).unwrap()).unwrap();
+    store.place_hold(&locked, COUNSEL).unwrap();
+    store.place_hold(&locked, COUNSEL).unwrap();
+    assert_eq!(store.holds().len(), 2);
+    assert!(store.lift_hold(&locked, COUNSEL).unwrap());
+    let denied = store.contradict(&locked, Some("x")).unwrap_err();
+    assert!(denied.to_string().contains("locked"), "{denied}");
+}
