@@ -7,6 +7,7 @@
 
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+mod attest;
 mod delivery;
 mod did;
 mod envelope;
@@ -21,6 +22,7 @@ mod tombstone;
 
 mod error;
 
+pub use attest::{Checkpoint, Receipt};
 pub(crate) use delivery::{ENVELOPE_LEN_MAX, is_wrapped};
 pub use did::Did;
 pub use envelope::Envelope;

@@ -55,4 +55,4 @@ pub use memory_disk::MemoryDisk;
 pub use store_id::StoreId;
 pub use torn::Torn;
 pub use tree::Tree;
-pub use verify::{Finding, Verification, verify};
+pub use verify::{Finding, Moment, Verification, verify};

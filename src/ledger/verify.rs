@@ -34,8 +34,22 @@ pub struct Verification {
     /// The root of the Merkle tree over all leaves (RFC 9162); none if only a part was read. Means
     /// nothing if there are findings.
     pub root: Option<[u8; 32]>,
+    /// What the ledger was after as many entries as were asked about, and last what it is at its
+    /// end; not if only a part was read.
+    pub moments: Vec<Moment>,
     /// Everything that is not as it was written, in the order of the ledger.
     pub findings: Vec<Finding>,
+}
+
+/// What a ledger was after some number of entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moment {
+    /// The number of entries, those included that were erased since.
+    pub entries: u64,
+    /// The last leaf.
+    pub head: [u8; 32],
+    /// The root of the Merkle tree over the leaves.
+    pub root: [u8; 32],
 }
 
 /// One place that is not as it was written.
@@ -86,8 +100,19 @@ impl Ledger {
     /// # Errors
     /// `ERR_STORAGE_IO`; damage is a finding, not an error.
     pub fn verify(&self) -> Result<Verification, Error> {
+        self.verify_at(&[])
+    }
+
+    /// Reads every byte as [`Ledger::verify`] does, and tells what the ledger was after as many
+    /// entries as stand in `watched`.
+    ///
+    /// # Errors
+    /// As [`Ledger::verify`].
+    pub fn verify_at(&self, watched: &[u64]) -> Result<Verification, Error> {
         let end = self.table.read().end();
         let mut pass = Pass::new(&*self.disk, &self.store_id, |_| Vec::new());
+        pass.watched = watched.to_vec();
+        pass.watch();
         pass.walk(Some(end))?;
         // An entry is listed before it is blanked: what the pass met blank is listed by now.
         pass.blanks.listed = self.table.read().erased().clone();
@@ -145,6 +170,8 @@ struct Pass<'a> {
     /// The sequence that should come next.
     next: u64,
     tree: Tree,
+    /// The numbers of entries at which somebody wants to know what the ledger was.
+    watched: Vec<u64>,
     found: Verification,
 }
 
@@ -157,10 +184,12 @@ impl<'a> Pass<'a> {
             blanks: Blanks::default(),
             next: 0,
             tree: Tree::default(),
+            watched: Vec::new(),
             found: Verification {
                 entries: 0,
                 head: origin(store_id),
                 root: None,
+                moments: Vec::new(),
                 findings: Vec::new(),
             },
         }
@@ -187,6 +216,8 @@ impl<'a> Pass<'a> {
 
     fn finish(mut self, end: Option<End>) -> Verification {
         self.found.root = (self.tree.len() == self.next).then(|| self.tree.root());
+        self.watched = vec![self.next];
+        self.watch();
         let unlisted = self.blanks.unlisted().map(|unproven| Finding {
             segment: unproven.segment,
             offset: unproven.offset,
@@ -323,6 +354,22 @@ impl<'a> Pass<'a> {
             self.found.head = leaf(&self.found.head, raw.header);
             self.tree.push(self.found.head);
             self.next = self.next.saturating_add(1);
+            self.watch();
+        }
+    }
+
+    /// Notes what the ledger is now, if somebody wants to know.
+    fn watch(&mut self) {
+        if !self.watched.contains(&self.next) || self.tree.len() != self.next {
+            return;
+        }
+        let moment = Moment {
+            entries: self.next,
+            head: self.found.head,
+            root: self.tree.root(),
+        };
+        if self.found.moments.last() != Some(&moment) {
+            self.found.moments.push(moment);
         }
     }
 

@@ -3,6 +3,7 @@
 //! The store gathers the facts, asks, and applies the verdict; nothing else decides. Signatures are
 //! verified before: a signer who stands in the facts has signed this operation on this grain.
 
+mod identity;
 mod mode;
 mod protection;
 mod rule;
@@ -24,6 +25,7 @@ pub use decide::{Actor, Facts, Moment, Operation, Verdict, decide};
 pub use delegation::{Deed, Delegation, Held, authority};
 pub use error::Error;
 pub use goal::starts_early;
+pub use identity::{check_ownership, is_ownership};
 pub use mode::Mode;
 pub use protection::{Protection, Scope};
 pub use regime::{Clause, Regime, Regimes, Requires, When};

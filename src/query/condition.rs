@@ -3,6 +3,8 @@ use std::fmt;
 use crate::codec::{ContentAddress, Value, nfc};
 use crate::grain::{Time, Type, Verification};
 use crate::index::{Column, Error, Estimate, Family, Pattern, RowSet, Scan, Snapshot};
+use crate::ledger::Kind;
+use crate::policy::Trust;
 use crate::store::Version;
 
 /// One thing that must hold of a grain. To add one is to add a variant and its arms here, and a
@@ -45,6 +47,8 @@ pub(super) enum Condition {
     TrueUntil(Time),
     /// Here by then (OMS 15.2, ruling I20).
     KnownBy(Time),
+    /// Signed by somebody who is trusted to write it (OMS 20.1).
+    Verified,
 }
 
 /// What the index says of a condition.
@@ -123,7 +127,13 @@ impl Condition {
             Self::TrueBy(_) => vec!["valid_from"],
             Self::TrueUntil(_) => vec!["valid_to"],
             Self::KnownBy(_) => vec!["system_valid_from"],
+            Self::Verified => Vec::new(),
         }
+    }
+
+    /// Returns whether the index knows all of it; else every grain that it names is looked at.
+    pub(super) const fn is_indexed(&self) -> bool {
+        !matches!(self, Self::Verified)
     }
 
     /// Asks the index.
@@ -162,6 +172,7 @@ impl Condition {
                 Part::of(true, over)
             }
             Self::KnownBy(time) => one_window(snapshot, Family::SystemTime, None, Some(*time)),
+            Self::Verified => Ok(Part::given(false, signed(snapshot)?)),
         }
     }
 
@@ -208,6 +219,10 @@ impl Condition {
                 let active = time("system_valid_from").unwrap_or(version.stored_at);
                 self.holds_at(Some(active))
             }
+            Self::Verified => {
+                let signature = version.signature.as_ref();
+                signature.is_some_and(|signature| signature.trust == Trust::Verified)
+            }
         }
     }
 
@@ -252,6 +267,15 @@ impl Condition {
             _ => false,
         }
     }
+}
+
+/// Returns the grains that are signed: the signature of each is the entry behind it.
+fn signed(snapshot: &Snapshot) -> Result<RowSet, Error> {
+    let mut rows = RowSet::default();
+    for row in snapshot.of_kind(Kind::Signature).rows()?.iter() {
+        rows.insert(row.saturating_sub(1));
+    }
+    Ok(rows)
 }
 
 fn has_tag(version: &Version, tag: &str) -> bool {
@@ -330,6 +354,7 @@ impl fmt::Display for Condition {
             Self::TrueBy(time) => write!(f, "valid_from absent or up to {time}"),
             Self::TrueUntil(time) => write!(f, "valid_to absent or from {time}"),
             Self::KnownBy(time) => write!(f, "system_valid_from up to {time}"),
+            Self::Verified => f.write_str("trust = verified"),
         }
     }
 }

@@ -108,6 +108,14 @@ impl Filter {
         self.and(Condition::NoTag(tag.into()))
     }
 
+    /// Keeps grains that somebody has signed who is trusted to write them (OMS 20.1).
+    ///
+    /// Takes a look at every signed grain that passes what else is asked.
+    #[must_use]
+    pub fn verified(self) -> Self {
+        self.and(Condition::Verified)
+    }
+
     /// Keeps grains derived from this one.
     #[must_use]
     pub fn derived_from(self, address: ContentAddress) -> Self {

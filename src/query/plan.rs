@@ -140,11 +140,13 @@ impl Plan {
         }
         asked.sort_by_key(|(_, part)| (part.excludes, part.estimate.rows));
         let mut asked = asked.into_iter().peekable();
+        let mut by_grain = Vec::new();
         match asked.next_if(|(_, part)| !part.excludes) {
             Some((condition, part)) => {
                 let estimate = Some(part.estimate.rows);
                 plan.rows = part.rows()?;
                 plan.step(condition, Way::List, estimate);
+                by_grain.extend((!condition.is_indexed()).then_some(condition));
             }
             None => {
                 plan.rows = snapshot.grains();
@@ -152,11 +154,13 @@ impl Plan {
             }
         }
         plan.state(snapshot, filter)?;
-        let mut by_grain = Vec::new();
         for (condition, part) in asked {
             match plan.way(condition, &part) {
                 Way::Grains => by_grain.push(condition),
-                way => plan.narrow(snapshot, condition, part, way)?,
+                way => {
+                    plan.narrow(snapshot, condition, part, way)?;
+                    by_grain.extend((!condition.is_indexed()).then_some(condition));
+                }
             }
         }
         plan.read(store, snapshot, &by_grain)?;

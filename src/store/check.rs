@@ -111,13 +111,14 @@ impl Store {
         // Held so that the index and the ledger are compared at one moment.
         let _writer = inner.lead_alone();
         let mut report = Report::default();
-        let verification = inner.ledger.verify()?;
+        let verification = inner.ledger.verify_at(&inner.checkpointed())?;
         report.ledger(&verification);
         if verification.findings.is_empty() {
             if verification.head != inner.ledger.head() {
                 let message = "the hash chain does not end in the leaf this process knows";
                 report.find("ledger-head", Severity::Damage, message);
             }
+            inner.check_checkpoints(&verification, &mut report)?;
             inner.check_entries(&mut report)?;
         }
         if let Some(text) = &inner.text {

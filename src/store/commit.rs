@@ -336,7 +336,9 @@ impl Shared {
             return Ok(false);
         }
         store.refuse_deleted(&address, ready.again)?;
-        store.refuse_untrusted(&ready.grain)?;
+        store.refuse_unfit(&ready.grain)?;
+        let frame = self.frame.items.iter().filter_map(Item::grain);
+        store.refuse_second_owner(snapshot, &ready.grain, frame)?;
         let pending = |address: &ContentAddress| self.grain(address);
         store.refuse_implied_supersession(&ready.grain, &ready.harmless, &pending)?;
         let allowed = store.refuse_undelegated(snapshot, &ready.grain, self.now)?;
@@ -346,10 +348,7 @@ impl Shared {
     }
 
     fn grain(&self, address: &ContentAddress) -> Option<&Grain> {
-        match &self.frame.items.get(*self.pending.get(address)?)?.what {
-            What::Grain(grain, _) => Some(grain),
-            What::Record(..) => None,
-        }
+        self.frame.items.get(*self.pending.get(address)?)?.grain()
     }
 
     fn undo(&mut self, before: usize) {
@@ -453,6 +452,13 @@ impl Frame {
 }
 
 impl Item {
+    pub(super) fn grain(&self) -> Option<&Grain> {
+        match &self.what {
+            What::Grain(grain, _) => Some(grain),
+            What::Record(..) => None,
+        }
+    }
+
     const fn binding(&self) -> Option<Binding> {
         match &self.what {
             What::Grain(_, binding) => *binding,

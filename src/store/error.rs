@@ -129,6 +129,18 @@ pub enum Error {
         /// What is wrong with it.
         reason: &'static str,
     },
+    /// A grain that says who owns an agent, and may not say it so (OMS 12.5.3).
+    #[error("{reason}")]
+    Ownership {
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// A disclosed view, which stands for its original and is not stored (OMS 10.4, ruling S13).
+    #[error("{address} is a view with some fields elided; its original is what is stored")]
+    View {
+        /// The view.
+        address: ContentAddress,
+    },
     /// There is no store at the path.
     #[error("{path} is not a grainstore: {reason}")]
     NotAStore {
@@ -219,6 +231,8 @@ impl Error {
             Self::Breach(_) => "ERR_POLICY_DENIED",
             Self::Policy(source) => source.code(),
             Self::Erased { .. } => "ERR_ERASED",
+            Self::Ownership { .. } => "ERR_SCHEMA",
+            Self::View { .. } => "ERR_VIEW",
             Self::Untrusted { .. } => "ERR_UNTRUSTED",
             Self::Trust { .. } => "ERR_TRUST",
             Self::NotAStore { .. } => "ERR_NOT_A_STORE",

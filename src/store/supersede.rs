@@ -93,7 +93,7 @@ impl Inner {
         let is_new = self.locate(&snapshot, &address)?.is_none();
         if is_new {
             self.refuse_deleted(&address, false)?;
-            self.refuse_untrusted(&new)?;
+            self.refuse_unfit(&new)?;
             frame.grain(new.clone())?;
             // The status entry below joins them.
             self.record_consequences(&snapshot, &mut frame, &new, None)?;

@@ -94,9 +94,16 @@ impl Inner {
         Some(Signature { signer, trust })
     }
 
+    /// Refuses what nobody stores here by whatever way it comes.
+    pub(super) fn refuse_unfit(&self, grain: &Grain) -> Result<(), Error> {
+        Self::refuse_view(grain)?;
+        Self::refuse_false_owner(grain)?;
+        self.refuse_untrusted(grain)
+    }
+
     /// Refuses what its signer, or nobody without a signature, may write; the signature of the
     /// grain has been checked.
-    pub(super) fn refuse_untrusted(&self, grain: &Grain) -> Result<(), Error> {
+    fn refuse_untrusted(&self, grain: &Grain) -> Result<(), Error> {
         let signer = match grain.is_signed() {
             true => Some(grain.kid()?),
             false => None,

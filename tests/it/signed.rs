@@ -1,6 +1,8 @@
 //! Signed grains in a store (OMS 9.2, ruling S1): kept beside their signature, delivered inside it,
 //! and never one without the other.
 
+mod checkpoint;
+mod owner;
 mod trust;
 
 use std::io::Cursor;

@@ -6,9 +6,10 @@ use clap::{FromArgMatches, Parser, Subcommand};
 use serde_json::json;
 
 use crate::commands::{
-    Backup, Check, Compact, Completions, Conflicts, ConsentTool, Contradict, Delete, Demo, DidTool,
-    Exists, Export, Get, GrainTool, History, HoldTool, Import, Init, List, PolicyTool, Put, Query,
-    Restore, Search, Stats, Status, Supersede, TrustTool, Validate,
+    AgentTool, Backup, Check, CheckpointTool, Compact, Completions, Conflicts, ConsentTool,
+    Contradict, Delete, Demo, DidTool, Exists, Export, Get, GrainTool, History, HoldTool, Import,
+    Init, List, PolicyTool, Put, Query, Restore, Search, Stats, Status, Supersede, TrustTool,
+    Validate,
 };
 use crate::exit::Exit;
 use crate::help;
@@ -63,6 +64,8 @@ enum Command {
     Grain(GrainTool),
     Did(DidTool),
     Trust(TrustTool),
+    Agent(AgentTool),
+    Checkpoint(CheckpointTool),
     Validate(Validate),
     Stats(Stats),
     Check(Check),
@@ -131,6 +134,8 @@ impl Command {
             Self::Grain(command) => command.run(session),
             Self::Did(command) => command.run(session),
             Self::Trust(command) => command.run(session),
+            Self::Agent(command) => command.run(session),
+            Self::Checkpoint(command) => command.run(session),
             Self::Validate(command) => command.run(session),
             Self::Stats(command) => command.run(session),
             Self::Check(command) => command.run(session),

@@ -1,4 +1,4 @@
-use clap::Args;
+use clap::{Args, ValueEnum};
 use grainstore::grain::Verification;
 use grainstore::{Filter, Store, Time, Type};
 
@@ -71,6 +71,15 @@ pub(crate) struct Filters {
     /// Judged so: unverified, verified, contested or retracted
     #[arg(long, value_name = "STATUS", value_parser = verification)]
     verification: Option<Verification>,
+    /// Signed by somebody who is trusted to write it (`grainstore trust`)
+    #[arg(long, value_name = "STATE", value_enum)]
+    trust: Option<TrustArg>,
+}
+
+/// What may be asked of who signed.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum TrustArg {
+    Verified,
 }
 
 /// From a number, to a number, or both.
@@ -122,6 +131,9 @@ impl Filters {
             if let Some(time) = time {
                 filter = set(filter, time);
             }
+        }
+        if let Some(TrustArg::Verified) = self.trust {
+            filter = filter.verified();
         }
         if let Some((from, to)) = self.confidence {
             filter = filter.confidence(from, to);

@@ -54,8 +54,21 @@ const GROUPS: &[(&str, &[&str])] = &[
         "Questions and files",
         &["query", "search", "import", "export", "conflicts"],
     ),
-    ("Protection", &["hold", "consent", "policy", "trust"]),
-    ("Care", &["stats", "check", "compact", "backup", "restore"]),
+    (
+        "Protection",
+        &["hold", "consent", "policy", "trust", "agent"],
+    ),
+    (
+        "Care",
+        &[
+            "stats",
+            "check",
+            "compact",
+            "backup",
+            "restore",
+            "checkpoint",
+        ],
+    ),
     ("Without a store", &["validate", "grain", "did"]),
 ];
 

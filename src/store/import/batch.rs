@@ -116,13 +116,13 @@ impl<'a> Importer<'a> {
             self.summary.erased.push(place);
             return Ok(());
         }
-        if let Err(Error::Untrusted { reason, .. }) = self.inner.refuse_untrusted(&record.grain)
-            && !self.is_here(&record.grain.address())?
+        if !self.is_here(&record.grain.address())?
+            && let Some(refused) = self.judge(&record.grain)?
         {
             self.summary.refused.push(interchange::Error::Format {
-                code: "ERR_UNTRUSTED",
+                code: refused.code(),
                 place,
-                message: reason.to_owned(),
+                message: refused.to_string(),
             });
             return Ok(());
         }
@@ -162,6 +162,26 @@ impl<'a> Importer<'a> {
             _ => self.insert(record)?,
         };
         self.settle(read, address)
+    }
+
+    /// Judges a grain as one that is put, for a file is no way around; returns why it is refused.
+    fn judge(&self, grain: &Grain) -> Result<Option<Error>, Error> {
+        let snapshot = self.inner.index.snapshot();
+        let judged = self.inner.refuse_unfit(grain).and_then(|()| {
+            // Who comes later in the file may replace who came before: that is for policy.
+            let nothing = std::iter::empty();
+            self.inner.refuse_second_owner(&snapshot, grain, nothing)
+        });
+        match judged {
+            Ok(()) => Ok(None),
+            Err(
+                refused @ (Error::View { .. }
+                | Error::Ownership { .. }
+                | Error::Untrusted { .. }
+                | Error::ImpliedSupersession { .. }),
+            ) => Ok(Some(refused)),
+            Err(error) => Err(error),
+        }
     }
 
     /// Learns what a record is called here, and tells those that waited for it.

@@ -153,3 +153,56 @@ fn where_only_trusted_signers_write_nobody_else_does() {
         Trust::Verified
     );
 }
+
+#[test]
+fn only_what_is_verified_is_found_where_that_is_asked() {
+    let store = memory();
+    store.trust(rule(&ada()), "our own agent").unwrap();
+    let mut ours = Vec::new();
+    for n in 0..60_i64 {
+        let at = |draft: Draft| draft.created_at(Time::from_ms(1_768_471_200_000 + n));
+        store.put(at(draft("green tea"))).unwrap();
+        store
+            .put(signed_by(at(draft("green tea")), &bob()))
+            .unwrap();
+        ours.push(
+            store
+                .put(signed_by(at(draft("green tea")), &ada()))
+                .unwrap(),
+        );
+    }
+    let asked = Filter::new().verified();
+    let found = store.query(&asked, 100, None).unwrap();
+    let addresses = |found: &grainstore::Envelope| -> Vec<_> {
+        found.results.iter().map(|it| it.address).collect()
+    };
+    assert_eq!((found.total, addresses(&found)), (60, ours.clone()));
+    let narrower = asked
+        .clone()
+        .subject("user")
+        .namespace("work")
+        .object("green tea");
+    assert_eq!(store.query(&narrower, 100, None).unwrap().total, 60);
+    let few = asked.clone().created_to(Time::from_ms(1_768_471_200_002));
+    assert_eq!(addresses(&store.query(&few, 100, None).unwrap()), ours[..3]);
+    let searched = store.search("tea", &asked, 100).unwrap();
+    let mut sorted = addresses(&searched);
+    sorted.sort_unstable();
+    ours.sort_unstable();
+    assert_eq!((searched.total, sorted), (60, ours.clone()));
+    assert!(searched.results.iter().all(|it| {
+        it.signature.as_ref().map(|signature| signature.trust) == Some(Trust::Verified)
+    }));
+    let explained = store.explain(&asked).unwrap().to_string();
+    assert!(explained.contains("trust = verified"), "{explained}");
+    // A verified grain that was deleted is not there; and then nobody is trusted any more.
+    let asked_for = Deletion {
+        reason: "asked by letter",
+        authority: "the data protection officer",
+    };
+    store.delete(&ours[0], asked_for).unwrap();
+    assert_eq!(store.query(&asked, 100, None).unwrap().total, 59);
+    store.distrust(&ada().did(), "the key was lost").unwrap();
+    assert_eq!(store.query(&asked, 100, None).unwrap().total, 0);
+    assert_eq!(store.search("tea", &asked, 100).unwrap().total, 0);
+}

@@ -1,7 +1,9 @@
 //! One file per command: its arguments, whose doc comments are its help, and how it runs.
 
+mod agent;
 mod backup;
 mod check;
+mod checkpoint;
 mod compact;
 mod completions;
 mod consent;
@@ -35,8 +37,10 @@ mod supersede;
 mod trust;
 mod validate;
 
+pub(crate) use agent::AgentTool;
 pub(crate) use backup::Backup;
 pub(crate) use check::Check;
+pub(crate) use checkpoint::CheckpointTool;
 pub(crate) use compact::Compact;
 pub(crate) use completions::Completions;
 pub(crate) use conflicts::Conflicts;

@@ -276,7 +276,7 @@ fn now_sec() -> i64 {
     SystemClock.now().ms().div_euclid(1000)
 }
 
-fn unhex(digits: &str) -> Option<Vec<u8>> {
+pub(super) fn unhex(digits: &str) -> Option<Vec<u8>> {
     let digits = digits.as_bytes();
     let (pairs, []) = digits.as_chunks::<2>() else {
         return None;

@@ -12,7 +12,7 @@ use crate::session::Session;
 /// Say whose signatures are trusted, for what, and why
 ///
 /// A signature proves who signed a grain and nothing else. Whom to believe is said here: answers
-/// show such grains as verified, and others as untrusted.
+/// show such grains as verified and others as untrusted, and --trust verified leaves those out.
 #[derive(Debug, Args)]
 pub(crate) struct TrustTool {
     #[command(subcommand)]

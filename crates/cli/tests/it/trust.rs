@@ -52,6 +52,9 @@ fn what_goes_in_signed_comes_out_signed_with_whom_to_believe() {
     assert_eq!(found(), verified);
     let asked = home.run(&["--json", "query", "--subject", "user"]).json();
     assert_eq!(asked["results"][0]["signature"], verified);
+    let verified_only = ["query", "--trust", "verified"];
+    assert_eq!(home.run(&verified_only).code, 0);
+    assert_eq!(home.run(&["search", "tea", "--trust", "verified"]).code, 0);
     let history = home.run(&["--json", "history", address]).json();
     assert_eq!(history["versions"][0]["signature"], verified);
     let listed = home.run(&["--json", "trust", "list"]).json();
@@ -83,6 +86,7 @@ fn what_goes_in_signed_comes_out_signed_with_whom_to_believe() {
         1
     );
     assert_eq!(found(), unknown);
+    assert_eq!(home.run(&verified_only).code, 1);
     assert_eq!(home.run(&["check", "--deep"]).code, 0);
 }
 
@@ -212,4 +216,85 @@ fn a_value_that_is_revealed_later_is_held_against_its_hash() {
     home.write("plain.json", &grain("did:web:example.com", "tea"));
     home.run(&["--json", "grain", "verify-disclosure", "plain.json"])
         .fails(2, "ERR_SCHEMA", "plain.json");
+}
+
+#[test]
+fn an_agent_is_provisioned_once_and_its_card_says_by_whom() {
+    let home = Home::new();
+    let operator = new_key(&home, "operator");
+    let agent = "did:web:acme.example:agents:7";
+    home.ok(&["init"]);
+    assert_eq!(home.run(&["agent", "card", agent]).code, 1);
+    let provision = |owner: &str| {
+        let args = ["--json", "agent", "provision", agent, "--owner", owner];
+        let more = [
+            "--type",
+            "org",
+            "--jurisdiction",
+            "US-DE",
+            "--key",
+            "operator",
+        ];
+        home.run(&[&args[..], &more].concat())
+    };
+    let address = provision("Acme Labs LLC").json()["address"].clone();
+    let again = provision("Mallory");
+    assert_eq!(again.code, 3, "{again:?}");
+    let capability = json!({
+        "type": "belief", "subject": agent, "relation": "mg:has_capability",
+        "object": {"name": "Summarizer"}, "confidence": 1.0, "created_at": 1,
+        "namespace": "agent:identity", "author_did": operator,
+    });
+    home.put(&capability.to_string());
+    let card = home.run(&["--json", "agent", "card", agent]).json();
+    assert_eq!(card["owner"]["address"], address);
+    assert_eq!(card["owner"]["grain"]["owner"]["did"], operator);
+    assert_eq!(card["owner"]["signature"]["trust"], "untrusted");
+    assert_eq!(
+        card["capabilities"][0]["grain"]["object"]["name"],
+        "Summarizer"
+    );
+    home.ok(&["trust", "add", &operator, "--reason", "it is us"]);
+    let shown = home.ok(&["agent", "card", agent]);
+    assert_eq!(
+        shown,
+        format!("owner  Acme Labs LLC (verified, {operator})\ncan    Summarizer (unsigned)\n")
+    );
+    home.run(&[
+        "--json",
+        "agent",
+        "provision",
+        "agent 7",
+        "--owner",
+        "x",
+        "--type",
+        "org",
+        "--key",
+        "operator",
+    ])
+    .fails(2, "ERR_DID", "agent 7");
+}
+
+#[test]
+fn a_checkpoint_that_was_kept_shows_whether_the_store_is_still_the_one() {
+    let home = Home::new();
+    let operator = new_key(&home, "operator");
+    home.put(&grain(&operator, "tea"));
+    let created = home.ok(&["checkpoint", "create", "--key", "operator"]);
+    home.write("monday.json", &created);
+    assert_eq!(home.ok(&["checkpoint", "list"]), created);
+    let checked = home.run(&["checkpoint", "verify", "monday.json"]);
+    assert_eq!(checked.code, 0, "{checked:?}");
+    assert_eq!(checked.json()["signer"], operator);
+    assert_eq!(checked.json()["entries"], 1);
+    std::fs::remove_dir_all(home.path("memory.grains")).unwrap();
+    home.put(&grain(&operator, "tea"));
+    let checked = home.run(&["checkpoint", "verify", "monday.json"]);
+    assert_eq!(
+        (checked.code, checked.json()["is_of_this_ledger"].clone()),
+        (4, json!(false))
+    );
+    home.write("none", "tea");
+    home.run(&["--json", "checkpoint", "verify", "none"])
+        .fails(2, "ERR_CORRUPT", "none");
 }

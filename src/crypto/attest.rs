@@ -1,0 +1,172 @@
+use crate::codec::{Canonical, ContentAddress, Encoding, Map, Profile, Value};
+use crate::grain::Time;
+
+use super::{Did, Error, Payload, Resolver, Sign1, Signer, SigningKey};
+
+/// What a store's ledger was at one moment, for somebody to sign (RFC 9162's tree head).
+///
+/// Kept elsewhere it shows what nothing inside a store can: that the store was put back to an
+/// earlier state, or that its past was written anew.
+///
+/// ```
+/// use grainstore::crypto::{Algorithm, Checkpoint, Offline, OsRandom, SigningKey};
+/// use grainstore::{Draft, Options, Store};
+///
+/// let store = Store::in_memory(Options::default())?;
+/// store.put(Draft::event("hello"))?;
+/// let key = SigningKey::generate(Algorithm::Ed25519, &OsRandom)?;
+/// let message = store.checkpoint(&key, &key.did())?;
+/// let (checkpoint, signer) = Checkpoint::open(&message, &Offline)?;
+/// assert_eq!((checkpoint.entries, signer.did), (1, key.did()));
+/// assert!(store.verify_checkpoint(&message)?.is_of_this_ledger);
+/// # Ok::<(), grainstore::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// The store id.
+    pub store: [u8; 16],
+    /// The number of entries.
+    pub entries: u64,
+    /// The last leaf.
+    pub head: [u8; 32],
+    /// The root of the Merkle tree over the leaves.
+    pub root: [u8; 32],
+    /// When, by the store's clock.
+    pub time: Time,
+    /// SHA-256 of the checkpoint before, if there is one.
+    pub previous: Option<[u8; 32]>,
+}
+
+/// That a grain was in a store, durable, at one moment.
+///
+/// ```
+/// use grainstore::crypto::{Algorithm, Offline, OsRandom, Receipt, SigningKey};
+/// use grainstore::{Draft, Options, Store};
+///
+/// let store = Store::in_memory(Options::default())?;
+/// let address = store.put(Draft::event("hello"))?;
+/// let key = SigningKey::generate(Algorithm::Ed25519, &OsRandom)?;
+/// let message = store.receipt(&address, &key, &key.did())?;
+/// let (receipt, _) = Receipt::open(&message, &Offline)?;
+/// assert_eq!((receipt.grain, receipt.sequence), (address, 0));
+/// # Ok::<(), grainstore::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receipt {
+    /// The store id.
+    pub store: [u8; 16],
+    /// The grain.
+    pub grain: ContentAddress,
+    /// The sequence of its entry in the ledger.
+    pub sequence: u64,
+    /// When the entry was written, by the store's clock.
+    pub time: Time,
+}
+
+impl Checkpoint {
+    /// Signs it: a COSE_Sign1 message with the statement inside.
+    ///
+    /// # Errors
+    /// `ERR_KEY` for the `did:key` of another key.
+    pub fn sign(&self, key: &SigningKey, did: &Did) -> Result<Vec<u8>, Error> {
+        let mut map = Map::from_iter([
+            ("store", Value::Bytes(self.store.to_vec())),
+            ("entries", self.entries.into()),
+            ("head", Value::Bytes(self.head.to_vec())),
+            ("root", Value::Bytes(self.root.to_vec())),
+            ("time", self.time.ms().into()),
+        ]);
+        if let Some(previous) = self.previous {
+            map.insert("prev", Value::Bytes(previous.to_vec()));
+        }
+        sign(CHECKPOINT, map, key, did)
+    }
+
+    /// Checks the signature of a message and returns what it says, and who says so.
+    ///
+    /// # Errors
+    /// As [`Sign1::parse`] and [`Sign1::verify`]; `ERR_CORRUPT` for a message of another kind.
+    pub fn open(message: &[u8], resolver: &dyn Resolver) -> Result<(Self, Signer), Error> {
+        let (map, signer) = open(CHECKPOINT, message, resolver)?;
+        let read = || {
+            Some(Self {
+                store: bytes(&map, "store")?,
+                entries: count(&map, "entries")?,
+                head: bytes(&map, "head")?,
+                root: bytes(&map, "root")?,
+                time: Time::from_ms(map.get("time")?.as_i64()?),
+                previous: match map.get("prev") {
+                    Some(_) => Some(bytes(&map, "prev")?),
+                    None => None,
+                },
+            })
+        };
+        Ok((read().ok_or(NOT_ONE)?, signer))
+    }
+}
+
+impl Receipt {
+    /// Signs it: a COSE_Sign1 message with the statement inside.
+    ///
+    /// # Errors
+    /// `ERR_KEY` for the `did:key` of another key.
+    pub fn sign(&self, key: &SigningKey, did: &Did) -> Result<Vec<u8>, Error> {
+        let map = Map::from_iter([
+            ("store", Value::Bytes(self.store.to_vec())),
+            ("grain", Value::Bytes(self.grain.as_bytes().to_vec())),
+            ("sequence", self.sequence.into()),
+            ("time", self.time.ms().into()),
+        ]);
+        sign(RECEIPT, map, key, did)
+    }
+
+    /// Checks the signature of a message and returns what it says, and who says so.
+    ///
+    /// # Errors
+    /// As [`Checkpoint::open`].
+    pub fn open(message: &[u8], resolver: &dyn Resolver) -> Result<(Self, Signer), Error> {
+        let (map, signer) = open(RECEIPT, message, resolver)?;
+        let read = || {
+            Some(Self {
+                store: bytes(&map, "store")?,
+                grain: ContentAddress::new(bytes(&map, "grain")?),
+                sequence: count(&map, "sequence")?,
+                time: Time::from_ms(map.get("time")?.as_i64()?),
+            })
+        };
+        Ok((read().ok_or(NOT_ONE)?, signer))
+    }
+}
+
+fn sign(kind: &str, map: Map, key: &SigningKey, did: &Did) -> Result<Vec<u8>, Error> {
+    let map = Canonical::new(map, Profile::Extended)?;
+    let payload = Encoding::MessagePack.encode(&map);
+    Sign1::sign(kind, Payload::Embedded(&payload), key, did, None)
+}
+
+fn open(kind: &str, message: &[u8], resolver: &dyn Resolver) -> Result<(Map, Signer), Error> {
+    let message = Sign1::parse(message)?;
+    // A signature that was given for another purpose says nothing here.
+    let payload = message
+        .payload()
+        .filter(|_| message.content_type() == Some(kind));
+    let payload = payload.ok_or(NOT_ONE)?;
+    let signer = message.verify(payload, resolver)?;
+    let map = Encoding::MessagePack.decode(payload, Profile::Extended)?;
+    Ok((map.into_map(), signer))
+}
+
+fn bytes<const N: usize>(map: &Map, key: &str) -> Option<[u8; N]> {
+    map.get(key)?.as_bytes()?.try_into().ok()
+}
+
+fn count(map: &Map, key: &str) -> Option<u64> {
+    map.get(key)?.as_i64()?.try_into().ok()
+}
+
+const NOT_ONE: Error = Error::Envelope {
+    reason: "not a statement of this kind",
+};
+
+const CHECKPOINT: &str = "application/vnd.grainstore.checkpoint+msgpack";
+const RECEIPT: &str = "application/vnd.grainstore.receipt+msgpack";

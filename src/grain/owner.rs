@@ -1,0 +1,109 @@
+use crate::codec::Map;
+
+use super::Draft;
+
+/// Whom an agent belongs to: a LegalEntity (OMS 12.5.1).
+///
+/// ```
+/// use grainstore::Draft;
+/// use grainstore::grain::{Owner, OwnerKind, Time};
+///
+/// let owner = Owner {
+///     jurisdiction: Some("US-DE".into()),
+///     did: Some("did:web:acmelabs.io".into()),
+///     ..Owner::new(OwnerKind::Org, "Acme Labs LLC")
+/// };
+/// let draft = Draft::ownership("did:web:acmelabs.io:agents:7", &owner, "did:web:acmelabs.io");
+/// let grain = draft.created_at(Time::from_ms(1)).finish(Default::default())?;
+/// assert_eq!(grain.text("object"), Some("Acme Labs LLC"));
+/// assert!(grain.is_signed(), "it is to be signed");
+/// # Ok::<(), grainstore::grain::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owner {
+    /// A person, or an organisation.
+    pub kind: OwnerKind,
+    /// The registered legal name.
+    pub name: String,
+    /// The legal structure of an organisation (OMS 12.5.2; an open list).
+    pub entity_form: Option<String>,
+    /// ISO 3166-2.
+    pub jurisdiction: Option<String>,
+    /// The registration, with its kind before it: `EIN:47-1234567`.
+    pub reg_id: Option<String>,
+    /// The owner's DID.
+    pub did: Option<String>,
+}
+
+/// What kind of owner it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OwnerKind {
+    /// A natural person.
+    Human,
+    /// A juridical person.
+    Org,
+}
+
+impl Owner {
+    /// Names an owner, and says no more.
+    pub fn new(kind: OwnerKind, name: impl Into<String>) -> Self {
+        Self {
+            kind,
+            name: name.into(),
+            entity_form: None,
+            jurisdiction: None,
+            reg_id: None,
+            did: None,
+        }
+    }
+
+    fn to_map(&self) -> Map {
+        let kind = match self.kind {
+            OwnerKind::Human => "human",
+            OwnerKind::Org => "org",
+        };
+        let mut map = Map::from_iter([("type", kind), ("name", self.name.as_str())]);
+        let rest = [
+            ("entity_form", &self.entity_form),
+            ("jurisdiction", &self.jurisdiction),
+            ("reg_id", &self.reg_id),
+            ("did", &self.did),
+        ];
+        for (name, text) in rest {
+            if let Some(text) = text {
+                map.insert(name, text.as_str());
+            }
+        }
+        map
+    }
+}
+
+impl Draft {
+    /// Starts the grain that says who owns an agent (OMS 12.5.3): written and to be signed by the
+    /// operator, and locked, so that nothing an agent is told changes it.
+    pub fn ownership(agent: &str, owner: &Owner, operator: &str) -> Self {
+        let mut policy = Map::from_iter([
+            ("mode", "locked"),
+            ("scope", "lineage"),
+            ("protection_reason", "ownership declaration"),
+        ]);
+        let authorized = owner.did.as_deref().unwrap_or(operator);
+        policy.insert("authorized", vec![authorized.to_owned()]);
+        Self::belief(agent, OWNED_BY, owner.name.as_str())
+            .confidence(1.0)
+            .source("system")
+            .author(operator)
+            .namespace(IDENTITY)
+            .tag("legal:ownership")
+            .tag("mg:protected")
+            .set("owner", owner.to_map())
+            .set("invalidation_policy", policy)
+            .to_be_signed()
+    }
+}
+
+/// The relation of ownership grains (ruling T6), that of capabilities (OMS 28.5), and where both
+/// stand.
+pub(crate) const OWNED_BY: &str = "mg:owned_by";
+pub(crate) const HAS_CAPABILITY: &str = "mg:has_capability";
+pub(crate) const IDENTITY: &str = "agent:identity";

@@ -1,0 +1,49 @@
+//! Who an agent is and whom it belongs to (OMS 12.5.3, 28.5): what a store takes for such a grain.
+
+use crate::grain::{Grain, IDENTITY, OWNED_BY, Type};
+
+use super::Protection;
+
+/// Returns whether a grain says who owns an agent.
+///
+/// What the grain says of an owner opens nothing: no policy looks at it (OMS 12.5.1).
+pub fn is_ownership(grain: &Grain) -> bool {
+    let namespace = grain.text("namespace").unwrap_or_default();
+    let inside = namespace.strip_prefix(IDENTITY);
+    grain.type_() == Type::Belief
+        && grain.text("relation") == Some(OWNED_BY)
+        && inside.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+}
+
+/// Judges a grain that says who owns an agent; every other is fine.
+///
+/// # Errors
+/// What is wrong with it. An agent must not own up to an owner of its choice, and what may be
+/// changed by anybody is not worth asking.
+pub fn check_ownership(grain: &Grain) -> Result<(), &'static str> {
+    if !is_ownership(grain) {
+        return Ok(());
+    }
+    let subject = grain.text("subject").unwrap_or_default();
+    if !is_did(subject) {
+        return Err("the subject of an ownership grain is the agent's DID");
+    }
+    match grain.text("author_did") {
+        Some(author) if author == subject => Err("an agent cannot say itself who owns it"),
+        Some(_) if Protection::of(grain).is_open() => {
+            Err("an ownership grain has an invalidation_policy that protects it")
+        }
+        Some(_) => Ok(()),
+        None => Err("an ownership grain names the operator who wrote it in author_did"),
+    }
+}
+
+/// A DID of any method; what its method makes of the rest is not asked here.
+fn is_did(text: &str) -> bool {
+    let parts = text.strip_prefix("did:").and_then(|it| it.split_once(':'));
+    parts.is_some_and(|(method, id)| {
+        let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        let is_id = |byte: u8| byte.is_ascii_alphanumeric() || b"._:%-".contains(&byte);
+        !method.is_empty() && method.bytes().all(is_name) && !id.is_empty() && id.bytes().all(is_id)
+    })
+}
