@@ -2,14 +2,15 @@ use crate::codec::Value;
 use crate::grain::{Grain, Status, Time};
 use crate::policy::Purpose;
 
-use super::{Loss, aimem, mg};
+use super::{ExportKey, Loss, Seal, aimem, mg};
 
 /// How grains are written to files; what a format has no use for is ignored.
 #[derive(Debug, Clone, Default)]
 pub struct WriteOptions {
     /// How archives are written.
     pub mg: mg::WriteOptions,
-    /// What an AIMEM bundle holds.
+    /// What an AIMEM bundle holds; of a PAM store with `Since`, what was created, updated or ended
+    /// then or later, as an incremental export.
     pub scope: aimem::Scope,
     /// Whose chunks an AIMEM bundle holds, where there are those of several producers.
     pub producer: Option<String>,
@@ -20,6 +21,12 @@ pub struct WriteOptions {
     pub shareable: bool,
     /// What it is written for; the store asks whether its grains may leave it (OMS A).
     pub purpose: Purpose,
+    /// Who the files are for; without it they are in the clear, and 0600.
+    pub seal: Option<Seal>,
+    /// Who vouches for a PAM store or an AIMEM bundle; the signature of a bundle stands beside it.
+    pub sign: Option<ExportKey>,
+    /// The export that an incremental PAM store goes on from (PAM 16).
+    pub base: Option<String>,
     /// The time of the export; without one, that of the newest grain.
     pub now: Option<Time>,
 }
