@@ -76,6 +76,7 @@ impl Inner {
             actor: Actor {
                 signers: &signers,
                 justification,
+                is_job: caller.is_job(),
                 ..Actor::default()
             },
         };

@@ -42,6 +42,7 @@ impl Explain {
             signers: &signers,
             justification: self.justification.as_deref(),
             authority: self.authority.as_deref(),
+            ..Actor::default()
         };
         let answer = store.explain_policy(&address, asked, &actor)?;
         if session.out.is_json() {
