@@ -4,6 +4,7 @@ use crate::grain;
 use crate::index;
 use crate::interchange;
 use crate::ledger;
+use crate::policy;
 use crate::query;
 use crate::store;
 use crate::text;
@@ -30,6 +31,9 @@ pub enum Error {
     /// Keys and randomness.
     #[error(transparent)]
     Crypto(#[from] crypto::Error),
+    /// Policies.
+    #[error(transparent)]
+    Policy(#[from] policy::Error),
     /// Files of other formats.
     #[error(transparent)]
     Interchange(#[from] interchange::Error),
@@ -57,6 +61,7 @@ impl Error {
             Self::Codec(source) => source.code(),
             Self::Grain(source) => source.code(),
             Self::Crypto(source) => source.code(),
+            Self::Policy(source) => source.code(),
             Self::Interchange(source) => source.code(),
             Self::Ledger(source) => source.code(),
             Self::Index(source) => source.code(),

@@ -1,5 +1,6 @@
 use crate::codec::Value;
 use crate::grain::{Grain, Status, Time};
+use crate::policy::Purpose;
 
 use super::{ExportKey, Loss, Seal, aimem, mg};
 
@@ -18,6 +19,8 @@ pub struct WriteOptions {
     /// Whether archives and JSON lines, which are backups, leave out what may not leave the store,
     /// as every other format does.
     pub shareable: bool,
+    /// What it is written for; the store asks whether its grains may leave it (OMS A).
+    pub purpose: Purpose,
     /// Who the files are for; without it they are in the clear, and 0600.
     pub seal: Option<Seal>,
     /// Who vouches for a PAM store or an AIMEM bundle; the signature of a bundle stands beside it.

@@ -15,16 +15,23 @@ mod supersession;
 mod trust;
 mod warrant;
 mod delegation;
+mod transfer;
+mod regime;
+
+mod error;
 
 pub use consent::{Consented, holds};
 pub use decide::{Actor, Facts, Moment, Operation, Verdict, decide};
 pub use delegation::{Deed, Delegation, Held, authority};
+pub use error::Error;
 pub use goal::starts_early;
 pub use identity::{check_ownership, is_ownership};
 pub use mode::Mode;
 pub use protection::{Protection, Scope};
+pub use regime::{Clause, Regime, Regimes, Requires, When};
 pub use retention::retained_until;
 pub use rule::Rule;
 pub use supersession::implies_supersession;
+pub use transfer::{Purpose, may_leave};
 pub use trust::{Doubt, Trust, TrustRule, Trusts};
 pub use warrant::{Role, Warrant};

@@ -1,6 +1,8 @@
 use crate::codec::Value;
 use crate::grain::{Grain, Time};
 
+use super::transfer::{profile_field, tags};
+
 /// Returns until when a grain's `retention_policy` keeps it: `minimum_retention_years` from its
 /// creation (OMS 6.1). A year has 366 days here, so that no leap day shortens it.
 ///
@@ -15,12 +17,23 @@ use crate::grain::{Grain, Time};
 /// # Ok::<(), grainstore::grain::Error>(())
 /// ```
 pub fn retained_until(grain: &Grain) -> Option<Time> {
-    let policy = grain.field("retention_policy")?.as_map()?;
-    let years = policy
-        .get("minimum_retention_years")
-        .and_then(Value::as_i64)?;
+    let policy = grain.field("retention_policy").and_then(Value::as_map);
+    let own = policy.and_then(|policy| policy.get("minimum_retention_years"));
+    // OMS A.3: it overrides a default, so it never shortens what the grain says itself.
+    let is_finance = tags(grain).any(|tag| tag == "profile:finance");
+    let finance = is_finance.then(|| profile_field(grain, "fin:retention_years"));
+    let years = [own, finance.flatten()];
+    let years = years
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_i64)
+        .max()?;
+    Some(after_years(grain.created_at(), years))
+}
+
+pub(super) fn after_years(from: Time, years: i64) -> Time {
     let kept = years.max(0).saturating_mul(YEAR_MS);
-    Some(Time::from_ms(grain.created_at().ms().saturating_add(kept)))
+    Time::from_ms(from.ms().saturating_add(kept))
 }
 
 const YEAR_MS: i64 = 366 * 24 * 60 * 60 * 1000;

@@ -61,6 +61,14 @@ pub enum Rule {
     DelegationScope,
     /// It was handed on further than a delegation of the chain allows.
     DelegationDepth,
+    /// Privileged, and not on hold (OMS A.2).
+    Privilege,
+    /// Personal finance data without an agreed basis (OMS A.3).
+    FinanceBasis,
+    /// A consumer's data without a lawful basis (OMS A.6).
+    ConsumerBasis,
+    /// A consumer opted out of its sale (OMS A.6).
+    OptedOut,
 }
 
 impl Rule {
@@ -92,6 +100,10 @@ impl Rule {
             Self::DelegationExpired => "delegation_expired",
             Self::DelegationScope => "delegation_scope",
             Self::DelegationDepth => "delegation_depth",
+            Self::Privilege => "privilege",
+            Self::FinanceBasis => "finance_basis",
+            Self::ConsumerBasis => "consumer_basis",
+            Self::OptedOut => "opted_out",
         }
     }
 
@@ -127,6 +139,9 @@ impl Rule {
             | Self::DelegationExpired
             | Self::DelegationScope
             | Self::DelegationDepth => "6.11",
+            Self::Privilege => "A.2",
+            Self::FinanceBasis => "A.3",
+            Self::ConsumerBasis | Self::OptedOut => "A.6",
         }
     }
 
@@ -159,6 +174,10 @@ impl Rule {
                 "a delegation that covers the namespace, the type and the tool"
             }
             Self::DelegationDepth => "a delegation that may be handed on as far",
+            Self::Privilege => "a hold on it before it leaves",
+            Self::FinanceBasis => "a consent or a contract as its processing_basis",
+            Self::ConsumerBasis => "a lawful processing_basis",
+            Self::OptedOut => "nothing: its consumer opted out of the sale",
         }
     }
 }

@@ -94,7 +94,7 @@ impl Store {
             }
             _ => {
                 let mut loss = Loss::default();
-                let entries = self.entries(filter, &mut loss)?;
+                let entries = self.entries(filter, options, &mut loss)?;
                 let mut out = BufWriter::new(out);
                 let written = match format {
                     Format::Aimem => aimem::write(&mut out, &entries, options)?,
@@ -117,7 +117,12 @@ impl Store {
     }
 
     /// Fetches what a filter shows and may leave the store, in the order in which it was stored.
-    pub(super) fn entries(&self, filter: &Filter, loss: &mut Loss) -> Result<Vec<Entry>, Error> {
+    pub(super) fn entries(
+        &self,
+        filter: &Filter,
+        options: &WriteOptions,
+        loss: &mut Loss,
+    ) -> Result<Vec<Entry>, Error> {
         let snapshot = self.snapshot();
         let rows = self.rows_to_leave(&snapshot, filter, loss)?;
         let mut entries = Vec::new();
@@ -125,7 +130,8 @@ impl Store {
             let version = self.version_at(&snapshot, row)?;
             entries.push((version.grain, version.status));
         }
-        Ok(Withheld::of(self, &snapshot)?.take_from(entries, loss))
+        let withheld = Withheld::by_law(self, options.purpose).and_by_owners(&snapshot)?;
+        Ok(withheld.take_from(entries, loss))
     }
 
     /// Returns the rows that a filter shows; what a missing consent keeps back is told.
@@ -135,7 +141,9 @@ impl Store {
         filter: &Filter,
         loss: &mut Loss,
     ) -> Result<RowSet, Error> {
-        let (rows, kept_back) = self.rows_told(snapshot, filter)?;
+        // A file is for keeping: whoever reads it decides what may be acted on.
+        let filter = filter.clone().with_unreviewed();
+        let (rows, kept_back) = self.rows_told(snapshot, &filter)?;
         (0..kept_back).for_each(|_| loss.count("consent withdrawn or missing"));
         Ok(rows)
     }
@@ -148,20 +156,38 @@ impl Store {
         loss: &mut Loss,
     ) -> Result<Vec<Chosen>, Error> {
         let mut chosen: Vec<_> = if options.shareable {
-            let entries = self.entries(filter, loss)?.into_iter();
+            let entries = self.entries(filter, options, loss)?.into_iter();
             entries
                 .map(|(grain, status)| Chosen::of(&grain, status))
                 .collect()
         } else {
-            let snapshot = self.snapshot();
-            let rows = self.rows_to_leave(&snapshot, filter, loss)?;
-            let chosen = rows.iter().map(|row| {
-                let version = self.version_at(&snapshot, row)?;
-                Ok::<_, Error>(Chosen::of(&version.grain, version.status))
-            });
-            chosen.collect::<Result<_, _>>()?
+            self.choose_all(filter, options, loss)?
         };
         chosen.sort_unstable_by_key(|one| (one.created_at, one.address));
+        Ok(chosen)
+    }
+
+    fn choose_all(
+        &self,
+        filter: &Filter,
+        options: &WriteOptions,
+        loss: &mut Loss,
+    ) -> Result<Vec<Chosen>, Error> {
+        let snapshot = self.snapshot();
+        let mut withheld = Withheld::by_law(self, options.purpose);
+        let mut chosen = Vec::new();
+        for row in self.rows_to_leave(&snapshot, filter, loss)?.iter() {
+            let version = self.version_at(&snapshot, row)?;
+            if !withheld.takes(&version.grain, loss) {
+                chosen.push(Chosen::of(&version.grain, version.status));
+            }
+        }
+        if !withheld.is_empty() {
+            for one in &mut chosen {
+                one.status = withheld.unnamed(one.status);
+                withheld.count_dangling(&self.fetch(&one.address)?, loss);
+            }
+        }
         Ok(chosen)
     }
 

@@ -68,7 +68,8 @@ impl Store {
         folder: &Path,
     ) -> Result<Exported, Error> {
         let mut loss = Loss::default();
-        let document = pam::Document::new(&self.entries(filter, &mut loss)?, options, true)?;
+        let document =
+            pam::Document::new(&self.entries(filter, options, &mut loss)?, options, true)?;
         // The store that names the conversations comes last: half an export has none.
         let store = (pam::STORE, &document.store);
         let files = document.conversations.iter();
@@ -94,7 +95,8 @@ impl Store {
         path: &Path,
     ) -> Result<Exported, Error> {
         let mut loss = Loss::default();
-        let document = pam::Document::new(&self.entries(filter, &mut loss)?, options, true)?;
+        let document =
+            pam::Document::new(&self.entries(filter, options, &mut loss)?, options, true)?;
         whole_file(path, options, |file| Ok(document.write_zip(file)?))?;
         Ok(Exported::of(document.written, 1, &loss))
     }

@@ -24,6 +24,7 @@ pub struct Filter {
     statement: [Option<String>; 3],
     state: State,
     known_at: Option<Time>,
+    with_unreviewed: bool,
 }
 
 /// Which grains of a lineage.
@@ -228,6 +229,29 @@ impl Filter {
     pub const fn only_superseded(mut self) -> Self {
         self.state = State::Ended;
         self
+    }
+
+    /// Keeps also grains that must not drive a decision before a person has reviewed them: answers
+    /// are what programs act on, so they leave these out (OMS 6.1).
+    ///
+    /// ```
+    /// use grainstore::{Draft, Filter, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// let draft = Draft::reasoning("deny the loan").set("requires_human_review", true);
+    /// store.put(draft)?;
+    /// assert_eq!(store.query(&Filter::new(), 10, None)?.total, 0);
+    /// assert_eq!(store.query(&Filter::new().with_unreviewed(), 10, None)?.total, 1);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn with_unreviewed(mut self) -> Self {
+        self.with_unreviewed = true;
+        self
+    }
+
+    pub(super) const fn shows_unreviewed(&self) -> bool {
+        self.with_unreviewed
     }
 
     /// Narrows it to a namespace; none if it asks for another one.

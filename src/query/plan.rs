@@ -165,6 +165,9 @@ impl Plan {
         }
         plan.read(store, snapshot, &by_grain)?;
         plan.keep_back(&*store.unconsented(snapshot)?);
+        if !filter.shows_unreviewed() {
+            plan.leave_out(&*store.unreviewed()?);
+        }
         Ok(plan)
     }
 
@@ -177,6 +180,14 @@ impl Plan {
         self.rows.subtract(unconsented);
         self.kept_back = before - self.rows.len();
         self.step(&"consented to", Way::Exclusion, None);
+    }
+
+    /// Leaves out what waits for a person's review (OMS 6.1).
+    fn leave_out(&mut self, unreviewed: &RowSet) {
+        if !unreviewed.is_empty() {
+            self.rows.subtract(unreviewed);
+            self.step(&"reviewed", Way::Exclusion, None);
+        }
     }
 
     /// Decides how to find a condition out.

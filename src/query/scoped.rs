@@ -91,10 +91,15 @@ impl Access {
 
     /// Returns the filter within the handle's namespace; none if it reaches nowhere.
     pub(super) fn narrow(&self, filter: &Filter) -> Option<Filter> {
+        let filter = if self.warrant().reviews() {
+            filter.clone().with_unreviewed()
+        } else {
+            filter.clone()
+        };
         match self.warrant().namespace() {
-            None => Some(filter.clone()),
+            None => Some(filter),
             Some("") => None,
-            Some(namespace) => filter.clone().within(namespace),
+            Some(namespace) => filter.within(namespace),
         }
     }
 

@@ -1,57 +1,117 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::codec::ContentAddress;
-use crate::grain::{Lifecycle, Status};
+use crate::codec::{ContentAddress, Value};
+use crate::grain::{Grain, Lifecycle, Status};
 use crate::index::Snapshot;
 use crate::interchange::{Entry, Loss, is_exportable, is_link};
+use crate::policy::{Purpose, may_leave};
 use crate::store::Store;
 
 use super::Error;
 
 /// What does not leave the store, whatever is asked for.
-pub(super) struct Withheld {
-    /// What owners said of their grains (PAM 21.1).
-    exportable: BTreeMap<ContentAddress, bool>,
+pub(super) struct Withheld<'a> {
+    store: &'a Store,
+    purpose: Purpose,
+    /// What owners said of their grains (PAM 21.1), where the file is for others.
+    exportable: Option<BTreeMap<ContentAddress, bool>>,
+    held: BTreeSet<ContentAddress>,
 }
 
-impl Withheld {
-    pub(super) fn of(store: &Store, snapshot: &Snapshot) -> Result<Self, Error> {
-        Ok(Self {
-            exportable: store.exportable(snapshot)?,
-        })
+impl<'a> Withheld<'a> {
+    /// Starts with what law and policy keep here.
+    pub(super) const fn by_law(store: &'a Store, purpose: Purpose) -> Self {
+        Self {
+            store,
+            purpose,
+            exportable: None,
+            held: BTreeSet::new(),
+        }
     }
 
-    fn holds(&self, (grain, _): &Entry) -> bool {
-        let said = self.exportable.get(&grain.address());
-        !said.copied().unwrap_or_else(|| is_exportable(grain))
+    /// Adds what owners keep back.
+    pub(super) fn and_by_owners(mut self, snapshot: &Snapshot) -> Result<Self, Error> {
+        self.exportable = Some(self.store.exportable(snapshot)?);
+        Ok(self)
+    }
+
+    /// Returns whether a grain is withheld; if so it is counted with the rule, and remembered.
+    pub(super) fn takes(&mut self, grain: &Grain, loss: &mut Loss) -> bool {
+        let reason = self.reason(grain);
+        if let Some(reason) = &reason {
+            loss.count(reason);
+            self.held.insert(grain.address());
+        }
+        reason.is_some()
+    }
+
+    fn reason(&self, grain: &Grain) -> Option<String> {
+        if let Some(exportable) = &self.exportable {
+            let said = exportable.get(&grain.address()).copied();
+            if !said.unwrap_or_else(|| is_exportable(grain)) {
+                return Some("not exportable".into());
+            }
+        }
+        let is_on_hold = self.store.is_on_hold(grain);
+        if let Err(rule) = may_leave(grain, is_on_hold, self.purpose) {
+            return Some(format!("withheld: {rule} (OMS {})", rule.section()));
+        }
+        let kept = self.store.kept_here(grain)?;
+        Some(format!("withheld: {}", kept.name()))
     }
 
     /// Leaves out what is withheld, with the links that would name it.
-    pub(super) fn take_from(&self, entries: Vec<Entry>, loss: &mut Loss) -> Vec<Entry> {
-        let held = entries.iter().filter(|entry| self.holds(entry));
-        let held: BTreeSet<_> = held.map(|(grain, _)| grain.address()).collect();
-        if held.is_empty() {
+    pub(super) fn take_from(mut self, mut entries: Vec<Entry>, loss: &mut Loss) -> Vec<Entry> {
+        entries.retain(|(grain, _)| !self.takes(grain, loss));
+        if self.held.is_empty() {
             return entries;
         }
-        let mut kept = Vec::with_capacity(entries.len());
-        for (grain, status) in entries {
-            if held.contains(&grain.address()) {
-                loss.count("not exportable");
-            } else if is_link(&grain) && grain.related_to().any(|end| held.contains(&end)) {
-                loss.count("link to what is not exportable");
-            } else {
-                kept.push((grain, unnamed(status, &held)));
+        entries.retain(|(grain, _)| {
+            let is_severed =
+                is_link(grain) && grain.related_to().any(|end| self.held.contains(&end));
+            if is_severed {
+                loss.count("link to what is withheld");
+            }
+            !is_severed
+        });
+        for (grain, status) in &mut entries {
+            *status = self.unnamed(*status);
+            self.count_dangling(grain, loss);
+        }
+        entries
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    /// Returns a status that names nothing that is withheld: superseded, and nobody is told by what.
+    pub(super) fn unnamed(&self, mut status: Status) -> Status {
+        if status
+            .superseded_by
+            .is_some_and(|by| self.held.contains(&by))
+        {
+            status.superseded_by = None;
+            status.lifecycle = Lifecycle::Superseded;
+        }
+        status
+    }
+
+    /// Counts the fields of a grain that name what is withheld: whoever reads the file will not
+    /// find it there.
+    pub(super) fn count_dangling(&self, grain: &Grain, loss: &mut Loss) {
+        let names = |text: &str| {
+            let address = ContentAddress::from_reference(text);
+            address.is_ok_and(|address| self.held.contains(&address))
+        };
+        for (field, value) in grain.fields().iter() {
+            if value.texts().any(names) {
+                loss.count(&format!("{field} of what is withheld"));
             }
         }
-        kept
+        let related = grain.field("related_to").and_then(Value::as_array);
+        if related.is_some() && grain.related_to().any(|end| self.held.contains(&end)) {
+            loss.count("related_to of what is withheld");
+        }
     }
-}
-
-/// Returns a status that names nothing that is withheld: superseded, and nobody is told by what.
-fn unnamed(mut status: Status, held: &BTreeSet<ContentAddress>) -> Status {
-    if status.superseded_by.is_some_and(|by| held.contains(&by)) {
-        status.superseded_by = None;
-        status.lifecycle = Lifecycle::Superseded;
-    }
-    status
 }

@@ -126,7 +126,8 @@ impl Inner {
         })
     }
 
-    /// Refuses a new grain that its author's delegations do not cover; the refusal is recorded.
+    /// Refuses a new grain that its author's delegations do not cover or a regime forbids; the
+    /// refusal is recorded.
     pub(super) fn admit_author(
         &self,
         writer: &mut Writer,
@@ -136,10 +137,16 @@ impl Inner {
     ) -> Result<(), Error> {
         let now = self.now().max(writer.last);
         let judged = self.refuse_undelegated(snapshot, grain, now)?;
-        judged.or_else(|rule| {
-            self.record_refusal(writer, caller, "put", rule)?;
-            Err(Error::Refused { rule })
-        })
+        let judged = judged.map_err(|rule| Error::Refused { rule });
+        let Err(error) = judged.and_then(|()| self.refuse_breach(grain)) else {
+            return Ok(());
+        };
+        if let Some(body) = error.refused_put() {
+            let mut frame = Frame::by(caller.actor);
+            frame.record(Kind::Denial, body?);
+            self.commit(writer, &frame)?;
+        }
+        Err(error)
     }
 
     pub(super) fn now(&self) -> Time {

@@ -13,7 +13,7 @@ use crate::ledger::{self, Binding, Kind, NewEntry};
 use crate::policy::{Delegation, Moment};
 
 use super::consent::{Effect, has_consequences};
-use super::entry::{SignatureEntry, StatusEntry, encode_refusal};
+use super::entry::{SignatureEntry, StatusEntry};
 use super::floor::Floor;
 use super::open::Inner;
 use super::turns::{Answer, Asked, Turn, Turns};
@@ -295,8 +295,11 @@ impl Shared {
                     Error::Denied { address, rule } => {
                         self.frame.deny_about(address, "put", *rule, actor)?;
                     }
-                    Error::Refused { rule } => self.frame.deny(rule.name(), actor)?,
-                    _ => {}
+                    error => {
+                        if let Some(body) = error.refused_put() {
+                            self.frame.push(What::Record(Kind::Denial, body?), actor);
+                        }
+                    }
                 }
                 return Err(Error::batch(index, error));
             }
@@ -340,6 +343,7 @@ impl Shared {
         store.refuse_implied_supersession(&ready.grain, &ready.harmless, &pending)?;
         let allowed = store.refuse_undelegated(snapshot, &ready.grain, self.now)?;
         allowed.map_err(|rule| Error::Refused { rule })?;
+        store.refuse_breach(&ready.grain)?;
         Ok(true)
     }
 
@@ -422,11 +426,10 @@ impl Frame {
         }
     }
 
-    /// Adds the record of a put that a rule about its author refused.
-    fn deny(&mut self, rule: &str, actor: Option<u64>) -> Result<(), Error> {
-        let body = encode_refusal("put", rule)?;
-        self.push(What::Record(Kind::Denial, body), actor);
-        Ok(())
+    /// Returns whether it records something of a kind.
+    pub(super) fn has(&self, kind: Kind) -> bool {
+        let records = |item: &Item| matches!(&item.what, What::Record(of, _) if *of == kind);
+        self.items.iter().any(records)
     }
 
     pub(super) fn push(&mut self, what: What, actor: Option<u64>) {

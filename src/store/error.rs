@@ -8,8 +8,10 @@ use crate::grain;
 use crate::index;
 use crate::interchange;
 use crate::ledger;
-use crate::policy::Rule;
+use crate::policy::{self, Rule};
 use crate::text;
+
+use super::regime::Breach;
 
 /// Why the store did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -95,6 +97,12 @@ pub enum Error {
         /// The rule that spoke.
         rule: Rule,
     },
+    /// A regime forbids it.
+    #[error("{0}")]
+    Breach(Breach),
+    /// A policy that cannot be read.
+    #[error(transparent)]
+    Policy(#[from] policy::Error),
     /// A put of what is really a supersession (OMS 17.2, ruling I4).
     #[error("this would replace {address} without superseding it")]
     ImpliedSupersession {
@@ -226,6 +234,8 @@ impl Error {
                 rule: Rule::Unreviewed,
             } => "ERR_REVIEW_REQUIRED",
             Self::Refused { .. } => "ERR_ACCESS_DENIED",
+            Self::Breach(_) => "ERR_POLICY_DENIED",
+            Self::Policy(source) => source.code(),
             Self::Erased { .. } => "ERR_ERASED",
             Self::Embedding { .. } => "ERR_EMBEDDING",
             Self::Ownership { .. } => "ERR_SCHEMA",

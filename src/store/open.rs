@@ -7,7 +7,7 @@ use parking_lot::{Mutex, RwLock};
 use crate::grain::Time;
 use crate::index::{Index, Snapshot};
 use crate::ledger::{Ballast, Disk, FileDisk, Known, Ledger, Lock, MemoryDisk, Torn};
-use crate::policy::Trusts;
+use crate::policy::{Regimes, Trusts};
 use crate::text::{self, Text};
 
 use super::ancestry::Ancestry;
@@ -15,6 +15,7 @@ use super::caller::Actors;
 use super::commit::{Queue, Writer};
 use super::embedding::Vectors;
 use super::manifest::{self, Manifest};
+use super::review::Unreviewed;
 use super::standing::Standing;
 use super::{Create, Error, Options, entry, repair, text_view};
 
@@ -57,6 +58,9 @@ pub(super) struct Inner {
     /// Whether anything was ever delegated, so that puts need to ask whether their authors may.
     pub(super) has_delegations: AtomicBool,
     pub(super) actors: Actors,
+    /// What the store was told to hold to.
+    pub(super) regimes: RwLock<Regimes>,
+    pub(super) unreviewed: Unreviewed,
     /// Whom the operator trusts: the fold of the trust entries.
     pub(super) trusts: RwLock<Trusts>,
     pub(super) ballast: Ballast,
@@ -196,6 +200,8 @@ impl Store {
             has_tombstones: AtomicBool::new(false),
             has_delegations: AtomicBool::new(false),
             actors: Actors::default(),
+            regimes: RwLock::default(),
+            unreviewed: Unreviewed::default(),
             trusts: RwLock::default(),
             ballast,
             opened,
@@ -248,6 +254,7 @@ impl Inner {
         self.load_standing()?;
         self.catch_up_text()?;
         self.learn_delegations()?;
+        self.learn_regimes()?;
         self.resume_erasures()
     }
 }

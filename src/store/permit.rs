@@ -149,7 +149,12 @@ impl Inner {
                     ..Actor::default()
                 },
             };
+            let (operation, reasons) = (deed.operation, [justification, None]);
+            let review = self.demands(&mut writer, &frame, operation, &version.grain, reasons)?;
             self.permit(&mut writer, &asked, &mut frame)?;
+            if review && !frame.has(Kind::Review) {
+                frame.record(Kind::Review, encode_review(target, operation.name())?);
+            }
         }
         let entry = StatusEntry {
             of: *target,
@@ -210,7 +215,7 @@ impl Inner {
         }
     }
 
-    fn verdict(&self, writer: &Writer, change: &Change<'_>) -> Verdict {
+    pub(super) fn verdict(&self, writer: &Writer, change: &Change<'_>) -> Verdict {
         let moment = writer.floor.moment(self.options.clock.now());
         policy::decide(change.operation, &change.facts, &change.actor, moment)
     }

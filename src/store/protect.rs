@@ -15,6 +15,8 @@ use super::{Error, Version};
 /// What protects a grain from being changed: its own policy first, then those that reach it.
 pub(super) struct Shield {
     protections: Vec<Protection>,
+    /// Whose each of them is.
+    sources: Vec<ContentAddress>,
     retained_until: Option<Time>,
     legal_hold: bool,
     is_evidence: bool,
@@ -35,6 +37,13 @@ impl Shield {
     }
 }
 
+impl Shield {
+    /// Returns the grains that the protections are of, in their order.
+    pub(super) fn sources(&self) -> &[ContentAddress] {
+        &self.sources
+    }
+}
+
 impl Inner {
     /// Gathers what protects `target`, and what protects the other grains that a successor would
     /// be derived from (OMS 23.6, 23.7).
@@ -50,8 +59,10 @@ impl Inner {
     ) -> Result<Shield, Error> {
         let own = target.grain.address();
         let mut protections = vec![self.protection(&target.grain)];
+        let mut sources = vec![own];
         for (address, protection) in self.lineage(snapshot, row, target)?.iter() {
             protections.push(self.standing_protection(address, protection.clone()));
+            sources.push(*address);
         }
         let mut pending: Vec<ContentAddress> = target.grain.derived_from().collect();
         pending.extend(successor.into_iter().flat_map(Grain::derived_from));
@@ -66,11 +77,14 @@ impl Inner {
             pending.extend(&ancestor.parents);
             if let Some(protection) = &ancestor.protection {
                 protections.push(self.standing_protection(&address, protection.clone()));
+                sources.push(address);
             }
         }
         Ok(Shield {
             protections,
-            retained_until: policy::retained_until(&target.grain),
+            sources,
+            retained_until: policy::retained_until(&target.grain)
+                .max(self.regimes.read().retained_until(&target.grain)),
             legal_hold: self.is_held(&own),
             is_evidence: self.is_evidence(snapshot, &target.grain)?,
             is_lasting: aimem::is_protected(&target.grain),
@@ -144,7 +158,9 @@ impl Inner {
     pub(super) fn shield_of_new(&self, grain: &Grain) -> Shield {
         Shield {
             protections: vec![self.protection(grain)],
-            retained_until: policy::retained_until(grain),
+            sources: vec![grain.address()],
+            retained_until: policy::retained_until(grain)
+                .max(self.regimes.read().retained_until(grain)),
             legal_hold: false,
             is_evidence: false,
             is_lasting: aimem::is_protected(grain),

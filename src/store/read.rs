@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use crate::codec::ContentAddress;
 use crate::grain::{self, Grain, Status, Time, Warning};
 use crate::index::Snapshot;
+use crate::policy::Delegation;
 
 use super::entry::StatusEntry;
 use super::open::Inner;
@@ -149,6 +150,13 @@ impl Store {
             warnings.push(Warning {
                 field: "parent_message_id".into(),
                 message: "the parent message is of another session (OMS 28.6)",
+            });
+        }
+        let relation = grain.text("relation");
+        if relation == Some(Delegation::RELATION) && Delegation::of(grain).is_none() {
+            warnings.push(Warning {
+                field: "author_did".into(),
+                message: "opens nothing: a delegation is written by its delegator (OMS 28.7)",
             });
         }
         Ok(warnings)

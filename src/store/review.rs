@@ -1,8 +1,11 @@
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::codec::{self, ContentAddress, Map, Value};
 use crate::grain::{Grain, Time};
-use crate::index::Family;
+use crate::index::{Family, RowSet};
 use crate::ledger::Kind;
 
 use super::commit::Frame;
@@ -140,6 +143,33 @@ impl Store {
         Ok(!asked.any(|review| review.cleared.is_some()))
     }
 }
+
+impl Store {
+    /// Returns the rows of the grains that wait for a person's review now, whatever moment is asked
+    /// about.
+    pub(crate) fn unreviewed(&self) -> Result<Arc<RowSet>, Error> {
+        let inner = &*self.inner;
+        let snapshot = inner.index.snapshot();
+        let entries = snapshot.of_kind(Kind::Review).rows()?;
+        let newest = (entries.len(), entries.iter().next_back());
+        let mut known = inner.unreviewed.lock();
+        if known.0 != newest {
+            let mut rows = RowSet::default();
+            for review in inner.reviews_in(entries.iter())?.into_values() {
+                if review.operation == RELY && review.cleared.is_none() {
+                    let row = inner.locate(&snapshot, &review.address)?;
+                    row.into_iter().for_each(|row| rows.insert(row));
+                }
+            }
+            *known = (newest, Arc::new(rows));
+        }
+        Ok(Arc::clone(&known.1))
+    }
+}
+
+/// The rows that wait for review, and the review entries they were found from: how many, and the
+/// newest.
+pub(super) type Unreviewed = Mutex<((u64, Option<u64>), Arc<RowSet>)>;
 
 impl Inner {
     /// Reads the reviews among entries, by the entry that opened each.

@@ -9,6 +9,7 @@ use super::commit::Frame;
 use super::entry::StatusEntry;
 use super::open::Inner;
 use super::permit::Change;
+use super::review::encode_review;
 use super::write::NewGrain;
 use super::{Error, Store};
 
@@ -80,10 +81,15 @@ impl Inner {
             },
         };
         let mut frame = Frame::by(caller.actor);
+        let reasons = [justification, new.text("supersession_justification")];
+        let operation = Operation::Supersede;
+        let review = self.demands(&mut writer, &frame, operation, &target.grain, reasons)?;
         self.permit(&mut writer, &change, &mut frame)?;
+        if review && !frame.has(Kind::Review) {
+            frame.record(Kind::Review, encode_review(old, operation.name())?);
+        }
         if let Some(rule) = self.refuse_terms(&snapshot, &frame, &new)? {
-            let operation = Operation::Supersede.name();
-            self.deny(&mut writer, caller.actor, old, operation, rule)?;
+            self.deny(&mut writer, caller.actor, old, operation.name(), rule)?;
         }
         let is_new = self.locate(&snapshot, &address)?.is_none();
         if is_new {

@@ -1,6 +1,7 @@
 //! Handles on a store: one author, one namespace, one role, and nothing beside them.
 
 mod delegation;
+mod handoff;
 
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use grainstore::crypto::Did;
 use grainstore::grain::Verification;
 use grainstore::ledger::MemoryDisk;
 use grainstore::policy::{Role, Warrant};
+use grainstore::store::Mandate;
 use grainstore::{Access, ContentAddress, Draft, Filter, Options, Store};
 use proptest::prelude::*;
 
@@ -210,6 +212,22 @@ fn a_reader_reads_and_writes_nothing() {
 }
 
 #[test]
+fn an_owner_opens_and_closes_nothing() {
+    // OMS 12.5.1.
+    let store = memory();
+    let owner = grainstore::codec::Map::from_iter([("type", "human"), ("name", "Ada")]);
+    let owned = note("ada's").set("owner", owner.clone());
+    let owned = store.put(owned.namespace("acme:chatbot")).unwrap();
+    assert!(bot(&store).exists(&owned).unwrap());
+    let new = note("taken").derived_from(owned);
+    bot(&store).supersede(&owned, new, None).unwrap();
+    // And to be its owner opens no namespace.
+    let elsewhere = note("also ada's").set("owner", owner).namespace("acme:pay");
+    let elsewhere = store.put(elsewhere.author(did("bot").as_str())).unwrap();
+    assert!(!bot(&store).exists(&elsewhere).unwrap());
+}
+
+#[test]
 fn health_information_takes_a_clearance() {
     // OMS 27.4: any phi: tag, whether it is one of the eighteen or not.
     let store = memory();
@@ -267,11 +285,25 @@ fn what_waits_for_review_drives_no_program() {
     // Its author may still learn that it is there, and take it back.
     assert!(bot(&store).exists(&address).unwrap());
 
+    assert_eq!(store.query(&Filter::new(), 9, None).unwrap().total, 0);
+    assert_eq!(store.search("loan", &Filter::new(), 9).unwrap().total, 0);
+    let all = Filter::new().with_unreviewed();
+    assert_eq!(store.search("loan", &all, 9).unwrap().total, 1);
+
     let person = Warrant::default().inside("acme").role(Role::Reviewer);
     let person = store.access(person);
     assert!(person.get(&address).unwrap().is_some());
     assert_eq!(person.query(&Filter::new(), 9, None).unwrap().total, 1);
     assert_eq!(person.search("loan", &Filter::new(), 9).unwrap().total, 1);
+    let mandate = Mandate {
+        reason: "it is right",
+        authority: "Ada",
+    };
+    let review = store.reviews().unwrap().remove(0);
+    store.clear_review(review.id, mandate).unwrap();
+    assert!(bot(&store).get(&address).unwrap().is_some());
+    assert_eq!(bot(&store).query(&Filter::new(), 9, None).unwrap().total, 1);
+    assert_eq!(store.query(&Filter::new(), 9, None).unwrap().total, 1);
 }
 
 #[test]

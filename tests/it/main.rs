@@ -35,6 +35,7 @@ mod provider;
 mod query;
 mod random;
 mod recall;
+mod regimes;
 mod sample;
 mod signature_suites;
 mod signed;

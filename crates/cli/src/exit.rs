@@ -25,6 +25,7 @@ impl Exit {
             | "ERR_CONSENT"
             | "ERR_DEPENDENCY"
             | "ERR_ACCESS_DENIED"
+            | "ERR_POLICY_DENIED"
             | "ERR_REVIEW_REQUIRED"
             | "ERR_UNTRUSTED" => Self::Denied,
             "ERR_STORAGE_DAMAGED" | "ERR_INTEGRITY" => Self::Damaged,

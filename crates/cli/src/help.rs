@@ -7,7 +7,8 @@ pub(crate) const VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     "\nconformance: OMS 1.3 Level 2",
     "\nmodules:     cbor, mg, jsonl, pam, aimem, omi, provider exports (import), age, text search,",
-    "\n             invalidation policy, deletion, backup, did and COSE signatures, trust"
+    "\n             invalidation policy, deletion, backup, did and COSE signatures, trust,",
+    "\n             handles and delegation, presets of law"
 );
 
 /// Returns the command line with its help on one screen: the commands by what they are for.

@@ -67,6 +67,10 @@ fn of_grains(code: &str) -> Option<&'static str> {
             "the message names what it takes; `grainstore query --relation mg:delegates_to` shows \
              what was delegated, docs/policy.md who may do what"
         }
+        "ERR_POLICY_DENIED" => "`grainstore policy show` lists what the store holds to, and why",
+        "ERR_POLICY" => {
+            "`grainstore policy preset gdpr` shows a document; what is misspelt is refused, not ignored"
+        }
         "ERR_REVIEW_REQUIRED" => "a person looks at it first: --role reviewer shows it",
         "ERR_ERASED" => "`grainstore put --allow-erased` stores it all the same, as a new grain",
         "ERR_INTEGRITY" => "these are not the bytes that were written; take them from elsewhere",

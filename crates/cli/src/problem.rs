@@ -3,7 +3,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-use grainstore::{codec, crypto, grain, interchange, query, store};
+use grainstore::{codec, crypto, grain, interchange, policy, query, store};
 use interchange::Place;
 use serde_json::{Value, json};
 
@@ -145,6 +145,8 @@ fn code_of(error: &(dyn Error + 'static)) -> &'static str {
     } else if let Some(error) = error.downcast_ref::<grain::Error>() {
         error.code()
     } else if let Some(error) = error.downcast_ref::<crypto::Error>() {
+        error.code()
+    } else if let Some(error) = error.downcast_ref::<policy::Error>() {
         error.code()
     } else if let Some(error) = error.downcast_ref::<codec::Error>() {
         error.code()

@@ -10,6 +10,7 @@ pub(super) fn check(fields: &Map, findings: &mut Findings) {
     check_established(fields, findings);
     check_owner(fields, findings);
     check_delegation(fields, findings);
+    check_snapshot(fields, findings);
     check_policy(fields, findings);
     check_blocks(fields, findings);
 }
@@ -78,11 +79,41 @@ fn check_delegation(fields: &Map, findings: &mut Findings) {
         );
     }
     let relation = fields.get("relation").and_then(Value::as_text);
-    if relation == Some("mg:delegates_to") && !fields.contains("delegation_depth") {
+    if relation != Some("mg:delegates_to") {
+        return;
+    }
+    if namespaces.is_none() {
+        findings.warn(
+            "authorized_namespaces",
+            "absent, so the delegatee may write everywhere (OMS 6.11)",
+        );
+    }
+    if !fields.contains("delegation_depth") {
         findings.warn(
             "delegation_depth",
             "absent, so the delegatee may delegate without limit (OMS 6.11)",
         );
+    }
+    // OMS 28.7: a conversation that is handed over comes back.
+    if fields.contains("session_id") && !fields.contains("return_to") {
+        findings.warn("return_to", "nobody to return control to (OMS 28.7)");
+    }
+}
+
+/// OMS 28.6: the snapshot of a conversation says where it stands.
+fn check_snapshot(fields: &Map, findings: &mut Findings) {
+    let relation = fields.get("relation").and_then(Value::as_text);
+    let context = fields.get("context").and_then(Value::as_map);
+    let (Some("mg:state_at"), Some(context)) = (relation, context) else {
+        return;
+    };
+    for name in ["messages_tail", "message_count", "participants"] {
+        if !context.contains(name) {
+            findings.warn(
+                &format!("context.{name}"),
+                "absent from a snapshot (OMS 28.6)",
+            );
+        }
     }
 }
 

@@ -3,6 +3,7 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 use grainstore::codec::Compression;
 use grainstore::interchange::{ExportKey, Format, WriteOptions, aimem, mg};
+use grainstore::policy::Purpose;
 use grainstore::query::Exported;
 use grainstore::store::{Clock, SystemClock};
 use grainstore::{Filter, Store, Time};
@@ -59,10 +60,22 @@ pub(crate) struct Export {
     /// Current grains only
     #[arg(long)]
     current: bool,
+    /// What it is for: what must not leave the store for that is left out and counted
+    #[arg(long, value_enum, default_value_t = PurposeArg::Transfer)]
+    purpose: PurposeArg,
     #[command(flatten)]
     seal: SealArgs,
     #[command(flatten)]
     filters: Filters,
+}
+
+/// What an export is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PurposeArg {
+    /// Another system, or the person it is about
+    Transfer,
+    /// A sale or a data broker: nothing of consumers who opted out (OMS A.6)
+    Sale,
 }
 
 /// A format that can be written.
@@ -206,6 +219,10 @@ impl Export {
             producer: self.producer.clone(),
             with_embeddings: self.with_embeddings,
             shareable: self.shareable,
+            purpose: match self.purpose {
+                PurposeArg::Transfer => Purpose::Transfer,
+                PurposeArg::Sale => Purpose::Sale,
+            },
             base: self.base.clone(),
             now: Some(SystemClock.now()),
             ..WriteOptions::default()

@@ -2,12 +2,14 @@ use clap::{Args, Subcommand};
 use grainstore::store::Review;
 use serde_json::{Value, json};
 
+use super::explain::Explain;
 use super::mandate::Decision;
+use super::regime::RegimeAction;
 use crate::address::short;
 use crate::exit::Exit;
 use crate::session::Session;
 
-/// See to what policies leave to people: reviews and the clock
+/// See to policies: presets of law, what would happen and why, reviews, the clock
 ///
 /// Example: grainstore policy review list
 #[derive(Debug, Args)]
@@ -21,6 +23,11 @@ enum Action {
     /// Show and clear what a person should look at
     #[command(subcommand)]
     Review(ReviewAction),
+    /// Presets of law, and the regimes in force
+    #[command(flatten)]
+    Regime(RegimeAction),
+    /// Say what would happen to a grain, and why, without doing it; exit 3 if it would be denied
+    Explain(Explain),
     /// Show how far the clock is believed, and accept one that leapt ahead
     Clock(Clock),
 }
@@ -69,6 +76,8 @@ impl PolicyTool {
                 Ok(Exit::Nothing)
             }
             Action::Clock(clock) => clock.run(session),
+            Action::Regime(action) => action.run(session),
+            Action::Explain(explain) => explain.run(session),
         }
     }
 }

@@ -43,6 +43,9 @@ pub(crate) struct Query {
     /// Tell how the answer is found, rather than the answer
     #[arg(long, conflicts_with_all = ["cursor", "author", "inside", "role", "cleared"])]
     explain: bool,
+    /// Also what a person must review before a program acts on it
+    #[arg(long)]
+    unreviewed: bool,
     #[command(flatten)]
     filters: Filters,
     #[command(flatten)]
@@ -60,6 +63,9 @@ impl Query {
         let mut filter = self.filters.filter(&store)?;
         if self.superseded {
             filter = filter.with_superseded();
+        }
+        if self.unreviewed {
+            filter = filter.with_unreviewed();
         }
         if self.only_superseded {
             filter = filter.only_superseded();

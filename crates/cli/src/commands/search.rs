@@ -25,6 +25,9 @@ pub(crate) struct Search {
     /// Superseded grains too
     #[arg(long)]
     superseded: bool,
+    /// Also what a person must review before a program acts on it
+    #[arg(long)]
+    unreviewed: bool,
     #[command(flatten)]
     filters: Filters,
     #[command(flatten)]
@@ -37,6 +40,9 @@ impl Search {
         let mut filter = self.filters.filter(&store)?;
         if self.superseded {
             filter = filter.with_superseded();
+        }
+        if self.unreviewed {
+            filter = filter.with_unreviewed();
         }
         let door = self.as_whom.door(&store)?;
         let text = self.text.join(" ");

@@ -21,6 +21,7 @@ mod put;
 mod questions;
 #[cfg(unix)]
 mod readme;
+mod regimes;
 mod signing;
 mod status;
 mod tool;

@@ -1,0 +1,283 @@
+use serde::Deserialize;
+
+use crate::grain::{Grain, Time, Type};
+
+use super::Error;
+use super::transfer::tags;
+use super::warrant::is_inside;
+
+/// What a law asks of a store, as a readable document: which grains a clause is about, and what
+/// it requires of them.
+///
+/// ```
+/// use grainstore::policy::Regime;
+///
+/// let hipaa = Regime::preset("hipaa").expect("a preset");
+/// assert!(hipaa.clauses().iter().any(|clause| clause.id == "phi-basis"));
+/// let own = Regime::parse("name = \"own\"\ntitle = \"ours\"\n")?;
+/// assert!(own.clauses().is_empty());
+/// assert!(Regime::parse("name = \"own\"\ntitle = \"ours\"\nruel = 1\n").is_err());
+/// # Ok::<(), grainstore::policy::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Regime {
+    document: Document,
+    text: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    name: String,
+    title: String,
+    #[serde(default, rename = "clause")]
+    clauses: Vec<Clause>,
+}
+
+/// One clause of a regime.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Clause {
+    /// Its name within the regime.
+    pub id: String,
+    /// Where the law, or OMS, says so.
+    pub cites: String,
+    /// What it asks, in a sentence.
+    pub says: String,
+    /// Which grains it is about; every one if it says nothing.
+    #[serde(default)]
+    pub when: When,
+    /// What it requires of them.
+    pub requires: Requires,
+}
+
+/// Which grains a clause is about: all that is given must hold, and of a list one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct When {
+    /// Structural tags; one that ends in `*` is the beginning of a tag.
+    pub tags: Vec<String>,
+    /// Names of grain types.
+    pub types: Vec<String>,
+    /// Fields that are there.
+    pub fields: Vec<String>,
+    /// Namespaces, those inside them included.
+    pub namespaces: Vec<String>,
+}
+
+/// What a clause requires.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct Requires {
+    /// Fields that must be there, to be stored.
+    pub fields: Vec<String>,
+    /// Tags of which one must be there, to be stored.
+    pub tags: Vec<String>,
+    /// Whether it must not be stored at all.
+    pub never_stored: bool,
+    /// Whether it must be signed, to be stored.
+    pub signature: bool,
+    /// Whether changes need a reason.
+    pub justification: bool,
+    /// Whether a person looks at changes afterwards.
+    pub review: bool,
+    /// How many years it is kept, from its creation.
+    pub retention_years: i64,
+    /// Fields that must be there, to leave the store.
+    pub export_fields: Vec<String>,
+    /// Whether it must not leave the store.
+    pub never_exported: bool,
+    /// Whether it is stored under a key that can be destroyed. Nothing does this yet.
+    pub sealed: bool,
+    /// Whether reading it is recorded. Nothing does this yet.
+    pub read_audit: bool,
+}
+
+/// All regimes that are in force.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Regimes(Vec<Regime>);
+
+impl Regime {
+    /// The names of the presets.
+    pub const PRESETS: [&str; 6] = ["gdpr", "hipaa", "sox", "ccpa", "lgpd", "pci"];
+
+    /// Returns a preset.
+    pub fn preset(name: &str) -> Option<Self> {
+        let (_, text) = TEXTS.iter().find(|(own, _)| *own == name)?;
+        Self::parse(text).ok()
+    }
+
+    /// Reads a document. What it says and nobody knows is an error: a clause that is misspelt
+    /// would protect nobody.
+    ///
+    /// # Errors
+    /// `ERR_POLICY`.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let document: Document = toml::from_str(text).map_err(|error| Error::Regime {
+            reason: error.message().to_owned(),
+        })?;
+        for clause in &document.clauses {
+            let unknown = clause
+                .when
+                .types
+                .iter()
+                .find(|of| Type::named(of).is_none());
+            if let Some(of) = unknown {
+                let reason = format!("clause {}: no type is called {of}", clause.id);
+                return Err(Error::Regime { reason });
+            }
+        }
+        Ok(Self {
+            document,
+            text: text.to_owned(),
+        })
+    }
+
+    /// Returns its name.
+    pub fn name(&self) -> &str {
+        &self.document.name
+    }
+
+    /// Returns what it is about.
+    pub fn title(&self) -> &str {
+        &self.document.title
+    }
+
+    /// Returns the document as it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns its clauses.
+    pub fn clauses(&self) -> &[Clause] {
+        &self.document.clauses
+    }
+
+    /// Returns the clauses that ask for what nothing does yet, with what that is.
+    pub fn gaps(&self) -> impl Iterator<Item = (&Clause, &'static str)> {
+        let clauses = self.clauses().iter();
+        clauses.filter_map(|clause| Some((clause, clause.missing()?)))
+    }
+}
+
+impl Regimes {
+    /// Returns these regimes, in force together.
+    pub const fn new(regimes: Vec<Regime>) -> Self {
+        Self(regimes)
+    }
+
+    /// Returns each of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Regime> + Clone {
+        self.0.iter()
+    }
+
+    /// Returns the first clause that a grain breaks if it is stored.
+    pub fn refuses(&self, grain: &Grain) -> Option<(&Regime, &Clause)> {
+        self.broken_by(grain).next()
+    }
+
+    /// Returns the clauses that a grain breaks if it is stored.
+    pub fn broken_by(&self, grain: &Grain) -> impl Iterator<Item = (&Regime, &Clause)> {
+        self.about(grain)
+            .filter(|(_, clause)| clause.requires.is_broken_by(grain))
+    }
+
+    /// Returns the first clause that a change without a reason breaks.
+    pub fn asks_why(&self, grain: &Grain) -> Option<(&Regime, &Clause)> {
+        self.about(grain)
+            .find(|(_, clause)| clause.requires.justification)
+    }
+
+    /// Returns whether a person looks at changes of a grain afterwards.
+    pub fn reviews(&self, grain: &Grain) -> bool {
+        self.about(grain).any(|(_, clause)| clause.requires.review)
+    }
+
+    /// Returns until when a grain is kept.
+    pub fn retained_until(&self, grain: &Grain) -> Option<Time> {
+        let years = self.about(grain);
+        let years = years.map(|(_, clause)| clause.requires.retention_years);
+        let years = years.max().filter(|years| *years > 0)?;
+        Some(super::retention::after_years(grain.created_at(), years))
+    }
+
+    /// Returns the first clause that keeps a grain in the store.
+    pub fn keeps(&self, grain: &Grain) -> Option<(&Regime, &Clause)> {
+        self.about(grain).find(|(_, clause)| {
+            let fields = &clause.requires.export_fields;
+            clause.requires.never_exported || fields.iter().any(|name| !has(grain, name))
+        })
+    }
+
+    fn about(&self, grain: &Grain) -> impl Iterator<Item = (&Regime, &Clause)> {
+        let clauses = self.iter().flat_map(|regime| {
+            let clauses = regime.clauses().iter();
+            clauses.map(move |clause| (regime, clause))
+        });
+        clauses.filter(move |(_, clause)| clause.when.is(grain))
+    }
+}
+
+impl Clause {
+    /// Returns what it asks for that nothing does yet.
+    pub const fn missing(&self) -> Option<&'static str> {
+        match (self.requires.sealed, self.requires.read_audit) {
+            (true, true) => Some("sealing and a record of reads"),
+            (true, false) => Some("sealing"),
+            (false, true) => Some("a record of reads"),
+            (false, false) => None,
+        }
+    }
+}
+
+impl Requires {
+    fn is_broken_by(&self, grain: &Grain) -> bool {
+        let tagged = || tags(grain).any(|tag| matches(&self.tags, tag));
+        self.never_stored
+            || self.fields.iter().any(|name| !has(grain, name))
+            || (!self.tags.is_empty() && !tagged())
+            || (self.signature && !grain.is_signed())
+    }
+}
+
+impl When {
+    fn is(&self, grain: &Grain) -> bool {
+        let namespace = grain.text("namespace").unwrap_or_default();
+        let of = grain.type_().name();
+        let any = |list: &[String], holds: &dyn Fn(&str) -> bool| {
+            list.is_empty() || list.iter().any(|one| holds(one))
+        };
+        (self.tags.is_empty() || tags(grain).any(|tag| matches(&self.tags, tag)))
+            && any(&self.types, &|one| of == Some(one))
+            && any(&self.fields, &|name| has(grain, name))
+            && any(&self.namespaces, &|outer| is_inside(namespace, outer))
+    }
+}
+
+fn matches(patterns: &[String], tag: &str) -> bool {
+    patterns
+        .iter()
+        .any(|pattern| match pattern.strip_suffix('*') {
+            Some(start) => tag.starts_with(start),
+            None => tag == pattern,
+        })
+}
+
+/// Returns whether a field says anything: empty text does not.
+fn has(grain: &Grain, name: &str) -> bool {
+    grain
+        .field(name)
+        .is_some_and(|value| value.as_text() != Some(""))
+}
+
+const TEXTS: [(&str, &str); 6] = [
+    ("gdpr", include_str!("regimes/gdpr.toml")),
+    ("hipaa", include_str!("regimes/hipaa.toml")),
+    ("sox", include_str!("regimes/sox.toml")),
+    ("ccpa", include_str!("regimes/ccpa.toml")),
+    ("lgpd", include_str!("regimes/lgpd.toml")),
+    ("pci", include_str!("regimes/pci.toml")),
+];

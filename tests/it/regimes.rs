@@ -1,0 +1,560 @@
+//! Presets of law, and what Appendix A keeps in a store.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use grainstore::interchange::{Format, WriteOptions};
+use grainstore::ledger::MemoryDisk;
+use grainstore::policy::{Purpose, Regime};
+use grainstore::query::Exported;
+use grainstore::store::{Deletion, Mandate};
+use grainstore::{ContentAddress, Draft, Filter, Options, Store, store};
+
+use crate::store::at;
+
+const TEST: Mandate<'_> = Mandate {
+    reason: "a test",
+    authority: "its author",
+};
+
+fn memory() -> Store {
+    Store::in_memory(Options::default()).unwrap()
+}
+
+fn under(preset: &str) -> Store {
+    let store = memory();
+    let regime = Regime::preset(preset).unwrap();
+    store.set_regimes(vec![regime], TEST).unwrap();
+    store
+}
+
+fn note(text: &str) -> Draft {
+    Draft::event(text)
+}
+
+/// The clause that forbade it.
+fn clause<T: std::fmt::Debug>(outcome: Result<T, store::Error>) -> String {
+    match outcome.unwrap_err() {
+        store::Error::Breach(breach) => breach.name(),
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn every_preset_can_be_read_and_cites_its_law() {
+    for name in Regime::PRESETS {
+        let regime = Regime::preset(name).unwrap();
+        assert_eq!(regime.name(), name);
+        assert_eq!(Regime::parse(regime.text()).unwrap(), regime);
+        let mut ids: Vec<_> = regime.clauses().iter().map(|one| one.id.as_str()).collect();
+        assert!(ids.len() >= 4, "{name}");
+        ids.sort_unstable();
+        let len = ids.len();
+        ids.dedup();
+        assert_eq!(ids.len(), len, "{name}: an id comes twice");
+        for clause in regime.clauses() {
+            assert!(!clause.cites.is_empty() && !clause.says.is_empty());
+            assert_ne!(clause.requires, Default::default(), "{name}/{}", clause.id);
+        }
+    }
+    assert_eq!(Regime::preset("none"), None);
+}
+
+#[test]
+fn a_document_that_is_not_understood_is_refused() {
+    let head =
+        "name = \"own\"\ntitle = \"ours\"\n[[clause]]\nid = \"a\"\ncites = \"b\"\nsays = \"c\"\n";
+    for rest in [
+        "requires = { fields = [\"user_id\"] }\nwhne = {}",
+        "requires = { feilds = [\"user_id\"] }",
+        "requires = { fields = [\"user_id\"] }\nwhen = { types = [\"fact sheet\"] }",
+        "requires = { retention_years = \"many\" }",
+        "",
+    ] {
+        let refused = Regime::parse(&format!("{head}{rest}")).unwrap_err();
+        assert_eq!(refused.code(), "ERR_POLICY", "{rest}");
+    }
+    assert!(Regime::parse(&format!("{head}requires = {{ review = true }}")).is_ok());
+}
+
+#[test]
+fn what_a_regime_forbids_to_store_is_refused_and_recorded() {
+    let about = |tags: &[&str]| tags.iter().fold(note("x"), |draft, tag| draft.tag(*tag));
+    let basis = |draft: Draft| draft.set("processing_basis", "contract");
+    let ada = "did:web:ada.example";
+    let cases = [
+        ("gdpr", note("x").user("ada"), "lawful-basis"),
+        ("gdpr", about(&["pii:email"]), "tagged-data-has-a-subject"),
+        ("gdpr", basis(about(&["phi:mrn"])), "special-categories"),
+        ("hipaa", basis(about(&["profile:healthcare"])), "phi-tagged"),
+        ("hipaa", about(&["phi:mrn"]).author(ada), "phi-basis"),
+        ("hipaa", basis(about(&["phi:anything"])), "phi-author"),
+        ("sox", about(&["profile:finance"]), "author"),
+        ("sox", about(&["reg:sox"]).author(ada), "signed"),
+        ("ccpa", about(&["profile:consumer"]), "consumer"),
+        ("ccpa", note("x").user("ada"), "purpose"),
+        ("lgpd", note("x").user("ada"), "legal-basis"),
+        ("lgpd", basis(note("x").user("ada")), "records"),
+        (
+            "pci",
+            about(&["pci:cvv", "reg:pci-dss"]),
+            "sensitive-authentication-data",
+        ),
+        (
+            "pci",
+            about(&["pci:track2"]),
+            "sensitive-authentication-data",
+        ),
+        ("pci", about(&["pci:pan"]), "in-scope"),
+        ("pci", about(&["pci:pan", "reg:pci-dss"]), "author"),
+    ];
+    for (preset, draft, id) in cases {
+        let store = under(preset);
+        let entries = store.stats().unwrap().entries;
+        assert_eq!(clause(store.put(draft.clone())), format!("{preset}/{id}"));
+        let batch = store.put_batch([note("fine"), draft.clone()]).unwrap_err();
+        assert_eq!(batch.code(), "ERR_POLICY_DENIED");
+        assert_eq!(store.stats().unwrap().entries, entries + 2, "two denials");
+        assert!(
+            memory().put(draft).is_ok(),
+            "{preset}/{id} without a regime"
+        );
+        assert!(store.put(note("nothing personal")).is_ok());
+    }
+}
+
+#[test]
+fn a_regime_asks_for_reasons_reviews_and_retention() {
+    let (options, clock) = at(1_000);
+    let store = Store::in_memory(options).unwrap();
+    let regime = Regime::preset("sox").unwrap();
+    store.set_regimes(vec![regime], TEST).unwrap();
+    let record = |text: &str| {
+        let draft = note(text).tag("profile:finance");
+        draft.author("did:web:ada.example").set("fin:amount", 5)
+    };
+    let address = store.put(record("paid")).unwrap();
+    let new = record("paid twice").derived_from(address);
+    let refused = store.supersede(&address, new.clone(), None);
+    assert_eq!(clause(refused), "sox/changes");
+    assert_eq!(clause(store.contradict(&address, Some(" "))), "sox/changes");
+    let entries = store.stats().unwrap().entries;
+    let new = store
+        .supersede(&address, new, Some("a second bill"))
+        .unwrap();
+    let more = store.stats().unwrap().entries - entries;
+    assert_eq!(more, 3, "the grain, its status and the review");
+
+    let deletion = Deletion {
+        reason: "asked",
+        authority: "the office",
+    };
+    let years = |n: i64| n * 366 * 86_400_000;
+    clock.set(years(7));
+    store.accept_clock(TEST).unwrap();
+    let denied = store.delete(&new, deletion).unwrap_err();
+    assert!(denied.to_string().contains("retention"), "{denied}");
+    clock.set(years(7) + 1_000);
+    // A clock that leapt is believed when somebody says so (ruling I21).
+    store.accept_clock(TEST).unwrap();
+    store.delete(&new, deletion).unwrap();
+}
+
+#[test]
+fn the_retention_of_a_finance_grain_counts_in_every_store() {
+    // OMS A.3: fin:retention_years.
+    let (options, clock) = at(0);
+    let store = Store::in_memory(options).unwrap();
+    let bill = note("a bill")
+        .tag("profile:finance")
+        .set("fin:retention_years", 2);
+    let bill = store.put(bill).unwrap();
+    let deletion = Deletion {
+        reason: "asked",
+        authority: "the office",
+    };
+    clock.set(366 * 86_400_000);
+    store.accept_clock(TEST).unwrap();
+    assert!(store.delete(&bill, deletion).is_err());
+    clock.set(2 * 366 * 86_400_000);
+    store.accept_clock(TEST).unwrap();
+    assert!(store.delete(&bill, deletion).is_ok());
+}
+
+#[test]
+fn regimes_stay_in_force_when_a_store_is_opened_again_until_others_replace_them() {
+    let disk = MemoryDisk::default();
+    let open = || Store::open_on(Arc::new(disk.clone()), Options::default()).unwrap();
+    let presets = ["gdpr", "pci"].map(|name| Regime::preset(name).unwrap());
+    open().set_regimes(presets.into(), TEST).unwrap();
+    assert_eq!(
+        clause(open().put(note("x").user("ada"))),
+        "gdpr/lawful-basis"
+    );
+    assert_eq!(clause(open().put(note("x").tag("pci:pan"))), "pci/in-scope");
+    let own = "name = \"own\"\ntitle = \"ours\"\n\n[[clause]]\nid = \"no-goals\"\ncites = \"us\"\n\
+        says = \"no goals in the lab\"\nwhen = { types = [\"goal\"], namespaces = [\"lab\"] }\n\
+        requires = { never_stored = true }\n";
+    open()
+        .set_regimes(vec![Regime::parse(own).unwrap()], TEST)
+        .unwrap();
+    let store = open();
+    assert_eq!(store.regimes().iter().next().unwrap().text(), own);
+    assert!(store.put(note("x").user("ada")).is_ok());
+    let goal = |namespace: &str| store.put(Draft::goal("rule the world").namespace(namespace));
+    assert_eq!(clause(goal("lab:1")), "own/no-goals");
+    assert!(goal("labs").is_ok());
+    let nobody = Mandate {
+        authority: " ",
+        ..TEST
+    };
+    let refused = store.set_regimes(Vec::new(), nobody).unwrap_err();
+    assert_eq!(refused.code(), "ERR_AUTHORITY");
+    store.set_regimes(Vec::new(), TEST).unwrap();
+    assert!(goal("lab:2").is_ok());
+}
+
+#[test]
+fn what_a_preset_asks_and_nothing_does_yet_is_said() {
+    let gaps = |name: &str| {
+        let regime = Regime::preset(name).unwrap();
+        let gaps = regime
+            .gaps()
+            .map(|(clause, what)| format!("{}: {what}", clause.id));
+        gaps.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        gaps("hipaa"),
+        ["phi-encrypted: sealing", "phi-reads: a record of reads"]
+    );
+    assert_eq!(gaps("gdpr"), ["encrypted: sealing"]);
+    assert_eq!(gaps("sox"), [""; 0]);
+}
+
+/// Exports a store of these grains, and returns what was written and the report.
+fn export(store: &Store, format: Format, purpose: Purpose) -> (String, Exported) {
+    let options = WriteOptions {
+        purpose,
+        ..WriteOptions::default()
+    };
+    let filter = Filter::new().with_superseded();
+    let mut file = Vec::new();
+    let exported = store.export(format, &filter, &options, &mut file).unwrap();
+    (String::from_utf8_lossy(&file).into_owned(), exported)
+}
+
+fn loss(exported: &Exported) -> BTreeMap<String, u64> {
+    let loss = exported.loss.iter();
+    loss.map(|(field, count)| (field.to_owned(), count))
+        .collect()
+}
+
+const FORMATS: [Format; 5] = [
+    Format::Jsonl,
+    Format::Mg,
+    Format::Pam,
+    Format::Aimem,
+    Format::OmiJsonl,
+];
+
+/// A belief, which every format can write.
+fn fact(object: &str) -> Draft {
+    Draft::belief("ada", "said", object).confidence(1.0)
+}
+
+#[test]
+fn privileged_grains_leave_only_under_a_hold() {
+    // OMS A.2.
+    for format in FORMATS {
+        let store = memory();
+        let opinion = |text: &str, claim: &str| {
+            fact(text)
+                .tag("profile:legal")
+                .set("legal:privilege", claim)
+        };
+        store.put(opinion("secret-a", "attorney_client")).unwrap();
+        let context = grainstore::codec::Map::from_iter([("legal:privilege", "work_product")]);
+        let inside = fact("secret-b")
+            .tag("profile:legal")
+            .set("context", context);
+        store.put(inside).unwrap();
+        store.put(opinion("public-c", "none")).unwrap();
+        let policy = grainstore::codec::Map::from_iter([("mode", "hold")]);
+        let held = opinion("held-d", "attorney_client").set("invalidation_policy", policy);
+        store.put(held).unwrap();
+        let (file, exported) = export(&store, format, Purpose::Transfer);
+        assert!(!file.contains("secret-"), "{format}");
+        assert!(
+            file.contains("public-c") && file.contains("held-d"),
+            "{format}"
+        );
+        assert_eq!(
+            loss(&exported)["withheld: privilege (OMS A.2)"],
+            2,
+            "{format}"
+        );
+    }
+}
+
+#[test]
+fn personal_data_of_finance_and_consumers_leaves_only_with_a_basis() {
+    // OMS A.3, A.6.
+    let consent = ContentAddress::of(b"a consent").to_string();
+    let cases = [
+        ("profile:finance", None, false),
+        ("profile:finance", Some("legitimate_interests"), false),
+        ("profile:finance", Some("contract"), true),
+        ("profile:finance", Some(consent.as_str()), true),
+        ("profile:consumer", None, false),
+        ("profile:consumer", Some("con:ccpa_opted_out"), false),
+        ("profile:consumer", Some("legitimate_interests"), true),
+        ("profile:consumer", Some(consent.as_str()), true),
+        ("profile:science", None, true),
+    ];
+    for (profile, basis, leaves) in cases {
+        for personal in ["user", "pii:email", ""] {
+            let store = memory();
+            let mut draft = fact("the datum").tag(profile);
+            draft = match personal {
+                "user" => draft.user("ada"),
+                "" => draft,
+                tag => draft.tag(tag),
+            };
+            if let Some(basis) = basis {
+                draft = draft.set("processing_basis", basis);
+            }
+            store.put(draft).unwrap();
+            let (_, exported) = export(&store, Format::Jsonl, Purpose::Transfer);
+            let leaves = leaves || personal.is_empty();
+            assert_eq!(
+                exported.grains == 1,
+                leaves,
+                "{profile} {basis:?} {personal}"
+            );
+            assert_eq!(exported.loss.is_empty(), leaves);
+        }
+    }
+}
+
+#[test]
+fn what_a_consumer_opted_out_of_is_not_sold() {
+    // OMS A.6.
+    let store = memory();
+    let datum = |text: &str, out: bool| {
+        let draft = fact(text).tag("profile:consumer").user("ada");
+        draft
+            .set("processing_basis", "consent")
+            .set("con:ccpa_opted_out", out)
+    };
+    store.put(datum("likes tea", true)).unwrap();
+    store.put(datum("likes jam", false)).unwrap();
+    let (_, given) = export(&store, Format::Jsonl, Purpose::Transfer);
+    assert_eq!((given.grains, given.loss.is_empty()), (2, true));
+    let (file, sold) = export(&store, Format::Jsonl, Purpose::Sale);
+    assert_eq!(sold.grains, 1);
+    assert!(!file.contains("likes tea"));
+    assert_eq!(loss(&sold)["withheld: opted_out (OMS A.6)"], 1);
+}
+
+#[test]
+fn what_names_a_withheld_grain_is_counted() {
+    let store = memory();
+    let secret = fact("secret")
+        .tag("profile:legal")
+        .set("legal:privilege", "work_product");
+    let secret = store.put(secret).unwrap();
+    store.put(note("a summary").derived_from(secret)).unwrap();
+    let json = format!(
+        r#"{{"type":"event","content":"see there","created_at":1,
+            "related_to":[{{"hash":"{secret}","relation_type":"elaborates"}}]}}"#
+    );
+    store.put(Draft::from_json(&json).unwrap()).unwrap();
+    for format in [Format::Jsonl, Format::Mg] {
+        let (_, exported) = export(&store, format, Purpose::Transfer);
+        assert_eq!(exported.grains, 2, "{format}");
+        let loss = loss(&exported);
+        assert_eq!(loss["derived_from of what is withheld"], 1, "{loss:?}");
+        assert_eq!(loss["related_to of what is withheld"], 1, "{loss:?}");
+    }
+}
+
+#[test]
+fn what_a_regime_keeps_in_the_store_stays_there() {
+    let store = under("pci");
+    let card = fact("4111")
+        .tag("pci:pan")
+        .tag("reg:pci-dss")
+        .author("did:web:ada.example");
+    store.put(card).unwrap();
+    store.put(fact("paid by card")).unwrap();
+    let (file, exported) = export(&store, Format::Jsonl, Purpose::Transfer);
+    assert!(!file.contains("4111") && file.contains("paid by card"));
+    assert_eq!(loss(&exported)["withheld: pci/no-copies"], 1);
+}
+
+#[test]
+fn the_report_counts_what_is_there_and_names_what_is_missing() {
+    let store = memory();
+    store.put(note("x").user("ada")).unwrap();
+    store.put(note("y").user("ada").tag("phi:mrn")).unwrap();
+    store.put(note("z").tag("pii:email").user("bob")).unwrap();
+    let basis = note("w").user("bob").set("processing_basis", "contract");
+    store.put(basis).unwrap();
+    let regime = Regime::preset("gdpr").unwrap();
+    store.set_regimes(vec![regime], TEST).unwrap();
+    assert!(store.put(note("refused").user("eve")).is_err());
+
+    let report = store.policy_report().unwrap();
+    let counts = [
+        "grains",
+        "persons",
+        "personal",
+        "health information",
+        "refusals",
+    ];
+    assert_eq!(counts.map(|name| report.counts[name]), [4, 2, 4, 1, 1]);
+    let clause = |name: &str| {
+        let found = report.clauses.iter().find(|clause| clause.name == name);
+        let found = found.unwrap();
+        (found.broken_by, found.missing)
+    };
+    assert_eq!(clause("gdpr/lawful-basis"), (3, None));
+    assert_eq!(clause("gdpr/encrypted"), (0, Some("sealing")));
+    // Every row of Appendix D is there, and every count it names is counted.
+    let of = |law: &str| report.articles.iter().filter(|one| one.law == law).count();
+    assert_eq!([of("GDPR"), of("HIPAA"), of("CCPA")], [6, 4, 4]);
+    for article in &report.articles {
+        let counted = article.shown_by.iter();
+        assert!(
+            counted.clone().all(|name| report.counts.contains_key(name)),
+            "{article:?}"
+        );
+    }
+}
+
+#[test]
+fn an_explanation_is_what_happens_and_leaves_no_entry() {
+    let protected = |mode: &str, scope: &str| {
+        let json = format!(
+            r#"{{"type":"belief","subject":"a","relation":"b","object":"{mode} {scope}",
+                "confidence":1,"created_at":1,
+                "invalidation_policy":{{"mode":"{mode}","scope":"{scope}","authorized":
+                ["did:web:c.example"],"threshold":1,"locked_until":1,"fallback_mode":"open"}}}}"#
+        );
+        Draft::from_json(&json).unwrap()
+    };
+    let modes = [
+        "open",
+        "soft_locked",
+        "locked",
+        "quorum",
+        "delegated",
+        "timed",
+        "hold",
+        "consent_cascade",
+        "unheard_of",
+    ];
+    for mode in modes {
+        for scope in ["grain", "subtree", "lineage"] {
+            for below in [false, true] {
+                let store = memory();
+                let root = store.put(protected(mode, scope)).unwrap();
+                let target = match below {
+                    false => root,
+                    true => store.put(note("a child").derived_from(root)).unwrap(),
+                };
+                agrees(&store, &target, &[root, target], mode);
+            }
+        }
+    }
+}
+
+/// Asks, then does it, for every operation that can be done; each on a store of its own would show
+/// the same, but what is denied changes nothing, and what is allowed ends the sequence.
+fn agrees(store: &Store, target: &ContentAddress, protectors: &[ContentAddress], mode: &str) {
+    let reasons = [None, Some("because")];
+    for (operation, reason) in ["verify", "delete", "contradict", "supersede"]
+        .into_iter()
+        .flat_map(|operation| reasons.map(|reason| (operation, reason)))
+    {
+        let asked = store::Asked::named(operation).unwrap();
+        let actor = grainstore::policy::Actor {
+            justification: reason,
+            authority: reason,
+            ..Default::default()
+        };
+        let entries = store.stats().unwrap().entries;
+        let told = store.explain_policy(target, asked, &actor).unwrap();
+        assert_eq!(
+            store.stats().unwrap().entries,
+            entries,
+            "{mode} {operation}"
+        );
+        let retracted = grainstore::grain::Verification::Retracted;
+        let done = match operation {
+            "verify" => store.set_verification(target, retracted, reason),
+            "contradict" => store.contradict(target, reason),
+            "supersede" => {
+                let new = note("another").derived_from(*target);
+                store.supersede(target, new, reason).map(drop)
+            }
+            _ => store.delete(
+                target,
+                Deletion {
+                    reason: reason.unwrap_or_default(),
+                    authority: reason.unwrap_or_default(),
+                },
+            ),
+        };
+        assert_eq!(
+            told.is_allowed,
+            done.is_ok(),
+            "{mode} {operation} {reason:?}: {told:?}"
+        );
+        if let Err(error) = done {
+            let rule = told.rule.unwrap();
+            assert!(error.to_string().contains(&rule), "{error}, {rule}");
+            assert!(
+                protectors.contains(&told.protected_by.unwrap()),
+                "{mode} {operation}"
+            );
+        } else if operation != "verify" {
+            return;
+        }
+    }
+}
+
+#[test]
+fn an_explanation_knows_regimes_exports_and_reviews() {
+    let store = under("sox");
+    let record = note("paid")
+        .tag("profile:finance")
+        .user("ada")
+        .author("did:web:a.example");
+    let record = store.put(record).unwrap();
+    let ask = |word: &str, justification| {
+        let actor = grainstore::policy::Actor {
+            justification,
+            ..Default::default()
+        };
+        let asked = store::Asked::named(word).unwrap();
+        store.explain_policy(&record, asked, &actor).unwrap()
+    };
+    let told = ask("contradict", None);
+    assert_eq!(
+        (told.is_allowed, told.rule.as_deref()),
+        (false, Some("sox/changes"))
+    );
+    let told = ask("contradict", Some("an error"));
+    assert_eq!((told.is_allowed, told.is_reviewed), (true, true));
+    assert_eq!(ask("delete", Some("x")).rule.as_deref(), Some("retention"));
+    assert_eq!(ask("export", None).rule.as_deref(), Some("finance_basis"));
+    assert!(ask("rely", None).is_allowed);
+    let guess = Draft::reasoning("fraud").set("requires_human_review", true);
+    let guess = store.put(guess).unwrap();
+    let rely = store::Asked::Rely;
+    let told = store
+        .explain_policy(&guess, rely, &Default::default())
+        .unwrap();
+    assert_eq!(told.rule.as_deref(), Some("unreviewed"));
+}
