@@ -40,5 +40,6 @@ mod store;
 mod suites;
 mod text;
 mod tidy;
+mod timestamp;
 mod uri;
 mod vectors;
