@@ -84,3 +84,7 @@ _campaign *limit:
         fi
         echo "$target: $(grep -h -e '^Done ' -e '^peak: ' "$log" | paste -sd ' ')"
     done
+
+# How well search finds what was meant (docs/search.md); DATA has cranfield/ and locomo/
+quality data:
+    cargo run --quiet --release --example quality -- {{data}}

@@ -73,6 +73,16 @@ pub fn nfc(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Returns text in NFKC: one form for letters that differ in width or style only.
+pub(crate) fn nfkc(text: &str) -> String {
+    text.nfkc().collect()
+}
+
+/// Returns a letter and its accents apart.
+pub(crate) fn nfd(letter: char) -> impl Iterator<Item = char> {
+    std::iter::once(letter).nfd()
+}
+
 fn make_canonical(value: &mut Value, depth_left: usize) -> Result<(), Error> {
     match value {
         Value::Float(float) if !float.is_finite() => Err(Error::FloatInvalid),

@@ -24,6 +24,7 @@ mod error;
 
 pub use address::ContentAddress;
 pub use canonical::{Canonical, nfc};
+pub(crate) use canonical::{nfd, nfkc};
 pub use compress::Compression;
 pub(crate) use compress::Decompressor;
 pub use encoding::{Encoding, encode_value};

@@ -38,3 +38,4 @@ pub use rules::{Warning, is_listed_phi_tag};
 pub use status::{Lifecycle, Status, StatusChange, Verification};
 pub use time::Time;
 pub use uri::{CheckedUri, Host, Reach, UriFault, check_address, check_uri, verify_checksum};
+pub use wording::WORDED;

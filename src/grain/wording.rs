@@ -8,7 +8,7 @@ impl Grain {
     /// Returns the fields whose words full-text search reads, in a fixed order.
     pub fn wording(&self) -> Vec<(&'static str, String)> {
         let mut parts = Vec::new();
-        for name in WORDED {
+        for name in WORDED.iter().filter(|name| **name != "context") {
             let Some(value) = self.field(name) else {
                 continue;
             };
@@ -84,8 +84,9 @@ fn gather(value: &Value, words: &mut String) {
     }
 }
 
-/// Fields with words in them; identifiers, addresses, times and schemas are not words.
-const WORDED: &[&str] = &[
+/// The fields with words in them, in the order in which they are read; identifiers, addresses,
+/// times and schemas are not words. New ones come last: an index refers to them by their place.
+pub const WORDED: &[&str] = &[
     "subject",
     "relation",
     "object",
@@ -112,6 +113,7 @@ const WORDED: &[&str] = &[
     "invalidation_reason",
     "embedding_text",
     "structural_tags",
+    "context",
 ];
 
 /// Members of content blocks and tool inputs that identify rather than say.

@@ -1,15 +1,14 @@
 use crate::codec::nfc;
-use crate::grain::Grain;
 use crate::store::Store;
-use crate::text;
+use crate::text::{self, Ranking};
 
 use super::{Envelope, Error, Filter};
 
 impl Store {
     /// Returns the `limit` grains whose words fit `text` best, of those that pass a filter.
     ///
-    /// Words are stemmed as English and any of them may occur; `"a phrase"` must occur as it
-    /// stands, `+word` must occur, `-word` must not. What was put is found at once.
+    /// What `text` may say is in [`text::Query`]. What was put is found at once. Turns of a
+    /// conversation are ranked also by what is said around them.
     ///
     /// ```
     /// use grainstore::{Draft, Filter, Options, Store};
@@ -22,29 +21,52 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// `ERR_FILTER`; storage errors; `ERR_TEXT`, also for a store opened without its text view.
+    /// `ERR_SEARCH_SYNTAX`; `ERR_FILTER`; storage errors; `ERR_TEXT`, also for a store opened
+    /// without its text view.
     pub fn search(&self, text: &str, filter: &Filter, limit: usize) -> Result<Envelope, Error> {
+        let query = text::Query::parse(&nfc(text))?;
+        self.search_ranked(&query, filter, &Ranking::default(), limit)
+    }
+
+    /// Returns the `limit` grains that fit a query best as `ranking` says, of those that pass a
+    /// filter.
+    ///
+    /// ```
+    /// use grainstore::text::{Query, Ranking};
+    /// use grainstore::{Draft, Filter, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// store.put(Draft::event("what about tea (or coffee?"))?;
+    /// let query = Query::words("tea (or what?");
+    /// let found = store.search_ranked(&query, &Filter::new(), &Ranking::WORDS, 10)?;
+    /// assert_eq!(found.total, 1);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Store::search`], but for the syntax.
+    pub fn search_ranked(
+        &self,
+        query: &text::Query,
+        filter: &Filter,
+        ranking: &Ranking,
+        limit: usize,
+    ) -> Result<Envelope, Error> {
         let snapshot = self.snapshot();
         let rows = self.rows(&snapshot, filter)?;
         let accept = |row: u64| rows.contains(row);
-        let query = text::Query::parse(&nfc(text));
-        let hits = self.text_view()?.search(&query, limit, &accept)?;
+        let hits = self.text_view()?.search(query, ranking, limit, &accept)?;
         let mut envelope = Envelope {
             total: u64::try_from(hits.total).unwrap_or(u64::MAX),
             total_is_lower_bound: hits.total_is_lower_bound,
             ..Envelope::default()
         };
         for hit in &hits.hits {
-            let matched = |grain: &Grain| matched_fields(&query, grain);
-            let found = self.found(&snapshot, hit.row, hit.relevance(), matched)?;
+            let found = self.found(&snapshot, hit.row, hit.relevance(), |_| {
+                hit.matched_fields()
+            })?;
             envelope.results.push(found);
         }
         Ok(envelope)
     }
-}
-
-fn matched_fields(query: &text::Query, grain: &Grain) -> Vec<&'static str> {
-    let wording = grain.wording();
-    let matched = wording.iter().filter(|(_, words)| query.occurs_in(words));
-    matched.map(|(field, _)| *field).collect()
 }

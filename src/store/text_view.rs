@@ -1,5 +1,6 @@
 use std::ops::{ControlFlow, Range};
 
+use crate::codec::{ContentAddress, Value};
 use crate::grain::Grain;
 use crate::ledger::Kind;
 use crate::text::{self, Document, Text};
@@ -108,8 +109,44 @@ pub(super) fn open(
 }
 
 fn feed(text: &Text, row: u64, grain: &Grain) -> Result<(), Error> {
-    let passages = grain.wording().into_iter().map(|(_, words)| words);
-    Ok(text.add(row, passages.collect::<Document>())?)
+    Ok(text.add(row, document(grain))?)
+}
+
+/// Returns what a grain says, and what ranks it.
+fn document(grain: &Grain) -> Document {
+    let mut document = Document::default()
+        .time_ms(grain.created_at().ms())
+        .thread(thread(grain))
+        .importance(
+            grain
+                .field("importance")
+                .and_then(Value::as_f64)
+                .unwrap_or(0.0),
+        );
+    for (field, words) in grain.wording() {
+        document = document.passage(field, words);
+    }
+    let context = grain.field("context").and_then(Value::as_map);
+    let locale = context.and_then(|context| context.get("con:locale")?.as_text());
+    // The parse cannot fail: an unknown tag is a language without a stemmer.
+    let language = grain.text("lang").or(locale).map(str::parse);
+    match language {
+        Some(Ok(language)) => document.language(language),
+        _ => document,
+    }
+}
+
+/// Returns what the turns of a conversation have in common: 64 bits of a hash of where and what it
+/// is called.
+fn thread(grain: &Grain) -> u64 {
+    let Some(session) = grain.text("session_id") else {
+        return 0;
+    };
+    let namespace = grain.text("namespace").unwrap_or_default();
+    let user = grain.text("user_id").unwrap_or_default();
+    let name = format!("{namespace}\0{user}\0{session}");
+    let [a, b, c, d, e, f, g, h, ..] = *ContentAddress::of(name.as_bytes()).as_bytes();
+    u64::from_be_bytes([a, b, c, d, e, f, g, h])
 }
 
 /// Rows that are quicker committed now than fed at every open.

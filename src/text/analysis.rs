@@ -1,59 +1,327 @@
-use tantivy::tokenizer::{
-    Language, LowerCaser, RemoveLongFilter, SimpleTokenizer, Stemmer, TextAnalyzer,
-    TokenizerManager,
-};
+//! Texts into words, and words into the names they are indexed by.
 
-/// A word after analysis and its place among the words of its text.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Word {
-    pub(super) position: usize,
+use std::ops::Range;
+
+use super::Language;
+use super::fold::{self, Script};
+
+/// A stretch of text without spaces: `word`, `e-mail`, `getUserName`, `alice@example.com`, `東京都`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Chunk {
+    /// Never empty.
+    pub(super) parts: Vec<Part>,
+    /// All letters of a chunk of several parts, as one word: what is written `e-mail`, `E_mail`
+    /// and `eMail` is also `email`.
+    pub(super) joined: Option<String>,
+}
+
+/// One word of a chunk, or one letter of a script without words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Part {
+    /// As it was written.
+    pub(super) written: String,
+    pub(super) script: Script,
+    /// Where it stands in the text, in bytes.
+    pub(super) range: Range<usize>,
+}
+
+impl Part {
+    /// Returns whether it is one letter of a script without words.
+    pub(super) fn is_letter(&self) -> bool {
+        self.script == Script::Unspaced
+    }
+}
+
+/// What a word is indexed by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Names {
+    /// Its stem, in plain letters.
     pub(super) stem: String,
+    /// What else finds it: its own form, its compound from behind, its stem typed without accents.
+    pub(super) also: Vec<String>,
 }
 
-/// Returns what texts and queries alike go through: words are runs of letters and digits, in lower
-/// case, reduced to their English stem; there are no stop words.
-pub(super) fn analyzer() -> TextAnalyzer {
-    TextAnalyzer::builder(SimpleTokenizer::default())
-        .filter(RemoveLongFilter::limit(WORD_LEN_END))
-        .filter(LowerCaser)
-        .filter(Stemmer::new(Language::English))
-        .build()
+/// Where a word stands in its text, and what it is indexed by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Token {
+    /// Counts words from the beginning of the text.
+    pub(super) position: u32,
+    pub(super) range: Range<usize>,
+    pub(super) names: Names,
 }
 
-/// Returns the analyzers an index must know to be written.
-pub(super) fn analyzers() -> TokenizerManager {
-    // The defaults stay: the library asks for one even for numbers.
-    let analyzers = TokenizerManager::default();
-    analyzers.register(NAME, analyzer());
-    analyzers
+/// Returns the words of a text in order.
+pub(super) fn tokens(text: &str, language: Language) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut position = 0;
+    for mut chunk in chunks(text) {
+        let first = tokens.len();
+        let letters = chunk.parts.iter().filter(|part| part.is_letter()).count();
+        if letters == chunk.parts.len() {
+            pairs(&chunk.parts, &mut position, &mut tokens);
+        } else {
+            for part in &chunk.parts {
+                if part.written.chars().count() <= WORD_LEN_MAX {
+                    tokens.push(Token {
+                        position,
+                        range: part.range.clone(),
+                        names: names(part, language),
+                    });
+                }
+                position += 1;
+            }
+        }
+        if let (Some(token), Some(joined)) = (tokens.get_mut(first), chunk.joined.take())
+            && !token.names.also.contains(&joined)
+        {
+            token.names.also.push(joined);
+        }
+    }
+    tokens
 }
 
-/// Returns the words of `text`, in order.
-pub(super) fn words(analyzer: &mut TextAnalyzer, text: &str) -> Vec<Word> {
-    let mut words = Vec::new();
-    analyzer.token_stream(text).process(&mut |token| {
-        words.push(Word {
-            position: token.position,
-            stem: token.text.clone(),
+/// Adds a token for each pair of neighbouring letters, and for the last letter by itself: whatever
+/// stretch is looked for is found by its pairs, and one letter by the beginnings of pairs.
+fn pairs(letters: &[Part], position: &mut u32, tokens: &mut Vec<Token>) {
+    for (at, letter) in letters.iter().enumerate() {
+        let mut stem = letter.written.clone();
+        let mut range = letter.range.clone();
+        if let Some(next) = letters.get(at + 1) {
+            stem.push_str(&next.written);
+            range.end = next.range.end;
+        }
+        let also = Vec::new();
+        tokens.push(Token {
+            position: *position,
+            range,
+            names: Names { stem, also },
         });
-    });
-    words
+        *position += 1;
+    }
 }
+
+/// Returns what a word of a language is indexed by.
+pub(super) fn names(part: &Part, language: Language) -> Names {
+    let lower = fold::lower(&part.written, language);
+    let plain = fold::plain(&lower);
+    let stem_of = |word: &str| match language.stemmer(part.script) {
+        Some(stemmer) => fold::plain(&stemmer.stem(word)),
+        None => fold::plain(word),
+    };
+    let (stem, typed) = if part.script == Script::Arabic {
+        // Vowel signs are rarely written, and the stemmer takes them for letters.
+        let letters = lower.chars().filter(|letter| !fold::is_silent(*letter));
+        let stem = stem_of(&letters.collect::<String>());
+        (stem.clone(), stem)
+    } else if plain == lower {
+        let stem = stem_of(&lower);
+        (stem.clone(), stem)
+    } else {
+        (stem_of(&lower), stem_of(&plain))
+    };
+    let mut also = Vec::new();
+    for other in [plain, typed] {
+        if other != stem && !also.contains(&other) {
+            also.push(other);
+        }
+    }
+    if language.has_compounds() && stem.chars().count() >= COMPOUND_LEN_MIN {
+        also.push(from_behind(&stem));
+    }
+    Names { stem, also }
+}
+
+/// Returns a stem from its last letter to its first, marked: whatever ends like `versicherung` then
+/// begins alike.
+pub(super) fn from_behind(stem: &str) -> String {
+    let mut reversed = String::from(char::from(BEHIND));
+    reversed.extend(stem.chars().rev());
+    reversed
+}
+
+/// Cuts a text into chunks.
+pub(super) fn chunks(text: &str) -> impl Iterator<Item = Chunk> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let chunk = next_chunk(text, from)?;
+        from = chunk.parts.last()?.range.end;
+        Some(chunk)
+    })
+}
+
+fn next_chunk(text: &str, from: usize) -> Option<Chunk> {
+    let rest = text.get(from..)?;
+    let start = from + rest.find(is_in_word)?;
+    let first = text.get(start..)?.chars().next()?;
+    if Script::of(first) == Script::Unspaced {
+        let parts = letters(text, start);
+        return (!parts.is_empty()).then_some(Chunk {
+            parts,
+            joined: None,
+        });
+    }
+    let mut parts = Vec::new();
+    let mut runs = 1_usize;
+    let mut at = word_end(text, start);
+    split_case(text, start..at, &mut parts);
+    while let Some((connector_len, next)) = connected(text, at) {
+        let start = at + connector_len;
+        let end = word_end(text, start);
+        let word = text.get(start..end).unwrap_or_default();
+        // The possessive is grammar, like an ending.
+        let is_possessive = APOSTROPHES.contains(&next) && matches!(word, "s" | "S");
+        if is_possessive {
+            // Its place is taken, so that nothing is looked at twice.
+            if let Some(last) = parts.last_mut() {
+                last.range.end = end;
+            }
+        } else {
+            split_case(text, start..end, &mut parts);
+            runs += 1;
+        }
+        at = end;
+        if parts.len() >= PARTS_MAX {
+            break;
+        }
+    }
+    let is_joined = parts.len() > 1 && runs <= PARTS_MAX;
+    let joined = is_joined.then(|| {
+        let words = parts
+            .iter()
+            .map(|part| fold::lower(&part.written, Language::OTHER));
+        fold::plain(&words.collect::<String>())
+    });
+    let joined = joined.filter(|joined| joined.chars().count() <= WORD_LEN_MAX);
+    Some(Chunk { parts, joined })
+}
+
+/// Returns the letters of a run without words, from `start` on.
+fn letters(text: &str, start: usize) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    for (at, letter) in text.get(start..).unwrap_or_default().char_indices() {
+        let range = start + at..start + at + letter.len_utf8();
+        match parts.last_mut() {
+            Some(last) if VOICING.contains(&letter) => {
+                last.written.push(letter);
+                last.written = crate::codec::nfkc(&last.written);
+                last.range.end = range.end;
+            }
+            _ if !is_in_word(letter) || Script::of(letter) != Script::Unspaced => break,
+            _ => parts.push(Part {
+                written: crate::codec::nfkc(letter.encode_utf8(&mut [0; 4])),
+                script: Script::Unspaced,
+                range,
+            }),
+        }
+    }
+    parts
+}
+
+/// Returns where the word that begins at `start` ends.
+fn word_end(text: &str, start: usize) -> usize {
+    let rest = text.get(start..).unwrap_or_default();
+    let ends = |c: char| !is_in_word(c) || Script::of(c) == Script::Unspaced;
+    rest.find(ends).map_or(text.len(), |len| start + len)
+}
+
+/// Returns the length of what joins the word that ended at `at` to the next, and its last sign.
+fn connected(text: &str, at: usize) -> Option<(usize, char)> {
+    let rest = text.get(at..)?;
+    let len = if rest.starts_with("://") {
+        3
+    } else {
+        rest.chars().next().map(char::len_utf8)?
+    };
+    let sign = rest.get(..len)?.chars().next_back()?;
+    let next = rest.get(len..)?.chars().next()?;
+    let before = text.get(..at)?.chars().next_back()?;
+    let joins = match sign {
+        ',' => before.is_ascii_digit() && next.is_ascii_digit(),
+        sign => CONNECTORS.contains(&sign),
+    };
+    (joins && is_in_word(next) && Script::of(next) != Script::Unspaced).then_some((len, sign))
+}
+
+/// Adds the words of a run: `getHTTPCode` has three.
+fn split_case(text: &str, run: Range<usize>, parts: &mut Vec<Part>) {
+    let written = text.get(run.clone()).unwrap_or_default();
+    let mut from = 0;
+    let mut add = |range: Range<usize>| {
+        let written = written.get(range.clone()).unwrap_or_default();
+        if let Some(first) = written.chars().next() {
+            parts.push(Part {
+                written: written.to_owned(),
+                script: Script::of(first),
+                range: run.start + range.start..run.start + range.end,
+            });
+        }
+    };
+    let mut before: Option<char> = None;
+    let mut letters = written.char_indices().peekable();
+    while let Some((at, letter)) = letters.next() {
+        let after = letters.peek().map(|(_, next)| *next);
+        let begins = letter.is_uppercase()
+            && before.is_some_and(|before| {
+                before.is_lowercase()
+                    || (before.is_uppercase() && after.is_some_and(char::is_lowercase))
+            });
+        if begins {
+            add(from..at);
+            from = at;
+        }
+        before = Some(letter);
+    }
+    add(from..written.len());
+}
+
+fn is_in_word(c: char) -> bool {
+    c.is_alphanumeric() || fold::is_accent(c) || JOINERS.contains(&c)
+}
+
+/// Marks within words that are neither letters nor accents: viramas, tones, invisible joiners.
+const JOINERS: &[char] = &[
+    '\u{93c}', '\u{94d}', '\u{9bc}', '\u{9cd}', '\u{bcd}', '\u{e47}', '\u{e48}', '\u{e49}',
+    '\u{e4a}', '\u{e4b}', '\u{e4c}', '\u{e4d}', '\u{ec8}', '\u{ec9}', '\u{eca}', '\u{ecb}',
+    '\u{1037}', '\u{1039}', '\u{103a}', '\u{17d2}', '\u{200c}', '\u{200d}', '\u{3099}', '\u{309a}',
+];
+
+/// The marks that voice the Kana before them.
+const VOICING: &[char] = &['\u{3099}', '\u{309a}', '\u{ff9e}', '\u{ff9f}'];
+
+const APOSTROPHES: &[char] = &['\'', '’', 'ʼ'];
+
+/// Signs that join words where no space is around them.
+const CONNECTORS: &[char] = &[
+    '_', '-', '.', '@', '/', ':', '\'', '’', 'ʼ', '#', '+', '=', '&', '?', '%', '~', '\\', '‐', '‑',
+];
+
+/// Longer words are noise (keys, encoded files) and are not indexed.
+const WORD_LEN_MAX: usize = 64;
+
+/// How many words a chunk has at most: the rest of a longer one is the next.
+const PARTS_MAX: usize = 16;
+
+/// Shorter words are hardly compounds.
+const COMPOUND_LEN_MIN: usize = 7;
+
+/// Marks a name that is spelled from behind.
+pub(super) const BEHIND: u8 = 1;
 
 /// The name the schema stores. It changes with the analysis: another name is another schema, and an
 /// index of another schema is built anew.
-pub(super) const NAME: &str = "english-1";
-
-/// Words of this many bytes or more are noise (keys, encoded files) and are not indexed.
-const WORD_LEN_END: usize = 41;
+pub(super) const NAME: &str = "words-2";
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn stems(text: &str) -> Vec<String> {
-        let words = words(&mut analyzer(), text);
-        words.into_iter().map(|word| word.stem).collect()
+        let tokens = tokens(text, Language::ENGLISH);
+        tokens.into_iter().map(|token| token.names.stem).collect()
+    }
+
+    fn joined(text: &str) -> Vec<String> {
+        chunks(text).filter_map(|chunk| chunk.joined).collect()
     }
 
     #[test]
@@ -62,13 +330,55 @@ mod tests {
             stems("The Running-Dogs, ran!"),
             ["the", "run", "dog", "ran"]
         );
+        assert_eq!(stems("Caroline's dogs’ café"), ["carolin", "dog", "cafe"]);
     }
 
     #[test]
-    fn a_word_of_forty_bytes_is_kept_and_a_longer_one_leaves_a_gap() {
-        let text = format!("{} {} z", "7".repeat(40), "8".repeat(41));
-        let words = words(&mut analyzer(), &text);
-        assert_eq!(words.len(), 2);
-        assert_eq!(words[1].position, 2);
+    fn identifiers_are_found_by_their_words_and_as_a_whole() {
+        assert_eq!(
+            stems("getHTTPCode snake_case"),
+            ["get", "http", "code", "snake", "case"]
+        );
+        assert_eq!(
+            joined("getHTTPCode snake_case e-mail a@b.org 1,000 x,y and/or"),
+            [
+                "gethttpcode",
+                "snakecase",
+                "email",
+                "aborg",
+                "1000",
+                "andor"
+            ]
+        );
+        assert_eq!(
+            joined("https://docs.rs/x plain words. Next"),
+            ["httpsdocsrsx"]
+        );
+    }
+
+    #[test]
+    fn scripts_without_words_become_pairs_of_letters() {
+        assert_eq!(stems("東京都"), ["東京", "京都", "都"]);
+        assert_eq!(stems("茶"), ["茶"]);
+        assert_eq!(stems("iPhone手机"), ["i", "phone", "手机", "机"]);
+        assert_eq!(stems("ｶﾞｲﾄﾞ"), stems("ガイド"));
+    }
+
+    #[test]
+    fn a_word_of_sixty_four_letters_is_kept_and_a_longer_one_leaves_a_gap() {
+        let text = format!("{} {} z", "7".repeat(64), "8".repeat(65));
+        let tokens = tokens(&text, Language::ENGLISH);
+        assert_eq!(tokens.len(), 2);
+        assert_eq!(tokens[1].position, 2);
+    }
+
+    #[test]
+    fn every_token_knows_where_it_stands() {
+        let text = "Ein Öl-Wechsel für ｶﾞｲﾄﾞ東京, don't";
+        for token in tokens(text, Language::GERMAN) {
+            let written = &text[token.range.clone()];
+            let first = token.names.stem.chars().next();
+            assert!(first.is_some() && !written.is_empty(), "{written}");
+        }
     }
 }

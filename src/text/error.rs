@@ -18,6 +18,14 @@ pub enum Error {
     /// The store was opened without the view.
     #[error("this store was opened without its text view (Options::text)")]
     Off,
+    /// A query that cannot mean anything.
+    #[error("what to search for, at {place}: {reason}")]
+    Syntax {
+        /// Where, in bytes of the text.
+        place: usize,
+        /// What is wrong there.
+        reason: String,
+    },
     /// The index library refused.
     #[error("text index, while {doing}")]
     Index {
@@ -29,9 +37,10 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns `ERR_TEXT`: no specification names a fault of a derived view.
+    /// Returns `ERR_SEARCH_SYNTAX` or `ERR_TEXT`: no specification names a fault of a derived view.
     pub const fn code(&self) -> &'static str {
         match self {
+            Self::Syntax { .. } => "ERR_SEARCH_SYNTAX",
             Self::Folder { .. } | Self::Off | Self::Index { .. } => "ERR_TEXT",
         }
     }

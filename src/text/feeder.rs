@@ -7,7 +7,7 @@ use parking_lot::{Condvar, Mutex};
 
 use super::tail::Tail;
 use super::view::View;
-use super::{Document, Error, Hits, Opened, Options, Place, Query};
+use super::{Document, Error, Highlighter, Hits, Opened, Options, Place, Query, Ranking};
 
 /// A full-text view of a ledger, open for feeding and searching from any thread.
 ///
@@ -16,11 +16,11 @@ use super::{Document, Error, Hits, Opened, Options, Place, Query};
 /// more; by [`flush`](Self::flush); and by a search that finds more than 4,096 documents waiting.
 ///
 /// ```
-/// use grainstore::text::{Document, Options, Place, Query, Text};
+/// use grainstore::text::{Document, Options, Place, Query, Ranking, Text};
 ///
 /// let (text, _) = Text::open(&Place::Memory, 0, Options::default())?;
 /// text.add(0, Document::from("prefers green tea"))?;
-/// let hits = text.search(&Query::parse("teas"), 10, &|_| true)?;
+/// let hits = text.search(&Query::words("teas"), &Ranking::default(), 10, &|_| true)?;
 /// assert_eq!(hits.hits[0].row, 0);
 /// assert_eq!(text.watermark(), 1);
 /// # Ok::<(), grainstore::text::Error>(())
@@ -116,18 +116,29 @@ impl Text {
     /// Returns the best `limit` rows that match `query` and for which `accept` holds.
     ///
     /// A row scores by BM25 (k1 1.2, b 0.75) over everything fed, accepted or not: the sum of the
-    /// words and phrases that occur in it. `accept` may be asked about any row that matches, in no
-    /// order.
+    /// words and phrases that occur in it; then by what `ranking` says. `accept` may be asked about
+    /// any row that matches, or is a turn of the same conversation, in no order.
     ///
     /// # Errors
     /// `ERR_TEXT` where the index cannot be read.
     pub fn search(
         &self,
         query: &Query,
+        ranking: &Ranking,
         limit: usize,
         accept: &(dyn Fn(u64) -> bool + Sync),
     ) -> Result<Hits, Error> {
-        self.view.search(query, limit, accept)
+        self.view.search(query, ranking, limit, accept)
+    }
+}
+
+impl Text {
+    /// Returns what finds in a text what `query` looks for.
+    ///
+    /// # Errors
+    /// `ERR_TEXT` where the index cannot be read.
+    pub fn highlighter(&self, query: &Query) -> Result<Highlighter, Error> {
+        self.view.highlighter(query)
     }
 }
 

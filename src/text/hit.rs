@@ -1,20 +1,25 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
+use crate::grain;
+
 /// A row that matched.
 ///
 /// ```
 /// use grainstore::text::Hit;
 ///
-/// let hit = Hit { row: 7, score: 4.0 };
+/// let hit = Hit { row: 7, score: 4.0, fields: 0 };
 /// assert_eq!(hit.relevance(), 0.5);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
     /// The ledger sequence that was fed.
     pub row: u64,
-    /// The BM25 score: above 0, without an upper end.
+    /// The score by the words and what else ranks: above 0, without an upper end.
     pub score: f32,
+    /// The fields of the grain that say what was looked for, as bits; see
+    /// [`matched_fields`](Self::matched_fields).
+    pub fields: u64,
 }
 
 impl Hit {
@@ -27,11 +32,44 @@ impl Hit {
         score / (score + SCORE_HALF)
     }
 
-    /// Orders the better hit first: by score, then the older row.
-    fn best_first(&self, other: &Self) -> Ordering {
-        let by_score = other.score.total_cmp(&self.score);
+    /// Returns the fields of the grain that say what was looked for.
+    pub fn matched_fields(&self) -> Vec<&'static str> {
+        let fields = (1..).zip(grain::WORDED);
+        let matched = fields.filter(|(bit, _)| self.fields >> bit & 1 == 1);
+        matched.map(|(_, name)| *name).collect()
+    }
+}
+
+/// A hit, and where its document is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Candidate {
+    pub(super) row: u64,
+    pub(super) score: f64,
+    /// The place of its segment among those of the search.
+    pub(super) segment: usize,
+    pub(super) document: u32,
+}
+
+impl Candidate {
+    /// Returns the score, as coarse as two ways to compute it may differ.
+    fn rounded(&self) -> f32 {
+        as_f32(self.score)
+    }
+
+    /// Orders the better one first: by score, then the older row.
+    pub(super) fn best_first(&self, other: &Self) -> Ordering {
+        let by_score = other.rounded().total_cmp(&self.rounded());
         by_score.then(self.row.cmp(&other.row))
     }
+}
+
+/// Rounds a score: once, at the end.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "rounding once is the point"
+)]
+pub(super) const fn as_f32(score: f64) -> f32 {
+    score as f32
 }
 
 /// The best rows, and how many there are.
@@ -45,7 +83,7 @@ pub struct Hits {
     pub hits: Vec<Hit>,
 }
 
-/// Keeps the best `limit` of the hits it is offered, and counts them.
+/// Keeps the best `limit` of the candidates it is offered, and counts them.
 pub(super) struct Best<'a> {
     limit: usize,
     accept: &'a (dyn Fn(u64) -> bool + Sync),
@@ -64,12 +102,12 @@ impl<'a> Best<'a> {
         }
     }
 
-    /// Counts `hit`, and keeps it if it is among the best so far.
+    /// Counts a candidate, and keeps it if it is among the best so far.
     ///
-    /// Once the count has ended, only a hit that would be kept is worth asking the caller about.
-    pub(super) fn offer(&mut self, hit: Hit) {
-        let is_contender = self.is_contender(&hit);
-        if (self.accepted > TOTAL_MAX && !is_contender) || !(self.accept)(hit.row) {
+    /// Once the count has ended, only one that would be kept is worth asking the caller about.
+    pub(super) fn offer(&mut self, candidate: Candidate) {
+        let is_contender = self.is_contender(&candidate);
+        if (self.accepted > TOTAL_MAX && !is_contender) || !(self.accept)(candidate.row) {
             return;
         }
         self.accepted = self.accepted.saturating_add(1);
@@ -77,31 +115,35 @@ impl<'a> Best<'a> {
             if self.worst_first.len() == self.limit {
                 self.worst_first.pop();
             }
-            self.worst_first.push(Ranked(hit));
+            self.worst_first.push(Ranked(candidate));
         }
+    }
+
+    /// Returns how many were accepted, up to [`TOTAL_MAX`], and whether there are more.
+    pub(super) fn total(&self) -> (usize, bool) {
+        (self.accepted.min(TOTAL_MAX), self.accepted > TOTAL_MAX)
     }
 
     /// Returns what was kept, best first.
-    pub(super) fn into_hits(self) -> Hits {
+    pub(super) fn into_candidates(self) -> Vec<Candidate> {
         let ranked = self.worst_first.into_sorted_vec();
-        Hits {
-            total: self.accepted.min(TOTAL_MAX),
-            total_is_lower_bound: self.accepted > TOTAL_MAX,
-            hits: ranked.into_iter().map(|Ranked(hit)| hit).collect(),
-        }
+        ranked
+            .into_iter()
+            .map(|Ranked(candidate)| candidate)
+            .collect()
     }
 
-    fn is_contender(&self, hit: &Hit) -> bool {
+    fn is_contender(&self, candidate: &Candidate) -> bool {
         if self.worst_first.len() < self.limit {
             return true;
         }
         let worst = self.worst_first.peek();
-        worst.is_some_and(|Ranked(worst)| hit.best_first(worst) == Ordering::Less)
+        worst.is_some_and(|Ranked(worst)| candidate.best_first(worst) == Ordering::Less)
     }
 }
 
-/// A hit ordered best first, so that the greatest is the worst.
-struct Ranked(Hit);
+/// A candidate ordered best first, so that the greatest is the worst.
+struct Ranked(Candidate);
 
 impl Ord for Ranked {
     fn cmp(&self, other: &Self) -> Ordering {
@@ -135,6 +177,15 @@ mod tests {
 
     use super::*;
 
+    fn candidate(row: u64, score: f64) -> Candidate {
+        Candidate {
+            row,
+            score,
+            segment: 0,
+            document: 0,
+        }
+    }
+
     proptest! {
         #[test]
         fn the_best_are_those_a_full_sort_would_put_first(
@@ -142,48 +193,33 @@ mod tests {
             limit in 0_usize..70,
         ) {
             let accept = |row: u64| row % 5 > 1;
-            let all = (0_u64..).zip(&scores).map(|(row, score)| Hit { row, score: (*score).into() });
+            let all = (0_u64..).zip(&scores).map(|(row, score)| candidate(row, (*score).into()));
             let mut best = Best::new(limit, &accept);
             all.clone().for_each(|hit| best.offer(hit));
-            let mut sorted: Vec<Hit> = all.filter(|hit| accept(hit.row)).collect();
-            let total = sorted.len();
-            sorted.sort_by(Hit::best_first);
+            let mut sorted: Vec<Candidate> = all.filter(|hit| accept(hit.row)).collect();
+            prop_assert_eq!(best.total(), (sorted.len(), false));
+            sorted.sort_by(Candidate::best_first);
             sorted.truncate(limit);
-            let expected = Hits { total, total_is_lower_bound: false, hits: sorted };
-            prop_assert_eq!(best.into_hits(), expected);
+            prop_assert_eq!(best.into_candidates(), sorted);
         }
     }
 
     #[test]
     fn counting_ends_at_the_maximum_and_says_so() {
-        for (offered, total_is_lower_bound) in [(10_000, false), (10_001, true), (10_500, true)] {
+        for (offered, is_lower_bound) in [(10_000, false), (10_001, true), (10_500, true)] {
             let mut best = Best::new(1, &|_| true);
-            (0..offered).for_each(|row| best.offer(Hit { row, score: 1.0 }));
-            let hits = best.into_hits();
-            assert_eq!(hits.total, TOTAL_MAX);
-            assert_eq!(hits.total_is_lower_bound, total_is_lower_bound);
-            assert_eq!(hits.hits, [Hit { row: 0, score: 1.0 }]);
+            (0..offered).for_each(|row| best.offer(candidate(row, 1.0)));
+            assert_eq!(best.total(), (TOTAL_MAX, is_lower_bound));
+            assert_eq!(best.into_candidates(), [candidate(0, 1.0)]);
         }
     }
 
     #[test]
     fn a_better_hit_after_the_count_has_ended_is_still_kept() {
         let mut best = Best::new(1, &|row| row != 20_001);
-        (0..20_000).for_each(|row| best.offer(Hit { row, score: 1.0 }));
-        best.offer(Hit {
-            row: 20_001,
-            score: 3.0,
-        });
-        best.offer(Hit {
-            row: 20_002,
-            score: 2.0,
-        });
-        assert_eq!(
-            best.into_hits().hits,
-            [Hit {
-                row: 20_002,
-                score: 2.0
-            }]
-        );
+        (0..20_000).for_each(|row| best.offer(candidate(row, 1.0)));
+        best.offer(candidate(20_001, 3.0));
+        best.offer(candidate(20_002, 2.0));
+        assert_eq!(best.into_candidates(), [candidate(20_002, 2.0)]);
     }
 }

@@ -1,10 +1,8 @@
 use std::sync::Arc;
 
-use tantivy::directory::RamDirectory;
-use tantivy::{SegmentReader, SingleSegmentIndexWriter};
-
 use super::Document;
 use super::document::Fields;
+use super::memory::Memory;
 
 /// The documents that were fed and are not in the committed index yet.
 ///
@@ -28,7 +26,7 @@ pub(super) struct Fed {
 /// A segment over consecutive documents of the tail.
 struct Part {
     len: usize,
-    segment: Arc<SegmentReader>,
+    segment: Arc<Memory>,
 }
 
 impl Tail {
@@ -100,7 +98,7 @@ impl Tail {
     }
 
     /// Returns segments over every document of the tail, indexing those that have none.
-    pub(super) fn segments(&mut self, fields: &Fields) -> tantivy::Result<Vec<Arc<SegmentReader>>> {
+    pub(super) fn segments(&mut self, fields: &Fields) -> Vec<Arc<Memory>> {
         let indexed: usize = self.parts.iter().map(|part| part.len).sum();
         let mut len = self.documents.len().saturating_sub(indexed);
         if len > 0 {
@@ -113,37 +111,17 @@ impl Tail {
                 kept = kept.saturating_sub(1);
             }
             let start = self.documents.len().saturating_sub(len);
-            let segment = build(fields, self.documents.iter().skip(start))?;
+            let documents = self.documents.iter().skip(start);
+            let segment = Memory::of(fields, documents.map(Arc::as_ref));
             self.parts.truncate(kept);
             self.parts.push(Part {
                 len,
                 segment: Arc::new(segment),
             });
         }
-        Ok(self
-            .parts
-            .iter()
-            .map(|part| Arc::clone(&part.segment))
-            .collect())
+        let parts = self.parts.iter();
+        parts.map(|part| Arc::clone(&part.segment)).collect()
     }
-}
-
-/// Indexes `documents`, at least one, into a segment in memory.
-fn build<'a>(
-    fields: &Fields,
-    documents: impl Iterator<Item = &'a Arc<Fed>>,
-) -> tantivy::Result<SegmentReader> {
-    let mut writer: SingleSegmentIndexWriter = fields
-        .index()
-        .single_segment_index_writer(RamDirectory::create(), TABLE_BYTES)?;
-    for fed in documents {
-        writer.add_document(fields.indexable(fed.row, &fed.document))?;
-    }
-    let segments = writer.finalize()?.searchable_segments()?;
-    let segment = segments.first().ok_or_else(|| {
-        tantivy::TantivyError::InternalError("a segment in memory is not listed".to_owned())
-    })?;
-    SegmentReader::open(segment)
 }
 
 /// The longest tail a search indexes in memory.
@@ -163,22 +141,19 @@ const FEED_BYTES_MAX: usize = 32 << 20;
 /// Segments of the tail are merged by indexing their documents again up to this many.
 const PART_LEN: usize = 256;
 
-/// Sizes the term table a segment in memory starts with; it grows as needed.
-const TABLE_BYTES: usize = 256 << 10;
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn documents_searched_one_by_one_lie_in_few_segments() {
-        let fields = Fields::new();
+        let fields = Fields::new(super::super::Language::ENGLISH);
         let mut tail = Tail::new(0);
         for row in 0..1_000 {
             tail.push(row, Document::from(format!("note {row}")));
-            let segments = tail.segments(&fields).unwrap();
-            let documents: u32 = segments.iter().map(|segment| segment.max_doc()).sum();
-            assert_eq!(u64::from(documents), row + 1);
+            let segments = tail.segments(&fields);
+            let documents: usize = segments.iter().map(|segment| segment.facts.len()).sum();
+            assert_eq!(documents as u64, row + 1);
             assert!(
                 segments.len() <= 12,
                 "{} segments for {row} rows",

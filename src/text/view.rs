@@ -5,16 +5,15 @@ use tantivy::indexer::IndexWriterOptions;
 use tantivy::{Index, IndexReader, IndexWriter, Searcher, TantivyError};
 
 use super::document::Fields;
-use super::hit::Best;
 use super::open::{self, Covered};
-use super::score::{self, Snapshot};
+use super::segment::Snapshot;
 use super::tail::{Fed, Tail};
-use super::{Document, Error, Hits, Opened, Place, Query};
+use super::{Document, Error, Language, Opened, Place};
 
 /// The committed index and the tail behind it, without the thread that commits.
 pub(super) struct View {
     pub(super) fields: Fields,
-    options: Options,
+    pub(super) options: Options,
     pub(super) index: Index,
     reader: IndexReader,
     /// Held throughout a commit, and taken before `state`. There is no writer before the first
@@ -39,6 +38,11 @@ pub struct Options {
     /// Whether a thread of the view's own commits; without it, whoever feeds or searches does, and
     /// what happens depends on nothing but the calls.
     pub background: bool,
+    /// The language of texts that name none. An index of another language is built anew.
+    pub language: Language,
+    /// Whether a search looks for words like "the" and "what" beside others. They are indexed in
+    /// any case, for phrases.
+    pub stop_words: bool,
 }
 
 impl Default for Options {
@@ -46,6 +50,8 @@ impl Default for Options {
         Self {
             budget_bytes: 50_000_000,
             background: true,
+            language: Language::ENGLISH,
+            stop_words: false,
         }
     }
 }
@@ -56,7 +62,7 @@ impl View {
         ledger_len: u64,
         options: Options,
     ) -> Result<(Self, Opened), Error> {
-        let fields = Fields::new();
+        let fields = Fields::new(options.language);
         let (found, opened) = open::open(place, ledger_len, &fields)?;
         let state = State {
             committed: found.reader.searcher(),
@@ -116,32 +122,17 @@ impl View {
         self.publish(watermark)
     }
 
-    pub(super) fn search(
-        &self,
-        query: &Query,
-        limit: usize,
-        accept: &(dyn Fn(u64) -> bool + Sync),
-    ) -> Result<Hits, Error> {
-        if query.is_empty() {
-            return Ok(Hits::default());
-        }
+    /// Returns what a search reads.
+    pub(super) fn snapshot(&self) -> Snapshot {
         if let Err(error) = self.commit_if(|state| state.tail.is_long()) {
             // A full disk must not keep anybody from reading: a long tail is only slower.
             tracing::warn!(%error, "searching without committing the text index");
         }
-        let snapshot = self.snapshot().map_err(Error::index("indexing new rows"))?;
-        let mut best = Best::new(limit, accept);
-        score::collect(query, self.fields.text, &snapshot, &mut best)
-            .map_err(Error::index("searching"))?;
-        Ok(best.into_hits())
-    }
-
-    fn snapshot(&self) -> tantivy::Result<Snapshot> {
         let mut state = self.state.lock();
-        Ok(Snapshot {
-            tail: state.tail.segments(&self.fields)?,
+        Snapshot {
+            tail: state.tail.segments(&self.fields),
             committed: state.committed.clone(),
-        })
+        }
     }
 
     /// Commits the tail if `is_due` holds, still holds once no other commit is under way.
@@ -227,6 +218,7 @@ const BUDGET_MAX: usize = 4_000_000_000;
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Hits, Query, Ranking};
     use super::*;
 
     #[test]
@@ -234,13 +226,17 @@ mod tests {
         let (view, _) = View::open(&Place::Memory, 0, Options::default()).unwrap();
         view.push(0, Document::from("green tea"), |_| ());
         view.push(1, Document::from("tea"), |_| ());
-        let query = Query::parse("green tea");
-        let before = view.search(&query, 9, &|_| true).unwrap();
+        let query = Query::words("green tea");
+        let search = || -> Hits {
+            let hits = view.search(&query, &Ranking::default(), 9, &|_| true);
+            hits.unwrap()
+        };
+        let before = search();
         let documents = view.state.lock().tail.documents();
         view.write(&mut view.writer.lock(), &documents, 2).unwrap();
         // Nobody was told: the documents are still in the tail.
-        assert_eq!(view.search(&query, 9, &|_| true).unwrap(), before);
+        assert_eq!(search(), before);
         view.flush().unwrap();
-        assert_eq!(view.search(&query, 9, &|_| true).unwrap(), before);
+        assert_eq!(search(), before);
     }
 }

@@ -19,6 +19,7 @@ mod index;
 mod interop;
 mod jq;
 mod jsonl;
+mod languages;
 mod ledger;
 mod lifecycle;
 mod merge;

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
 
-use grainstore::text::{Document, Hit, Hits, Opened, Options, Place, Query, Text};
+use grainstore::text::{self, Document, Hit, Hits, Opened, Options, Place, Query, Ranking, Text};
 use proptest::prelude::*;
 
 fn memory() -> Text {
@@ -22,7 +22,9 @@ fn feed<'a>(text: &Text, documents: impl IntoIterator<Item = &'a str>) {
 }
 
 fn search(text: &Text, query: &str) -> Hits {
-    text.search(&Query::parse(query), 1_000, &|_| true).unwrap()
+    let query = Query::parse(query).unwrap();
+    text.search(&query, &Ranking::WORDS, 1_000, &|_| true)
+        .unwrap()
 }
 
 fn rows(text: &Text, query: &str) -> Vec<u64> {
@@ -76,7 +78,7 @@ fn signs_demand_and_rule_out() {
 fn a_query_without_words_finds_nothing() {
     let text = memory();
     feed(&text, ["tea", ""]);
-    for query in ["", "  ", "\"\"", "+ - \" ()", "-tea"] {
+    for query in ["", "  ", "\"\"", "+ - \" ()", "-tea", "NOT tea"] {
         assert_eq!(search(&text, query), Hits::default(), "{query:?}");
     }
 }
@@ -86,13 +88,17 @@ fn only_accepted_rows_are_counted_and_shown() {
     let text = memory();
     feed(&text, (0..100).map(|_| "tea"));
     let odd = |row: u64| row % 2 == 1;
-    let hits = text.search(&Query::parse("tea"), 3, &odd).unwrap();
+    let hits = text
+        .search(&Query::words("tea"), &Ranking::WORDS, 3, &odd)
+        .unwrap();
     assert_eq!(hits.total, 50);
     assert_eq!(
         hits.hits.iter().map(|hit| hit.row).collect::<Vec<_>>(),
         [1, 3, 5]
     );
-    let none = text.search(&Query::parse("tea"), 0, &odd).unwrap();
+    let none = text
+        .search(&Query::words("tea"), &Ranking::WORDS, 0, &odd)
+        .unwrap();
     assert_eq!((none.total, none.hits.len()), (50, 0));
 }
 
@@ -286,7 +292,7 @@ fn searches_run_beside_feeds_and_see_each_row_once() {
             while seen < 3_000 {
                 let from = text.watermark();
                 let hits = text
-                    .search(&Query::parse("tea"), usize::MAX, &|_| true)
+                    .search(&Query::words("tea"), &Ranking::WORDS, usize::MAX, &|_| true)
                     .unwrap();
                 assert!(hits.total >= seen.max(usize::try_from(from).unwrap()));
                 assert!(hits.hits.is_sorted_by(|a, b| a.row < b.row));
@@ -424,13 +430,29 @@ proptest! {
     }
 
     #[test]
-    fn no_query_is_an_error(query in "\\PC*|[+\\-\"a() :\\[\\]^~*\\\\]{0,60}") {
+    fn every_text_is_a_query_or_a_fault_with_its_place(
+        query in "\\PC*|[+\\-\"a() :\\[\\]^~*\\\\]{0,60}|([+-]|NOT |a AND |OR |b~2|c\\*|\\(|\\)|object:| ){0,12}",
+    ) {
         let text = memory();
         feed(&text, ["a", "b a", "green tea"]);
-        let parsed = Query::parse(&query);
-        let hits = text.search(&parsed, 10, &|_| true).unwrap();
-        prop_assert!(!parsed.is_empty() || hits.total == 0);
-        parsed.occurs_in(&query);
+        let words = Query::words(&query);
+        let parsed = match Query::parse(&query) {
+            Ok(parsed) => parsed,
+            Err(text::Error::Syntax { place, .. }) => {
+                prop_assert!(query.is_char_boundary(place));
+                words.clone()
+            }
+            Err(error) => panic!("{error}"),
+        };
+        for asked in [parsed, words] {
+            let hits = text.search(&asked, &Ranking::default(), 10, &|_| true).unwrap();
+            prop_assert!(!asked.is_empty() || hits.total == 0);
+            let highlighter = text.highlighter(&asked).unwrap();
+            let snippet = highlighter.snippet("content", &query, None, 20);
+            for mark in snippet.marks {
+                prop_assert!(snippet.text.get(mark).is_some());
+            }
+        }
     }
 }
 

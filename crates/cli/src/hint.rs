@@ -76,6 +76,7 @@ fn of_grains(code: &str) -> Option<&'static str> {
         }
         "ERR_AMBIGUOUS" => "give more of its digits",
         "ERR_CURSOR" => "pass the next_cursor of the answer before, unchanged",
+        "ERR_SEARCH_SYNTAX" => "`grainstore search --help` says what may be asked",
         "ERR_FILTER" => "`grainstore query --help` says what filters there are",
         "ERR_USAGE" => "`grainstore help` lists the commands; `grainstore COMMAND --help` explains",
         "ERR_TERMINAL" => "write to a file with -o FILE, or pipe the output to a program",

@@ -8,9 +8,10 @@ use crate::session::Session;
 
 /// Find grains by their words, best first
 ///
-/// Words are stemmed as English and any of them may occur; "a phrase" must occur as it stands,
-/// +word must occur, -word must not (as in: grainstore search "peanut -butter"). With --json the answer is the envelope of OMS 28.1. Exit 1
-/// if nothing is found.
+/// Any of the words may occur, in any of their forms; "a phrase" must stand as it is, +word must
+/// occur, -word must not; a AND (b OR c) AND NOT d; word* begins like this, word~ is spelled nearly so;
+/// object:word is in this field; word^2 counts twice (as in: grainstore search "peanut* -butter").
+/// With --json the answer is the envelope of OMS 28.1. Exit 1 if nothing is found.
 #[derive(Debug, Args)]
 pub(crate) struct Search {
     /// The words; several arguments are one search

@@ -1,0 +1,300 @@
+//! How well search finds what was meant: Cranfield and LoCoMo, with the settings everybody has.
+//!
+//! `just quality DATA` where DATA has `cranfield/` (`cran.all.1400`, `cran.qry`, `cranqrel`) and
+//! `locomo/` (a JSON file of conversations). Neither is part of this project.
+
+#![expect(clippy::print_stdout, reason = "a table is what it is for")]
+
+use std::collections::{BTreeSet, HashMap};
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use grainstore::text::{Query, Ranking};
+use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
+use serde_json::Value;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+fn main() -> Result<()> {
+    let data = std::env::args_os().nth(1);
+    let data = PathBuf::from(data.ok_or("say where the data is: quality DATA")?);
+    let mut folder = fs::read_dir(data.join("locomo"))?.filter_map(std::result::Result::ok);
+    let conversations =
+        folder.find(|entry| entry.path().extension().is_some_and(|of| of == "json"));
+    if let Some(file) = conversations {
+        locomo(&file.path())?;
+    }
+    cranfield(&data.join("cranfield"))
+}
+
+/// A question and the grains that answer it.
+struct Question {
+    text: String,
+    namespace: String,
+    answers: BTreeSet<ContentAddress>,
+}
+
+/// What the questions of one conversation come to.
+#[derive(Default, Clone)]
+struct Figures {
+    asked: f64,
+    hits: [f64; 3],
+    reciprocal: f64,
+}
+
+impl Figures {
+    fn add(&mut self, rank: Option<usize>) {
+        self.asked += 1.0;
+        for (hits, depth) in self.hits.iter_mut().zip([1, 10, 20]) {
+            *hits += f64::from(u8::from(rank.is_some_and(|rank| rank <= depth)));
+        }
+        let near = rank.and_then(|rank| u32::try_from(rank).ok());
+        self.reciprocal += near
+            .filter(|rank| *rank <= 10)
+            .map_or(0.0, |rank| 1.0 / f64::from(rank));
+    }
+
+    fn join(&mut self, other: &Self) {
+        self.asked += other.asked;
+        for (hits, more) in self.hits.iter_mut().zip(other.hits) {
+            *hits += more;
+        }
+        self.reciprocal += other.reciprocal;
+    }
+
+    fn row(&self, name: &str) {
+        let [one, ten, twenty] = self.hits.map(|hits| 100.0 * hits / self.asked);
+        let mrr = self.reciprocal / self.asked;
+        let asked = self.asked;
+        println!(
+            "| {name:<38} | {asked:>7} | {one:>5.1} | {ten:>6.1} | {twenty:>6.1} | {mrr:>6.3} |"
+        );
+    }
+}
+
+/// All conversations in one store, each in its namespace; a turn is a grain.
+fn locomo(file: &Path) -> Result<()> {
+    let samples: Value = serde_json::from_str(&fs::read_to_string(file)?)?;
+    let samples = samples.as_array().ok_or("not a list of conversations")?;
+    let store = Store::in_memory(Options::default())?;
+    let mut questions = Vec::new();
+    for (number, sample) in samples.iter().enumerate() {
+        let namespace = format!("conversation-{number}");
+        let turns = put_turns(&store, &sample["conversation"], &namespace)?;
+        for question in sample["qa"].as_array().into_iter().flatten() {
+            let evidence = question["evidence"].as_array();
+            if evidence.is_none_or(Vec::is_empty) {
+                continue;
+            }
+            let evidence = evidence.into_iter().flatten().filter_map(Value::as_str);
+            let ids = evidence.flat_map(|ids| ids.split([';', ' ']));
+            questions.push(Question {
+                text: question["question"].as_str().unwrap_or_default().to_owned(),
+                namespace: namespace.clone(),
+                answers: ids.filter_map(|id| turns.get(id).copied()).collect(),
+            });
+        }
+    }
+    println!("LoCoMo: {} conversations in one store\n", samples.len());
+    println!(
+        "| ranking                                | queries | hit@1 | hit@10 | hit@20 | MRR@10 |"
+    );
+    println!(
+        "| -------------------------------------- | ------: | ----: | -----: | -----: | -----: |"
+    );
+    let rankings = [
+        ("words (BM25)", Ranking::WORDS),
+        ("conversation-aware (the default)", Ranking::default()),
+    ];
+    for (name, ranking) in rankings {
+        let mut each = vec![Figures::default(); samples.len()];
+        for question in &questions {
+            let rank = rank_of(&store, question, &ranking)?;
+            let number = question
+                .namespace
+                .rsplit('-')
+                .next()
+                .and_then(|number| number.parse().ok());
+            if let Some(figures) = number.and_then(|number: usize| each.get_mut(number)) {
+                figures.add(rank);
+            }
+        }
+        let mut all = Figures::default();
+        each.iter().for_each(|figures| all.join(figures));
+        all.row(name);
+        for left_out in 0..each.len() {
+            let mut rest = Figures::default();
+            let others = each
+                .iter()
+                .enumerate()
+                .filter(|(number, _)| *number != left_out);
+            others.for_each(|(_, figures)| rest.join(figures));
+            rest.row(&format!("  without conversation {}", left_out + 1));
+        }
+    }
+    Ok(())
+}
+
+fn put_turns(
+    store: &Store,
+    conversation: &Value,
+    namespace: &str,
+) -> Result<HashMap<String, ContentAddress>> {
+    let mut turns = HashMap::new();
+    let mut time_ms = 1_700_000_000_000;
+    for number in 1.. {
+        let session = format!("session_{number}");
+        let Some(session_turns) = conversation[&session].as_array() else {
+            break;
+        };
+        let mut before: Option<ContentAddress> = None;
+        for turn in session_turns {
+            let say = |name: &str| turn[name].as_str().unwrap_or_default();
+            time_ms += 1_000;
+            let mut draft = Draft::event(format!("{}: {}", say("speaker"), say("text")))
+                .namespace(namespace)
+                .created_at(Time::from_ms(time_ms))
+                .set("session_id", session.as_str());
+            if let Some(before) = before {
+                draft = draft.set("parent_message_id", before.to_string());
+            }
+            let put = store.put(draft)?;
+            before = Some(put);
+            turns.insert(say("dia_id").to_owned(), put);
+        }
+    }
+    Ok(turns)
+}
+
+/// Returns the place of the first answer among the best twenty.
+fn rank_of(store: &Store, question: &Question, ranking: &Ranking) -> Result<Option<usize>> {
+    let filter = Filter::new().namespace(&question.namespace);
+    let query = Query::words(&question.text);
+    let found = store.search_ranked(&query, &filter, ranking, 20)?;
+    let mut ranked = found.results.iter();
+    let place = ranked.position(|found| question.answers.contains(&found.address));
+    Ok(place.map(|place| place + 1))
+}
+
+/// Abstracts of aerodynamics, judged by hand.
+fn cranfield(folder: &Path) -> Result<()> {
+    let store = Store::in_memory(Options::default())?;
+    let mut documents = Vec::new();
+    for record in records(&fs::read_to_string(folder.join("cran.all.1400"))?) {
+        let text = [part(&record, ".T"), part(&record, ".W")].join(" ");
+        let text = if text.trim().is_empty() {
+            "-".to_owned()
+        } else {
+            text
+        };
+        let number = documents.len();
+        // Two abstracts may be the same, and one address is one grain.
+        let draft = Draft::event(text).set("app_number", i64::try_from(number)?);
+        documents.push(store.put(draft.created_at(Time::from_ms(1_700_000_000_000)))?);
+    }
+    let mut judged: HashMap<usize, HashMap<ContentAddress, f64>> = HashMap::new();
+    for line in fs::read_to_string(folder.join("cranqrel"))?.lines() {
+        let numbers: Vec<i64> = line
+            .split_whitespace()
+            .filter_map(|n| n.parse().ok())
+            .collect();
+        if let [query, document, grade] = *numbers.as_slice()
+            && let Some(document) = documents.get(usize::try_from(document - 1)?)
+        {
+            // 1 is the best grade and 4 the least; 5 and -1 are not relevant.
+            let gain = if (1..=4).contains(&grade) {
+                f64::from(5 - i32::try_from(grade)?)
+            } else {
+                0.0
+            };
+            judged
+                .entry(usize::try_from(query)?)
+                .or_default()
+                .insert(*document, gain);
+        }
+    }
+    println!("\nCranfield: {} abstracts\n", documents.len());
+    println!("| ranking                                | queries |   MAP | nDCG@10 |");
+    println!("| -------------------------------------- | ------: | ----: | ------: |");
+    for (name, ranking) in [
+        ("words (BM25)", Ranking::WORDS),
+        ("conversation-aware (the default)", Ranking::default()),
+    ] {
+        let queries = records(&fs::read_to_string(folder.join("cran.qry"))?);
+        let (mut precision, mut gain, mut asked) = (0.0, 0.0, 0.0);
+        for (number, record) in queries.iter().enumerate() {
+            let Some(grades) = judged.get(&(number + 1)) else {
+                continue;
+            };
+            let query = Query::words(&part(record, ".W"));
+            let found = store.search_ranked(&query, &Filter::new(), &ranking, 1_000)?;
+            let found: Vec<f64> = found
+                .results
+                .iter()
+                .map(|found| grades.get(&found.address).copied().unwrap_or(0.0))
+                .collect();
+            precision += average_precision(&found, grades);
+            gain += ndcg(&found, grades);
+            asked += 1.0;
+        }
+        let (map, ndcg) = (precision / asked, gain / asked);
+        println!("| {name:<38} | {asked:>7} | {map:>5.3} | {ndcg:>7.3} |");
+    }
+    Ok(())
+}
+
+/// Cuts a file of `.I` records.
+fn records(text: &str) -> Vec<Vec<String>> {
+    let mut records: Vec<Vec<String>> = Vec::new();
+    for line in text.lines() {
+        if line.starts_with(".I ") {
+            records.push(Vec::new());
+        } else if let Some(record) = records.last_mut() {
+            record.push(line.to_owned());
+        }
+    }
+    records
+}
+
+/// Returns the lines of a record behind a mark, up to the next.
+fn part(record: &[String], mark: &str) -> String {
+    let lines = record.iter().skip_while(|line| *line != mark).skip(1);
+    let lines = lines.take_while(|line| !(line.len() == 2 && line.starts_with('.')));
+    lines.cloned().collect::<Vec<_>>().join(" ")
+}
+
+fn average_precision(found: &[f64], grades: &HashMap<ContentAddress, f64>) -> f64 {
+    let (mut relevant, mut sum, mut rank) = (0.0, 0.0, 0.0);
+    for gain in found {
+        rank += 1.0;
+        if *gain > 0.0 {
+            relevant += 1.0;
+            sum += relevant / rank;
+        }
+    }
+    let all: f64 = grades
+        .values()
+        .map(|gain| f64::from(u8::from(*gain > 0.0)))
+        .sum();
+    if all > 0.0 { sum / all } else { 0.0 }
+}
+
+fn ndcg(found: &[f64], grades: &HashMap<ContentAddress, f64>) -> f64 {
+    let discounted = |gains: &mut dyn Iterator<Item = f64>| -> f64 {
+        let ranks = std::iter::successors(Some(2.0_f64), |rank| Some(rank + 1.0));
+        gains
+            .take(10)
+            .zip(ranks)
+            .map(|(gain, rank)| gain / rank.log2())
+            .sum()
+    };
+    let mut ideal: Vec<f64> = grades.values().copied().collect();
+    ideal.sort_by(|a, b| b.total_cmp(a));
+    let ideal = discounted(&mut ideal.into_iter());
+    if ideal > 0.0 {
+        discounted(&mut found.iter().copied()) / ideal
+    } else {
+        0.0
+    }
+}

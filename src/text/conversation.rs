@@ -1,0 +1,180 @@
+//! Turns ranked by what is said around them.
+
+use std::collections::HashMap;
+
+use super::document::Fields;
+use super::hit::Candidate;
+use super::plan::Plan;
+use super::ranking::Ranking;
+use super::score::{Matching, norm, saturation};
+use super::segment::{Segment, len_of_class};
+
+/// A turn of a conversation that candidates are turns of.
+struct Turn {
+    segment: usize,
+    document: u32,
+    row: u64,
+    time_ms: i64,
+    len_class: u8,
+    /// The score of its own words.
+    own: f64,
+}
+
+/// A conversation: its turns in the order in which they were said.
+struct Thread {
+    turns: Vec<Turn>,
+    /// How often each leaf of the plan occurs in all turns together.
+    counts: Vec<f64>,
+    len_words: f64,
+}
+
+/// Scores candidates, best first, also by the turns around them.
+///
+/// Only the conversations of the best candidates are read; the turns of others count as if they
+/// stood alone.
+pub(super) fn rank(
+    candidates: &mut [Candidate],
+    segments: &[Segment<'_>],
+    fields: &Fields,
+    plan: &Plan,
+    norms: &[f64; 256],
+    ranking: &Ranking,
+    accept: &(dyn Fn(u64) -> bool + Sync),
+) -> tantivy::Result<()> {
+    let mut threads = read(candidates, segments, fields, accept)?;
+    count(&mut threads, segments, plan, norms)?;
+    let len_sum: f64 = threads.values().map(|thread| thread.len_words).sum();
+    let len_mean = len_sum / super::plan::as_f64(threads.len().max(1) as u64);
+    let mut scores = HashMap::new();
+    for thread in threads.values() {
+        let session = thread.score(plan, len_mean);
+        for (at, turn) in thread.turns.iter().enumerate() {
+            let before = at.checked_sub(1).and_then(|at| thread.turns.get(at));
+            let after = thread.turns.get(at + 1);
+            let around: f64 = before.into_iter().chain(after).map(|turn| turn.own).sum();
+            let more = ranking.neighbours * around + ranking.session * session;
+            scores.insert(turn.row, more);
+        }
+    }
+    for candidate in candidates {
+        let alone = ranking.session * candidate.score;
+        let more = scores.get(&candidate.row).copied().unwrap_or(alone);
+        candidate.score = (candidate.score + more) / (1.0 + ranking.session);
+    }
+    Ok(())
+}
+
+/// Reads the conversations of the candidates.
+fn read(
+    candidates: &[Candidate],
+    segments: &[Segment<'_>],
+    fields: &Fields,
+    accept: &(dyn Fn(u64) -> bool + Sync),
+) -> tantivy::Result<HashMap<u64, Thread>> {
+    let mut threads: HashMap<u64, Thread> = HashMap::new();
+    let mut turns_left = TURNS_MAX;
+    for candidate in candidates {
+        let segment = segments.get(candidate.segment);
+        let thread = segment.map_or(0, |segment| segment.thread(candidate.document));
+        if thread == 0 || threads.contains_key(&thread) {
+            continue;
+        }
+        if threads.len() == THREADS_MAX || turns_left == 0 {
+            break;
+        }
+        let mut turns = Vec::new();
+        for (number, segment) in segments.iter().enumerate() {
+            for document in segment.turns(fields, thread)? {
+                let row = segment.row(document).filter(|row| accept(*row));
+                if let Some(row) = row.filter(|_| segment.is_alive(document)) {
+                    turns.push(Turn {
+                        segment: number,
+                        document,
+                        row,
+                        time_ms: segment.time_ms(document),
+                        len_class: segment.len_class(document),
+                        own: 0.0,
+                    });
+                }
+            }
+        }
+        turns_left = turns_left.saturating_sub(turns.len());
+        turns.sort_unstable_by_key(|turn| (turn.time_ms, turn.row));
+        let len_words = turns
+            .iter()
+            .map(|turn| f64::from(len_of_class(turn.len_class)));
+        let thread_of = Thread {
+            len_words: len_words.sum(),
+            counts: Vec::new(),
+            turns,
+        };
+        threads.insert(thread, thread_of);
+    }
+    Ok(threads)
+}
+
+/// Counts what is looked for in every turn.
+fn count(
+    threads: &mut HashMap<u64, Thread>,
+    segments: &[Segment<'_>],
+    plan: &Plan,
+    norms: &[f64; 256],
+) -> tantivy::Result<()> {
+    let mut by_place = Vec::new();
+    for thread in threads.values_mut() {
+        thread.counts = vec![0.0; plan.leaves.len()];
+        let counts = thread.counts.as_mut_slice();
+        let counts = std::rc::Rc::new(std::cell::RefCell::new(counts));
+        for turn in &mut thread.turns {
+            by_place.push((turn, std::rc::Rc::clone(&counts)));
+        }
+    }
+    by_place.sort_unstable_by_key(|(turn, _)| (turn.segment, turn.document));
+    for of_segment in by_place.chunk_by_mut(|(a, _), (b, _)| a.segment == b.segment) {
+        let segment = of_segment
+            .first()
+            .and_then(|(turn, _)| segments.get(turn.segment));
+        let Some(segment) = segment else {
+            continue;
+        };
+        for (number, leaf) in plan
+            .leaves
+            .iter()
+            .enumerate()
+            .filter(|(_, leaf)| leaf.is_wanted)
+        {
+            let mut matching = Matching::open(segment, leaf)?;
+            for (turn, counts) in of_segment.iter_mut() {
+                let count = matching.count(turn.document);
+                if count > 0.0 {
+                    let norm = norms
+                        .get(usize::from(turn.len_class))
+                        .copied()
+                        .unwrap_or(1.0);
+                    turn.own += leaf.worth * saturation(count, norm);
+                    if let Some(sum) = counts.borrow_mut().get_mut(number) {
+                        *sum += count;
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Thread {
+    /// Returns the score of all turns as one document among conversations of a mean length.
+    fn score(&self, plan: &Plan, len_mean: f64) -> f64 {
+        let norm = norm(self.len_words, len_mean);
+        let leaves = plan.leaves.iter().zip(&self.counts);
+        leaves
+            .map(|(leaf, count)| leaf.worth * saturation(*count, norm))
+            .sum()
+    }
+}
+
+/// How many conversations a search reads.
+const THREADS_MAX: usize = 64;
+
+/// How many turns a search reads, or a few more: the last conversation is read to its end.
+const TURNS_MAX: usize = 20_000;

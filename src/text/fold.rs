@@ -1,0 +1,179 @@
+//! Spellings that a reader takes for the same word: case, accents, widths, letter forms.
+
+use crate::codec::{nfd, nfkc};
+
+use super::Language;
+
+/// What a word is written in, as far as the analysis treats it differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Script {
+    Latin,
+    Cyrillic,
+    Greek,
+    Arabic,
+    Tamil,
+    Devanagari,
+    Armenian,
+    /// Words are not set apart, or carry their grammar with them: Han, Kana, Hangul, Thai, Lao,
+    /// Khmer, Burmese. Their texts are indexed by pairs of letters.
+    Unspaced,
+    Other,
+}
+
+impl Script {
+    /// Returns whether a letter is a syllable of Korean, whose words end in particles.
+    pub(super) const fn is_hangul(letter: char) -> bool {
+        matches!(letter, '\u{1100}'..='\u{11ff}' | '\u{3130}'..='\u{318f}' | '\u{ac00}'..='\u{d7ff}')
+    }
+
+    /// Returns the script of a letter.
+    pub(super) const fn of(letter: char) -> Self {
+        match letter {
+            '\0'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' | '\u{ff21}'..='\u{ff5a}' => Self::Latin,
+            '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}' => Self::Greek,
+            '\u{400}'..='\u{52f}' => Self::Cyrillic,
+            '\u{530}'..='\u{58f}' => Self::Armenian,
+            '\u{600}'..='\u{6ff}' | '\u{750}'..='\u{77f}' | '\u{fb50}'..='\u{fdff}'
+            | '\u{fe70}'..='\u{feff}' => Self::Arabic,
+            '\u{900}'..='\u{97f}' => Self::Devanagari,
+            '\u{b80}'..='\u{bff}' => Self::Tamil,
+            '\u{e00}'..='\u{eff}' // Thai, Lao
+            | '\u{1000}'..='\u{109f}' // Burmese
+            | '\u{1100}'..='\u{11ff}' // Hangul, letter by letter
+            | '\u{1780}'..='\u{17ff}' // Khmer
+            | '\u{2e80}'..='\u{2fdf}' | '\u{3005}'..='\u{3007}' // radicals, marks of repetition
+            | '\u{3041}'..='\u{31ff}' // Kana, Bopomofo, compatible Hangul
+            | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' // Han
+            | '\u{a960}'..='\u{a97f}' | '\u{ac00}'..='\u{d7ff}' // Hangul
+            | '\u{f900}'..='\u{faff}' // Han
+            | '\u{ff66}'..='\u{ffdc}' // half-width Kana and Hangul
+            | '\u{20000}'..='\u{3ffff}' => Self::Unspaced,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Returns a word in lower case as its language writes it, without compatibility forms.
+pub(super) fn lower(word: &str, language: Language) -> String {
+    if word.is_ascii() && language != Language::TURKISH {
+        return word.to_ascii_lowercase();
+    }
+    let word = nfkc(word);
+    let word: String = word.chars().filter_map(digit_or_letter).collect();
+    if language == Language::TURKISH {
+        // The dotless I is a letter of its own: `I` is no capital `i`.
+        return word.replace('I', "ı").replace('İ', "i").to_lowercase();
+    }
+    word.to_lowercase().replace("i\u{307}", "i")
+}
+
+/// Returns a word in lower case without accents and with one form of each letter.
+pub(super) fn plain(word: &str) -> String {
+    if word.is_ascii() {
+        return word.to_owned();
+    }
+    let mut plain = String::with_capacity(word.len());
+    for letter in word.chars() {
+        if loses_accents(letter) {
+            let parts = nfd(letter);
+            parts.for_each(|part| push_plain(part, &mut plain));
+        } else {
+            push_plain(letter, &mut plain);
+        }
+    }
+    plain
+}
+
+/// Returns whether a mark changes how a letter is read and not which letter it is.
+///
+/// Marks of other scripts are vowels, or make another letter of it.
+pub(super) const fn is_accent(mark: char) -> bool {
+    matches!(mark,
+        '\u{300}'..='\u{36f}' // Latin, Greek, Cyrillic
+        | '\u{591}'..='\u{5c7}' // Hebrew points
+        | '\u{610}'..='\u{61a}' | '\u{64b}'..='\u{65f}' | '\u{670}' // Arabic vowels
+        | '\u{6d6}'..='\u{6ed}'
+        | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}')
+}
+
+/// Returns whether a sign is left out of a word: an accent, or the tatweel, which only stretches.
+pub(super) const fn is_silent(letter: char) -> bool {
+    is_accent(letter) || letter == 'ـ'
+}
+
+const fn loses_accents(letter: char) -> bool {
+    // The short i of Cyrillic is a letter, not an i with an accent.
+    !matches!(letter, 'й') && matches!(letter, '\0'..='\u{6ff}' | '\u{1e00}'..='\u{1fff}')
+}
+
+fn push_plain(letter: char, plain: &mut String) {
+    match letter {
+        'ß' => plain.push_str("ss"),
+        'æ' => plain.push_str("ae"),
+        'œ' => plain.push_str("oe"),
+        'þ' => plain.push_str("th"),
+        'ø' => plain.push('o'),
+        'ł' => plain.push('l'),
+        'đ' | 'ð' => plain.push('d'),
+        'ı' => plain.push('i'),
+        'ς' => plain.push('σ'),
+        'ى' | 'ی' => plain.push('ي'),
+        'ک' => plain.push('ك'),
+        'ة' => plain.push('ه'),
+        letter if is_silent(letter) => {}
+        letter => plain.push(letter),
+    }
+}
+
+/// Returns the letter, or the ASCII digit of a digit of another script.
+fn digit_or_letter(c: char) -> Option<char> {
+    let zero = DIGITS.iter().find(|zero| {
+        let from = u32::from(**zero);
+        (from..from + 10).contains(&u32::from(c))
+    });
+    match zero {
+        Some(zero) => char::from_digit(u32::from(c) - u32::from(*zero), 10),
+        None => Some(c),
+    }
+}
+
+/// The zeros of scripts with ten digits in a row.
+const DIGITS: &[char] = &[
+    '\u{660}', '\u{6f0}', '\u{966}', '\u{9e6}', '\u{be6}', '\u{e50}',
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folded(word: &str, language: Language) -> String {
+        plain(&lower(word, language))
+    }
+
+    #[test]
+    fn case_accents_and_forms_do_not_make_another_word() {
+        for (word, expected) in [
+            ("Café", "cafe"),
+            ("STRASSE", "strasse"),
+            ("Straße", "strasse"),
+            ("Łódź", "lodz"),
+            ("Smørrebrød", "smorrebrod"),
+            ("ＡＢＣ１２", "abc12"),
+            ("ﬁne", "fine"),
+            ("٢٠٢٣", "2023"),
+            ("أحمد", "احمد"),
+            ("مُحَمَّد", "محمد"),
+            ("ёлка", "елка"),
+            ("мой", "мой"),
+            ("Ὀδυσσεύς", "οδυσσευσ"),
+            ("한국어", "한국어"),
+            ("が", "が"),
+            ("İstanbul", "istanbul"),
+            ("ISTANBUL", "istanbul"),
+        ] {
+            assert_eq!(folded(word, Language::ENGLISH), expected, "{word}");
+        }
+        assert_eq!(lower("ISPARTA İzmir", Language::TURKISH), "ısparta izmir");
+        assert_eq!(folded("ISPARTA", Language::TURKISH), "isparta");
+    }
+}

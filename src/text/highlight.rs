@@ -1,0 +1,249 @@
+use std::ops::Range;
+
+use super::analysis::{self, Token};
+use super::query::{Leaf, Node, Role};
+use super::view::View;
+use super::wanted::Wanted;
+use super::{Error, Language, Query, document, plan, stop};
+
+/// Finds in a text what a query looks for, as the index does.
+pub struct Highlighter {
+    leaves: Vec<Sought>,
+    language: Language,
+}
+
+/// A word or phrase that is looked for, and the field it must stand in.
+struct Sought {
+    words: Vec<(u32, Wanted)>,
+    field: Option<u32>,
+}
+
+/// A part of a text around what was looked for.
+///
+/// ```
+/// use grainstore::text::Snippet;
+///
+/// let snippet = Snippet { text: "prefers green tea".into(), marks: vec![8..13] };
+/// assert_eq!(snippet.marked("*", "*"), "prefers *green* tea");
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Snippet {
+    /// The part, in one line; with an ellipsis where something was left out.
+    pub text: String,
+    /// Where in it what was looked for stands, in bytes.
+    pub marks: Vec<Range<usize>>,
+}
+
+impl View {
+    pub(super) fn highlighter(&self, query: &Query) -> Result<Highlighter, Error> {
+        let snapshot = self.snapshot();
+        let languages = snapshot
+            .segments(&self.fields)
+            .and_then(|segments| plan::languages(self.fields.language, &segments));
+        let languages = languages.map_err(Error::index("reading languages"))?;
+        let mut leaves = Vec::new();
+        let kept = stop::kept(
+            &query.clauses,
+            self.fields.language,
+            self.options.stop_words,
+        );
+        gather(kept, &languages, &mut leaves);
+        Ok(Highlighter {
+            leaves,
+            language: self.fields.language,
+        })
+    }
+}
+
+/// Adds what clauses look for, and not what they rule out.
+fn gather<'n>(
+    clauses: impl Iterator<Item = &'n (Role, Node)>,
+    languages: &[Language],
+    leaves: &mut Vec<Sought>,
+) {
+    for (_, node) in clauses.filter(|(role, _)| *role != Role::MustNot) {
+        match node {
+            Node::Group(clauses) => gather(clauses.iter(), languages, leaves),
+            Node::Leaf(Leaf { words, field, .. }) => {
+                let words = words.iter();
+                let words = words.map(|(offset, word)| (*offset, Wanted::of(word, languages)));
+                leaves.push(Sought {
+                    words: words.collect(),
+                    field: *field,
+                });
+            }
+        }
+    }
+}
+
+impl Highlighter {
+    /// Returns where in the text of a field what is looked for stands, in bytes, in order.
+    pub fn marks(&self, field: &str, text: &str, language: Option<Language>) -> Vec<Range<usize>> {
+        let tokens = analysis::tokens(text, language.unwrap_or(self.language));
+        let number = document::number_of(field);
+        let mut marks = Vec::new();
+        for leaf in &self.leaves {
+            if leaf.field.is_none_or(|wanted| wanted == number) {
+                leaf.mark(&tokens, &mut marks);
+            }
+        }
+        marks.sort_unstable_by_key(|mark| (mark.start, mark.end));
+        let mut joined: Vec<Range<usize>> = Vec::new();
+        for mark in marks {
+            match joined.last_mut() {
+                Some(last) if mark.start <= last.end => last.end = last.end.max(mark.end),
+                _ => joined.push(mark),
+            }
+        }
+        joined
+    }
+
+    /// Returns the part of the text of a field, about `len_max` characters of it, that has most of
+    /// what is looked for.
+    pub fn snippet(
+        &self,
+        field: &str,
+        text: &str,
+        language: Option<Language>,
+        len_max: usize,
+    ) -> Snippet {
+        let marks = self.marks(field, text, language);
+        let part = best_part(text, &marks, len_max);
+        Snippet::of(text, &marks, part)
+    }
+}
+
+impl Sought {
+    fn mark(&self, tokens: &[Token], marks: &mut Vec<Range<usize>>) {
+        let Some((_, first)) = self.words.first() else {
+            return;
+        };
+        for (at, token) in tokens.iter().enumerate() {
+            if !first.fits(&token.names) {
+                continue;
+            }
+            let found: Option<Vec<&Token>> = self
+                .words
+                .iter()
+                .map(|(offset, wanted)| {
+                    let position = token.position.saturating_add(*offset);
+                    let rest = tokens.get(at..)?;
+                    let near = rest.iter().find(|other| other.position >= position)?;
+                    (near.position == position && wanted.fits(&near.names)).then_some(near)
+                })
+                .collect();
+            let Some(found) = found else {
+                continue;
+            };
+            // Of pairs of letters each covers two.
+            marks.extend(found.iter().map(|token| token.range.clone()));
+        }
+    }
+}
+
+/// Returns the stretch of a text with most marks that is about `len_max` characters long, from the
+/// beginning of a word to the end of one.
+fn best_part(text: &str, marks: &[Range<usize>], len_max: usize) -> Range<usize> {
+    if text.chars().count() <= len_max {
+        return 0..text.len();
+    }
+    let before = len_max / 4;
+    let starts = marks.iter().map(|mark| back(text, mark.start, before));
+    let starts = std::iter::once(0).chain(starts);
+    let reaches = |start: usize| forth(text, start, len_max);
+    let held = |start: usize| {
+        let end = reaches(start);
+        marks
+            .iter()
+            .filter(|mark| mark.start >= start && mark.end <= end)
+            .count()
+    };
+    // The earliest of the best: `max_by_key` returns the last.
+    let starts: Vec<usize> = starts.collect();
+    let best = starts.into_iter().rev().max_by_key(|start| held(*start));
+    let best = best.unwrap_or(0);
+    best..reaches(best)
+}
+
+/// Returns the beginning of a word about `len` characters before `at`.
+fn back(text: &str, at: usize, len: usize) -> usize {
+    let before = text.get(..at).unwrap_or_default();
+    let far = before
+        .char_indices()
+        .rev()
+        .nth(len)
+        .map_or(0, |(place, _)| place);
+    if far == 0 {
+        return 0;
+    }
+    let space = text
+        .get(far..at)
+        .and_then(|part| part.find(char::is_whitespace));
+    space.map_or(far, |space| far + space + 1)
+}
+
+/// Returns the end of a word about `len` characters behind `start`.
+fn forth(text: &str, start: usize, len: usize) -> usize {
+    let rest = text.get(start..).unwrap_or_default();
+    let Some((far, _)) = rest.char_indices().nth(len) else {
+        return text.len();
+    };
+    let part = rest.get(..far).unwrap_or_default();
+    let space = part.rfind(char::is_whitespace);
+    start + space.filter(|space| *space > far / 2).unwrap_or(far)
+}
+
+impl Snippet {
+    fn of(text: &str, marks: &[Range<usize>], part: Range<usize>) -> Self {
+        let mut snippet = Self::default();
+        if part.start > 0 {
+            snippet.text.push('…');
+        }
+        let mut at = part.start;
+        let inside = marks
+            .iter()
+            .filter(|mark| mark.start >= part.start && mark.end <= part.end);
+        for mark in inside {
+            snippet.push(text.get(at..mark.start).unwrap_or_default());
+            let start = snippet.text.len();
+            snippet.push(text.get(mark.clone()).unwrap_or_default());
+            snippet.marks.push(start..snippet.text.len());
+            at = mark.end;
+        }
+        snippet.push(text.get(at..part.end).unwrap_or_default());
+        if part.end < text.len() {
+            snippet.text.push('…');
+        }
+        snippet
+    }
+
+    /// Adds a part in one line.
+    fn push(&mut self, part: &str) {
+        let line = part.chars().map(|c| if c.is_control() { ' ' } else { c });
+        self.text.extend(line);
+    }
+
+    /// Returns the text with signs around what was looked for.
+    pub fn marked(&self, before: &str, behind: &str) -> String {
+        let mut marked = String::with_capacity(self.text.len());
+        let mut at = 0;
+        for mark in &self.marks {
+            marked.push_str(self.text.get(at..mark.start).unwrap_or_default());
+            marked.push_str(before);
+            marked.push_str(self.text.get(mark.clone()).unwrap_or_default());
+            marked.push_str(behind);
+            at = mark.end;
+        }
+        marked.push_str(self.text.get(at..).unwrap_or_default());
+        marked
+    }
+}
+
+impl std::fmt::Debug for Highlighter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Highlighter")
+            .field("leaves", &self.leaves.len())
+            .field("language", &self.language)
+            .finish()
+    }
+}

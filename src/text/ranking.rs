@@ -1,0 +1,106 @@
+/// What ranks a hit beside its own words. One default for everybody.
+///
+/// The score of a turn of a conversation is its own, plus a share of its neighbours' (the turns
+/// before and after it in its session), plus a share of its session's (all turns as one document),
+/// over one plus the share of the session; what is in no session counts as a session of its own,
+/// so that conversations and single facts compare. Then the signals multiply it.
+///
+/// ```
+/// use grainstore::text::{Ranking, Recency};
+///
+/// let fresh = Ranking {
+///     recency: Some(Recency { weight: 0.5, half_life_ms: 86_400_000, now_ms: 1_700_000_000_000 }),
+///     ..Ranking::default()
+/// };
+/// assert_ne!(fresh, Ranking::WORDS);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ranking {
+    /// The share of the neighbours' scores.
+    pub neighbours: f64,
+    /// The share of the session's score.
+    pub session: f64,
+    /// Whether newer hits are better.
+    pub recency: Option<Recency>,
+    /// How much better important hits are: a score is multiplied by 1 + this × the importance.
+    pub importance: f64,
+}
+
+/// How much better newer hits are: a score is multiplied by 1 + weight × 2^(-age / half-life).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Recency {
+    /// How much better something said just now is.
+    pub weight: f64,
+    /// The age at which half of that is left, in milliseconds.
+    pub half_life_ms: u64,
+    /// What age is counted to, in milliseconds since 1970.
+    pub now_ms: i64,
+}
+
+impl Ranking {
+    /// Ranks by a hit's own words and nothing else.
+    pub const WORDS: Self = Self {
+        neighbours: 0.0,
+        session: 0.0,
+        recency: None,
+        importance: 0.0,
+    };
+
+    /// Returns whether turns are ranked by their conversation.
+    pub(super) fn looks_around(&self) -> bool {
+        self.neighbours > 0.0 || self.session > 0.0
+    }
+
+    /// Returns whether anything but the own words ranks.
+    pub(super) fn looks_further(&self) -> bool {
+        self.looks_around() || self.recency.is_some() || self.importance > 0.0
+    }
+
+    /// Returns what the signals multiply a score by.
+    pub(super) fn signals(&self, time_ms: i64, importance: f64) -> f64 {
+        let recency = self.recency.map_or(0.0, |recency| recency.of(time_ms));
+        let importance = self.importance * importance.clamp(0.0, 1.0);
+        (1.0 + recency) * (1.0 + importance)
+    }
+}
+
+impl Default for Ranking {
+    fn default() -> Self {
+        Self {
+            neighbours: 0.5,
+            session: 0.5,
+            ..Self::WORDS
+        }
+    }
+}
+
+impl Recency {
+    fn of(&self, time_ms: i64) -> f64 {
+        let age = super::plan::as_f64(self.now_ms.saturating_sub(time_ms).max(0).unsigned_abs());
+        let half_life = super::plan::as_f64(self.half_life_ms.max(1));
+        self.weight * (-age / half_life).exp2()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_new_or_important_counts_more_and_never_less() {
+        let recency = Recency {
+            weight: 1.0,
+            half_life_ms: 100,
+            now_ms: 1_000,
+        };
+        let ranking = Ranking {
+            recency: Some(recency),
+            importance: 1.0,
+            ..Ranking::WORDS
+        };
+        assert_eq!(ranking.signals(1_000, 0.0), 2.0);
+        assert_eq!(ranking.signals(900, 0.5), 1.5 * 1.5);
+        assert_eq!(ranking.signals(5_000, 0.0), 2.0);
+        assert!(ranking.signals(i64::MIN, 0.0) >= 1.0);
+    }
+}

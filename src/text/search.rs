@@ -1,0 +1,123 @@
+use super::conversation;
+use super::hit::{Best, Candidate, Hit, Hits, as_f32};
+use super::plan::Plan;
+use super::score::{self, Matching, Scoring};
+use super::segment::Segment;
+use super::view::View;
+use super::{Error, Query, Ranking};
+
+impl View {
+    pub(super) fn search(
+        &self,
+        query: &Query,
+        ranking: &Ranking,
+        limit: usize,
+        accept: &(dyn Fn(u64) -> bool + Sync),
+    ) -> Result<Hits, Error> {
+        if query.is_empty() {
+            return Ok(Hits::default());
+        }
+        self.find(query, ranking, limit, accept)
+            .map_err(Error::index("searching"))
+    }
+
+    fn find(
+        &self,
+        query: &Query,
+        ranking: &Ranking,
+        limit: usize,
+        accept: &(dyn Fn(u64) -> bool + Sync),
+    ) -> tantivy::Result<Hits> {
+        let snapshot = self.snapshot();
+        let segments = snapshot.segments(&self.fields)?;
+        let keeps_stop_words = self.options.stop_words;
+        let plan = Plan::of(&query.clauses, &self.fields, keeps_stop_words, &segments)?;
+        let norms = score::norms(&plan);
+        // What else ranks may bring up what the words alone would not.
+        let kept = if ranking.looks_further() {
+            limit.max(CANDIDATES)
+        } else {
+            limit
+        };
+        let mut best = Best::new(kept, accept);
+        for (number, segment) in segments.iter().enumerate() {
+            let scoring = Scoring::open(segment, &plan, &norms)?;
+            scoring.for_each(None, &mut |document, score| {
+                if let Some(row) = segment.row(document) {
+                    best.offer(Candidate {
+                        row,
+                        score,
+                        segment: number,
+                        document,
+                    });
+                }
+            });
+        }
+        let (total, total_is_lower_bound) = best.total();
+        let mut candidates = best.into_candidates();
+        if ranking.looks_around() {
+            conversation::rank(
+                &mut candidates,
+                &segments,
+                &self.fields,
+                &plan,
+                &norms,
+                ranking,
+                accept,
+            )?;
+        }
+        if ranking.looks_further() {
+            for candidate in &mut candidates {
+                if let Some(segment) = segments.get(candidate.segment) {
+                    let time_ms = segment.time_ms(candidate.document);
+                    let importance = segment.importance(candidate.document);
+                    candidate.score *= ranking.signals(time_ms, importance);
+                }
+            }
+            candidates.sort_unstable_by(Candidate::best_first);
+            candidates.truncate(limit);
+        }
+        Ok(Hits {
+            total,
+            total_is_lower_bound,
+            hits: hits(&candidates, &segments, &plan)?,
+        })
+    }
+}
+
+/// Returns candidates as hits: with the fields in which they say what was looked for.
+fn hits(
+    candidates: &[Candidate],
+    segments: &[Segment<'_>],
+    plan: &Plan,
+) -> tantivy::Result<Vec<Hit>> {
+    let mut hits: Vec<(usize, &Candidate, Hit)> = Vec::with_capacity(candidates.len());
+    for (rank, candidate) in candidates.iter().enumerate() {
+        let hit = Hit {
+            row: candidate.row,
+            score: as_f32(candidate.score),
+            fields: 0,
+        };
+        hits.push((rank, candidate, hit));
+    }
+    hits.sort_unstable_by_key(|(_, at, _)| (at.segment, at.document));
+    for of_segment in hits.chunk_by_mut(|(_, a, _), (_, b, _)| a.segment == b.segment) {
+        let segment = of_segment
+            .first()
+            .and_then(|(_, at, _)| segments.get(at.segment));
+        let Some(segment) = segment else {
+            continue;
+        };
+        for leaf in plan.leaves.iter().filter(|leaf| leaf.is_wanted) {
+            let mut matching = Matching::open(segment, leaf)?;
+            for (_, at, hit) in of_segment.iter_mut() {
+                hit.fields |= matching.fields(at.document);
+            }
+        }
+    }
+    hits.sort_unstable_by_key(|(rank, ..)| *rank);
+    Ok(hits.into_iter().map(|(.., hit)| hit).collect())
+}
+
+/// How many of the best by their words are ranked again by what else ranks.
+const CANDIDATES: usize = 1_000;

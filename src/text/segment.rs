@@ -1,0 +1,299 @@
+use std::sync::Arc;
+
+use tantivy::columnar::Column;
+use tantivy::fieldnorm::FieldNormReader;
+use tantivy::postings::{Postings, SegmentPostings};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocSet, InvertedIndexReader, Searcher, SegmentReader, TERMINATED};
+
+use super::document::{Fields, IMPORTANCE, ROW, THREAD, TIME};
+use super::expand::Expansion;
+use super::memory::{Memory, Posting};
+
+/// What a search reads: it stays as it is while the view goes on being fed.
+pub(super) struct Snapshot {
+    pub(super) committed: Searcher,
+    pub(super) tail: Vec<Arc<Memory>>,
+}
+
+impl Snapshot {
+    /// Opens the segments: those on disk, then those in memory.
+    pub(super) fn segments<'a>(&'a self, fields: &Fields) -> tantivy::Result<Vec<Segment<'a>>> {
+        let disk = self.committed.segment_readers().iter();
+        let disk = disk.map(|reader| Ok(Segment::Disk(Box::new(OnDisk::open(reader, fields)?))));
+        let memory = self.tail.iter().map(|memory| Ok(Segment::Memory(memory)));
+        disk.chain(memory).collect()
+    }
+}
+
+/// Which names of words are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Of {
+    Stems,
+    Also,
+}
+
+/// A stretch of documents with an index of its own. Documents are numbered within it.
+pub(super) enum Segment<'a> {
+    Disk(Box<OnDisk<'a>>),
+    Memory(&'a Memory),
+}
+
+/// A segment of the index library.
+pub(super) struct OnDisk<'a> {
+    reader: &'a SegmentReader,
+    stems: Arc<InvertedIndexReader>,
+    also: Arc<InvertedIndexReader>,
+    threads: Arc<InvertedIndexReader>,
+    languages: Arc<InvertedIndexReader>,
+    lengths: FieldNormReader,
+    row: Column<u64>,
+    thread: Column<u64>,
+    time: Column<i64>,
+    importance: Column<f64>,
+}
+
+impl<'a> OnDisk<'a> {
+    fn open(reader: &'a SegmentReader, fields: &Fields) -> tantivy::Result<Self> {
+        let fast = reader.fast_fields();
+        Ok(Self {
+            reader,
+            stems: reader.inverted_index(fields.stems)?,
+            also: reader.inverted_index(fields.also)?,
+            threads: reader.inverted_index(fields.thread)?,
+            languages: reader.inverted_index(fields.languages)?,
+            lengths: reader.get_fieldnorms_reader(fields.stems)?,
+            row: fast.u64(ROW)?,
+            thread: fast.u64(THREAD)?,
+            time: fast.i64(TIME)?,
+            importance: fast.f64(IMPORTANCE)?,
+        })
+    }
+
+    fn names(&self, of: Of) -> &InvertedIndexReader {
+        match of {
+            Of::Stems => &self.stems,
+            Of::Also => &self.also,
+        }
+    }
+}
+
+impl Segment<'_> {
+    /// Returns how many documents it numbers, deleted ones too.
+    pub(super) fn len(&self) -> u32 {
+        match self {
+            Self::Disk(disk) => disk.reader.max_doc(),
+            Self::Memory(memory) => u32::try_from(memory.facts.len()).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// Returns how many words its documents have together.
+    pub(super) fn len_words(&self) -> u64 {
+        match self {
+            Self::Disk(disk) => disk.stems.total_num_tokens(),
+            Self::Memory(memory) => memory.len_words,
+        }
+    }
+
+    /// Returns whether a document was not deleted.
+    pub(super) fn is_alive(&self, document: u32) -> bool {
+        match self {
+            Self::Disk(disk) => !disk.reader.is_deleted(document),
+            Self::Memory(_) => true,
+        }
+    }
+
+    /// Returns the row of a document.
+    pub(super) fn row(&self, document: u32) -> Option<u64> {
+        match self {
+            Self::Disk(disk) => disk.row.first(document),
+            Self::Memory(memory) => Some(memory.facts.get(document as usize)?.row),
+        }
+    }
+
+    /// Returns the conversation of a document, 0 of one in none.
+    pub(super) fn thread(&self, document: u32) -> u64 {
+        match self {
+            Self::Disk(disk) => disk.thread.first(document),
+            Self::Memory(memory) => memory.facts.get(document as usize).map(|of| of.thread),
+        }
+        .unwrap_or(0)
+    }
+
+    /// Returns when a document was said.
+    pub(super) fn time_ms(&self, document: u32) -> i64 {
+        match self {
+            Self::Disk(disk) => disk.time.first(document),
+            Self::Memory(memory) => memory.facts.get(document as usize).map(|of| of.time_ms),
+        }
+        .unwrap_or(0)
+    }
+
+    /// Returns how important a document is.
+    pub(super) fn importance(&self, document: u32) -> f64 {
+        match self {
+            Self::Disk(disk) => disk.importance.first(document),
+            Self::Memory(memory) => memory.facts.get(document as usize).map(|of| of.importance),
+        }
+        .unwrap_or(0.0)
+    }
+
+    /// Returns the class of a document's length; [`len_of_class`] says what it stands for.
+    pub(super) fn len_class(&self, document: u32) -> u8 {
+        match self {
+            Self::Disk(disk) => disk.lengths.fieldnorm_id(document),
+            Self::Memory(memory) => {
+                let facts = memory.facts.get(document as usize);
+                facts.map_or(0, |facts| facts.len_class)
+            }
+        }
+    }
+
+    /// Returns how many documents have a name.
+    pub(super) fn documents_with(&self, of: Of, name: &str) -> tantivy::Result<u64> {
+        Ok(match self {
+            Self::Disk(disk) => {
+                let info = disk.names(of).terms().get(name.as_bytes())?;
+                info.map_or(0, |info| u64::from(info.doc_freq))
+            }
+            Self::Memory(memory) => memory.names(of).get(name).len() as u64,
+        })
+    }
+
+    /// Returns the documents that have a name, and where in them; none if there are none.
+    pub(super) fn postings(&self, of: Of, name: &str) -> tantivy::Result<Option<Cursor<'_>>> {
+        match self {
+            Self::Disk(disk) => {
+                let names = disk.names(of);
+                let Some(info) = names.terms().get(name.as_bytes())? else {
+                    return Ok(None);
+                };
+                let option = IndexRecordOption::WithFreqsAndPositions;
+                let postings = names.read_postings_from_terminfo(&info, option)?;
+                Ok(Some(Cursor::Disk(Box::new(postings))))
+            }
+            Self::Memory(memory) => {
+                let postings = memory.names(of).get(name);
+                Ok((!postings.is_empty()).then_some(Cursor::Memory(postings)))
+            }
+        }
+    }
+
+    /// Adds the names that fit an expansion, with their number of documents, to what it found.
+    pub(super) fn expand(&self, of: Of, expansion: &mut Expansion) -> tantivy::Result<()> {
+        match self {
+            Self::Disk(disk) => expansion.in_dictionary(of, disk.names(of).terms())?,
+            Self::Memory(memory) => expansion.in_memory(of, memory.names(of)),
+        }
+        Ok(())
+    }
+
+    /// Returns the documents of a conversation.
+    pub(super) fn turns(&self, fields: &Fields, thread: u64) -> tantivy::Result<Vec<u32>> {
+        match self {
+            Self::Disk(disk) => {
+                let term = fields.thread_term(thread);
+                let postings = disk
+                    .threads
+                    .read_postings(&term, IndexRecordOption::Basic)?;
+                let mut turns = Vec::new();
+                if let Some(mut postings) = postings {
+                    while postings.doc() != TERMINATED {
+                        turns.push(postings.doc());
+                        postings.advance();
+                    }
+                }
+                Ok(turns)
+            }
+            Self::Memory(memory) => Ok(memory.threads.get(&thread).cloned().unwrap_or_default()),
+        }
+    }
+
+    /// Adds the codes of the languages that documents name.
+    pub(super) fn languages(&self, codes: &mut Vec<String>) -> tantivy::Result<()> {
+        match self {
+            Self::Disk(disk) => {
+                let mut terms = disk.languages.terms().stream()?;
+                while let Some((code, _)) = terms.next() {
+                    codes.push(String::from_utf8_lossy(code).into_owned());
+                }
+            }
+            Self::Memory(memory) => {
+                codes.extend(memory.languages.iter().map(|code| (*code).to_owned()));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Memory {
+    const fn names(&self, of: Of) -> &super::memory::Names {
+        match of {
+            Of::Stems => &self.stems,
+            Of::Also => &self.also,
+        }
+    }
+}
+
+/// Documents in order, each with the places of one name.
+pub(super) enum Cursor<'a> {
+    Disk(Box<SegmentPostings>),
+    /// From the current document on.
+    Memory(&'a [Posting]),
+}
+
+impl Cursor<'_> {
+    /// Returns the current document; [`TERMINATED`] behind the last.
+    #[inline]
+    pub(super) fn document(&self) -> u32 {
+        match self {
+            Self::Disk(postings) => postings.doc(),
+            Self::Memory(postings) => postings.first().map_or(TERMINATED, |at| at.document),
+        }
+    }
+
+    /// Goes to the first document from `target` on, and returns it.
+    #[inline]
+    pub(super) fn seek(&mut self, target: u32) -> u32 {
+        match self {
+            Self::Disk(postings) => {
+                if postings.doc() < target {
+                    postings.seek(target);
+                }
+            }
+            Self::Memory(postings) => {
+                let skipped = postings.partition_point(|at| at.document < target);
+                *postings = postings.get(skipped..).unwrap_or_default();
+            }
+        }
+        self.document()
+    }
+
+    /// Returns how often the name stands in the current document.
+    #[inline]
+    pub(super) fn count(&self) -> u32 {
+        match self {
+            Self::Disk(postings) => postings.term_freq(),
+            Self::Memory(postings) => {
+                let places = postings.first().map_or(0, |at| at.places.len());
+                u32::try_from(places).unwrap_or(u32::MAX)
+            }
+        }
+    }
+
+    /// Adds where the name stands in the current document, lowest first.
+    pub(super) fn places(&mut self, places: &mut Vec<u32>) {
+        match self {
+            Self::Disk(postings) => postings.append_positions_with_offset(0, places),
+            Self::Memory(postings) => {
+                let at = postings.first();
+                places.extend(at.into_iter().flat_map(|at| &at.places));
+            }
+        }
+    }
+}
+
+/// Returns the length in words that a class stands for.
+pub(super) fn len_of_class(class: u8) -> u32 {
+    FieldNormReader::id_to_fieldnorm(class)
+}

