@@ -52,6 +52,7 @@ fn main() -> Result<()> {
     write("store_ops", &tapes())?;
     write("cose_verify", &envelopes())?;
     write("did_key", &dids()?)?;
+    foreign(&grains)?;
     fs::write(root().join("fuzz/grainstore.dict"), dictionary()?)?;
     Ok(())
 }
@@ -61,6 +62,72 @@ fn finish(json: &str, encoding: Encoding) -> std::result::Result<Grain, grainsto
     let draft = draft.created_at_or(Time::from_ms(1_768_471_200_000));
     draft.finish(Profile::Extended)
 }
+
+/// The example data and a few grains in every foreign format, and a small export of every provider.
+fn foreign(grains: &[Grain]) -> Result<()> {
+    let entries: Vec<interchange::Entry> = grains
+        .iter()
+        .map(|grain| (grain.clone(), Status::default()))
+        .collect();
+    let options = interchange::WriteOptions::default();
+    let mut pam = vec![fs::read(root().join("examples/data/pam/memory-store.json"))?];
+    let (mut aimem, mut omi) = (Vec::new(), Vec::new());
+    for some in entries.chunks(2) {
+        if let Ok(document) = interchange::pam::Document::new(some, &options, false) {
+            pam.push(document.store.to_json().into_bytes());
+        }
+        type Write = fn(&mut Vec<u8>, &[interchange::Entry], &interchange::WriteOptions) -> bool;
+        let bundles: [Write; 2] = [
+            |out, some, options| interchange::aimem::write(out, some, options).is_ok(),
+            |out, some, options| interchange::aimem::write_stream(out, some, options).is_ok(),
+        ];
+        let documents: [Write; 2] = [
+            |out, some, options| interchange::omi::write(out, some, options).is_ok(),
+            |out, some, options| interchange::omi::write_lines(out, some, options).is_ok(),
+        ];
+        for (writes, seeds) in [(bundles, &mut aimem), (documents, &mut omi)] {
+            for write in writes {
+                let mut out = Vec::new();
+                if write(&mut out, some, &options) {
+                    seeds.push(out);
+                }
+            }
+        }
+    }
+    omi.push(OMI.as_bytes().to_vec());
+    write("json_pam", &pam)?;
+    write("json_aimem", &aimem)?;
+    write("json_omi", &omi)?;
+    let exports: Vec<Vec<u8>> = PROVIDERS
+        .iter()
+        .zip(0_u8..)
+        .map(|(export, nth)| [&[nth][..], export.as_bytes()].concat())
+        .collect();
+    write("provider_exports", &exports)
+}
+
+const OMI: &str = r#"{"format":"open-memory-interchange","version":"0.1","subject":{"id":"u",
+"type":"person"},"memories":[{"id":"1","content":"tea","type":"semantic","confidence":0.5,
+"created":"2026-01-15T10:30:00Z","valid_from":"2026-01-01","lang":"en","tags":["a"],
+"source":{"platform":"p","method":"asserted"},"relations":[{"type":"supersedes","target":"0"}],
+"entities":[{"id":"e","name":"E"}],"ext":{"com.example":{"a":null}},"unknown":[1.0]}]}"#;
+
+/// One of each, in the order of the target.
+const PROVIDERS: [&str; 5] = [
+    r#"[{"id":"c","title":"t","create_time":1.5,"current_node":"n","mapping":{"r":{"id":"r","message":
+null,"parent":null,"children":["n"]},"n":{"id":"n","parent":"r","children":[],"message":{"id":"n",
+"author":{"role":"user"},"create_time":2.25,"content":{"content_type":"text","parts":["hi",null]},
+"metadata":{"attachments":[{"id":"a","name":"b"}]}}}}}]"#,
+    r#"[{"uuid":"c","name":"n","created_at":"2026-01-01T00:00:00Z","chat_messages":[{"uuid":"m",
+"sender":"human","text":"hi","content":[{"type":"text","text":"hi"}],"created_at":
+"2026-01-01T00:00:01Z","parent_message_uuid":"00000000-0000-4000-8000-000000000000"}]}]"#,
+    r#"[{"header":"Gemini Apps","title":"Prompted hi","time":"2026-01-01T00:00:00Z","titleUrl":
+"https://gemini.google.com/app/c/x","safeHtmlItem":[{"html":"<p>ho</p>"}]}]"#,
+    "Conversation,Time,Author,Message\r\nc,2026-01-01T00:00:00,Human,\"hi, you\"\r\n",
+    r#"{"conversations":[{"conversation":{"id":"c","title":"t","create_time":"2026-01-01T00:00:00Z"},
+"responses":[{"response":{"_id":"m","sender":"human","message":"hi","create_time":{"$date":
+{"$numberLong":"1767225600000"}}}}]}]}"#,
+];
 
 /// Decisions, a byte each: some hundred operations of a store.
 fn tapes() -> Vec<Vec<u8>> {

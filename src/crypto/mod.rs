@@ -13,6 +13,7 @@ mod did;
 mod envelope;
 mod item;
 mod key;
+mod key_text;
 mod random;
 mod resolver;
 mod sign1;

@@ -131,7 +131,7 @@ impl SigningKey {
 
     /// Signs. The same key and message give the same signature: neither algorithm draws a nonce,
     /// ECDSA derives it as RFC 6979 does.
-    pub(super) fn sign(&self, message: &[u8]) -> Result<[u8; 64], Error> {
+    pub(crate) fn sign(&self, message: &[u8]) -> Result<[u8; 64], Error> {
         match &self.0 {
             Secret::Ed25519(key) => {
                 use ed25519_dalek::Signer as _;

@@ -2,6 +2,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use super::archive::{Bytes, is_zip, is_zip_here};
 use super::first::First;
 use super::provider::{self, Provider};
 use super::{Error, Place, pam};
@@ -80,7 +81,7 @@ impl Format {
             if pam::locate(path)?.is_some() {
                 return Ok(Self::Pam);
             }
-            let found = provider::detect(path)?.map(Self::Provider);
+            let found = provider::detect(Bytes::At(path))?.map(Self::Provider);
             return found.ok_or_else(|| unknown("the directory holds none of them"));
         }
         let io = |source| Error::Io {
@@ -88,9 +89,8 @@ impl Format {
             source,
         };
         let mut file = File::open(path).map_err(io)?;
-        if provider::is_zip(&mut file).map_err(io)? {
-            let found = provider::detect(path)?.map(Self::Provider);
-            return found.ok_or_else(|| unknown("the ZIP archive holds none of them"));
+        if is_zip(&mut file).map_err(io)? {
+            return packed(Bytes::At(path));
         }
         let mut magic = Vec::new();
         let limit = u64::try_from(HEADER_LEN_MAX).unwrap_or_default();
@@ -110,6 +110,9 @@ impl Format {
     /// # Errors
     /// `ERR_FORMAT_UNKNOWN` with what was looked for.
     pub fn detect_bytes(head: &[u8]) -> Result<Self, Error> {
+        if is_zip_here(head) {
+            return packed(Bytes::Here(head));
+        }
         detect(head, head)
     }
 }
@@ -118,6 +121,15 @@ impl std::fmt::Display for Format {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())
     }
+}
+
+/// Tells what a ZIP archive holds.
+fn packed(archive: Bytes<'_>) -> Result<Format, Error> {
+    if pam::is_packed(archive)? {
+        return Ok(Format::Pam);
+    }
+    let found = provider::detect(archive)?.map(Format::Provider);
+    found.ok_or_else(|| unknown("the ZIP archive holds none of them"))
 }
 
 fn detect(head: &[u8], input: impl BufRead) -> Result<Format, Error> {

@@ -14,6 +14,7 @@ pub mod omi;
 pub mod pam;
 pub mod provider;
 
+mod archive;
 mod first;
 mod format;
 mod loss;
@@ -22,6 +23,8 @@ mod moment;
 mod native;
 mod reading;
 mod record;
+mod sealed;
+mod signature;
 mod spelling;
 mod status;
 mod strict;
@@ -36,6 +39,9 @@ pub(crate) use merge::{Merge, judge};
 pub use reading::{ReadOptions, Reading};
 pub use record::{ForeignId, Record};
 pub(crate) use record::{Renamed, settled};
+pub(crate) use sealed::Sealed;
+pub use sealed::{Seal, Unseal};
+pub use signature::{ExportKey, Signature};
 pub use written::{Entry, WriteOptions, Written};
 
 use crate::grain::Grain;

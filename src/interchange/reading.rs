@@ -1,12 +1,16 @@
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufRead, BufReader, Cursor, Seek};
 use std::path::Path;
 
 use crate::codec::Profile;
 use crate::crypto::Resolver;
 use crate::grain::Time;
 
-use super::{Error, ForeignId, Format, Loss, Place, Record, aimem, jsonl, mg, omi, pam, provider};
+use super::archive::Bytes;
+use super::sealed::{self, Unseal};
+use super::{
+    Error, ForeignId, Format, Loss, Place, Record, Signature, aimem, jsonl, mg, omi, pam, provider,
+};
 
 /// Everything a file holds, read before any of it is stored.
 #[derive(Debug)]
@@ -23,6 +27,8 @@ pub struct Reading {
     pub loss: Loss,
     /// The export that this one goes on from (PAM 16).
     pub base: Option<ForeignId>,
+    /// What became of the signature over the file; none of a format that has none.
+    pub signature: Option<Signature>,
 }
 
 /// How files are read.
@@ -38,38 +44,129 @@ pub struct ReadOptions {
     pub omi_level: Option<omi::Level>,
     /// What the ids of an OMI file without a namespace are unique in; without one, the file.
     pub scope: Option<String>,
+    /// Whether the signature beside an AIMEM bundle is passed over, which the ledger records.
+    pub skip_signature: bool,
+    /// What opens an encrypted file.
+    pub unseal: Option<Unseal>,
+}
+
+impl ReadOptions {
+    const fn pam(&self) -> pam::Options {
+        pam::Options {
+            accept_bad_checksum: self.accept_bad_checksum,
+            profile: self.profile,
+        }
+    }
 }
 
 impl Reading {
     /// Reads a file or a directory, as the format given or as what it turns out to be.
     ///
     /// # Errors
-    /// `ERR_IO`, `ERR_FORMAT_UNKNOWN`. Everything wrong inside the file is in
+    /// `ERR_IO`, `ERR_FORMAT_UNKNOWN`; `ERR_SEALED`, `ERR_IDENTITY` of an encrypted one. Everything wrong inside the file is in
     /// [`Reading::errors`].
     pub fn open(path: &Path, format: Option<Format>, options: &ReadOptions) -> Result<Self, Error> {
+        if let Some(bytes) = sealed::open(path, options.unseal.as_ref())? {
+            return Self::of_bytes(&bytes, format, options);
+        }
         let format = match format {
             Some(format) => format,
             None => Format::detect(path)?,
         };
-        let mut reading = Self {
+        let mut reading = Self::new(format);
+        match format {
+            Format::Mg => reading.read_mg(BufReader::new(open(path)?)),
+            Format::Jsonl => reading.read_jsonl(BufReader::new(open(path)?), options),
+            Format::Pam => reading.take_pam(pam::read(path, &options.pam())),
+            Format::Provider(provider) => {
+                reading.take_pam(provider::read(path, provider, options.profile));
+            }
+            Format::Aimem | Format::AimemNdjson | Format::Omi | Format::OmiJsonl => {
+                let bytes = bytes(path)?;
+                reading.read_bytes(&bytes, options);
+                reading.judge_signature(path, &bytes, options)?;
+            }
+        }
+        Ok(reading)
+    }
+
+    /// Reads the bytes of a file, as the format given or as what they turn out to be.
+    ///
+    /// # Errors
+    /// `ERR_FORMAT_UNKNOWN`; `PROVIDER_ZIP`. Everything wrong inside is in [`Reading::errors`].
+    pub fn of_bytes(
+        bytes: &[u8],
+        format: Option<Format>,
+        options: &ReadOptions,
+    ) -> Result<Self, Error> {
+        let format = match format {
+            Some(format) => format,
+            None => Format::detect_bytes(bytes)?,
+        };
+        let mut reading = Self::new(format);
+        reading.read_bytes(bytes, options);
+        Ok(reading)
+    }
+
+    fn new(format: Format) -> Self {
+        Self {
             format,
             records: Vec::new(),
             errors: Vec::new(),
             findings: Vec::new(),
             loss: Loss::default(),
             base: None,
-        };
-        match format {
-            Format::Mg => reading.read_mg(open(path)?),
-            Format::Jsonl => reading.read_jsonl(open(path)?, options),
-            Format::Pam => reading.read_pam(path, options),
-            Format::Aimem | Format::AimemNdjson => reading.read_aimem(&bytes(path)?, options),
-            Format::Provider(provider) => {
-                reading.take_pam(provider::read(path, provider, options.profile));
-            }
-            Format::Omi | Format::OmiJsonl => reading.read_omi(&bytes(path)?, options),
+            signature: None,
         }
-        Ok(reading)
+    }
+
+    fn read_bytes(&mut self, bytes: &[u8], options: &ReadOptions) {
+        match self.format {
+            Format::Mg => self.read_mg(Cursor::new(bytes)),
+            Format::Jsonl => self.read_jsonl(bytes, options),
+            Format::Pam => self.take_pam(pam::read_bytes(bytes, &options.pam())),
+            Format::Aimem | Format::AimemNdjson => self.read_aimem(bytes, options),
+            Format::Omi | Format::OmiJsonl => self.read_omi(bytes, options),
+            Format::Provider(provider) => {
+                let export = Bytes::Here(bytes);
+                self.take_pam(provider::read_from(export, provider, options.profile));
+            }
+        }
+    }
+
+    /// Looks for the signature beside a bundle (AIMEM 5.3); one that does not fit refuses it.
+    fn judge_signature(
+        &mut self,
+        path: &Path,
+        bundle: &[u8],
+        options: &ReadOptions,
+    ) -> Result<(), Error> {
+        let is_stream = match self.format {
+            Format::Aimem => false,
+            Format::AimemNdjson => true,
+            _ => return Ok(()),
+        };
+        let Some(beside) = aimem::signature_paths(path).find(|path| path.is_file()) else {
+            self.signature = Some(Signature::Absent);
+            return Ok(());
+        };
+        if options.skip_signature {
+            self.signature = Some(Signature::Skipped);
+            return Ok(());
+        }
+        match aimem::verify(bundle, is_stream, &bytes(&beside)?) {
+            Ok(signer) => {
+                self.signature = Some(Signature::Valid);
+                let message = format!("signed by {}", signer.did);
+                self.findings.push((Place::File, message));
+            }
+            Err(error) => {
+                self.signature = Some(Signature::Invalid);
+                self.records.clear();
+                self.errors.push(error);
+            }
+        }
+        Ok(())
     }
 
     /// Checks the signatures of signed grains; those that do not verify become errors.
@@ -86,9 +183,9 @@ impl Reading {
         });
     }
 
-    fn read_mg(&mut self, file: File) {
+    fn read_mg(&mut self, file: impl BufRead + Seek) {
         let result = (|| {
-            let archive = mg::Archive::open(BufReader::new(file), mg::ReadOptions::default())?;
+            let archive = mg::Archive::open(file, mg::ReadOptions::default())?;
             let warnings = archive.warnings().iter().cloned();
             self.findings
                 .extend(warnings.map(|warning| (Place::File, warning)));
@@ -111,12 +208,12 @@ impl Reading {
         }
     }
 
-    fn read_jsonl(&mut self, file: File, options: &ReadOptions) {
+    fn read_jsonl(&mut self, file: impl BufRead, options: &ReadOptions) {
         let options = jsonl::Options {
             profile: options.profile,
             default_created_at: options.default_created_at,
         };
-        for record in jsonl::Reader::new(BufReader::new(file), options) {
+        for record in jsonl::Reader::new(file, options) {
             match record {
                 Ok(record) => self.records.push(record),
                 Err(error) => self.errors.push(error),
@@ -159,20 +256,13 @@ impl Reading {
         }
     }
 
-    fn read_pam(&mut self, path: &Path, options: &ReadOptions) {
-        let options = pam::Options {
-            accept_bad_checksum: options.accept_bad_checksum,
-            profile: options.profile,
-        };
-        self.take_pam(pam::read(path, &options));
-    }
-
     fn take_pam(&mut self, read: Result<pam::Import, Vec<Error>>) {
         match read {
             Ok(import) => {
                 self.records = import.records;
                 self.loss = import.loss;
                 self.base = import.base;
+                self.signature = import.signature;
                 let findings = import.findings.into_iter();
                 self.findings = findings
                     .map(|finding| (finding.place().clone(), finding.to_string()))

@@ -1,14 +1,15 @@
 use crate::codec::Value;
 use crate::grain::{Grain, Status, Time};
 
-use super::{Loss, aimem, mg};
+use super::{ExportKey, Loss, Seal, aimem, mg};
 
 /// How grains are written to files; what a format has no use for is ignored.
 #[derive(Debug, Clone, Default)]
 pub struct WriteOptions {
     /// How archives are written.
     pub mg: mg::WriteOptions,
-    /// What an AIMEM bundle holds.
+    /// What an AIMEM bundle holds; of a PAM store with `Since`, what was created, updated or ended
+    /// then or later, as an incremental export.
     pub scope: aimem::Scope,
     /// Whose chunks an AIMEM bundle holds, where there are those of several producers.
     pub producer: Option<String>,
@@ -17,6 +18,12 @@ pub struct WriteOptions {
     /// Whether archives and JSON lines, which are backups, leave out what may not leave the store,
     /// as every other format does.
     pub shareable: bool,
+    /// Who the files are for; without it they are in the clear, and 0600.
+    pub seal: Option<Seal>,
+    /// Who vouches for a PAM store or an AIMEM bundle; the signature of a bundle stands beside it.
+    pub sign: Option<ExportKey>,
+    /// The export that an incremental PAM store goes on from (PAM 16).
+    pub base: Option<String>,
     /// The time of the export; without one, that of the newest grain.
     pub now: Option<Time>,
 }

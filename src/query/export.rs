@@ -1,13 +1,11 @@
-use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
 
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Status, Time};
 use crate::index::{RowSet, Snapshot};
 use crate::interchange::{
-    Entry, Error as FileError, Format, Loss, Place, WriteOptions, Written, aimem, jsonl, mg, omi,
-    pam,
+    Entry, Error as FileError, Format, Loss, Place, Seal, Sealed, WriteOptions, Written, aimem,
+    jsonl, mg, omi, pam,
 };
 use crate::store::{self, Store};
 
@@ -46,10 +44,34 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// `ERR_FILTER`; storage errors; `ERR_IO`; `ERR_UNSUPPORTED` for a provider; `ERR_MG_LIMIT` for more than one archive can hold
-    /// ([`Store::export_file`] makes more); `mixed_producers`, `mixed_tenants` and
-    /// `PAM_MIXED_OWNERS` for what one file of the format cannot hold together.
+    /// `ERR_FILTER`; storage errors; `ERR_IO`; `ERR_UNSUPPORTED` for a provider, and for a bundle
+    /// that is to be signed ([`Store::export_file`] puts the signature beside it); `ERR_MG_LIMIT`
+    /// for more than one archive can hold (`export_file` makes more); `mixed_producers`,
+    /// `mixed_tenants` and `PAM_MIXED_OWNERS` for what one file of the format cannot hold together;
+    /// `PAM_SIGNATURE_FORM` for a key that is not Ed25519.
     pub fn export(
+        &self,
+        format: Format,
+        filter: &Filter,
+        options: &WriteOptions,
+        out: &mut impl Write,
+    ) -> Result<Exported, Error> {
+        let beside = matches!(format, Format::Aimem | Format::AimemNdjson);
+        if options.sign.is_some() && beside {
+            return Err(unsupported(
+                "a signature stands beside its bundle, in a file",
+            ));
+        }
+        match &options.seal {
+            None => self.export_plain(format, filter, options, out),
+            Some(seal) => sealed(seal, out, |out| {
+                self.export_plain(format, filter, options, out)
+            }),
+        }
+    }
+
+    /// Writes in the clear, whatever the options say.
+    pub(super) fn export_plain(
         &self,
         format: Format,
         filter: &Filter,
@@ -79,7 +101,9 @@ impl Store {
                     Format::AimemNdjson => aimem::write_stream(&mut out, &entries, options)?,
                     Format::Omi => omi::write(&mut out, &entries, options)?,
                     Format::OmiJsonl => omi::write_lines(&mut out, &entries, options)?,
-                    Format::Provider(_) => return Err(unsupported(format)),
+                    Format::Provider(_) => {
+                        return Err(unsupported(&format!("{format} is read, not written")));
+                    }
                     _ => {
                         let document = pam::Document::new(&entries, options, false)?;
                         writeln!(out, "{}", document.store.to_json()).map_err(io_error)?;
@@ -92,68 +116,8 @@ impl Store {
         }
     }
 
-    /// Writes the grains that pass a filter to a file, which is there whole or not at all.
-    ///
-    /// Archives past 4 GiB go on in `NAME.001.mg` and so on beside it. A PAM store that is to go
-    /// to a directory goes there as `memory-store.json`, with the conversations beside it; in one
-    /// file the messages are a [`Loss`].
-    ///
-    /// # Errors
-    /// As [`Store::export`], but for `ERR_MG_LIMIT`.
-    pub fn export_file(
-        &self,
-        format: Format,
-        filter: &Filter,
-        options: &WriteOptions,
-        path: &Path,
-    ) -> Result<Exported, Error> {
-        if format == Format::Pam && path.is_dir() {
-            return self.export_folder(filter, options, path);
-        }
-        if format != Format::Mg {
-            return whole_file(path, |file| self.export(format, filter, options, file));
-        }
-        let mut exported = Exported::default();
-        let chosen = self.choose(filter, options, &mut exported.loss)?;
-        let plan = mg::Plan::new(entries(&chosen), options.mg)?;
-        for (number, volume) in plan.volumes().enumerate() {
-            let path = mg::volume_path(path, number);
-            let summary = whole_file(&path, |file| {
-                volume.write(file, |address| self.fetch(&address))
-            })?;
-            exported.add(&summary);
-        }
-        Ok(exported)
-    }
-
-    fn export_folder(
-        &self,
-        filter: &Filter,
-        options: &WriteOptions,
-        folder: &Path,
-    ) -> Result<Exported, Error> {
-        let mut loss = Loss::default();
-        let document = pam::Document::new(&self.entries(filter, &mut loss)?, options, true)?;
-        // The store that names the conversations comes last: half an export has none.
-        let store = (pam::STORE, &document.store);
-        let files = document.conversations.iter();
-        let files = files.map(|(path, value)| (path.as_str(), value));
-        let mut count = 0;
-        for (path, value) in files.chain([store]) {
-            let path = folder.join(path);
-            if let Some(parent) = path.parent() {
-                std::fs::create_dir_all(parent).map_err(io_error)?;
-            }
-            whole_file(&path, |file| {
-                writeln!(file, "{}", value.to_json()).map_err(io_error)
-            })?;
-            count += 1;
-        }
-        Ok(Exported::of(document.written, count, &loss))
-    }
-
     /// Fetches what a filter shows and may leave the store, in the order in which it was stored.
-    fn entries(&self, filter: &Filter, loss: &mut Loss) -> Result<Vec<Entry>, Error> {
+    pub(super) fn entries(&self, filter: &Filter, loss: &mut Loss) -> Result<Vec<Entry>, Error> {
         let snapshot = self.snapshot();
         let rows = self.rows_to_leave(&snapshot, filter, loss)?;
         let mut entries = Vec::new();
@@ -177,7 +141,7 @@ impl Store {
     }
 
     /// Lists what a filter shows in the order of files: everything, unless it is for others.
-    fn choose(
+    pub(super) fn choose(
         &self,
         filter: &Filter,
         options: &WriteOptions,
@@ -219,14 +183,14 @@ impl Store {
         })
     }
 
-    fn fetch(&self, address: &ContentAddress) -> Result<Grain, Error> {
+    pub(super) fn fetch(&self, address: &ContentAddress) -> Result<Grain, Error> {
         let found = self.get(address)?;
         found.ok_or(Error::Store(store::Error::NotFound { address: *address }))
     }
 }
 
 impl Exported {
-    fn of(mut written: Written, files: u64, withheld: &Loss) -> Self {
+    pub(super) fn of(mut written: Written, files: u64, withheld: &Loss) -> Self {
         written.loss.merge(withheld);
         Self {
             grains: written.records,
@@ -235,54 +199,41 @@ impl Exported {
         }
     }
 
-    fn add(&mut self, summary: &mg::Summary) {
+    pub(super) fn add(&mut self, summary: &mg::Summary) {
         self.grains += summary.grains;
         self.files += 1;
         self.loss.merge(&summary.loss);
     }
 }
 
-fn entries(chosen: &[Chosen]) -> Vec<mg::Entry> {
+pub(super) fn entries(chosen: &[Chosen]) -> Vec<mg::Entry> {
     let entries = chosen
         .iter()
         .map(|one| mg::Entry::new(one.created_at, one.address, one.len, &one.status));
     entries.collect()
 }
 
-/// Writes under a temporary name, syncs and renames, so that nobody takes half a file for one.
-fn whole_file<T>(
-    path: &Path,
-    write: impl FnOnce(&mut File) -> Result<T, Error>,
+/// Writes what only those it is for can read.
+pub(super) fn sealed<W: Write, T>(
+    seal: &Seal,
+    out: W,
+    write: impl FnOnce(&mut Sealed<W>) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(".partial");
-    let temporary = PathBuf::from(temporary);
-    let mut options = File::options();
-    options.write(true).create(true).truncate(true);
-    // What is exported is somebody's memory: only its owner may read the file.
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(&temporary).map_err(io_error)?;
-    let result = write(&mut file).and_then(|written| {
-        file.sync_all().map_err(io_error)?;
-        std::fs::rename(&temporary, path).map_err(io_error)?;
-        Ok(written)
-    });
-    if result.is_err() {
-        drop(std::fs::remove_file(&temporary));
-    }
-    result
+    let mut sealed = seal.wrap(out)?;
+    let written = write(&mut sealed)?;
+    sealed.finish()?;
+    Ok(written)
 }
 
-fn unsupported(format: Format) -> Error {
+pub(super) fn unsupported(message: &str) -> Error {
     Error::Interchange(FileError::Format {
         code: "ERR_UNSUPPORTED",
         place: Place::File,
-        message: format!("{format} is read, not written"),
+        message: message.to_owned(),
     })
 }
 
-fn io_error(source: std::io::Error) -> Error {
+pub(super) fn io_error(source: std::io::Error) -> Error {
     Error::Interchange(FileError::Io {
         place: Place::File,
         source,
@@ -290,7 +241,7 @@ fn io_error(source: std::io::Error) -> Error {
 }
 
 /// What files are planned from.
-struct Chosen {
+pub(super) struct Chosen {
     created_at: Time,
     address: ContentAddress,
     len: u32,

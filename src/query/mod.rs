@@ -8,6 +8,7 @@ mod condition;
 mod cursor;
 mod envelope;
 mod export;
+mod export_file;
 mod filter;
 mod plan;
 mod scoped;

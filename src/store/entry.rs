@@ -219,9 +219,11 @@ pub(super) fn encode_denial(
 /// An import that is complete: what format, and how many records came of it.
 pub(super) fn encode_import(
     format: &str,
+    signature: Option<&str>,
     counts: [(&str, u64); 5],
 ) -> Result<Vec<u8>, codec::Error> {
-    let mut map = Map::from_iter([("f", format)]);
+    let signature = signature.map(|word| ("sig", word));
+    let mut map = Map::from_iter([("f", format)].into_iter().chain(signature));
     for (name, count) in counts {
         map.insert(name, count);
     }

@@ -10,7 +10,7 @@ use grainstore::{Draft, Filter, Options, Store, Time};
 
 use super::foreign::{corpus, files, json, text_of};
 
-mod any;
+pub(super) mod any;
 
 fn memory() -> Store {
     Store::in_memory(Options::default()).unwrap()
@@ -208,7 +208,7 @@ fn conversations(store: &Value) -> Vec<(String, ())> {
         .collect()
 }
 
-fn schema_valid(schema: &str, document: &Value) {
+pub(super) fn schema_valid(schema: &str, document: &Value) {
     let Some(folder) = corpus(schema.split('/').next().unwrap()) else {
         return;
     };

@@ -3,7 +3,7 @@
 use grainstore::codec::{Map, Value};
 use grainstore::grain::Verification;
 use grainstore::interchange::{Format, ReadOptions, Reading, WriteOptions};
-use grainstore::store::Summary;
+use grainstore::store::{Mandate, Summary};
 use grainstore::{ContentAddress, Filter, Options, Store};
 
 use super::foreign::{edit, json, sha256, text_of};
@@ -277,4 +277,26 @@ fn a_chunk_that_is_newer_replaces_one_and_one_of_the_same_time_is_rejected() {
         counts(&import(&store, &super::aimem::sample())),
         [0, 0, 14, 0]
     );
+}
+
+#[test]
+fn what_policy_protects_is_not_replaced_by_an_import_and_the_refusal_is_told() {
+    let store = memory();
+    import(&store, &full());
+    let held = resolve(&store, ["pam", "o", "a"]);
+    let mandate = Mandate {
+        reason: "Doe v. Acme",
+        authority: "legal",
+    };
+    store.place_hold(&held, mandate).unwrap();
+    let summary = import(&store, &delta());
+    let denied: Vec<_> = summary.denied.iter().map(|it| it.existing).collect();
+    assert_eq!((denied, summary.is_complete()), (vec![held], false));
+    assert_eq!((summary.updated, summary.refusals()), (1, 1));
+    assert_eq!(resolve(&store, ["pam", "o", "a"]), held);
+    assert!(store.status(&held).unwrap().is_current());
+    // The rest went in, and what is lifted may go in as well.
+    store.lift_hold(&held, mandate).unwrap();
+    assert_eq!(counts(&import(&store, &delta())), [0, 1, 3, 0]);
+    assert!(!store.status(&held).unwrap().is_current());
 }

@@ -7,9 +7,9 @@ use serde_json::json;
 
 use crate::commands::{
     AgentTool, Backup, Check, CheckpointTool, Compact, Completions, Conflicts, ConsentTool,
-    Contradict, Delete, Demo, DidTool, Exists, Export, Get, GrainTool, History, HoldTool, Import,
-    Init, List, PolicyTool, Put, Query, Restore, Search, Stats, Status, Supersede, TrustTool,
-    Validate,
+    Contradict, Convert, Delete, Demo, DidTool, Exists, Export, Get, GrainTool, History, HoldTool,
+    Import, Init, List, PolicyTool, Put, Query, Restore, Search, Stats, Status, Supersede,
+    TrustTool, Validate,
 };
 use crate::exit::Exit;
 use crate::help;
@@ -67,6 +67,7 @@ enum Command {
     Agent(AgentTool),
     Checkpoint(CheckpointTool),
     Validate(Validate),
+    Convert(Convert),
     Stats(Stats),
     Check(Check),
     Compact(Compact),
@@ -137,6 +138,7 @@ impl Command {
             Self::Agent(command) => command.run(session),
             Self::Checkpoint(command) => command.run(session),
             Self::Validate(command) => command.run(session),
+            Self::Convert(command) => command.run(session),
             Self::Stats(command) => command.run(session),
             Self::Check(command) => command.run(session),
             Self::Compact(command) => command.run(session),

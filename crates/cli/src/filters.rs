@@ -91,6 +91,14 @@ impl Filters {
         self.since
     }
 
+    /// Forgets the time from which on grains are asked for.
+    pub(crate) fn at_any_time(self) -> Self {
+        Self {
+            since: None,
+            ..self
+        }
+    }
+
     /// Returns the filter that the library knows; it shows current grains only.
     pub(crate) fn filter(self, store: &Store) -> anyhow::Result<Filter> {
         let mut filter = Filter::new();

@@ -6,7 +6,7 @@ use crate::cli::Cli;
 pub(crate) const VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     "\nconformance: OMS 1.3 Level 1",
-    "\nmodules:     cbor, mg, jsonl, pam, aimem, omi, provider exports (import), text search,",
+    "\nmodules:     cbor, mg, jsonl, pam, aimem, omi, provider exports (import), age, text search,",
     "\n             invalidation policy, deletion, backup, did and COSE signatures, trust"
 );
 
@@ -68,7 +68,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "checkpoint",
         ],
     ),
-    ("Without a store", &["validate", "grain", "did"]),
+    ("Without a store", &["validate", "convert", "grain", "did"]),
 ];
 
 const TAIL: &str = "\

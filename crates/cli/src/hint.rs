@@ -79,6 +79,7 @@ fn of_grains(code: &str) -> Option<&'static str> {
         "ERR_SEARCH_SYNTAX" => "`grainstore search --help` says what may be asked",
         "ERR_FILTER" => "`grainstore query --help` says what filters there are",
         "ERR_USAGE" => "`grainstore help` lists the commands; `grainstore COMMAND --help` explains",
+        "ERR_PASSPHRASE" => "pass it on a descriptor: --passphrase-fd 3 3< FILE",
         "ERR_TERMINAL" => "write to a file with -o FILE, or pipe the output to a program",
         // Grains as text and bytes.
         "ERR_CORRUPT" => {
@@ -122,6 +123,10 @@ fn of_file(code: &str) -> Option<&'static str> {
             "the file is not whole, or was changed on its way: copy it or export it again"
         }
         "ERR_UNSUPPORTED" => "this version does not do that yet",
+        "ERR_SEALED" => "name what opens it with --identity FILE or --passphrase-fd N",
+        "ERR_IDENTITY" => "an identity file is what `age-keygen -o FILE` writes",
+        "ERR_RECIPIENT" => "a recipient is the public half of a key: age1…",
+        "signature_invalid" => "somebody changed the bundle, or its .sig is of another one",
         "PAM_CHECKSUM" => {
             "the file was changed after its export; --accept-bad-checksum reads it all the same"
         }

@@ -17,6 +17,7 @@ mod output;
 mod printable;
 mod problem;
 mod progress;
+mod secret;
 mod session;
 mod table;
 

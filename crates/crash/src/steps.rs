@@ -144,6 +144,7 @@ impl Run {
             findings: Vec::new(),
             loss: Loss::default(),
             base: None,
+            signature: None,
         };
         let mut done = batch.clone();
         done.entries += 1;

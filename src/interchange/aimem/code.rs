@@ -36,6 +36,8 @@ pub(super) const EMBEDDING_DIM: &str = "embedding_dim_mismatch";
 pub(super) const EMBEDDING_ENCODING: &str = "embedding_encoding";
 /// What the records of a stream are not tagged as.
 pub(super) const INVALID_KIND: &str = "invalid_kind";
+/// A signature beside the bundle that does not fit it.
+pub(super) const SIGNATURE_INVALID: &str = "signature_invalid";
 /// A choice that whoever exports has to make.
 pub(super) const MIXED_PRODUCERS: &str = "mixed_producers";
 /// A bundle is the memory of one tenant.

@@ -2,9 +2,8 @@
 //!
 //! One record is one grain, and every grain carries its record (see [`residual`]). Judged in the
 //! order of the reference: the envelope, the checksum, then the records, of which one bad one
-//! refuses the bundle. A chunk that was imported before and differs is a conflict, also when its
-//! `created_at` is newer: nothing is replaced by an import. A URN of another producer is read, and
-//! told. Signatures are not judged here.
+//! refuses the bundle. A URN of another producer is read, and
+//! told. Signatures stand beside a bundle, and are judged by [`verify`].
 
 mod chunk;
 mod code;
@@ -14,6 +13,7 @@ mod graph;
 mod import;
 mod member;
 mod residual;
+mod signature;
 mod stream;
 mod write;
 
@@ -24,6 +24,8 @@ use super::{Error, Loss, Place, Record, strict};
 pub use envelope::Scope;
 pub(in crate::interchange) use residual::is_link;
 pub use residual::{is_protected, residual};
+pub(in crate::interchange) use signature::signature_paths;
+pub use signature::{sign, verify};
 pub use write::{write, write_stream};
 
 /// What a bundle holds.

@@ -33,5 +33,9 @@ pub(super) const STORAGE_REF: &str = "PAM_STORAGE_REF";
 pub(super) const CONVERSATION_REF: &str = "PAM_CONVERSATION_REF";
 /// A message whose parent is not in the conversation.
 pub(super) const MESSAGE_DAG: &str = "PAM_MESSAGE_DAG";
+/// A signature that the text does not allow at all (PAM 18).
+pub(super) const SIGNATURE_FORM: &str = "PAM_SIGNATURE_FORM";
+/// A signature that does not fit, or that is not checked here.
+pub(super) const SIGNATURE: &str = "PAM_SIGNATURE";
 /// What is to be written belongs to several owners (PAM 17).
 pub(super) const MIXED_OWNERS: &str = "PAM_MIXED_OWNERS";

@@ -2,14 +2,14 @@ use std::collections::HashMap;
 
 use crate::codec::Value;
 use crate::grain::Time;
-use crate::interchange::{Error, strict};
+use crate::interchange::{Error, Signature, strict};
 
 use super::conversation::Entry;
 use super::memory::Memory;
 use super::object::{Object, fault};
 use super::order::order;
 use super::relation::Relation;
-use super::{Options, Owner, SCHEMA, code};
+use super::{Options, Owner, SCHEMA, code, signature};
 use crate::interchange::spelling::sha256;
 
 /// A memory store that keeps the rules its grains depend on (PAM 3–7, 13–15).
@@ -21,6 +21,8 @@ pub(super) struct Document<'a> {
     pub(super) export_id: Option<&'a str>,
     /// The export that this one goes on from (PAM 16).
     pub(super) base: Option<&'a str>,
+    /// What became of the signature, where anything could.
+    pub(super) signature: Option<Signature>,
     pub(super) memories: Vec<Memory<'a>>,
     /// The numbers of the memories, each before the one that replaces it.
     pub(super) order: Vec<usize>,
@@ -49,6 +51,7 @@ impl<'a> Document<'a> {
             export_id: keep(root.text("export_id"), &mut faults).flatten(),
             base: keep(base(&root), &mut faults).flatten(),
             memories: records(&root, "memories", Memory::read, &mut faults),
+            signature: None,
             order: Vec::new(),
             numbers: HashMap::new(),
             relations: records(&root, "relations", Relation::read, &mut faults),
@@ -65,6 +68,7 @@ impl<'a> Document<'a> {
         // make each reference to it a second fault.
         if faults.is_empty() {
             document.check_references(&mut faults, findings);
+            document.signature = keep(signature::check(&document.root, findings), &mut faults);
         }
         if faults.is_empty() {
             Ok(document)

@@ -8,6 +8,7 @@ use crate::interchange::{Error, ForeignId, Loss, Place, Record};
 use super::conversation::{Conversation, Entry, Storage};
 use super::document::Document;
 use super::memory::{Memory, Status};
+use super::packed::{Packed, read_packed};
 use super::residual::{RESIDUAL, residual_without};
 use super::storage::read_below;
 use super::{Import, Options, parse};
@@ -57,6 +58,7 @@ pub(super) fn import(
         findings: importer.findings,
         loss: importer.loss,
         base,
+        signature: document.signature,
     })
 }
 
@@ -67,6 +69,8 @@ pub(super) enum Talks<'a> {
     Nowhere,
     /// In files below a directory.
     Below(&'a Path),
+    /// In the archive that the store came in.
+    Packed(&'a Packed),
     /// Here, by the id of the conversation.
     Made(&'a HashMap<String, Value>),
 }
@@ -166,11 +170,15 @@ impl<'a> Importer<'a> {
     }
 
     fn load<'s>(&self, storage: &Storage<'s>) -> Result<Option<(&'s str, Value)>, Error> {
-        let (Storage::File { reference, at }, Talks::Below(folder)) = (storage, self.talks) else {
+        let Storage::File { reference, at } = storage else {
             return Ok(None);
         };
-        let bytes = read_below(folder, reference, at)?;
-        parse(&bytes, reference).map(|value| Some((*reference, value)))
+        let value = match self.talks {
+            Talks::Below(folder) => parse(&read_below(folder, reference, at)?, reference),
+            Talks::Packed(packed) => parse(read_packed(packed, reference, at)?, reference),
+            Talks::Nowhere | Talks::Made(_) => return Ok(None),
+        };
+        value.map(|value| Some((*reference, value)))
     }
 
     /// Makes the grains of a conversation's messages, of all or of none.

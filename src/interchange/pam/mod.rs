@@ -2,8 +2,8 @@
 //!
 //! One record is one grain, and every grain carries its record (see [`residual`]), so that nothing
 //! the mapping has no field for is lost. Grains depend on the records alone: the same file always
-//! gives the same addresses. Checks are those the mapping relies on; signatures, embeddings files
-//! and the rest of the schema are not judged here (PAM 3–7, 13–15, 25).
+//! gives the same addresses. Checks are those the mapping relies on; embeddings files and the rest
+//! of the schema are not judged here (PAM 3–7, 13–15, 18, 25).
 
 mod code;
 mod conversation;
@@ -16,7 +16,9 @@ mod native_memory;
 mod object;
 mod order;
 mod owner;
+mod packed;
 mod relation;
+mod signature;
 mod residual;
 mod storage;
 mod spelling;
@@ -28,10 +30,12 @@ use std::path::Path;
 
 use crate::codec::{Map, Profile, Value};
 
-use super::{Error, ForeignId, Loss, Place, Record};
+use super::archive::{Bytes, is_zip_here};
+use super::{Error, ForeignId, Loss, Place, Record, Signature};
 
 pub(super) use import::Names;
 use owner::Owner;
+pub(in crate::interchange) use packed::is_packed;
 pub use residual::{conversation_residual, residual};
 pub(in crate::interchange) use residual::{is_ended, is_exportable, is_relation};
 pub(in crate::interchange) use storage::locate;
@@ -57,9 +61,11 @@ pub struct Import {
     pub loss: Loss,
     /// The export that an incremental one goes on from (PAM 16).
     pub base: Option<ForeignId>,
+    /// What became of the signature.
+    pub signature: Option<Signature>,
 }
 
-/// Reads a memory store: its file, or the directory that holds it.
+/// Reads a memory store: its file, the directory that holds it, or a ZIP archive of that.
 ///
 /// Conversations are read from files below the directory of the store, never from elsewhere. Places
 /// are JSON pointers; in a conversation's file they follow its name and `#`.
@@ -80,14 +86,19 @@ pub fn read(path: &Path, options: &Options) -> Result<Import, Vec<Error>> {
         path.to_path_buf()
     };
     let bytes = fs::read(&file).map_err(|source| vec![storage::io(source)])?;
+    if is_zip_here(&bytes) {
+        return read_bytes(&bytes, options);
+    }
     let folder = file.parent().map(|folder| match folder.as_os_str() {
         name if name.is_empty() => Path::new("."),
         _ => folder,
     });
-    read_store(&bytes, folder, options)
+    let talks = folder.map_or(import::Talks::Nowhere, import::Talks::Below);
+    read_store(&bytes, talks, options)
 }
 
-/// Reads a memory store from its bytes; the conversations it keeps in files are a [`Loss`].
+/// Reads a memory store from its bytes; the conversations it keeps in files are a [`Loss`], unless
+/// the bytes are a ZIP archive that has them.
 ///
 /// ```
 /// use grainstore::interchange::pam;
@@ -102,18 +113,22 @@ pub fn read(path: &Path, options: &Options) -> Result<Import, Vec<Error>> {
 /// # Errors
 /// As [`read`].
 pub fn read_bytes(bytes: &[u8], options: &Options) -> Result<Import, Vec<Error>> {
-    read_store(bytes, None, options)
+    if is_zip_here(bytes) {
+        let unpacked = packed::unpack(Bytes::Here(bytes)).map_err(|error| vec![error])?;
+        let (store, packed) = unpacked;
+        return read_store(&store, import::Talks::Packed(&packed), options);
+    }
+    read_store(bytes, import::Talks::Nowhere, options)
 }
 
 fn read_store(
     bytes: &[u8],
-    folder: Option<&Path>,
+    talks: import::Talks<'_>,
     options: &Options,
 ) -> Result<Import, Vec<Error>> {
     let value = parse(bytes, "").map_err(|error| vec![error])?;
     let mut findings = Vec::new();
     let document = document::Document::read(&value, options, &mut findings)?;
-    let talks = folder.map_or(import::Talks::Nowhere, import::Talks::Below);
     let names = Names::new("pam", "pam:conversation", "pam:message");
     import::import(&document, talks, names, options, findings)
 }

@@ -42,6 +42,13 @@ pub fn conversation_residual(grain: &Grain) -> Option<Value> {
 
 /// Returns whether the owner of a memory lets it leave the store (PAM 21.1).
 pub(in crate::interchange) fn is_exportable(grain: &Grain) -> bool {
+    // Most records do not say so, and need not be read to know.
+    let text = grain
+        .field("context")
+        .and_then(|context| context.as_map()?.get(RESIDUAL)?.as_text());
+    if !text.is_some_and(|text| text.contains("\"exportable\"")) {
+        return true;
+    }
     let record = residual(grain);
     let access = record
         .as_ref()

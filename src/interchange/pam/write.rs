@@ -1,7 +1,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use rayon::prelude::*;
+
 use crate::codec::{ContentAddress, Map, Value};
-use crate::grain::{Grain, Time, Type};
+use crate::grain::{Grain, Status, Time, Type};
+use crate::interchange::aimem::Scope;
+use crate::interchange::moment::date_time;
 use crate::interchange::spelling::carried_json;
 use crate::interchange::written::{GENERATOR, moment_text, only_one};
 use crate::interchange::{Entry, Error, Loss, WriteOptions, Written};
@@ -12,7 +16,7 @@ use super::native_memory::memory;
 use super::object::fault;
 use super::residual::{DOCUMENT_RESIDUAL, is_relation, residual};
 use super::storage::check;
-use super::{SCHEMA, code};
+use super::{SCHEMA, code, signature};
 
 /// A memory store in the form that both validators of the format accept, and its conversations.
 #[derive(Debug)]
@@ -34,24 +38,37 @@ impl Document {
     /// the grains is left out.
     ///
     /// # Errors
-    /// `PAM_MIXED_OWNERS`: a store is of one owner (PAM 17).
+    /// `PAM_MIXED_OWNERS`: a store is of one owner (PAM 17). `PAM_SIGNATURE_FORM` for a key that
+    /// is not Ed25519.
     pub fn new(entries: &[Entry], options: &WriteOptions, with_files: bool) -> Result<Self, Error> {
+        // Each record is read once, and reading them is most of the work.
+        let known: Vec<Known<'_>> = entries.par_iter().map(Known::of).collect();
         let mut writer = Writer {
             loss: Loss::default(),
-            names: names(entries),
+            names: names(&known),
             memories: Vec::new(),
         };
         let mut envelopes = Vec::new();
         let mut relations = Vec::new();
         let mut index = Vec::new();
         let mut messages: HashMap<&str, Vec<Value>> = HashMap::new();
-        let superfluous = superfluous(entries);
-        for (grain, status) in entries {
+        let superfluous = superfluous(&known);
+        for one in known {
+            let Known {
+                grain,
+                status,
+                record,
+            } = one;
             if let Some(why) = superfluous.get(&grain.address()) {
                 writer.loss.count(why);
                 continue;
             }
-            match (residual(grain), grain.type_()) {
+            if let Scope::Since(since) = options.scope
+                && !is_changed_since(grain, record.as_ref(), status, since)
+            {
+                continue;
+            }
+            match (record, grain.type_()) {
                 (Some(Value::Map(map)), Type::State) if map.contains("schema") => {
                     envelopes.push(map);
                 }
@@ -87,8 +104,15 @@ impl Document {
             writer.loss.count("message");
         }
         let owner = owner(entries)?;
-        let mut store = envelope(envelopes, owner, options.now_for(entries));
+        let now = options.now_for(entries);
+        let mut store = match options.scope {
+            Scope::Since(since) => delta(owner, now, since, options.base.as_deref()),
+            _ => envelope(envelopes, owner, now),
+        };
         let records = writer.finish(&mut store, relations, entries_of_index);
+        if let Some(key) = &options.sign {
+            signature::sign(&mut store, key.key(), options.now_for(entries))?;
+        }
         Ok(Self {
             store: Value::Map(store),
             conversations,
@@ -100,40 +124,68 @@ impl Document {
     }
 }
 
+/// A grain, what the store says about it, and the record it was made from.
+struct Known<'a> {
+    grain: &'a Grain,
+    status: &'a Status,
+    record: Option<Value>,
+}
+
+impl<'a> Known<'a> {
+    fn of((grain, status): &'a Entry) -> Self {
+        Self {
+            grain,
+            status,
+            record: residual(grain),
+        }
+    }
+
+    fn id(&self) -> Option<&str> {
+        self.record.as_ref()?.as_map()?.get("id")?.as_text()
+    }
+
+    /// Returns what a grain that came from PAM is told by among those of its kind.
+    fn identity(&self) -> Option<(u8, &str, &str)> {
+        let id = self.id()?;
+        // The ids of messages are unique in their conversation.
+        let session = || self.grain.text("session_id").unwrap_or_default();
+        Some(match self.grain.type_() {
+            Type::State => (0, "", id),
+            Type::Event => (1, session(), id),
+            _ if is_relation(self.grain) => (2, "", id),
+            _ => (3, "", id),
+        })
+    }
+}
+
 /// Returns the PAM id of every grain that is going to have one.
-fn names(entries: &[Entry]) -> HashMap<ContentAddress, String> {
-    let ids = entries.iter();
-    ids.map(|(grain, _)| {
-        let record = residual(grain);
-        let id = record
-            .as_ref()
-            .and_then(|record| record.as_map()?.get("id")?.as_text());
-        let id = id.map_or_else(|| uuid(grain.address()), str::to_owned);
-        (grain.address(), id)
-    })
-    .collect()
+fn names(known: &[Known<'_>]) -> HashMap<ContentAddress, String> {
+    let ids = known.iter().map(|one| {
+        let address = one.grain.address();
+        let id = one.id().map_or_else(|| uuid(address), str::to_owned);
+        (address, id)
+    });
+    ids.collect()
 }
 
 /// Returns the grains whose id another one has in the file, and why it is not theirs: a file has
 /// one version of each record, the newest.
-fn superfluous(entries: &[Entry]) -> HashMap<ContentAddress, &'static str> {
-    let mut ids = HashMap::new();
-    for (grain, _) in entries {
-        if let Some(id) = identity(grain) {
-            ids.insert(grain.address(), id);
-        }
-    }
+fn superfluous(known: &[Known<'_>]) -> HashMap<ContentAddress, &'static str> {
+    let ids: HashMap<_, _> = known
+        .iter()
+        .filter_map(|one| Some((one.grain.address(), one.identity()?)))
+        .collect();
     let mut superfluous = HashMap::new();
-    for (grain, _) in entries {
-        let id = ids.get(&grain.address());
-        let earlier = grain.derived_from();
+    for one in known {
+        let id = ids.get(&one.grain.address());
+        let earlier = one.grain.derived_from();
         for earlier in earlier.filter(|earlier| id.is_some() && ids.get(earlier) == id) {
             superfluous.insert(earlier, "earlier version");
         }
     }
     let mut taken = HashSet::new();
-    for (grain, _) in entries {
-        let address = grain.address();
+    for one in known {
+        let address = one.grain.address();
         if let Some(id) = ids.get(&address)
             && !superfluous.contains_key(&address)
             && !taken.insert(id)
@@ -144,20 +196,14 @@ fn superfluous(entries: &[Entry]) -> HashMap<ContentAddress, &'static str> {
     superfluous
 }
 
-/// Returns what a grain that came from PAM is told by among those of its kind.
-fn identity(grain: &Grain) -> Option<(u8, bool, String, String)> {
-    let record = residual(grain)?;
-    let id = record.as_map()?.get("id")?.as_text()?.to_owned();
-    let is_message = grain.type_() == Type::Event;
-    // The ids of messages are unique in their conversation.
-    let session = grain.text("session_id").filter(|_| is_message);
-    let session = session.unwrap_or_default().to_owned();
-    let kind = match grain.type_() {
-        Type::State => 0,
-        Type::Event => 1,
-        _ => 2,
-    };
-    Some((kind, is_relation(grain), session, id))
+/// Returns whether a grain was made, or what it says updated or ended, at a time or later.
+fn is_changed_since(grain: &Grain, record: Option<&Value>, status: &Status, since: Time) -> bool {
+    let temporal = record.and_then(|record| {
+        let temporal = record.as_map()?.get("temporal")?.as_map()?;
+        date_time(temporal.get("updated_at")?.as_text()?).ok()
+    });
+    let times = [Some(grain.created_at()), temporal, status.system_valid_to];
+    times.into_iter().flatten().any(|time| time >= since)
 }
 
 struct Writer {
@@ -284,6 +330,21 @@ fn envelope(mut envelopes: Vec<Map>, owner: Option<&str>, now: Time) -> Map {
         }
         return only;
     }
+    new_envelope(owner, now)
+}
+
+/// Returns what an incremental store says about itself (PAM 16).
+fn delta(owner: Option<&str>, now: Time, since: Time, base: Option<&str>) -> Map {
+    let mut store = new_envelope(owner, now);
+    store.insert("export_type", "incremental");
+    store.insert("since", moment_text(since));
+    if let Some(base) = base {
+        store.insert("base_export_id", base);
+    }
+    store
+}
+
+fn new_envelope(owner: Option<&str>, now: Time) -> Map {
     let mut store = Map::new();
     store.insert("schema", SCHEMA);
     store.insert("schema_version", "1.0");
@@ -298,7 +359,16 @@ fn envelope(mut envelopes: Vec<Map>, owner: Option<&str>, now: Time) -> Map {
 
 /// Returns a UUID made of an address: PAM wants the form of version 4 (PAM 4).
 pub(super) fn uuid(address: ContentAddress) -> String {
-    let mut bytes: Vec<u8> = address.as_bytes().iter().copied().take(16).collect();
+    uuid_from(address.as_bytes())
+}
+
+/// Returns a UUID of the same form made of any bytes.
+pub(super) fn uuid_of(bytes: &[u8]) -> String {
+    uuid_from(ContentAddress::of(bytes).as_bytes())
+}
+
+fn uuid_from(hash: &[u8; 32]) -> String {
+    let mut bytes: Vec<u8> = hash.iter().copied().take(16).collect();
     for (at, (keep, set)) in [(6, (0x0f, 0x40)), (8, (0x3f, 0x80))] {
         if let Some(byte) = bytes.get_mut(at) {
             *byte = (*byte & keep) | set;

@@ -1,7 +1,5 @@
 //! The codes of what can be wrong with the export of a provider.
 
-/// A ZIP archive that cannot be read, or that means harm.
-pub(super) const ZIP: &str = "PROVIDER_ZIP";
 /// Not strict JSON, or no CSV.
 pub(super) const SYNTAX: &str = "PROVIDER_SYNTAX";
 /// A file that is not what this provider exports.

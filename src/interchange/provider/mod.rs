@@ -11,14 +11,13 @@ mod code;
 mod copilot;
 mod gemini;
 mod grok;
-mod source;
 mod talk;
 
-use std::fs::File;
 use std::path::Path;
 
 use crate::codec::{Profile, Value};
 
+use super::archive::{Bytes, files};
 use super::first::First;
 use super::pam::{self, Import};
 use super::{Error, Format, Place, strict};
@@ -80,7 +79,16 @@ impl Provider {
 /// `PROVIDER_ZIP`, `PROVIDER_SYNTAX`, `PROVIDER_SHAPE`, `ERR_IO`. A conversation that cannot be
 /// read is a finding, and counted.
 pub fn read(path: &Path, provider: Provider, profile: Profile) -> Result<Import, Vec<Error>> {
-    let files = source::files(path, is_part).map_err(|error| vec![error])?;
+    read_from(Bytes::At(path), provider, profile)
+}
+
+/// Reads the export of a provider from wherever it is.
+pub(super) fn read_from(
+    export: Bytes<'_>,
+    provider: Provider,
+    profile: Profile,
+) -> Result<Import, Vec<Error>> {
+    let files = files(export, is_part).map_err(|error| vec![error])?;
     let mut talks = Vec::new();
     let mut findings = Vec::new();
     let mut owner = None;
@@ -127,8 +135,8 @@ pub fn read(path: &Path, provider: Provider, profile: Profile) -> Result<Import,
 }
 
 /// Returns whose export a directory or a ZIP archive is, from what its files say.
-pub(super) fn detect(path: &Path) -> Result<Option<Provider>, Error> {
-    for (_, bytes) in source::files(path, is_talk)? {
+pub(super) fn detect(export: Bytes<'_>) -> Result<Option<Provider>, Error> {
+    for (_, bytes) in files(export, is_talk)? {
         let first = First::read(bytes.as_slice()).map_err(|source| Error::Io {
             place: Place::File,
             source,
@@ -140,11 +148,6 @@ pub(super) fn detect(path: &Path) -> Result<Option<Provider>, Error> {
         }
     }
     Ok(None)
-}
-
-/// Returns whether a file is a ZIP archive.
-pub(super) fn is_zip(file: &mut File) -> std::io::Result<bool> {
-    source::is_zip(file)
 }
 
 /// Returns whether text starts with a header of Copilot's tables.

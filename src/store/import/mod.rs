@@ -4,7 +4,7 @@ mod batch;
 mod conflict;
 mod summary;
 
-use crate::interchange::{Reading, Record};
+use crate::interchange::{Reading, Record, Signature};
 use crate::ledger::Kind;
 
 use super::commit::Frame;
@@ -57,6 +57,8 @@ impl Store {
         progress: &mut dyn FnMut(u64),
     ) -> Result<Summary, Error> {
         let format = reading.format;
+        // AIMEM 5.3: that nobody checked is part of the audit trail.
+        let signature = reading.signature.map(Signature::name);
         let summary = self.run(Importer::new(&self.inner, false), reading, progress)?;
         let counts = [
             ("new", summary.inserted),
@@ -66,7 +68,10 @@ impl Store {
             ("refused", summary.refusals()),
         ];
         let mut frame = Frame::default();
-        frame.record(Kind::Import, encode_import(format.name(), counts)?);
+        frame.record(
+            Kind::Import,
+            encode_import(format.name(), signature, counts)?,
+        );
         self.inner.commit(&mut self.inner.lead_alone(), &frame)?;
         Ok(summary)
     }

@@ -2,7 +2,7 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use grainstore::codec::Compression;
-use grainstore::interchange::{Format, WriteOptions, aimem, mg};
+use grainstore::interchange::{ExportKey, Format, WriteOptions, aimem, mg};
 use grainstore::query::Exported;
 use grainstore::store::{Clock, SystemClock};
 use grainstore::{Filter, Store, Time};
@@ -11,9 +11,11 @@ use serde_json::json;
 use super::imported::{loss_json, loss_text};
 use crate::exit::Exit;
 use crate::filters::Filters;
+use crate::key_file;
 use crate::output::is_screen;
 use crate::problem::Problem;
 use crate::progress;
+use crate::secret::SealArgs;
 use crate::session::Session;
 
 /// Write grains to a file: everything, or what the filters say
@@ -21,7 +23,10 @@ use crate::session::Session;
 /// Superseded grains and their status go along, so that an export of everything is a backup of
 /// what the store knows. The same grains make the same bytes. A file is there whole or not at
 /// all; archives past 4 GiB go on in NAME.001.mg and so on. What a format cannot carry is counted
-/// and named. A PAM store with its conversations needs a directory: -o DIRECTORY/.
+/// and named. A PAM store with its conversations needs a directory, -o DIRECTORY/, or -o NAME.zip;
+/// it is encrypted, or --plain says that it is not (PAM 21.1).
+///
+/// Example: grainstore export --format pam --encrypt-to age1… -o memory.zip.age
 #[derive(Debug, Args)]
 pub(crate) struct Export {
     /// The format to write
@@ -42,6 +47,12 @@ pub(crate) struct Export {
     /// Write vectors too, from which text can be guessed (AIMEM)
     #[arg(long)]
     with_embeddings: bool,
+    /// Sign a PAM store, or put a signature beside a bundle: a key file, as `did new` writes it
+    #[arg(long, value_name = "FILE")]
+    sign: Option<String>,
+    /// The export_id that an incremental PAM store (--since) goes on from
+    #[arg(long, value_name = "ID")]
+    base: Option<String>,
     /// Leave out of archives and JSON lines too what its owner does not let leave the store
     #[arg(long)]
     shareable: bool,
@@ -49,11 +60,14 @@ pub(crate) struct Export {
     #[arg(long)]
     current: bool,
     #[command(flatten)]
+    seal: SealArgs,
+    #[command(flatten)]
     filters: Filters,
 }
 
+/// A format that can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum FormatArg {
+pub(super) enum FormatArg {
     /// An archive of grains (OMS 1.3, section 11)
     Mg,
     /// One JSON grain a line
@@ -77,6 +91,20 @@ enum CompressArg {
     Lz4,
 }
 
+impl FormatArg {
+    pub(super) const fn format(self) -> Format {
+        match self {
+            Self::Mg => Format::Mg,
+            Self::Jsonl => Format::Jsonl,
+            Self::Pam => Format::Pam,
+            Self::Aimem => Format::Aimem,
+            Self::AimemNdjson => Format::AimemNdjson,
+            Self::Omi => Format::Omi,
+            Self::OmiJsonl => Format::OmiJsonl,
+        }
+    }
+}
+
 impl Export {
     pub(crate) fn run(mut self, session: &mut Session) -> anyhow::Result<Exit> {
         if self.format != FormatArg::Mg && self.compress != CompressArg::None {
@@ -84,13 +112,24 @@ impl Export {
             return Err(Problem::new("ERR_USAGE", message).into());
         }
         let is_stdout = self.output == "-";
-        if is_stdout && self.format == FormatArg::Mg && is_screen() {
-            let message = "an archive is no text for a terminal";
+        let seal = self.seal.seal_for(self.format())?;
+        let is_binary = self.format == FormatArg::Mg || seal.is_some();
+        if is_stdout && is_binary && is_screen() {
+            let message = "this is no text for a terminal";
             return Err(Problem::new("ERR_TERMINAL", message).into());
         }
         let store = session.open()?;
         let filters = std::mem::take(&mut self.filters);
-        let options = self.options(filters.since());
+        let mut options = self.options(filters.since());
+        options.seal = seal;
+        if let Some(file) = &self.sign {
+            options.sign = Some(ExportKey::new(key_file::read_file(file)?));
+        }
+        // Of an incremental store the format decides: what was updated counts as well.
+        let filters = match self.format {
+            FormatArg::Pam => filters.at_any_time(),
+            _ => filters,
+        };
         let mut filter = filters.filter(&store)?;
         if !self.current {
             filter = filter.with_superseded();
@@ -145,15 +184,7 @@ impl Export {
     }
 
     const fn format(&self) -> Format {
-        match self.format {
-            FormatArg::Mg => Format::Mg,
-            FormatArg::Jsonl => Format::Jsonl,
-            FormatArg::Pam => Format::Pam,
-            FormatArg::Aimem => Format::Aimem,
-            FormatArg::AimemNdjson => Format::AimemNdjson,
-            FormatArg::Omi => Format::Omi,
-            FormatArg::OmiJsonl => Format::OmiJsonl,
-        }
+        self.format.format()
     }
 
     fn options(&self, since: Option<Time>) -> WriteOptions {
@@ -175,7 +206,9 @@ impl Export {
             producer: self.producer.clone(),
             with_embeddings: self.with_embeddings,
             shareable: self.shareable,
+            base: self.base.clone(),
             now: Some(SystemClock.now()),
+            ..WriteOptions::default()
         }
     }
 }
@@ -188,7 +221,7 @@ const fn unit(format: FormatArg) -> &'static str {
     }
 }
 
-fn summary(exported: &Exported, to: &str, format: FormatArg) -> String {
+pub(super) fn summary(exported: &Exported, to: &str, format: FormatArg) -> String {
     let mut text = format!("{} {} written to {to}", exported.grains, unit(format));
     if exported.files > 1 {
         text.push_str(&format!(" and {} files more", exported.files - 1));

@@ -11,6 +11,7 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::progress;
+use crate::secret::UnsealArgs;
 use crate::session::Session;
 
 /// Bring in a file of another tool or store
@@ -43,6 +44,11 @@ pub(crate) struct Import {
     /// What the ids of an OMI file that names no namespace are unique in; else the file itself
     #[arg(long, value_name = "NAME")]
     scope: Option<String>,
+    /// Pass over the signature beside an AIMEM bundle; that is recorded
+    #[arg(long)]
+    skip_signature: bool,
+    #[command(flatten)]
+    unseal: UnsealArgs,
 }
 
 impl Import {
@@ -50,6 +56,8 @@ impl Import {
         let options = ReadOptions {
             accept_bad_checksum: self.accept_bad_checksum,
             scope: self.scope,
+            skip_signature: self.skip_signature,
+            unseal: self.unseal.unseal()?,
             ..ReadOptions::default()
         };
         let reading = read(&self.path, self.format, &options, &session.out)?;

@@ -6,6 +6,7 @@ use grainstore::interchange::{ReadOptions, omi};
 use super::import::{FormatArg, read};
 use super::imported::{report_errors, report_reading};
 use crate::exit::Exit;
+use crate::secret::UnsealArgs;
 use crate::session::Session;
 
 /// Judge a file without a store: exit 0 if an import would take all of it, 1 if not
@@ -19,6 +20,8 @@ pub(crate) struct Validate {
     /// What an OMI file is held to
     #[arg(long, value_enum, ignore_case = true, default_value_t = LevelArg::L0)]
     level: LevelArg,
+    #[command(flatten)]
+    unseal: UnsealArgs,
 }
 
 /// The levels of OMI 3.1.
@@ -39,6 +42,7 @@ impl Validate {
                 LevelArg::L0 => omi::Level::L0,
                 LevelArg::L1 => omi::Level::L1,
             }),
+            unseal: self.unseal.unseal()?,
             ..ReadOptions::default()
         };
         let reading = read(&self.path, self.format, &options, &session.out)?;

@@ -65,7 +65,9 @@ fn every_format_that_is_written_is_read_again() {
         "mg",
         "jsonl",
     ] {
-        home.ok(&["export", "--format", format, "-o", format]);
+        let plain = (format == "pam").then_some("--plain");
+        let args = ["export", "--format", format, "-o", format];
+        home.ok(&args.into_iter().chain(plain).collect::<Vec<_>>());
         let summary = home.run(&["--json", "validate", format]).json();
         assert_eq!(summary["format"], format);
         home.ok(&["--store", &format!("{format}.grains"), "import", format]);
@@ -85,12 +87,14 @@ fn every_format_that_is_written_is_read_again() {
 fn a_memory_store_goes_to_a_directory_with_its_conversations() {
     let home = Home::new();
     home.ok(&["import", &sample("pam")]);
-    home.ok(&["export", "--format", "pam", "-o", "out/"]);
+    home.ok(&["export", "--format", "pam", "--plain", "-o", "out/"]);
     home.ok(&["validate", "out"]);
     let conversations = std::fs::read_dir(home.path("out/conversations")).unwrap();
     assert!(conversations.count() > 0);
     let alone = home
-        .run(&["--json", "export", "--format", "pam", "-o", "one.json"])
+        .run(&[
+            "--json", "export", "--format", "pam", "--plain", "-o", "one.json",
+        ])
         .json();
     assert!(
         alone["loss"]["conversation"].as_u64().unwrap() > 0,
@@ -143,4 +147,60 @@ fn a_conflict_is_kept_listed_and_resolved() {
     assert_eq!(found["results"].as_array().unwrap().len(), 1, "{found}");
     home.run(&["--json", "conflicts", "resolve", &kept])
         .fails(1, "ERR_NOT_FOUND", "");
+}
+
+#[test]
+fn a_memory_store_is_encrypted_unless_somebody_says_that_it_is_not() {
+    let home = Home::new();
+    home.ok(&["import", &sample("pam")]);
+    let refused = home.run(&["--json", "export", "--format", "pam", "-o", "x.json"]);
+    refused.fails(2, "ERR_USAGE", "");
+    assert!(!home.path("x.json").exists());
+    let identity = age::x25519::Identity::generate();
+    let recipient = identity.to_public().to_string();
+    home.write("key.txt", age_key(&identity));
+    let sealed = "memory.zip.age";
+    let args = ["export", "--format", "pam", "--encrypt-to", &recipient];
+    home.ok(&[&args[..], &["-o", sealed]].concat());
+    let bytes = std::fs::read(home.path(sealed)).unwrap();
+    assert!(bytes.starts_with(b"age-encryption.org/v1"));
+    let copy = ["--json", "--store", "copy.grains", "import", sealed];
+    home.run(&copy).fails(2, "ERR_SEALED", sealed);
+    let opened = home.run(&[&copy[..], &["--identity", "key.txt"]].concat());
+    assert_eq!(opened.code, 0, "{opened:?}");
+    let opened = opened.json();
+    assert_eq!(opened["format"], "pam");
+    assert!(opened["inserted"].as_u64().unwrap() > 50, "{opened}");
+    let other = age::x25519::Identity::generate();
+    home.write("key.txt", age_key(&other));
+    let refused = home.run(&[&copy[..], &["--identity", "key.txt"]].concat());
+    refused.fails(2, "ERR_SEALED", sealed);
+    let refused = home.run(&["--json", "export", "--format", "omi", "--encrypt-to", "me"]);
+    refused.fails(2, "ERR_RECIPIENT", "");
+}
+
+fn age_key(identity: &age::x25519::Identity) -> String {
+    use age::secrecy::ExposeSecret as _;
+    identity.to_string().expose_secret().to_owned()
+}
+
+#[test]
+fn a_file_is_converted_without_a_store() {
+    let home = Home::new();
+    home.write("memory.json", OMI);
+    home.ok(&["convert", "memory.json", "out.aimem.json"]);
+    home.ok(&["convert", "out.aimem.json", "out.mg"]);
+    home.ok(&["convert", "--plain", "out.mg", "pam/"]);
+    let back = home
+        .run(&["--json", "convert", "pam", "back.omi.json"])
+        .json();
+    assert_eq!((&back["from"], &back["to"]), (&"pam".into(), &"omi".into()));
+    home.ok(&["validate", "--level", "L1", "back.omi.json"]);
+    assert!(!home.path("memory.grains").exists());
+    let refused = home.run(&["--json", "convert", "memory.json", "out.xyz"]);
+    refused.fails(2, "ERR_USAGE", "");
+    home.write("broken.json", OMI.replace("content", "contents"));
+    let refused = home.run(&["--json", "convert", "broken.json", "x.mg"]);
+    assert_eq!(refused.json()["error"]["code"], "record.content");
+    assert!(!home.path("x.mg").exists());
 }

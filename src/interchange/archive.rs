@@ -1,26 +1,47 @@
+//! What comes as a file, a directory or a ZIP archive.
+
 use std::fs::{self, File};
-use std::io::{BufReader, Read, Seek};
+use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::Path;
 
 use zip::ZipArchive;
 
-use crate::interchange::{Error, Place};
+use super::{Error, Place};
 
-use super::code;
+/// Where an export is.
+#[derive(Clone, Copy)]
+pub(super) enum Bytes<'a> {
+    /// A file or a directory.
+    At(&'a Path),
+    /// What a file holds, which is nowhere else in the clear.
+    Here(&'a [u8]),
+}
 
 /// Returns the files of an export whose last name is asked for, with their whole names, sorted: of
 /// a file, a directory or a ZIP archive. Nothing outside is ever opened.
 pub(super) fn files(
-    path: &Path,
+    export: Bytes<'_>,
     wanted: fn(&str) -> bool,
 ) -> Result<Vec<(String, Vec<u8>)>, Error> {
     let mut found = Vec::new();
+    let path = match export {
+        Bytes::At(path) => path,
+        Bytes::Here(bytes) => {
+            if is_zip_here(bytes) {
+                unpack(Cursor::new(bytes), wanted, &mut found)?;
+                found.sort_by(|a, b| a.0.cmp(&b.0));
+            } else {
+                found.push((String::new(), bytes.to_vec()));
+            }
+            return Ok(found);
+        }
+    };
     if path.is_dir() {
         walk(path, path, DEPTH_MAX, wanted, &mut found)?;
     } else {
         let mut file = File::open(path).map_err(io)?;
         if is_zip(&mut file).map_err(io)? {
-            unpack(file, wanted, &mut found)?;
+            unpack(BufReader::new(file), wanted, &mut found)?;
         } else {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             found.push((name.into_owned(), fs::read(path).map_err(io)?));
@@ -35,7 +56,12 @@ pub(super) fn is_zip(file: &mut File) -> std::io::Result<bool> {
     let mut magic = Vec::new();
     file.take(4).read_to_end(&mut magic)?;
     file.rewind()?;
-    Ok(magic == b"PK\x03\x04")
+    Ok(magic == MAGIC)
+}
+
+/// Returns whether bytes start as a ZIP archive does.
+pub(super) fn is_zip_here(bytes: &[u8]) -> bool {
+    bytes.starts_with(MAGIC)
 }
 
 fn walk(
@@ -67,12 +93,12 @@ fn walk(
 }
 
 fn unpack(
-    file: File,
+    file: impl Read + Seek,
     wanted: fn(&str) -> bool,
     found: &mut Vec<(String, Vec<u8>)>,
 ) -> Result<(), Error> {
     let broken = |name: &str, message: String| Error::Format {
-        code: code::ZIP,
+        code: "PROVIDER_ZIP",
         place: if name.is_empty() {
             Place::File
         } else {
@@ -80,8 +106,7 @@ fn unpack(
         },
         message,
     };
-    let mut archive =
-        ZipArchive::new(BufReader::new(file)).map_err(|error| broken("", error.to_string()))?;
+    let mut archive = ZipArchive::new(file).map_err(|error| broken("", error.to_string()))?;
     let mut left = UNPACKED_LEN_MAX;
     for index in 0..archive.len() {
         let mut entry = archive
@@ -128,6 +153,7 @@ const fn io(source: std::io::Error) -> Error {
     }
 }
 
+const MAGIC: &[u8] = b"PK\x03\x04";
 /// A few bytes of an archive may unpack to all the memory there is.
 const UNPACKED_LEN_MAX: u64 = 2 * 1024 * 1024 * 1024;
 /// Deeper than any export nests its folders.

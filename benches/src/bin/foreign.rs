@@ -1,0 +1,223 @@
+//! Measures foreign formats as ratios: judging a bundle beside parsing and hashing the same bytes,
+//! importing one beside storing the same grains, and the speed of an export. docs/benchmarks.md
+//! says what and how.
+
+use std::io::sink;
+use std::path::Path;
+use std::time::Instant;
+
+use grainstore::codec::{Map, Profile, Value};
+use grainstore::grain::Draft;
+use grainstore::interchange::{Format, ReadOptions, Reading, WriteOptions, aimem};
+use grainstore::{Filter, Options, Store};
+use grainstore_benches::report::{Bound, Report, Table};
+use grainstore_benches::{Result, machine};
+use sha2::{Digest, Sha256};
+
+fn main() -> Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let records: u64 = arguments.next().map_or(Ok(50_000), |text| text.parse())?;
+    let rounds: usize = arguments.next().map_or(Ok(5), |text| text.parse())?;
+    println!("# Foreign formats\n\n{}.\n", machine::description());
+    let folder = tempfile::Builder::new()
+        .prefix("grainstore-bench-")
+        .tempdir_in(std::env::temp_dir())?;
+    let stream = folder.path().join("bundle.ndjson");
+    let bundle = bundle(records)?;
+    std::fs::write(&stream, &bundle)?;
+    println!(
+        "{records} chunks, {:.1} MB; {rounds} rounds.",
+        bundle.len() as f64 / 1e6
+    );
+    let mut report = Report::default();
+    validate(&bundle, rounds, &mut report)?;
+    import(&stream, folder.path(), rounds, &mut report)?;
+    export(&stream, rounds, records, &mut report)?;
+    let peak = machine::peak_memory_bytes()? as f64 / 1e6;
+    println!("\nThe most memory held at once: {peak:.0} MB.");
+    report.summary();
+    Ok(())
+}
+
+/// A stream of chunks of every type, with tags and hashes.
+fn bundle(records: u64) -> Result<Vec<u8>> {
+    let kinds = ["fact", "preference", "decision", "episodic", "goal"];
+    let mut chunks = Vec::new();
+    for n in 0..records {
+        let content = format!(
+            "memory {n} of somebody who said {} about {} and {}, and meant it",
+            n * 7919 % 10_007,
+            n % 911,
+            n * 31 % 4_099
+        );
+        let mut chunk = Map::new();
+        chunk.insert("id", format!("urn:aimem:bench:{n}"));
+        chunk.insert("content_hash", sha256(content.as_bytes()));
+        chunk.insert("content", content);
+        chunk.insert("memory_type", kinds[usize::try_from(n)? % kinds.len()]);
+        chunk.insert("zone", "standard");
+        chunk.insert("is_pinned", false);
+        let second = n % 60;
+        chunk.insert("created_at", format!("2026-04-01T09:30:{second:02}Z"));
+        chunk.insert("tags", vec![Value::from("a"), Value::from(format!("t{}", n % 50))]);
+        chunks.push(Value::Map(chunk));
+    }
+    let mut whole = Map::new();
+    for (name, text) in [
+        ("format", "aimem-bundle"),
+        ("version", "1"),
+        ("producer", "bench"),
+        ("tenant_id", "11111111-1111-1111-1111-111111111111"),
+        ("exported_at", "2026-06-12T10:00:00Z"),
+        ("scope", "FULL"),
+    ] {
+        whole.insert(name, text);
+    }
+    let mut envelope = whole.clone();
+    whole.insert("chunks", chunks.clone());
+    for name in ["edges", "entities", "chunk_entities"] {
+        whole.insert(name, Vec::<Value>::new());
+    }
+    envelope.insert("checksum", sha256(&Value::Map(whole).to_jcs()));
+    let mut lines = Value::Map(envelope).to_json();
+    for chunk in chunks {
+        let Value::Map(mut chunk) = chunk else { continue };
+        chunk.insert("_kind", "chunk");
+        lines.push('\n');
+        lines.push_str(&Value::Map(chunk).to_json());
+    }
+    lines.push('\n');
+    Ok(lines.into_bytes())
+}
+
+fn validate(bundle: &[u8], rounds: usize, report: &mut Report) -> Result<()> {
+    let mut floor = Vec::new();
+    let mut ours = Vec::new();
+    for _ in 0..rounds {
+        let start = Instant::now();
+        let mut values = Vec::new();
+        for line in bundle.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            values.push(serde_json::from_slice::<serde_json::Value>(line)?);
+        }
+        let digest = Sha256::digest(bundle);
+        let seconds = start.elapsed().as_secs_f64();
+        assert!(digest[0] as usize <= 255 && !values.is_empty());
+        drop(values);
+        floor.push(seconds);
+        let start = Instant::now();
+        let import = aimem::read_stream(bundle, Profile::Extended);
+        let import = import.map_err(|errors| format!("{:?}", errors.first()))?;
+        ours.push(start.elapsed().as_secs_f64());
+        assert!(!import.records.is_empty());
+    }
+    let ratios = ours.iter().zip(&floor).map(|(a, b)| a / b).collect();
+    let mut table = Table::new("AIMEM stream, judged and made into grains", "times the floor");
+    table.row("serde_json parse and SHA-256", vec![1.0; rounds], None);
+    table.row("read_stream", ratios, Some(Bound::AtMost(4.0)));
+    report.table(&table);
+    let mb = bundle.len() as f64 / 1e6;
+    let mut table = Table::new("AIMEM stream, speed", "MB/s");
+    for (name, times) in [("serde_json and SHA-256", floor), ("read_stream", ours)] {
+        table.row(name, times.iter().map(|seconds| mb / seconds).collect(), None);
+    }
+    report.table(&table);
+    Ok(())
+}
+
+fn import(stream: &Path, folder: &Path, rounds: usize, report: &mut Report) -> Result<()> {
+    let mut native = Vec::new();
+    let mut imported = Vec::new();
+    let mut bytes = 0;
+    for round in 0..rounds {
+        let open = |name: &str| -> Result<Store> {
+            Ok(Store::open(folder.join(format!("{name}{round}")), Options::default())?)
+        };
+        let grains: Vec<_> = read(stream)?.records.into_iter().map(|it| it.grain).collect();
+        bytes = grains.iter().map(|grain| grain.blob().len()).sum();
+        let drafts: Vec<Draft> = grains
+            .iter()
+            .map(|grain| {
+                let draft = Draft::new(grain.type_());
+                grain.fields().iter().fold(draft, |draft, (name, value)| {
+                    draft.set(name, value.clone())
+                })
+            })
+            .collect();
+        let store = open("native")?;
+        let start = Instant::now();
+        for batch in drafts.chunks(1_000) {
+            store.put_batch(batch.to_vec())?;
+        }
+        native.push(start.elapsed().as_secs_f64());
+        drop(store);
+        let store = open("foreign")?;
+        let start = Instant::now();
+        let summary = store.import(read(stream)?)?;
+        imported.push(start.elapsed().as_secs_f64());
+        assert!(summary.is_complete());
+    }
+    let ratios = native.iter().zip(&imported).map(|(a, b)| a / b).collect();
+    let mut table = Table::new("Import of the stream, end to end", "of native ingest");
+    table.row("put_batch of the same grains", vec![1.0; rounds], None);
+    table.row("import", ratios, Some(Bound::AtLeast(0.5)));
+    report.table(&table);
+    let mb = bytes as f64 / 1e6;
+    let mut table = Table::new("Import, speed", "MB of blobs/s");
+    for (name, times) in [("put_batch", native), ("import", imported)] {
+        table.row(name, times.iter().map(|seconds| mb / seconds).collect(), None);
+    }
+    report.table(&table);
+    Ok(())
+}
+
+fn export(stream: &Path, rounds: usize, records: u64, report: &mut Report) -> Result<()> {
+    // As memories of PAM: through a store of them and back in.
+    let through = Store::in_memory(Options::default())?;
+    through.import(read(stream)?)?;
+    let options = WriteOptions::default();
+    let mut pam = Vec::new();
+    through.export(Format::Pam, &Filter::new(), &options, &mut pam)?;
+    let mut pam: serde_json::Value = serde_json::from_slice(&pam)?;
+    for memory in pam["memories"].as_array_mut().into_iter().flatten() {
+        memory["metadata"] = serde_json::json!({});
+    }
+    pam.as_object_mut().map(|store| store.remove("integrity"));
+    let reading = Reading::of_bytes(
+        pam.to_string().as_bytes(),
+        Some(Format::Pam),
+        &ReadOptions::default(),
+    )?;
+    drop(pam);
+    assert!(reading.errors.is_empty(), "{:?}", reading.errors.first());
+    let store = Store::in_memory(Options::default())?;
+    store.import(reading)?;
+    let mut speeds = Vec::new();
+    for _ in 0..rounds {
+        let start = Instant::now();
+        let exported = store.export(Format::Pam, &Filter::new(), &options, &mut sink())?;
+        assert!(exported.grains >= records);
+        speeds.push(records as f64 / start.elapsed().as_secs_f64());
+    }
+    let mut table = Table::new("Export of a PAM store", "memories/s");
+    table.row("export", speeds, Some(Bound::AtLeast(50_000.0)));
+    report.table(&table);
+    Ok(())
+}
+
+fn read(stream: &Path) -> Result<Reading> {
+    let reading = Reading::open(stream, Some(Format::AimemNdjson), &ReadOptions::default())?;
+    match reading.errors.first() {
+        Some(error) => Err(error.to_string().into()),
+        None => Ok(reading),
+    }
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    let digest = Sha256::digest(bytes);
+    digest.iter().fold("sha256:".to_owned(), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -1,0 +1,191 @@
+use grainstore::codec::{Map, Profile, Value};
+use grainstore::grain::Status;
+use grainstore::interchange::provider::Provider;
+use grainstore::interchange::{
+    Entry, Format, ReadOptions, Reading, Record, WriteOptions, aimem, omi, pam,
+};
+use sha2::{Digest, Sha256};
+
+/// Reads a memory store, as it is and with a checksum and hashes that fit.
+///
+/// - No input makes a reader panic, and what is refused has a code.
+/// - A store that is accepted is written again, and what is written is accepted.
+pub fn json_pam(data: &[u8]) {
+    read_pam(data);
+    if let Some(mut store) = object(data) {
+        mend_pam(&mut store);
+        read_pam(Value::Map(store).to_json().as_bytes());
+    }
+}
+
+fn read_pam(bytes: &[u8]) {
+    let Some(import) = coded(pam::read_bytes(bytes, &pam::Options::default())) else {
+        return;
+    };
+    let entries = entries(import.records);
+    // Whoever is of several owners is told so.
+    let Ok(document) = pam::Document::new(&entries, &options(), true) else {
+        return;
+    };
+    let json = document.store.to_json();
+    if let Err(errors) = pam::read_bytes(json.as_bytes(), &pam::Options::default()) {
+        panic!("what was written is refused: {:?}", errors.first());
+    }
+}
+
+/// Gives every memory the hash of its content, and the store none of its own.
+fn mend_pam(store: &mut Map) {
+    store.remove("integrity");
+    store.remove("signature");
+    if let Some(Value::Array(memories)) = store.get_mut("memories") {
+        for memory in memories {
+            let Value::Map(memory) = memory else { continue };
+            let content = memory.get("content").and_then(Value::as_text);
+            // Of text that needs no folding: the rule for the rest is the reader's.
+            let plain = content.filter(|text| text.bytes().all(|byte| byte.is_ascii_lowercase()));
+            if let Some(hash) = plain.map(|text| sha256(text.as_bytes())) {
+                memory.insert("content_hash", hash);
+            }
+        }
+    }
+}
+
+/// Reads a bundle and a stream, as they are and with a checksum that fits.
+///
+/// - No input makes a reader panic, and what is refused has a code.
+/// - A bundle that is accepted goes out as it came, checksum included.
+pub fn json_aimem(data: &[u8]) {
+    drop(coded(aimem::read_stream(data, Profile::Extended)));
+    read_aimem(data);
+    if let Some(mut bundle) = object(data) {
+        bundle.remove("checksum");
+        let checksum = sha256(&Value::Map(bundle.clone()).to_jcs());
+        bundle.insert("checksum", checksum);
+        read_aimem(Value::Map(bundle).to_json().as_bytes());
+    }
+}
+
+fn read_aimem(bytes: &[u8]) {
+    let Some(import) = coded(aimem::read(bytes, Profile::Extended)) else {
+        return;
+    };
+    let has_all = |bundle: &Map| {
+        let arrays = ["chunks", "edges", "entities", "chunk_entities"];
+        arrays
+            .iter()
+            .all(|name| bundle.get(name).is_some_and(|it| it.as_array().is_some()))
+    };
+    // Several producers, equal links and absent arrays are read, and not what this law is about.
+    let is_plain = import.findings.is_empty() && import.loss.is_empty();
+    let bundle = object(bytes).filter(|bundle| is_plain && has_all(bundle));
+    let Some(bundle) = bundle else { return };
+    let entries = entries(import.records);
+    let mut out = Vec::new();
+    if aimem::write(&mut out, &entries, &options()).is_ok() {
+        let again = aimem::read(&out, Profile::Extended);
+        assert!(again.is_ok(), "what was written is refused");
+        let linked = |map: &Map, name: &str| map.get(name).and_then(Value::as_array).map(<[_]>::len);
+        let written = object(&out).unwrap_or_default();
+        assert_eq!(linked(&written, "chunks"), linked(&bundle, "chunks"));
+    }
+}
+
+/// Reads a document and lines at every level.
+///
+/// - No input makes a reader panic, and what is refused has a code.
+/// - What L1 accepts L0 accepts, and what L0 accepts an import takes.
+/// - A document that is accepted goes out as it came.
+pub fn json_omi(data: &[u8]) {
+    for read in [omi::read, omi::read_lines] {
+        let at = |level| {
+            let options = omi::Options {
+                level,
+                ..omi::Options::default()
+            };
+            coded(read(data, &options))
+        };
+        let l1 = at(Some(omi::Level::L1)).is_some();
+        let l0 = at(Some(omi::Level::L0)).is_some();
+        let import = at(None);
+        assert!(!l1 || l0, "L1 takes what L0 refuses");
+        assert!(!l0 || import.is_some(), "L0 takes what an import refuses");
+        let Some(import) = import else { continue };
+        let is_document = object(data).is_some_and(|map| map.contains("memories"));
+        let has_grains = data
+            .windows(10)
+            .any(|bytes| bytes == b"grainstore");
+        if !is_document || has_grains {
+            continue;
+        }
+        let mut out = Vec::new();
+        omi::write(&mut out, &entries(import.records), &options()).expect("memory takes all");
+        let (before, after) = (object(data), object(&out));
+        assert_eq!(before, after, "it does not go out as it came");
+    }
+}
+
+/// Reads what providers export; the first byte chooses whose.
+///
+/// - No input makes a reader panic, and what is refused has a code.
+/// - What is read can be stored: every grain has its address.
+pub fn provider_exports(data: &[u8]) {
+    let Some((first, data)) = data.split_first() else {
+        return;
+    };
+    let providers = [
+        Provider::Chatgpt,
+        Provider::Claude,
+        Provider::Gemini,
+        Provider::Copilot,
+        Provider::Grok,
+    ];
+    let provider = providers[usize::from(*first) % providers.len()];
+    let format = Some(Format::Provider(provider));
+    let reading = Reading::of_bytes(data, format, &ReadOptions::default());
+    let reading = reading.expect("the format is given");
+    assert!(reading.errors.iter().all(|error| !error.code().is_empty()));
+    for record in &reading.records {
+        let address = grainstore::ContentAddress::of(record.grain.blob());
+        assert_eq!(record.grain.address(), address);
+    }
+    drop(Reading::of_bytes(data, None, &ReadOptions::default()));
+}
+
+fn coded<T>(read: Result<T, Vec<grainstore::interchange::Error>>) -> Option<T> {
+    match read {
+        Ok(import) => Some(import),
+        Err(errors) => {
+            assert!(!errors.is_empty(), "refused without a reason");
+            assert!(errors.iter().all(|error| !error.code().is_empty()));
+            None
+        }
+    }
+}
+
+fn entries(records: Vec<Record>) -> Vec<Entry> {
+    let entries = records.into_iter().map(|record| {
+        let mut status = Status::default();
+        status.apply(&record.status);
+        (record.grain, status)
+    });
+    entries.collect()
+}
+
+fn options() -> WriteOptions {
+    WriteOptions {
+        with_embeddings: true,
+        ..WriteOptions::default()
+    }
+}
+
+fn object(bytes: &[u8]) -> Option<Map> {
+    match Value::from_json(std::str::from_utf8(bytes).ok()?).ok()? {
+        Value::Map(map) => Some(map),
+        _ => None,
+    }
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    format!("sha256:{}", data_encoding::HEXLOWER.encode(&digest))
+}

@@ -1,0 +1,86 @@
+use std::path::{Path, PathBuf};
+
+use crate::codec::{Map, Value};
+use crate::crypto::{Offline, Payload, Sign1, Signer, SigningKey};
+use crate::interchange::{Error, Place, strict};
+
+use super::{code, not_object, stream};
+
+/// Checks the signature that stands beside a bundle: a detached COSE_Sign1 over what its checksum
+/// is over (AIMEM 5.3). Who signed it is another question than whether it fits.
+///
+/// # Errors
+/// `signature_invalid`; `not_object` for what is no bundle.
+pub fn verify(bundle: &[u8], is_stream: bool, signature: &[u8]) -> Result<Signer, Error> {
+    let canonical = canonical(bundle, is_stream)?;
+    Sign1::parse(signature)
+        .and_then(|signature| signature.verify(&canonical, &Offline))
+        .map_err(|error| refuse(error.to_string()))
+}
+
+/// Makes the signature that stands beside a bundle.
+///
+/// ```
+/// use grainstore::crypto::{Algorithm, OsRandom, SigningKey};
+/// use grainstore::interchange::aimem;
+///
+/// let key = SigningKey::generate(Algorithm::Ed25519, &OsRandom).unwrap();
+/// let signature = aimem::sign(b"{\"format\": \"aimem-bundle\"}", false, &key)?;
+/// let signer = aimem::verify(b"{ \"format\":\"aimem-bundle\" }", false, &signature)?;
+/// assert_eq!(signer.did, key.did());
+/// # Ok::<(), grainstore::interchange::Error>(())
+/// ```
+///
+/// # Errors
+/// `not_object` for what is no bundle.
+pub fn sign(bundle: &[u8], is_stream: bool, key: &SigningKey) -> Result<Vec<u8>, Error> {
+    let canonical = canonical(bundle, is_stream)?;
+    let payload = Payload::Detached(&canonical);
+    Sign1::sign(MEDIA_TYPE, payload, key, &key.did(), None)
+        .map_err(|error| refuse(error.to_string()))
+}
+
+/// Returns where the signature of a bundle may be: `NAME.sig`, or without the endings of NAME.
+pub(in crate::interchange) fn signature_paths(bundle: &Path) -> impl Iterator<Item = PathBuf> {
+    let name = bundle.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name.split('.').next().unwrap_or_default().to_owned();
+    let names = [format!("{name}.sig"), format!("{stem}.sig")];
+    let bundle = bundle.to_path_buf();
+    names
+        .into_iter()
+        .map(move |name| bundle.with_file_name(name))
+}
+
+fn canonical(bundle: &[u8], is_stream: bool) -> Result<Vec<u8>, Error> {
+    let mut bundle = if is_stream {
+        let collected = stream::collect(bundle);
+        collected
+            .map_err(|mut errors| match errors.len() {
+                0 => not_object("is no stream".into()),
+                _ => errors.swap_remove(0),
+            })?
+            .0
+    } else {
+        object(bundle)?
+    };
+    bundle.remove("checksum");
+    Ok(Value::Map(bundle).to_jcs())
+}
+
+fn object(bytes: &[u8]) -> Result<Map, Error> {
+    match strict::parse(bytes) {
+        Ok(Value::Map(map)) => Ok(map),
+        Ok(_) => Err(not_object("must be an object".into())),
+        Err((_, message)) => Err(not_object(message)),
+    }
+}
+
+fn refuse(message: String) -> Error {
+    Error::Format {
+        code: code::SIGNATURE_INVALID,
+        place: Place::File,
+        message,
+    }
+}
+
+const MEDIA_TYPE: &str = "application/aimem-bundle+json";

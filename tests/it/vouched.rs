@@ -1,0 +1,296 @@
+//! Files that are signed, and files that only some can read.
+
+use std::path::Path;
+
+use grainstore::codec::{Map, Value};
+use grainstore::crypto::{Algorithm, OsRandom, SigningKey};
+use grainstore::interchange::{
+    ExportKey, Format, ReadOptions, Reading, Seal, Signature, Unseal, WriteOptions, aimem, pam,
+};
+use grainstore::{Filter, Options, Store, Time};
+
+use super::foreign::{codes, edit, json, text_of};
+
+fn memory() -> Store {
+    Store::in_memory(Options::default()).unwrap()
+}
+
+fn sample() -> Store {
+    let store = memory();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/pam");
+    store.import(read(&data, &ReadOptions::default())).unwrap();
+    store
+}
+
+fn read(path: &Path, options: &ReadOptions) -> Reading {
+    let reading = Reading::open(path, None, options).unwrap();
+    assert!(reading.errors.is_empty(), "{:?}", reading.errors);
+    reading
+}
+
+fn key(algorithm: Algorithm) -> ExportKey {
+    ExportKey::new(SigningKey::generate(algorithm, &OsRandom).unwrap())
+}
+
+fn options() -> WriteOptions {
+    WriteOptions {
+        now: Some(Time::from_ms(1_780_000_000_000)),
+        ..WriteOptions::default()
+    }
+}
+
+fn identity() -> (Seal, Unseal) {
+    use age::secrecy::ExposeSecret as _;
+    let identity = age::x25519::Identity::generate();
+    let recipient = identity.to_public().to_string();
+    let file = format!("# a comment\n{}\n", identity.to_string().expose_secret());
+    (
+        Seal::to(&[recipient]).unwrap(),
+        Unseal::with_identities(file),
+    )
+}
+
+#[test]
+fn a_sealed_file_tells_nothing_and_opens_for_those_it_is_for() {
+    let store = sample();
+    let folder = tempfile::tempdir().unwrap();
+    let (seal, unseal) = identity();
+    let opened = ReadOptions {
+        unseal: Some(unseal),
+        ..ReadOptions::default()
+    };
+    for (format, name) in [
+        (Format::Mg, "a.mg.age"),
+        (Format::Jsonl, "a.jsonl"),
+        (Format::Pam, "a.zip.age"),
+        (Format::Pam, "a.json"),
+        (Format::Omi, "a.omi.json.age"),
+        (Format::AimemNdjson, "a.ndjson"),
+    ] {
+        let path = folder.path().join(name);
+        let options = WriteOptions {
+            seal: Some(seal.clone()),
+            ..options()
+        };
+        let filter = Filter::new();
+        let exported = store.export_file(format, &filter, &options, &path).unwrap();
+        assert!(exported.grains > 0, "{name}");
+        let bytes = std::fs::read(&path).unwrap();
+        assert!(bytes.starts_with(b"age-encryption.org/v1\n"), "{name}");
+        assert!(!bytes.windows(4).any(|word| word == b"Mira"), "{name}");
+        let reading = read(&path, &opened);
+        assert_eq!(reading.format, format);
+        // One file holds its messages only as an archive.
+        let lost = exported
+            .loss
+            .iter()
+            .any(|(field, _)| field == "conversation");
+        assert_eq!(lost, name == "a.json", "{name}: {:?}", exported.loss);
+        let (_, other) = identity();
+        for unseal in [None, Some(other), Some(Unseal::with_passphrase("x".into()))] {
+            let options = ReadOptions {
+                unseal,
+                ..ReadOptions::default()
+            };
+            let error = Reading::open(&path, None, &options).unwrap_err();
+            assert_eq!(error.code(), "ERR_SEALED", "{name}");
+        }
+        // A file that was cut is no file.
+        std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
+        let error = Reading::open(&path, None, &opened).unwrap_err();
+        assert_eq!(error.code(), "ERR_SEALED", "{name}");
+    }
+    let sealed = WriteOptions {
+        seal: Some(seal),
+        ..options()
+    };
+    let refused = store.export_file(Format::Pam, &Filter::new(), &sealed, folder.path());
+    assert_eq!(refused.unwrap_err().code(), "ERR_UNSUPPORTED");
+}
+
+#[test]
+fn a_passphrase_seals_and_opens() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.age");
+    let sealed = WriteOptions {
+        seal: Some(Seal::with_passphrase("correct horse".into())),
+        ..options()
+    };
+    let store = sample();
+    let filter = Filter::new();
+    store
+        .export_file(Format::Jsonl, &filter, &sealed, &path)
+        .unwrap();
+    let options = ReadOptions {
+        unseal: Some(Unseal::with_passphrase("correct horse".into())),
+        ..ReadOptions::default()
+    };
+    let grains = read(&path, &options).records.len();
+    assert_eq!(grains as u64, store.stats().unwrap().current);
+    let wrong = ReadOptions {
+        unseal: Some(Unseal::with_identities("no key".into())),
+        ..ReadOptions::default()
+    };
+    let error = Reading::open(&path, None, &wrong).unwrap_err();
+    assert_eq!(error.code(), "ERR_IDENTITY");
+    assert!(!error.to_string().contains("no key"));
+}
+
+#[test]
+fn a_store_of_memories_goes_through_a_zip_with_its_conversations() {
+    let store = sample();
+    let folder = tempfile::tempdir().unwrap();
+    let [zip, plain] = ["a.zip", "plain"].map(|name| folder.path().join(name));
+    std::fs::create_dir(&plain).unwrap();
+    let filter = Filter::new().with_superseded();
+    for path in [&zip, &plain] {
+        store
+            .export_file(Format::Pam, &filter, &options(), path)
+            .unwrap();
+    }
+    let addresses = |path: &Path| {
+        let records = read(path, &ReadOptions::default()).records.into_iter();
+        records
+            .map(|record| record.grain.address())
+            .collect::<Vec<_>>()
+    };
+    assert!(addresses(&zip).len() > 50);
+    assert_eq!(addresses(&zip), addresses(&plain));
+}
+
+fn signed(store: &Store) -> Map {
+    let options = WriteOptions {
+        sign: Some(key(Algorithm::Ed25519)),
+        ..options()
+    };
+    let mut bytes = Vec::new();
+    store
+        .export(Format::Pam, &Filter::new(), &options, &mut bytes)
+        .unwrap();
+    json(&String::from_utf8(bytes).unwrap())
+}
+
+#[test]
+fn a_signed_memory_store_is_verified_and_what_does_not_fit_is_a_warning() {
+    let store = sample();
+    let read = |file: &Map| pam::read_bytes(text_of(file).as_bytes(), &pam::Options::default());
+    let file = signed(&store);
+    let import = read(&file).unwrap();
+    assert_eq!(import.signature, Some(Signature::Valid));
+    let signature = file.get("signature").and_then(Value::as_map).unwrap();
+    let value = signature.get("value").and_then(Value::as_text).unwrap();
+    assert_eq!(value.len(), 86, "without padding");
+    super::exports::schema_valid(
+        "pam/schemas/portable-ai-memory.schema.json",
+        &Value::Map(file.clone()),
+    );
+    // With padding, as Appendix D has it.
+    let mut padded = file.clone();
+    edit(
+        &mut padded,
+        "signature/value",
+        Some(&format!("\"{value}==\"")),
+    );
+    assert_eq!(read(&padded).unwrap().signature, Some(Signature::Valid));
+    for (path, json) in [
+        ("owner/id", "\"somebody\""),
+        ("export_id", "\"another\""),
+        ("signature/value", &format!("\"{}\"", "A".repeat(86))),
+        ("signature/value", "\"AAAA\""),
+        ("signature/public_key", "\"nobody\""),
+        (
+            "signature/public_key",
+            "\"z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK\"",
+        ),
+    ] {
+        let mut changed = file.clone();
+        edit(&mut changed, path, Some(json));
+        let import = read(&changed).unwrap();
+        assert_eq!(import.signature, Some(Signature::Invalid), "{path}");
+        assert!(codes(&import.findings).contains(&"PAM_SIGNATURE"), "{path}");
+    }
+    let mut other = file.clone();
+    edit(&mut other, "signature/algorithm", Some("\"ES256\""));
+    assert_eq!(read(&other).unwrap().signature, Some(Signature::Skipped));
+    for (path, json, code) in [
+        ("export_id", None, "PAM_SIGNATURE_FORM"),
+        ("export_date", None, "PAM_SIGNATURE_FORM"),
+        ("integrity", None, "PAM_SIGNATURE_FORM"),
+        ("signature/value", Some("\"*\""), "PAM_SIGNATURE_FORM"),
+        (
+            "signature/signed_at",
+            Some("\"1999-01-01T00:00:00Z\""),
+            "PAM_SIGNATURE_FORM",
+        ),
+        ("signature/algorithm", Some("\"none\""), "PAM_SCHEMA"),
+    ] {
+        let mut changed = file.clone();
+        edit(&mut changed, path, json);
+        assert_eq!(codes(&read(&changed).unwrap_err()), [code], "{path}");
+    }
+    let wrong = WriteOptions {
+        sign: Some(key(Algorithm::P256)),
+        ..options()
+    };
+    let refused = store.export(Format::Pam, &Filter::new(), &wrong, &mut Vec::new());
+    assert_eq!(refused.unwrap_err().code(), "PAM_SIGNATURE_FORM");
+}
+
+#[test]
+fn the_signature_of_a_bundle_stands_beside_it_and_passing_it_over_is_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory.aimem.json");
+    std::fs::write(&path, text_of(&super::aimem::sample())).unwrap();
+    let store = memory();
+    let unsigned = read(&path, &ReadOptions::default());
+    assert_eq!(unsigned.signature, Some(Signature::Absent));
+    store.import(unsigned).unwrap();
+    let filter = Filter::new().with_superseded();
+    for (format, algorithm) in [
+        (Format::Aimem, Algorithm::Ed25519),
+        (Format::AimemNdjson, Algorithm::P256),
+    ] {
+        let options = WriteOptions {
+            sign: Some(key(algorithm)),
+            ..options()
+        };
+        let exported = store.export_file(format, &filter, &options, &path);
+        assert_eq!(exported.unwrap().files, 2);
+        let reading = read(&path, &ReadOptions::default());
+        assert_eq!(reading.signature, Some(Signature::Valid));
+        assert!(reading.findings[0].1.starts_with("signed by did:key:z"));
+        let refused = store.export(format, &filter, &options, &mut Vec::new());
+        assert_eq!(refused.unwrap_err().code(), "ERR_UNSUPPORTED");
+    }
+    // A bundle of somebody else under this signature.
+    let mut other = super::aimem::sample();
+    edit(&mut other, "exported_at", Some("\"2026-06-12T10:00:01Z\""));
+    super::aimem::seal(&mut other);
+    std::fs::write(&path, text_of(&other)).unwrap();
+    let reading = Reading::open(&path, None, &ReadOptions::default()).unwrap();
+    assert_eq!(codes(&reading.errors), ["signature_invalid"]);
+    assert_eq!(reading.records.len(), 0);
+    let skipped = ReadOptions {
+        skip_signature: true,
+        ..ReadOptions::default()
+    };
+    let reading = read(&path, &skipped);
+    assert_eq!(reading.signature, Some(Signature::Skipped));
+    // AIMEM 5.3: skipping is part of the audit trail.
+    let home = folder.path().join("store");
+    let store = Store::open(&home, Options::default()).unwrap();
+    store.import(reading).unwrap();
+    drop(store);
+    let segments = super::foreign::files(&home.join("ledger")).into_iter();
+    let ledger: Vec<u8> = segments.flat_map(|(_, bytes)| bytes).collect();
+    let word = b"\xa3sig\xa7skipped";
+    assert!(ledger.windows(word.len()).any(|bytes| bytes == word));
+    // The name without its endings is looked at as well.
+    let bundle = std::fs::read(&path).unwrap();
+    let signing = SigningKey::generate(Algorithm::Ed25519, &OsRandom).unwrap();
+    let signature = aimem::sign(&bundle, false, &signing).unwrap();
+    std::fs::remove_file(folder.path().join("memory.aimem.json.sig")).unwrap();
+    std::fs::write(folder.path().join("memory.sig"), signature).unwrap();
+    let reading = read(&path, &ReadOptions::default());
+    assert_eq!(reading.signature, Some(Signature::Valid));
+}
