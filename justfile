@@ -55,6 +55,10 @@ demo:
 bench *arguments:
     cargo run --quiet --release --manifest-path benches/Cargo.toml --bin engine -- {{arguments}}
 
+# How long one answer takes in a store of a million grains, and readers beside a writer
+latency *arguments:
+    just bench --only latency {{arguments}}
+
 # What the fuzz targets start from
 seeds:
     cargo run --quiet --manifest-path fuzz/Cargo.toml --example seeds

@@ -14,6 +14,7 @@ pub mod interchange;
 pub mod ledger;
 pub mod index;
 pub mod text;
+pub mod vector;
 pub mod store;
 pub mod query;
 

@@ -10,6 +10,7 @@ mod envelope;
 mod export;
 mod export_file;
 mod filter;
+mod near;
 mod plan;
 mod scoped;
 mod search;

@@ -1,4 +1,4 @@
-use crate::store::Access;
+use crate::store::{Access, Store};
 
 use super::{Cursor, Envelope, Error, Filter, Found, Sort};
 
@@ -58,12 +58,24 @@ impl Access {
     /// # Errors
     /// As [`Store::search`](crate::Store::search).
     pub fn search(&self, text: &str, filter: &Filter, limit: usize) -> Result<Envelope, Error> {
+        self.seen(filter, limit, |store, filter, limit| {
+            store.search(text, filter, limit)
+        })
+    }
+
+    /// Returns the best `limit` that the handle sees of a ranking.
+    pub(super) fn seen(
+        &self,
+        filter: &Filter,
+        limit: usize,
+        rank: impl Fn(&Store, &Filter, usize) -> Result<Envelope, Error>,
+    ) -> Result<Envelope, Error> {
         let Some(filter) = self.narrow(filter) else {
             return Ok(Envelope::default());
         };
         let mut asked = limit;
         loop {
-            let page = self.store().search(text, &filter, asked)?;
+            let page = rank(self.store(), &filter, asked)?;
             let is_all = page.results.len() < asked;
             let mut shown = Envelope::default();
             self.show(page.results, &mut shown)?;

@@ -156,6 +156,7 @@ impl Inner {
     fn complete(&self, writer: &mut Writer, begun: u64, rows: &[u64]) -> Result<(), Error> {
         // First of all nobody sees it any more, with however old a snapshot.
         self.index.erase(rows.iter().copied());
+        self.forget_vectors(rows);
         self.ledger.redact(rows)?;
         self.index.expunge()?;
         if let Some(text) = &self.text {

@@ -6,6 +6,8 @@
 use crate::codec::{self, Canonical, ContentAddress, Encoding, Map, Profile, Value};
 use crate::grain::{Grain, Lifecycle, StatusChange, Time, Verification};
 
+use super::embedding::Embedding;
+
 /// A change of the status of one grain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StatusEntry {
@@ -118,6 +120,37 @@ impl SignatureEntry {
         Some(Self {
             of: address(&map, "a")?,
             envelope: map.get("sig")?.as_bytes()?.to_vec(),
+        })
+    }
+}
+
+/// A vector that a model made of one grain.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct EmbeddingEntry {
+    pub(super) of: ContentAddress,
+    pub(super) model: String,
+    pub(super) vector: Vec<f32>,
+}
+
+impl EmbeddingEntry {
+    pub(super) fn encode(embedding: &Embedding) -> Result<Vec<u8>, codec::Error> {
+        let numbers = embedding.vector.iter();
+        let vector = numbers.flat_map(|number| number.to_be_bytes()).collect();
+        encode(Map::from_iter([
+            ("a", bytes(&embedding.of)),
+            ("m", embedding.model.as_str().into()),
+            ("v", Value::Bytes(vector)),
+        ]))
+    }
+
+    pub(super) fn decode(body: &[u8]) -> Option<Self> {
+        let map = decode(body)?;
+        let (numbers, rest) = map.get("v")?.as_bytes()?.as_chunks();
+        rest.is_empty().then_some(())?;
+        Some(Self {
+            of: address(&map, "a")?,
+            model: map.get("m").and_then(Value::as_text)?.to_owned(),
+            vector: numbers.iter().copied().map(f32::from_be_bytes).collect(),
         })
     }
 }

@@ -121,6 +121,12 @@ pub enum Error {
         /// What is wrong with it.
         reason: &'static str,
     },
+    /// A vector that cannot be one of its model.
+    #[error("not an embedding of the model: {reason}")]
+    Embedding {
+        /// Why.
+        reason: &'static str,
+    },
     /// A grain that says who owns an agent, and may not say it so (OMS 12.5.3).
     #[error("{reason}")]
     Ownership {
@@ -221,6 +227,7 @@ impl Error {
             } => "ERR_REVIEW_REQUIRED",
             Self::Refused { .. } => "ERR_ACCESS_DENIED",
             Self::Erased { .. } => "ERR_ERASED",
+            Self::Embedding { .. } => "ERR_EMBEDDING",
             Self::Ownership { .. } => "ERR_SCHEMA",
             Self::View { .. } => "ERR_VIEW",
             Self::Untrusted { .. } => "ERR_UNTRUSTED",

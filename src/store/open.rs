@@ -13,6 +13,7 @@ use crate::text::{self, Text};
 use super::ancestry::Ancestry;
 use super::caller::Actors;
 use super::commit::{Queue, Writer};
+use super::embedding::Vectors;
 use super::manifest::{self, Manifest};
 use super::standing::Standing;
 use super::{Create, Error, Options, entry, repair, text_view};
@@ -47,6 +48,7 @@ pub(super) struct Inner {
     /// Free to whoever's turn it is: nobody waits here.
     pub(super) writer: Mutex<Writer>,
     pub(super) turns: Queue,
+    pub(super) vectors: Vectors,
     /// Read at every change, and changed while the writer is held.
     pub(super) standing: RwLock<Standing>,
     pub(super) ancestry: Ancestry,
@@ -188,6 +190,7 @@ impl Store {
             text,
             writer: Mutex::new(Writer::new()),
             turns: Queue::default(),
+            vectors: Vectors::default(),
             standing: RwLock::default(),
             ancestry: Ancestry::default(),
             has_tombstones: AtomicBool::new(false),

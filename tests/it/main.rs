@@ -11,6 +11,7 @@ mod conformance;
 mod conformance_rules;
 mod did;
 mod disclosure;
+mod embedding;
 mod exports;
 mod foreign;
 mod grain;

@@ -6,6 +6,7 @@ pub mod read;
 pub mod questions;
 pub mod large;
 pub mod reopen;
+pub mod latency;
 
 use crate::Result;
 use crate::report::Report;
@@ -15,7 +16,7 @@ use crate::setup::Settings;
 type Run = fn(&Settings, &mut Report) -> Result<()>;
 
 /// The groups by name, in the order in which they run.
-pub const GROUPS: [(&str, Run); 8] = [
+pub const GROUPS: [(&str, Run); 9] = [
     ("ingest", ingest::by_thousands),
     ("ingest100", ingest::by_hundreds),
     ("text", ingest::with_text),
@@ -24,4 +25,5 @@ pub const GROUPS: [(&str, Run); 8] = [
     ("million", read::at_a_million),
     ("scale", large::run),
     ("reopen", reopen::run),
+    ("latency", latency::run),
 ];

@@ -7,9 +7,9 @@ use serde_json::json;
 
 use crate::commands::{
     AgentTool, Backup, Check, CheckpointTool, Compact, Completions, Conflicts, ConsentTool,
-    Contradict, Convert, Delete, Demo, DidTool, Exists, Export, Get, GrainTool, History, HoldTool,
-    Import, Init, List, PolicyTool, Put, Query, Restore, Search, Stats, Status, Supersede,
-    TrustTool, Validate,
+    Contradict, Convert, Delete, Demo, DidTool, Embed, Exists, Export, Get, GrainTool, History,
+    HoldTool, Import, Init, List, PolicyTool, Put, Query, Restore, Search, Similar, Stats, Status,
+    Supersede, TrustTool, Validate,
 };
 use crate::exit::Exit;
 use crate::help;
@@ -55,6 +55,8 @@ enum Command {
     History(History),
     Query(Query),
     Search(Search),
+    Embed(Embed),
+    Similar(Similar),
     Import(Import),
     Export(Export),
     Consent(ConsentTool),
@@ -126,6 +128,8 @@ impl Command {
             Self::History(command) => command.run(session),
             Self::Query(command) => command.run(session),
             Self::Search(command) => command.run(session),
+            Self::Embed(command) => command.run(session),
+            Self::Similar(command) => command.run(session),
             Self::Import(command) => command.run(session),
             Self::Export(command) => command.run(session),
             Self::Consent(command) => command.run(session),

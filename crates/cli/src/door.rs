@@ -178,6 +178,46 @@ impl Door {
         }
     }
 
+    pub(crate) fn nearest(
+        &self,
+        model: &str,
+        vector: &[f32],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Envelope, query::Error> {
+        match self {
+            Self::Owner(store) => store.nearest(model, vector, filter, limit),
+            Self::Agent(access) => access.nearest(model, vector, filter, limit),
+        }
+    }
+
+    pub(crate) fn similar(
+        &self,
+        address: &ContentAddress,
+        model: &str,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Envelope, query::Error> {
+        match self {
+            Self::Owner(store) => store.similar(address, model, filter, limit),
+            Self::Agent(access) => access.similar(address, model, filter, limit),
+        }
+    }
+
+    pub(crate) fn search_hybrid(
+        &self,
+        text: &str,
+        model: &str,
+        vector: &[f32],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Envelope, query::Error> {
+        match self {
+            Self::Owner(store) => store.search_hybrid(text, model, vector, filter, limit),
+            Self::Agent(access) => access.search_hybrid(text, model, vector, filter, limit),
+        }
+    }
+
     pub(crate) fn search(
         &self,
         text: &str,

@@ -51,7 +51,15 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     (
         "Questions and files",
-        &["query", "search", "import", "export", "conflicts"],
+        &[
+            "query",
+            "search",
+            "embed",
+            "similar",
+            "import",
+            "export",
+            "conflicts",
+        ],
     ),
     (
         "Protection",

@@ -163,7 +163,7 @@ pub(crate) fn shown(name: &str) -> &str {
     if name == "-" { "stdin" } else { name }
 }
 
-fn open(name: &str) -> Result<Box<dyn Read>, Problem> {
+pub(crate) fn open(name: &str) -> Result<Box<dyn Read>, Problem> {
     if name == "-" {
         return Ok(Box::new(io::stdin()));
     }

@@ -236,3 +236,47 @@ fn text_of_strangers_cannot_drive_the_terminal() {
     let error = home.run_with(&["put", "-"], "{\"type\":\"\\u001b[31mred\"}\n");
     assert!(!error.stderr.contains('\u{1b}'), "{error:?}");
 }
+
+#[test]
+fn vectors_that_were_brought_find_what_is_near() {
+    let home = Home::new();
+    let put = |text: &str, ms| home.put(&event(text, ms)).remove(0);
+    let [tea, coffee, sea] = [put("tea", 1), put("coffee", 2), put("sea", 3)];
+    home.write(
+        "vectors.jsonl",
+        format!(
+            "{{\"address\":\"{tea}\",\"vector\":[1,0]}}\n{{\"address\":\"{coffee}\",\"vector\":[0.9,0.1]}}\n\
+             {{\"address\":\"{sea}\",\"model\":\"m\",\"vector\":[-1,0.5]}}\n"
+        ),
+    );
+    let kept = home.ok(&["embed", "vectors.jsonl", "--model", "m"]);
+    assert_eq!(kept.trim(), "3 vectors kept");
+    let found = |args: &[&str]| {
+        let answer = home.run(&[&["--json", "similar", "--model", "m"], args].concat());
+        let answer = answer.json();
+        let results = answer["results"].as_array().unwrap().clone();
+        let addresses = results
+            .iter()
+            .map(|found| found["content_address"].as_str());
+        addresses
+            .map(|address| address.unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(found(&[&tea]), [coffee.as_str(), &sea]);
+    home.write("asked.json", "[0.9, 0.1]");
+    assert_eq!(
+        found(&["--vector", "asked.json", "--limit", "1"]),
+        [coffee.as_str()]
+    );
+    let both = ["--vector", "asked.json", "--words", "sea"];
+    assert_eq!(found(&both)[0], sea);
+    home.write(
+        "wrong.jsonl",
+        format!("{{\"address\":\"{tea}\",\"vector\":[1,2,3]}}\n"),
+    );
+    let wrong = home.run(&["--json", "embed", "wrong.jsonl", "--model", "m"]);
+    assert_eq!(
+        (wrong.code, &wrong.json()["error"]["code"]),
+        (2, &"ERR_EMBEDDING".into())
+    );
+}

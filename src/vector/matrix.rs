@@ -1,0 +1,252 @@
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BinaryHeap, HashMap};
+
+use rayon::prelude::*;
+
+use super::dot::dot;
+
+/// The vectors of one model, one for a row, side by side and each of length 1.
+///
+/// ```
+/// use grainstore::vector::Matrix;
+///
+/// let mut matrix = Matrix::new(2);
+/// matrix.set(7, &[1.0, 0.0]);
+/// matrix.set(9, &[0.0, 3.0]);
+/// let near = matrix.nearest(&[1.0, 2.0], 1, &|_| true);
+/// assert_eq!(near[0].row, 9);
+/// ```
+#[derive(Debug)]
+pub struct Matrix {
+    dimensions: usize,
+    values: Vec<f32>,
+    rows: Vec<u64>,
+    places: HashMap<u64, usize>,
+}
+
+/// A row, and how near its vector is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Near {
+    /// The row.
+    pub row: u64,
+    /// The cosine of the angle between the vectors, from -1 to 1.
+    pub cosine: f32,
+}
+
+impl Matrix {
+    /// Makes an empty matrix for vectors with this many numbers.
+    pub fn new(dimensions: usize) -> Self {
+        Self {
+            dimensions,
+            values: Vec::new(),
+            rows: Vec::new(),
+            places: HashMap::new(),
+        }
+    }
+
+    /// Returns how many numbers its vectors have.
+    pub const fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
+    /// Returns how many vectors there are.
+    pub const fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Returns whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Returns the vector of a row, of length 1.
+    pub fn get(&self, row: u64) -> Option<&[f32]> {
+        self.at(*self.places.get(&row)?)
+    }
+
+    /// Sets the vector of a row, in place of what it had. One that has no direction, or not as
+    /// many numbers as the others, is passed over; returns whether it was taken.
+    pub fn set(&mut self, row: u64, vector: &[f32]) -> bool {
+        let Some(unit) = unit(vector).filter(|unit| unit.len() == self.dimensions) else {
+            return false;
+        };
+        let place = self.places.get(&row).copied();
+        match place.and_then(|place| self.slot(place)) {
+            Some(slot) => slot.copy_from_slice(&unit),
+            None => {
+                self.places.insert(row, self.rows.len());
+                self.rows.push(row);
+                self.values.extend_from_slice(&unit);
+            }
+        }
+        true
+    }
+
+    /// Forgets a row.
+    pub fn remove(&mut self, row: u64) {
+        let Some(place) = self.places.remove(&row) else {
+            return;
+        };
+        // The last takes its place.
+        let last = self.rows.len().saturating_sub(1);
+        let moved: Vec<f32> = self.at(last).unwrap_or_default().to_vec();
+        if let Some(slot) = self.slot(place) {
+            slot.copy_from_slice(&moved);
+        }
+        self.rows.swap_remove(place);
+        if let Some(row) = self.rows.get(place) {
+            self.places.insert(*row, place);
+        }
+        // Overwritten, so that what is forgotten does not stay behind the end.
+        self.values
+            .iter_mut()
+            .skip(last * self.dimensions)
+            .for_each(|value| *value = 0.0);
+        self.values.truncate(last * self.dimensions);
+    }
+
+    /// Returns the `limit` rows nearest to a vector of those that are accepted, nearest first; of
+    /// equally near ones the lower row first. All are compared: nothing is missed.
+    pub fn nearest(
+        &self,
+        vector: &[f32],
+        limit: usize,
+        accepts: &(dyn Fn(u64) -> bool + Sync),
+    ) -> Vec<Near> {
+        let Some(unit) = unit(vector).filter(|unit| unit.len() == self.dimensions) else {
+            return Vec::new();
+        };
+        let parts = self.rows.par_chunks(PART).enumerate();
+        let best = parts.map(|(part, rows)| {
+            let mut best = Best::new(limit);
+            for (n, row) in rows.iter().enumerate() {
+                let Some(other) = self.at(part * PART + n) else {
+                    continue;
+                };
+                best.offer(*row, dot(&unit, other), accepts);
+            }
+            best
+        });
+        best.reduce(|| Best::new(limit), Best::with).in_order()
+    }
+
+    /// Returns how near some rows are to a vector: for so few that the rest is not worth a look.
+    pub fn nearest_of(
+        &self,
+        vector: &[f32],
+        limit: usize,
+        rows: impl IntoIterator<Item = u64>,
+    ) -> Vec<Near> {
+        let Some(unit) = unit(vector).filter(|unit| unit.len() == self.dimensions) else {
+            return Vec::new();
+        };
+        let mut best = Best::new(limit);
+        for row in rows {
+            if let Some(other) = self.get(row) {
+                best.offer(row, dot(&unit, other), &|_| true);
+            }
+        }
+        best.in_order()
+    }
+
+    fn at(&self, place: usize) -> Option<&[f32]> {
+        let from = place * self.dimensions;
+        self.values.get(from..from + self.dimensions)
+    }
+
+    fn slot(&mut self, place: usize) -> Option<&mut [f32]> {
+        let from = place * self.dimensions;
+        self.values.get_mut(from..from + self.dimensions)
+    }
+}
+
+/// Returns a vector of length 1 in the same direction; none of one without a direction.
+fn unit(vector: &[f32]) -> Option<Vec<f32>> {
+    // In doubles, where the square of no f32 is too large.
+    let squares = vector.iter().map(|value| f64::from(*value).powi(2));
+    let length = squares.sum::<f64>().sqrt();
+    if length == 0.0 || !length.is_finite() {
+        return None;
+    }
+    Some(
+        vector
+            .iter()
+            .map(|value| shrunk(f64::from(*value) / length))
+            .collect(),
+    )
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "between -1 and 1; the nearest f32 is what is asked for"
+)]
+const fn shrunk(value: f64) -> f32 {
+    value as f32
+}
+
+/// The nearest rows so far, the farthest of them on top.
+struct Best {
+    limit: usize,
+    heap: BinaryHeap<Reverse<Ranked>>,
+}
+
+impl Best {
+    fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            heap: BinaryHeap::new(),
+        }
+    }
+
+    fn offer(&mut self, row: u64, cosine: f32, accepts: &(dyn Fn(u64) -> bool + Sync)) {
+        let ranked = Ranked(Near { row, cosine });
+        let is_full = self.heap.len() >= self.limit;
+        let beats = !is_full || self.heap.peek().is_some_and(|worst| ranked > worst.0);
+        // Asked last: of very many rows only a few come so far.
+        if beats && accepts(row) {
+            if is_full {
+                self.heap.pop();
+            }
+            self.heap.push(Reverse(ranked));
+        }
+    }
+
+    fn with(mut self, other: Self) -> Self {
+        for Reverse(Ranked(near)) in other.heap {
+            self.offer(near.row, near.cosine, &|_| true);
+        }
+        self
+    }
+
+    fn in_order(self) -> Vec<Near> {
+        let mut ranked = self.heap.into_vec();
+        // The best are the least of what is reversed.
+        ranked.sort_unstable();
+        ranked
+            .into_iter()
+            .map(|Reverse(Ranked(near))| near)
+            .collect()
+    }
+}
+
+/// Ordered by nearness; of equals, the lower row is the greater.
+#[derive(Debug, PartialEq)]
+struct Ranked(Near);
+
+impl Eq for Ranked {}
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_cosine = self.0.cosine.total_cmp(&other.0.cosine);
+        by_cosine.then(other.0.row.cmp(&self.0.row))
+    }
+}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Vectors that one thread compares at a time.
+const PART: usize = 4_096;
