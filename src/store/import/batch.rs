@@ -6,6 +6,7 @@ use crate::interchange::{self, ForeignId, Merge, Place, Record, Renamed, judge, 
 use crate::ledger::Kind;
 use crate::policy::{Actor, Delegation, Operation, Rule};
 use crate::store::commit::{Frame, What, Writer};
+use crate::store::consent::has_consequences;
 use crate::store::entry::{
     AliasEntry, StatusEntry, encode_conflict, encode_exportable, encode_from_file,
 };
@@ -341,9 +342,12 @@ impl<'a> Importer<'a> {
         self.pending.insert(address, self.frame.items.len());
         let delegates_to = Delegation::of(&grain).map(|one| one.to().to_owned());
         let snapshot = self.inner.index.snapshot();
-        self.frame.grain(grain.clone())?;
-        self.inner
-            .record_consequences(&snapshot, &mut self.frame, &grain, None)?;
+        let consequent = has_consequences(&grain).then(|| grain.clone());
+        self.frame.grain(grain)?;
+        if let Some(grain) = consequent {
+            self.inner
+                .record_consequences(&snapshot, &mut self.frame, &grain, None)?;
+        }
         let mut change = record.status;
         if let Some(by) = change.superseded_by {
             if self.inner.was_deleted(&by)? {
