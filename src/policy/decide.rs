@@ -48,6 +48,9 @@ pub struct Facts<'a> {
     pub legal_hold: bool,
     /// Whether it is a Consent that was withdrawn, or withdraws one.
     pub is_evidence: bool,
+    /// Whether it is to last: a preference, decision, identity, pitfall or procedure, or pinned
+    /// (AIMEM 5).
+    pub is_lasting: bool,
 }
 
 /// Who asks, as far as it is proven.
@@ -60,6 +63,8 @@ pub struct Actor<'a> {
     pub justification: Option<&'a str>,
     /// On whose authority, for deletion.
     pub authority: Option<&'a str>,
+    /// Whether nobody asked for it: decay, consolidation, eviction.
+    pub is_job: bool,
 }
 
 /// What time it is, as far as the clock can be believed (ruling I21).
@@ -98,6 +103,7 @@ pub enum Verdict {
 ///     retained_until: None,
 ///     legal_hold: false,
 ///     is_evidence: false,
+///     is_lasting: false,
 /// };
 /// let now = Moment { now: Time::from_ms(2), jumped: false };
 /// let asked = |actor| policy::decide(Operation::Contradict, &facts, &actor, now);
@@ -107,6 +113,9 @@ pub enum Verdict {
 /// # Ok::<(), grainstore::grain::Error>(())
 /// ```
 pub fn decide(operation: Operation, facts: &Facts<'_>, actor: &Actor<'_>, at: Moment) -> Verdict {
+    if actor.is_job && facts.is_lasting {
+        return Verdict::Deny(Rule::Lasting);
+    }
     if matches!(operation, Operation::Delete | Operation::Erase) {
         return destroy(facts, actor, at);
     }

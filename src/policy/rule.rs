@@ -41,6 +41,8 @@ pub enum Rule {
     Consent,
     /// A withdrawn Consent, or the withdrawal: both are kept for audit (OMS 8.10).
     ConsentKept,
+    /// What is to last, and work that nobody asked for (AIMEM 5).
+    Lasting,
     /// A handle is confined to another namespace (OMS 12.3).
     Namespace,
     /// A handle writes as somebody else (OMS 12.1).
@@ -80,6 +82,7 @@ impl Rule {
             Self::Dependency => "dependency",
             Self::Consent => "consent",
             Self::ConsentKept => "consent_kept",
+            Self::Lasting => "lasting",
             Self::Namespace => "namespace",
             Self::Author => "author",
             Self::Role => "role",
@@ -92,7 +95,15 @@ impl Rule {
         }
     }
 
-    /// Returns the section of OMS 1.3.
+    /// Returns the specification that has it.
+    pub const fn specification(self) -> &'static str {
+        match self {
+            Self::Lasting => "AIMEM",
+            _ => "OMS",
+        }
+    }
+
+    /// Returns the section of OMS 1.3, or of the other specification that has it.
     pub const fn section(self) -> &'static str {
         match self {
             Self::SoftLocked
@@ -107,6 +118,7 @@ impl Rule {
             Self::Laundering | Self::Evidence => "23.5",
             Self::Dependency => "8.7",
             Self::Consent | Self::ConsentKept => "8.10",
+            Self::Lasting => "5",
             Self::Namespace | Self::Role => "12.3",
             Self::Author => "12.1",
             Self::Clearance => "27.4",
@@ -134,6 +146,7 @@ impl Rule {
             Self::Evidence => "satisfaction_evidence",
             Self::Dependency => "every goal in depends_on to be satisfied",
             Self::Consent => "a processing_basis that names a consent which holds and allows it",
+            Self::Lasting => "somebody who asks for it: work in the background leaves it as it is",
             Self::ConsentKept => "nothing: a withdrawn consent and its withdrawal are kept",
             Self::Namespace => "a namespace inside the handle's own",
             Self::Author => "the handle's own author_did",

@@ -58,6 +58,9 @@ pub enum Role {
     Reader,
     /// A person: sees also what waits for review.
     Reviewer,
+    /// Work that nobody asked for: decay, consolidation, eviction. It sees what an agent sees, and
+    /// leaves what is to last as it is (AIMEM 5).
+    Job,
 }
 
 impl Warrant {
@@ -111,6 +114,11 @@ impl Warrant {
             Reach::Inside(namespace) => Some(namespace),
             Reach::Nowhere => Some(""),
         }
+    }
+
+    /// Returns whether nobody asked for what is done with it.
+    pub fn is_job(&self) -> bool {
+        self.role == Role::Job
     }
 
     /// Returns whether it is a person's.
@@ -179,7 +187,7 @@ impl Warrant {
     pub fn may_write(&self) -> Result<(), Rule> {
         match self.role {
             Role::Reader => Err(Rule::Role),
-            Role::Agent | Role::Reviewer => Ok(()),
+            Role::Agent | Role::Reviewer | Role::Job => Ok(()),
         }
     }
 

@@ -7,6 +7,7 @@ use crate::index::Snapshot;
 use crate::policy::{Deed, Role, Rule, Warrant};
 
 use super::caller::Caller;
+use super::grounds::Grounds;
 use super::write::NewGrain;
 use super::{Error, Page, Store, Version};
 
@@ -259,27 +260,27 @@ impl Access {
     /// # Errors
     /// As [`Store::contradict`]; `ERR_NOT_FOUND` for a grain that it does not see;
     /// `ERR_ACCESS_DENIED` where it may not write.
-    pub fn contradict(
+    pub fn contradict<'a>(
         &self,
         address: &ContentAddress,
-        justification: Option<&str>,
+        grounds: impl Into<Grounds<'a>>,
     ) -> Result<(), Error> {
         let inner = &*self.store.inner;
-        inner.contradict(address, justification, self.caller()?)
+        inner.contradict(address, grounds.into(), self.caller()?)
     }
 
     /// Records how far a grain has been verified, as [`Store::set_verification`] does.
     ///
     /// # Errors
     /// As [`Access::contradict`].
-    pub fn set_verification(
+    pub fn set_verification<'a>(
         &self,
         address: &ContentAddress,
         verification: Verification,
-        justification: Option<&str>,
+        grounds: impl Into<Grounds<'a>>,
     ) -> Result<(), Error> {
         let inner = &*self.store.inner;
-        inner.set_verification(address, verification, justification, self.caller()?)
+        inner.set_verification(address, verification, grounds.into(), self.caller()?)
     }
 
     fn caller(&self) -> Result<Caller<'_>, Error> {

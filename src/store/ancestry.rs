@@ -1,10 +1,11 @@
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
 use crate::codec::ContentAddress;
-use crate::grain::Grain;
+use crate::grain::{Grain, Type};
 use crate::policy::{Protection, Scope};
 
 /// What grains are derived from and what protects that, remembered so that a change does not read
@@ -18,6 +19,8 @@ struct Remembered {
     ancestors: HashMap<ContentAddress, Arc<Ancestor>>,
     /// Under the head of a lineage, what protects what it replaced.
     lineages: HashMap<ContentAddress, Arc<Vec<(ContentAddress, Protection)>>>,
+    /// What grains that replace each other by what they say are about, as a hash.
+    claims: HashMap<ContentAddress, u64>,
 }
 
 /// A grain as far as those derived from it are concerned.
@@ -42,6 +45,13 @@ impl Ancestor {
 impl Ancestry {
     /// Remembers a grain that was just stored, if it has anything to say.
     pub(super) fn learn(&self, grain: &Grain) {
+        if let Some(claim) = claim_of(grain) {
+            let mut known = self.0.lock();
+            if known.claims.len() >= REMEMBERED_MAX {
+                known.claims.clear();
+            }
+            known.claims.insert(grain.address(), claim);
+        }
         if grain.field("derived_from").is_some() || grain.field("invalidation_policy").is_some() {
             self.remember(grain.address(), Arc::new(Ancestor::of(grain)));
         }
@@ -57,6 +67,13 @@ impl Ancestry {
 
     pub(super) fn get(&self, address: &ContentAddress) -> Option<Arc<Ancestor>> {
         self.0.lock().ancestors.get(address).cloned()
+    }
+
+    /// Returns whether a grain is remembered to be about something else than another one claims, so
+    /// that the other cannot be said to replace it (ruling I4).
+    pub(super) fn is_about_else(&self, address: &ContentAddress, claim: u64) -> bool {
+        let known = self.0.lock().claims.get(address).copied();
+        known.is_some_and(|known| known != claim)
     }
 
     /// Returns what protects what a head replaced, if it was asked before.
@@ -89,6 +106,19 @@ impl Ancestry {
     pub(super) fn forget(&self) {
         *self.0.lock() = Remembered::default();
     }
+}
+
+/// Returns a hash of what a grain is about, the same for all that could replace each other by
+/// saying something else about it; none of types that never do.
+pub(super) fn claim_of(grain: &Grain) -> Option<u64> {
+    let about = match grain.type_() {
+        Type::Belief => [grain.text("subject"), grain.text("relation")],
+        Type::Goal => [grain.text("description"), None],
+        _ => return None,
+    };
+    let mut hasher = DefaultHasher::new();
+    (grain.type_().byte(), grain.text("namespace"), about).hash(&mut hasher);
+    Some(hasher.finish())
 }
 
 /// A few megabytes; a chain that is longer is read.

@@ -32,6 +32,11 @@ impl Caller<'_> {
         self.warrant.map_or(Ok(()), |warrant| warrant.admits(grain))
     }
 
+    /// Returns whether nobody asked for what is done.
+    pub(super) fn is_job(&self) -> bool {
+        self.warrant.is_some_and(Warrant::is_job)
+    }
+
     /// Judges whether something may be said about a grain that is here.
     pub(super) fn may_write(&self) -> Result<(), Rule> {
         self.warrant.map_or(Ok(()), Warrant::may_write)

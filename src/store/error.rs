@@ -67,7 +67,7 @@ pub enum Error {
         address: ContentAddress,
     },
     /// A policy forbids it: the grain's own, or one that reaches it (OMS 23).
-    #[error("{address} is protected: {rule} (OMS {}); it takes {}", rule.section(), rule.wants())]
+    #[error("{address} is protected: {rule} ({} {}); it takes {}", rule.specification(), rule.section(), rule.wants())]
     Denied {
         /// The protected grain.
         address: ContentAddress,
@@ -90,7 +90,7 @@ pub enum Error {
         hours: u32,
     },
     /// Whoever asks may not: the handle or the author's delegation does not go so far.
-    #[error("not allowed here: {rule} (OMS {}); it takes {}", rule.section(), rule.wants())]
+    #[error("not allowed here: {rule} ({} {}); it takes {}", rule.specification(), rule.section(), rule.wants())]
     Refused {
         /// The rule that spoke.
         rule: Rule,

@@ -1,11 +1,12 @@
 use std::borrow::Cow;
 
 use crate::codec::ContentAddress;
-use crate::grain::{Grain, Type};
+use crate::grain::Grain;
 use crate::index::Snapshot;
 use crate::policy;
 
 use super::Error;
+use super::ancestry::claim_of;
 use super::open::Inner;
 
 impl Inner {
@@ -22,8 +23,9 @@ impl Inner {
         if declares_supersession(grain) {
             return Ok(harmless);
         }
+        let claim = claim_of(grain);
         for address in grain.derived_from() {
-            if !may_replace(grain) {
+            if claim.is_none_or(|claim| self.ancestry.is_about_else(&address, claim)) {
                 harmless.push(address);
                 continue;
             }
@@ -78,9 +80,4 @@ pub(super) fn declares_supersession(grain: &Grain) -> bool {
         "invalidation_type",
     ];
     declared.iter().any(|name| grain.field(name).is_some())
-}
-
-/// Returns whether grains of this type replace each other by what they say.
-fn may_replace(grain: &Grain) -> bool {
-    matches!(grain.type_(), Type::Belief | Type::Goal)
 }

@@ -1,4 +1,5 @@
 use crate::codec::ContentAddress;
+use crate::crypto::{Did, Statement};
 use crate::grain::{Status, StatusChange, Verification};
 use crate::ledger::Kind;
 use crate::policy::{self, Actor, Facts, Operation, Rule, Verdict};
@@ -6,6 +7,7 @@ use crate::policy::{self, Actor, Facts, Operation, Rule, Verdict};
 use super::caller::Caller;
 use super::commit::{Frame, What, Writer};
 use super::entry::{StatusEntry, encode_denial};
+use super::grounds::Grounds;
 use super::open::Inner;
 use super::review::encode_review;
 use super::{Error, Store};
@@ -18,6 +20,14 @@ pub(super) struct Change<'a> {
     pub(super) actor: Actor<'a>,
 }
 
+/// What is to be done to a grain, and on what grounds.
+struct Deed<'a> {
+    operation: Operation,
+    /// What must be signed to agree to just this.
+    statement: Statement,
+    grounds: Grounds<'a>,
+}
+
 impl Store {
     /// Marks a grain as contradicted: it is contested and no longer current (OMS 28.3, ruling I1).
     /// Doing so again changes nothing.
@@ -25,13 +35,13 @@ impl Store {
     /// # Errors
     /// `ERR_NOT_FOUND`; `ERR_INVALIDATION_DENIED` where a policy forbids it, just as it forbids a
     /// supersession (OMS 23.7), and the refusal is recorded; storage errors.
-    pub fn contradict(
+    pub fn contradict<'a>(
         &self,
         address: &ContentAddress,
-        justification: Option<&str>,
+        grounds: impl Into<Grounds<'a>>,
     ) -> Result<(), Error> {
         self.inner
-            .contradict(address, justification, Caller::default())
+            .contradict(address, grounds.into(), Caller::default())
     }
 
     /// Records how far a grain has been verified (OMS 6.1). Saying the same again changes nothing.
@@ -40,15 +50,15 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::contradict`].
-    pub fn set_verification(
+    pub fn set_verification<'a>(
         &self,
         address: &ContentAddress,
         verification: Verification,
-        justification: Option<&str>,
+        grounds: impl Into<Grounds<'a>>,
     ) -> Result<(), Error> {
         let caller = Caller::default();
         self.inner
-            .set_verification(address, verification, justification, caller)
+            .set_verification(address, verification, grounds.into(), caller)
     }
 }
 
@@ -56,7 +66,7 @@ impl Inner {
     pub(super) fn contradict(
         &self,
         address: &ContentAddress,
-        justification: Option<&str>,
+        grounds: Grounds<'_>,
         caller: Caller<'_>,
     ) -> Result<(), Error> {
         let change = |status: &Status, writer: &Writer| {
@@ -69,20 +79,19 @@ impl Inner {
                 ..StatusChange::default()
             })
         };
-        self.change(
-            Operation::Contradict,
-            address,
-            justification,
-            caller,
-            change,
-        )
+        let deed = Deed {
+            operation: Operation::Contradict,
+            statement: Statement::contradict(*address, *self.manifest.store_id.as_bytes())?,
+            grounds,
+        };
+        self.change(&deed, address, caller, change)
     }
 
     pub(super) fn set_verification(
         &self,
         address: &ContentAddress,
         verification: Verification,
-        justification: Option<&str>,
+        grounds: Grounds<'_>,
         caller: Caller<'_>,
     ) -> Result<(), Error> {
         let change = |status: &Status, _: &Writer| {
@@ -91,17 +100,27 @@ impl Inner {
                 ..StatusChange::default()
             })
         };
-        self.change(Operation::Verify, address, justification, caller, change)
+        let store_id = *self.manifest.store_id.as_bytes();
+        let deed = Deed {
+            operation: Operation::Verify,
+            statement: Statement::verify(*address, verification, store_id)?,
+            grounds,
+        };
+        self.change(&deed, address, caller, change)
     }
 
     fn change(
         &self,
-        operation: Operation,
+        deed: &Deed<'_>,
         target: &ContentAddress,
-        justification: Option<&str>,
         caller: Caller<'_>,
         change: impl FnOnce(&Status, &Writer) -> Option<StatusChange>,
     ) -> Result<(), Error> {
+        // Before the turn to write: a caller's resolver may take its time.
+        let signatures = deed.grounds.signatures.iter().map(Vec::as_slice);
+        let signers = deed.statement.signers(signatures, &*self.options.resolver);
+        let signers: Vec<&str> = signers.dids().into_iter().map(Did::as_str).collect();
+        let justification = deed.grounds.justification;
         let mut writer = self.lead_alone();
         let snapshot = self.index.snapshot();
         let row = self.row_of(&snapshot, target)?;
@@ -120,11 +139,13 @@ impl Inner {
         if !confirms || reopens {
             let shield = self.shield(&snapshot, row, &version, None)?;
             let asked = Change {
-                operation,
+                operation: deed.operation,
                 target,
                 facts: shield.facts(None),
                 actor: Actor {
+                    signers: &signers,
                     justification,
+                    is_job: caller.is_job(),
                     ..Actor::default()
                 },
             };

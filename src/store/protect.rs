@@ -4,6 +4,7 @@ use std::sync::Arc;
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Time};
 use crate::index::{Family, Snapshot};
+use crate::interchange::aimem;
 use crate::policy::{self, Facts, Protection, Scope};
 
 use super::ancestry::Ancestor;
@@ -17,6 +18,7 @@ pub(super) struct Shield {
     retained_until: Option<Time>,
     legal_hold: bool,
     is_evidence: bool,
+    is_lasting: bool,
 }
 
 impl Shield {
@@ -28,6 +30,7 @@ impl Shield {
             retained_until: self.retained_until,
             legal_hold: self.legal_hold,
             is_evidence: self.is_evidence,
+            is_lasting: self.is_lasting,
         }
     }
 }
@@ -70,6 +73,7 @@ impl Inner {
             retained_until: policy::retained_until(&target.grain),
             legal_hold: self.is_held(&own),
             is_evidence: self.is_evidence(snapshot, &target.grain)?,
+            is_lasting: aimem::is_protected(&target.grain),
         })
     }
 
@@ -143,6 +147,7 @@ impl Inner {
             retained_until: policy::retained_until(grain),
             legal_hold: false,
             is_evidence: false,
+            is_lasting: aimem::is_protected(grain),
         }
     }
 

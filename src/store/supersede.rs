@@ -75,6 +75,7 @@ impl Inner {
             actor: Actor {
                 signers: &signers,
                 justification,
+                is_job: caller.is_job(),
                 ..Actor::default()
             },
         };

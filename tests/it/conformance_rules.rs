@@ -7,7 +7,7 @@ use grainstore::codec::{Canonical, ContentAddress, Encoding, Map, Profile};
 use grainstore::grain::{Draft, Status, Time};
 use grainstore::interchange::mg::WriteOptions;
 use grainstore::interchange::{ReadOptions, Reading};
-use grainstore::{Filter, Store};
+use grainstore::{Filter, Options, Store};
 
 use crate::store::at;
 
@@ -224,6 +224,44 @@ fn the_library_opens_no_connection() {
     for client in ["reqwest", "ureq", "hyper", "curl", "tokio", "socket2"] {
         let names_it = |line: &str| line.split(['=', '.', ' ']).next() == Some(client);
         assert!(!manifest.lines().any(names_it), "{client}");
+    }
+}
+
+#[test]
+fn no_embedding_is_made_here_and_a_grain_has_the_references_it_was_given() {
+    // OMS 7.2 binds whoever makes embeddings. Nothing here does: there is no model on board, and
+    // the test above says that none is asked over a network.
+    let manifest = fs::read_to_string(src().with_file_name("Cargo.toml")).unwrap();
+    for model in [
+        "ort",
+        "candle",
+        "tch",
+        "fastembed",
+        "burn",
+        "tract",
+        "tokenizers",
+        "llama",
+        "onnx",
+    ] {
+        let names_it = |line: &str| {
+            let name = line.split(['=', '.', ' ']).next().unwrap_or_default();
+            name == model || name.starts_with(&format!("{model}-"))
+        };
+        assert!(!manifest.lines().any(names_it), "{model}");
+    }
+    let store = Store::in_memory(Options::default()).unwrap();
+    let refs = r#"[{"vector_id":"v1","model":"theirs","dimensions":3}]"#;
+    for given in ["[]", refs] {
+        let json = format!(
+            r#"{{"type":"event","content":"tea","created_at":1,"embedding_refs":{given}}}"#
+        );
+        let draft = Draft::from_json(&json).unwrap();
+        let expected = draft.clone().finish(Default::default()).unwrap();
+        let address = store.put(draft).unwrap();
+        assert_eq!(
+            store.get(&address).unwrap().unwrap().blob(),
+            expected.blob()
+        );
     }
 }
 

@@ -12,6 +12,7 @@ mod goals;
 mod histories;
 mod hold;
 mod hostile;
+mod lasting;
 mod review;
 mod signed;
 mod store;
@@ -41,6 +42,7 @@ fn facts(protections: &[Protection]) -> Facts<'_> {
         retained_until: None,
         legal_hold: false,
         is_evidence: false,
+        is_lasting: false,
     }
 }
 
@@ -56,6 +58,7 @@ fn signed<'a>(signers: &'a [&'a str]) -> Actor<'a> {
         signers,
         justification: Some("asked by the user"),
         authority: Some("the data protection officer"),
+        is_job: false,
     }
 }
 
@@ -220,6 +223,7 @@ fn holds_and_retention_keep_a_grain_from_deletion() {
             signers: &[ALICE],
             justification,
             authority,
+            is_job: false,
         };
         let verdict = decide(Operation::Delete, &plain, &actor, at(1));
         assert_eq!(verdict, Verdict::Deny(Rule::Authority));

@@ -3,6 +3,7 @@ use grainstore::crypto::Did;
 use grainstore::grain::{self, Verification};
 use grainstore::policy::{Role, Warrant};
 use grainstore::query::{self, Cursor, Sort};
+use grainstore::store::Grounds;
 use grainstore::store::{self, NewGrain, Page, Version};
 use grainstore::{Access, ContentAddress, Envelope, Filter, Grain, Store};
 
@@ -31,6 +32,7 @@ enum Word {
     Agent,
     Reader,
     Reviewer,
+    Job,
 }
 
 /// The store, or a handle on a part of it.
@@ -56,6 +58,7 @@ impl As {
             None | Some(Word::Agent) => Role::Agent,
             Some(Word::Reader) => Role::Reader,
             Some(Word::Reviewer) => Role::Reviewer,
+            Some(Word::Job) => Role::Job,
         });
         if let Some(author) = &self.author {
             let did: Did = author
@@ -110,11 +113,11 @@ impl Door {
     pub(crate) fn contradict(
         &self,
         address: &ContentAddress,
-        justification: Option<&str>,
+        grounds: Grounds<'_>,
     ) -> Result<(), store::Error> {
         match self {
-            Self::Owner(store) => store.contradict(address, justification),
-            Self::Agent(access) => access.contradict(address, justification),
+            Self::Owner(store) => store.contradict(address, grounds),
+            Self::Agent(access) => access.contradict(address, grounds),
         }
     }
 
@@ -122,11 +125,11 @@ impl Door {
         &self,
         address: &ContentAddress,
         verification: Verification,
-        justification: Option<&str>,
+        grounds: Grounds<'_>,
     ) -> Result<(), store::Error> {
         match self {
-            Self::Owner(store) => store.set_verification(address, verification, justification),
-            Self::Agent(access) => access.set_verification(address, verification, justification),
+            Self::Owner(store) => store.set_verification(address, verification, grounds),
+            Self::Agent(access) => access.set_verification(address, verification, grounds),
         }
     }
 

@@ -5,7 +5,7 @@ use crate::cli::Cli;
 /// What `--version` says: the version, the level of OMS that is declared, what is on board.
 pub(crate) const VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
-    "\nconformance: OMS 1.3 Level 1",
+    "\nconformance: OMS 1.3 Level 2",
     "\nmodules:     cbor, mg, jsonl, pam, aimem, omi, provider exports (import), age, text search,",
     "\n             invalidation policy, deletion, backup, did and COSE signatures, trust"
 );

@@ -1,6 +1,7 @@
 use grainstore::codec::Value;
 use grainstore::crypto::{Algorithm, SigningKey, Statement};
-use grainstore::grain::{Grain, Time};
+use grainstore::grain::{Grain, Time, Verification};
+use grainstore::store::Grounds;
 use grainstore::{ContentAddress, Draft, Options, Store};
 
 use crate::signing::key;
@@ -99,4 +100,54 @@ fn a_signature_does_not_open_what_nobody_may_replace() {
         let error = store.supersede(&old, new, Some("asked")).unwrap_err();
         assert!(error.to_string().contains(mode), "{error}");
     }
+}
+
+#[test]
+fn contradiction_and_judgement_take_the_signatures_that_a_supersession_takes() {
+    let [alice, bob, mallory] = keys();
+    let (store, id) = memory();
+    let old = store.put(protected("quorum", &[&alice, &bob])).unwrap();
+    let other = store.put(protected("quorum", &[&bob, &alice])).unwrap();
+    let sign = |statement: &Statement, keys: &[&SigningKey]| -> Vec<Vec<u8>> {
+        let sign = |key: &&SigningKey| statement.sign(key, &key.did(), None).unwrap();
+        keys.iter().map(sign).collect()
+    };
+    let contradiction = Statement::contradict(old, id).unwrap();
+    let retraction = Statement::verify(old, Verification::Retracted, id).unwrap();
+    let elsewhere = Statement::contradict(old, [9; 16]).unwrap();
+    let of_other = Statement::contradict(other, id).unwrap();
+    for signatures in [
+        sign(&contradiction, &[]),
+        sign(&contradiction, &[&alice]),
+        sign(&contradiction, &[&alice, &alice]),
+        sign(&contradiction, &[&alice, &mallory]),
+        sign(&retraction, &[&alice, &bob]),
+        sign(&elsewhere, &[&alice, &bob]),
+        sign(&of_other, &[&alice, &bob]),
+        vec![vec![1, 2, 3]],
+    ] {
+        let grounds = Grounds {
+            justification: Some("asked"),
+            signatures: &signatures,
+        };
+        let denied = store.contradict(&old, grounds).unwrap_err();
+        assert!(denied.to_string().contains("quorum"), "{denied}");
+    }
+    let signatures = sign(&retraction, &[&alice, &bob]);
+    let grounds = Grounds {
+        signatures: &signatures,
+        ..Grounds::default()
+    };
+    let contested = store.set_verification(&old, Verification::Contested, grounds);
+    assert!(contested.is_err(), "they agreed to something else");
+    store
+        .set_verification(&old, Verification::Retracted, grounds)
+        .unwrap();
+    let signatures = sign(&contradiction, &[&alice, &bob]);
+    let grounds = Grounds {
+        signatures: &signatures,
+        ..Grounds::default()
+    };
+    store.contradict(&old, grounds).unwrap();
+    assert!(store.status(&old).unwrap().contradicted);
 }

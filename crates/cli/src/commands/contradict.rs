@@ -1,6 +1,8 @@
 use clap::Args;
+use grainstore::store::Grounds;
 use serde_json::json;
 
+use super::agreement;
 use crate::address;
 use crate::door::As;
 use crate::exit::Exit;
@@ -16,6 +18,9 @@ pub(crate) struct Contradict {
     /// Why; kept with the change
     #[arg(long, value_name = "TEXT")]
     justification: Option<String>,
+    /// A file with what `grain agree --to contradict` wrote; once for each who agrees
+    #[arg(long, value_name = "FILE")]
+    auth: Vec<String>,
     #[command(flatten)]
     as_whom: As,
 }
@@ -24,9 +29,12 @@ impl Contradict {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = session.open()?;
         let address = address::resolve(&store, &self.address)?;
-        self.as_whom
-            .door(&store)?
-            .contradict(&address, self.justification.as_deref())?;
+        let signatures = agreement::read_all(&self.auth)?;
+        let grounds = Grounds {
+            justification: self.justification.as_deref(),
+            signatures: &signatures,
+        };
+        self.as_whom.door(&store)?.contradict(&address, grounds)?;
         if session.out.is_json() {
             session
                 .out

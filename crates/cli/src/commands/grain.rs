@@ -9,6 +9,7 @@ use crate::lines::{Line, Lines, shown};
 use crate::problem::Problem;
 use crate::session::Session;
 
+use super::agreement::Agree;
 use super::signing::{Cosign, Disclose, Sign, Verify, VerifyDisclosure};
 
 /// Encode, decode, sign and disclose single grains
@@ -25,6 +26,7 @@ enum Verb {
     Sign(Sign),
     Verify(Verify),
     Cosign(Cosign),
+    Agree(Agree),
     Disclose(Disclose),
     VerifyDisclosure(VerifyDisclosure),
 }
@@ -82,6 +84,7 @@ impl GrainTool {
             Verb::Sign(verb) => verb.run(session),
             Verb::Verify(verb) => verb.run(session),
             Verb::Cosign(verb) => verb.run(session),
+            Verb::Agree(verb) => verb.run(session),
             Verb::Disclose(verb) => verb.run(session),
             Verb::VerifyDisclosure(verb) => verb.run(session),
         }

@@ -1,5 +1,6 @@
 //! One file per command: its arguments, whose doc comments are its help, and how it runs.
 
+mod agreement;
 mod agent;
 mod backup;
 mod check;

@@ -251,7 +251,7 @@ fn revealed(text: &str) -> Result<codec::Map, Problem> {
 }
 
 /// Returns whom a key signs as; that it may is for whoever resolves the DID to say.
-fn signer(named: Option<&str>, key: &SigningKey) -> Result<Did, Problem> {
+pub(super) fn signer(named: Option<&str>, key: &SigningKey) -> Result<Did, Problem> {
     match named {
         Some(text) => text.parse().map_err(|error| Problem::of(&error).at(text)),
         None => Ok(key.did()),
@@ -272,7 +272,7 @@ fn json_of(grain: &Grain) -> Result<Value, Problem> {
     serde_json::from_str(&grain.to_json()).map_err(|error| Problem::new("ERR_CORRUPT", error))
 }
 
-fn now_sec() -> i64 {
+pub(super) fn now_sec() -> i64 {
     SystemClock.now().ms().div_euclid(1000)
 }
 

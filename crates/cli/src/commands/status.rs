@@ -1,7 +1,9 @@
 use clap::{Args, ValueEnum};
 use grainstore::grain::Verification;
+use grainstore::store::Grounds;
 use serde_json::json;
 
+use super::agreement;
 use super::get::status_json;
 use crate::address;
 use crate::door::As;
@@ -22,6 +24,9 @@ pub(crate) struct Status {
     /// Why; kept with the change
     #[arg(long, value_name = "TEXT", requires = "verification")]
     justification: Option<String>,
+    /// A file with what `grain agree --to STATUS` wrote; once for each who agrees
+    #[arg(long, value_name = "FILE", requires = "verification")]
+    auth: Vec<String>,
     #[command(flatten)]
     as_whom: As,
 }
@@ -51,7 +56,12 @@ impl Status {
         let address = address::resolve(&store, &self.address)?;
         let door = self.as_whom.door(&store)?;
         if let Some(word) = self.verification {
-            door.set_verification(&address, word.into(), self.justification.as_deref())?;
+            let signatures = agreement::read_all(&self.auth)?;
+            let grounds = Grounds {
+                justification: self.justification.as_deref(),
+                signatures: &signatures,
+            };
+            door.set_verification(&address, word.into(), grounds)?;
         }
         let status = door.status(&address)?;
         if session.out.is_json() {

@@ -88,3 +88,47 @@ fn a_review_is_cleared_by_somebody_and_a_clock_that_goes_right_needs_nobody() {
     home.ok(&["policy", "clock"]);
     home.ok(&with_why(&["policy", "clock", "accept"]));
 }
+
+#[test]
+fn whoever_a_policy_names_agrees_to_a_contradiction() {
+    let home = Home::new();
+    let did = home.ok(&["did", "new", "ada.key"]);
+    let did = did.trim();
+    let policy =
+        format!(r#""invalidation_policy":{{"mode":"delegated","authorized":["{did}"]}},"type""#);
+    let address = home
+        .put(&event("rent is 900", 1).replace("\"type\"", &policy))
+        .remove(0);
+    assert_eq!(home.run(&["contradict", &address]).code, 3);
+    let stats = home.run(&["stats", "--json"]);
+    let store_id = stats.json_lines()[0]["store_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let agree = |to: &str| {
+        let args = [
+            "grain",
+            "agree",
+            &address,
+            "--to",
+            to,
+            "--store-id",
+            &store_id,
+        ];
+        home.ok(&[&args[..], &["--key", "ada.key"]].concat())
+    };
+    for to in ["contradict", "retracted"] {
+        std::fs::write(home.path(to), agree(to)).unwrap();
+    }
+    let other = home.run(&["contradict", &address, "--auth", "retracted"]);
+    assert_eq!(other.code, 3, "{other:?}");
+    home.ok(&["contradict", &address, "--auth", "contradict"]);
+    home.ok(&[
+        "status",
+        &address,
+        "--verification",
+        "retracted",
+        "--auth",
+        "retracted",
+    ]);
+}

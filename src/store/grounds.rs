@@ -1,0 +1,41 @@
+/// On what grounds somebody contradicts a grain or judges it: words, and the signatures of those
+/// whom a policy asks for (OMS 23.2, `quorum` and `delegated`).
+///
+/// ```
+/// use grainstore::crypto::{Algorithm, OsRandom, SigningKey, Statement};
+/// use grainstore::store::Grounds;
+/// use grainstore::{Draft, Options, Store};
+///
+/// let store = Store::in_memory(Options::default())?;
+/// let key = SigningKey::generate(Algorithm::Ed25519, &OsRandom)?;
+/// let json = format!(
+///     r#"{{"type":"event","content":"rent is 900","created_at":1,
+///         "invalidation_policy":{{"mode":"delegated","authorized":["{}"]}}}}"#,
+///     key.did()
+/// );
+/// let address = store.put(Draft::from_json(&json)?)?;
+/// assert!(store.contradict(&address, Some("it is 950")).is_err());
+///
+/// let store_id = *store.stats()?.store_id.as_bytes();
+/// let statement = Statement::contradict(address, store_id)?;
+/// let signatures = [statement.sign(&key, &key.did(), None)?];
+/// store.contradict(&address, Grounds { signatures: &signatures, ..Grounds::default() })?;
+/// # Ok::<(), grainstore::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Grounds<'a> {
+    /// Why, in words; kept with the change.
+    pub justification: Option<&'a str>,
+    /// Signatures of a [`Statement`](crate::crypto::Statement) of just this, for this store. One
+    /// that does not verify counts for nothing.
+    pub signatures: &'a [Vec<u8>],
+}
+
+impl<'a> From<Option<&'a str>> for Grounds<'a> {
+    fn from(justification: Option<&'a str>) -> Self {
+        Self {
+            justification,
+            signatures: &[],
+        }
+    }
+}
