@@ -64,6 +64,12 @@ pub enum Error {
         /// Why, in words.
         reason: String,
     },
+    /// A trusted timestamp that cannot be read, or is about something else.
+    #[error("not a trusted timestamp: {reason}")]
+    Timestamp {
+        /// What is wrong with it.
+        reason: &'static str,
+    },
     /// An envelope around a blob that is not flagged as signed, or none around one that is
     /// (OMS 9.2).
     #[error("the signed flag of the blob does not say whether a signature is around it")]
@@ -87,6 +93,7 @@ impl Error {
             Self::Unsupported { .. } => "ERR_UNSUPPORTED",
             Self::Signature | Self::WrongKey { .. } => "ERR_SIGNATURE",
             Self::Unresolved { .. } => "ERR_UNRESOLVED",
+            Self::Timestamp { .. } => "ERR_TIMESTAMP",
             Self::SignedMismatch => "ERR_SIGNED_MISMATCH",
             Self::Codec(source) => source.code(),
             Self::Grain(source) => source.code(),

@@ -19,6 +19,7 @@ mod resolver;
 mod sign1;
 mod signing_key;
 mod statement;
+mod timestamp;
 mod tombstone;
 
 mod error;
@@ -34,4 +35,5 @@ pub use resolver::{Offline, Resolver, Signer};
 pub use sign1::{Payload, Sign1};
 pub use signing_key::SigningKey;
 pub use statement::{Signers, Statement};
+pub use timestamp::Timestamp;
 pub use tombstone::TombstoneKey;

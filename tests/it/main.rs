@@ -44,6 +44,7 @@ mod store;
 mod suites;
 mod text;
 mod tidy;
+mod timestamp;
 mod uri;
 mod vectors;
 mod vouched;
