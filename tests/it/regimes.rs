@@ -36,7 +36,7 @@ fn note(text: &str) -> Draft {
 fn clause<T: std::fmt::Debug>(outcome: Result<T, store::Error>) -> String {
     match outcome.unwrap_err() {
         store::Error::Breach(breach) => breach.name(),
-        other => panic!("{other}"),
+        other => other.to_string(),
     }
 }
 

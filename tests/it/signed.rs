@@ -286,7 +286,8 @@ fn a_check_finds_a_grain_without_its_signature_and_a_signature_that_is_none() {
     let good = grain.envelope().unwrap();
     let other = signed_by(draft("tea"), &ada());
     let plain = draft("plain").finish(Profile::Extended).unwrap();
-    let cases: Vec<(Vec<(Kind, Vec<u8>)>, &[&str])> = vec![
+    type Entries = Vec<(Kind, Vec<u8>)>;
+    let cases: Vec<(Entries, &[&str])> = vec![
         (vec![blob(), entry(&grain, good)], &[]),
         (vec![blob()], &["signature-missing"]),
         (

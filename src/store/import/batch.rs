@@ -6,7 +6,6 @@ use crate::interchange::{self, ForeignId, Merge, Place, Record, Renamed, judge, 
 use crate::ledger::Kind;
 use crate::policy::{Actor, Delegation, Operation, Rule};
 use crate::store::commit::{Frame, What, Writer};
-use crate::store::consent::has_consequences;
 use crate::store::entry::{
     AliasEntry, StatusEntry, encode_conflict, encode_exportable, encode_from_file,
 };

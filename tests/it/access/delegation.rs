@@ -296,41 +296,46 @@ fn a_store_that_is_opened_again_knows_its_delegations() {
     );
 }
 
+/// Somebody lets somebody write, in some namespaces and to some depth.
+#[derive(Debug, Clone)]
+struct Link {
+    from: usize,
+    to: usize,
+    spaces: Option<Vec<usize>>,
+    depth: Option<usize>,
+}
+
+const SPACES: [&str; 3] = ["a", "a:b", "c"];
+const WITHIN: [[bool; 3]; 3] = [
+    [true, true, false],
+    [false, true, false],
+    [false, false, true],
+];
+
+/// Whether an author may write in a namespace, found by trying every way up.
+fn may(links: &[Link], who: usize, space: usize, below: usize, path: &[usize]) -> bool {
+    let mut held = links.iter().filter(|link| link.to == who).peekable();
+    if held.peek().is_none() {
+        return true;
+    }
+    held.any(|link| {
+        let open = link.spaces.as_ref();
+        open.is_none_or(|open| open.iter().any(|outer| WITHIN[*outer][space]))
+            && link.depth.is_none_or(|most| below <= most)
+            && !path.contains(&link.from)
+            && may(
+                links,
+                link.from,
+                space,
+                below + 1,
+                &[path, &[link.from]].concat(),
+            )
+    })
+}
+
 /// Delegations among five authors in three namespaces, against a search without shortcuts.
 #[test]
 fn random_delegations_agree_with_a_plain_search() {
-    #[derive(Debug, Clone)]
-    struct Link {
-        from: usize,
-        to: usize,
-        spaces: Option<Vec<usize>>,
-        depth: Option<usize>,
-    }
-    const SPACES: [&str; 3] = ["a", "a:b", "c"];
-    const WITHIN: [[bool; 3]; 3] = [
-        [true, true, false],
-        [false, true, false],
-        [false, false, true],
-    ];
-    fn may(links: &[Link], who: usize, space: usize, below: usize, path: &[usize]) -> bool {
-        let mut held = links.iter().filter(|link| link.to == who).peekable();
-        if held.peek().is_none() {
-            return true;
-        }
-        held.any(|link| {
-            let open = link.spaces.as_ref();
-            open.is_none_or(|open| open.iter().any(|outer| WITHIN[*outer][space]))
-                && link.depth.is_none_or(|most| below <= most)
-                && !path.contains(&link.from)
-                && may(
-                    links,
-                    link.from,
-                    space,
-                    below + 1,
-                    &[path, &[link.from]].concat(),
-                )
-        })
-    }
     let link = (
         0..5_usize,
         0..5_usize,

@@ -121,7 +121,7 @@ fn a_withdrawal_that_comes_before_its_grant_waits_for_it() {
         .unwrap();
     for batch in [
         [away.clone(), other.clone(), data.clone()],
-        [other.clone(), away.clone(), data.clone()],
+        [other.clone(), away.clone(), data],
     ] {
         let refused = memory().put_batch(batch).unwrap_err();
         assert_eq!(refused.code(), "ERR_CONSENT");

@@ -321,7 +321,7 @@ impl World<'_> {
         let may = known.is_gone || is_done || self.allows(target, &[], "contradict", who);
         self.trail.push(format!("contradict {target} by {who:?}"));
         let outcome = self.store.contradict(&known.address, reason);
-        self.is_as_expected(outcome, target, may);
+        self.is_as_expected(&outcome, target, may);
         if may && !self.grains[target].is_gone {
             let status = &mut self.grains[target].status;
             status.contradicted = true;
@@ -349,7 +349,7 @@ impl World<'_> {
         self.trail
             .push(format!("verify {target} {to:?} by {who:?}"));
         let outcome = self.store.set_verification(&known.address, to, reason);
-        self.is_as_expected(outcome, target, may);
+        self.is_as_expected(&outcome, target, may);
         if may && !self.grains[target].is_gone {
             self.grains[target].status.verification = to;
         }
@@ -364,7 +364,7 @@ impl World<'_> {
         let may = known.is_gone || self.allows(target, &[], "delete", who);
         self.trail.push(format!("delete {target} by {who:?}"));
         let outcome = self.store.delete(&known.address, deletion);
-        self.is_as_expected(outcome, target, may);
+        self.is_as_expected(&outcome, target, may);
         if may && !self.grains[target].is_gone {
             self.grains[target].is_gone = true;
             // What it replaced stays replaced, by what nobody can name.
@@ -376,7 +376,7 @@ impl World<'_> {
         }
     }
 
-    fn is_as_expected(&self, outcome: Result<(), Error>, target: usize, may: bool) {
+    fn is_as_expected(&self, outcome: &Result<(), Error>, target: usize, may: bool) {
         let expected = match (self.grains[target].is_gone, may) {
             (true, _) => Some("ERR_NOT_FOUND"),
             (false, true) => None,

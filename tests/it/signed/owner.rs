@@ -102,6 +102,21 @@ fn an_ownership_grain_is_locked_signed_and_not_the_agents_own() {
     }
 }
 
+/// What an import of a file with this grain says, and how many grains it stored.
+fn from_a_file(store: &Store, grain: Grain) -> (Vec<&'static str>, u64) {
+    let elsewhere = memory();
+    elsewhere.put(grain).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("evil.mg");
+    let options = WriteOptions::default();
+    elsewhere
+        .export_file(Format::Mg, &Filter::new(), &options, &path)
+        .unwrap();
+    let summary = read(&path, store);
+    let codes: Vec<_> = summary.refused.iter().map(FileError::code).collect();
+    (codes, summary.inserted)
+}
+
 #[test]
 fn what_an_agent_is_told_changes_no_owner() {
     let (store, address) = provisioned();
@@ -134,7 +149,7 @@ fn what_an_agent_is_told_changes_no_owner() {
     let successor = theirs().derived_from(address);
     for new in [
         signed_by(successor.clone(), &mallory()),
-        unsigned(successor.clone())
+        unsigned(successor)
             .sign(&mallory(), &mallory().did(), None)
             .unwrap(),
     ] {
@@ -165,18 +180,8 @@ fn what_an_agent_is_told_changes_no_owner() {
     );
     let retracted = store.set_verification(&address, Verification::Retracted, Some("so"));
     assert_eq!(code(retracted), denied);
-    // From a file.
-    let elsewhere = memory();
-    elsewhere.put(signed_by(theirs(), &mallory())).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("evil.mg");
-    let options = WriteOptions::default();
-    elsewhere
-        .export_file(Format::Mg, &Filter::new(), &options, &path)
-        .unwrap();
-    let summary = read(&path, &store);
-    let codes: Vec<_> = summary.refused.iter().map(FileError::code).collect();
-    assert_eq!((codes, summary.inserted), (vec![denied], 0));
+    let (codes, inserted) = from_a_file(&store, signed_by(theirs(), &mallory()));
+    assert_eq!((codes, inserted), (vec![denied], 0));
 
     let card = store.agent_card(AGENT).unwrap();
     assert_eq!(

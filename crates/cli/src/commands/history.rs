@@ -26,11 +26,9 @@ impl History {
         let versions = door.history(&address)?;
         let mut heads = store.heads(&address)?;
         // What whoever asks must not know of is no head of his.
-        heads.others = heads
+        heads
             .others
-            .into_iter()
-            .filter(|fork| door.exists(&fork.address).unwrap_or(false))
-            .collect();
+            .retain(|fork| door.exists(&fork.address).unwrap_or(false));
         if session.out.is_json() {
             let versions: Result<Vec<Value>, _> = versions.iter().map(version_json).collect();
             let answer = json!({ "versions": versions?, "heads": heads_json(&heads) });

@@ -150,10 +150,10 @@ fn those_who_agreed_are_collected_when_a_grain_is_replaced() {
     };
     let policy = json!({"invalidation_policy":
         {"mode": "quorum", "threshold": 2, "authorized": [ada, bob]}});
-    let old = home.run_with(&["put", "-"], &rent("900", policy)).stdout;
+    let old = home.run_with(&["put", "-"], rent("900", policy)).stdout;
     let old = old.trim();
     let new = rent("950", json!({"derived_from": [old]}));
-    home.write("new.json", &new);
+    home.write("new.json", new.as_str());
     for (key, file) in [("ada", "ada.auth"), ("bob", "bob.auth")] {
         let args = [
             "grain",
@@ -213,7 +213,7 @@ fn a_value_that_is_revealed_later_is_held_against_its_hash() {
         (ran.code, ran.json()["error"]["code"].clone()),
         (1, json!("ERR_SCHEMA"))
     );
-    home.write("plain.json", &grain("did:web:example.com", "tea"));
+    home.write("plain.json", grain("did:web:example.com", "tea"));
     home.run(&["--json", "grain", "verify-disclosure", "plain.json"])
         .fails(2, "ERR_SCHEMA", "plain.json");
 }
