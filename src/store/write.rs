@@ -41,7 +41,7 @@ impl NewGrain {
     /// use grainstore::{Draft, Options, Store};
     ///
     /// let store = Store::in_memory(Options::default())?;
-    /// let hello = Draft::event("hello").finish(Default::default())?;
+    /// let hello = Draft::event("hello").created_at(grainstore::Time::from_ms(1));
     /// let address = store.put(hello.clone())?;
     /// store.delete(&address, Deletion { reason: "asked for", authority: "its author" })?;
     /// assert_eq!(store.put(hello.clone()).unwrap_err().code(), "ERR_ERASED");

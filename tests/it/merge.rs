@@ -1,10 +1,12 @@
 //! Imports that change what an import before brought: updates, conflicts, and nothing twice.
 
-use grainstore::codec::{Map, Value};
+use grainstore::codec::{Map, Profile, Value};
 use grainstore::grain::Verification;
-use grainstore::interchange::{Format, ReadOptions, Reading, WriteOptions};
+use grainstore::interchange::{
+    ForeignId, Format, Loss, Place, ReadOptions, Reading, Record, WriteOptions,
+};
 use grainstore::store::{Mandate, Summary};
-use grainstore::{ContentAddress, Filter, Options, Store};
+use grainstore::{ContentAddress, Draft, Filter, Grain, Options, Store, Time};
 
 use super::foreign::{edit, json, sha256, text_of};
 
@@ -299,4 +301,43 @@ fn what_policy_protects_is_not_replaced_by_an_import_and_the_refusal_is_told() {
     store.lift_hold(&held, mandate).unwrap();
     assert_eq!(counts(&import(&store, &delta())), [0, 1, 3, 0]);
     assert!(!store.status(&held).unwrap().is_current());
+}
+
+#[test]
+fn a_grain_that_is_here_stays_what_others_mean_by_it_when_its_record_contradicts_a_name() {
+    let store = memory();
+    let put = |draft: Draft| {
+        let grain = draft.finish(Profile::Extended).unwrap();
+        store.put(grain.clone()).unwrap();
+        grain
+    };
+    let event = |text: &str| Draft::event(text).created_at(Time::from_ms(1));
+    let first = put(event("first"));
+    let derived = put(event("derived").derived_from(first.address()));
+    let named = |grain: &Grain, id: &str, line: u64| {
+        let mut record = Record::new(grain.clone(), Place::Line(line));
+        record.foreign_id = Some(ForeignId {
+            format: "pam",
+            scope: "somebody".into(),
+            id: id.into(),
+        });
+        record
+    };
+    let other = event("other").finish(Profile::Extended).unwrap();
+    let import = |records| {
+        let reading = Reading {
+            format: Format::Pam,
+            records,
+            errors: Vec::new(),
+            findings: Vec::new(),
+            loss: Loss::default(),
+            base: None,
+            signature: None,
+        };
+        store.import(reading).unwrap()
+    };
+    import(vec![named(&other, "a", 1)]);
+    let summary = import(vec![named(&first, "a", 1), named(&derived, "b", 2)]);
+    assert_eq!((summary.conflicts.len(), summary.inserted), (1, 0));
+    assert_eq!(store.stats().unwrap().grains, 3);
 }

@@ -18,8 +18,9 @@ pub(crate) fn options(seed: u64, nth: u64) -> Options {
     let mut random = Random::of(&[seed, 1]);
     let segment_bytes = random.pick(&[700, 1_500, 4_000, 12_000]).copied();
     let flush_rows = random.pick(&[2, 5, 12, 65_536]).copied();
-    // Some clocks go backwards between two openings.
-    let step = random.pick(&[1_000_000, 0, -1_000_000]).copied();
+    // Some clocks go backwards between two openings. None leaps by a day in all of them: that would
+    // be an entry of its own (ruling I21), of which the model knows nothing.
+    let step = random.pick(&[10_000, 0, -10_000]).copied();
     let start = 1_700_000_000_000 + step.unwrap_or(0) * i64::try_from(nth).unwrap_or(0);
     Options {
         clock: Arc::new(Ticks(AtomicI64::new(start))),

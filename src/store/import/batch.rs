@@ -186,7 +186,8 @@ impl<'a> Importer<'a> {
 
     /// Learns what a record is called here, and tells those that waited for it.
     fn settle(&mut self, read: ContentAddress, address: ContentAddress) -> Result<(), Error> {
-        if read != address {
+        // A grain that is here under the address it has in the file is still what others mean by it.
+        if read != address && !self.is_here(&read)? {
             self.renamed.insert(read, address);
         }
         for of in self.waiting.remove(&read).unwrap_or_default() {

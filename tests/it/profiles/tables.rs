@@ -357,10 +357,13 @@ pub(super) const SELDOM: &[(&str, &[&str])] = &[
         &["authorized_namespaces"],
     ),
     (r#""authorized_namespaces": ["work:*"]"#, &[]),
-    (r#""relation": "mg:delegates_to""#, &["delegation_depth"]),
+    (
+        r#""relation": "mg:delegates_to""#,
+        &["authorized_namespaces", "delegation_depth"],
+    ),
     (
         r#""relation": "mg:delegates_to", "delegation_depth": 1"#,
-        &[],
+        &["authorized_namespaces"],
     ),
     (
         r#""structural_tags": ["phi:mrn", "phi:diagnosis", "profile:unknown"]"#,
