@@ -42,9 +42,16 @@ impl Grain {
     /// let belief = Draft::belief("user", "mg:prefers", "dark mode").confidence(0.9);
     /// let grain = belief.created_at(Time::from_ms(0)).finish(Default::default())?;
     /// assert_eq!(grain.summary(), "user prefers dark mode");
+    ///
+    /// let consent = Draft::consent("did:web:mira", "did:web:shop", ["store", "retrieve"]);
+    /// let grain = consent.created_at(Time::from_ms(0)).finish(Default::default())?;
+    /// assert_eq!(grain.summary(), "did:web:mira lets did:web:shop store, retrieve");
     /// # Ok::<(), grainstore::grain::Error>(())
     /// ```
     pub fn summary(&self) -> String {
+        if self.type_() == Type::Consent {
+            return self.consented();
+        }
         let wording = self.wording();
         let words: Vec<_> = wording.iter().map(|(_, words)| words.as_str()).collect();
         let line: Vec<_> = words
@@ -52,6 +59,17 @@ impl Grain {
             .flat_map(|words| words.split_whitespace())
             .collect();
         line.join(" ")
+    }
+
+    /// A Consent has no words of its own: who lets whom do what.
+    fn consented(&self) -> String {
+        let withdraws = self.field("is_withdrawal").and_then(Value::as_bool) == Some(true);
+        let verb = if withdraws { "no longer lets" } else { "lets" };
+        let party = |name| self.text(name).unwrap_or("somebody");
+        let scope = self.field("scope").into_iter().flat_map(Value::texts);
+        let scope: Vec<_> = scope.collect();
+        let (subject, grantee) = (party("subject_did"), party("grantee_did"));
+        format!("{subject} {verb} {grantee} {}", scope.join(", "))
     }
 }
 

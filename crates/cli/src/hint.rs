@@ -48,8 +48,8 @@ fn of_grains(code: &str) -> Option<&'static str> {
         "ERR_NOT_FOUND" => "`grainstore list` and `grainstore search` show what is there",
         "ERR_CONFLICT" => "`grainstore history ADDRESS` shows the current grain; supersede that",
         "ERR_INVALIDATION_DENIED" => {
-            "`grainstore get` shows the grain's invalidation_policy; what replaces a grain goes in \
-             with `grainstore supersede`"
+            "`grainstore policy explain ADDRESS OPERATION` says what it takes; what replaces a grain \
+             goes in with `grainstore supersede`"
         }
         "ERR_EVIDENCE_REQUIRED" => {
             "name the grains that prove it in satisfaction_evidence, as many as the goal asks for"
