@@ -108,7 +108,8 @@ impl Reading {
         Ok(reading)
     }
 
-    fn new(format: Format) -> Self {
+    /// Starts what a file of a format says, with nothing in it.
+    pub fn new(format: Format) -> Self {
         Self {
             format,
             records: Vec::new(),

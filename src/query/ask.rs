@@ -73,14 +73,14 @@ impl Store {
             let cursor = Cursor::new(snapshot.watermark(), *last, filter, sort);
             envelope.next_cursor = Some(cursor);
         }
-        let conditions = filter.conditions();
+        let (conditions, fields) = (filter.conditions(), filter.fields());
         for [_, _, row] in places {
             let version = self.version_at(&snapshot, row)?;
             // Hashes that clash must not show a grain that says something else.
             if conditions.iter().all(|condition| condition.holds(&version)) {
                 envelope
                     .results
-                    .push(Found::of(version, 1.0, filter.fields()));
+                    .push(Found::of(version, 1.0, fields.clone()));
             } else {
                 envelope.total -= 1;
             }

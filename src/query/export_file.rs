@@ -67,9 +67,7 @@ impl Store {
         options: &WriteOptions,
         folder: &Path,
     ) -> Result<Exported, Error> {
-        let mut loss = Loss::default();
-        let document =
-            pam::Document::new(&self.entries(filter, options, &mut loss)?, options, true)?;
+        let (document, loss) = self.with_conversations(filter, options)?;
         // The store that names the conversations comes last: half an export has none.
         let store = (pam::STORE, &document.store);
         let files = document.conversations.iter();
@@ -88,15 +86,24 @@ impl Store {
         Ok(Exported::of(document.written, count, &loss))
     }
 
+    /// Gathers a PAM store with the conversations beside it.
+    fn with_conversations(
+        &self,
+        filter: &Filter,
+        options: &WriteOptions,
+    ) -> Result<(pam::Document, Loss), Error> {
+        let mut loss = Loss::default();
+        let entries = self.entries(filter, options, &mut loss)?;
+        Ok((pam::Document::new(&entries, options, true)?, loss))
+    }
+
     fn export_zip(
         &self,
         filter: &Filter,
         options: &WriteOptions,
         path: &Path,
     ) -> Result<Exported, Error> {
-        let mut loss = Loss::default();
-        let document =
-            pam::Document::new(&self.entries(filter, options, &mut loss)?, options, true)?;
+        let (document, loss) = self.with_conversations(filter, options)?;
         whole_file(path, options, |file| Ok(document.write_zip(file)?))?;
         Ok(Exported::of(document.written, 1, &loss))
     }

@@ -100,12 +100,13 @@ impl Store {
     /// As [`Store::query`].
     pub fn explain(&self, filter: &Filter) -> Result<Explanation, Error> {
         let snapshot = self.snapshot();
-        Ok(Plan::of(self, &snapshot, filter)?.explanation)
+        let plan = Plan::of(self, &snapshot, filter, Some(Explanation::default()))?;
+        Ok(plan.explanation.unwrap_or_default())
     }
 
     /// Returns the rows of the grains that pass a filter.
     pub(super) fn rows(&self, snapshot: &Snapshot, filter: &Filter) -> Result<RowSet, Error> {
-        Ok(Plan::of(self, snapshot, filter)?.rows)
+        Ok(Plan::of(self, snapshot, filter, None)?.rows)
     }
 
     /// Returns the rows of the grains that pass, and how many more a missing consent keeps back.
@@ -114,7 +115,7 @@ impl Store {
         snapshot: &Snapshot,
         filter: &Filter,
     ) -> Result<(RowSet, u64), Error> {
-        let plan = Plan::of(self, snapshot, filter)?;
+        let plan = Plan::of(self, snapshot, filter, None)?;
         Ok((plan.rows, plan.kept_back))
     }
 }
@@ -123,16 +124,25 @@ impl Store {
 #[derive(Default)]
 struct Plan {
     rows: RowSet,
-    explanation: Explanation,
+    /// None where nobody asks how: every question has a plan, and few are to be told.
+    explanation: Option<Explanation>,
     /// Grains that a missing consent keeps back.
     kept_back: u64,
 }
 
 impl Plan {
     /// Asks the index for the fewest rows first; what is not worth a list is looked at row by row.
-    fn of(store: &Store, snapshot: &Snapshot, filter: &Filter) -> Result<Self, Error> {
+    fn of(
+        store: &Store,
+        snapshot: &Snapshot,
+        filter: &Filter,
+        explanation: Option<Explanation>,
+    ) -> Result<Self, Error> {
         filter.validate()?;
-        let mut plan = Self::default();
+        let mut plan = Self {
+            explanation,
+            ..Self::default()
+        };
         let conditions = filter.conditions();
         let mut asked = Vec::with_capacity(conditions.len());
         for condition in &conditions {
@@ -236,16 +246,16 @@ impl Plan {
             Some(time) => self.rows.subtract(&snapshot.ended_by(time)?),
             None => snapshot.remove_ended(&mut self.rows)?,
         }
-        let mut condition = "current".to_owned();
+        let mut condition = "current";
         if let Some(before) = before {
             let current = std::mem::replace(&mut self.rows, before);
             self.rows.subtract(&current);
-            condition = "no longer current".to_owned();
+            condition = "no longer current";
         }
-        if let Some(time) = filter.moment() {
-            condition = format!("{condition} at {time}");
+        match filter.moment() {
+            Some(time) => self.step(&format_args!("{condition} at {time}"), Way::Exclusion, None),
+            None => self.step(&condition, Way::Exclusion, None),
         }
-        self.step(&condition, Way::Exclusion, None);
         Ok(())
     }
 
@@ -273,14 +283,14 @@ impl Plan {
     }
 
     fn step(&mut self, condition: &impl ToString, way: Way, estimate: Option<u64>) {
-        let condition = condition.to_string();
-        let left = self.rows.len();
-        self.explanation.steps.push(Step {
-            condition,
-            way,
-            estimate,
-            left,
-        });
+        if let Some(explanation) = &mut self.explanation {
+            explanation.steps.push(Step {
+                condition: condition.to_string(),
+                way,
+                estimate,
+                left: self.rows.len(),
+            });
+        }
     }
 }
 

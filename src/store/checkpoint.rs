@@ -1,12 +1,13 @@
 use sha2::{Digest, Sha256};
 
-use crate::codec::{Canonical, ContentAddress, Encoding, Map, Profile, Value};
+use crate::codec::{ContentAddress, Map, Value};
 use crate::crypto::{self, Checkpoint, Did, Receipt, Resolver, Signer, SigningKey};
 use crate::grain::Time;
 use crate::ledger::{Kind, Moment, Verification};
 
 use super::check::{Report, Severity};
 use super::commit::Frame;
+use super::entry::{decode, encode};
 use super::open::Inner;
 use super::{Error, Store};
 
@@ -49,7 +50,8 @@ impl Store {
         };
         let message = checkpoint.sign(key, did)?;
         let mut frame = Frame::default();
-        frame.record(Kind::Checkpoint, encode(&message)?);
+        let body = Map::from_iter([("c", Value::Bytes(message.clone()))]);
+        frame.record(Kind::Checkpoint, encode(body)?);
         inner.commit(&mut writer, &frame)?;
         Ok(message)
     }
@@ -107,7 +109,7 @@ impl Inner {
     fn checkpoints(&self) -> Result<Vec<Vec<u8>>, Error> {
         let rows = self.index.snapshot().of_kind(Kind::Checkpoint).rows()?;
         let message = |row| {
-            let message = decode(&self.ledger.read(row)?.body);
+            let message = message_of(&self.ledger.read(row)?.body);
             message.ok_or_else(|| Error::damaged(format!("entry {row}"), "not a checkpoint"))
         };
         rows.iter().map(message).collect()
@@ -176,13 +178,6 @@ fn hash(message: &[u8]) -> [u8; 32] {
     Sha256::digest(message).into()
 }
 
-fn encode(message: &[u8]) -> Result<Vec<u8>, Error> {
-    let map = Map::from_iter([("c", Value::Bytes(message.to_vec()))]);
-    let map = Canonical::new(map, Profile::Extended)?;
-    Ok(Encoding::MessagePack.encode(&map))
-}
-
-fn decode(body: &[u8]) -> Option<Vec<u8>> {
-    let map = Encoding::MessagePack.decode(body, Profile::Extended).ok()?;
-    Some(map.get("c")?.as_bytes()?.to_vec())
+fn message_of(body: &[u8]) -> Option<Vec<u8>> {
+    Some(decode(body)?.get("c")?.as_bytes()?.to_vec())
 }

@@ -2,11 +2,11 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::codec::{Canonical, Encoding, Map, Profile, Value};
+use crate::codec::{Encoding, Map, Profile, Value};
 use crate::grain::Time;
 use crate::ledger::{self, Binding, Disk, Entry, FileDisk, Kind, Ledger, Lock, NewEntry};
 
-use super::entry::erased_rows;
+use super::entry::{encode, erased_rows};
 use super::manifest::Manifest;
 use super::open::{LOCK, create_private, no_manifest, this_process};
 use super::{Create, Error, Options, Store};
@@ -229,12 +229,7 @@ fn erasing(body: &[u8], rows: &[u64]) -> Result<Vec<u8>, Error> {
     let mut map = map?.into_map();
     let rows = rows.iter().flat_map(|row| row.to_be_bytes());
     map.insert("r", Value::Bytes(rows.collect()));
-    encode(map)
-}
-
-fn encode(map: Map) -> Result<Vec<u8>, Error> {
-    let map = Canonical::new(map, Profile::Extended)?;
-    Ok(Encoding::MessagePack.encode(&map))
+    Ok(encode(map)?)
 }
 
 /// Makes sure that there is an empty directory.

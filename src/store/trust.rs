@@ -1,10 +1,11 @@
-use crate::codec::{Canonical, ContentAddress, Encoding, Map, Profile, Value};
+use crate::codec::{self, ContentAddress, Map, Value};
 use crate::crypto::Did;
 use crate::grain::{Grain, Type};
 use crate::ledger::Kind;
 use crate::policy::{Trust, TrustRule, Trusts};
 
 use super::commit::Frame;
+use super::entry::{decode, encode};
 use super::open::Inner;
 use super::{Error, Store};
 
@@ -148,7 +149,7 @@ impl Inner {
     }
 }
 
-fn encode_added(rule: &TrustRule, reason: &str) -> Result<Vec<u8>, Error> {
+fn encode_added(rule: &TrustRule, reason: &str) -> Result<Vec<u8>, codec::Error> {
     let texts = |texts: &[String]| -> Value { texts.to_vec().into() };
     let types = rule.types.iter().map(|of| i64::from(of.byte()).into());
     encode(Map::from_iter([
@@ -162,7 +163,7 @@ fn encode_added(rule: &TrustRule, reason: &str) -> Result<Vec<u8>, Error> {
     ]))
 }
 
-fn encode_removed(signer: &Did, reason: &str) -> Result<Vec<u8>, Error> {
+fn encode_removed(signer: &Did, reason: &str) -> Result<Vec<u8>, codec::Error> {
     encode(Map::from_iter([
         ("op", "remove"),
         ("did", signer.as_str()),
@@ -170,15 +171,10 @@ fn encode_removed(signer: &Did, reason: &str) -> Result<Vec<u8>, Error> {
     ]))
 }
 
-fn encode(map: Map) -> Result<Vec<u8>, Error> {
-    let map = Canonical::new(map, Profile::Extended)?;
-    Ok(Encoding::MessagePack.encode(&map))
-}
-
 /// Applies the body of a trust entry; returns whether it was understood.
 fn apply(trusts: &mut Trusts, body: &[u8]) -> bool {
     let mut read = || {
-        let map = Encoding::MessagePack.decode(body, Profile::Extended).ok()?;
+        let map = decode(body)?;
         let signer: Did = map.get("did")?.as_text()?.parse().ok()?;
         match map.get("op")?.as_text()? {
             "add" => trusts.add(read_rule(&map, signer)?),

@@ -2,6 +2,7 @@ use rayon::prelude::*;
 
 use crate::codec::ContentAddress;
 use crate::grain::{Draft, Grain, Time};
+use crate::index::Snapshot;
 use crate::ledger::Binding;
 
 use super::caller::Caller;
@@ -137,16 +138,8 @@ impl Inner {
         // What every reader sees is acknowledged; only what is not there yet waits for a turn.
         if self.locate(&snapshot, &address)?.is_none() {
             let salt = self.salts(1)?.pop().unwrap_or_default();
-            let binding = Binding::new(salt, address.as_bytes());
-            self.put_all(vec![Ready {
-                harmless: self.harmless_parents(&snapshot, &grain)?,
-                signature: SignatureEntry::of(&grain)?,
-                grain,
-                binding,
-                again,
-                actor: caller.actor,
-            }])
-            .map_err(Error::unbatched)?;
+            let ready = self.ready(&snapshot, grain, salt, again, caller)?;
+            self.put_all(vec![ready]).map_err(Error::unbatched)?;
         }
         Ok(address)
     }
@@ -176,6 +169,25 @@ impl Inner {
         })
     }
 
+    /// Does for a finished grain what needs no turn to write.
+    fn ready(
+        &self,
+        snapshot: &Snapshot,
+        grain: Grain,
+        salt: [u8; Binding::SALT_LEN],
+        again: bool,
+        caller: Caller<'_>,
+    ) -> Result<Ready, Error> {
+        Ok(Ready {
+            harmless: self.harmless_parents(snapshot, &grain)?,
+            signature: SignatureEntry::of(&grain)?,
+            binding: Binding::new(salt, grain.address().as_bytes()),
+            grain,
+            again,
+            actor: caller.actor,
+        })
+    }
+
     /// Finishes grains before any lock is taken, on as many threads as it is worth.
     fn finish_all(&self, grains: Vec<NewGrain>, caller: Caller<'_>) -> Result<Vec<Ready>, Error> {
         let now = self.options.clock.now();
@@ -184,15 +196,7 @@ impl Inner {
         let ready = |(grain, salt): (NewGrain, _)| {
             let again = grain.is_again();
             let grain = grain.finish(now, &self.options, caller)?;
-            let binding = Binding::new(salt, grain.address().as_bytes());
-            Ok(Ready {
-                harmless: self.harmless_parents(&snapshot, &grain)?,
-                signature: SignatureEntry::of(&grain)?,
-                grain,
-                binding,
-                again,
-                actor: caller.actor,
-            })
+            self.ready(&snapshot, grain, salt, again, caller)
         };
         let made: Vec<Result<Ready, Error>> = if grains.len() < 2 * CHUNK {
             grains.into_iter().zip(salts).map(ready).collect()

@@ -13,6 +13,8 @@ use grainstore::store::Mandate;
 use grainstore::{Access, ContentAddress, Draft, Filter, Options, Store};
 use proptest::prelude::*;
 
+use crate::sample::PHI;
+
 fn memory() -> Store {
     Store::in_memory(Options::default()).unwrap()
 }
@@ -231,29 +233,9 @@ fn an_owner_opens_and_closes_nothing() {
 fn health_information_takes_a_clearance() {
     // OMS 27.4: any phi: tag, whether it is one of the eighteen or not.
     let store = memory();
-    let listed = [
-        "name",
-        "geo_subdivision",
-        "date",
-        "age_over_89",
-        "phone",
-        "fax",
-        "email",
-        "ssn",
-        "mrn",
-        "health_plan_id",
-        "account_number",
-        "certificate_license",
-        "vehicle_id",
-        "device_id",
-        "url",
-        "ip_address",
-        "biometric",
-        "photo",
-    ];
     let nurse = Warrant::default().inside("acme:chatbot").cleared_for("phi");
     let nurse = store.access(nurse);
-    for name in listed.into_iter().chain(["diagnosis"]) {
+    for name in PHI.into_iter().chain(["diagnosis"]) {
         let tag = format!("phi:{name}");
         let draft = note(&tag).tag(&tag).namespace("acme:chatbot");
         let address = store.put(draft).unwrap();

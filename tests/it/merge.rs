@@ -3,7 +3,7 @@
 use grainstore::codec::{Map, Profile, Value};
 use grainstore::grain::Verification;
 use grainstore::interchange::{
-    ForeignId, Format, Loss, Place, ReadOptions, Reading, Record, WriteOptions,
+    ForeignId, Format, Place, ReadOptions, Reading, Record, WriteOptions,
 };
 use grainstore::store::{Mandate, Summary};
 use grainstore::{ContentAddress, Draft, Filter, Grain, Options, Store, Time};
@@ -326,13 +326,8 @@ fn a_grain_that_is_here_stays_what_others_mean_by_it_when_its_record_contradicts
     let other = event("other").finish(Profile::Extended).unwrap();
     let import = |records| {
         let reading = Reading {
-            format: Format::Pam,
             records,
-            errors: Vec::new(),
-            findings: Vec::new(),
-            loss: Loss::default(),
-            base: None,
-            signature: None,
+            ..Reading::new(Format::Pam)
         };
         store.import(reading).unwrap()
     };

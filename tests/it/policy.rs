@@ -1,9 +1,15 @@
 //! Protection (OMS 23): the pure decision against a table, and the store that asks it.
 
+use std::sync::Arc;
+
 use grainstore::grain::{Draft, Time};
+use grainstore::ledger::MemoryDisk;
 use grainstore::policy::{
     Actor, Facts, Mode, Moment, Operation, Protection, Rule, Verdict, decide,
 };
+use grainstore::{Options, Store};
+
+use crate::store::SetClock;
 
 mod clock;
 mod consent;
@@ -33,6 +39,17 @@ fn protected(policy: &str) -> Protection {
 
 fn open() -> Protection {
     protected(r#"{"mode":"open"}"#)
+}
+
+/// A store on a disk of the caller's, whose clock shows a time in milliseconds.
+fn opened_at(disk: &MemoryDisk, now: i64) -> (Store, Arc<SetClock>) {
+    let (options, clock) = crate::store::at(now);
+    let options = Options {
+        ballast_bytes: 0,
+        ..options
+    };
+    let store = Store::open_on(Arc::new(disk.clone()), options).unwrap();
+    (store, clock)
 }
 
 fn facts(protections: &[Protection]) -> Facts<'_> {

@@ -149,3 +149,25 @@ fn letters(random: &mut Random, len: std::ops::Range<usize>) -> String {
 fn address(random: &mut Random) -> ContentAddress {
     ContentAddress::of(&random.number().to_be_bytes())
 }
+
+/// What marks health information, behind `phi:` (OMS 27.4).
+pub(crate) const PHI: [&str; 18] = [
+    "name",
+    "geo_subdivision",
+    "date",
+    "age_over_89",
+    "phone",
+    "fax",
+    "email",
+    "ssn",
+    "mrn",
+    "health_plan_id",
+    "account_number",
+    "certificate_license",
+    "vehicle_id",
+    "device_id",
+    "url",
+    "ip_address",
+    "biometric",
+    "photo",
+];

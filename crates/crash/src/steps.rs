@@ -2,7 +2,7 @@
 
 use grainstore::ContentAddress;
 use grainstore::grain::{Grain, Lifecycle, StatusChange, Time, Verification};
-use grainstore::interchange::{ForeignId, Format, Loss, Place, Reading, Record};
+use grainstore::interchange::{ForeignId, Format, Place, Reading, Record};
 
 use crate::draft::{Kept, draft};
 use crate::model::Model;
@@ -138,13 +138,8 @@ impl Run {
             records.push(record);
         }
         let reading = Reading {
-            format: Format::Pam,
             records,
-            errors: Vec::new(),
-            findings: Vec::new(),
-            loss: Loss::default(),
-            base: None,
-            signature: None,
+            ..Reading::new(Format::Pam)
         };
         let mut done = batch.clone();
         done.entries += 1;

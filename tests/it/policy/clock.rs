@@ -1,10 +1,8 @@
-use std::sync::Arc;
-
 use grainstore::ledger::{Kind, MemoryDisk};
 use grainstore::store::Mandate;
-use grainstore::{ContentAddress, Draft, Options, Store};
+use grainstore::{ContentAddress, Draft, Store};
 
-use crate::store::{SetClock, at};
+use super::opened_at;
 
 const OPERATOR: Mandate<'static> = Mandate {
     reason: "the machine was off over the holidays",
@@ -12,18 +10,6 @@ const OPERATOR: Mandate<'static> = Mandate {
 };
 const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;
-
-fn open(disk: &MemoryDisk, now: i64) -> (Store, Arc<SetClock>) {
-    let (options, clock) = at(now);
-    let options = Options {
-        ballast_bytes: 0,
-        ..options
-    };
-    (
-        Store::open_on(Arc::new(disk.clone()), options).unwrap(),
-        clock,
-    )
-}
 
 /// A belief that is open from this time on, in milliseconds.
 fn timed(until_ms: i64) -> Draft {
@@ -46,7 +32,7 @@ fn denied(store: &Store, address: &ContentAddress) -> Option<String> {
 #[test]
 fn a_leap_of_the_clock_opens_nothing_however_often_one_asks_or_opens_the_store() {
     let disk = MemoryDisk::default();
-    let (store, clock) = open(&disk, DAY);
+    let (store, clock) = opened_at(&disk, DAY);
     let locked = store.put(timed(9 * DAY)).unwrap();
     assert!(denied(&store, &locked).unwrap().contains("timed"));
     clock.set(10 * DAY);
@@ -57,11 +43,11 @@ fn a_leap_of_the_clock_opens_nothing_however_often_one_asks_or_opens_the_store()
     }
     drop(store);
     for _ in 0..2 {
-        let (store, _) = open(&disk, 10 * DAY + HOUR);
+        let (store, _) = opened_at(&disk, 10 * DAY + HOUR);
         assert!(store.clock_state().is_doubted);
         assert!(denied(&store, &locked).is_some());
     }
-    let (store, _) = open(&disk, 10 * DAY + HOUR);
+    let (store, _) = opened_at(&disk, 10 * DAY + HOUR);
     let nobody = Mandate {
         authority: " ",
         ..OPERATOR
@@ -79,7 +65,7 @@ fn a_leap_of_the_clock_opens_nothing_however_often_one_asks_or_opens_the_store()
 #[test]
 fn what_is_due_already_stays_locked_while_the_clock_is_not_believed() {
     let disk = MemoryDisk::default();
-    let (store, clock) = open(&disk, 0);
+    let (store, clock) = opened_at(&disk, 0);
     let locked = store.put(timed(DAY)).unwrap();
     clock.set(DAY + 1);
     assert!(denied(&store, &locked).unwrap().contains("clock"));
@@ -91,7 +77,7 @@ fn what_is_due_already_stays_locked_while_the_clock_is_not_believed() {
 #[test]
 fn a_clock_that_goes_by_steps_is_followed() {
     let disk = MemoryDisk::default();
-    let (store, clock) = open(&disk, 0);
+    let (store, clock) = opened_at(&disk, 0);
     let locked = store.put(timed(3 * DAY)).unwrap();
     for day in 1..=3 {
         assert!(denied(&store, &locked).unwrap().contains("timed"), "{day}");
@@ -111,7 +97,7 @@ fn a_clock_that_goes_by_steps_is_followed() {
 fn a_clock_that_was_set_right_is_not_mistaken_for_the_ledgers_time() {
     // The ledger's time cannot go back; what was accepted is what the clock said.
     let disk = MemoryDisk::default();
-    let (store, clock) = open(&disk, 0);
+    let (store, clock) = opened_at(&disk, 0);
     let locked = store.put(timed(50 * DAY)).unwrap();
     clock.set(100 * DAY);
     store.put(Draft::event("by the wrong clock")).unwrap();
@@ -119,7 +105,7 @@ fn a_clock_that_was_set_right_is_not_mistaken_for_the_ledgers_time() {
     store.accept_clock(OPERATOR).unwrap();
     assert!(denied(&store, &locked).unwrap().contains("timed"));
     drop(store);
-    let (store, clock) = open(&disk, 2 * DAY + HOUR);
+    let (store, clock) = opened_at(&disk, 2 * DAY + HOUR);
     assert!(denied(&store, &locked).unwrap().contains("timed"));
     clock.set(60 * DAY);
     assert!(denied(&store, &locked).is_some());
@@ -128,7 +114,7 @@ fn a_clock_that_was_set_right_is_not_mistaken_for_the_ledgers_time() {
 #[test]
 fn a_leap_and_who_accepted_it_are_in_the_ledger() {
     let disk = MemoryDisk::default();
-    let (store, clock) = open(&disk, 0);
+    let (store, clock) = opened_at(&disk, 0);
     store.put(Draft::event("one")).unwrap();
     clock.set(5 * DAY);
     store.put(Draft::event("two")).unwrap();

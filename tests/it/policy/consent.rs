@@ -1,12 +1,10 @@
-use std::sync::Arc;
-
 use grainstore::interchange::{ReadOptions, Reading};
 use grainstore::ledger::{Kind, MemoryDisk};
 use grainstore::policy::Rule;
 use grainstore::store::{Deletion, Mandate, Required};
-use grainstore::{ContentAddress, Draft, Filter, Options, Store};
+use grainstore::{ContentAddress, Draft, Filter, Store};
 
-use crate::store::{SetClock, at};
+use super::opened_at;
 
 const OFFICE: Mandate<'static> = Mandate {
     reason: "the consent was withdrawn",
@@ -15,20 +13,8 @@ const OFFICE: Mandate<'static> = Mandate {
 const HOUR: i64 = 3_600_000;
 const ALICE: &str = "did:web:alice.example";
 
-fn open(disk: &MemoryDisk, now: i64) -> (Store, Arc<SetClock>) {
-    let (options, clock) = at(now);
-    let options = Options {
-        ballast_bytes: 0,
-        ..options
-    };
-    (
-        Store::open_on(Arc::new(disk.clone()), options).unwrap(),
-        clock,
-    )
-}
-
 fn memory() -> Store {
-    open(&MemoryDisk::default(), 1_000).0
+    opened_at(&MemoryDisk::default(), 1_000).0
 }
 
 fn consent(subject: &str, more: &str) -> Draft {
@@ -70,7 +56,7 @@ fn sees(store: &Store, word: &str) -> bool {
 #[test]
 fn a_withdrawal_takes_effect_at_once_for_what_is_read_and_written() {
     let disk = MemoryDisk::default();
-    let (store, _) = open(&disk, 1_000);
+    let (store, _) = opened_at(&disk, 1_000);
     let consent = store.put(grant()).unwrap();
     let tea = store.put(fact("tea", consent, "")).unwrap();
     store
@@ -88,7 +74,7 @@ fn a_withdrawal_takes_effect_at_once_for_what_is_read_and_written() {
     let denied = store.supersede(&tea, fact("cake", consent, "").derived_from(tea), None);
     assert_eq!(denied.unwrap_err().code(), "ERR_CONSENT");
     drop(store);
-    let (store, _) = open(&disk, 1_000);
+    let (store, _) = opened_at(&disk, 1_000);
     assert!(!sees(&store, "tea"));
     assert!(store.put(fact("cake", consent, "")).is_err());
     assert!(store.exists(&consent).unwrap() && store.exists(&withdrawn).unwrap());
@@ -98,11 +84,11 @@ fn a_withdrawal_takes_effect_at_once_for_what_is_read_and_written() {
 #[test]
 fn a_withdrawal_that_comes_before_its_grant_waits_for_it() {
     let disk = MemoryDisk::default();
-    let (store, _) = open(&disk, 1_000);
+    let (store, _) = opened_at(&disk, 1_000);
     let early = grant().finish(Default::default()).unwrap();
     let withdrawn = store.put(withdrawal(early.address())).unwrap();
     drop(store);
-    let (store, _) = open(&disk, 1_000);
+    let (store, _) = opened_at(&disk, 1_000);
     let denied = store.put(fact("tea", early.address(), "")).unwrap_err();
     assert_eq!(denied.code(), "ERR_CONSENT", "already before it is here");
     store.put(early.clone()).unwrap();
@@ -150,7 +136,7 @@ fn nobody_withdraws_the_consent_of_another() {
 
 #[test]
 fn what_rests_on_a_withdrawn_consent_is_due_within_a_day_and_erased_by_a_run() {
-    let (store, clock) = open(&MemoryDisk::default(), 1_000);
+    let (store, clock) = opened_at(&MemoryDisk::default(), 1_000);
     let consent = store.put(grant()).unwrap();
     let cascade = r#","invalidation_policy":{"mode":"consent_cascade"}"#;
     let locked = r#","invalidation_policy":{"mode":"locked"}"#;
@@ -229,7 +215,7 @@ fn holds_and_retention_win_over_a_withdrawal() {
 #[test]
 fn the_deadline_is_a_month_at_most_and_on_record() {
     let disk = MemoryDisk::default();
-    let (store, _) = open(&disk, 0);
+    let (store, _) = opened_at(&disk, 0);
     assert_eq!(
         store.set_consent_deadline(721, OFFICE).unwrap_err().code(),
         "ERR_RANGE"
@@ -239,7 +225,7 @@ fn the_deadline_is_a_month_at_most_and_on_record() {
     store.put(fact("tea", consent, "")).unwrap();
     store.put(withdrawal(consent)).unwrap();
     drop(store);
-    let (store, _) = open(&disk, 0);
+    let (store, _) = opened_at(&disk, 0);
     assert_eq!(store.consent_due().unwrap()[0].due_at.ms(), 720 * HOUR);
     store.set_consent_deadline(1, OFFICE).unwrap();
     assert_eq!(store.consent_due().unwrap()[0].due_at.ms(), HOUR);
@@ -300,7 +286,7 @@ fn an_import_brings_withdrawals_and_nothing_that_rests_on_them() {
 #[test]
 fn a_namespace_may_demand_consent_for_writing_and_reading() {
     let disk = MemoryDisk::default();
-    let (store, clock) = open(&disk, 1_000);
+    let (store, clock) = opened_at(&disk, 1_000);
     let clinic = r#","namespace":"clinic:notes""#;
     let before = store
         .put(Draft::event("ulcer").namespace("clinic"))
@@ -343,7 +329,7 @@ fn a_namespace_may_demand_consent_for_writing_and_reading() {
     );
     assert!(store.put(fact("cough", valid, clinic)).is_err());
     drop(store);
-    let (store, _) = open(&disk, 1_000);
+    let (store, _) = opened_at(&disk, 1_000);
     assert_eq!(store.required_consent(), [("clinic".to_owned(), both)]);
     assert!(
         store.put(fact("cough", unknown, clinic)).is_err(),
