@@ -118,13 +118,25 @@ impl Disk for FileDisk {
                     move || fs::metadata(&path).is_ok_and(|found| identity(&found) == locked);
                 // The file may have been replaced between opening and locking it.
                 if is_ours() {
-                    Ok(Lock::new(file).watched(is_ours))
+                    Ok(Lock::new(Locked(file)).watched(is_ours))
                 } else {
                     Err(io::ErrorKind::WouldBlock.into())
                 }
             }
             Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
             Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+/// A locked file. Closing it would not do: a process that is being started at this moment has a
+/// copy of the descriptor until its program begins, and the lock would last as long.
+struct Locked(File);
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        if let Err(error) = self.0.unlock() {
+            tracing::debug!(%error, "the lock is released by closing its file");
         }
     }
 }
@@ -192,5 +204,23 @@ impl DiskFile for File {
 
     fn sync(&self) -> io::Result<()> {
         self.sync_data()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_released_though_a_child_process_has_a_copy_of_its_file() {
+        let home = tempfile::tempdir().unwrap();
+        let disk = FileDisk::new(home.path());
+        let file = File::create(home.path().join("LOCK")).unwrap();
+        file.try_lock().unwrap();
+        // What a process has between fork and exec.
+        let _copy = file.try_clone().unwrap();
+        assert!(disk.lock("LOCK").is_err());
+        drop(Locked(file));
+        assert!(disk.lock("LOCK").is_ok());
     }
 }
