@@ -122,6 +122,12 @@ impl Batch {
         }
     }
 
+    /// Adds that entry `row` stands for an entry that was erased: views of moments before the
+    /// erasure see it in its place.
+    pub fn instead(&mut self, row: u64, erased: u64) {
+        self.single(Family::Instead, erased, row);
+    }
+
     /// Adds a foreign name of the grain at `target`, which is entry `row`.
     pub fn alias(&mut self, row: u64, target: &ContentAddress, foreign: [&str; 3]) {
         let term = self.terms.hash(&foreign);

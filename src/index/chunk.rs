@@ -77,12 +77,12 @@ impl Chunk {
         from.split_at(from.partition_point(|key| *key <= high)).0
     }
 
-    /// Returns whether an entry before `end` has ended the grain of a row.
-    pub(super) fn has_ended(&self, row: u64, end: u64) -> bool {
+    /// Returns whether an entry for which `shows` holds has ended the grain of a row.
+    pub(super) fn has_ended(&self, row: u64, shows: impl FnMut(u64) -> bool) -> bool {
         let low = Single::new([row, 0, 0], 0);
         let high = Single::new([row, 0, 0], u64::MAX);
         let ends = self.range(Family::Ended, low, high);
-        ends.first().is_some_and(|key| key.row() < end)
+        ends.iter().map(|key| key.row()).any(shows)
     }
 
     /// Joins consecutive chunks.

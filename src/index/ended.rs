@@ -29,13 +29,13 @@ impl Snapshot {
                 !state
                     .memory
                     .iter()
-                    .any(|chunk| chunk.has_ended(row, self.watermark()))
+                    .any(|chunk| chunk.has_ended(row, |entry| state.shows(entry)))
             });
             return Ok(());
         }
         for chunk in &state.memory {
             for key in chunk.keys::<Single>(Family::Ended) {
-                if key.row() < self.watermark() {
+                if state.shows(key.row()) {
                     let [grain, ..] = key.parts();
                     rows.remove(grain);
                 }

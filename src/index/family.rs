@@ -69,6 +69,8 @@ pub enum Family {
     Importance = 32,
     /// The name and the text of one of the fields of [`Family::FACETS`].
     Facet = 33,
+    /// The row of an entry that was erased; the rows are of the status entries that stand for it.
+    Instead = 34,
 }
 
 impl Family {
@@ -83,7 +85,7 @@ impl Family {
     ];
 
     /// The families of one component, in the order of their numbers.
-    pub(super) const SINGLES: [Self; 27] = [
+    pub(super) const SINGLES: [Self; 28] = [
         Self::Type,
         Self::Namespace,
         Self::CreatedAt,
@@ -111,6 +113,7 @@ impl Family {
         Self::Confidence,
         Self::Importance,
         Self::Facet,
+        Self::Instead,
     ];
 
     /// The fields of [`Family::Facet`]: few words, each of many grains.

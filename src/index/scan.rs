@@ -175,7 +175,7 @@ impl<'a, K: Stored> Ranged<'a, K> {
     fn shows(&self, key: K) -> bool {
         let erased = self.erased.as_ref();
         // A view of an earlier moment ends inside a run or a chunk.
-        key.row() < self.state.watermark && !erased.is_some_and(|erased| erased.contains(key.row()))
+        self.state.shows(key.row()) && !erased.is_some_and(|erased| erased.contains(key.row()))
     }
 
     fn set(&self) -> Result<RowSet, Error> {
@@ -191,7 +191,10 @@ impl<'a, K: Stored> Ranged<'a, K> {
             let rows = keys.iter().map(|key| key.row()).collect();
             set.unite(&RowSet::of_unsorted(rows));
         }
+        let mut later = self.state.later.as_deref().cloned().unwrap_or_default();
+        later &= &set.0;
         set.cut(self.state.watermark..);
+        set.0 |= later;
         if let Some(erased) = &self.erased {
             set.0 -= &**erased;
         }

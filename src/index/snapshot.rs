@@ -1,4 +1,5 @@
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use roaring::RoaringTreemap;
@@ -22,9 +23,9 @@ use super::{Error, Family, RowSet, Rows};
 pub struct Snapshot {
     engine: Arc<Engine>,
     state: Arc<State>,
-    /// Of a view that ends inside a run: that run's number, and the rows that entries before the
-    /// end have ended.
-    straddled: Option<(u64, Arc<RoaringTreemap>)>,
+    /// Of a view of an earlier moment, for each run that reaches past it: that run's number, and
+    /// the rows that entries seen in the view have ended.
+    straddled: Vec<(u64, Arc<RoaringTreemap>)>,
 }
 
 /// A pattern of a triple; what is absent may be anything.
@@ -43,7 +44,7 @@ impl Snapshot {
         Self {
             engine,
             state,
-            straddled: None,
+            straddled: Vec::new(),
         }
     }
 
@@ -56,25 +57,46 @@ impl Snapshot {
         if entries >= self.watermark() {
             return Ok(self.clone());
         }
+        let later = self.instead_since(entries)?;
+        let is_seen = |rows: &Range<u64>| {
+            rows.start < entries || later.iter().any(|entry| rows.contains(&entry))
+        };
         let mut state = State::clone(&self.state);
-        state.runs.retain(|run| run.rows.start < entries);
-        state.memory.retain(|chunk| chunk.rows.start < entries);
+        state.runs.retain(|run| is_seen(&run.rows));
+        state.memory.retain(|chunk| is_seen(&chunk.rows));
         state.frozen.clear();
         state.watermark = entries;
+        state.later = (!later.is_empty()).then(|| Arc::new(later));
         let mut view = Self::new(Arc::clone(&self.engine), Arc::new(state));
-        if let Some(run) = view.state.runs.last().filter(|run| run.rows.end > entries) {
-            let number = run.number;
+        let runs = view.state.runs.iter().rev();
+        for run in runs.take_while(|run| run.rows.end > entries) {
             let mut ended = RoaringTreemap::new();
             let mut keys = Stream::<Single>::new(Arc::clone(run), Family::Ended);
             while let Some(key) = keys.next()? {
-                if key.row() < entries {
+                if view.state.shows(key.row()) {
                     let [grain, ..] = key.parts();
                     ended.insert(grain);
                 }
             }
-            view.straddled = Some((number, Arc::new(ended)));
+            view.straddled.push((run.number, Arc::new(ended)));
         }
         Ok(view)
+    }
+
+    /// Returns the entries from `entries` on that stand for erased ones before it. Without them a
+    /// grain whose successor was erased would seem to have been current then.
+    fn instead_since(&self, entries: u64) -> Result<RoaringTreemap, Error> {
+        let (low, high) = (0, entries.saturating_sub(1));
+        let low = Single::new([low, 0, 0], entries);
+        let high = Single::new([high, 0, 0], u64::MAX);
+        let mut keys = self.ranged::<Single>(Family::Instead, low, high);
+        let mut rows = RoaringTreemap::new();
+        while let Some(key) = keys.next_key()? {
+            if key.row() >= entries {
+                rows.insert(key.row());
+            }
+        }
+        Ok(rows)
     }
 
     pub(super) fn parts(&self) -> (&Engine, &State) {
@@ -101,16 +123,15 @@ impl Snapshot {
         let mut chunks = self.state.memory.iter();
         let runs = self.state.runs.iter().rev();
         let mut runs = runs.take_while(|run| run.rows.end > row);
-        !chunks.any(|chunk| chunk.has_ended(row, self.watermark()))
+        !chunks.any(|chunk| chunk.has_ended(row, |entry| self.state.shows(entry)))
             && !runs.any(|run| self.ended_in(run).contains(row))
     }
 
     /// Returns the rows that entries of a run have ended.
     pub(super) fn ended_in<'a>(&'a self, run: &'a Run) -> &'a RoaringTreemap {
-        match &self.straddled {
-            Some((number, ended)) if *number == run.number => ended,
-            _ => &run.ended,
-        }
+        let straddled = self.straddled.iter();
+        let mut straddled = straddled.filter(|(number, _)| *number == run.number);
+        straddled.next().map_or(&run.ended, |(_, ended)| ended)
     }
 
     /// Returns the rows of all grains.

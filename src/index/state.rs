@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use roaring::RoaringTreemap;
+
 use crate::ledger::{EntryPlace, Mark};
 
 use super::chunk::{Chunk, span};
@@ -16,6 +18,8 @@ pub(super) struct State {
     pub(super) frozen: Vec<Arc<Frozen>>,
     /// How many ledger entries it covers.
     pub(super) watermark: u64,
+    /// The later entries that a view of an earlier moment sees in place of erased ones.
+    pub(super) later: Option<Arc<RoaringTreemap>>,
 }
 
 /// Entries whose chunks change no more and are to become a run.
@@ -27,6 +31,12 @@ pub(super) struct Frozen {
 }
 
 impl State {
+    /// Returns whether what entry `row` says is seen here.
+    pub(super) fn shows(&self, row: u64) -> bool {
+        let later = self.later.as_ref();
+        row < self.watermark || later.is_some_and(|later| later.contains(row))
+    }
+
     /// Returns how many ledger entries the runs cover.
     pub(super) fn flushed(&self) -> u64 {
         self.runs.last().map_or(0, |run| run.rows.end)

@@ -306,6 +306,7 @@ impl Inner {
             },
             justification: None,
             is_imported: false,
+            instead_of: None,
         };
         frame.record(Kind::Status, status.encode()?);
         Ok(())

@@ -131,7 +131,11 @@ impl Inner {
                                 .or(Some(Time::from_ms(found.header.time_ms))),
                             ..status.change
                         };
-                        let kept = StatusEntry { change, ..status };
+                        let kept = StatusEntry {
+                            change,
+                            instead_of: status.instead_of.or(Some(entry)),
+                            ..status
+                        };
                         frame.record(Kind::Status, kept.encode()?);
                     }
                 }

@@ -16,6 +16,8 @@ pub(super) struct StatusEntry {
     pub(super) justification: Option<String>,
     /// Whether an import says so, and nobody here decided it.
     pub(super) is_imported: bool,
+    /// The erased entry that this one stands for.
+    pub(super) instead_of: Option<u64>,
 }
 
 impl StatusEntry {
@@ -38,6 +40,12 @@ impl StatusEntry {
         set("lc", change.lifecycle.map(|state| state.name().into()));
         set("sj", self.justification.clone().map(Value::Text));
         set("im", self.is_imported.then_some(Value::Bool(true)));
+        set(
+            "io",
+            self.instead_of
+                .and_then(|row| i64::try_from(row).ok())
+                .map(Value::from),
+        );
         encode(map)
     }
 
@@ -55,6 +63,10 @@ impl StatusEntry {
             },
             justification: text("sj").map(str::to_owned),
             is_imported: map.get("im").and_then(Value::as_bool) == Some(true),
+            instead_of: map
+                .get("io")
+                .and_then(Value::as_i64)
+                .and_then(|row| row.try_into().ok()),
         })
     }
 }

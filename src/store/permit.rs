@@ -161,6 +161,7 @@ impl Inner {
             change,
             justification: justification.map(str::to_owned),
             is_imported: false,
+            instead_of: None,
         };
         frame.record(Kind::Status, entry.encode()?);
         self.commit(&mut writer, &frame)?;

@@ -48,6 +48,9 @@ pub(super) fn apply_record(
             let status = status.ok_or_else(|| malformed(row, "a status entry is malformed"))?;
             let target = resolve(batch, &status.of)?;
             batch.status(row, at_ms, &status.of, target, &status.change);
+            if let Some(erased) = status.instead_of {
+                batch.instead(row, erased);
+            }
         }
         Kind::Alias => {
             let alias = AliasEntry::decode(body);

@@ -108,6 +108,7 @@ impl Inner {
             },
             justification: justification.map(str::to_owned),
             is_imported: false,
+            instead_of: None,
         };
         frame.record(Kind::Status, status.encode()?);
         self.commit(&mut writer, &frame)?;

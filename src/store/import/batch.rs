@@ -390,6 +390,7 @@ impl<'a> Importer<'a> {
                 change,
                 justification: None,
                 is_imported,
+                instead_of: None,
             };
             self.frame.record(Kind::Status, status.encode()?);
         }

@@ -105,6 +105,7 @@ impl Store {
                 },
                 justification: justification.map(str::to_owned),
                 is_imported: false,
+                instead_of: None,
             };
             frame.record(Kind::Status, status.encode()?);
         }

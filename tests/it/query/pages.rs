@@ -1,6 +1,7 @@
 //! Pages of one answer, while others write.
 
 use grainstore::query::{Cursor, Sort, SortBy};
+use grainstore::store::Deletion;
 use grainstore::{Draft, Filter, Store, Time};
 use proptest::prelude::*;
 
@@ -50,6 +51,34 @@ proptest! {
         }
         prop_assert_eq!(seen, expected);
     }
+}
+
+#[test]
+fn what_was_replaced_stays_so_on_later_pages_though_its_successor_is_erased() {
+    let store = Store::in_memory(at(1).0).unwrap();
+    let event = |text: &str| Draft::event(text).created_at(Time::from_ms(1));
+    let old = store.put(event("old")).unwrap();
+    let new = event("new").derived_from(old);
+    let new = store.supersede(&old, new, None).unwrap();
+    for text in ["one", "two", "three"] {
+        store.put(event(text)).unwrap();
+    }
+    let current = Filter::new();
+    let page = store.query(&current, 1, None).unwrap();
+    assert_eq!((page.results[0].address, page.total), (new, 4));
+    let deletion = Deletion {
+        reason: "asked",
+        authority: "the owner",
+    };
+    store.delete(&new, deletion).unwrap();
+    let rest = store.query(&current, 9, page.next_cursor).unwrap();
+    let texts: Vec<_> = rest
+        .results
+        .iter()
+        .map(|found| found.grain.text("content"))
+        .collect();
+    assert_eq!(texts, [Some("one"), Some("two"), Some("three")]);
+    assert_eq!(rest.total, 3);
 }
 
 #[test]
