@@ -30,7 +30,8 @@ pub(crate) fn draft(
         1 => 120,
         few => few,
     };
-    let mut words = vec![format!("u{serial}")];
+    // What no other grain says: where it is, there is this grain.
+    let mut words = vec![format!("u{serial:0width$}", width = MARK_LEN - 1)];
     words.extend((0..count).map(|_| format!("w{}", random.below(WORDS))));
     let text = words.join(" ");
     let subject = format!("s{}", random.below(SUBJECTS));
@@ -62,6 +63,8 @@ pub(crate) fn draft(
     })
 }
 
+/// How long the word is that only one grain has.
+pub(crate) const MARK_LEN: usize = 9;
 /// How many words most texts are made of.
 pub(crate) const WORDS: usize = 12;
 pub(crate) const SUBJECTS: usize = 4;

@@ -1,6 +1,6 @@
 //! What a store should say.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use grainstore::ContentAddress;
 use grainstore::grain::{Grain, Status, StatusChange, Time};
@@ -14,8 +14,14 @@ pub(crate) struct Model {
     grains: BTreeMap<ContentAddress, (Kept, Status)>,
     /// Foreign ids.
     names: BTreeMap<String, ContentAddress>,
+    /// Foreign ids of what was deleted.
+    gone: BTreeSet<String>,
     order: Vec<ContentAddress>,
     pub(crate) entries: u64,
+    /// Deletions that are begun, and end when the store is opened next.
+    begun: u64,
+    /// The words that only deleted grains had.
+    erased: BTreeSet<String>,
 }
 
 impl Model {
@@ -42,9 +48,59 @@ impl Model {
         }
     }
 
+    /// Begins to delete a grain: nobody sees it any more.
+    pub(crate) fn delete(&mut self, address: &ContentAddress) {
+        let Some((kept, _)) = self.grains.remove(address) else {
+            return;
+        };
+        self.erased.extend(kept.words.first().cloned());
+        self.order.retain(|one| one != address);
+        // What it replaced stays replaced, by what nobody can name.
+        for (_, status) in self.grains.values_mut() {
+            if status.superseded_by == Some(*address) {
+                status.superseded_by = None;
+                self.entries += 1;
+            }
+        }
+        let (names, gone) = (&mut self.names, &mut self.gone);
+        names.retain(|name, named| {
+            let stays = named != address;
+            if !stays {
+                gone.insert(name.clone());
+            }
+            stays
+        });
+        self.entries += 1;
+        self.begun += 1;
+    }
+
+    /// Completes the deletion begun last.
+    pub(crate) fn complete(&mut self) {
+        self.begun -= 1;
+        self.entries += 1;
+    }
+
+    /// Returns what a store shows that is opened: no deletion stays begun.
+    pub(crate) fn opened(&self) -> Self {
+        Self {
+            entries: self.entries + self.begun,
+            begun: 0,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the words that must be nowhere.
+    pub(crate) const fn erased(&self) -> &BTreeSet<String> {
+        &self.erased
+    }
+
     /// Imports a record; returns whether it is refused as saying something else than before.
     pub(crate) fn import(&mut self, kept: &Kept, id: &str, change: &StatusChange) -> bool {
         let address = kept.grain.address();
+        // A name of what was deleted brings nothing back; a grain that is here may have it.
+        if self.gone.contains(id) && !self.grains.contains_key(&address) {
+            return false;
+        }
         let known = self.names.get(id).copied();
         if known.is_some_and(|known| known != address) {
             return true;

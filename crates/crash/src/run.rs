@@ -6,6 +6,7 @@ use grainstore::store::Error;
 use grainstore::{ContentAddress, Store};
 
 use crate::disk::SimDisk;
+use crate::draft::MARK_LEN;
 use crate::fault::Side;
 use crate::model::Model;
 use crate::op::Op;
@@ -81,12 +82,12 @@ impl Run {
     ) -> Self {
         let drawn = random.clone().next();
         Self {
-            states,
             maybe,
             random,
-            // Far from what the first program made, and from what other openings drew.
-            serial: 1_000_000,
+            // Far from what the programs before it made, and from what other openings drew.
+            serial: 1_000 * (1_000 + states.len() as u64),
             openings: 1_000 + drawn % SEARCHED_EVERY,
+            states,
             ..Self::new(disk, seed)
         }
     }
@@ -123,10 +124,10 @@ impl Run {
             self.entries(self.maybe.first().copied().unwrap_or(0))
         ));
         for state in self.maybe.clone() {
-            if self.entries(state) != stats.entries {
+            let model = Arc::new(self.state(state)?.model.opened());
+            if model.entries != stats.entries {
                 continue;
             }
-            let model = Arc::clone(&self.state(state)?.model);
             verdict = if self.faulty.is_some() {
                 holds(&store, &model)
             } else {
@@ -134,15 +135,23 @@ impl Run {
             };
             if verdict.is_ok() {
                 self.store = Some(store);
-                return self.acknowledge(state);
+                return self.settled(state, &model);
             }
         }
         verdict
     }
 
+    /// Says that the store opened in a state, and completed what was begun there.
+    fn settled(&mut self, state: usize, opened: &Model) -> Verdict {
+        self.now = state;
+        let state = self.begin(opened.clone());
+        self.acknowledge(state)
+    }
+
     /// Holds a store on a sound disk to a model.
     fn whole(&self, store: &Store, model: &Model) -> Verdict {
         agrees(store, model)?;
+        self.forgot(model)?;
         if (self.openings - 1).is_multiple_of(SEARCHED_EVERY) {
             finds(store, model)?;
         }
@@ -153,13 +162,40 @@ impl Run {
         }
     }
 
+    /// Holds the disk to having no word of what was deleted.
+    fn forgot(&self, model: &Model) -> Verdict {
+        if model.erased().is_empty() {
+            return Ok(());
+        }
+        let is_erased = |mark: &&[u8]| {
+            let mark = std::str::from_utf8(mark);
+            mark.is_ok_and(|mark| model.erased().contains(mark))
+        };
+        for (name, content) in self.disk.image().files {
+            let mut marks = content
+                .windows(MARK_LEN)
+                .filter(|mark| mark.starts_with(b"u"));
+            if let Some(mark) = marks.find(is_erased) {
+                let mark = String::from_utf8_lossy(mark);
+                return Err(format!("{name} still has {mark}, which was deleted"));
+            }
+        }
+        Ok(())
+    }
+
     fn settle_unread(&mut self, store: Store) -> Verdict {
         let Ok(stats) = store.stats() else {
             return Ok(());
         };
-        let fits = |state: &usize| self.entries(*state) == stats.entries;
-        let state = self.maybe.iter().copied().find(fits);
-        self.now = state.ok_or_else(|| format!("it has {} entries", stats.entries))?;
+        let models = self.maybe.iter().map(|state| self.state(*state));
+        let models = models.collect::<Verdict<Vec<_>>>()?.into_iter();
+        let mut models = models.map(|state| state.model.opened());
+        let fitting = models.position(|model| model.entries == stats.entries);
+        let fitting = fitting.and_then(|nth| self.maybe.get(nth).copied());
+        self.now = fitting.ok_or_else(|| format!("it has {} entries", stats.entries))?;
+        let opened = self.model().opened();
+        self.now = self.begin(opened);
+        self.maybe.push(self.now);
         self.store = Some(store);
         Ok(())
     }
@@ -169,17 +205,19 @@ impl Run {
         if self.store.is_none() {
             return self.open();
         }
-        match self.random.below(20) {
-            0..=5 => self.put(),
-            6..=8 => self.put_batch(),
-            9 => self.put_again(),
-            10 => self.put_bad_batch(),
-            11..=15 => self.supersede(),
-            16 | 17 => self.import(),
-            18 if self.random.percent(self.reopen_percent) => self.open(),
-            18 => Ok(()),
-            _ => self.flush(),
-        }
+        let (step, verdict) = match self.random.below(22) {
+            0..=5 => ("put", self.put()),
+            6..=8 => ("put_batch", self.put_batch()),
+            9 => ("put again", self.put_again()),
+            10 => ("put_batch of a bad one", self.put_bad_batch()),
+            11..=15 => ("supersede", self.supersede()),
+            16 | 17 => ("import", self.import()),
+            18 if self.random.percent(self.reopen_percent) => ("open", self.open()),
+            18 => return Ok(()),
+            19 | 20 => ("delete", self.delete()),
+            _ => ("flush_text", self.flush()),
+        };
+        verdict.map_err(|what| format!("{step}: {what}"))
     }
 
     /// Returns the model of the state the store shows.
@@ -201,7 +239,7 @@ impl Run {
         match ask(&store) {
             Ok(answer) if state == self.now => self.stays().map(|()| Some(answer)),
             Ok(answer) => self.acknowledge(state).map(|()| Some(answer)),
-            Err(error) => self.unknown(state, &error).map(|()| None),
+            Err(error) => self.unknown(&[state], &error).map(|()| None),
         }
     }
 
@@ -256,27 +294,29 @@ impl Run {
         Ok(())
     }
 
-    /// Takes in an error: the state may have been reached or not.
-    pub(crate) fn unknown(&mut self, state: usize, error: &Error) -> Verdict {
+    /// Takes in an error: each of the states that were tried may have been reached or not.
+    pub(crate) fn unknown(&mut self, tried: &[usize], error: &Error) -> Verdict {
         if self.faulty.is_none() {
             return Err(format!("{}: {}", error.code(), told(error)));
         }
         // A halted store has not even tried.
-        if error.code() != "ERR_STORAGE_HALTED" && state != self.now {
-            self.maybe.push(state);
+        if error.code() != "ERR_STORAGE_HALTED" {
+            let others = tried.iter().filter(|state| **state != self.now);
+            self.maybe.extend(others);
         }
         let stats = self.store.as_ref().and_then(|store| store.stats().ok());
         match stats.map(|stats| stats.entries) {
             None => Ok(()),
             Some(entries) if entries == self.entries(self.now) => Ok(()),
-            Some(entries) if entries == self.entries(state) => {
-                self.now = state;
+            Some(entries) => {
+                let mut tried = tried.iter().copied();
+                let reached = tried.find(|state| self.entries(*state) == entries);
+                self.now = reached.ok_or_else(|| {
+                    let code = error.code();
+                    format!("after {code}, it shows {entries} entries, neither before nor after")
+                })?;
                 Ok(())
             }
-            Some(entries) => Err(format!(
-                "after {}, it shows {entries} entries, neither before nor after",
-                error.code()
-            )),
         }
     }
 
@@ -285,7 +325,7 @@ impl Run {
         match outcome {
             Ok(_) => Err(format!("it took what is {code}")),
             Err(error) if error.code() == code => self.stays(),
-            Err(error) => self.unknown(self.now, &error),
+            Err(error) => self.unknown(&[self.now], &error),
         }
     }
 

@@ -3,6 +3,7 @@
 use grainstore::ContentAddress;
 use grainstore::grain::{Grain, Lifecycle, StatusChange, Time, Verification};
 use grainstore::interchange::{ForeignId, Format, Place, Reading, Record};
+use grainstore::store::Deletion;
 
 use crate::draft::{Kept, draft};
 use crate::model::Model;
@@ -176,7 +177,28 @@ impl Run {
                 "{} conflicts of {conflicts}",
                 summary.conflicts.len()
             )),
-            Err(error) => self.unknown(tried, &error),
+            Err(error) => self.unknown(&[tried], &error),
+        }
+    }
+
+    /// Deletes a grain: what is begun is ended, at the latest when the store is opened next.
+    pub(crate) fn delete(&mut self) -> Verdict {
+        let Some(one) = self.any() else {
+            return Ok(());
+        };
+        let mut next = self.copy();
+        next.delete(&one);
+        let begun = self.begin(next.clone());
+        next.complete();
+        let done = self.begin(next);
+        let deletion = Deletion {
+            reason: "asked",
+            authority: "the owner",
+        };
+        let store = self.store.clone().ok_or("it is closed")?;
+        match store.delete(&one, deletion) {
+            Ok(()) => self.acknowledge(done),
+            Err(error) => self.unknown(&[begun, done], &error),
         }
     }
 
