@@ -14,6 +14,8 @@ pub struct Record {
     pub foreign_id: Option<ForeignId>,
     /// The status the file gives it; advice, not law, where the store knows better (ruling I18).
     pub status: StatusChange,
+    /// What it is replaced by, where only the store may know that record (PAM 16).
+    pub replaced_by: Option<ForeignId>,
     /// Whether its owner allows it to be exported; absent means yes.
     pub exportable: Option<bool>,
     /// Where in the file it stands.
@@ -29,6 +31,7 @@ impl Record {
             grain,
             foreign_id: None,
             status: StatusChange::default(),
+            replaced_by: None,
             exportable: None,
             place,
             warnings: Vec::new(),

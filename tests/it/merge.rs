@@ -1,7 +1,7 @@
 //! Imports that change what an import before brought: updates, conflicts, and nothing twice.
 
 use grainstore::codec::{Map, Profile, Value};
-use grainstore::grain::Verification;
+use grainstore::grain::{Lifecycle, Verification};
 use grainstore::interchange::{
     ForeignId, Format, Place, ReadOptions, Reading, Record, WriteOptions,
 };
@@ -195,6 +195,36 @@ fn what_replaces_a_memory_in_a_delta_is_linked_whatever_it_is_called_here() {
         memory.unwrap().get("status").unwrap().as_text(),
         Some("superseded")
     );
+}
+
+#[test]
+fn what_replaces_a_memory_of_a_delta_may_have_come_with_its_base() {
+    let store = memory();
+    import(&store, &full());
+    let by = |id: &str| {
+        let gone = format!(r#", "updated_at": "2026-01-03T00:00:00Z", "superseded_by": "{id}""#);
+        let mut a = memory_of("a", "tea", &gone);
+        if let Value::Map(memory) = &mut a {
+            memory.insert("status", "superseded");
+        }
+        a
+    };
+    import(&store, &pam("three", DELTA, vec![by("b")]));
+    let [a, b] = ["a", "b"].map(|id| resolve(&store, ["pam", "o", id]));
+    assert_eq!(store.status(&a).unwrap().superseded_by, Some(b));
+    assert!(store.status(&b).unwrap().is_current());
+    let out = export(&store, Format::Pam);
+    let memories = out.get("memories").unwrap().as_array().unwrap().iter();
+    let named: Vec<_> = memories
+        .filter_map(|it| it.as_map()?.get("temporal")?.as_map()?.get("superseded_by")?.as_text())
+        .collect();
+    assert_eq!(named, ["b"]);
+    // What nobody knows is told, and names nothing.
+    let store = memory();
+    let summary = import(&store, &pam("three", DELTA, vec![by("nobody")]));
+    assert!(!summary.findings.is_empty(), "{summary:?}");
+    let status = store.status(&resolve(&store, ["pam", "o", "a"])).unwrap();
+    assert_eq!((status.superseded_by, status.lifecycle), (None, Lifecycle::Superseded));
 }
 
 #[test]

@@ -301,6 +301,10 @@ impl<'a> Importer<'a> {
         let mut record = self.finish(draft, place)?;
         record.foreign_id = Some(self.foreign_id(self.names.memory, memory.id));
         record.exportable = memory.exportable;
+        let replacement = memory.superseded_by.filter(|id| {
+            memory.status == Status::Superseded && !self.document.numbers.contains_key(id)
+        });
+        record.replaced_by = replacement.map(|id| self.foreign_id(self.names.memory, id));
         if (memory.status == Status::Superseded) != memory.superseded_by.is_some() {
             record.warnings.push(Warning {
                 field: "status".into(),

@@ -65,10 +65,10 @@ impl Document {
         let Sorted {
             envelopes,
             mut relations,
-            index,
+            mut index,
             mut messages,
         } = sorted;
-        writer.drop_dangling(&mut relations);
+        writer.drop_dangling(&mut relations, &mut index);
         let mut conversations = BTreeMap::new();
         let mut entries_of_index = Vec::new();
         for (grain, mut map) in index {
@@ -247,9 +247,14 @@ impl Writer {
         ids.collect()
     }
 
-    fn drop_dangling(&mut self, relations: &mut Vec<Map>) {
+    fn drop_dangling(&mut self, relations: &mut Vec<Map>, index: &mut [(&Grain, Map)]) {
         let before = relations.len();
         let ids = self.ids();
+        for (_, entry) in index {
+            if let Some(Value::Array(derived)) = entry.get_mut("derived_memories") {
+                derived.retain(|id| id.as_text().is_some_and(|id| ids.contains(id)));
+            }
+        }
         let is_known = |map: &Map, name: &str| {
             let id = map.get(name).and_then(Value::as_text);
             id.is_some_and(|id| ids.contains(id))
@@ -269,10 +274,6 @@ impl Writer {
         with_files: bool,
         files: &mut BTreeMap<String, Value>,
     ) {
-        let ids = self.ids();
-        if let Some(Value::Array(derived)) = entry.get_mut("derived_memories") {
-            derived.retain(|id| id.as_text().is_some_and(|id| ids.contains(id)));
-        }
         let document = carried_json(grain, DOCUMENT_RESIDUAL);
         let (Some(Value::Map(mut document)), true) = (document, with_files) else {
             if entry.remove("storage").is_some() || !messages.is_empty() {

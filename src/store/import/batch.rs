@@ -345,19 +345,7 @@ impl<'a> Importer<'a> {
         self.frame.grain(grain.clone())?;
         self.inner
             .record_consequences(&snapshot, &mut self.frame, grain, None)?;
-        let mut change = record.status;
-        if let Some(by) = change.superseded_by {
-            if self.inner.was_deleted(&by)? {
-                // Its address must not come back either.
-                change.superseded_by = None;
-            } else if let Some(by) = self.renamed.get(&by) {
-                change.superseded_by = Some(*by);
-            } else if record.foreign_id.is_some() {
-                // What replaces it comes later, perhaps under another address.
-                change.superseded_by = None;
-                self.waiting.entry(by).or_default().push(address);
-            }
-        }
+        let mut change = self.status_of(record, address)?;
         if let Some(delegatee) = &delegates_to {
             // Ruling I18: a file vouches for nothing that would open something here.
             change.verification = change
@@ -376,6 +364,36 @@ impl<'a> Importer<'a> {
             self.frame.record(Kind::Flag, flag);
         }
         Ok(())
+    }
+
+    /// Returns the status that a file gives a record, by what things are called here.
+    fn status_of(
+        &mut self,
+        record: &Record,
+        address: ContentAddress,
+    ) -> Result<StatusChange, Error> {
+        let mut change = record.status;
+        let named = match (change.superseded_by, &record.replaced_by) {
+            // PAM 16: a delta may name what came with the export that it goes on from.
+            (None, Some(id)) => self.addresses_of(id)?.last().copied(),
+            _ => None,
+        };
+        if let Some(by) = named {
+            change.lifecycle = None;
+            change.superseded_by = Some(by);
+        } else if let Some(by) = change.superseded_by {
+            if self.inner.was_deleted(&by)? {
+                // Its address must not come back either.
+                change.superseded_by = None;
+            } else if let Some(by) = self.renamed.get(&by) {
+                change.superseded_by = Some(*by);
+            } else if record.foreign_id.is_some() {
+                // What replaces it comes later, perhaps under another address.
+                change.superseded_by = None;
+                self.waiting.entry(by).or_default().push(address);
+            }
+        }
+        Ok(change)
     }
 
     fn status(
