@@ -144,7 +144,7 @@ pub fn provider_exports(data: &[u8]) {
     let reading = Reading::of_bytes(data, format, &ReadOptions::default());
     let reading = reading.expect("the format is given");
     assert!(reading.errors.iter().all(|error| !error.code().is_empty()));
-    for record in &reading.records {
+    for record in reading.records.into_vec().expect("memory can be read") {
         let address = grainstore::ContentAddress::of(record.grain.blob());
         assert_eq!(record.grain.address(), address);
     }

@@ -1,7 +1,8 @@
 //! Files to grains and back: `.mg`, JSON lines, PAM, AIMEM, OMI-AI, and what
 //! providers export.
 //!
-//! Readers turn a file into [`Record`]s in an order in which they can be stored; they never see
+//! Readers turn a file into [`Record`]s in an order in which they can be stored, judging all of it
+//! before any of them is handed over, and holding few of them at a time; they never see
 //! the store, and a record depends on nothing but the file (never on the time of import). Writers
 //! take grains. What a format cannot carry is counted, never dropped in silence ([`Loss`]).
 
@@ -15,30 +16,37 @@ pub mod pam;
 pub mod provider;
 
 mod archive;
+mod findings;
 mod first;
 mod format;
 mod loss;
 mod merge;
 mod moment;
 mod native;
+mod pieces;
 mod reading;
 mod record;
+mod records;
 mod sealed;
 mod signature;
 mod spelling;
 mod status;
 mod strict;
+mod table;
 mod written;
 
 mod error;
 
 pub use error::{Error, Place};
+use findings::FAULTS_MAX;
+pub(crate) use findings::Findings;
 pub use format::Format;
 pub use loss::Loss;
 pub(crate) use merge::{Merge, judge};
 pub use reading::{ReadOptions, Reading};
 pub use record::{ForeignId, Record};
 pub(crate) use record::{Renamed, settled};
+pub use records::Records;
 pub(crate) use sealed::Sealed;
 pub use sealed::{Seal, Unseal};
 pub use signature::{ExportKey, Signature};

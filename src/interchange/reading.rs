@@ -7,18 +7,20 @@ use crate::crypto::Resolver;
 use crate::grain::Time;
 
 use super::archive::Bytes;
+use super::records::Source;
 use super::sealed::{self, Unseal};
 use super::{
-    Error, ForeignId, Format, Loss, Place, Record, Signature, aimem, jsonl, mg, omi, pam, provider,
+    Error, Findings, ForeignId, Format, Loss, Place, Record, Records, Signature, aimem, jsonl, mg,
+    omi, pam, provider,
 };
 
-/// Everything a file holds, read before any of it is stored.
+/// Everything a file says, judged before any of it is stored.
 #[derive(Debug)]
 pub struct Reading {
     /// The format it was read as.
     pub format: Format,
     /// The records that are sound, in an order in which they can be stored.
-    pub records: Vec<Record>,
+    pub records: Records,
     /// The records that are not; an error of the file as a whole leaves no records.
     pub errors: Vec<Error>,
     /// What is odd, and where.
@@ -51,6 +53,21 @@ pub struct ReadOptions {
 }
 
 impl ReadOptions {
+    const fn jsonl(&self) -> jsonl::Options {
+        jsonl::Options {
+            profile: self.profile,
+            default_created_at: self.default_created_at,
+        }
+    }
+
+    fn omi(&self) -> omi::Options {
+        omi::Options {
+            level: self.omi_level,
+            scope: self.scope.clone(),
+            profile: self.profile,
+        }
+    }
+
     const fn pam(&self) -> pam::Options {
         pam::Options {
             accept_bad_checksum: self.accept_bad_checksum,
@@ -75,17 +92,16 @@ impl Reading {
         };
         let mut reading = Self::new(format);
         match format {
-            Format::Mg => reading.read_mg(BufReader::new(open(path)?)),
-            Format::Jsonl => reading.read_jsonl(BufReader::new(open(path)?), options),
             Format::Pam => reading.take_pam(pam::read(path, &options.pam())),
             Format::Provider(provider) => {
                 reading.take_pam(provider::read(path, provider, options.profile));
             }
-            Format::Aimem | Format::AimemNdjson | Format::Omi | Format::OmiJsonl => {
-                let bytes = bytes(path)?;
-                reading.read_bytes(&bytes, options);
-                reading.judge_signature(path, &bytes, options)?;
-            }
+            // What cannot be read twice, such as a pipe, is held.
+            _ if !path.is_file() => reading.read_bytes(&bytes(path)?, options),
+            _ => reading.judge_file(open(path)?, options),
+        }
+        if matches!(format, Format::Aimem | Format::AimemNdjson) {
+            reading.judge_signature(path, options)?;
         }
         Ok(reading)
     }
@@ -112,7 +128,7 @@ impl Reading {
     pub fn new(format: Format) -> Self {
         Self {
             format,
-            records: Vec::new(),
+            records: Records::default(),
             errors: Vec::new(),
             findings: Vec::new(),
             loss: Loss::default(),
@@ -123,11 +139,21 @@ impl Reading {
 
     fn read_bytes(&mut self, bytes: &[u8], options: &ReadOptions) {
         match self.format {
-            Format::Mg => self.read_mg(Cursor::new(bytes)),
-            Format::Jsonl => self.read_jsonl(bytes, options),
+            Format::Mg => {
+                let mut records = Vec::new();
+                self.judge_mg(Cursor::new(bytes), |record| records.push(record));
+                self.records = records.into();
+            }
+            Format::Jsonl => {
+                let mut records = Vec::new();
+                self.judge_jsonl(bytes, options, |record| records.push(record));
+                self.records = records.into();
+            }
             Format::Pam => self.take_pam(pam::read_bytes(bytes, &options.pam())),
-            Format::Aimem | Format::AimemNdjson => self.read_aimem(bytes, options),
-            Format::Omi | Format::OmiJsonl => self.read_omi(bytes, options),
+            Format::Aimem => self.take_aimem(aimem::read(bytes, options.profile)),
+            Format::AimemNdjson => self.take_aimem(aimem::read_stream(bytes, options.profile)),
+            Format::Omi => self.take_omi(omi::read(bytes, &options.omi())),
+            Format::OmiJsonl => self.take_omi(omi::read_lines(bytes, &options.omi())),
             Format::Provider(provider) => {
                 let export = Bytes::Here(bytes);
                 self.take_pam(provider::read_from(export, provider, options.profile));
@@ -135,13 +161,54 @@ impl Reading {
         }
     }
 
+    /// Judges a file whose records are read again when they are asked for.
+    fn judge_file(&mut self, file: File, options: &ReadOptions) {
+        let mut input = BufReader::with_capacity(BUFFER_LEN, file);
+        let (mut len, mut has_signed) = (0_u64, false);
+        let count = |record: Record| {
+            len = len.saturating_add(1);
+            has_signed |= record.grain.is_signed();
+        };
+        let source = match self.format {
+            Format::Mg => {
+                self.judge_mg(&mut input, count);
+                Source::Mg(input)
+            }
+            Format::Jsonl => {
+                self.judge_jsonl(&mut input, options, count);
+                Source::Jsonl(input, options.jsonl())
+            }
+            Format::Aimem | Format::AimemNdjson => {
+                let is_stream = self.format == Format::AimemNdjson;
+                match aimem::open(input, is_stream, options.profile, drop) {
+                    Ok((bundle, judged)) => {
+                        self.findings = judged.findings.into();
+                        len = judged.records;
+                        Source::Aimem(Box::new(bundle))
+                    }
+                    Err(errors) => return self.errors = errors,
+                }
+            }
+            Format::Omi | Format::OmiJsonl => {
+                let is_lines = self.format == Format::OmiJsonl;
+                match omi::open(input, is_lines, &options.omi()) {
+                    Ok((file, judged)) => {
+                        self.findings = judged.findings.into();
+                        len = judged.records;
+                        // Whole grains inside may be signed.
+                        has_signed = true;
+                        Source::Omi(Box::new(file))
+                    }
+                    Err(errors) => return self.errors = errors,
+                }
+            }
+            Format::Pam | Format::Provider(_) => return,
+        };
+        self.records = Records::new(source, len, has_signed);
+    }
+
     /// Looks for the signature beside a bundle (AIMEM 5.3); one that does not fit refuses it.
-    fn judge_signature(
-        &mut self,
-        path: &Path,
-        bundle: &[u8],
-        options: &ReadOptions,
-    ) -> Result<(), Error> {
+    fn judge_signature(&mut self, path: &Path, options: &ReadOptions) -> Result<(), Error> {
         let is_stream = match self.format {
             Format::Aimem => false,
             Format::AimemNdjson => true,
@@ -155,7 +222,8 @@ impl Reading {
             self.signature = Some(Signature::Skipped);
             return Ok(());
         }
-        match aimem::verify(bundle, is_stream, &bytes(&beside)?) {
+        // What a signature is over is hashed twice, so this bundle is held whole.
+        match aimem::verify(&bytes(path)?, is_stream, &bytes(&beside)?) {
             Ok(signer) => {
                 self.signature = Some(Signature::Valid);
                 let message = format!("signed by {}", signer.did);
@@ -163,7 +231,7 @@ impl Reading {
             }
             Err(error) => {
                 self.signature = Some(Signature::Invalid);
-                self.records.clear();
+                self.records = Records::default();
                 self.errors.push(error);
             }
         }
@@ -172,19 +240,10 @@ impl Reading {
 
     /// Checks the signatures of signed grains; those that do not verify become errors.
     pub fn verify_signatures(&mut self, resolver: &dyn Resolver) {
-        let errors = &mut self.errors;
-        self.records.retain(|record| {
-            if !record.grain.is_signed() {
-                return true;
-            }
-            let verified = record.grain.verify_signature(resolver);
-            let place = record.place.clone();
-            let refused = verified.map_err(|source| Error::Signature { place, source });
-            refused.map_err(|error| errors.push(error)).is_ok()
-        });
+        self.errors.extend(self.records.verify(resolver));
     }
 
-    fn read_mg(&mut self, file: impl BufRead + Seek) {
+    fn judge_mg(&mut self, file: impl BufRead + Seek, mut take: impl FnMut(Record)) {
         let result = (|| {
             let archive = mg::Archive::open(file, mg::ReadOptions::default())?;
             let warnings = archive.warnings().iter().cloned();
@@ -193,15 +252,17 @@ impl Reading {
             let mut records = archive.records()?;
             for record in &mut records {
                 match record {
-                    Ok(record) => self.records.push(record),
+                    Ok(record) => take(record),
                     Err(error) => self.errors.push(error),
                 }
             }
             // Ruling I18: a status for a grain that the file does not have says nothing here.
+            let mut findings = Findings::default();
             for address in records.unclaimed() {
                 let message = format!("the manifest names {address}, which the file does not hold");
-                self.findings.push((Place::File, message));
+                findings.push(Place::File, message);
             }
+            self.findings.extend(Vec::from(findings));
             Ok(())
         })();
         if let Err(error) = result {
@@ -209,27 +270,24 @@ impl Reading {
         }
     }
 
-    fn read_jsonl(&mut self, file: impl BufRead, options: &ReadOptions) {
-        let options = jsonl::Options {
-            profile: options.profile,
-            default_created_at: options.default_created_at,
-        };
-        for record in jsonl::Reader::new(file, options) {
+    fn judge_jsonl(
+        &mut self,
+        file: impl BufRead,
+        options: &ReadOptions,
+        mut take: impl FnMut(Record),
+    ) {
+        for record in jsonl::Reader::new(file, options.jsonl()) {
             match record {
-                Ok(record) => self.records.push(record),
+                Ok(record) => take(record),
                 Err(error) => self.errors.push(error),
             }
         }
     }
 
-    fn read_aimem(&mut self, bytes: &[u8], options: &ReadOptions) {
-        let read = match self.format {
-            Format::AimemNdjson => aimem::read_stream,
-            _ => aimem::read,
-        };
-        match read(bytes, options.profile) {
+    fn take_aimem(&mut self, read: Result<aimem::Import, Vec<Error>>) {
+        match read {
             Ok(import) => {
-                self.records = import.records;
+                self.records = import.records.into();
                 self.findings = import.findings;
                 self.loss = import.loss;
             }
@@ -237,19 +295,10 @@ impl Reading {
         }
     }
 
-    fn read_omi(&mut self, bytes: &[u8], options: &ReadOptions) {
-        let read = match self.format {
-            Format::OmiJsonl => omi::read_lines,
-            _ => omi::read,
-        };
-        let options = omi::Options {
-            level: options.omi_level,
-            scope: options.scope.clone(),
-            profile: options.profile,
-        };
-        match read(bytes, &options) {
+    fn take_omi(&mut self, read: Result<omi::Import, Vec<Error>>) {
+        match read {
             Ok(import) => {
-                self.records = import.records;
+                self.records = import.records.into();
                 self.findings = import.findings;
                 self.loss = import.loss;
             }
@@ -260,7 +309,7 @@ impl Reading {
     fn take_pam(&mut self, read: Result<pam::Import, Vec<Error>>) {
         match read {
             Ok(import) => {
-                self.records = import.records;
+                self.records = import.records.into();
                 self.loss = import.loss;
                 self.base = import.base;
                 self.signature = import.signature;
@@ -287,3 +336,6 @@ fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
         source,
     })
 }
+
+/// Large enough that asking the system costs nothing beside the rest.
+const BUFFER_LEN: usize = 256 * 1024;

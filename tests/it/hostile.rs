@@ -203,7 +203,7 @@ fn every_harmful_string_comes_out_of_what_providers_export() {
         let reading = Reading::of_bytes(text.as_bytes(), format, &ReadOptions::default());
         let reading = reading.unwrap();
         assert!(reading.errors.is_empty(), "{:?}", reading.errors);
-        reading.records
+        reading.records.into_vec().unwrap()
     };
     let strings: Vec<String> = strings()
         .into_iter()

@@ -42,6 +42,7 @@ mod signed;
 mod signing;
 mod statement;
 mod store;
+mod streams;
 mod suites;
 mod text;
 mod tidy;

@@ -216,7 +216,13 @@ fn what_replaces_a_memory_of_a_delta_may_have_come_with_its_base() {
     let out = export(&store, Format::Pam);
     let memories = out.get("memories").unwrap().as_array().unwrap().iter();
     let named: Vec<_> = memories
-        .filter_map(|it| it.as_map()?.get("temporal")?.as_map()?.get("superseded_by")?.as_text())
+        .filter_map(|it| {
+            it.as_map()?
+                .get("temporal")?
+                .as_map()?
+                .get("superseded_by")?
+                .as_text()
+        })
         .collect();
     assert_eq!(named, ["b"]);
     // What nobody knows is told, and names nothing.
@@ -224,7 +230,10 @@ fn what_replaces_a_memory_of_a_delta_may_have_come_with_its_base() {
     let summary = import(&store, &pam("three", DELTA, vec![by("nobody")]));
     assert!(!summary.findings.is_empty(), "{summary:?}");
     let status = store.status(&resolve(&store, ["pam", "o", "a"])).unwrap();
-    assert_eq!((status.superseded_by, status.lifecycle), (None, Lifecycle::Superseded));
+    assert_eq!(
+        (status.superseded_by, status.lifecycle),
+        (None, Lifecycle::Superseded)
+    );
 }
 
 #[test]
@@ -354,9 +363,9 @@ fn a_grain_that_is_here_stays_what_others_mean_by_it_when_its_record_contradicts
         record
     };
     let other = event("other").finish(Profile::Extended).unwrap();
-    let import = |records| {
+    let import = |records: Vec<Record>| {
         let reading = Reading {
-            records,
+            records: records.into(),
             ..Reading::new(Format::Pam)
         };
         store.import(reading).unwrap()

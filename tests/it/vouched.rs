@@ -126,7 +126,7 @@ fn a_passphrase_seals_and_opens() {
         ..ReadOptions::default()
     };
     let grains = read(&path, &options).records.len();
-    assert_eq!(grains as u64, store.stats().unwrap().current);
+    assert_eq!(grains, store.stats().unwrap().current);
     let wrong = ReadOptions {
         unseal: Some(Unseal::with_identities("no key".into())),
         ..ReadOptions::default()
@@ -149,8 +149,10 @@ fn a_store_of_memories_goes_through_a_zip_with_its_conversations() {
             .unwrap();
     }
     let addresses = |path: &Path| {
-        let records = read(path, &ReadOptions::default()).records.into_iter();
+        let records = read(path, &ReadOptions::default()).records.into_vec();
         records
+            .unwrap()
+            .into_iter()
             .map(|record| record.grain.address())
             .collect::<Vec<_>>()
     };
@@ -269,7 +271,7 @@ fn the_signature_of_a_bundle_stands_beside_it_and_passing_it_over_is_recorded() 
     std::fs::write(&path, text_of(&other)).unwrap();
     let reading = Reading::open(&path, None, &ReadOptions::default()).unwrap();
     assert_eq!(codes(&reading.errors), ["signature_invalid"]);
-    assert_eq!(reading.records.len(), 0);
+    assert!(reading.records.is_empty());
     let skipped = ReadOptions {
         skip_signature: true,
         ..ReadOptions::default()

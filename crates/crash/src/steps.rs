@@ -139,7 +139,7 @@ impl Run {
             records.push(record);
         }
         let reading = Reading {
-            records,
+            records: records.into(),
             ..Reading::new(Format::Pam)
         };
         let mut done = batch.clone();

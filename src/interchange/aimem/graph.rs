@@ -59,12 +59,12 @@ impl<'a> Edge<'a> {
     }
 
     /// Returns what tells the edge from others: its ends and its type, for it has no id.
-    pub(super) fn name(&self) -> String {
+    fn name(&self) -> String {
         format!("{} {} {}", self.source.whole, self.target.whole, self.kind)
     }
 
-    pub(super) fn foreign_id(&self, before: usize) -> ForeignId {
-        link_id("aimem:edge", self.source, &self.name(), before)
+    pub(super) fn foreign_id(&self) -> ForeignId {
+        link_id("aimem:edge", self.source, self.name())
     }
 
     /// A grain of its own: addresses allow no cycle, and edges do.
@@ -131,12 +131,12 @@ impl<'a> Mention<'a> {
     }
 
     /// Returns what tells the mention from others: its ends.
-    pub(super) fn name(&self) -> String {
+    fn name(&self) -> String {
         format!("{} {}", self.chunk.whole, self.entity.whole)
     }
 
-    pub(super) fn foreign_id(&self, before: usize) -> ForeignId {
-        link_id("aimem:mention", self.chunk, &self.name(), before)
+    pub(super) fn foreign_id(&self) -> ForeignId {
+        link_id("aimem:mention", self.chunk, self.name())
     }
 
     /// A mention has no time of its own: it has that of the memory that mentions.
@@ -151,16 +151,12 @@ impl<'a> Mention<'a> {
     }
 }
 
-/// Returns the identity of a link; of several with one name, by how many came before it.
-fn link_id(format: &'static str, source: Urn<'_>, name: &str, before: usize) -> ForeignId {
+/// Returns the identity of a link; of several with one name, the first has it.
+fn link_id(format: &'static str, source: Urn<'_>, name: String) -> ForeignId {
     ForeignId {
         format,
         scope: source.producer.to_owned(),
-        id: match before {
-            0 => name.to_owned(),
-            // No name begins with a digit.
-            _ => format!("{before} {name}"),
-        },
+        id: name,
     }
 }
 

@@ -14,12 +14,17 @@ mod import;
 mod member;
 mod residual;
 mod signature;
-mod stream;
+mod source;
 mod write;
 
-use crate::codec::{Profile, Value};
+use std::io::{BufRead, Cursor, Seek};
 
-use super::{Error, Loss, Place, Record, strict};
+use crate::codec::Profile;
+
+use super::{Error, Loss, Place, Record};
+
+pub(in crate::interchange) use import::{Bundle, Judged};
+use source::Source;
 
 pub use envelope::Scope;
 pub(in crate::interchange) use residual::is_link;
@@ -51,11 +56,7 @@ pub struct Import {
 /// # Errors
 /// Everything that is wrong, with the codes of the reference (docs/interchange.md lists them).
 pub fn read(bytes: &[u8], profile: Profile) -> Result<Import, Vec<Error>> {
-    let value = strict::parse(bytes).map_err(|(_, message)| vec![not_object(message)])?;
-    let Value::Map(bundle) = value else {
-        return Err(vec![not_object("must be an object".into())]);
-    };
-    judge(bundle, &import::Places::new(), profile)
+    collect(bytes, false, profile)
 }
 
 /// Reads a bundle from a stream: the envelope on the first line, then one record a line.
@@ -63,35 +64,36 @@ pub fn read(bytes: &[u8], profile: Profile) -> Result<Import, Vec<Error>> {
 /// # Errors
 /// As [`read`]; places are lines.
 pub fn read_stream(bytes: &[u8], profile: Profile) -> Result<Import, Vec<Error>> {
-    let (bundle, places) = stream::collect(bytes)?;
-    judge(bundle, &places, profile)
+    collect(bytes, true, profile)
 }
 
-fn judge(
-    mut bundle: crate::codec::Map,
-    places: &import::Places,
+/// Judges a bundle, showing its records to `take`.
+///
+/// # Errors
+/// As [`read`].
+pub(in crate::interchange) fn open<R: BufRead + Seek>(
+    input: R,
+    is_stream: bool,
     profile: Profile,
-) -> Result<Import, Vec<Error>> {
-    envelope::Envelope::read(&bundle).map_err(|error| vec![error])?;
-    // What two numbers would share a checksum with is not trusted to one.
-    let value = Value::Map(bundle);
-    let wide: Vec<_> = strict::wide_integers(&value)
-        .map(|at| Error::Format {
-            code: code::INVALID_FIELD,
-            place: Place::Pointer(at),
-            message: strict::WIDE.into(),
-        })
-        .collect();
-    if !wide.is_empty() {
-        return Err(wide);
-    }
-    let Value::Map(whole) = value else {
-        return Err(Vec::new());
+    take: impl FnMut(Record),
+) -> Result<(Bundle<R>, Judged), Vec<Error>> {
+    let source = if is_stream {
+        Source::lines(input)?
+    } else {
+        Source::document(input)?
     };
-    bundle = whole;
-    let actual = envelope::checksum(&mut bundle);
-    envelope::check_checksum(&bundle, &actual).map_err(|error| vec![error])?;
-    import::import(&bundle, places, profile)
+    Bundle::judge(source, profile, take)
+}
+
+fn collect(bytes: &[u8], is_stream: bool, profile: Profile) -> Result<Import, Vec<Error>> {
+    let mut records = Vec::new();
+    let take = |record| records.push(record);
+    let (_, judged) = open(Cursor::new(bytes), is_stream, profile, take)?;
+    Ok(Import {
+        records,
+        findings: judged.findings.into(),
+        loss: Loss::default(),
+    })
 }
 
 fn not_object(message: String) -> Error {

@@ -1,10 +1,11 @@
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-use crate::codec::{Map, Value};
 use crate::crypto::{Offline, Payload, Sign1, Signer, SigningKey};
-use crate::interchange::{Error, Place, strict};
+use crate::interchange::{Error, Place};
 
-use super::{code, not_object, stream};
+use super::source::Source;
+use super::{code, not_object};
 
 /// Checks the signature that stands beside a bundle: a detached COSE_Sign1 over what its checksum
 /// is over (AIMEM 5.3). Who signed it is another question than whether it fits.
@@ -51,28 +52,22 @@ pub(in crate::interchange) fn signature_paths(bundle: &Path) -> impl Iterator<It
         .map(move |name| bundle.with_file_name(name))
 }
 
+/// Returns what a signature is over: whole, because it is hashed twice.
 fn canonical(bundle: &[u8], is_stream: bool) -> Result<Vec<u8>, Error> {
-    let mut bundle = if is_stream {
-        let collected = stream::collect(bundle);
-        collected
-            .map_err(|mut errors| match errors.len() {
-                0 => not_object("is no stream".into()),
-                _ => errors.swap_remove(0),
-            })?
-            .0
+    let input = Cursor::new(bundle);
+    let source = if is_stream {
+        Source::lines(input)
     } else {
-        object(bundle)?
+        Source::document(input)
     };
-    bundle.remove("checksum");
-    Ok(Value::Map(bundle).to_jcs())
-}
-
-fn object(bytes: &[u8]) -> Result<Map, Error> {
-    match strict::parse(bytes) {
-        Ok(Value::Map(map)) => Ok(map),
-        Ok(_) => Err(not_object("must be an object".into())),
-        Err((_, message)) => Err(not_object(message)),
-    }
+    let first = |errors: Vec<Error>| errors.into_iter().next();
+    let mut source = source.map_err(|errors| {
+        let none = || not_object("is no bundle".into());
+        first(errors).unwrap_or_else(none)
+    })?;
+    let mut canonical = Vec::new();
+    source.canonical(&mut canonical)?;
+    Ok(canonical)
 }
 
 fn refuse(message: String) -> Error {

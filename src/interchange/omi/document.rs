@@ -1,24 +1,37 @@
+use std::io::{self, BufRead, Seek};
+
 use sha2::{Digest, Sha256};
 
 use crate::codec::{Map, Value};
-use crate::interchange::{Error, Place, strict};
+use crate::interchange::pieces::{Broken, Pieces};
+use crate::interchange::{Error, FAULTS_MAX, Place, strict};
 
 use super::code;
 use super::judge::fault;
 
 /// A file taken apart, in either serialization, before its records are judged.
-pub(super) struct Document {
+pub(super) struct Document<R> {
     /// The envelope; of the JSON form with an empty array of memories.
     pub(super) envelope: Map,
-    pub(super) memories: Vec<(Map, Place)>,
-    /// What ids without a namespace are unique in: this file.
-    pub(super) scope: String,
+    pub(super) pieces: Pieces<R>,
 }
 
-impl Document {
+impl<R: BufRead + Seek> Document<R> {
     /// Takes one JSON document apart (OMI 4.1).
-    pub(super) fn read(bytes: &[u8]) -> Result<Self, Vec<Error>> {
-        let mut envelope = parse(bytes, &Place::File, code::ENVELOPE).map_err(|it| vec![it])?;
+    pub(super) fn read(input: R) -> Result<Self, Vec<Error>> {
+        let mut strangers = Vec::new();
+        let taken = Pieces::document(input, &ARRAYS, |_, index, value| {
+            if value.as_map().is_none() && strangers.len() < FAULTS_MAX {
+                let place = Place::Pointer(format!("/memories/{index}"));
+                strangers.push(fault(code::RECORD, &place, "", "must be an object"));
+            }
+        });
+        let (envelope, pieces) = match taken {
+            Ok((Value::Map(envelope), pieces)) => (envelope, pieces),
+            Ok(_) => return Err(vec![not_object(&Place::File, code::ENVELOPE)]),
+            Err(Broken::Flaw(flaw, message)) => return Err(vec![flawed(flaw, &message)]),
+            Err(Broken::Io(source)) => return Err(vec![world(source)]),
+        };
         let mut faults = Vec::new();
         let serialization = envelope.get("serialization").map(Value::as_text);
         if serialization.is_some_and(|it| it != Some("json")) {
@@ -26,22 +39,11 @@ impl Document {
             let code = code::SERIALIZATION;
             faults.push(fault(code, &Place::File, "serialization", message));
         }
-        let memories = match envelope.get_mut("memories") {
-            Some(Value::Array(items)) => std::mem::take(items),
-            _ => {
-                let message = "must be an array";
-                faults.push(fault(code::MEMORIES, &Place::File, "memories", message));
-                Vec::new()
-            }
-        };
-        let mut records = Vec::with_capacity(memories.len());
-        for (index, memory) in memories.into_iter().enumerate() {
-            let place = Place::Pointer(format!("/memories/{index}"));
-            match memory {
-                Value::Map(map) => records.push((map, place)),
-                _ => faults.push(fault(code::RECORD, &place, "", "must be an object")),
-            }
+        if envelope.get("memories").and_then(Value::as_array).is_none() {
+            let message = "must be an array";
+            faults.push(fault(code::MEMORIES, &Place::File, "memories", message));
         }
+        faults.extend(strangers);
         // What names the format is told before what is wrong inside it.
         if envelope.get("format").and_then(Value::as_text) != Some(super::FORMAT) {
             faults.clear();
@@ -49,21 +51,33 @@ impl Document {
         if !faults.is_empty() {
             return Err(faults);
         }
-        Ok(Self {
-            envelope,
-            memories: records,
-            scope: scope(bytes),
-        })
+        Ok(Self { envelope, pieces })
     }
 
     /// Takes a stream apart (OMI 4.2, Appendix C).
-    pub(super) fn read_lines(bytes: &[u8]) -> Result<Self, Vec<Error>> {
-        let body = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    pub(super) fn read_lines(input: R) -> Result<Self, Vec<Error>> {
+        let mut of_lines = Vec::new();
         // Only a line feed ends a line: U+2028 and U+0085 stand in strings.
-        let mut lines = body.split(|byte| *byte == b'\n').zip(1_u64..);
-        let first = lines.next().map(|(line, _)| line).unwrap_or_default();
+        let taken = Pieces::lines(input, &ARRAYS, |line, is_blank, value| {
+            let place = Place::Line(line);
+            let error = match value {
+                _ if is_blank => fault(code::BLANK_LINE, &place, "", "is blank"),
+                Ok(Value::Map(_)) => return Some(0),
+                Ok(_) => not_object(&place, code::LINE_OBJECT),
+                Err((flaw, message)) => fault(code_of(flaw), &place, "", &message),
+            };
+            if of_lines.len() < FAULTS_MAX {
+                of_lines.push(error);
+            }
+            None
+        });
+        let (first, pieces) = taken.map_err(|source| vec![world(source)])?;
         let place = Place::Line(1);
-        let envelope = parse(first, &place, code::LINE_ENVELOPE).map_err(|it| vec![it])?;
+        let envelope = match strict::parse(&first) {
+            Ok(Value::Map(map)) => map,
+            Ok(_) => return Err(vec![not_object(&place, code::LINE_ENVELOPE)]),
+            Err((flaw, message)) => return Err(vec![fault(code_of(flaw), &place, "", &message)]),
+        };
         let mut faults = Vec::new();
         if envelope.get("format").and_then(Value::as_text) == Some(super::FORMAT) {
             if envelope.get("serialization").and_then(Value::as_text) != Some("jsonl") {
@@ -76,45 +90,51 @@ impl Document {
                 faults.push(fault(code::LINE_MEMORIES, &place, "memories", message));
             }
         }
-        let mut memories = Vec::new();
-        for (line, number) in lines {
-            let place = Place::Line(number);
-            if line.iter().all(u8::is_ascii_whitespace) {
-                faults.push(fault(code::BLANK_LINE, &place, "", "is blank"));
-                continue;
-            }
-            match parse(line, &place, code::LINE_OBJECT) {
-                Ok(map) => memories.push((map, place)),
-                Err(error) => faults.push(error),
-            }
-        }
+        faults.extend(of_lines);
         if !faults.is_empty() {
             return Err(faults);
         }
-        Ok(Self {
-            envelope,
-            memories,
-            scope: scope(bytes),
-        })
+        Ok(Self { envelope, pieces })
     }
-}
 
-fn parse(bytes: &[u8], place: &Place, other: &'static str) -> Result<Map, Error> {
-    match strict::parse(bytes) {
-        Ok(Value::Map(map)) => Ok(map),
-        Ok(_) => Err(fault(other, place, "", "must be an object")),
-        Err((flaw, message)) => {
-            let code = match flaw {
-                strict::Flaw::Bom => code::BOM,
-                strict::Flaw::Utf8 => code::UTF8,
-                strict::Flaw::Duplicate => code::DUPLICATE_KEY,
-                strict::Flaw::Syntax => code::SYNTAX,
-            };
-            Err(fault(code, place, "", &message))
+    /// Returns what ids without a namespace are unique in: this file.
+    pub(super) fn scope(&mut self) -> Result<String, Error> {
+        let mut hash = Sha256::new();
+        let input = self.pieces.input().map_err(world)?;
+        loop {
+            let chunk = input.fill_buf().map_err(world)?;
+            let len = chunk.len();
+            if len == 0 {
+                return Ok(data_encoding::HEXLOWER.encode(&hash.finalize()));
+            }
+            hash.update(chunk);
+            input.consume(len);
         }
     }
 }
 
-fn scope(bytes: &[u8]) -> String {
-    data_encoding::HEXLOWER.encode(&Sha256::digest(bytes))
+fn not_object(place: &Place, code: &'static str) -> Error {
+    fault(code, place, "", "must be an object")
 }
+
+fn flawed(flaw: strict::Flaw, message: &str) -> Error {
+    fault(code_of(flaw), &Place::File, "", message)
+}
+
+const fn code_of(flaw: strict::Flaw) -> &'static str {
+    match flaw {
+        strict::Flaw::Bom => code::BOM,
+        strict::Flaw::Utf8 => code::UTF8,
+        strict::Flaw::Duplicate => code::DUPLICATE_KEY,
+        strict::Flaw::Syntax => code::SYNTAX,
+    }
+}
+
+const fn world(source: io::Error) -> Error {
+    Error::Io {
+        place: Place::File,
+        source,
+    }
+}
+
+const ARRAYS: [&str; 1] = ["memories"];

@@ -15,6 +15,14 @@ pub(super) struct Judge {
 }
 
 impl Judge {
+    pub(super) const fn new(level: Option<Level>) -> Self {
+        Self {
+            level,
+            faults: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+
     /// Notes what breaks every level.
     pub(super) fn must(&mut self, code: &'static str, at: &Place, name: &str, message: &str) {
         self.faults.push(fault(code, at, name, message));

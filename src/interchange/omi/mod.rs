@@ -14,11 +14,14 @@ mod memory;
 mod residual;
 mod write;
 
+use std::io::{BufRead, Cursor, Seek};
+
 use crate::codec::Profile;
 
 use super::{Error, Loss, Place, Record};
 
 use document::Document;
+pub(in crate::interchange) use import::{File, Judged};
 pub use residual::residual;
 pub(in crate::interchange) use residual::{inherited, is_relation};
 pub use write::{write, write_lines};
@@ -86,7 +89,7 @@ pub struct Import {
 /// # Errors
 /// Everything that is wrong, by the names of the rules (docs/interchange.md lists them).
 pub fn read(bytes: &[u8], options: &Options) -> Result<Import, Vec<Error>> {
-    Document::read(bytes).and_then(|document| import::import(&document, options))
+    collect(bytes, false, options)
 }
 
 /// Reads the JSON lines form.
@@ -94,7 +97,39 @@ pub fn read(bytes: &[u8], options: &Options) -> Result<Import, Vec<Error>> {
 /// # Errors
 /// As [`read`]; places are lines.
 pub fn read_lines(bytes: &[u8], options: &Options) -> Result<Import, Vec<Error>> {
-    Document::read_lines(bytes).and_then(|document| import::import(&document, options))
+    collect(bytes, true, options)
+}
+
+/// Judges a file without keeping its records.
+///
+/// # Errors
+/// As [`read`].
+pub(in crate::interchange) fn open<R: BufRead + Seek>(
+    input: R,
+    is_lines: bool,
+    options: &Options,
+) -> Result<(File<R>, Judged), Vec<Error>> {
+    let document = if is_lines {
+        Document::read_lines(input)?
+    } else {
+        Document::read(input)?
+    };
+    File::judge(document, options)
+}
+
+fn collect(bytes: &[u8], is_lines: bool, options: &Options) -> Result<Import, Vec<Error>> {
+    let mut records = Vec::new();
+    let (mut file, judged) = open(Cursor::new(bytes), is_lines, options)?;
+    let collected = file.each(&mut |record| {
+        records.push(record);
+        true
+    });
+    collected.map_err(|error| vec![error])?;
+    Ok(Import {
+        records,
+        findings: judged.findings.into(),
+        loss: Loss::default(),
+    })
 }
 
 const FORMAT: &str = "open-memory-interchange";

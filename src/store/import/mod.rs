@@ -102,16 +102,20 @@ impl Store {
             importer.expect(base)?;
         }
         let mut done = 0;
-        let mut records = reading.records.into_iter();
-        loop {
-            let batch: Vec<Record> = records.by_ref().take(BATCH_LEN).collect();
-            if batch.is_empty() {
-                break;
+        let mut batch = Vec::new();
+        reading.records.each(|record: Record| {
+            batch.push(record);
+            if batch.len() < BATCH_LEN {
+                return Ok(());
             }
             done += batch.len() as u64;
-            importer.add_all(batch)?;
+            importer.add_all(std::mem::take(&mut batch))?;
             progress(done);
-        }
+            Ok::<(), Error>(())
+        })?;
+        done += batch.len() as u64;
+        importer.add_all(batch)?;
+        progress(done);
         importer.finish()
     }
 }

@@ -77,7 +77,7 @@ impl Import {
             return Ok(Exit::done_if(summary.is_complete()));
         }
         let store = session.open_or(Create::IfMissing)?;
-        let total = u64::try_from(reading.records.len()).unwrap_or(u64::MAX);
+        let total = reading.records.len();
         let bar = progress::bar(&session.out, "storing", total);
         let summary = store.import_with(reading, &mut |done| bar.set_position(done))?;
         bar.finish_and_clear();

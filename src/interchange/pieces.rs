@@ -1,0 +1,637 @@
+//! A file taken apart record by record, so that no more than a batch of it is in memory.
+
+use std::io::{self, BufRead, Read as _, Seek, SeekFrom};
+
+use rayon::prelude::*;
+
+use crate::codec::{Map, Value};
+
+use super::strict::{self, Flaw};
+use super::{Error, Place};
+
+/// The records of a file whose places are known: each is read again whenever it is asked for.
+pub(super) struct Pieces<R> {
+    input: R,
+    /// Where the next byte stands.
+    at: u64,
+    is_lines: bool,
+    arrays: &'static [&'static str],
+    runs: Vec<Run>,
+}
+
+/// Records of one array that stand next to each other.
+struct Run {
+    array: usize,
+    /// Where the first begins.
+    start: u64,
+    /// Its line, or its number in the array.
+    first: u64,
+    len: u64,
+}
+
+/// Why a file cannot be taken apart.
+#[derive(Debug)]
+pub(super) enum Broken {
+    Flaw(Flaw, String),
+    Io(io::Error),
+}
+
+impl From<io::Error> for Broken {
+    fn from(source: io::Error) -> Self {
+        Self::Io(source)
+    }
+}
+
+/// Records as they stand in the file, each with its line or its number.
+#[derive(Default)]
+struct Batch {
+    raw: Vec<(Vec<u8>, u64)>,
+    len: usize,
+}
+
+impl Batch {
+    fn push(&mut self, raw: Vec<u8>, number: u64) {
+        self.len = self.len.saturating_add(raw.len());
+        self.raw.push((raw, number));
+    }
+
+    const fn is_full(&self) -> bool {
+        self.raw.len() >= BATCH_LEN || self.len >= BATCH_LEN_BYTES
+    }
+}
+
+impl<R: BufRead + Seek> Pieces<R> {
+    /// Takes an object apart whose arrays of these names are long; they are empty in what is
+    /// returned. `look` is shown every record, with the array it is in and its number there.
+    ///
+    /// # Errors
+    /// What is wrong with the JSON, anywhere in the file.
+    pub(super) fn document(
+        input: R,
+        arrays: &'static [&'static str],
+        mut look: impl FnMut(usize, u64, &Value),
+    ) -> Result<(Value, Self), Broken> {
+        let mut pieces = Self::new(input, arrays, false)?;
+        pieces.refuse_bom()?;
+        if pieces.next_byte()? != Some(b'{') {
+            let value = pieces.value(DEPTH_MAX)?;
+            pieces.end()?;
+            return Ok((value, pieces));
+        }
+        pieces.consume(1);
+        let mut members = Vec::new();
+        let mut is_first = true;
+        loop {
+            match pieces.next_byte()? {
+                Some(b'}') if is_first => break,
+                Some(b'"') => {}
+                _ => return Err(pieces.syntax("expected a name")),
+            }
+            is_first = false;
+            let Value::Text(name) = pieces.value(DEPTH_MAX)? else {
+                return Err(pieces.syntax("expected a name"));
+            };
+            if pieces.next_byte()? != Some(b':') {
+                return Err(pieces.syntax("expected a colon"));
+            }
+            pieces.consume(1);
+            let array = arrays.iter().position(|array| **array == *name);
+            let value = match (array, pieces.next_byte()?) {
+                (Some(array), Some(b'[')) => {
+                    pieces.consume(1);
+                    pieces.array(array, &mut look)?;
+                    Value::Array(Vec::new())
+                }
+                _ => pieces.value(DEPTH_MAX.saturating_sub(1))?,
+            };
+            members.push((name, value));
+            match pieces.next_byte()? {
+                Some(b',') => pieces.consume(1),
+                Some(b'}') => break,
+                _ => return Err(pieces.syntax("expected a comma or the end of the object")),
+            }
+        }
+        pieces.consume(1);
+        pieces.end()?;
+        let twice = |name| Broken::Flaw(Flaw::Duplicate, format!("duplicate member \"{name}\""));
+        let map = Map::from_pairs(members).map_err(twice)?;
+        Ok((Value::Map(map), pieces))
+    }
+
+    /// Takes lines apart. `look` is shown every line but the first, and whether it is blank, and
+    /// says which array it belongs to; the first is returned.
+    ///
+    /// # Errors
+    /// `ERR_IO`; what is wrong with a line is for `look`.
+    pub(super) fn lines(
+        input: R,
+        arrays: &'static [&'static str],
+        mut look: impl FnMut(u64, bool, Result<Value, (Flaw, String)>) -> Option<usize>,
+    ) -> io::Result<(Vec<u8>, Self)> {
+        let mut pieces = Self::new(input, arrays, true)?;
+        let mut first = Vec::new();
+        pieces.line(&mut first)?;
+        let mut number = 1_u64;
+        let mut starts = Vec::new();
+        let mut is_last = false;
+        while !is_last {
+            let mut batch = Batch::default();
+            starts.clear();
+            while !batch.is_full() {
+                let mut line = Vec::new();
+                let start = pieces.at;
+                if !pieces.line(&mut line)? {
+                    is_last = true;
+                    break;
+                }
+                number = number.saturating_add(1);
+                starts.push(start);
+                batch.push(line, number);
+            }
+            let parse = |(line, number): &(Vec<u8>, u64)| {
+                let is_blank = line.iter().all(u8::is_ascii_whitespace);
+                (*number, is_blank, strict::parse(line))
+            };
+            let parsed: Vec<_> = batch.raw.par_iter().map(parse).collect();
+            for ((number, is_blank, value), start) in parsed.into_iter().zip(&starts) {
+                if let Some(array) = look(number, is_blank, value) {
+                    pieces.note(array, *start, number);
+                }
+            }
+        }
+        Ok((first, pieces))
+    }
+
+    /// Makes something of every record of an array, several at a time, and takes it in the order of
+    /// the file, as long as `take` wants more.
+    ///
+    /// # Errors
+    /// `ERR_IO`, also if the file is not what it was.
+    pub(super) fn each<T: Send>(
+        &mut self,
+        array: usize,
+        make: impl Fn(Value, Place) -> T + Sync,
+        mut take: impl FnMut(T) -> bool,
+    ) -> Result<(), Error> {
+        let runs = std::mem::take(&mut self.runs);
+        let mut result = Ok(true);
+        for run in runs.iter().filter(|run| run.array == array) {
+            result = self.run(run, &make, &mut take);
+            if !matches!(result, Ok(true)) {
+                break;
+            }
+        }
+        self.runs = runs;
+        result.map(drop).map_err(|broken| Error::Io {
+            place: Place::File,
+            source: match broken {
+                Broken::Io(source) => source,
+                Broken::Flaw(..) => io::Error::other("the file changed while it was read"),
+            },
+        })
+    }
+
+    /// Returns whether records are lines.
+    pub(super) const fn is_lines(&self) -> bool {
+        self.is_lines
+    }
+
+    /// Returns the input, at its beginning.
+    ///
+    /// # Errors
+    /// `ERR_IO`.
+    pub(super) fn input(&mut self) -> io::Result<&mut R> {
+        self.seek(0)?;
+        Ok(&mut self.input)
+    }
+
+    fn new(mut input: R, arrays: &'static [&'static str], is_lines: bool) -> io::Result<Self> {
+        input.rewind()?;
+        Ok(Self {
+            input,
+            at: 0,
+            is_lines,
+            arrays,
+            runs: Vec::new(),
+        })
+    }
+
+    fn run<T: Send>(
+        &mut self,
+        run: &Run,
+        make: &(impl Fn(Value, Place) -> T + Sync),
+        take: &mut impl FnMut(T) -> bool,
+    ) -> Result<bool, Broken> {
+        self.seek(run.start)?;
+        let (is_lines, name) = (self.is_lines, self.arrays.get(run.array).unwrap_or(&""));
+        let mut number = run.first;
+        let end = run.first.saturating_add(run.len);
+        while number < end {
+            let mut batch = Batch::default();
+            while number < end && !batch.is_full() {
+                let mut raw = Vec::new();
+                if is_lines {
+                    self.line(&mut raw)?;
+                } else {
+                    self.raw(&mut raw, DEPTH_MAX)?;
+                    if self.next_byte()? == Some(b',') {
+                        self.consume(1);
+                        self.next_byte()?;
+                    }
+                }
+                batch.push(raw, number);
+                number = number.saturating_add(1);
+            }
+            let made = batch.raw.par_iter().map(|(raw, number)| {
+                let value = strict::parse(raw);
+                let value = value.map_err(|(flaw, message)| Broken::Flaw(flaw, message))?;
+                let place = if is_lines {
+                    Place::Line(*number)
+                } else {
+                    Place::Pointer(format!("/{name}/{number}"))
+                };
+                Ok(make(value, place))
+            });
+            let made: Vec<T> = made.collect::<Result<_, Broken>>()?;
+            for one in made {
+                if !take(one) {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Reads an array whose bracket has been read.
+    fn array(
+        &mut self,
+        array: usize,
+        look: &mut impl FnMut(usize, u64, &Value),
+    ) -> Result<(), Broken> {
+        let mut number = 0_u64;
+        let mut is_last = self.next_byte()? == Some(b']');
+        while !is_last {
+            let mut batch = Batch::default();
+            while !is_last && !batch.is_full() {
+                self.next_byte()?;
+                self.note(array, self.at, number);
+                let mut raw = Vec::new();
+                self.raw(&mut raw, DEPTH_MAX.saturating_sub(2))?;
+                batch.push(raw, number);
+                number = number.saturating_add(1);
+                match self.next_byte()? {
+                    Some(b',') => self.consume(1),
+                    Some(b']') => is_last = true,
+                    _ => return Err(self.syntax("expected a comma or the end of the array")),
+                }
+            }
+            let name = self.arrays.get(array).unwrap_or(&"");
+            let parse = |(raw, number): &(Vec<u8>, u64)| {
+                strict::parse(raw).map_err(|(flaw, message)| {
+                    Broken::Flaw(flaw, format!("/{name}/{number}: {message}"))
+                })
+            };
+            let parsed: Vec<Result<Value, Broken>> = batch.raw.par_iter().map(parse).collect();
+            for (value, (_, number)) in parsed.into_iter().zip(&batch.raw) {
+                look(array, *number, &value?);
+            }
+        }
+        self.consume(1);
+        Ok(())
+    }
+
+    /// Remembers where a record stands.
+    fn note(&mut self, array: usize, start: u64, number: u64) {
+        match self.runs.last_mut() {
+            Some(run) if run.array == array && run.first.checked_add(run.len) == Some(number) => {
+                run.len = run.len.saturating_add(1);
+            }
+            _ => self.runs.push(Run {
+                array,
+                start,
+                first: number,
+                len: 1,
+            }),
+        }
+    }
+
+    /// Reads a line without its end; returns whether there was one.
+    fn line(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
+        let limit = u64::try_from(PIECE_LEN_MAX).unwrap_or(u64::MAX);
+        let mut len = (&mut self.input).take(limit).read_until(b'\n', line)?;
+        if len == PIECE_LEN_MAX && !line.ends_with(b"\n") {
+            // Too long to be a record, so a parser is given what is none.
+            line.clear();
+            line.extend_from_slice(b"longer than 32 MiB");
+            len = len.saturating_add(self.skip_line()?);
+        }
+        if line.ends_with(b"\n") {
+            line.pop();
+        }
+        self.at = self.at.saturating_add(len_u64(len));
+        Ok(len > 0)
+    }
+
+    fn skip_line(&mut self) -> io::Result<usize> {
+        let mut skipped = 0_usize;
+        loop {
+            let chunk = self.input.fill_buf()?;
+            let end = chunk.iter().position(|byte| *byte == b'\n');
+            let len = end.map_or(chunk.len(), |end| end.saturating_add(1));
+            let is_last = end.is_some() || len == 0;
+            self.input.consume(len);
+            skipped = skipped.saturating_add(len);
+            if is_last {
+                return Ok(skipped);
+            }
+        }
+    }
+
+    /// Reads one value; what is wrong inside it, a parser finds.
+    fn value(&mut self, depth_left: u32) -> Result<Value, Broken> {
+        let mut raw = Vec::new();
+        self.raw(&mut raw, depth_left)?;
+        strict::parse(&raw).map_err(|(flaw, message)| Broken::Flaw(flaw, message))
+    }
+
+    /// Copies the text of one value, by its brackets and quotes alone.
+    fn raw(&mut self, raw: &mut Vec<u8>, depth_left: u32) -> Result<(), Broken> {
+        let mut scan = Scan::default();
+        loop {
+            let chunk = self.input.fill_buf()?;
+            let end = chunk.iter().position(|byte| scan.is_past(*byte));
+            let len = end.unwrap_or(chunk.len());
+            raw.extend_from_slice(chunk.get(..len).unwrap_or_default());
+            let is_last = end.is_some() || len == 0;
+            self.consume(len);
+            if scan.deepest > depth_left {
+                return Err(self.syntax("recursion limit exceeded"));
+            }
+            if raw.len() > PIECE_LEN_MAX {
+                return Err(self.syntax("a value is longer than 32 MiB"));
+            }
+            if is_last {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Passes over white space, and returns the byte after it.
+    fn next_byte(&mut self) -> io::Result<Option<u8>> {
+        loop {
+            let chunk = self.input.fill_buf()?;
+            let is_space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
+            let found = chunk.iter().position(|byte| !is_space(byte));
+            let byte = found.and_then(|at| chunk.get(at).copied());
+            let len = found.unwrap_or(chunk.len());
+            self.consume(len);
+            if byte.is_some() || len == 0 {
+                return Ok(byte);
+            }
+        }
+    }
+
+    fn end(&mut self) -> Result<(), Broken> {
+        match self.next_byte()? {
+            None => Ok(()),
+            Some(_) => Err(self.syntax("trailing characters")),
+        }
+    }
+
+    fn refuse_bom(&mut self) -> Result<(), Broken> {
+        if self.input.fill_buf()?.starts_with(b"\xef\xbb\xbf") {
+            let message = "starts with a byte-order mark";
+            return Err(Broken::Flaw(Flaw::Bom, message.into()));
+        }
+        Ok(())
+    }
+
+    fn consume(&mut self, len: usize) {
+        self.input.consume(len);
+        self.at = self.at.saturating_add(len_u64(len));
+    }
+
+    fn seek(&mut self, at: u64) -> io::Result<()> {
+        self.at = at;
+        self.input.seek(SeekFrom::Start(at)).map(drop)
+    }
+
+    fn syntax(&self, what: &str) -> Broken {
+        Broken::Flaw(Flaw::Syntax, format!("{what} at byte {}", self.at))
+    }
+}
+
+/// Follows brackets and strings to the end of a value.
+#[derive(Default)]
+struct Scan {
+    depth: u32,
+    deepest: u32,
+    in_string: bool,
+    is_escape: bool,
+    is_over: bool,
+}
+
+impl Scan {
+    /// Returns whether a byte stands after the value.
+    const fn is_past(&mut self, byte: u8) -> bool {
+        if self.is_over {
+            return true;
+        }
+        if self.in_string {
+            match byte {
+                _ if self.is_escape => self.is_escape = false,
+                b'\\' => self.is_escape = true,
+                b'"' => {
+                    self.in_string = false;
+                    self.is_over = self.depth == 0;
+                }
+                _ => {}
+            }
+            return false;
+        }
+        match byte {
+            b'"' => self.in_string = true,
+            b'{' | b'[' => {
+                self.depth = self.depth.saturating_add(1);
+                if self.depth > self.deepest {
+                    self.deepest = self.depth;
+                }
+            }
+            b'}' | b']' if self.depth == 0 => return true,
+            b'}' | b']' => {
+                self.depth = self.depth.saturating_sub(1);
+                self.is_over = self.depth == 0;
+            }
+            b',' | b' ' | b'\t' | b'\r' | b'\n' if self.depth == 0 => return true,
+            _ => {}
+        }
+        false
+    }
+}
+
+fn len_u64(len: usize) -> u64 {
+    u64::try_from(len).unwrap_or(u64::MAX)
+}
+
+/// How deep a document may nest; the parser has the same limit for each piece.
+const DEPTH_MAX: u32 = 127;
+/// Many times what any grain may hold (OMS 18: 1 MiB), and a bound on memory.
+const PIECE_LEN_MAX: usize = 32 * 1024 * 1024;
+/// Enough records to keep every processor busy, few enough to keep memory flat.
+const BATCH_LEN: usize = 512;
+const BATCH_LEN_BYTES: usize = 1024 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::io::{BufReader, Cursor, Read};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const ARRAYS: [&str; 2] = ["a", "b"];
+
+    /// Puts a document together again.
+    fn whole(text: &[u8]) -> Result<Value, Flaw> {
+        let taken = Pieces::document(Cursor::new(text), &ARRAYS, |_, _, _| {});
+        let (value, mut pieces) = taken.map_err(|broken| match broken {
+            Broken::Flaw(flaw, _) => flaw,
+            Broken::Io(source) => panic!("{source}"),
+        })?;
+        let Value::Map(mut map) = value else {
+            return Ok(value);
+        };
+        for (array, name) in ARRAYS.into_iter().enumerate() {
+            let mut items = Vec::new();
+            let take = |(value, place): (Value, Place)| {
+                assert_eq!(place, Place::Pointer(format!("/{name}/{}", items.len())));
+                items.push(value);
+                true
+            };
+            pieces
+                .each(array, |value, place| (value, place), take)
+                .unwrap();
+            if map.get(name).is_some_and(|it| it.as_array().is_some()) {
+                map.insert(name, items);
+            }
+        }
+        Ok(Value::Map(map))
+    }
+
+    #[test]
+    fn a_document_is_its_pieces() {
+        let deep = |levels: usize| {
+            let (open, close) = ("[".repeat(levels), "]".repeat(levels));
+            format!("{{\"a\": [1, {open}{close}], \"c\": {open}{close}}}")
+        };
+        let texts = [
+            "{}",
+            " {\n} ",
+            "{\"a\":[]}",
+            "{\"b\" : [ 1 , \"]\" , {\"x\": [\"\\\"\", \"\\\\\"]} ] , \"c\": null, \"a\":[[],[]] }",
+            "{\"\\u0061\": [1, 2], \"b\": {\"a\": [3]}}",
+            "{\"a\": 1, \"b\": \"x\"}",
+            "[1]",
+            "7",
+            "\"x\"",
+        ];
+        for text in texts.map(str::to_owned).into_iter().chain([deep(125)]) {
+            let value = strict::parse(text.as_bytes()).unwrap();
+            assert_eq!(whole(text.as_bytes()).unwrap(), value, "{text}");
+        }
+        let wrong = [
+            "",
+            "{",
+            "{\"a\"}",
+            "{\"a\":[1,]}",
+            "{\"a\":[,1]}",
+            "{\"a\":[1 2]}",
+            "{\"a\":[1}",
+            "{\"a\":[}]",
+            "{\"a\":1,}",
+            "{,}",
+            "{\"a\":[1]]",
+            "{\"a\":1} x",
+            "{\"a\" 1}",
+            "{a:1}",
+            "{1:1}",
+            "{\"a\":[nul]}",
+            "{\"a\":[1],\"a\":[2]}",
+            "{\"a\":[{\"x\":1,\"x\":2}]}",
+            "\u{feff}{}",
+        ];
+        for text in wrong.map(str::to_owned).into_iter().chain([deep(126)]) {
+            let flaw = strict::parse(text.as_bytes()).unwrap_err().0;
+            assert_eq!(whole(text.as_bytes()), Err(flaw), "{text}");
+        }
+        assert_eq!(whole(b"{\"a\": [\"\xff\"]}"), Err(Flaw::Utf8));
+    }
+
+    proptest! {
+        #[test]
+        fn what_a_parser_refuses_is_refused_in_pieces(
+            edits in prop::collection::vec((any::<prop::sample::Index>(), "[\\[\\]{},:\"\\\\ 1ab]"), 1..4),
+        ) {
+            let mut text =
+                "{\"a\": [1, {\"x\": \"]\"}, [2]], \"c\": {\"a\": [\"\\\"\"]}, \"b\": [[], 3.5]}".to_owned();
+            for (at, with) in edits {
+                let at = at.index(text.len());
+                text.replace_range(at..=at, &with);
+            }
+            match strict::parse(text.as_bytes()) {
+                Ok(value) => prop_assert_eq!(whole(text.as_bytes()), Ok(value), "{}", text),
+                Err(_) => prop_assert!(whole(text.as_bytes()).is_err(), "{}", text),
+            }
+        }
+    }
+
+    /// Counts what is read of it.
+    struct Counted<'a>(Cursor<Vec<u8>>, &'a Cell<usize>);
+
+    impl Read for Counted<'_> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let len = self.0.read(into)?;
+            self.1.set(self.1.get() + len);
+            Ok(len)
+        }
+    }
+
+    impl Seek for Counted<'_> {
+        fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+            self.0.seek(to)
+        }
+    }
+
+    #[test]
+    fn no_more_than_a_batch_is_read_ahead() {
+        let record = format!("{{\"x\": \"{}\"}}", "y".repeat(1_000));
+        let items = vec![record; 20_000];
+        let document = format!("{{\"a\": [{}]}}", items.join(", "));
+        let lines = format!("{{}}\n{}\n", items.join("\n"));
+        for text in [document, lines] {
+            let read = Cell::new(0);
+            let len = text.len();
+            let is_lines = text.contains('\n');
+            let input = BufReader::new(Counted(Cursor::new(text.into_bytes()), &read));
+            let mut pieces = if is_lines {
+                Pieces::lines(input, &ARRAYS, |_, _, _| Some(0)).unwrap().1
+            } else {
+                Pieces::document(input, &ARRAYS, |_, _, _| {}).unwrap().1
+            };
+            assert!(read.get() >= len && pieces.runs.len() == 1);
+            read.set(0);
+            let mut records = 0;
+            let take = |()| {
+                records += 1;
+                // What is read is at most this batch, and what the buffer holds.
+                let ahead = read.get().saturating_sub(records * 1_000);
+                assert!(ahead < 2 * BATCH_LEN_BYTES, "{ahead}");
+                records < 15_000
+            };
+            pieces.each(0, |_, _| (), take).unwrap();
+            assert_eq!(records, 15_000);
+            assert!(read.get() < len, "the rest is not read");
+        }
+    }
+}
