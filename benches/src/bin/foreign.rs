@@ -4,18 +4,23 @@
 
 use std::io::sink;
 use std::path::Path;
+use std::process::Command;
 use std::time::Instant;
 
-use grainstore::codec::{Map, Profile, Value};
+use grainstore::codec::{Map, Value};
 use grainstore::grain::Draft;
-use grainstore::interchange::{Format, ReadOptions, Reading, WriteOptions, aimem};
+use grainstore::interchange::{Format, ReadOptions, Reading, WriteOptions};
 use grainstore::{Filter, Options, Store};
 use grainstore_benches::report::{Bound, Report, Table};
 use grainstore_benches::{Result, machine};
 use sha2::{Digest, Sha256};
 
 fn main() -> Result<()> {
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = std::env::args().skip(1).peekable();
+    if arguments.next_if(|it| it == "--memory").is_some() {
+        let path = arguments.next().ok_or("the file is missing")?;
+        return hold(Path::new(&path), arguments.next().as_deref());
+    }
     let records: u64 = arguments.next().map_or(Ok(50_000), |text| text.parse())?;
     let rounds: usize = arguments.next().map_or(Ok(5), |text| text.parse())?;
     println!("# Foreign formats\n\n{}.\n", machine::description());
@@ -30,11 +35,11 @@ fn main() -> Result<()> {
         bundle.len() as f64 / 1e6
     );
     let mut report = Report::default();
-    validate(&bundle, rounds, &mut report)?;
+    validate(&bundle, &stream, rounds, &mut report)?;
+    drop(bundle);
     import(&stream, folder.path(), rounds, &mut report)?;
     export(&stream, rounds, records, &mut report)?;
-    let peak = machine::peak_memory_bytes()? as f64 / 1e6;
-    println!("\nThe most memory held at once: {peak:.0} MB.");
+    memory(&stream, folder.path(), records, &mut report)?;
     report.summary();
     Ok(())
 }
@@ -90,7 +95,7 @@ fn bundle(records: u64) -> Result<Vec<u8>> {
     Ok(lines.into_bytes())
 }
 
-fn validate(bundle: &[u8], rounds: usize, report: &mut Report) -> Result<()> {
+fn validate(bundle: &[u8], stream: &Path, rounds: usize, report: &mut Report) -> Result<()> {
     let mut floor = Vec::new();
     let mut ours = Vec::new();
     for _ in 0..rounds {
@@ -105,19 +110,18 @@ fn validate(bundle: &[u8], rounds: usize, report: &mut Report) -> Result<()> {
         drop(values);
         floor.push(seconds);
         let start = Instant::now();
-        let import = aimem::read_stream(bundle, Profile::Extended);
-        let import = import.map_err(|errors| format!("{:?}", errors.first()))?;
+        let reading = read(stream)?;
         ours.push(start.elapsed().as_secs_f64());
-        assert!(!import.records.is_empty());
+        assert!(!reading.records.is_empty());
     }
     let ratios = ours.iter().zip(&floor).map(|(a, b)| a / b).collect();
-    let mut table = Table::new("AIMEM stream, judged and made into grains", "times the floor");
+    let mut table = Table::new("AIMEM stream, judged", "times the floor");
     table.row("serde_json parse and SHA-256", vec![1.0; rounds], None);
-    table.row("read_stream", ratios, Some(Bound::AtMost(4.0)));
+    table.row("Reading::open", ratios, Some(Bound::AtMost(4.0)));
     report.table(&table);
     let mb = bundle.len() as f64 / 1e6;
     let mut table = Table::new("AIMEM stream, speed", "MB/s");
-    for (name, times) in [("serde_json and SHA-256", floor), ("read_stream", ours)] {
+    for (name, times) in [("serde_json and SHA-256", floor), ("Reading::open", ours)] {
         table.row(name, times.iter().map(|seconds| mb / seconds).collect(), None);
     }
     report.table(&table);
@@ -132,7 +136,8 @@ fn import(stream: &Path, folder: &Path, rounds: usize, report: &mut Report) -> R
         let open = |name: &str| -> Result<Store> {
             Ok(Store::open(folder.join(format!("{name}{round}")), Options::default())?)
         };
-        let grains: Vec<_> = read(stream)?.records.into_iter().map(|it| it.grain).collect();
+        let records = read(stream)?.records.into_vec()?;
+        let grains: Vec<_> = records.into_iter().map(|it| it.grain).collect();
         bytes = grains.iter().map(|grain| grain.blob().len()).sum();
         let drafts: Vec<Draft> = grains
             .iter()
@@ -201,6 +206,36 @@ fn export(stream: &Path, rounds: usize, records: u64, report: &mut Report) -> Re
     let mut table = Table::new("Export of a PAM store", "memories/s");
     table.row("export", speeds, Some(Bound::AtLeast(50_000.0)));
     report.table(&table);
+    Ok(())
+}
+
+/// Measures memory in processes of their own, which do nothing else.
+fn memory(stream: &Path, folder: &Path, records: u64, report: &mut Report) -> Result<()> {
+    let measure = |store: Option<&Path>| -> Result<f64> {
+        let mut child = Command::new(std::env::current_exe()?);
+        let child = child.arg("--memory").arg(stream).args(store);
+        let out = child.output()?;
+        let text = String::from_utf8(out.stdout)?;
+        Ok(text.trim().parse::<f64>()? / 1_048_576.0)
+    };
+    let allowed = 64.0 + 48.0 * records as f64 / 1_048_576.0;
+    let mut table = Table::new("The most memory held at once", "MiB");
+    let bound = Some(Bound::AtMost(allowed));
+    table.row("validate", vec![measure(None)?], bound);
+    let store = folder.join("memory");
+    table.row("import into a store on disk", vec![measure(Some(&store))?], bound);
+    report.table(&table);
+    Ok(())
+}
+
+/// Judges a stream, imports it if a store is named, and prints the most memory that took.
+fn hold(stream: &Path, store: Option<&str>) -> Result<()> {
+    let reading = read(stream)?;
+    if let Some(store) = store {
+        let store = Store::open(store, Options::default())?;
+        assert!(store.import(reading)?.is_complete());
+    }
+    println!("{}", machine::peak_memory_bytes()?);
     Ok(())
 }
 

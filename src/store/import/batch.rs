@@ -2,7 +2,9 @@ use std::collections::HashMap;
 
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Lifecycle, Status, StatusChange, Verification};
-use crate::interchange::{self, ForeignId, Merge, Place, Record, Renamed, judge, settled};
+use crate::interchange::{
+    self, Findings, ForeignId, Merge, Place, Record, Renamed, judge, settled,
+};
 use crate::ledger::Kind;
 use crate::policy::{Actor, Delegation, Operation, Rule};
 use crate::store::commit::{Frame, What, Writer};
@@ -21,6 +23,7 @@ pub(super) struct Importer<'a> {
     /// Whether nothing is to be written.
     is_dry: bool,
     pub(super) summary: Summary,
+    findings: Findings,
     /// What is not written yet; in a dry run everything.
     frame: Frame,
     /// Where in the frame its grains are.
@@ -45,6 +48,7 @@ impl<'a> Importer<'a> {
             inner,
             is_dry,
             summary: Summary::default(),
+            findings: Findings::default(),
             frame: Frame::default(),
             pending: HashMap::new(),
             names: HashMap::new(),
@@ -57,7 +61,7 @@ impl<'a> Importer<'a> {
     pub(super) fn expect(&mut self, base: &ForeignId) -> Result<(), Error> {
         if self.addresses_of(base)?.is_empty() {
             let message = format!("PAM_UNKNOWN_BASE: {} was not imported before", base.id);
-            self.summary.findings.push((Place::File, message));
+            self.findings.push(Place::File, message);
         }
         Ok(())
     }
@@ -83,6 +87,7 @@ impl<'a> Importer<'a> {
         }
         let inner = self.inner;
         self.flush(&mut inner.lead_alone())?;
+        self.summary.findings.extend(Vec::from(self.findings));
         Ok(self.summary)
     }
 
@@ -127,8 +132,7 @@ impl<'a> Importer<'a> {
             return Ok(());
         }
         for warning in &record.warnings {
-            let finding = (place.clone(), warning.to_string());
-            self.summary.findings.push(finding);
+            self.findings.push(place.clone(), warning.to_string());
         }
         if !matches!(merge, Merge::Unchanged(_)) && !self.may_rest(&record)? {
             return Ok(());
@@ -141,7 +145,7 @@ impl<'a> Importer<'a> {
             }
             (Merge::Older, Some(newest)) => {
                 let message = format!("is older than {newest}, which is kept");
-                self.summary.findings.push((place, message));
+                self.findings.push(place, message);
                 self.summary.unchanged += 1;
                 newest
             }
@@ -213,14 +217,14 @@ impl<'a> Importer<'a> {
             {
                 Err(Error::ImpliedSupersession { address }) => {
                     let message = format!("stored, but does not supersede {address} as it implies");
-                    self.summary.findings.push((record.place.clone(), message));
+                    self.findings.push(record.place.clone(), message);
                 }
                 other => other?,
             }
             let snapshot = self.inner.index.snapshot();
             for (parent, by) in self.inner.forks(&snapshot, &record.grain)? {
                 let message = format!("stored beside {by}, which replaced {parent} here");
-                self.summary.findings.push((record.place.clone(), message));
+                self.findings.push(record.place.clone(), message);
             }
             self.store(&record, &record.grain)?;
             self.summary.inserted += 1;
@@ -252,7 +256,7 @@ impl<'a> Importer<'a> {
             }
             Some(rule) => {
                 let message = format!("stored although it wants {}", rule.wants());
-                self.summary.findings.push((record.place.clone(), message));
+                self.findings.push(record.place.clone(), message);
                 Ok(true)
             }
         }
@@ -356,7 +360,7 @@ impl<'a> Importer<'a> {
             let message = format!(
                 "delegates to {delegatee}: it binds, and opens nothing until it is verified here"
             );
-            self.summary.findings.push((record.place.clone(), message));
+            self.findings.push(record.place.clone(), message);
         }
         self.status(address, change, true)?;
         if record.exportable == Some(false) {
