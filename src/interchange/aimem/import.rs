@@ -98,14 +98,14 @@ impl<R: BufRead + Seek> Bundle<R> {
         let chunks = &mut self.chunks;
         let read = pieces.each(
             CHUNKS,
-            |value, place| chunk(own(value), place, &envelope, profile),
+            |value, place| chunk(&own(value), place, &envelope, profile),
             |made| pass.chunk(made, chunks),
         );
         pass.keep(read);
         let entities = &mut self.entities;
         let read = pieces.each(
             ENTITIES,
-            |value, place| entity(own(value), place, &envelope, profile),
+            |value, place| entity(&own(value), place, &envelope, profile),
             |made| pass.entity(made, entities),
         );
         pass.keep(read);
@@ -117,14 +117,14 @@ impl<R: BufRead + Seek> Bundle<R> {
         let (chunks, entities, links) = (&self.chunks, &self.entities, &mut self.links);
         let read = pieces.each(
             EDGES,
-            |value, place| edge(own(value), place, &envelope, chunks, profile),
+            |value, place| edge(&own(value), place, &envelope, chunks, profile),
             |made| pass.link(made, links),
         );
         pass.keep(read);
         let ends = (chunks, entities);
         let read = pieces.each(
             MENTIONS,
-            |value, place| mention(own(value), place, &envelope, ends, profile),
+            |value, place| mention(&own(value), place, &envelope, ends, profile),
             |made| pass.link(made, links),
         );
         pass.keep(read);
@@ -234,12 +234,12 @@ impl Pass<'_> {
 }
 
 fn chunk(
-    value: Value,
+    value: &Value,
     place: Place,
     envelope: &Envelope<'_>,
     profile: Profile,
 ) -> Result<Memory, Error> {
-    let chunk = Chunk::read(Object::new(&value, place.clone())?, envelope)?;
+    let chunk = Chunk::read(Object::new(value, place.clone())?, envelope)?;
     let misplaced = match envelope.scope {
         Scope::DnaOnly if !chunk.is_dna() => Some("is neither DNA-class nor pinned"),
         Scope::Since(since) if chunk.created_at < since => Some("is older than since"),
@@ -261,12 +261,12 @@ fn chunk(
 }
 
 fn entity(
-    value: Value,
+    value: &Value,
     place: Place,
     envelope: &Envelope<'_>,
     profile: Profile,
 ) -> Result<(Result<Record, Error>, String, Error), Error> {
-    let entity = Entity::read(Object::new(&value, place.clone())?)?;
+    let entity = Entity::read(Object::new(value, place.clone())?)?;
     let record = Record::finish(entity.draft(envelope), profile, place);
     let record = record.map(|record| named(record, "aimem:entity", entity.urn));
     let code = code::DUPLICATE_ENTITY_ID;
@@ -275,13 +275,13 @@ fn entity(
 }
 
 fn edge(
-    value: Value,
+    value: &Value,
     place: Place,
     envelope: &Envelope<'_>,
     chunks: &Table<(ContentAddress, Time)>,
     profile: Profile,
 ) -> Result<Record, Vec<Error>> {
-    let read = Object::new(&value, place.clone()).and_then(Edge::read);
+    let read = Object::new(value, place.clone()).and_then(Edge::read);
     let edge = read.map_err(|error| vec![error])?;
     let end = |urn: Urn<'_>| chunks.get(chunks.key(urn.whole)).copied();
     let unknown = |code, name| {
@@ -306,13 +306,13 @@ fn edge(
 }
 
 fn mention(
-    value: Value,
+    value: &Value,
     place: Place,
     envelope: &Envelope<'_>,
     (chunks, entities): (&Table<(ContentAddress, Time)>, &Table<()>),
     profile: Profile,
 ) -> Result<Record, Vec<Error>> {
-    let read = Object::new(&value, place.clone()).and_then(Mention::read);
+    let read = Object::new(value, place.clone()).and_then(Mention::read);
     let mention = read.map_err(|error| vec![error])?;
     let chunk = chunks.get(chunks.key(mention.chunk.whole)).copied();
     let is_known = entities.get(entities.key(mention.entity.whole)).is_some();

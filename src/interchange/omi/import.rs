@@ -95,7 +95,7 @@ impl<R: BufRead + Seek> File<R> {
         let mut records = 0_u64;
         let read = pieces.each(
             0,
-            |value, place| made(value, place, level, (envelope, scope, profile)),
+            |value, place| made(&value, place, level, (envelope, scope, profile)),
             |mut made: Made| {
                 faults.append(&mut made.faults);
                 for (place, message) in made.findings {
@@ -198,7 +198,7 @@ impl<R: BufRead + Seek> File<R> {
 /// What the records of a file have in common.
 type Common<'a> = (&'a Map, &'a str, Profile);
 
-fn made(value: Value, place: Place, level: Option<Level>, common: Common<'_>) -> Made {
+fn made(value: &Value, place: Place, level: Option<Level>, common: Common<'_>) -> Made {
     let mut judge = Judge::new(level);
     let mut made = Made {
         faults: Vec::new(),
@@ -206,10 +206,10 @@ fn made(value: Value, place: Place, level: Option<Level>, common: Common<'_>) ->
         id: None,
         created: None,
         has_relations: false,
-        record: record_of(&value, &place, common),
+        record: record_of(value, &place, common),
         place,
     };
-    if let Value::Map(map) = &value {
+    if let Value::Map(map) = value {
         judge.record(map, &made.place, common.0.contains("subject"));
         made.id = map.get("id").and_then(Value::as_text).map(str::to_owned);
         if let Some(memory) = Memory::read(map, common.0) {

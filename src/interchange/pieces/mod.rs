@@ -1,5 +1,7 @@
 //! A file taken apart record by record, so that no more than a batch of it is in memory.
 
+mod scan;
+
 use std::io::{self, BufRead, Read as _, Seek, SeekFrom};
 
 use rayon::prelude::*;
@@ -8,6 +10,8 @@ use crate::codec::{Map, Value};
 
 use super::strict::{self, Flaw};
 use super::{Error, Place};
+
+use scan::Scan;
 
 /// The records of a file whose places are known: each is read again whenever it is asked for.
 pub(super) struct Pieces<R> {
@@ -421,54 +425,6 @@ impl<R: BufRead + Seek> Pieces<R> {
     }
 }
 
-/// Follows brackets and strings to the end of a value.
-#[derive(Default)]
-struct Scan {
-    depth: u32,
-    deepest: u32,
-    in_string: bool,
-    is_escape: bool,
-    is_over: bool,
-}
-
-impl Scan {
-    /// Returns whether a byte stands after the value.
-    const fn is_past(&mut self, byte: u8) -> bool {
-        if self.is_over {
-            return true;
-        }
-        if self.in_string {
-            match byte {
-                _ if self.is_escape => self.is_escape = false,
-                b'\\' => self.is_escape = true,
-                b'"' => {
-                    self.in_string = false;
-                    self.is_over = self.depth == 0;
-                }
-                _ => {}
-            }
-            return false;
-        }
-        match byte {
-            b'"' => self.in_string = true,
-            b'{' | b'[' => {
-                self.depth = self.depth.saturating_add(1);
-                if self.depth > self.deepest {
-                    self.deepest = self.depth;
-                }
-            }
-            b'}' | b']' if self.depth == 0 => return true,
-            b'}' | b']' => {
-                self.depth = self.depth.saturating_sub(1);
-                self.is_over = self.depth == 0;
-            }
-            b',' | b' ' | b'\t' | b'\r' | b'\n' if self.depth == 0 => return true,
-            _ => {}
-        }
-        false
-    }
-}
-
 fn len_u64(len: usize) -> u64 {
     u64::try_from(len).unwrap_or(u64::MAX)
 }
@@ -482,156 +438,4 @@ const BATCH_LEN: usize = 512;
 const BATCH_LEN_BYTES: usize = 1024 * 1024;
 
 #[cfg(test)]
-mod tests {
-    use std::cell::Cell;
-    use std::io::{BufReader, Cursor, Read};
-
-    use proptest::prelude::*;
-
-    use super::*;
-
-    const ARRAYS: [&str; 2] = ["a", "b"];
-
-    /// Puts a document together again.
-    fn whole(text: &[u8]) -> Result<Value, Flaw> {
-        let taken = Pieces::document(Cursor::new(text), &ARRAYS, |_, _, _| {});
-        let (value, mut pieces) = taken.map_err(|broken| match broken {
-            Broken::Flaw(flaw, _) => flaw,
-            Broken::Io(source) => panic!("{source}"),
-        })?;
-        let Value::Map(mut map) = value else {
-            return Ok(value);
-        };
-        for (array, name) in ARRAYS.into_iter().enumerate() {
-            let mut items = Vec::new();
-            let take = |(value, place): (Value, Place)| {
-                assert_eq!(place, Place::Pointer(format!("/{name}/{}", items.len())));
-                items.push(value);
-                true
-            };
-            pieces
-                .each(array, |value, place| (value, place), take)
-                .unwrap();
-            if map.get(name).is_some_and(|it| it.as_array().is_some()) {
-                map.insert(name, items);
-            }
-        }
-        Ok(Value::Map(map))
-    }
-
-    #[test]
-    fn a_document_is_its_pieces() {
-        let deep = |levels: usize| {
-            let (open, close) = ("[".repeat(levels), "]".repeat(levels));
-            format!("{{\"a\": [1, {open}{close}], \"c\": {open}{close}}}")
-        };
-        let texts = [
-            "{}",
-            " {\n} ",
-            "{\"a\":[]}",
-            "{\"b\" : [ 1 , \"]\" , {\"x\": [\"\\\"\", \"\\\\\"]} ] , \"c\": null, \"a\":[[],[]] }",
-            "{\"\\u0061\": [1, 2], \"b\": {\"a\": [3]}}",
-            "{\"a\": 1, \"b\": \"x\"}",
-            "[1]",
-            "7",
-            "\"x\"",
-        ];
-        for text in texts.map(str::to_owned).into_iter().chain([deep(125)]) {
-            let value = strict::parse(text.as_bytes()).unwrap();
-            assert_eq!(whole(text.as_bytes()).unwrap(), value, "{text}");
-        }
-        let wrong = [
-            "",
-            "{",
-            "{\"a\"}",
-            "{\"a\":[1,]}",
-            "{\"a\":[,1]}",
-            "{\"a\":[1 2]}",
-            "{\"a\":[1}",
-            "{\"a\":[}]",
-            "{\"a\":1,}",
-            "{,}",
-            "{\"a\":[1]]",
-            "{\"a\":1} x",
-            "{\"a\" 1}",
-            "{a:1}",
-            "{1:1}",
-            "{\"a\":[nul]}",
-            "{\"a\":[1],\"a\":[2]}",
-            "{\"a\":[{\"x\":1,\"x\":2}]}",
-            "\u{feff}{}",
-        ];
-        for text in wrong.map(str::to_owned).into_iter().chain([deep(126)]) {
-            let flaw = strict::parse(text.as_bytes()).unwrap_err().0;
-            assert_eq!(whole(text.as_bytes()), Err(flaw), "{text}");
-        }
-        assert_eq!(whole(b"{\"a\": [\"\xff\"]}"), Err(Flaw::Utf8));
-    }
-
-    proptest! {
-        #[test]
-        fn what_a_parser_refuses_is_refused_in_pieces(
-            edits in prop::collection::vec((any::<prop::sample::Index>(), "[\\[\\]{},:\"\\\\ 1ab]"), 1..4),
-        ) {
-            let mut text =
-                "{\"a\": [1, {\"x\": \"]\"}, [2]], \"c\": {\"a\": [\"\\\"\"]}, \"b\": [[], 3.5]}".to_owned();
-            for (at, with) in edits {
-                let at = at.index(text.len());
-                text.replace_range(at..=at, &with);
-            }
-            match strict::parse(text.as_bytes()) {
-                Ok(value) => prop_assert_eq!(whole(text.as_bytes()), Ok(value), "{}", text),
-                Err(_) => prop_assert!(whole(text.as_bytes()).is_err(), "{}", text),
-            }
-        }
-    }
-
-    /// Counts what is read of it.
-    struct Counted<'a>(Cursor<Vec<u8>>, &'a Cell<usize>);
-
-    impl Read for Counted<'_> {
-        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-            let len = self.0.read(into)?;
-            self.1.set(self.1.get() + len);
-            Ok(len)
-        }
-    }
-
-    impl Seek for Counted<'_> {
-        fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-            self.0.seek(to)
-        }
-    }
-
-    #[test]
-    fn no_more_than_a_batch_is_read_ahead() {
-        let record = format!("{{\"x\": \"{}\"}}", "y".repeat(1_000));
-        let items = vec![record; 20_000];
-        let document = format!("{{\"a\": [{}]}}", items.join(", "));
-        let lines = format!("{{}}\n{}\n", items.join("\n"));
-        for text in [document, lines] {
-            let read = Cell::new(0);
-            let len = text.len();
-            let is_lines = text.contains('\n');
-            let input = BufReader::new(Counted(Cursor::new(text.into_bytes()), &read));
-            let mut pieces = if is_lines {
-                Pieces::lines(input, &ARRAYS, |_, _, _| Some(0)).unwrap().1
-            } else {
-                Pieces::document(input, &ARRAYS, |_, _, _| {}).unwrap().1
-            };
-            assert!(read.get() >= len && pieces.runs.len() == 1);
-            read.set(0);
-            let mut records = 0;
-            let take = |()| {
-                records += 1;
-                // What is read is at most this batch, and what the buffer holds.
-                let ahead = read.get().saturating_sub(records * 1_000);
-                assert!(ahead < 2 * BATCH_LEN_BYTES, "{ahead}");
-                records < 15_000
-            };
-            pieces.each(0, |_, _| (), take).unwrap();
-            assert_eq!(records, 15_000);
-            assert!(read.get() < len, "the rest is not read");
-        }
-    }
-}
+mod tests;
