@@ -68,6 +68,10 @@ pub(crate) fn settled(
         // What its author signed stays what it is.
         return Ok(None);
     }
+    if renamed.is_empty() && replaces.is_none() {
+        // Most records of most files: nothing is copied for them.
+        return Ok(None);
+    }
     let mut changed = replaces.is_some();
     let mut draft = Draft::new(grain.type_()).encoding(grain.encoding());
     for (name, value) in grain.fields().iter() {
