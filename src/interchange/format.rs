@@ -24,6 +24,10 @@ pub enum Format {
     Jsonl,
     /// A Portable AI Memory store.
     Pam,
+    /// A conversation of Portable AI Memory without its store; read only.
+    PamConversation,
+    /// The embeddings file of Portable AI Memory without its store; read only.
+    PamEmbeddings,
     /// An AIMEM bundle.
     Aimem,
     /// An AIMEM bundle as a stream of lines.
@@ -38,10 +42,12 @@ pub enum Format {
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Mg,
         Self::Jsonl,
         Self::Pam,
+        Self::PamConversation,
+        Self::PamEmbeddings,
         Self::Aimem,
         Self::AimemNdjson,
         Self::Omi,
@@ -59,6 +65,8 @@ impl Format {
             Self::Mg => "mg",
             Self::Jsonl => "jsonl",
             Self::Pam => "pam",
+            Self::PamConversation => "pam-conversation",
+            Self::PamEmbeddings => "pam-embeddings",
             Self::Aimem => "aimem",
             Self::AimemNdjson => "aimem-ndjson",
             Self::Omi => "omi",
@@ -156,7 +164,8 @@ fn unknown(found: &str) -> Error {
         place: Place::File,
         message: format!(
             "{found}; looked for mg (starts with \"MG\" and 0x01), pam (a JSON object with \
-             \"schema\": \"portable-ai-memory\", or a directory that holds one), aimem (with \
+             \"schema\": \"portable-ai-memory\", or a directory that holds one), pam-conversation and \
+             pam-embeddings (its files without it), aimem (with \
              \"format\": \"aimem-bundle\"), omi (with \"format\": \"open-memory-interchange\") and \
              jsonl (a JSON object a line), and \
              exports of ChatGPT, Claude, Gemini, Copilot and Grok"
@@ -176,7 +185,7 @@ mod tests {
     #[test]
     fn a_format_is_told_from_its_first_bytes() {
         let provider = |provider| Some(Format::Provider(provider));
-        let cases: [(&[u8], Option<Format>); 28] = [
+        let cases: [(&[u8], Option<Format>); 30] = [
             (b"[{\"title\":\"mapping\",\"mapping\":{}}]", provider(Provider::Chatgpt)),
             (b"[\n{},{\"chat_messages\":[]}]", provider(Provider::Claude)),
             (b"[{\"a\":{\"mapping\":1}}]", None),
@@ -214,9 +223,14 @@ mod tests {
                 None,
             ),
             (
-                b"{\"schema\":\"portable-ai-memory-conversation\",\n\"id\":1}",
-                None,
+                b"{\"id\":1,\n\"schema\":\"portable-ai-memory-conversation\"}",
+                Some(Format::PamConversation),
             ),
+            (
+                b"{\"schema\":\"portable-ai-memory-embeddings\",\n\"id\":1}",
+                Some(Format::PamEmbeddings),
+            ),
+            (b"{\"schema\":\"portable-ai-memory-conversations\",\n\"id\":1}", None),
             (b"\n{\"type\":\"event\"}\n{\"x\":1}", Some(Format::Jsonl)),
             (
                 b"{\"x\":{\"schema\":\"portable-ai-memory\"}}\n",

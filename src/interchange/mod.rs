@@ -28,6 +28,7 @@ mod signature;
 mod spelling;
 mod status;
 mod strict;
+mod vector;
 mod written;
 
 mod error;
@@ -42,6 +43,7 @@ pub(crate) use record::{Renamed, settled};
 pub(crate) use sealed::Sealed;
 pub use sealed::{Seal, Unseal};
 pub use signature::{ExportKey, Signature};
+pub use vector::{ForeignVector, StoredVector, VectorOf, Vectors};
 pub use written::{Entry, WriteOptions, Written};
 
 use crate::grain::Grain;

@@ -9,7 +9,8 @@ use crate::grain::Time;
 use super::archive::Bytes;
 use super::sealed::{self, Unseal};
 use super::{
-    Error, ForeignId, Format, Loss, Place, Record, Signature, aimem, jsonl, mg, omi, pam, provider,
+    Error, ForeignId, ForeignVector, Format, Loss, Place, Record, Signature, aimem, jsonl, mg, omi,
+    pam, provider,
 };
 
 /// Everything a file holds, read before any of it is stored.
@@ -27,6 +28,8 @@ pub struct Reading {
     pub loss: Loss,
     /// The export that this one goes on from (PAM 16).
     pub base: Option<ForeignId>,
+    /// The vectors of its records, or of what came in before.
+    pub vectors: Vec<ForeignVector>,
     /// What became of the signature over the file; none of a format that has none.
     pub signature: Option<Signature>,
 }
@@ -42,8 +45,12 @@ pub struct ReadOptions {
     pub accept_bad_checksum: bool,
     /// What an OMI file is held to; without one, to what an import needs.
     pub omi_level: Option<omi::Level>,
-    /// What the ids of an OMI file without a namespace are unique in; without one, the file.
+    /// What the ids of an OMI file without a namespace are unique in; without one, the file. Whose
+    /// a PAM conversation or embeddings file is that comes without its store; without one, `local`.
     pub scope: Option<String>,
+    /// Whether a PAM file is held to everything that its text and its schema say, and not only to
+    /// what grains depend on.
+    pub is_strict: bool,
     /// Whether the signature beside an AIMEM bundle is passed over, which the ledger records.
     pub skip_signature: bool,
     /// What opens an encrypted file.
@@ -51,9 +58,11 @@ pub struct ReadOptions {
 }
 
 impl ReadOptions {
-    const fn pam(&self) -> pam::Options {
+    fn pam(&self) -> pam::Options {
         pam::Options {
             accept_bad_checksum: self.accept_bad_checksum,
+            is_strict: self.is_strict,
+            owner: self.scope.clone(),
             profile: self.profile,
         }
     }
@@ -81,7 +90,12 @@ impl Reading {
             Format::Provider(provider) => {
                 reading.take_pam(provider::read(path, provider, options.profile));
             }
-            Format::Aimem | Format::AimemNdjson | Format::Omi | Format::OmiJsonl => {
+            Format::PamConversation
+            | Format::PamEmbeddings
+            | Format::Aimem
+            | Format::AimemNdjson
+            | Format::Omi
+            | Format::OmiJsonl => {
                 let bytes = bytes(path)?;
                 reading.read_bytes(&bytes, options);
                 reading.judge_signature(path, &bytes, options)?;
@@ -117,6 +131,7 @@ impl Reading {
             findings: Vec::new(),
             loss: Loss::default(),
             base: None,
+            vectors: Vec::new(),
             signature: None,
         }
     }
@@ -126,6 +141,10 @@ impl Reading {
             Format::Mg => self.read_mg(Cursor::new(bytes)),
             Format::Jsonl => self.read_jsonl(bytes, options),
             Format::Pam => self.take_pam(pam::read_bytes(bytes, &options.pam())),
+            Format::PamConversation => {
+                self.take_pam(pam::read_conversation(bytes, &options.pam()));
+            }
+            Format::PamEmbeddings => self.take_pam(pam::read_embeddings(bytes, &options.pam())),
             Format::Aimem | Format::AimemNdjson => self.read_aimem(bytes, options),
             Format::Omi | Format::OmiJsonl => self.read_omi(bytes, options),
             Format::Provider(provider) => {
@@ -263,11 +282,10 @@ impl Reading {
                 self.records = import.records;
                 self.loss = import.loss;
                 self.base = import.base;
+                self.vectors = import.vectors;
                 self.signature = import.signature;
                 let findings = import.findings.into_iter();
-                self.findings = findings
-                    .map(|finding| (finding.place().clone(), finding.to_string()))
-                    .collect();
+                self.findings = findings.map(|finding| finding.to_finding()).collect();
             }
             Err(errors) => self.errors = errors,
         }

@@ -8,9 +8,10 @@ use crate::interchange::aimem::Scope;
 use crate::interchange::moment::date_time;
 use crate::interchange::spelling::carried_json;
 use crate::interchange::written::{GENERATOR, moment_text, only_one};
-use crate::interchange::{Entry, Error, Loss, WriteOptions, Written};
+use crate::interchange::{Entry, Error, Loss, Vectors, WriteOptions, Written};
 
 use super::document::checksum;
+use super::embeddings::{self, EMBEDDING};
 use super::narrow::{narrow, write_status};
 use super::native_memory::memory;
 use super::object::fault;
@@ -25,6 +26,8 @@ pub struct Document {
     pub store: Value,
     /// Conversation documents by the path below the store's directory.
     pub conversations: BTreeMap<String, Value>,
+    /// The embeddings file, where there are vectors.
+    pub embeddings: Option<Value>,
     /// What was written.
     pub written: Written,
 }
@@ -39,14 +42,31 @@ impl Document {
     ///
     /// # Errors
     /// `PAM_MIXED_OWNERS`: a store is of one owner (PAM 17). `PAM_SIGNATURE_FORM` for a key that
-    /// is not Ed25519.
+    /// cannot sign.
     pub fn new(entries: &[Entry], options: &WriteOptions, with_files: bool) -> Result<Self, Error> {
+        Self::with_vectors(entries, &Vectors::new(), options, with_files)
+    }
+
+    /// Makes the document of grains, and the embeddings file of the vectors that they have.
+    ///
+    /// # Errors
+    /// As [`Document::new`].
+    pub fn with_vectors(
+        entries: &[Entry],
+        vectors: &Vectors,
+        options: &WriteOptions,
+        with_files: bool,
+    ) -> Result<Self, Error> {
         // Each record is read once, and reading them is most of the work.
         let known: Vec<Known<'_>> = entries.par_iter().map(Known::of).collect();
         let mut writer = Writer {
             loss: Loss::default(),
             names: names(&known),
             memories: Vec::new(),
+            vectors,
+            with_files,
+            embeddings: Vec::new(),
+            embedding_ids: HashSet::new(),
         };
         let superfluous = superfluous(&known);
         let mut sorted = Sorted::default();
@@ -74,7 +94,7 @@ impl Document {
         for (grain, mut map) in index {
             let id = grain.text("session_id").unwrap_or_default();
             let messages = messages.remove(id).unwrap_or_default();
-            writer.conversation(grain, &mut map, messages, with_files, &mut conversations);
+            writer.conversation(grain, &mut map, messages, &mut conversations);
             entries_of_index.push(Value::Map(map));
         }
         for _ in messages.into_values().flatten() {
@@ -87,12 +107,16 @@ impl Document {
             _ => envelope(envelopes, owner, now),
         };
         let records = writer.finish(&mut store, relations, entries_of_index);
+        let version = store.get("schema_version").unwrap_or(&Value::Nil);
+        let embeddings = std::mem::take(&mut writer.embeddings);
+        let embeddings = (!embeddings.is_empty()).then(|| embeddings::file(version, embeddings));
         if let Some(key) = &options.sign {
             signature::sign(&mut store, key.key(), now)?;
         }
         Ok(Self {
             store: Value::Map(store),
             conversations,
+            embeddings,
             written: Written {
                 records,
                 loss: writer.loss,
@@ -112,7 +136,7 @@ struct Sorted<'a> {
 }
 
 impl<'a> Sorted<'a> {
-    fn add(&mut self, one: Known<'a>, writer: &mut Writer) {
+    fn add(&mut self, one: Known<'a>, writer: &mut Writer<'_>) {
         let Known {
             grain,
             status,
@@ -131,12 +155,14 @@ impl<'a> Sorted<'a> {
             (Some(Value::Map(mut map)), _) => {
                 narrow(&mut map, &mut writer.loss);
                 write_status(&mut map, status, &writer.names);
-                writer.drop_embedding(&mut map);
+                let is_told = map.contains("embedding_ref");
+                writer.embedding(grain, &mut map, is_told);
                 writer.memories.push(map);
             }
             _ => {
                 let mut map = memory(grain, status);
                 write_status(&mut map, status, &writer.names);
+                writer.embedding(grain, &mut map, true);
                 writer.memories.push(map);
             }
         }
@@ -225,17 +251,49 @@ fn is_changed_since(grain: &Grain, record: Option<&Value>, status: &Status, sinc
     times.into_iter().flatten().any(|time| time >= since)
 }
 
-struct Writer {
+struct Writer<'a> {
     loss: Loss,
     names: HashMap<ContentAddress, String>,
     memories: Vec<Map>,
+    vectors: &'a Vectors,
+    /// Whether files can go beside the store.
+    with_files: bool,
+    embeddings: Vec<Value>,
+    embedding_ids: HashSet<String>,
 }
 
-impl Writer {
-    /// No embeddings file is written, so nothing may point into one.
-    fn drop_embedding(&mut self, map: &mut Map) {
-        if map.remove("embedding_ref").is_some() {
-            self.loss.count("embedding_ref");
+impl Writer<'_> {
+    /// Writes the vector of a memory. Where none goes out nothing may point to one (PAM 12); a
+    /// record that named none stays as it is, for the embedding names the memory.
+    fn embedding(&mut self, grain: &Grain, map: &mut Map, names_it: bool) {
+        let told = map.remove("embedding_ref");
+        let vector = match self.vectors.get(&grain.address()) {
+            Some(vector) if self.with_files => vector,
+            found => {
+                let what = found.map_or("embedding_ref", |_| EMBEDDING);
+                if found.is_some() || told.is_some() {
+                    self.loss.count(what);
+                }
+                return;
+            }
+        };
+        let said = vector.record.as_deref();
+        let said = said.and_then(|record| {
+            let record = Value::from_json(record).ok()?;
+            Some(record.as_map()?.get("id")?.as_text()?.to_owned())
+        });
+        let told = told.and_then(|told| told.as_text().map(str::to_owned));
+        let address = grain.address();
+        let made = uuid_of(&[address.as_bytes(), vector.model.as_bytes()].concat());
+        let mut names = [told, said, Some(made)].into_iter().flatten();
+        let Some(id) = names.find(|id| self.embedding_ids.insert(id.clone())) else {
+            return;
+        };
+        let memory_id = map.get("id").and_then(Value::as_text).unwrap_or_default();
+        let entry = embeddings::entry(&id, memory_id, vector);
+        self.embeddings.push(entry);
+        if names_it {
+            map.insert("embedding_ref", id);
         }
     }
 
@@ -266,7 +324,6 @@ impl Writer {
         grain: &Grain,
         entry: &mut Map,
         messages: Vec<Value>,
-        with_files: bool,
         files: &mut BTreeMap<String, Value>,
     ) {
         let ids = self.ids();
@@ -274,7 +331,7 @@ impl Writer {
             derived.retain(|id| id.as_text().is_some_and(|id| ids.contains(id)));
         }
         let document = carried_json(grain, DOCUMENT_RESIDUAL);
-        let (Some(Value::Map(mut document)), true) = (document, with_files) else {
+        let (Some(Value::Map(mut document)), true) = (document, self.with_files) else {
             if entry.remove("storage").is_some() || !messages.is_empty() {
                 self.loss.count("conversation");
             }
@@ -282,7 +339,8 @@ impl Writer {
         };
         let storage = entry.get("storage").and_then(Value::as_map);
         let told = storage.and_then(|storage| storage.get("ref")?.as_text());
-        let is_free = |path: &str| path != STORE && !files.contains_key(path);
+        let is_free =
+            |path: &str| ![STORE, EMBEDDINGS].contains(&path) && !files.contains_key(path);
         let path = match told.filter(|path| check(path).is_ok() && is_free(path)) {
             Some(path) => path.to_owned(),
             None => format!("conversations/{}.json", grain.address()),
@@ -301,6 +359,7 @@ impl Writer {
         let relations: Vec<Value> = relations.into_iter().map(Value::Map).collect();
         let count = memories.len().saturating_add(relations.len());
         let count = count.saturating_add(index.len());
+        let count = count.saturating_add(self.embeddings.len());
         let checksum = checksum(&memories);
         let sealed = store.get("integrity").and_then(Value::as_map);
         let sealed = sealed.and_then(|integrity| integrity.get("checksum")?.as_text());
@@ -405,5 +464,7 @@ fn uuid_from(hash: &[u8; 32]) -> String {
     groups.join("-")
 }
 
+/// The name of the embeddings file beside a store (PAM 2).
+pub const EMBEDDINGS: &str = embeddings::FILE;
 /// The name of the store in its directory.
 pub const STORE: &str = "memory-store.json";

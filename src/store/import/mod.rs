@@ -3,6 +3,7 @@
 mod batch;
 mod conflict;
 mod summary;
+mod vectors;
 
 use crate::interchange::{Reading, Record, Signature};
 use crate::ledger::Kind;
@@ -112,6 +113,7 @@ impl Store {
             importer.add_all(batch)?;
             progress(done);
         }
+        importer.keep(reading.vectors)?;
         importer.finish()
     }
 }
