@@ -80,6 +80,26 @@ impl Format {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 
+    /// Returns the format to read something as: the one that is asked for, where that is the name of
+    /// several forms the one that is found among them, and without any whatever is found.
+    pub(super) fn chosen(
+        asked: Option<Self>,
+        detect: impl FnOnce() -> Result<Self, Error>,
+    ) -> Result<Self, Error> {
+        let Some(asked) = asked else {
+            return detect();
+        };
+        let forms: &[Self] = match asked {
+            Self::Pam => &[Self::PamConversation, Self::PamEmbeddings],
+            Self::Aimem => &[Self::AimemNdjson],
+            Self::Omi => &[Self::OmiJsonl],
+            _ => return Ok(asked),
+        };
+        // What cannot be told is judged as what it is said to be.
+        let found = detect().ok().filter(|found| forms.contains(found));
+        Ok(found.unwrap_or(asked))
+    }
+
     /// Tells the format of a file or a directory from what is in it, never from its name.
     ///
     /// # Errors

@@ -69,7 +69,8 @@ impl ReadOptions {
 }
 
 impl Reading {
-    /// Reads a file or a directory, as the format given or as what it turns out to be.
+    /// Reads a file or a directory, as the format given or as what it turns out to be; `pam`,
+    /// `aimem` and `omi` are each of their forms.
     ///
     /// # Errors
     /// `ERR_IO`, `ERR_FORMAT_UNKNOWN`; `ERR_SEALED`, `ERR_IDENTITY` of an encrypted one. Everything wrong inside the file is in
@@ -78,10 +79,7 @@ impl Reading {
         if let Some(bytes) = sealed::open(path, options.unseal.as_ref())? {
             return Self::of_bytes(&bytes, format, options);
         }
-        let format = match format {
-            Some(format) => format,
-            None => Format::detect(path)?,
-        };
+        let format = Format::chosen(format, || Format::detect(path))?;
         let mut reading = Self::new(format);
         match format {
             Format::Mg => reading.read_mg(BufReader::new(open(path)?)),
@@ -113,10 +111,7 @@ impl Reading {
         format: Option<Format>,
         options: &ReadOptions,
     ) -> Result<Self, Error> {
-        let format = match format {
-            Some(format) => format,
-            None => Format::detect_bytes(bytes)?,
-        };
+        let format = Format::chosen(format, || Format::detect_bytes(bytes))?;
         let mut reading = Self::new(format);
         reading.read_bytes(bytes, options);
         Ok(reading)

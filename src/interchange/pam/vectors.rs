@@ -18,7 +18,7 @@ impl Importer<'_> {
             None
         });
         let embeddings = loaded.as_ref().map(|value| {
-            let (at, version) = (format!("{}#", FILE), self.document.version);
+            let (at, version) = (format!("{FILE}#"), self.document.version);
             let (minded, loss) = (&mut self.minded, &mut self.loss);
             let read = Embeddings::read(value, &at, Some(version), minded, loss);
             read.unwrap_or_else(|error| {

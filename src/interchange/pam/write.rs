@@ -107,6 +107,7 @@ impl Document {
             _ => envelope(envelopes, owner, now),
         };
         let records = writer.finish(&mut store, relations, entries_of_index);
+        name(&mut store);
         let version = store.get("schema_version").unwrap_or(&Value::Nil);
         let embeddings = std::mem::take(&mut writer.embeddings);
         let embeddings = (!embeddings.is_empty()).then(|| embeddings::file(version, embeddings));
@@ -420,6 +421,28 @@ fn delta(owner: Option<&str>, now: Time, since: Time, base: Option<&str>) -> Map
         store.insert("base_export_id", base);
     }
     store
+}
+
+/// Gives an export that is new a name, so that incremental ones can go on from it (PAM 16); the same
+/// memories written at the same moment are the same export.
+fn name(store: &mut Map) {
+    if store.contains("export_id")
+        || store.get("exported_by").and_then(Value::as_text) != Some(GENERATOR)
+    {
+        return;
+    }
+    let names = [
+        "export_date",
+        "owner",
+        "integrity",
+        "since",
+        "base_export_id",
+    ];
+    let said = names
+        .iter()
+        .filter_map(|name| Some((*name, store.get(name)?.clone())));
+    let said = Value::Map(said.collect());
+    store.insert("export_id", uuid_of(said.to_json().as_bytes()));
 }
 
 fn new_envelope(owner: Option<&str>, now: Time) -> Map {

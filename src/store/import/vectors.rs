@@ -27,7 +27,7 @@ impl Importer<'_> {
                 None => self.pass_over(vector, NOTHING),
             }
         }
-        let here = self.bodies(known.iter().map(|(of, _)| *of).collect())?;
+        let here = self.bodies(&known.iter().map(|(of, _)| *of).collect())?;
         let mut lengths = Lengths::new();
         let mut vectors = known.into_iter().peekable();
         while vectors.peek().is_some() {
@@ -84,7 +84,7 @@ impl Importer<'_> {
     }
 
     /// Returns the hashes of the vectors that are here of some grains, so that nothing is kept twice.
-    fn bodies(&self, wanted: HashSet<ContentAddress>) -> Result<Bodies, Error> {
+    fn bodies(&self, wanted: &HashSet<ContentAddress>) -> Result<Bodies, Error> {
         let mut bodies = Bodies::new();
         let mut failed = None;
         let snapshot = self.inner.index.snapshot();

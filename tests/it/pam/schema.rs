@@ -7,8 +7,10 @@ use serde_json::{Value, json};
 
 use crate::foreign::corpus;
 
-/// The schema, the format, and a document that has every member of it.
-const KINDS: [(&str, Format, fn() -> Value); 3] = [
+/// A schema, its format, and a document that has every member of it.
+type Kind = (&'static str, Format, fn() -> Value);
+
+const KINDS: [Kind; 3] = [
     ("portable-ai-memory", Format::Pam, full_store),
     (
         "portable-ai-memory-conversation",
@@ -149,16 +151,14 @@ struct Case {
 impl Case {
     fn of(&self, document: &Value) -> Value {
         let mut document = document.clone();
-        let (parent, name) = match self.place.rsplit_once('/') {
-            Some(split) => split,
-            None => return self.value.clone().unwrap(),
+        let Some((parent, name)) = self.place.rsplit_once('/') else {
+            return self.value.clone().unwrap();
         };
         match (document.pointer_mut(parent).unwrap(), &self.value) {
             (Value::Object(map), Some(value)) => drop(map.insert(name.into(), value.clone())),
             (Value::Object(map), None) => drop(map.remove(name).unwrap()),
             (Value::Array(items), Some(value)) => {
                 let at: usize = name.parse().unwrap();
-                items.truncate(items.len().min(at.max(items.len())));
                 if at < items.len() {
                     items[at] = value.clone();
                 } else {

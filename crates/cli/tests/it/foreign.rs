@@ -303,3 +303,48 @@ fn vectors_leave_only_when_they_are_asked_for_and_come_back() {
     assert_eq!(near.code, 1, "nothing but itself: {near:?}");
     home.ok(&["validate", "with/"]);
 }
+
+#[test]
+fn a_delta_goes_on_from_the_export_that_it_names() {
+    let home = Home::new();
+    home.write("one.jsonl", event("one", 1));
+    home.ok(&["import", "one.jsonl"]);
+    let full = ["export", "--format", "pam", "--plain", "-o", "full.json"];
+    home.ok(&full);
+    let text = std::fs::read_to_string(home.path("full.json")).unwrap();
+    let store: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let id = store["export_id"].as_str().unwrap();
+    home.write("two.jsonl", event("two", 1_768_471_200_000));
+    home.ok(&["import", "two.jsonl"]);
+    let delta = [
+        "export",
+        "--format",
+        "pam",
+        "--plain",
+        "--since",
+        "2026-01-01",
+        "--base",
+        id,
+        "-o",
+        "delta.json",
+    ];
+    home.ok(&delta);
+    home.ok(&["validate", "delta.json"]);
+    let import = |store: &str, file: &str| {
+        let ran = home.run(&["--store", store, "--json", "import", file]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let ran = ran.json();
+        let count = |name: &str| ran[name].as_u64().unwrap();
+        let counts = ["inserted", "updated", "unchanged"].map(count);
+        (counts, ran["findings"].clone())
+    };
+    let none = serde_json::json!([]);
+    // The envelope and a memory each.
+    assert_eq!(import("other", "full.json"), ([2, 0, 0], none.clone()));
+    assert_eq!(import("other", "delta.json"), ([2, 0, 0], none.clone()));
+    assert_eq!(import("other", "full.json"), ([0, 0, 2], none));
+    let (counts, findings) = import("third", "delta.json");
+    assert_eq!(counts, [2, 0, 0]);
+    let told = findings[0]["message"].as_str().unwrap();
+    assert!(told.starts_with("PAM_UNKNOWN_BASE"), "{findings}");
+}
