@@ -6,6 +6,17 @@ use crate::grain::Time;
 use super::{ForeignId, Place};
 
 /// A vector that a file has of one of its memories, or of one that is in the store already.
+///
+/// ```
+/// use grainstore::interchange::{VectorOf, pam};
+///
+/// let file = br#"{"schema": "portable-ai-memory-embeddings", "schema_version": "1.0",
+///     "embeddings": [{"id": "v", "memory_id": "m", "model": "tiny", "dimensions": 2,
+///     "created_at": "2026-01-15T10:30:00Z", "vector": [0.5, 1]}]}"#;
+/// let import = pam::read_embeddings(file, &pam::Options::default()).unwrap();
+/// assert_eq!(import.vectors[0].numbers, [0.5, 1.0]);
+/// assert!(matches!(&import.vectors[0].of, VectorOf::Named(id) if id.id == "m"));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForeignVector {
     /// Of what it is.
@@ -24,6 +35,19 @@ pub struct ForeignVector {
 pub type Vectors = HashMap<ContentAddress, StoredVector>;
 
 /// A vector as the store has it.
+///
+/// ```
+/// use grainstore::Time;
+/// use grainstore::interchange::StoredVector;
+///
+/// let vector = StoredVector {
+///     model: "tiny".into(),
+///     numbers: vec![0.5, 1.0],
+///     record: None,
+///     at: Time::from_ms(0),
+/// };
+/// assert_eq!(vector.numbers.len(), 2);
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredVector {
     /// The name of the model.

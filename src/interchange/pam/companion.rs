@@ -10,7 +10,7 @@ use super::import::Talks;
 use super::object::Object;
 use super::{CONVERSATION, Import, Names, Options, import, judge, parse, store_of};
 
-/// Reads a conversation document, as that of [`Options::owner`].
+/// Reads a conversation document, as that of [`owner`](field@Options::owner).
 ///
 /// ```
 /// use grainstore::interchange::pam;
@@ -65,7 +65,7 @@ fn entry_of(value: &Value) -> Result<(Value, String), Error> {
     Ok((Value::Map(entry), version.to_owned()))
 }
 
-/// Reads an embeddings file, as that of the memories of [`Options::owner`].
+/// Reads an embeddings file, as that of the memories of [`owner`](field@Options::owner).
 ///
 /// # Errors
 /// As [`read_conversation`].
