@@ -27,6 +27,7 @@ mod schema;
 mod shapes;
 mod storage;
 mod spelling;
+mod uuid;
 mod vectors;
 mod write;
 

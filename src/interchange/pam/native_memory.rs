@@ -6,7 +6,7 @@ use crate::interchange::{aimem, omi};
 
 use super::shapes::is_tag;
 use super::spelling::content_hash;
-use super::write::uuid;
+use super::uuid::uuid;
 
 /// The member of a memory's metadata that has the whole grain.
 pub(super) const EXTENSION: &str = "x_oms";

@@ -1,8 +1,8 @@
 //! What judges a value by the schemas of PAM, whose tables are in [`super::shapes`].
 
 use crate::codec::{Map, Value};
-use crate::interchange::Error;
 use crate::interchange::moment::date_time;
+use crate::interchange::{Error, Loss};
 
 use super::code;
 use super::object::fault;
@@ -91,9 +91,40 @@ impl Shape {
         }
     }
 
+    /// Takes out what the schema does not have, and counts it by name; `of` is the object's own.
+    pub(super) fn prune(&self, map: &mut Map, of: &str, loss: &mut Loss) {
+        if !self.is_open && !map.iter().all(|(name, _)| self.has(name)) {
+            let foreign = map.iter().map(|(name, _)| name.to_owned());
+            let foreign: Vec<String> = foreign.filter(|name| !self.has(name)).collect();
+            for name in foreign {
+                map.remove(&name);
+                loss.count(&format!("{of}.{name}"));
+            }
+        }
+        for member in self.members {
+            let (shape, items) = match &member.rule {
+                Rule::Object(shape) => (*shape, map.get_mut(member.name).map(std::slice::from_mut)),
+                Rule::Items(Rule::Object(shape), _) => match map.get_mut(member.name) {
+                    Some(Value::Array(items)) => (*shape, Some(items.as_mut_slice())),
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            for item in items.into_iter().flatten() {
+                if let Value::Map(inner) = item {
+                    shape.prune(inner, member.name, loss);
+                }
+            }
+        }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.members.iter().any(|member| member.name == name)
+    }
+
     fn judge_names(&self, map: &Map, at: &str, faults: &mut Vec<Error>) {
         for (name, _) in map.iter() {
-            if !self.members.iter().any(|member| member.name == name) {
+            if !self.has(name) {
                 let name = name.replace('~', "~0").replace('/', "~1");
                 let message = "is not in the schema: what is foreign belongs into metadata";
                 faults.push(wrong(&format!("{at}/{name}"), message));

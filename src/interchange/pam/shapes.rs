@@ -31,7 +31,7 @@ static OWNER: Shape = closed(&[
     optional("created_at", Time),
 ]);
 
-static MEMORY: Shape = closed(&[
+pub(super) static MEMORY: Shape = closed(&[
     required("id", Filled),
     required(
         "type",
@@ -131,7 +131,7 @@ static METADATA: Shape = Shape {
     is_open: true,
 };
 
-static RELATION: Shape = closed(&[
+pub(super) static RELATION: Shape = closed(&[
     required("id", Filled),
     required("from", Filled),
     required("to", Filled),
@@ -150,7 +150,7 @@ static RELATION: Shape = closed(&[
     required("created_at", Time),
 ]);
 
-static ENTRY: Shape = closed(&[
+pub(super) static ENTRY: Shape = closed(&[
     required("id", Filled),
     required("platform", PLATFORM),
     nullable("title", Text),

@@ -10,7 +10,7 @@ use crate::interchange::{Error, Signature};
 
 use super::code;
 use super::object::{Object, fault};
-use super::write::uuid_of;
+use super::uuid::uuid_of;
 
 /// Judges the signature of a store; one that is not right is a warning, not a refusal (PAM 21.4).
 ///

@@ -11,13 +11,16 @@ use crate::interchange::written::{GENERATOR, moment_text, only_one};
 use crate::interchange::{Entry, Error, Loss, Vectors, WriteOptions, Written};
 
 use super::document::checksum;
-use super::embeddings::{self, EMBEDDING};
+use super::embeddings;
 use super::narrow::{narrow, write_status};
 use super::native_memory::memory;
 use super::object::fault;
 use super::residual::{DOCUMENT_RESIDUAL, is_relation, residual};
+use super::schema::Shape;
+use super::shapes::{CONVERSATION, ENTRY, MEMORY, RELATION};
 use super::storage::check;
-use super::{SCHEMA, code, signature};
+use super::uuid::{self, uuid};
+use super::{SCHEMA, code, shapes, signature};
 
 /// A memory store in the form that both validators of the format accept, and its conversations.
 #[derive(Debug)]
@@ -67,6 +70,7 @@ impl Document {
             with_files,
             embeddings: Vec::new(),
             embedding_ids: HashSet::new(),
+            is_later: is_later(&known),
         };
         let superfluous = superfluous(&known);
         let mut sorted = Sorted::default();
@@ -106,8 +110,9 @@ impl Document {
             Scope::Since(since) => delta(owner, now, since, options.base.as_deref()),
             _ => envelope(envelopes, owner, now),
         };
+        writer.prune(&shapes::STORE, &mut store, "store");
         let records = writer.finish(&mut store, relations, entries_of_index);
-        name(&mut store);
+        uuid::name(&mut store);
         let version = store.get("schema_version").unwrap_or(&Value::Nil);
         let embeddings = std::mem::take(&mut writer.embeddings);
         let embeddings = (!embeddings.is_empty()).then(|| embeddings::file(version, embeddings));
@@ -147,14 +152,21 @@ impl<'a> Sorted<'a> {
             (Some(Value::Map(map)), Type::State) if map.contains("schema") => {
                 self.envelopes.push(map);
             }
-            (Some(Value::Map(map)), Type::State) => self.index.push((grain, map)),
+            (Some(Value::Map(mut map)), Type::State) => {
+                writer.prune(&ENTRY, &mut map, "conversations_index");
+                self.index.push((grain, map));
+            }
             (Some(record), Type::Event) => {
                 let session = grain.text("session_id").unwrap_or_default();
                 self.messages.entry(session).or_default().push(record);
             }
-            (Some(Value::Map(map)), _) if is_relation(grain) => self.relations.push(map),
+            (Some(Value::Map(mut map)), _) if is_relation(grain) => {
+                writer.prune(&RELATION, &mut map, "relations");
+                self.relations.push(map);
+            }
             (Some(Value::Map(mut map)), _) => {
                 narrow(&mut map, &mut writer.loss);
+                writer.prune(&MEMORY, &mut map, "memories");
                 write_status(&mut map, status, &writer.names);
                 let is_told = map.contains("embedding_ref");
                 writer.embedding(grain, &mut map, is_told);
@@ -214,6 +226,16 @@ fn names(known: &[Known<'_>]) -> HashMap<ContentAddress, String> {
     ids.collect()
 }
 
+/// Returns whether a store of another version than 1.0 is among these (PAM 22.3).
+fn is_later(known: &[Known<'_>]) -> bool {
+    let states = known.iter().filter(|one| one.grain.type_() == Type::State);
+    let mut versions = states.filter_map(|one| {
+        let record = one.record.as_ref()?.as_map()?;
+        record.get("schema_version")?.as_text()
+    });
+    versions.any(|version| version != "1.0")
+}
+
 /// Returns the grains whose id another one has in the file, and why it is not theirs: a file has
 /// one version of each record, the newest.
 fn superfluous(known: &[Known<'_>]) -> HashMap<ContentAddress, &'static str> {
@@ -252,49 +274,24 @@ fn is_changed_since(grain: &Grain, record: Option<&Value>, status: &Status, sinc
     times.into_iter().flatten().any(|time| time >= since)
 }
 
-struct Writer<'a> {
-    loss: Loss,
+pub(super) struct Writer<'a> {
+    pub(super) loss: Loss,
     names: HashMap<ContentAddress, String>,
     memories: Vec<Map>,
-    vectors: &'a Vectors,
+    pub(super) vectors: &'a Vectors,
     /// Whether files can go beside the store.
-    with_files: bool,
-    embeddings: Vec<Value>,
-    embedding_ids: HashSet<String>,
+    pub(super) with_files: bool,
+    pub(super) embeddings: Vec<Value>,
+    pub(super) embedding_ids: HashSet<String>,
+    /// Whether a version is written that may have members which nobody here knows.
+    is_later: bool,
 }
 
 impl Writer<'_> {
-    /// Writes the vector of a memory. Where none goes out nothing may point to one (PAM 12); a
-    /// record that named none stays as it is, for the embedding names the memory.
-    fn embedding(&mut self, grain: &Grain, map: &mut Map, names_it: bool) {
-        let told = map.remove("embedding_ref");
-        let vector = match self.vectors.get(&grain.address()) {
-            Some(vector) if self.with_files => vector,
-            found => {
-                let what = found.map_or("embedding_ref", |_| EMBEDDING);
-                if found.is_some() || told.is_some() {
-                    self.loss.count(what);
-                }
-                return;
-            }
-        };
-        let said = vector.record.as_deref();
-        let said = said.and_then(|record| {
-            let record = Value::from_json(record).ok()?;
-            Some(record.as_map()?.get("id")?.as_text()?.to_owned())
-        });
-        let told = told.and_then(|told| told.as_text().map(str::to_owned));
-        let address = grain.address();
-        let made = uuid_of(&[address.as_bytes(), vector.model.as_bytes()].concat());
-        let mut names = [told, said, Some(made)].into_iter().flatten();
-        let Some(id) = names.find(|id| self.embedding_ids.insert(id.clone())) else {
-            return;
-        };
-        let memory_id = map.get("id").and_then(Value::as_text).unwrap_or_default();
-        let entry = embeddings::entry(&id, memory_id, vector);
-        self.embeddings.push(entry);
-        if names_it {
-            map.insert("embedding_ref", id);
+    /// What came in although the schema does not have it goes out in no file that is to keep it.
+    fn prune(&mut self, shape: &Shape, map: &mut Map, of: &str) {
+        if !self.is_later {
+            shape.prune(map, of, &mut self.loss);
         }
     }
 
@@ -347,6 +344,7 @@ impl Writer<'_> {
             None => format!("conversations/{}.json", grain.address()),
         };
         document.insert("messages", messages);
+        self.prune(&CONVERSATION, &mut document, "conversation");
         let mut storage = storage.cloned().unwrap_or_default();
         storage.insert("type", "file");
         storage.insert("ref", path.as_str());
@@ -423,28 +421,6 @@ fn delta(owner: Option<&str>, now: Time, since: Time, base: Option<&str>) -> Map
     store
 }
 
-/// Gives an export that is new a name, so that incremental ones can go on from it (PAM 16); the same
-/// memories written at the same moment are the same export.
-fn name(store: &mut Map) {
-    if store.contains("export_id")
-        || store.get("exported_by").and_then(Value::as_text) != Some(GENERATOR)
-    {
-        return;
-    }
-    let names = [
-        "export_date",
-        "owner",
-        "integrity",
-        "since",
-        "base_export_id",
-    ];
-    let said = names
-        .iter()
-        .filter_map(|name| Some((*name, store.get(name)?.clone())));
-    let said = Value::Map(said.collect());
-    store.insert("export_id", uuid_of(said.to_json().as_bytes()));
-}
-
 fn new_envelope(owner: Option<&str>, now: Time) -> Map {
     let mut store = Map::new();
     store.insert("schema", SCHEMA);
@@ -456,35 +432,6 @@ fn new_envelope(owner: Option<&str>, now: Time) -> Map {
     let owner: Map = [("id", id)].into_iter().chain(did).collect();
     store.insert("owner", owner);
     store
-}
-
-/// Returns a UUID made of an address: PAM wants the form of version 4 (PAM 4).
-pub(super) fn uuid(address: ContentAddress) -> String {
-    uuid_from(address.as_bytes())
-}
-
-/// Returns a UUID of the same form made of any bytes.
-pub(super) fn uuid_of(bytes: &[u8]) -> String {
-    uuid_from(ContentAddress::of(bytes).as_bytes())
-}
-
-fn uuid_from(hash: &[u8; 32]) -> String {
-    let mut bytes: Vec<u8> = hash.iter().copied().take(16).collect();
-    for (at, (keep, set)) in [(6, (0x0f, 0x40)), (8, (0x3f, 0x80))] {
-        if let Some(byte) = bytes.get_mut(at) {
-            *byte = (*byte & keep) | set;
-        }
-    }
-    let hex = data_encoding::HEXLOWER.encode(&bytes);
-    let group = |from: usize, to: usize| hex.get(from..to).unwrap_or_default().to_owned();
-    let groups = [
-        group(0, 8),
-        group(8, 12),
-        group(12, 16),
-        group(16, 20),
-        group(20, 32),
-    ];
-    groups.join("-")
 }
 
 /// The name of the embeddings file beside a store (PAM 2).

@@ -2,8 +2,9 @@
 
 use grainstore::codec::Value;
 use grainstore::grain::Lifecycle;
-use grainstore::interchange::Place;
 use grainstore::interchange::pam::{self, Options};
+use grainstore::interchange::{Format, Place, ReadOptions, Reading, WriteOptions};
+use grainstore::{Filter, Store};
 
 use super::store::{NOW, apply, by_id, codes, import, remove, set, small, store};
 
@@ -179,6 +180,51 @@ fn what_no_schema_can_say_is_held_to_when_it_is_asked_for() {
         let told: Vec<_> = told.map(|it| (it.code(), it.place().to_string())).collect();
         assert_eq!(told, [(code, place.to_owned())], "{case}");
     }
+}
+
+#[test]
+fn what_the_schemas_do_not_have_goes_out_in_no_file_and_is_counted() {
+    let mut wild = store();
+    remove(&mut wild, "integrity");
+    for path in [
+        "x",
+        "owner/x",
+        "memories/1/temporal/x",
+        "relations/0/x",
+        "conversations_index/0/x",
+    ] {
+        set(&mut wild, path, 1);
+    }
+    set(&mut wild, "memories/1/metadata/x", 1);
+    let bytes = Value::Map(wild).to_json();
+    let reading = Reading::of_bytes(bytes.as_bytes(), None, &ReadOptions::default()).unwrap();
+    let store = Store::in_memory(grainstore::Options::default()).unwrap();
+    assert!(store.import(reading).unwrap().is_complete());
+    let mut out = Vec::new();
+    let all = Filter::new().with_superseded();
+    let written = store.export(Format::Pam, &all, &WriteOptions::default(), &mut out);
+    let loss = written.unwrap().loss;
+    for name in [
+        "store.x",
+        "owner.x",
+        "temporal.x",
+        "relations.x",
+        "conversations_index.x",
+    ] {
+        assert!(
+            loss.iter().any(|lost| lost == (name, 1)),
+            "{name}: {loss:?}"
+        );
+    }
+    let strict = Options {
+        is_strict: true,
+        ..Options::default()
+    };
+    pam::read_bytes(&out, &strict).unwrap();
+    assert!(
+        String::from_utf8(out).unwrap().contains("\"x\":1"),
+        "metadata is free"
+    );
 }
 
 /// As below; what an import takes all the same.
