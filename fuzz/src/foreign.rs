@@ -12,6 +12,8 @@ use sha2::{Digest, Sha256};
 /// - A store that is accepted is written again, and what is written is accepted.
 pub fn json_pam(data: &[u8]) {
     read_pam(data);
+    drop(coded(pam::read_conversation(data, &pam::Options::default())));
+    drop(coded(pam::read_embeddings(data, &pam::Options::default())));
     if let Some(mut store) = object(data) {
         mend_pam(&mut store);
         read_pam(Value::Map(store).to_json().as_bytes());

@@ -108,6 +108,18 @@ impl VerifyingKey {
         }
     }
 
+    /// Returns the numbers of the key: one for Ed25519, both coordinates of a P-256 point.
+    pub(super) fn coordinates(&self) -> (Vec<u8>, Option<Vec<u8>>) {
+        match &self.0 {
+            Public::Ed25519(key) => (key.to_bytes().to_vec(), None),
+            Public::P256(key) => {
+                let point = key.to_sec1_point(false);
+                let (x, y) = point.as_bytes().split_at(1).1.split_at(32);
+                (x.to_vec(), Some(y.to_vec()))
+            }
+        }
+    }
+
     /// Returns the `did:key` of the key.
     pub fn did(&self) -> Did {
         Did::of_key(self)
@@ -137,6 +149,26 @@ impl VerifyingKey {
             Ok(())
         } else {
             Err(Error::Signature)
+        }
+    }
+}
+
+impl VerifyingKey {
+    /// Checks a signature as foreign formats spell it: 64 bytes, or for P-256 r and s in DER.
+    ///
+    /// # Errors
+    /// `ERR_SIGNATURE`.
+    pub fn verify_spelled(&self, message: &[u8], signature: &[u8]) -> Result<(), Error> {
+        if let Ok(signature) = signature.try_into() {
+            return self.verify(message, signature);
+        }
+        match &self.0 {
+            Public::Ed25519(_) => Err(Error::Signature),
+            Public::P256(_) => {
+                let read = p256::ecdsa::Signature::from_der(signature);
+                let signature = read.map_err(|_| Error::Signature)?;
+                self.verify(message, &signature.to_bytes().into())
+            }
         }
     }
 }

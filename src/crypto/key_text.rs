@@ -1,8 +1,13 @@
+use data_encoding::BASE64URL_NOPAD;
+use p256::pkcs8::DecodePublicKey as _;
+
+use crate::codec::{Map, Value};
+
 use super::{Algorithm, Did, Error, VerifyingKey};
 
 impl VerifyingKey {
-    /// Reads a key as foreign formats spell it: a `did:key`, its multibase part, or an Ed25519 key
-    /// in base58 or base64url (PAM 18.2).
+    /// Reads a key as foreign formats spell it: a `did:key`, its multibase part, an Ed25519 key in
+    /// base58 or base64url, either kind as a JWK (RFC 7517), and P-256 in PEM (PAM 18.2).
     ///
     /// ```
     /// use grainstore::crypto::VerifyingKey;
@@ -17,8 +22,15 @@ impl VerifyingKey {
     /// `ERR_KEY`.
     pub fn from_text(text: &str) -> Result<Self, Error> {
         let wrong = Error::Key {
-            reason: "not a key in did:key, multibase, base58 or base64url",
+            reason: "not a key in did:key, multibase, base58, base64url, JWK or PEM",
         };
+        if text.len() <= STRUCTURED_LEN_MAX && text.starts_with('{') {
+            return of_jwk(text).ok_or(wrong);
+        }
+        if text.len() <= STRUCTURED_LEN_MAX && text.starts_with(PEM) {
+            let key = p256::PublicKey::from_public_key_pem(text).map_err(|_| wrong)?;
+            return Ok(Self::of_p256(key.into()));
+        }
         // Base58 takes time in the square of its length, so the length is judged first.
         if text.len() > LEN_MAX {
             return Err(wrong);
@@ -32,16 +44,60 @@ impl VerifyingKey {
         let unpadded = bare.trim_end_matches('=').as_bytes();
         let spelled = [
             bs58::decode(bare).into_vec().ok(),
-            data_encoding::BASE64URL_NOPAD.decode(unpadded).ok(),
+            BASE64URL_NOPAD.decode(unpadded).ok(),
         ];
         let read = |bytes: Vec<u8>| Self::new(Algorithm::Ed25519, &bytes).ok();
         let key = spelled.into_iter().flatten().find_map(read);
         key.ok_or(wrong)
     }
+
+    /// Returns the key as a JWK, its members in their canonical order.
+    ///
+    /// ```
+    /// use grainstore::crypto::{Algorithm, OsRandom, SigningKey, VerifyingKey};
+    ///
+    /// let key = SigningKey::generate(Algorithm::P256, &OsRandom)?.verifying_key();
+    /// assert_eq!(VerifyingKey::from_text(&key.to_jwk())?, key);
+    /// # Ok::<(), grainstore::crypto::Error>(())
+    /// ```
+    pub fn to_jwk(&self) -> String {
+        let (x, y) = self.coordinates();
+        let (kind, curve) = match self.algorithm() {
+            Algorithm::Ed25519 => ("OKP", "Ed25519"),
+            Algorithm::P256 => ("EC", "P-256"),
+        };
+        let mut jwk = Map::from_iter([("crv", curve), ("kty", kind)]);
+        jwk.insert("x", BASE64URL_NOPAD.encode(&x));
+        if let Some(y) = y {
+            jwk.insert("y", BASE64URL_NOPAD.encode(&y));
+        }
+        Value::Map(jwk).to_json()
+    }
 }
 
-/// Longer than any key that is read here.
+fn of_jwk(text: &str) -> Option<VerifyingKey> {
+    let value = Value::from_json(text).ok()?;
+    let member = |name: &str| value.as_map()?.get(name)?.as_text();
+    let number = |name: &str| {
+        let bytes = BASE64URL_NOPAD.decode(member(name)?.as_bytes()).ok()?;
+        (bytes.len() == 32).then_some(bytes)
+    };
+    match (member("kty")?, member("crv")?) {
+        ("OKP", "Ed25519") => VerifyingKey::new(Algorithm::Ed25519, &number("x")?).ok(),
+        ("EC", "P-256") => {
+            let point = [&[4][..], &number("x")?, &number("y")?].concat();
+            VerifyingKey::new(Algorithm::P256, &point).ok()
+        }
+        _ => None,
+    }
+}
+
+/// Longer than any key in one word.
 const LEN_MAX: usize = 128;
+/// Longer than any key with a structure.
+const STRUCTURED_LEN_MAX: usize = 1024;
+/// How a public key begins in PEM (RFC 7468).
+const PEM: &str = "-----BEGIN PUBLIC KEY-----";
 
 #[cfg(test)]
 mod tests {
@@ -68,10 +124,22 @@ mod tests {
             did.clone(),
             did.trim_start_matches("did:key:").to_owned(),
             bs58::encode(&bytes).into_string(),
-            data_encoding::BASE64URL_NOPAD.encode(&bytes),
+            BASE64URL_NOPAD.encode(&bytes),
             data_encoding::BASE64URL.encode(&bytes),
         ] {
             assert_eq!(VerifyingKey::from_text(&text).unwrap(), key, "{text}");
+        }
+        let jwk = key.to_jwk();
+        assert_eq!(VerifyingKey::from_text(&jwk).unwrap(), key, "{jwk}");
+        for text in [
+            "{}",
+            "-----BEGIN PUBLIC KEY-----",
+            "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n",
+            &jwk.replace("OKP", "RSA"),
+            &jwk.replacen("\"x\":\"", "\"x\":\"A", 1),
+        ] {
+            let read = VerifyingKey::from_text(text);
+            assert_eq!(read.unwrap_err().code(), "ERR_KEY", "{text}");
         }
         for text in ["", "z", "did:key:", "did:web:a.b", "1111", &"1".repeat(500)] {
             assert_eq!(VerifyingKey::from_text(text).unwrap_err().code(), "ERR_KEY");

@@ -4,7 +4,7 @@ use crate::crypto;
 use crate::grain;
 
 /// Where in a file something stands.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Place {
     /// The file as a whole.
@@ -91,6 +91,17 @@ impl Error {
             | Self::Format { place, .. }
             | Self::Io { place, .. } => place,
         }
+    }
+
+    /// Returns the code and what is wrong, for whoever knows the place.
+    pub(super) fn to_finding(&self) -> (Place, String) {
+        let what = match self {
+            Self::Grain { source, .. } => source.to_string(),
+            Self::Signature { source, .. } => source.to_string(),
+            Self::Format { message, .. } => message.clone(),
+            Self::Io { source, .. } => source.to_string(),
+        };
+        (self.place().clone(), format!("{}: {what}", self.code()))
     }
 
     /// Says where a grain is refused, and whether for what it says or for its signature.

@@ -125,7 +125,13 @@ impl Scan {
     fn feed_name(&mut self) -> Option<Provider> {
         self.name = match (self.is_array, self.string.as_slice()) {
             (true, b"mapping") => return Some(Provider::Chatgpt),
-            (true, b"chat_messages") => return Some(Provider::Claude),
+            (
+                true,
+                b"chat_messages"
+                | b"conversations_memory"
+                | b"project_memories"
+                | b"prompt_template",
+            ) => return Some(Provider::Claude),
             (true, b"header") => return Some(Provider::Gemini),
             (true, _) => Name::Other,
             (false, b"conversations") => {
@@ -167,6 +173,12 @@ impl Scan {
     fn feed_value(&mut self) -> Option<First> {
         match (self.name, self.string.as_slice()) {
             (Name::Schema, b"portable-ai-memory") => return Some(First::Known(Format::Pam)),
+            (Name::Schema, b"portable-ai-memory-conversation") => {
+                return Some(First::Known(Format::PamConversation));
+            }
+            (Name::Schema, b"portable-ai-memory-embeddings") => {
+                return Some(First::Known(Format::PamEmbeddings));
+            }
             (Name::Format, b"aimem-bundle" | b"memoryai-bundle") => self.found.is_aimem = true,
             (Name::Format, b"open-memory-interchange") => self.found.is_omi = true,
             (Name::Serialization, b"jsonl") => self.found.is_stream = true,

@@ -24,6 +24,10 @@ pub enum Format {
     Jsonl,
     /// A Portable AI Memory store.
     Pam,
+    /// A conversation of Portable AI Memory without its store; read only.
+    PamConversation,
+    /// The embeddings file of Portable AI Memory without its store; read only.
+    PamEmbeddings,
     /// An AIMEM bundle.
     Aimem,
     /// An AIMEM bundle as a stream of lines.
@@ -38,10 +42,12 @@ pub enum Format {
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Mg,
         Self::Jsonl,
         Self::Pam,
+        Self::PamConversation,
+        Self::PamEmbeddings,
         Self::Aimem,
         Self::AimemNdjson,
         Self::Omi,
@@ -59,6 +65,8 @@ impl Format {
             Self::Mg => "mg",
             Self::Jsonl => "jsonl",
             Self::Pam => "pam",
+            Self::PamConversation => "pam-conversation",
+            Self::PamEmbeddings => "pam-embeddings",
             Self::Aimem => "aimem",
             Self::AimemNdjson => "aimem-ndjson",
             Self::Omi => "omi",
@@ -70,6 +78,26 @@ impl Format {
     /// Returns the format of a name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// Returns the format to read something as: the one that is asked for, where that is the name of
+    /// several forms the one that is found among them, and without any whatever is found.
+    pub(super) fn chosen(
+        asked: Option<Self>,
+        detect: impl FnOnce() -> Result<Self, Error>,
+    ) -> Result<Self, Error> {
+        let Some(asked) = asked else {
+            return detect();
+        };
+        let forms: &[Self] = match asked {
+            Self::Pam => &[Self::PamConversation, Self::PamEmbeddings],
+            Self::Aimem => &[Self::AimemNdjson],
+            Self::Omi => &[Self::OmiJsonl],
+            _ => return Ok(asked),
+        };
+        // What cannot be told is judged as what it is said to be.
+        let found = detect().ok().filter(|found| forms.contains(found));
+        Ok(found.unwrap_or(asked))
     }
 
     /// Tells the format of a file or a directory from what is in it, never from its name.
@@ -156,7 +184,8 @@ fn unknown(found: &str) -> Error {
         place: Place::File,
         message: format!(
             "{found}; looked for mg (starts with \"MG\" and 0x01), pam (a JSON object with \
-             \"schema\": \"portable-ai-memory\", or a directory that holds one), aimem (with \
+             \"schema\": \"portable-ai-memory\", or a directory that holds one), pam-conversation and \
+             pam-embeddings (its files without it), aimem (with \
              \"format\": \"aimem-bundle\"), omi (with \"format\": \"open-memory-interchange\") and \
              jsonl (a JSON object a line), and \
              exports of ChatGPT, Claude, Gemini, Copilot and Grok"
@@ -176,7 +205,7 @@ mod tests {
     #[test]
     fn a_format_is_told_from_its_first_bytes() {
         let provider = |provider| Some(Format::Provider(provider));
-        let cases: [(&[u8], Option<Format>); 28] = [
+        let cases: [(&[u8], Option<Format>); 30] = [
             (b"[{\"title\":\"mapping\",\"mapping\":{}}]", provider(Provider::Chatgpt)),
             (b"[\n{},{\"chat_messages\":[]}]", provider(Provider::Claude)),
             (b"[{\"a\":{\"mapping\":1}}]", None),
@@ -214,9 +243,14 @@ mod tests {
                 None,
             ),
             (
-                b"{\"schema\":\"portable-ai-memory-conversation\",\n\"id\":1}",
-                None,
+                b"{\"id\":1,\n\"schema\":\"portable-ai-memory-conversation\"}",
+                Some(Format::PamConversation),
             ),
+            (
+                b"{\"schema\":\"portable-ai-memory-embeddings\",\n\"id\":1}",
+                Some(Format::PamEmbeddings),
+            ),
+            (b"{\"schema\":\"portable-ai-memory-conversations\",\n\"id\":1}", None),
             (b"\n{\"type\":\"event\"}\n{\"x\":1}", Some(Format::Jsonl)),
             (
                 b"{\"x\":{\"schema\":\"portable-ai-memory\"}}\n",

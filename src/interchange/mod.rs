@@ -33,6 +33,7 @@ mod spelling;
 mod status;
 mod strict;
 mod table;
+mod vector;
 mod written;
 
 mod error;
@@ -50,6 +51,7 @@ pub use records::Records;
 pub(crate) use sealed::Sealed;
 pub use sealed::{Seal, Unseal};
 pub use signature::{ExportKey, Signature};
+pub use vector::{ForeignVector, StoredVector, VectorOf, Vectors};
 pub use written::{Entry, WriteOptions, Written};
 
 use crate::grain::Grain;

@@ -10,8 +10,8 @@ use super::archive::Bytes;
 use super::records::Source;
 use super::sealed::{self, Unseal};
 use super::{
-    Error, Findings, ForeignId, Format, Loss, Place, Record, Records, Signature, aimem, jsonl, mg,
-    omi, pam, provider,
+    Error, Findings, ForeignId, ForeignVector, Format, Loss, Place, Record, Records, Signature,
+    aimem, jsonl, mg, omi, pam, provider,
 };
 
 /// Everything a file says, judged before any of it is stored.
@@ -29,6 +29,8 @@ pub struct Reading {
     pub loss: Loss,
     /// The export that this one goes on from (PAM 16).
     pub base: Option<ForeignId>,
+    /// The vectors of its records, or of what came in before.
+    pub vectors: Vec<ForeignVector>,
     /// What became of the signature over the file; none of a format that has none.
     pub signature: Option<Signature>,
 }
@@ -44,8 +46,12 @@ pub struct ReadOptions {
     pub accept_bad_checksum: bool,
     /// What an OMI file is held to; without one, to what an import needs.
     pub omi_level: Option<omi::Level>,
-    /// What the ids of an OMI file without a namespace are unique in; without one, the file.
+    /// What the ids of an OMI file without a namespace are unique in; without one, the file. Whose
+    /// a PAM conversation or embeddings file is that comes without its store; without one, `local`.
     pub scope: Option<String>,
+    /// Whether a PAM file is held to everything that its text and its schema say, and not only to
+    /// what grains depend on.
+    pub is_strict: bool,
     /// Whether the signature beside an AIMEM bundle is passed over, which the ledger records.
     pub skip_signature: bool,
     /// What opens an encrypted file.
@@ -68,16 +74,19 @@ impl ReadOptions {
         }
     }
 
-    const fn pam(&self) -> pam::Options {
+    fn pam(&self) -> pam::Options {
         pam::Options {
             accept_bad_checksum: self.accept_bad_checksum,
+            is_strict: self.is_strict,
+            owner: self.scope.clone(),
             profile: self.profile,
         }
     }
 }
 
 impl Reading {
-    /// Reads a file or a directory, as the format given or as what it turns out to be.
+    /// Reads a file or a directory, as the format given or as what it turns out to be; `pam`,
+    /// `aimem` and `omi` are each of their forms.
     ///
     /// # Errors
     /// `ERR_IO`, `ERR_FORMAT_UNKNOWN`; `ERR_SEALED`, `ERR_IDENTITY` of an encrypted one. Everything wrong inside the file is in
@@ -86,15 +95,15 @@ impl Reading {
         if let Some(bytes) = sealed::open(path, options.unseal.as_ref())? {
             return Self::of_bytes(&bytes, format, options);
         }
-        let format = match format {
-            Some(format) => format,
-            None => Format::detect(path)?,
-        };
+        let format = Format::chosen(format, || Format::detect(path))?;
         let mut reading = Self::new(format);
         match format {
             Format::Pam => reading.take_pam(pam::read(path, &options.pam())),
             Format::Provider(provider) => {
                 reading.take_pam(provider::read(path, provider, options.profile));
+            }
+            Format::PamConversation | Format::PamEmbeddings => {
+                reading.read_bytes(&bytes(path)?, options);
             }
             // What cannot be read twice, such as a pipe, is held.
             _ if !path.is_file() => reading.read_bytes(&bytes(path)?, options),
@@ -115,10 +124,7 @@ impl Reading {
         format: Option<Format>,
         options: &ReadOptions,
     ) -> Result<Self, Error> {
-        let format = match format {
-            Some(format) => format,
-            None => Format::detect_bytes(bytes)?,
-        };
+        let format = Format::chosen(format, || Format::detect_bytes(bytes))?;
         let mut reading = Self::new(format);
         reading.read_bytes(bytes, options);
         Ok(reading)
@@ -133,6 +139,7 @@ impl Reading {
             findings: Vec::new(),
             loss: Loss::default(),
             base: None,
+            vectors: Vec::new(),
             signature: None,
         }
     }
@@ -154,6 +161,10 @@ impl Reading {
             Format::AimemNdjson => self.take_aimem(aimem::read_stream(bytes, options.profile)),
             Format::Omi => self.take_omi(omi::read(bytes, &options.omi())),
             Format::OmiJsonl => self.take_omi(omi::read_lines(bytes, &options.omi())),
+            Format::PamConversation => {
+                self.take_pam(pam::read_conversation(bytes, &options.pam()));
+            }
+            Format::PamEmbeddings => self.take_pam(pam::read_embeddings(bytes, &options.pam())),
             Format::Provider(provider) => {
                 let export = Bytes::Here(bytes);
                 self.take_pam(provider::read_from(export, provider, options.profile));
@@ -202,7 +213,9 @@ impl Reading {
                     Err(errors) => return self.errors = errors,
                 }
             }
-            Format::Pam | Format::Provider(_) => return,
+            Format::Pam | Format::PamConversation | Format::PamEmbeddings | Format::Provider(_) => {
+                return;
+            }
         };
         self.records = Records::new(source, len, has_signed);
     }
@@ -312,11 +325,10 @@ impl Reading {
                 self.records = import.records.into();
                 self.loss = import.loss;
                 self.base = import.base;
+                self.vectors = import.vectors;
                 self.signature = import.signature;
                 let findings = import.findings.into_iter();
-                self.findings = findings
-                    .map(|finding| (finding.place().clone(), finding.to_string()))
-                    .collect();
+                self.findings = findings.map(|finding| finding.to_finding()).collect();
             }
             Err(errors) => self.errors = errors,
         }

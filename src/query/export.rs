@@ -4,8 +4,8 @@ use crate::codec::ContentAddress;
 use crate::grain::{Grain, Status, Time};
 use crate::index::{RowSet, Snapshot};
 use crate::interchange::{
-    Entry, Error as FileError, Format, Loss, Place, Seal, Sealed, WriteOptions, Written, aimem,
-    jsonl, mg, omi, pam,
+    Entry, Error as FileError, Format, Loss, Place, Seal, Sealed, Vectors, WriteOptions, Written,
+    aimem, jsonl, mg, omi, pam,
 };
 use crate::store::{self, Store};
 
@@ -44,11 +44,11 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// `ERR_FILTER`; storage errors; `ERR_IO`; `ERR_UNSUPPORTED` for a provider, and for a bundle
+    /// `ERR_FILTER`; storage errors; `ERR_IO`; `ERR_UNSUPPORTED` for a format that is only read, and for a bundle
     /// that is to be signed ([`Store::export_file`] puts the signature beside it); `ERR_MG_LIMIT`
     /// for more than one archive can hold (`export_file` makes more); `mixed_producers`,
     /// `mixed_tenants` and `PAM_MIXED_OWNERS` for what one file of the format cannot hold together;
-    /// `PAM_SIGNATURE_FORM` for a key that is not Ed25519.
+    /// `PAM_SIGNATURE_FORM` for a key that cannot sign.
     pub fn export(
         &self,
         format: Format,
@@ -101,11 +101,13 @@ impl Store {
                     Format::AimemNdjson => aimem::write_stream(&mut out, &entries, options)?,
                     Format::Omi => omi::write(&mut out, &entries, options)?,
                     Format::OmiJsonl => omi::write_lines(&mut out, &entries, options)?,
-                    Format::Provider(_) => {
+                    Format::Provider(_) | Format::PamConversation | Format::PamEmbeddings => {
                         return Err(unsupported(&format!("{format} is read, not written")));
                     }
                     _ => {
-                        let document = pam::Document::new(&entries, options, false)?;
+                        let vectors = self.vectors_of(&entries, options)?;
+                        let document =
+                            pam::Document::with_vectors(&entries, &vectors, options, false)?;
                         writeln!(out, "{}", document.store.to_json()).map_err(io_error)?;
                         document.written
                     }
@@ -132,6 +134,19 @@ impl Store {
         }
         let withheld = Withheld::by_law(self, options.purpose).and_by_owners(&snapshot)?;
         Ok(withheld.take_from(entries, loss))
+    }
+
+    /// Returns the vectors of grains that go out, if they are asked for.
+    pub(super) fn vectors_of(
+        &self,
+        entries: &[Entry],
+        options: &WriteOptions,
+    ) -> Result<Vectors, Error> {
+        if !options.with_embeddings {
+            return Ok(Vectors::new());
+        }
+        let wanted = entries.iter().map(|(grain, _)| grain.address()).collect();
+        Ok(self.stored_vectors(&wanted)?)
     }
 
     /// Returns the rows that a filter shows; what a missing consent keeps back is told.

@@ -12,8 +12,9 @@ impl Store {
     /// Writes the grains that pass a filter to a file, which is there whole or not at all.
     ///
     /// Archives past 4 GiB go on in `NAME.001.mg` and so on beside it. A PAM store that is to go
-    /// to a directory goes there as `memory-store.json`, with the conversations beside it, and to
-    /// `NAME.zip` or `NAME.zip.age` as an archive of that; in one file the messages are a [`Loss`].
+    /// to a directory goes there as `memory-store.json`, with the conversations and, if they are
+    /// asked for, the vectors beside it, and to `NAME.zip` or `NAME.zip.age` as an archive of that;
+    /// in one file these are a [`Loss`].
     /// The signature of an AIMEM bundle goes to `NAME.sig`.
     ///
     /// # Errors
@@ -67,11 +68,17 @@ impl Store {
         options: &WriteOptions,
         folder: &Path,
     ) -> Result<Exported, Error> {
-        let (document, loss) = self.with_conversations(filter, options)?;
+        let (document, loss) = self.with_files(filter, options)?;
         // The store that names the conversations comes last: half an export has none.
         let store = (pam::STORE, &document.store);
         let files = document.conversations.iter();
         let files = files.map(|(path, value)| (path.as_str(), value));
+        let files = files.chain(
+            document
+                .embeddings
+                .iter()
+                .map(|file| (pam::EMBEDDINGS, file)),
+        );
         let mut count = 0;
         for (path, value) in files.chain([store]) {
             let path = folder.join(path);
@@ -86,15 +93,17 @@ impl Store {
         Ok(Exported::of(document.written, count, &loss))
     }
 
-    /// Gathers a PAM store with the conversations beside it.
-    fn with_conversations(
+    /// Gathers a PAM store with the files beside it.
+    fn with_files(
         &self,
         filter: &Filter,
         options: &WriteOptions,
     ) -> Result<(pam::Document, Loss), Error> {
         let mut loss = Loss::default();
         let entries = self.entries(filter, options, &mut loss)?;
-        Ok((pam::Document::new(&entries, options, true)?, loss))
+        let vectors = self.vectors_of(&entries, options)?;
+        let document = pam::Document::with_vectors(&entries, &vectors, options, true)?;
+        Ok((document, loss))
     }
 
     fn export_zip(
@@ -103,7 +112,7 @@ impl Store {
         options: &WriteOptions,
         path: &Path,
     ) -> Result<Exported, Error> {
-        let (document, loss) = self.with_conversations(filter, options)?;
+        let (document, loss) = self.with_files(filter, options)?;
         whole_file(path, options, |file| Ok(document.write_zip(file)?))?;
         Ok(Exported::of(document.written, 1, &loss))
     }

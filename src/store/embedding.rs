@@ -1,9 +1,11 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use parking_lot::RwLock;
 
 use crate::codec::{ContentAddress, nfc};
+use crate::grain::Time;
 use crate::index::{RowSet, Snapshot};
+use crate::interchange::{StoredVector, Vectors as ForeignVectors};
 use crate::ledger::Kind;
 use crate::vector::{Matrix, Near};
 
@@ -82,26 +84,11 @@ impl Store {
         let mut writer = inner.lead_alone();
         let snapshot = inner.index.snapshot();
         let mut frame = Frame::default();
-        let mut lengths: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut lengths = Lengths::default();
         for embedding in embeddings {
-            check(embedding)?;
             inner.row_of(&snapshot, &embedding.of)?;
-            let model = embedding.model.as_str();
-            let len = match lengths.get(model) {
-                Some(len) => *len,
-                None => {
-                    let known = inner.with_view(&snapshot, model, Matrix::dimensions)?;
-                    let len = known.unwrap_or(embedding.vector.len());
-                    lengths.insert(model, len);
-                    len
-                }
-            };
-            if embedding.vector.len() != len {
-                return Err(Error::Embedding {
-                    reason: "it is not as long as the others of its model",
-                });
-            }
-            frame.record(Kind::Embedding, EmbeddingEntry::encode(embedding)?);
+            inner.judge_embedding(&snapshot, embedding, &mut lengths)?;
+            frame.record(Kind::Embedding, EmbeddingEntry::encode(embedding, None)?);
         }
         inner.commit(&mut writer, &frame)?;
         Ok(())
@@ -122,6 +109,27 @@ impl Store {
             matrix.get(row).map(<[f32]>::to_vec)
         })?;
         Ok(found.flatten())
+    }
+
+    /// Returns the newest vector of each of some grains, whatever model made it.
+    pub(crate) fn stored_vectors(
+        &self,
+        wanted: &HashSet<ContentAddress>,
+    ) -> Result<ForeignVectors, Error> {
+        let mut found = ForeignVectors::new();
+        self.inner
+            .each_embedding(&self.snapshot(), &mut |entry, at| {
+                if wanted.contains(&entry.of) {
+                    let vector = StoredVector {
+                        model: entry.model,
+                        numbers: entry.vector,
+                        record: entry.record,
+                        at,
+                    };
+                    found.insert(entry.of, vector);
+                }
+            })?;
+        Ok(found)
     }
 
     /// Returns the nearest of some rows to a vector, and how many of them have a vector.
@@ -152,6 +160,9 @@ impl Store {
     }
 }
 
+/// How long the vectors of models are, as far as it is known.
+pub(super) type Lengths = BTreeMap<String, usize>;
+
 fn check(embedding: &Embedding) -> Result<(), Error> {
     let refuse = |reason| Err(Error::Embedding { reason });
     let vector = &embedding.vector;
@@ -169,6 +180,49 @@ fn check(embedding: &Embedding) -> Result<(), Error> {
 }
 
 impl Inner {
+    /// Judges a vector by itself, and by the others of its model.
+    ///
+    /// # Errors
+    /// `ERR_EMBEDDING`; storage errors.
+    pub(super) fn judge_embedding(
+        &self,
+        snapshot: &Snapshot,
+        embedding: &Embedding,
+        lengths: &mut Lengths,
+    ) -> Result<(), Error> {
+        check(embedding)?;
+        let len = match lengths.get(&embedding.model) {
+            Some(len) => *len,
+            None => {
+                let known = self.with_view(snapshot, &embedding.model, Matrix::dimensions)?;
+                let len = known.unwrap_or(embedding.vector.len());
+                lengths.insert(embedding.model.clone(), len);
+                len
+            }
+        };
+        if embedding.vector.len() != len {
+            return Err(Error::Embedding {
+                reason: "it is not as long as the others of its model",
+            });
+        }
+        Ok(())
+    }
+
+    /// Shows every vector that is kept, the oldest first, with the time at which it came.
+    pub(super) fn each_embedding(
+        &self,
+        snapshot: &Snapshot,
+        show: &mut dyn FnMut(EmbeddingEntry, Time),
+    ) -> Result<(), Error> {
+        for row in snapshot.of_kind(Kind::Embedding).set()?.iter() {
+            let entry = self.ledger.read(row)?;
+            let embedding = EmbeddingEntry::decode(&entry.body)
+                .ok_or_else(|| Error::damaged(format!("entry {row}"), "not an embedding"))?;
+            show(embedding, Time::from_ms(entry.header.time_ms));
+        }
+        Ok(())
+    }
+
     /// Asks the matrix of a model, brought to where the snapshot is; none if the model has none.
     fn with_view<T>(
         &self,

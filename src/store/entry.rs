@@ -142,17 +142,26 @@ pub(super) struct EmbeddingEntry {
     pub(super) of: ContentAddress,
     pub(super) model: String,
     pub(super) vector: Vec<f32>,
+    /// What the file said about it that it came from.
+    pub(super) record: Option<String>,
 }
 
 impl EmbeddingEntry {
-    pub(super) fn encode(embedding: &Embedding) -> Result<Vec<u8>, codec::Error> {
+    pub(super) fn encode(
+        embedding: &Embedding,
+        record: Option<&str>,
+    ) -> Result<Vec<u8>, codec::Error> {
         let numbers = embedding.vector.iter();
         let vector = numbers.flat_map(|number| number.to_be_bytes()).collect();
-        encode(Map::from_iter([
+        let mut map = Map::from_iter([
             ("a", bytes(&embedding.of)),
             ("m", embedding.model.as_str().into()),
             ("v", Value::Bytes(vector)),
-        ]))
+        ]);
+        if let Some(record) = record {
+            map.insert("r", record);
+        }
+        encode(map)
     }
 
     pub(super) fn decode(body: &[u8]) -> Option<Self> {
@@ -163,6 +172,7 @@ impl EmbeddingEntry {
             of: address(&map, "a")?,
             model: map.get("m").and_then(Value::as_text)?.to_owned(),
             vector: numbers.iter().copied().map(f32::from_be_bytes).collect(),
+            record: map.get("r").and_then(Value::as_text).map(str::to_owned),
         })
     }
 }

@@ -303,7 +303,7 @@ fn no_path_leads_out_of_a_memory_store() {
         let mut storage = Map::from_iter([("type", "file")]);
         storage.insert("ref", reference);
         let mut entry = json(
-            r#"{"id": "c", "platform": "local", "derived_memories": ["m"],
+            r#"{"id": "c", "platform": "local",
             "temporal": {"created_at": "2026-01-01T00:00:00Z"}}"#,
         );
         entry.insert("storage", storage);

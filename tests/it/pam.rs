@@ -2,7 +2,9 @@
 
 mod any;
 mod conversation;
+mod embeddings;
 mod fault;
+mod schema;
 mod store;
 
 use std::collections::{BTreeMap, HashMap, HashSet};

@@ -358,3 +358,150 @@ fn hostile_exports_are_refused_or_told_and_never_panic() {
     );
     assert_eq!(codes(&errors.unwrap_err()), ["PROVIDER_SYNTAX"]);
 }
+
+const MEMORIES: &str = r#"[{"conversations_memory": "Mira builds boats.", "account_uuid": "acc",
+    "project_memories": {"p1": "The hull is done.", "p2": " "}}]"#;
+
+const PROJECTS: &str = r#"[{"uuid": "p1", "name": "Boat", "description": "A wooden one",
+    "prompt_template": "Answer in metres.", "created_at": "2026-01-05T00:00:00Z",
+    "creator": {"uuid": "acc"}, "is_private": true, "docs": [
+    {"uuid": "d1", "filename": "plan.md", "content": "Nine ribs.",
+     "created_at": "2026-01-06T00:00:00Z"}, {"filename": "empty.md", "content": ""}]}]"#;
+
+/// The memories of an import: id, relation or type, and what they say.
+fn known(import: &Import) -> Vec<(String, String, String)> {
+    let records = import.records.iter().filter(|it| {
+        let grain = &it.grain;
+        grain.type_() == Type::Belief
+    });
+    let mut known: Vec<_> = records
+        .map(|record| {
+            let grain = &record.grain;
+            let id = record.foreign_id.as_ref().unwrap().id.clone();
+            let text = |name: &str| grain.text(name).unwrap_or_default().to_owned();
+            (id, text("relation"), text("object"))
+        })
+        .collect();
+    known.sort();
+    known
+}
+
+#[test]
+fn what_claude_knows_becomes_memories_as_old_as_the_export() {
+    let folder = tempfile::tempdir().unwrap();
+    let talks = r#"[{"uuid": "c", "name": "t", "created_at": "2026-01-01T00:00:00Z",
+        "updated_at": "2026-02-01T00:00:00Z", "account": {"uuid": "acc"},
+        "chat_messages": [{"uuid": "m", "sender": "human", "text": "hi",
+        "created_at": "2026-01-01T00:00:00Z"}]}]"#;
+    for (name, text) in [
+        ("conversations.json", talks),
+        ("memories.json", MEMORIES),
+        ("projects.json", PROJECTS),
+    ] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let read = || provider::read(folder.path(), Provider::Claude, Profile::Extended).unwrap();
+    let import = read();
+    assert!(import.findings.is_empty(), "{:?}", import.findings);
+    let expected = [
+        ("d1", "pam:project", "Nine ribs."),
+        ("memory:acc", "pam:context", "Mira builds boats."),
+        ("p1", "pam:project", "Boat\nA wooden one"),
+        ("p1:instructions", "mg:requires", "Answer in metres."),
+        ("project_memory:p1", "pam:project", "The hull is done."),
+    ];
+    let expected = expected.map(|(id, kind, text)| (id.into(), kind.into(), text.into()));
+    assert_eq!(known(&import), expected);
+    let time = |id: &str| by_id(&import, id).created_at().to_string();
+    assert_eq!(time("d1"), "2026-01-06T00:00:00.000Z");
+    assert_eq!(time("p1"), "2026-01-05T00:00:00.000Z");
+    assert_eq!(
+        time("memory:acc"),
+        "2026-02-01T00:00:00.000Z",
+        "the newest that is told"
+    );
+    // What has no place of its own stays with it.
+    let project = pam::residual(by_id(&import, "p1")).unwrap().to_json();
+    assert!(
+        project.contains("is_private") && project.contains("creator"),
+        "{project}"
+    );
+    // Twice the same; what Claude learns later takes the place of what it knew.
+    let store = Store::in_memory(Options::default()).unwrap();
+    let import = || {
+        let reading = Reading::open(folder.path(), None, &ReadOptions::default()).unwrap();
+        store.import(reading).unwrap()
+    };
+    assert_eq!(import().inserted, 5 + 2);
+    assert_eq!(import().unchanged, 5 + 2);
+    let later = MEMORIES.replace("builds boats", "sails");
+    std::fs::write(folder.path().join("memories.json"), later).unwrap();
+    let summary = import();
+    assert_eq!((summary.inserted, summary.updated), (0, 1), "{summary:?}");
+    // What goes out keeps the schema.
+    let mut out = Vec::new();
+    let all = grainstore::Filter::new();
+    let options = grainstore::interchange::WriteOptions::default();
+    store.export(Format::Pam, &all, &options, &mut out).unwrap();
+    let out = Value::from_json(&String::from_utf8(out).unwrap()).unwrap();
+    super::exports::schema_valid("pam/schemas/portable-ai-memory.schema.json", &out);
+}
+
+#[test]
+fn what_claude_knows_without_any_time_is_left_out_and_told() {
+    let import = read(Provider::Claude, "memories.json", MEMORIES).unwrap();
+    assert_eq!(codes(&import.findings), ["PROVIDER_TIME"; 2]);
+    assert_eq!(known(&import), []);
+    let import = read(Provider::Claude, "projects.json", PROJECTS).unwrap();
+    assert!(import.findings.is_empty(), "{:?}", import.findings);
+    assert_eq!(known(&import).len(), 3);
+}
+
+#[test]
+fn what_stands_beside_conversations_of_grok_becomes_memories_or_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let export = r#"{"conversations": [], "tasks": [{"a": 1}], "projects": [{"workspace_id": "w",
+        "name": "Boat", "custom_personality": "Be brief.", "preferred_model": "grok-4"}],
+        "media_posts": [{"id": "i", "original_prompt": "a boat at night", "media_type": "image",
+        "create_time": "2026-01-07T00:00:00Z", "link": "https://x.example/i"}, {"id": "j"}]}"#;
+    std::fs::write(folder.path().join("prod-grok-backend.json"), export).unwrap();
+    let user = r#"{"user": {"userId": "u", "email": "a@b.example"}}"#;
+    std::fs::write(folder.path().join("prod-mc-auth-mgmt-api.json"), user).unwrap();
+    let import = provider::read(folder.path(), Provider::Grok, Profile::Extended).unwrap();
+    let expected = [
+        ("i", "pam:context", "a boat at night"),
+        ("w", "pam:project", "Boat\nBe brief."),
+    ];
+    let expected = expected.map(|(id, kind, text)| (id.into(), kind.into(), text.into()));
+    assert_eq!(known(&import), expected);
+    assert_eq!(by_id(&import, "w").text("user_id"), Some("u"));
+    let told: Vec<_> = import.findings.iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].contains("/media_posts/1"), "{told:?}");
+    assert!(
+        told[1].contains("1 records of tasks are not read"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn an_activity_page_of_gemini_is_refused_by_name_with_a_way_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let below = folder.path().join("Takeout/My Activity/Gemini Apps");
+    std::fs::create_dir_all(&below).unwrap();
+    let page = "<!DOCTYPE html>\n<html><body><div class=\"outer-cell\">x</div></body></html>";
+    std::fs::write(below.join("MyActivity.html"), page).unwrap();
+    assert_eq!(
+        Format::detect(folder.path()).unwrap(),
+        Format::Provider(Provider::Gemini)
+    );
+    let errors = provider::read(folder.path(), Provider::Gemini, Profile::Extended).unwrap_err();
+    assert_eq!(codes(&errors), ["PROVIDER_SHAPE"]);
+    assert!(errors[0].to_string().contains("as JSON"), "{}", errors[0]);
+    // Where the JSON stands beside it, that is read.
+    let activity = r#"[{"header": "Gemini Apps", "title": "Prompted tea?",
+        "time": "2026-01-01T00:00:00Z"}]"#;
+    std::fs::write(below.join("MyActivity.json"), activity).unwrap();
+    let import = provider::read(folder.path(), Provider::Gemini, Profile::Extended).unwrap();
+    assert_eq!(events(&import).len(), 1);
+}

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use data_encoding::{BASE64, BASE64URL_NOPAD, HEXLOWER};
 use grainstore::codec::{Map, Value};
-use grainstore::crypto::{Algorithm, OsRandom, SigningKey};
+use grainstore::crypto::{Algorithm, OsRandom, SigningKey, VerifyingKey};
 use grainstore::interchange::{
     ExportKey, Format, ReadOptions, Reading, Seal, Signature, Unseal, WriteOptions, aimem, pam,
 };
@@ -161,8 +162,12 @@ fn a_store_of_memories_goes_through_a_zip_with_its_conversations() {
 }
 
 fn signed(store: &Store) -> Map {
+    signed_with(store, Algorithm::Ed25519)
+}
+
+fn signed_with(store: &Store, algorithm: Algorithm) -> Map {
     let options = WriteOptions {
-        sign: Some(key(Algorithm::Ed25519)),
+        sign: Some(key(algorithm)),
         ..options()
     };
     let mut bytes = Vec::new();
@@ -213,8 +218,12 @@ fn a_signed_memory_store_is_verified_and_what_does_not_fit_is_a_warning() {
         assert!(codes(&import.findings).contains(&"PAM_SIGNATURE"), "{path}");
     }
     let mut other = file.clone();
+    edit(&mut other, "signature/algorithm", Some("\"RS256\""));
+    let import = read(&other).unwrap();
+    assert_eq!(import.signature, Some(Signature::Skipped));
+    assert!(codes(&import.findings).contains(&"PAM_SIGNATURE"), "told");
     edit(&mut other, "signature/algorithm", Some("\"ES256\""));
-    assert_eq!(read(&other).unwrap().signature, Some(Signature::Skipped));
+    assert_eq!(read(&other).unwrap().signature, Some(Signature::Invalid));
     for (path, json, code) in [
         ("export_id", None, "PAM_SIGNATURE_FORM"),
         ("export_date", None, "PAM_SIGNATURE_FORM"),
@@ -230,12 +239,69 @@ fn a_signed_memory_store_is_verified_and_what_does_not_fit_is_a_warning() {
         edit(&mut changed, path, json);
         assert_eq!(codes(&read(&changed).unwrap_err()), [code], "{path}");
     }
-    let wrong = WriteOptions {
-        sign: Some(key(Algorithm::P256)),
-        ..options()
+}
+
+#[test]
+fn a_memory_store_is_signed_and_verified_with_p256_in_every_spelling() {
+    let read = |file: &Map| {
+        let import = pam::read_bytes(text_of(file).as_bytes(), &pam::Options::default());
+        import.unwrap().signature.unwrap()
     };
-    let refused = store.export(Format::Pam, &Filter::new(), &wrong, &mut Vec::new());
-    assert_eq!(refused.unwrap_err().code(), "PAM_SIGNATURE_FORM");
+    let file = signed_with(&sample(), Algorithm::P256);
+    let schema = "pam/schemas/portable-ai-memory.schema.json";
+    super::exports::schema_valid(schema, &Value::Map(file.clone()));
+    let signature = file.get("signature").and_then(Value::as_map).unwrap();
+    let text = |name: &str| signature.get(name).and_then(Value::as_text).unwrap();
+    assert_eq!(text("algorithm"), "ES256");
+    assert_eq!(read(&file), Signature::Valid);
+    let with = |name: &str, value: &str| {
+        let mut changed = file.clone();
+        let value = Value::from(value).to_json();
+        edit(&mut changed, &format!("signature/{name}"), Some(&value));
+        read(&changed)
+    };
+    // The key in other spellings.
+    let key = VerifyingKey::from_text(text("public_key")).unwrap();
+    let did = key.did().to_string();
+    let point = {
+        let jwk = json(text("public_key"));
+        let number = |name: &str| {
+            let text = jwk.get(name).and_then(Value::as_text).unwrap();
+            BASE64URL_NOPAD.decode(text.as_bytes()).unwrap()
+        };
+        [vec![4], number("x"), number("y")].concat()
+    };
+    // SubjectPublicKeyInfo of RFC 5480: id-ecPublicKey, prime256v1.
+    let spki = "3059301306072a8648ce3d020106082a8648ce3d030107034200";
+    let spki = [HEXLOWER.decode(spki.as_bytes()).unwrap(), point].concat();
+    let base64 = BASE64.encode(&spki);
+    let (first, second) = base64.split_at(64);
+    let pem = format!("-----BEGIN PUBLIC KEY-----\n{first}\n{second}\n-----END PUBLIC KEY-----\n");
+    for spelled in [did.as_str(), did.trim_start_matches("did:key:"), &pem] {
+        assert_eq!(with("public_key", spelled), Signature::Valid, "{spelled}");
+    }
+    // The signature in DER, as some libraries write it.
+    let raw = BASE64URL_NOPAD.decode(text("value").as_bytes()).unwrap();
+    let integer = |bytes: &[u8]| {
+        let bytes: Vec<u8> = bytes.iter().copied().skip_while(|it| *it == 0).collect();
+        let sign: &[u8] = if bytes[0] > 0x7f { &[0] } else { &[] };
+        let len = u8::try_from(sign.len() + bytes.len()).unwrap();
+        [&[2, len], sign, &bytes].concat()
+    };
+    let both = [integer(&raw[..32]), integer(&raw[32..])].concat();
+    let der = [vec![0x30, u8::try_from(both.len()).unwrap()], both].concat();
+    assert_eq!(
+        with("value", &BASE64URL_NOPAD.encode(&der)),
+        Signature::Valid
+    );
+    assert_eq!(
+        with("value", &BASE64URL_NOPAD.encode(&der[..60])),
+        Signature::Invalid
+    );
+    assert_eq!(with("algorithm", "Ed25519"), Signature::Invalid);
+    let mut other = file.clone();
+    edit(&mut other, "owner/id", Some("\"somebody\""));
+    assert_eq!(read(&other), Signature::Invalid);
 }
 
 #[test]

@@ -134,6 +134,29 @@ fn of_file(code: &str) -> Option<&'static str> {
         "PAM_CHECKSUM" => {
             "the file was changed after its export; --accept-bad-checksum reads it all the same"
         }
+        "PAM_SCHEMA_ID" => {
+            "`validate FILE` without --format tells what it is; a store, a conversation and an \
+             embeddings file each name themselves in \"schema\""
+        }
+        "PAM_VERSION" => "this reads PAM 1.x, and all files of one export are of one version",
+        "PAM_SCHEMA" => {
+            "the place says which member; the schemas of PAM 1.0 say what it may be, and foreign \
+             members go into metadata or raw_metadata"
+        }
+        "PAM_CONTENT_HASH" | "PAM_TOTAL" => {
+            "the file was changed after its export: export it again"
+        }
+        "PAM_EMBEDDING_REF" | "PAM_EMBEDDING" => {
+            "an embedding names a memory of its store and has as many finite numbers as it says; it \
+             can be made again from the memory"
+        }
+        "PAM_SIGNATURE_FORM" => {
+            "a signature is over export_id, export_date, owner.id and integrity.checksum, and not \
+             older than the export"
+        }
+        "PAM_STORAGE_REF" => {
+            "a file is named below the directory of the store: letters, digits, ._-/"
+        }
         "JSONL_STATUS" => "`import` takes the status lines of an export, `put` only grains",
         "mixed_producers" => "choose one with --producer NAME, or narrow the filters",
         "mixed_tenants" | "PAM_MIXED_OWNERS" => "choose one with --user NAME",

@@ -29,10 +29,17 @@ pub(super) const TEMPORAL: &str = "PAM_TEMPORAL";
 pub(super) const CUSTOM_TYPE: &str = "PAM_CUSTOM_TYPE";
 /// `storage.ref` could lead out of the directory of the store.
 pub(super) const STORAGE_REF: &str = "PAM_STORAGE_REF";
-/// A conversation file that is not the conversation the index names.
+/// A conversation or a message that is not there, or a file of another one than the index names.
 pub(super) const CONVERSATION_REF: &str = "PAM_CONVERSATION_REF";
+/// `derived_memories` that name no memory, or one that does not name the conversation (PAM 14.1).
+pub(super) const DERIVED_REF: &str = "PAM_DERIVED_REF";
 /// A message whose parent is not in the conversation.
 pub(super) const MESSAGE_DAG: &str = "PAM_MESSAGE_DAG";
+/// An embedding of no memory, an `embedding_ref` to no embedding, or one of another length than it
+/// says (PAM 12).
+pub(super) const EMBEDDING_REF: &str = "PAM_EMBEDDING_REF";
+/// A vector that cannot be kept.
+pub(super) const EMBEDDING: &str = "PAM_EMBEDDING";
 /// A signature that the text does not allow at all (PAM 18).
 pub(super) const SIGNATURE_FORM: &str = "PAM_SIGNATURE_FORM";
 /// A signature that does not fit, or that is not checked here.

@@ -8,7 +8,7 @@ use super::message::Message;
 use super::object::Object;
 use super::order::order;
 use super::residual::{DOCUMENT_RESIDUAL, RESIDUAL, residual_without};
-use super::{Owner, code};
+use super::{CONVERSATION, Owner, code};
 use crate::interchange::spelling::carried;
 
 /// An entry of the conversations index (PAM 14).
@@ -96,12 +96,12 @@ impl<'a> Conversation<'a> {
     /// Reads the document that an entry of the index names.
     pub(super) fn read(
         value: &'a Value,
-        name: &str,
+        at: &str,
         entry: &Entry<'_>,
         version: &str,
     ) -> Result<Self, Error> {
-        let object = Object::new(value, format!("{name}#"))?;
-        if object.text("schema")? != Some("portable-ai-memory-conversation") {
+        let object = Object::new(value, at.to_owned())?;
+        if object.text("schema")? != Some(CONVERSATION) {
             let message = "is not portable-ai-memory-conversation";
             return Err(object.member_fault("schema", code::SCHEMA_ID, message));
         }

@@ -9,7 +9,9 @@ use super::memory::Memory;
 use super::object::{Object, fault};
 use super::order::order;
 use super::relation::Relation;
-use super::{Options, Owner, SCHEMA, code, signature};
+use super::schema::number;
+use super::shapes::STORE;
+use super::{Options, Owner, SCHEMA, code, judge, signature};
 use crate::interchange::spelling::sha256;
 
 /// A memory store that keeps the rules its grains depend on (PAM 3–7, 13–15).
@@ -42,7 +44,7 @@ impl<'a> Document<'a> {
         options: &Options,
         findings: &mut Vec<Error>,
     ) -> Result<Self, Vec<Error>> {
-        let (root, version) = head(value).map_err(|error| vec![error])?;
+        let (root, version) = head(value, SCHEMA, "").map_err(|error| vec![error])?;
         let mut faults = Vec::new();
         faults.extend(strict::wide_integers(value).map(|at| fault(code::JSON, at, strict::WIDE)));
         let mut document = Self {
@@ -64,17 +66,27 @@ impl<'a> Document<'a> {
         }
         document.check_ids(&mut faults);
         document.check_integrity(options, &mut faults, findings);
+        let mut minded = Vec::new();
+        STORE.judge(value, "", &mut minded);
+        judge::conditions(document.root.map, &mut minded);
         // References are only judged where every record could be read: an unreadable one would
         // make each reference to it a second fault.
         if faults.is_empty() {
             document.check_references(&mut faults, findings);
             document.signature = keep(signature::check(&document.root, findings), &mut faults);
+            judge::store(&document, &mut minded, findings);
         }
+        judge::mind(minded, options, &mut faults, findings);
         if faults.is_empty() {
             Ok(document)
         } else {
             Err(faults)
         }
+    }
+
+    /// Returns whether this is an incremental store (PAM 16).
+    pub(super) fn is_delta(&self) -> bool {
+        self.root.get("export_type").and_then(Value::as_text) == Some("incremental")
     }
 
     fn check_ids(&mut self, faults: &mut Vec<Error>) {
@@ -101,13 +113,13 @@ impl<'a> Document<'a> {
         };
         let memories = self.root.get("memories").and_then(Value::as_array);
         let memories = memories.unwrap_or_default();
-        match integrity.get("total_memories").and_then(Value::as_i64) {
+        match integrity.get("total_memories").and_then(number) {
             None => faults.push(integrity.member_fault(
                 "total_memories",
                 code::SCHEMA,
                 "must be an integer",
             )),
-            Some(total) if usize::try_from(total) != Ok(memories.len()) => {
+            Some(total) if u32::try_from(memories.len()).map(f64::from) != Ok(total) => {
                 let message = format!("there are {} memories", memories.len());
                 faults.push(integrity.member_fault("total_memories", code::TOTAL, message));
             }
@@ -133,8 +145,11 @@ impl<'a> Document<'a> {
 
     fn check_references(&mut self, faults: &mut Vec<Error>, findings: &mut Vec<Error>) {
         // PAM 16: a delta may name memories of the export it builds on.
-        let is_delta = self.root.get("export_type").and_then(Value::as_text) == Some("incremental");
-        let unknown = if is_delta { findings } else { &mut *faults };
+        let unknown = if self.is_delta() {
+            findings
+        } else {
+            &mut *faults
+        };
         let mut pairs = Vec::new();
         for (number, memory) in self.memories.iter().enumerate() {
             let Some(id) = memory.superseded_by else {
@@ -173,10 +188,14 @@ impl<'a> Document<'a> {
 }
 
 /// Reads what says whether the rest can be read.
-fn head(value: &Value) -> Result<(Object<'_>, &str), Error> {
-    let root = Object::new(value, String::new())?;
-    if root.text("schema")? != Some(SCHEMA) {
-        let message = format!("is not \"{SCHEMA}\"");
+pub(super) fn head<'a>(
+    value: &'a Value,
+    schema: &str,
+    at: &str,
+) -> Result<(Object<'a>, &'a str), Error> {
+    let root = Object::new(value, at.to_owned())?;
+    if root.text("schema")? != Some(schema) {
+        let message = format!("is not \"{schema}\"");
         return Err(root.member_fault("schema", code::SCHEMA_ID, message));
     }
     let version = root.required_text("schema_version")?;

@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use crate::codec::{ContentAddress, Map, Value};
@@ -8,10 +8,11 @@ use crate::interchange::{Error, ForeignId, Loss, Place, Record};
 use super::conversation::{Conversation, Entry, Storage};
 use super::document::Document;
 use super::memory::{Memory, Status};
+use super::object::fault;
 use super::packed::{Packed, read_packed};
 use super::residual::{RESIDUAL, residual_without};
 use super::storage::read_below;
-use super::{Import, Options, parse};
+use super::{Import, Options, code, judge, parse};
 
 /// Makes the grains of a document that has been checked.
 ///
@@ -32,11 +33,13 @@ pub(super) fn import(
         records: Vec::new(),
         findings,
         loss: Loss::default(),
+        minded: Vec::new(),
+        talks_read: HashSet::new(),
         messages: HashMap::new(),
     };
     let mut faults = Vec::new();
     // What was made for the purpose has no envelope that anybody wrote.
-    if !matches!(talks, Talks::Made(_))
+    if !matches!(talks, Talks::Made(_) | Talks::Alone(_))
         && let Err(error) = importer.envelope()
     {
         faults.push(error);
@@ -47,7 +50,17 @@ pub(super) fn import(
         }
     }
     let addresses = importer.memories(&mut faults);
+    // What somebody else's export says and no grain can hold keeps the rest of it not out.
+    if matches!(talks, Talks::Made(_)) {
+        for fault in faults.drain(..) {
+            importer.findings.push(fault);
+            importer.loss.count("memory");
+        }
+    }
     importer.relations(&addresses, &mut faults);
+    let vectors = importer.vectors(&addresses);
+    let minded = std::mem::take(&mut importer.minded);
+    judge::mind(minded, options, &mut faults, &mut importer.findings);
     if !faults.is_empty() {
         return Err(faults);
     }
@@ -57,6 +70,7 @@ pub(super) fn import(
         records: importer.records,
         findings: importer.findings,
         loss: importer.loss,
+        vectors,
         base,
         signature: document.signature,
     })
@@ -73,17 +87,22 @@ pub(super) enum Talks<'a> {
     Packed(&'a Packed),
     /// Here, by the id of the conversation.
     Made(&'a HashMap<String, Value>),
+    /// Here: there is only this one.
+    Alone(&'a Value),
 }
 
 /// What the ids of records are told apart by, beside their scope.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::interchange) struct Names {
-    memory: &'static str,
+    pub(super) memory: &'static str,
     conversation: &'static str,
     message: &'static str,
 }
 
 impl Names {
+    /// What the ids of PAM itself are told apart by.
+    pub(super) const PAM: Self = Self::new("pam", "pam:conversation", "pam:message");
+
     /// Names the formats of ids.
     pub(in crate::interchange) const fn new(
         memory: &'static str,
@@ -98,14 +117,18 @@ impl Names {
     }
 }
 
-struct Importer<'a> {
-    document: &'a Document<'a>,
-    talks: Talks<'a>,
-    names: Names,
+pub(super) struct Importer<'a> {
+    pub(super) document: &'a Document<'a>,
+    pub(super) talks: Talks<'a>,
+    pub(super) names: Names,
     options: &'a Options,
     records: Vec<Record>,
-    findings: Vec<Error>,
-    loss: Loss,
+    pub(super) findings: Vec<Error>,
+    pub(super) loss: Loss,
+    /// What is wrong without being a reason to refuse the rest, unless everything is held to.
+    pub(super) minded: Vec<Error>,
+    /// The conversations whose messages are among the records.
+    talks_read: HashSet<String>,
     /// The address of a message, by conversation and id.
     messages: HashMap<(String, String), ContentAddress>,
 }
@@ -143,14 +166,16 @@ impl<'a> Importer<'a> {
         let mut document = None;
         if let Talks::Made(made) = self.talks {
             if let Some(value) = made.get(entry.id) {
-                document = self.messages_of(entry, entry.id, value);
+                document = self.messages_of(entry, &format!("{}#", entry.id), value);
             }
+        } else if let Talks::Alone(value) = self.talks {
+            document = self.messages_of(entry, "", value);
         } else if let Some(storage) = &entry.storage {
             // What cannot be had is counted, and the rest of the store is read without it.
             match self.load(storage) {
                 Ok(Some((name, loaded))) => {
                     value = loaded;
-                    document = self.messages_of(entry, name, &value);
+                    document = self.messages_of(entry, &format!("{name}#"), &value);
                 }
                 Ok(None) => self.loss.count(STORAGE),
                 Err(error) => self.lose(error),
@@ -176,7 +201,7 @@ impl<'a> Importer<'a> {
         let value = match self.talks {
             Talks::Below(folder) => parse(&read_below(folder, reference, at)?, reference),
             Talks::Packed(packed) => parse(read_packed(packed, reference, at)?, reference),
-            Talks::Nowhere | Talks::Made(_) => return Ok(None),
+            Talks::Nowhere | Talks::Made(_) | Talks::Alone(_) => return Ok(None),
         };
         value.map(|value| Some((*reference, value)))
     }
@@ -185,16 +210,17 @@ impl<'a> Importer<'a> {
     fn messages_of<'v>(
         &mut self,
         entry: &Entry<'_>,
-        name: &str,
+        at: &str,
         value: &'v Value,
     ) -> Option<Conversation<'v>> {
-        let read = Conversation::read(value, name, entry, self.document.version);
+        let read = Conversation::read(value, at, entry, self.document.version);
         let made = read.and_then(|conversation| {
             let records = self.events(entry, &conversation)?;
             Ok((conversation, records))
         });
-        match made {
+        let read = match made {
             Ok((conversation, records)) => {
+                self.talks_read.insert(entry.id.to_owned());
                 for (message, record) in conversation.messages.iter().zip(&records) {
                     let key = (entry.id.to_owned(), message.id.to_owned());
                     self.messages.insert(key, record.grain.address());
@@ -206,7 +232,12 @@ impl<'a> Importer<'a> {
                 self.lose(error);
                 None
             }
+        };
+        // What was made here keeps the rules, as the tests of its maker show.
+        if !matches!(self.talks, Talks::Made(_)) {
+            judge::conversation(value, at, &mut self.minded);
         }
+        read
     }
 
     fn events(
@@ -289,6 +320,15 @@ impl<'a> Importer<'a> {
             (Some(conversation), Some(message)) => self.message(conversation, message),
             _ => None,
         };
+        let is_read = |conversation| self.talks_read.contains(conversation);
+        if memory.message_ref.is_some()
+            && message.is_none()
+            && memory.conversation_ref.is_some_and(is_read)
+        {
+            let at = format!("{}/provenance/message_ref", memory.object.at);
+            let message = "no message of the conversation has this id";
+            self.minded.push(fault(code::CONVERSATION_REF, at, message));
+        }
         let place = Place::Pointer(memory.object.at.clone());
         if let Some(unpacked) = memory.unpack(self.options.profile) {
             return Ok(Record {
@@ -310,9 +350,6 @@ impl<'a> Importer<'a> {
                 field: "status".into(),
                 message: "superseded and superseded_by come without each other (PAM 7)",
             });
-        }
-        if memory.object.get("embedding_ref").is_some() {
-            self.loss.count("embedding_ref");
         }
         Ok(record)
     }
@@ -341,7 +378,7 @@ impl<'a> Importer<'a> {
         self.messages.get(&key).copied()
     }
 
-    fn foreign_id(&self, format: &'static str, id: &str) -> ForeignId {
+    pub(super) fn foreign_id(&self, format: &'static str, id: &str) -> ForeignId {
         ForeignId {
             format,
             scope: self.document.owner.id.to_owned(),
@@ -350,7 +387,11 @@ impl<'a> Importer<'a> {
     }
 
     fn lose(&mut self, error: Error) {
-        self.findings.push(error);
+        match error {
+            // A file that did not come along breaks no rule.
+            Error::Io { .. } => self.findings.push(error),
+            _ => self.minded.push(error),
+        }
         self.loss.count(STORAGE);
     }
 }

@@ -4,8 +4,9 @@ use crate::interchange::Error;
 use crate::interchange::native::{self, Unpacked};
 
 use super::native_memory::EXTENSION;
-use super::object::{Object, is_name_byte};
+use super::object::Object;
 use super::residual::{RESIDUAL, memory_residual};
+use super::shapes::is_tag;
 use super::spelling::content_hash;
 use super::{Owner, code};
 use crate::interchange::spelling::{carried, relation_name};
@@ -235,13 +236,11 @@ fn confidence(object: &Object<'_>) -> Result<f64, Error> {
     Ok(current.or(initial).unwrap_or(1.0))
 }
 
-/// OMS 13.2 gives tags like `phi:x` a meaning; the pattern keeps the colon out.
 fn tags<'a>(object: &Object<'a>) -> Result<Vec<&'a str>, Error> {
     let mut tags = Vec::new();
     for (value, at) in object.elements("tags")? {
         let tag = value.as_text().unwrap_or_default();
-        let starts = tag.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
-        if !starts || !tag.bytes().all(is_name_byte) {
+        if !is_tag(tag) {
             let message = "must be a string that matches ^[a-z0-9][a-z0-9_-]*$";
             return Err(super::object::fault(code::SCHEMA, at, message));
         }

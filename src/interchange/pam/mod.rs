@@ -2,13 +2,16 @@
 //!
 //! One record is one grain, and every grain carries its record (see [`residual`]), so that nothing
 //! the mapping has no field for is lost. Grains depend on the records alone: the same file always
-//! gives the same addresses. Checks are those the mapping relies on; embeddings files and the rest
-//! of the schema are not judged here (PAM 3–7, 13–15, 18, 25).
+//! gives the same addresses. What breaks a rule that grains depend on is refused; the other rules of
+//! the text and the schemas are findings, unless the file is held to all of them (PAM 3–25).
 
 mod code;
+mod companion;
 mod conversation;
 mod document;
+mod embeddings;
 mod import;
+mod judge;
 mod memory;
 mod message;
 mod narrow;
@@ -20,34 +23,52 @@ mod packed;
 mod relation;
 mod signature;
 mod residual;
+mod schema;
+mod shapes;
 mod storage;
 mod spelling;
+mod uuid;
+mod vectors;
 mod write;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
 use crate::codec::{Map, Profile, Value};
 
 use super::archive::{Bytes, is_zip_here};
-use super::{Error, ForeignId, Loss, Place, Record, Signature};
+use super::{Error, ForeignId, ForeignVector, Loss, Place, Record, Signature};
 
+pub use companion::{read_conversation, read_embeddings};
 pub(super) use import::Names;
 use owner::Owner;
 pub(in crate::interchange) use packed::is_packed;
 pub use residual::{conversation_residual, residual};
 pub(in crate::interchange) use residual::{is_ended, is_exportable, is_relation};
+pub(in crate::interchange) use spelling::content_hash;
 pub(in crate::interchange) use storage::locate;
-pub use write::{Document, STORE};
+pub use write::{Document, EMBEDDINGS, STORE};
 
 /// How a memory store is read.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Whether a wrong checksum is a finding instead of an error.
     pub accept_bad_checksum: bool,
+    /// Whether everything that the text and the schemas say is held to; without it, what grains
+    /// depend on, and the rest is a finding.
+    pub is_strict: bool,
+    /// Whose a conversation or an embeddings file is that comes without its store; without one,
+    /// `local`, as the exports of providers that name nobody.
+    pub owner: Option<String>,
     /// The device profile whose limits the grains are held to.
     pub profile: Profile,
+}
+
+impl Options {
+    fn owner(&self) -> &str {
+        self.owner.as_deref().unwrap_or("local")
+    }
 }
 
 /// What a memory store holds.
@@ -59,6 +80,8 @@ pub struct Import {
     pub findings: Vec<Error>,
     /// What is not in the records, by the field that names it.
     pub loss: Loss,
+    /// The vectors of its memories, or of those of earlier files.
+    pub vectors: Vec<ForeignVector>,
     /// The export that an incremental one goes on from (PAM 16).
     pub base: Option<ForeignId>,
     /// What became of the signature.
@@ -129,22 +152,27 @@ fn read_store(
     let value = parse(bytes, "").map_err(|error| vec![error])?;
     let mut findings = Vec::new();
     let document = document::Document::read(&value, options, &mut findings)?;
-    let names = Names::new("pam", "pam:conversation", "pam:message");
-    import::import(&document, talks, names, options, findings)
+    import::import(&document, talks, Names::PAM, options, findings)
 }
 
-/// Makes the grains of conversations that another reader has put into the form of PAM: each its
-/// entry of the index, and its document.
-pub(super) fn import_conversations(
-    owner: &str,
-    conversations: Vec<(Value, Value)>,
+/// What another reader has put into the form of PAM.
+pub(super) struct Made {
+    pub(super) owner: String,
+    /// Of each conversation its entry of the index, and its document.
+    pub(super) conversations: Vec<(Value, Value)>,
+    pub(super) memories: Vec<Value>,
+}
+
+/// Makes the grains of what another reader has put into the form of PAM.
+pub(super) fn import_made(
+    all: Made,
     names: Names,
     profile: Profile,
     mut findings: Vec<Error>,
 ) -> Result<Import, Vec<Error>> {
     let mut made = HashMap::new();
     let mut index = Vec::new();
-    for (entry, document) in conversations {
+    for (entry, document) in all.conversations {
         let id = entry.as_map().and_then(|entry| entry.get("id")?.as_text());
         let id = id.unwrap_or_default().to_owned();
         if made.contains_key(&id) {
@@ -155,14 +183,23 @@ pub(super) fn import_conversations(
         made.insert(id, document);
         index.push(entry);
     }
-    let owner: Map = [("id", owner)].into_iter().collect();
-    let mut store = Map::new();
-    store.insert("schema", SCHEMA);
-    store.insert("schema_version", "1.0");
-    store.insert("owner", owner);
-    store.insert("memories", Vec::<Value>::new());
-    store.insert("conversations_index", index);
-    let store = Value::Map(store);
+    let mut known = HashSet::new();
+    let mut memories = all.memories;
+    memories.retain(|memory| {
+        let id = memory
+            .as_map()
+            .and_then(|memory| memory.get("id")?.as_text());
+        let is_new = known.insert(id.unwrap_or_default().to_owned());
+        if !is_new {
+            let message = format!(
+                "{} comes twice; the first one counts",
+                id.unwrap_or_default()
+            );
+            findings.push(object::fault(code::DUPLICATE_ID, String::new(), message));
+        }
+        is_new
+    });
+    let store = store_of(&all.owner, "1.0", index, memories);
     let options = Options {
         profile,
         ..Options::default()
@@ -175,6 +212,18 @@ pub(super) fn import_conversations(
         &options,
         findings,
     )
+}
+
+/// Returns a store that has nothing but these.
+fn store_of(owner: &str, version: &str, index: Vec<Value>, memories: Vec<Value>) -> Value {
+    let owner: Map = [("id", owner)].into_iter().collect();
+    let mut store = Map::new();
+    store.insert("schema", SCHEMA);
+    store.insert("schema_version", version);
+    store.insert("owner", owner);
+    store.insert("memories", memories);
+    store.insert("conversations_index", index);
+    Value::Map(store)
 }
 
 /// Reads JSON strictly; `file` names another file than the store itself.
@@ -193,6 +242,7 @@ fn parse(bytes: &[u8], file: &str) -> Result<Value, Error> {
 }
 
 const SCHEMA: &str = "portable-ai-memory";
+const CONVERSATION: &str = "portable-ai-memory-conversation";
 
 /// What the ids of exports are told apart by.
 pub(in crate::interchange) const EXPORT: &str = "pam:export";

@@ -4,9 +4,9 @@ use crate::interchange::native;
 use crate::interchange::written::moment_text;
 use crate::interchange::{aimem, omi};
 
-use super::object::is_name_byte;
+use super::shapes::is_tag;
 use super::spelling::content_hash;
-use super::write::uuid;
+use super::uuid::uuid;
 
 /// The member of a memory's metadata that has the whole grain.
 pub(super) const EXTENSION: &str = "x_oms";
@@ -101,12 +101,9 @@ fn tags(grain: &Grain) -> Vec<String> {
         .into_iter()
         .flat_map(Value::texts);
     let mut known = std::collections::BTreeSet::new();
-    tags.filter(|tag| {
-        let starts = tag.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
-        starts && tag.bytes().all(is_name_byte) && known.insert(*tag)
-    })
-    .map(str::to_owned)
-    .collect()
+    tags.filter(|tag| is_tag(tag) && known.insert(*tag))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// PAM 5, but for custom.

@@ -4,6 +4,8 @@ use crate::interchange::moment::date_time;
 use crate::interchange::{Error, Place};
 
 use super::code;
+use super::schema::number;
+use super::shapes::is_platform;
 
 /// A JSON object with its place, whose members are read as the schema types them.
 ///
@@ -77,12 +79,12 @@ impl<'a> Object<'a> {
 
     /// Returns a number from 0 to 1.
     pub(super) fn unit(&self, name: &str) -> Result<Option<f64>, Error> {
-        let number = match self.get(name) {
-            None => return Ok(None),
-            Some(Value::Float(float)) => *float,
-            Some(Value::Int(int)) => int.to_f64(),
-            Some(_) => return Err(self.member_fault(name, code::SCHEMA, "must be a number")),
+        let Some(value) = self.get(name) else {
+            return Ok(None);
         };
+        let number = number(value);
+        let number =
+            number.ok_or_else(|| self.member_fault(name, code::SCHEMA, "must be a number"))?;
         if (0.0..=1.0).contains(&number) {
             Ok(Some(number))
         } else {
@@ -124,7 +126,7 @@ impl<'a> Object<'a> {
     /// Returns a platform identifier (PAM 11).
     pub(super) fn platform(&self, name: &str) -> Result<&'a str, Error> {
         let platform = self.required_text(name)?;
-        if (2..=32).contains(&platform.len()) && platform.bytes().all(is_name_byte) {
+        if is_platform(platform) {
             Ok(platform)
         } else {
             Err(self.member_fault(name, code::SCHEMA, "must match ^[a-z0-9_-]{2,32}$"))

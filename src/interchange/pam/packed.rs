@@ -11,7 +11,7 @@ use crate::interchange::{Error, Format};
 
 use super::object::fault;
 use super::storage::{check, io};
-use super::{Document, STORE, code};
+use super::{Document, EMBEDDINGS, STORE, code};
 
 /// The files of a memory store that came in a ZIP archive, by their names below the store.
 pub(super) type Packed = HashMap<String, Vec<u8>>;
@@ -73,7 +73,7 @@ pub(super) fn read_packed<'a>(
 }
 
 impl Document {
-    /// Writes the store and its conversations as one ZIP archive.
+    /// Writes the store and the files beside it as one ZIP archive.
     ///
     /// # Errors
     /// `ERR_IO`.
@@ -81,6 +81,7 @@ impl Document {
         let store = std::iter::once((STORE, &self.store));
         let files = self.conversations.iter();
         let files = files.map(|(path, value)| (path.as_str(), value));
+        let files = files.chain(self.embeddings.iter().map(|value| (EMBEDDINGS, value)));
         let mut zip = ZipWriter::new_stream(out);
         for (path, value) in store.chain(files) {
             write_one(&mut zip, path, value).map_err(io)?;

@@ -10,7 +10,7 @@ use crate::interchange::{Error, Signature};
 
 use super::code;
 use super::object::{Object, fault};
-use super::write::uuid_of;
+use super::uuid::uuid_of;
 
 /// Judges the signature of a store; one that is not right is a warning, not a refusal (PAM 21.4).
 ///
@@ -50,17 +50,21 @@ pub(super) fn check(root: &Object<'_>, findings: &mut Vec<Error>) -> Result<Sign
         form(root, "integrity", message)
     })?;
     let wrong = |message: String| fault(code::SIGNATURE, signature.at.clone(), message);
-    if algorithm != "Ed25519" {
-        findings.push(wrong(format!("{algorithm} is not checked here")));
-        return Ok(Signature::Skipped);
-    }
+    let kind = match algorithm {
+        "Ed25519" => Algorithm::Ed25519,
+        "ES256" => Algorithm::P256,
+        _ => {
+            findings.push(wrong(format!("{algorithm} is not checked here")));
+            return Ok(Signature::Skipped);
+        }
+    };
     let key = VerifyingKey::from_text(public_key);
     let fits = || {
         let key = key.map_err(|error| format!("public_key: {error}"))?;
-        let bytes = bytes?
-            .try_into()
-            .map_err(|_| "an Ed25519 signature has 64 bytes".to_owned())?;
-        key.verify(&payload, &bytes)
+        if key.algorithm() != kind {
+            return Err(format!("public_key: is no key of {algorithm}"));
+        }
+        key.verify_spelled(&payload, &bytes?)
             .map_err(|_| "does not fit this store".to_owned())
     };
     match fits() {
@@ -75,12 +79,9 @@ pub(super) fn check(root: &Object<'_>, findings: &mut Vec<Error>) -> Result<Sign
 /// Signs a store that is otherwise complete, as an export of its own made now.
 ///
 /// # Errors
-/// `PAM_SIGNATURE_FORM` for a key that is not Ed25519.
+/// `PAM_SIGNATURE_FORM` where there is nothing to sign, or the key cannot.
 pub(super) fn sign(store: &mut Map, key: &SigningKey, now: Time) -> Result<(), Error> {
     let refuse = |message: String| fault(code::SIGNATURE_FORM, "/signature".into(), message);
-    if key.algorithm() != Algorithm::Ed25519 {
-        return Err(refuse("stores are signed with Ed25519 keys".into()));
-    }
     store.insert("export_date", moment_text(now));
     store.remove("export_id");
     store.remove("signature");
@@ -92,9 +93,14 @@ pub(super) fn sign(store: &mut Map, key: &SigningKey, now: Time) -> Result<(), E
         .sign(&payload)
         .map_err(|error| refuse(error.to_string()))?;
     let did = key.did().to_string();
-    let public_key = did.trim_start_matches("did:key:").to_owned();
+    // The schema has Ed25519 keys in base58, which the example spells as multibase, and others as
+    // JWK or PEM.
+    let (algorithm, public_key) = match key.algorithm() {
+        Algorithm::Ed25519 => ("Ed25519", did.trim_start_matches("did:key:").to_owned()),
+        Algorithm::P256 => ("ES256", key.verifying_key().to_jwk()),
+    };
     let mut signature = Map::new();
-    signature.insert("algorithm", "Ed25519");
+    signature.insert("algorithm", algorithm);
     signature.insert("public_key", public_key);
     // Without padding, which one of the two validators of the format refuses.
     signature.insert("value", BASE64URL_NOPAD.encode(&bytes));

@@ -1,7 +1,7 @@
 //! Files of a memory store: the store itself, and the conversations it names.
 
 use std::fs::{self, File};
-use std::io::BufReader;
+use std::io::{BufReader, Error as IoError};
 use std::path::{Path, PathBuf};
 
 use crate::interchange::first::First;
@@ -50,9 +50,9 @@ pub(in crate::interchange) fn locate(folder: &Path) -> Result<Option<PathBuf>, E
 /// `PAM_STORAGE_REF` for a reference that could lead elsewhere, which is never opened; `ERR_IO`.
 pub(super) fn read_below(folder: &Path, reference: &str, at: &str) -> Result<Vec<u8>, Error> {
     check(reference).map_err(|message| fault(code::STORAGE_REF, at.to_owned(), message))?;
-    let world = |source| Error::Io {
+    let world = |source: IoError| Error::Io {
         place: Place::Pointer(at.to_owned()),
-        source,
+        source: IoError::new(source.kind(), format!("{reference}: {source}")),
     };
     let mut path = folder.to_path_buf();
     let mut kind = None;

@@ -8,15 +8,19 @@ use crate::interchange::aimem::Scope;
 use crate::interchange::moment::date_time;
 use crate::interchange::spelling::carried_json;
 use crate::interchange::written::{GENERATOR, moment_text, only_one};
-use crate::interchange::{Entry, Error, Loss, WriteOptions, Written};
+use crate::interchange::{Entry, Error, Loss, Vectors, WriteOptions, Written};
 
 use super::document::checksum;
+use super::embeddings;
 use super::narrow::{narrow, write_status};
 use super::native_memory::memory;
 use super::object::fault;
 use super::residual::{DOCUMENT_RESIDUAL, is_relation, residual};
+use super::schema::Shape;
+use super::shapes::{CONVERSATION, ENTRY, MEMORY, RELATION};
 use super::storage::check;
-use super::{SCHEMA, code, signature};
+use super::uuid::{self, uuid};
+use super::{SCHEMA, code, shapes, signature};
 
 /// A memory store in the form that both validators of the format accept, and its conversations.
 #[derive(Debug)]
@@ -25,6 +29,8 @@ pub struct Document {
     pub store: Value,
     /// Conversation documents by the path below the store's directory.
     pub conversations: BTreeMap<String, Value>,
+    /// The embeddings file, where there are vectors.
+    pub embeddings: Option<Value>,
     /// What was written.
     pub written: Written,
 }
@@ -39,14 +45,32 @@ impl Document {
     ///
     /// # Errors
     /// `PAM_MIXED_OWNERS`: a store is of one owner (PAM 17). `PAM_SIGNATURE_FORM` for a key that
-    /// is not Ed25519.
+    /// cannot sign.
     pub fn new(entries: &[Entry], options: &WriteOptions, with_files: bool) -> Result<Self, Error> {
+        Self::with_vectors(entries, &Vectors::new(), options, with_files)
+    }
+
+    /// Makes the document of grains, and the embeddings file of the vectors that they have.
+    ///
+    /// # Errors
+    /// As [`Document::new`].
+    pub fn with_vectors(
+        entries: &[Entry],
+        vectors: &Vectors,
+        options: &WriteOptions,
+        with_files: bool,
+    ) -> Result<Self, Error> {
         // Each record is read once, and reading them is most of the work.
         let known: Vec<Known<'_>> = entries.par_iter().map(Known::of).collect();
         let mut writer = Writer {
             loss: Loss::default(),
             names: names(&known),
             memories: Vec::new(),
+            vectors,
+            with_files,
+            embeddings: Vec::new(),
+            embedding_ids: HashSet::new(),
+            is_later: is_later(&known),
         };
         let superfluous = superfluous(&known);
         let mut sorted = Sorted::default();
@@ -74,7 +98,7 @@ impl Document {
         for (grain, mut map) in index {
             let id = grain.text("session_id").unwrap_or_default();
             let messages = messages.remove(id).unwrap_or_default();
-            writer.conversation(grain, &mut map, messages, with_files, &mut conversations);
+            writer.conversation(grain, &mut map, messages, &mut conversations);
             entries_of_index.push(Value::Map(map));
         }
         for _ in messages.into_values().flatten() {
@@ -86,13 +110,19 @@ impl Document {
             Scope::Since(since) => delta(owner, now, since, options.base.as_deref()),
             _ => envelope(envelopes, owner, now),
         };
+        writer.prune(&shapes::STORE, &mut store, "store");
         let records = writer.finish(&mut store, relations, entries_of_index);
+        uuid::name(&mut store);
+        let version = store.get("schema_version").unwrap_or(&Value::Nil);
+        let embeddings = std::mem::take(&mut writer.embeddings);
+        let embeddings = (!embeddings.is_empty()).then(|| embeddings::file(version, embeddings));
         if let Some(key) = &options.sign {
             signature::sign(&mut store, key.key(), now)?;
         }
         Ok(Self {
             store: Value::Map(store),
             conversations,
+            embeddings,
             written: Written {
                 records,
                 loss: writer.loss,
@@ -112,7 +142,7 @@ struct Sorted<'a> {
 }
 
 impl<'a> Sorted<'a> {
-    fn add(&mut self, one: Known<'a>, writer: &mut Writer) {
+    fn add(&mut self, one: Known<'a>, writer: &mut Writer<'_>) {
         let Known {
             grain,
             status,
@@ -122,21 +152,30 @@ impl<'a> Sorted<'a> {
             (Some(Value::Map(map)), Type::State) if map.contains("schema") => {
                 self.envelopes.push(map);
             }
-            (Some(Value::Map(map)), Type::State) => self.index.push((grain, map)),
+            (Some(Value::Map(mut map)), Type::State) => {
+                writer.prune(&ENTRY, &mut map, "conversations_index");
+                self.index.push((grain, map));
+            }
             (Some(record), Type::Event) => {
                 let session = grain.text("session_id").unwrap_or_default();
                 self.messages.entry(session).or_default().push(record);
             }
-            (Some(Value::Map(map)), _) if is_relation(grain) => self.relations.push(map),
+            (Some(Value::Map(mut map)), _) if is_relation(grain) => {
+                writer.prune(&RELATION, &mut map, "relations");
+                self.relations.push(map);
+            }
             (Some(Value::Map(mut map)), _) => {
                 narrow(&mut map, &mut writer.loss);
+                writer.prune(&MEMORY, &mut map, "memories");
                 write_status(&mut map, status, &writer.names);
-                writer.drop_embedding(&mut map);
+                let is_told = map.contains("embedding_ref");
+                writer.embedding(grain, &mut map, is_told);
                 writer.memories.push(map);
             }
             _ => {
                 let mut map = memory(grain, status);
                 write_status(&mut map, status, &writer.names);
+                writer.embedding(grain, &mut map, true);
                 writer.memories.push(map);
             }
         }
@@ -187,6 +226,16 @@ fn names(known: &[Known<'_>]) -> HashMap<ContentAddress, String> {
     ids.collect()
 }
 
+/// Returns whether a store of another version than 1.0 is among these (PAM 22.3).
+fn is_later(known: &[Known<'_>]) -> bool {
+    let states = known.iter().filter(|one| one.grain.type_() == Type::State);
+    let mut versions = states.filter_map(|one| {
+        let record = one.record.as_ref()?.as_map()?;
+        record.get("schema_version")?.as_text()
+    });
+    versions.any(|version| version != "1.0")
+}
+
 /// Returns the grains whose id another one has in the file, and why it is not theirs: a file has
 /// one version of each record, the newest.
 fn superfluous(known: &[Known<'_>]) -> HashMap<ContentAddress, &'static str> {
@@ -225,17 +274,24 @@ fn is_changed_since(grain: &Grain, record: Option<&Value>, status: &Status, sinc
     times.into_iter().flatten().any(|time| time >= since)
 }
 
-struct Writer {
-    loss: Loss,
+pub(super) struct Writer<'a> {
+    pub(super) loss: Loss,
     names: HashMap<ContentAddress, String>,
     memories: Vec<Map>,
+    pub(super) vectors: &'a Vectors,
+    /// Whether files can go beside the store.
+    pub(super) with_files: bool,
+    pub(super) embeddings: Vec<Value>,
+    pub(super) embedding_ids: HashSet<String>,
+    /// Whether a version is written that may have members which nobody here knows.
+    is_later: bool,
 }
 
-impl Writer {
-    /// No embeddings file is written, so nothing may point into one.
-    fn drop_embedding(&mut self, map: &mut Map) {
-        if map.remove("embedding_ref").is_some() {
-            self.loss.count("embedding_ref");
+impl Writer<'_> {
+    /// What came in although the schema does not have it goes out in no file that is to keep it.
+    fn prune(&mut self, shape: &Shape, map: &mut Map, of: &str) {
+        if !self.is_later {
+            shape.prune(map, of, &mut self.loss);
         }
     }
 
@@ -271,11 +327,10 @@ impl Writer {
         grain: &Grain,
         entry: &mut Map,
         messages: Vec<Value>,
-        with_files: bool,
         files: &mut BTreeMap<String, Value>,
     ) {
         let document = carried_json(grain, DOCUMENT_RESIDUAL);
-        let (Some(Value::Map(mut document)), true) = (document, with_files) else {
+        let (Some(Value::Map(mut document)), true) = (document, self.with_files) else {
             if entry.remove("storage").is_some() || !messages.is_empty() {
                 self.loss.count("conversation");
             }
@@ -283,12 +338,14 @@ impl Writer {
         };
         let storage = entry.get("storage").and_then(Value::as_map);
         let told = storage.and_then(|storage| storage.get("ref")?.as_text());
-        let is_free = |path: &str| path != STORE && !files.contains_key(path);
+        let is_free =
+            |path: &str| ![STORE, EMBEDDINGS].contains(&path) && !files.contains_key(path);
         let path = match told.filter(|path| check(path).is_ok() && is_free(path)) {
             Some(path) => path.to_owned(),
             None => format!("conversations/{}.json", grain.address()),
         };
         document.insert("messages", messages);
+        self.prune(&CONVERSATION, &mut document, "conversation");
         let mut storage = storage.cloned().unwrap_or_default();
         storage.insert("type", "file");
         storage.insert("ref", path.as_str());
@@ -302,6 +359,7 @@ impl Writer {
         let relations: Vec<Value> = relations.into_iter().map(Value::Map).collect();
         let count = memories.len().saturating_add(relations.len());
         let count = count.saturating_add(index.len());
+        let count = count.saturating_add(self.embeddings.len());
         let checksum = checksum(&memories);
         let sealed = store.get("integrity").and_then(Value::as_map);
         let sealed = sealed.and_then(|integrity| integrity.get("checksum")?.as_text());
@@ -377,34 +435,7 @@ fn new_envelope(owner: Option<&str>, now: Time) -> Map {
     store
 }
 
-/// Returns a UUID made of an address: PAM wants the form of version 4 (PAM 4).
-pub(super) fn uuid(address: ContentAddress) -> String {
-    uuid_from(address.as_bytes())
-}
-
-/// Returns a UUID of the same form made of any bytes.
-pub(super) fn uuid_of(bytes: &[u8]) -> String {
-    uuid_from(ContentAddress::of(bytes).as_bytes())
-}
-
-fn uuid_from(hash: &[u8; 32]) -> String {
-    let mut bytes: Vec<u8> = hash.iter().copied().take(16).collect();
-    for (at, (keep, set)) in [(6, (0x0f, 0x40)), (8, (0x3f, 0x80))] {
-        if let Some(byte) = bytes.get_mut(at) {
-            *byte = (*byte & keep) | set;
-        }
-    }
-    let hex = data_encoding::HEXLOWER.encode(&bytes);
-    let group = |from: usize, to: usize| hex.get(from..to).unwrap_or_default().to_owned();
-    let groups = [
-        group(0, 8),
-        group(8, 12),
-        group(12, 16),
-        group(16, 20),
-        group(20, 32),
-    ];
-    groups.join("-")
-}
-
+/// The name of the embeddings file beside a store (PAM 2).
+pub const EMBEDDINGS: &str = embeddings::FILE;
 /// The name of the store in its directory.
 pub const STORE: &str = "memory-store.json";

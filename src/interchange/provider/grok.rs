@@ -73,7 +73,7 @@ fn turn(wrapped: &Map) -> Option<Turn> {
 }
 
 /// Returns a time of MongoDB: `{"$date": {"$numberLong": "ms"}}`, `{"$date": "…"}` or the text.
-fn moment(value: &Value) -> Option<String> {
+pub(super) fn moment(value: &Value) -> Option<String> {
     let Value::Map(map) = value else {
         let wrapped: Map = [("time", value.clone())].into_iter().collect();
         return time(&wrapped, "time");

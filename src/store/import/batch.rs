@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Lifecycle, Status, StatusChange, Verification};
@@ -19,19 +19,21 @@ use super::{Conflict, Denied, Summary};
 
 /// Records on their way into the store.
 pub(super) struct Importer<'a> {
-    inner: &'a Inner,
+    pub(super) inner: &'a Inner,
     /// Whether nothing is to be written.
-    is_dry: bool,
+    pub(super) is_dry: bool,
     pub(super) summary: Summary,
     findings: Findings,
     /// What is not written yet; in a dry run everything.
-    frame: Frame,
+    pub(super) frame: Frame,
     /// Where in the frame its grains are.
     pending: HashMap<ContentAddress, usize>,
     /// Names given in the frame.
     names: HashMap<ForeignId, Vec<ContentAddress>>,
     /// What is called otherwise here than it was read as.
-    renamed: Renamed,
+    pub(super) renamed: Renamed,
+    /// What was read and is not what is here under its name: a vector of it is of neither.
+    pub(super) passed_over: HashSet<ContentAddress>,
     /// Grains that something which comes later in the file replaces.
     waiting: HashMap<ContentAddress, Vec<ContentAddress>>,
 }
@@ -53,6 +55,7 @@ impl<'a> Importer<'a> {
             pending: HashMap::new(),
             names: HashMap::new(),
             renamed: Renamed::new(),
+            passed_over: HashSet::new(),
             waiting: HashMap::new(),
         }
     }
@@ -91,7 +94,7 @@ impl<'a> Importer<'a> {
         Ok(self.summary)
     }
 
-    fn flush(&mut self, writer: &mut Writer) -> Result<(), Error> {
+    pub(super) fn flush(&mut self, writer: &mut Writer) -> Result<(), Error> {
         if !self.is_dry {
             let frame = std::mem::take(&mut self.frame);
             self.inner.commit(writer, &frame)?;
@@ -136,6 +139,9 @@ impl<'a> Importer<'a> {
         }
         if !matches!(merge, Merge::Unchanged(_)) && !self.may_rest(&record)? {
             return Ok(());
+        }
+        if matches!(merge, Merge::Older | Merge::Reject) {
+            self.passed_over.insert(read);
         }
         let address = match (merge, newest) {
             (Merge::Unchanged(at), Some(newest)) => {
@@ -285,6 +291,7 @@ impl<'a> Importer<'a> {
             let Error::Denied { rule, .. } = error else {
                 return Err(error);
             };
+            self.passed_over.insert(record.grain.address());
             self.summary.denied.push(Denied {
                 place: record.place,
                 existing: old,
@@ -478,7 +485,7 @@ impl<'a> Importer<'a> {
     }
 
     /// Returns what a name stood for, each once, the newest last.
-    fn addresses_of(&self, id: &ForeignId) -> Result<Vec<ContentAddress>, Error> {
+    pub(super) fn addresses_of(&self, id: &ForeignId) -> Result<Vec<ContentAddress>, Error> {
         let name = [id.format, id.scope.as_str(), id.id.as_str()];
         let mut addresses = self.inner.named(&self.inner.index.snapshot(), name)?;
         for address in self.names.get(id).into_iter().flatten() {
@@ -498,7 +505,7 @@ impl<'a> Importer<'a> {
         version.transpose()
     }
 
-    fn is_here(&self, address: &ContentAddress) -> Result<bool, Error> {
+    pub(super) fn is_here(&self, address: &ContentAddress) -> Result<bool, Error> {
         let snapshot = self.inner.index.snapshot();
         Ok(self.pending.contains_key(address) || self.inner.locate(&snapshot, address)?.is_some())
     }

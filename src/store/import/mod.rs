@@ -3,6 +3,7 @@
 mod batch;
 mod conflict;
 mod summary;
+mod vectors;
 
 use crate::interchange::{Reading, Record, Signature};
 use crate::ledger::Kind;
@@ -116,6 +117,7 @@ impl Store {
         done += batch.len() as u64;
         importer.add_all(batch)?;
         progress(done);
+        importer.keep(reading.vectors)?;
         importer.finish()
     }
 }

@@ -11,6 +11,8 @@ pub struct Summary {
     pub updated: u64,
     /// Grains that were here already, and records that are older than what is here.
     pub unchanged: u64,
+    /// Vectors that are new here, or others than before.
+    pub embedded: u64,
     /// Records that contradict an earlier import, or a change that was made here.
     pub conflicts: Vec<Conflict>,
     /// Records that would replace what policy protects (OMS 23); each refusal is recorded.

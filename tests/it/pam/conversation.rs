@@ -133,7 +133,7 @@ fn parts_thoughts_and_tool_calls_become_blocks() {
         r#"{"content": {"type": "text", "text": "hm"}, "is_thought": true}"#,
         r#"{"content": {"type": "text", "text": "done"}, "tool_calls": [{"id": "t", "name": "add",
             "input": {"c": null, "a": [1, null]}, "output": "3"}, {"name": "sub", "input": "raw"}]}"#,
-        r#"{"content": null}"#,
+        r#"{"content": {"type": "text", "text": null}}"#,
     ];
     for (n, extra) in messages.iter().enumerate() {
         let Value::Map(members) = Value::from_json(extra).unwrap() else {

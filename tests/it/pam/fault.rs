@@ -2,8 +2,9 @@
 
 use grainstore::codec::Value;
 use grainstore::grain::Lifecycle;
-use grainstore::interchange::Place;
 use grainstore::interchange::pam::{self, Options};
+use grainstore::interchange::{Format, Place, ReadOptions, Reading, WriteOptions};
+use grainstore::{Filter, Store};
 
 use super::store::{NOW, apply, by_id, codes, import, remove, set, small, store};
 
@@ -139,6 +140,107 @@ fn a_status_without_its_reference_is_kept_and_warned_about() {
     let sources: Vec<_> = by_id(&import, "a").grain.derived_from().collect();
     assert_eq!(sources, [by_id(&import, "b").grain.address()]);
 }
+
+/// What breaks a rule that grains do not depend on is an error of a file that is held to all of
+/// them, and a finding of one that is imported.
+#[test]
+fn what_no_schema_can_say_is_held_to_when_it_is_asked_for() {
+    let strict = Options {
+        is_strict: true,
+        ..Options::default()
+    };
+    let good = Value::Map(store()).to_json();
+    pam::read_bytes(good.as_bytes(), &strict).unwrap();
+    for case in MINDED.lines().filter(|line| !line.is_empty()) {
+        let mut parts = case.splitn(3, ' ');
+        let (code, place) = (parts.next().unwrap(), parts.next().unwrap());
+        let mut store = store();
+        remove(&mut store, "integrity");
+        for change in parts.next().unwrap().split("; ") {
+            apply(&mut store, change);
+        }
+        let json = Value::Map(store).to_json();
+        let errors = pam::read_bytes(json.as_bytes(), &strict).unwrap_err();
+        assert_eq!(codes(&errors), [code], "{case}: {errors:?}");
+        assert_eq!(errors[0].place(), &Place::Pointer(place.to_owned()));
+        let import = pam::read_bytes(json.as_bytes(), &Options::default()).unwrap();
+        let told = import.findings.iter();
+        let told: Vec<_> = told.map(|it| (it.code(), it.place().to_string())).collect();
+        assert!(told.contains(&(code, place.to_owned())), "{case}: {told:?}");
+    }
+    for case in ODD.lines().filter(|line| !line.is_empty()) {
+        let mut parts = case.splitn(3, ' ');
+        let (code, place) = (parts.next().unwrap(), parts.next().unwrap());
+        let mut store = store();
+        remove(&mut store, "integrity");
+        apply(&mut store, parts.next().unwrap());
+        let json = Value::Map(store).to_json();
+        let import = pam::read_bytes(json.as_bytes(), &strict).unwrap();
+        let told = import.findings.iter();
+        let told: Vec<_> = told.map(|it| (it.code(), it.place().to_string())).collect();
+        assert_eq!(told, [(code, place.to_owned())], "{case}");
+    }
+}
+
+#[test]
+fn what_the_schemas_do_not_have_goes_out_in_no_file_and_is_counted() {
+    let mut wild = store();
+    remove(&mut wild, "integrity");
+    for path in [
+        "x",
+        "owner/x",
+        "memories/1/temporal/x",
+        "relations/0/x",
+        "conversations_index/0/x",
+    ] {
+        set(&mut wild, path, 1);
+    }
+    set(&mut wild, "memories/1/metadata/x", 1);
+    let bytes = Value::Map(wild).to_json();
+    let reading = Reading::of_bytes(bytes.as_bytes(), None, &ReadOptions::default()).unwrap();
+    let store = Store::in_memory(grainstore::Options::default()).unwrap();
+    assert!(store.import(reading).unwrap().is_complete());
+    let mut out = Vec::new();
+    let all = Filter::new().with_superseded();
+    let written = store.export(Format::Pam, &all, &WriteOptions::default(), &mut out);
+    let loss = written.unwrap().loss;
+    for name in [
+        "store.x",
+        "owner.x",
+        "temporal.x",
+        "relations.x",
+        "conversations_index.x",
+    ] {
+        assert!(
+            loss.iter().any(|lost| lost == (name, 1)),
+            "{name}: {loss:?}"
+        );
+    }
+    let strict = Options {
+        is_strict: true,
+        ..Options::default()
+    };
+    pam::read_bytes(&out, &strict).unwrap();
+    assert!(
+        String::from_utf8(out).unwrap().contains("\"x\":1"),
+        "metadata is free"
+    );
+}
+
+/// As below; what an import takes all the same.
+const MINDED: &str = r#"
+PAM_SCHEMA /extra extra=1
+PAM_SCHEMA /memories/1/temporal/extra memories/1/temporal/extra=null
+PAM_CONVERSATION_REF /memories/1/provenance/conversation_ref memories/1/provenance/conversation_ref="nobody"
+PAM_DERIVED_REF /conversations_index/0/derived_memories/0 conversations_index/0/derived_memories=["nobody"]
+PAM_TEMPORAL /conversations_index/0/temporal/updated_at conversations_index/0/temporal/updated_at="2001-01-01T00:00:00Z"
+PAM_STORAGE_REF /conversations_index/0/storage/ref conversations_index/0/storage/ref="../x.json"
+"#;
+
+/// As below; what nobody is held to.
+const ODD: &str = r#"
+PAM_RELATION_REF /relations/0/to relations/0/to="9a36f7fa-bd5a-4d89-aafb-badb99b30e28"
+"#;
 
 /// A code, the place it must be reported at, and the changes that break the rule.
 const BROKEN: &str = r#"

@@ -115,6 +115,7 @@ pub(super) fn conversation(messages: &[(&str, Option<&str>)]) -> Map {
     conversation.insert("id", "conv");
     conversation.insert("messages", messages);
     set(&mut conversation, "provider/name", "local");
+    set(&mut conversation, "temporal/created_at", NOW);
     conversation
 }
 

@@ -41,7 +41,8 @@ pub(crate) struct Import {
     /// Take a wrong PAM checksum for a finding instead of an error
     #[arg(long)]
     accept_bad_checksum: bool,
-    /// What the ids of an OMI file that names no namespace are unique in; else the file itself
+    /// What the ids of an OMI file that names no namespace are unique in; else the file itself.
+    /// Whose a PAM conversation or embeddings file is that comes without its store; else "local"
     #[arg(long, value_name = "NAME")]
     scope: Option<String>,
     /// Pass over the signature beside an AIMEM bundle; that is recorded
@@ -97,6 +98,10 @@ pub(super) enum FormatArg {
     Jsonl,
     /// A Portable AI Memory 1.0 store
     Pam,
+    /// A conversation of PAM without its store
+    PamConversation,
+    /// The embeddings file of PAM without its store
+    PamEmbeddings,
     /// An AIMEM bundle
     Aimem,
     /// An AIMEM bundle as a stream of lines
@@ -129,6 +134,8 @@ pub(super) fn read(
         FormatArg::Mg => Some(Format::Mg),
         FormatArg::Jsonl => Some(Format::Jsonl),
         FormatArg::Pam => Some(Format::Pam),
+        FormatArg::PamConversation => Some(Format::PamConversation),
+        FormatArg::PamEmbeddings => Some(Format::PamEmbeddings),
         FormatArg::Aimem => Some(Format::Aimem),
         FormatArg::AimemNdjson => Some(Format::AimemNdjson),
         FormatArg::Omi => Some(Format::Omi),

@@ -46,6 +46,7 @@ pub(super) fn report_reading(
         return Ok(out.json(&json!({
             "format": reading.format.name(),
             "grains": reading.records.len(),
+            "vectors": reading.vectors.len(),
             "refused": problems.iter().map(Problem::to_json).collect::<Vec<_>>(),
             "findings": findings_json(&reading.findings),
             "loss": loss_json(&reading.loss),
@@ -53,7 +54,11 @@ pub(super) fn report_reading(
     }
     out.line(format!("{} ({})", path.display(), reading.format))?;
     let (grains, refused) = (reading.records.len(), problems.len());
-    out.line(format!("  {grains} grains, {refused} refused"))?;
+    let vectors = match reading.vectors.len() {
+        0 => String::new(),
+        count => format!(", {count} vectors"),
+    };
+    out.line(format!("  {grains} grains{vectors}, {refused} refused"))?;
     report_oddities(&reading.findings, &reading.loss, out)?;
     complain_all(&problems, out);
     Ok(())
@@ -89,6 +94,7 @@ pub(super) fn report(
             "inserted": summary.inserted,
             "updated": summary.updated,
             "unchanged": summary.unchanged,
+            "embedded": summary.embedded,
             "conflicts": conflicts.collect::<Vec<_>>(),
             "denied": denied.collect::<Vec<_>>(),
             "refused": problems.iter().map(Problem::to_json).collect::<Vec<_>>(),
@@ -106,6 +112,9 @@ pub(super) fn report(
         summary.conflicts.len(),
         problems.len()
     ))?;
+    if summary.embedded > 0 {
+        out.line(format!("  {} vectors kept", summary.embedded))?;
+    }
     if !summary.erased.is_empty() {
         let erased = summary.erased.len();
         out.line(format!("  refused: {erased} erased here before"))?;

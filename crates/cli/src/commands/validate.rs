@@ -9,7 +9,12 @@ use crate::exit::Exit;
 use crate::secret::UnsealArgs;
 use crate::session::Session;
 
-/// Judge a file without a store: exit 0 if an import would take all of it, 1 if not
+/// Judge a file without a store: exit 0 if it keeps every rule of its format, 1 if not
+///
+/// A PAM file is held to its schema and to all that the text says besides; an import takes what
+/// breaks only rules that grains do not depend on, and tells it.
+///
+/// Example: grainstore validate --format pam-conversation conversations/2026-01.json
 #[derive(Debug, Args)]
 pub(crate) struct Validate {
     /// The file, the directory of a PAM store, or what a provider exports as it came
@@ -42,6 +47,7 @@ impl Validate {
                 LevelArg::L0 => omi::Level::L0,
                 LevelArg::L1 => omi::Level::L1,
             }),
+            is_strict: true,
             unseal: self.unseal.unseal()?,
             ..ReadOptions::default()
         };

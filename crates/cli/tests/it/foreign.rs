@@ -204,3 +204,147 @@ fn a_file_is_converted_without_a_store() {
     assert_eq!(refused.json()["error"]["code"], "record.content");
     assert!(!home.path("x.mg").exists());
 }
+
+const TALK: &str = r#"{"schema": "portable-ai-memory-conversation", "schema_version": "1.0",
+"id": "c", "provider": {"name": "claude"}, "temporal": {"created_at": "2026-01-15T10:30:00Z"},
+"messages": [{"id": "m", "role": "user", "created_at": "2026-01-15T10:30:00Z",
+"content": {"type": "text", "text": "green or black?"}}]}"#;
+
+#[test]
+fn the_files_beside_a_memory_store_are_judged_and_read_alone() {
+    let home = Home::new();
+    home.write("talk.json", TALK);
+    for args in [
+        ["validate", "--format", "pam-conversation", "talk.json"],
+        ["validate", "--format", "auto", "talk.json"],
+    ] {
+        let ran = home.run(&args);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
+        assert!(
+            ran.stdout.contains("talk.json (pam-conversation)"),
+            "{ran:?}"
+        );
+    }
+    home.ok(&["import", "--scope", "mira", "talk.json"]);
+    let found = home
+        .run(&["--json", "query", "--user", "mira", "--type", "event"])
+        .json();
+    assert_eq!(
+        found["results"][0]["grain"]["content"], "green or black?",
+        "{found}"
+    );
+    let bad = TALK
+        .replace("\"messages\"", "\"x\": 1, \"messages\"")
+        .replace("\"user\"", "\"me\"");
+    home.write("bad.json", &bad);
+    let ran = home.run(&["--json", "validate", "bad.json"]);
+    let refused = ran.json()["refused"].clone();
+    let told: Vec<_> = refused.as_array().unwrap().iter().collect();
+    assert_eq!((ran.code, told.len()), (1, 2), "{ran:?}");
+    for (problem, place) in told.iter().zip(["/messages/0/role", "/x"]) {
+        assert_eq!(problem["code"], "PAM_SCHEMA");
+        assert!(
+            problem["message"].as_str().unwrap().contains(place),
+            "{problem}"
+        );
+        assert!(problem["hint"].is_string(), "{problem}");
+    }
+    let vectors = r#"{"schema": "portable-ai-memory-embeddings", "schema_version": "1.0",
+        "embeddings": [{"id": "v", "memory_id": "m", "model": "tiny", "dimensions": 3,
+        "created_at": "2026-01-15T10:30:00Z", "vector": [1, 0]}]}"#;
+    home.write("vectors.json", vectors);
+    let ran = home.run(&[
+        "--json",
+        "validate",
+        "--format",
+        "pam-embeddings",
+        "vectors.json",
+    ]);
+    let told = (ran.code, ran.json()["error"]["code"].clone());
+    assert_eq!(told, (1, "PAM_EMBEDDING_REF".into()), "{ran:?}");
+    home.write("vectors.json", vectors.replace("3,", "2,"));
+    home.ok(&["validate", "vectors.json"]);
+    let ran = home.run(&["import", "vectors.json"]);
+    assert!(
+        ran.stdout.contains("PAM_EMBEDDING_REF: not kept"),
+        "{ran:?}"
+    );
+    assert!(ran.stdout.contains("not carried: embedding (1)"), "{ran:?}");
+}
+
+#[test]
+fn vectors_leave_only_when_they_are_asked_for_and_come_back() {
+    let home = Home::new();
+    home.write("in.jsonl", event("one", 1));
+    home.ok(&["import", "in.jsonl"]);
+    let address = home.addresses().remove(0);
+    let line = format!("{{\"address\": \"{address}\", \"model\": \"tiny\", \"vector\": [1, 0]}}");
+    home.write("vectors.jsonl", line);
+    home.ok(&["embed", "vectors.jsonl"]);
+    home.ok(&["export", "--format", "pam", "--plain", "-o", "without/"]);
+    assert!(!home.path("without/embeddings.json").exists());
+    let args = [
+        "export",
+        "--format",
+        "pam",
+        "--plain",
+        "--with-embeddings",
+        "-o",
+    ];
+    home.ok(&args.into_iter().chain(["with/"]).collect::<Vec<_>>());
+    assert!(home.path("with/embeddings.json").exists());
+    let ran = home.run(&args.into_iter().chain(["one.json"]).collect::<Vec<_>>());
+    assert!(ran.stdout.contains("not carried: embedding (1)"), "{ran:?}");
+    let ran = home.run(&["--store", "other", "import", "with/"]);
+    assert!(ran.stdout.contains("1 vectors kept"), "{ran:?}");
+    let near = home.run(&[
+        "--store", "other", "--json", "similar", &address, "--model", "tiny",
+    ]);
+    assert_eq!(near.code, 1, "nothing but itself: {near:?}");
+    home.ok(&["validate", "with/"]);
+}
+
+#[test]
+fn a_delta_goes_on_from_the_export_that_it_names() {
+    let home = Home::new();
+    home.write("one.jsonl", event("one", 1));
+    home.ok(&["import", "one.jsonl"]);
+    let full = ["export", "--format", "pam", "--plain", "-o", "full.json"];
+    home.ok(&full);
+    let text = std::fs::read_to_string(home.path("full.json")).unwrap();
+    let store: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let id = store["export_id"].as_str().unwrap();
+    home.write("two.jsonl", event("two", 1_768_471_200_000));
+    home.ok(&["import", "two.jsonl"]);
+    let delta = [
+        "export",
+        "--format",
+        "pam",
+        "--plain",
+        "--since",
+        "2026-01-01",
+        "--base",
+        id,
+        "-o",
+        "delta.json",
+    ];
+    home.ok(&delta);
+    home.ok(&["validate", "delta.json"]);
+    let import = |store: &str, file: &str| {
+        let ran = home.run(&["--store", store, "--json", "import", file]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let ran = ran.json();
+        let count = |name: &str| ran[name].as_u64().unwrap();
+        let counts = ["inserted", "updated", "unchanged"].map(count);
+        (counts, ran["findings"].clone())
+    };
+    let none = serde_json::json!([]);
+    // The envelope and a memory each.
+    assert_eq!(import("other", "full.json"), ([2, 0, 0], none.clone()));
+    assert_eq!(import("other", "delta.json"), ([2, 0, 0], none.clone()));
+    assert_eq!(import("other", "full.json"), ([0, 0, 2], none));
+    let (counts, findings) = import("third", "delta.json");
+    assert_eq!(counts, [2, 0, 0]);
+    let told = findings[0]["message"].as_str().unwrap();
+    assert!(told.starts_with("PAM_UNKNOWN_BASE"), "{findings}");
+}

@@ -1,0 +1,92 @@
+use crate::codec::{Map, Value};
+use crate::interchange::moment::date_time;
+use crate::interchange::pam::content_hash;
+
+use super::talk::{Talk, text};
+
+/// What an export says that the assistant knows, on its way into a PAM memory (PAM 4).
+pub(super) struct Fact {
+    pub(super) id: String,
+    /// The type of PAM 5.
+    pub(super) kind: &'static str,
+    pub(super) content: String,
+    pub(super) summary: Option<String>,
+    /// None: the newest time that the export tells.
+    pub(super) created_at: Option<String>,
+    pub(super) updated_at: Option<String>,
+    /// Everything of the export that has no place of its own.
+    pub(super) raw: Map,
+}
+
+impl Fact {
+    /// Starts what says one thing; none for what says nothing.
+    pub(super) fn new(id: String, kind: &'static str, content: &str) -> Option<Self> {
+        let is_said = !content.trim().is_empty();
+        is_said.then(|| Self {
+            id,
+            kind,
+            content: content.to_owned(),
+            summary: None,
+            created_at: None,
+            updated_at: None,
+            raw: Map::new(),
+        })
+    }
+
+    /// Returns the memory; none without any time.
+    pub(super) fn into_pam(
+        self,
+        provider: &str,
+        importer: &str,
+        newest: Option<&str>,
+    ) -> Option<Value> {
+        let created_at = self.created_at.as_deref().or(newest)?;
+        let mut temporal = Map::from_iter([("created_at", created_at)]);
+        let is_later = |updated: &&str| date_time(updated).ok() >= date_time(created_at).ok();
+        if let Some(updated_at) = self.updated_at.as_deref().filter(is_later) {
+            temporal.insert("updated_at", updated_at);
+        }
+        let provenance = [("platform", provider), ("extraction_method", "api_export")];
+        let mut metadata = Map::from_iter([("importer_version", importer)]);
+        if !self.raw.is_empty() {
+            metadata.insert("raw", self.raw);
+        }
+        let mut memory = Map::new();
+        memory.insert("id", self.id);
+        memory.insert("type", self.kind);
+        memory.insert("content_hash", content_hash(&self.content));
+        memory.insert("content", self.content);
+        if let Some(summary) = self.summary {
+            memory.insert("summary", summary);
+        }
+        memory.insert("temporal", temporal);
+        memory.insert("provenance", Map::from_iter(provenance));
+        memory.insert("metadata", metadata);
+        Some(Value::Map(memory))
+    }
+}
+
+/// Returns the newest time that an export tells anywhere.
+///
+/// What an assistant knows is told without a time; it is what it knew when all of that had been
+/// said, and nobody makes up another.
+pub(super) fn newest(talks: &[Talk], facts: &[Fact]) -> Option<String> {
+    let messages = talks.iter().flat_map(|talk| &talk.messages);
+    let messages = messages.filter_map(|turn| turn.created_at.as_ref());
+    let talks = talks.iter().flat_map(|it| [&it.created_at, &it.updated_at]);
+    let facts = facts.iter().flat_map(|it| [&it.created_at, &it.updated_at]);
+    let times = messages.chain(talks.chain(facts).flatten());
+    let dated = times.filter_map(|text| Some((date_time(text).ok()?, text)));
+    dated
+        .max_by_key(|(time, _)| *time)
+        .map(|(_, text)| text.clone())
+}
+
+/// Returns a name and what is said about it, a line each.
+pub(super) fn titled(map: &Map, name: &str, more: &str) -> String {
+    let lines: Vec<&str> = [name, more]
+        .into_iter()
+        .filter_map(|it| text(map, it))
+        .collect();
+    lines.join("\n")
+}
