@@ -135,6 +135,9 @@ impl Corpus {
 
     fn draft(&self, number: u64, recent: &VecDeque<ContentAddress>) -> Draft {
         let mut dice = self.dice(number, 4);
+        // Who talks where does not change within a session.
+        let session = number / 40;
+        let mut of_session = self.dice(session, 5);
         let of = match dice.below(10) {
             0 => Type::Observation,
             1 | 2 => Type::Event,
@@ -147,9 +150,9 @@ impl Corpus {
             .set("object", statement.object)
             .set("content", self.words(number).join(" "))
             .created_at(Time::from_ms(self.created_at_ms(number)))
-            .namespace(format!("org:team{}", dice.below(20)))
-            .user(format!("user-{:04}", dice.skewed(500)))
-            .session(format!("s-{:06}", number / 40))
+            .namespace(format!("org:team{}", of_session.below(20)))
+            .user(format!("user-{:04}", of_session.skewed(500)))
+            .session(format!("s-{session:06}"))
             .tag(format!("tag{}", dice.skewed(100)));
         draft = if of == Type::Observation {
             draft

@@ -2,6 +2,7 @@ use std::ops::{ControlFlow, Range};
 
 use crate::codec::{ContentAddress, Value};
 use crate::grain::Grain;
+use crate::index::Column;
 use crate::ledger::Kind;
 use crate::text::{self, Document, Text};
 
@@ -117,6 +118,7 @@ fn document(grain: &Grain) -> Document {
     let mut document = Document::default()
         .time_ms(grain.created_at().ms())
         .thread(thread(grain))
+        .order(Column::address(&grain.address()))
         .importance(
             grain
                 .field("importance")

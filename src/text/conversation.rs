@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use super::document::Fields;
 use super::hit::Candidate;
+use super::occurring::Occurring;
 use super::plan::Plan;
 use super::ranking::Ranking;
-use super::score::{Matching, norm, saturation};
+use super::score::{norm, saturation};
 use super::segment::{Segment, len_of_class};
 
 /// A turn of a conversation that candidates are turns of.
@@ -182,9 +183,9 @@ fn count(
             .enumerate()
             .filter(|(_, leaf)| leaf.is_wanted)
         {
-            let mut matching = Matching::open(segment, leaf)?;
+            let mut occurring = Occurring::open(segment, leaf)?;
             for (turn, counts) in of_segment.iter_mut() {
-                let count = matching.count(turn.document);
+                let count = occurring.count(turn.document);
                 if count > 0.0 {
                     let norm = norms
                         .get(usize::from(turn.len_class))

@@ -34,6 +34,8 @@ pub struct Document {
     pub(super) thread: u64,
     pub(super) time_ms: i64,
     pub(super) importance: f64,
+    /// What decides between equal scores.
+    pub(super) order: u64,
 }
 
 impl Document {
@@ -69,6 +71,13 @@ impl Document {
     #[must_use]
     pub const fn importance(mut self, importance: f64) -> Self {
         self.importance = importance;
+        self
+    }
+
+    /// Says where it stands among others of the same score: lower ones first, then older rows.
+    #[must_use]
+    pub const fn order(mut self, order: u64) -> Self {
+        self.order = order;
         self
     }
 
@@ -136,6 +145,7 @@ pub(super) struct Fields {
     pub(super) thread: Field,
     pub(super) language: Language,
     row: Field,
+    order: Field,
     time: Field,
     importance: Field,
 }
@@ -144,7 +154,8 @@ impl Fields {
     /// Returns the fields: `stems` has one name per word, `also` the other names, both with places,
     /// for phrases and to tell the fields of a grain apart; `language` what was fed in another
     /// language than the view's; `row` to say what was found, and indexed so that one row can be
-    /// found again; `thread` to find the turns of a conversation; `time` and `importance` to rank
+    /// found again; `order` to decide between equal scores; `thread` to find the turns of a
+    /// conversation; `time` and `importance` to rank
     /// by. Nothing is stored: the ledger has it.
     pub(super) fn new(language: Language) -> Self {
         let mut builder = Schema::builder();
@@ -162,6 +173,7 @@ impl Fields {
             also: builder.add_text_field("also", placed),
             languages: builder.add_text_field("language", indexed(IndexRecordOption::Basic)),
             row: builder.add_u64_field(ROW, INDEXED | FAST),
+            order: builder.add_u64_field(ORDER, FAST),
             thread: builder.add_u64_field(THREAD, INDEXED | FAST),
             time: builder.add_i64_field(TIME, FAST),
             importance: builder.add_f64_field(IMPORTANCE, FAST),
@@ -201,6 +213,7 @@ impl Fields {
         let named = document.names(self.language);
         let mut indexable = TantivyDocument::new();
         indexable.add_u64(self.row, row);
+        indexable.add_u64(self.order, document.order);
         indexable.add_u64(self.thread, document.thread);
         indexable.add_i64(self.time, document.time_ms);
         indexable.add_f64(self.importance, document.importance);
@@ -247,6 +260,9 @@ const PASSAGE_GAP: u32 = 2;
 
 /// The name of the field that holds the row.
 pub(super) const ROW: &str = "row";
+
+/// The name of the field that decides between equal scores.
+pub(super) const ORDER: &str = "order";
 
 /// The name of the field that holds the conversation.
 pub(super) const THREAD: &str = "thread";

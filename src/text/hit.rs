@@ -1,6 +1,6 @@
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
 
+use super::segment::Segment;
 use crate::grain;
 
 /// A row that matched.
@@ -44,6 +44,8 @@ impl Hit {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Candidate {
     pub(super) row: u64,
+    /// What decides between equal scores.
+    pub(super) order: u64,
     pub(super) score: f64,
     /// The place of its segment among those of the search.
     pub(super) segment: usize,
@@ -51,15 +53,12 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    /// Returns the score, as coarse as two ways to compute it may differ.
-    fn rounded(&self) -> f32 {
-        as_f32(self.score)
-    }
-
-    /// Orders the better one first: by score, then the older row.
+    /// Orders the better one first: by score, as coarse as two ways to compute it may differ, then
+    /// by its order, then the older row.
     pub(super) fn best_first(&self, other: &Self) -> Ordering {
-        let by_score = other.rounded().total_cmp(&self.rounded());
-        by_score.then(self.row.cmp(&other.row))
+        let by_score = as_f32(other.score).total_cmp(&as_f32(self.score));
+        let by_order = by_score.then(self.order.cmp(&other.order));
+        by_order.then(self.row.cmp(&other.row))
     }
 }
 
@@ -88,91 +87,133 @@ pub struct Hits {
     pub total: usize,
     /// Whether more than [`TOTAL_MAX`] match, so that `total` is where the count stopped.
     pub total_is_lower_bound: bool,
-    /// The hits, best first; of equal scores the older row first.
+    /// The hits, best first; of equal scores as [`Document::order`](super::Document::order) says.
     pub hits: Vec<Hit>,
 }
 
 /// Keeps the best `limit` of the candidates it is offered, and counts them.
 pub(super) struct Best<'a> {
     limit: usize,
+    /// After how many the count ends.
+    count_max: usize,
     accept: &'a (dyn Fn(u64) -> bool + Sync),
     accepted: usize,
-    worst_first: BinaryHeap<Ranked>,
+    /// The best so far, and up to as many that came after `worst` was found.
+    kept: Vec<Candidate>,
+    /// The last of the best `limit` of those that were looked at.
+    worst: Option<Candidate>,
 }
 
 impl<'a> Best<'a> {
-    /// Returns an empty collection that will admit only rows for which `accept` holds.
-    pub(super) fn new(limit: usize, accept: &'a (dyn Fn(u64) -> bool + Sync)) -> Self {
+    /// Returns an empty collection that will admit only rows for which `accept` holds, and counts
+    /// up to `count_max` of them.
+    pub(super) fn new(
+        limit: usize,
+        count_max: usize,
+        accept: &'a (dyn Fn(u64) -> bool + Sync),
+    ) -> Self {
         Self {
             limit,
+            count_max,
             accept,
             accepted: 0,
-            worst_first: BinaryHeap::new(),
+            kept: Vec::new(),
+            worst: None,
         }
     }
 
-    /// Counts a candidate, and keeps it if it is among the best so far.
+    /// Counts a document, and keeps it if it is among the best so far.
     ///
     /// Once the count has ended, only one that would be kept is worth asking the caller about.
-    pub(super) fn offer(&mut self, candidate: Candidate) {
-        let is_contender = self.is_contender(&candidate);
-        if (self.accepted > TOTAL_MAX && !is_contender) || !(self.accept)(candidate.row) {
+    pub(super) fn offer(
+        &mut self,
+        segment: &Segment<'_>,
+        number: usize,
+        document: u32,
+        score: f64,
+    ) {
+        let is_hopeless = self
+            .worst
+            .is_some_and(|worst| as_f32(score) < as_f32(worst.score));
+        if is_hopeless && self.has_counted() {
+            return;
+        }
+        if let Some(row) = segment.row(document) {
+            self.offer_row(row, is_hopeless, || Candidate {
+                row,
+                order: segment.order(document),
+                score,
+                segment: number,
+                document,
+            });
+        }
+    }
+
+    fn offer_row(&mut self, row: u64, is_hopeless: bool, candidate: impl Fn() -> Candidate) {
+        let contender = if is_hopeless || self.limit == 0 {
+            None
+        } else {
+            let candidate = candidate();
+            let is_better = |worst: &Candidate| candidate.best_first(worst) == Ordering::Less;
+            self.worst
+                .as_ref()
+                .is_none_or(is_better)
+                .then_some(candidate)
+        };
+        if (contender.is_none() && self.has_counted()) || !(self.accept)(row) {
             return;
         }
         self.accepted = self.accepted.saturating_add(1);
-        if is_contender {
-            if self.worst_first.len() == self.limit {
-                self.worst_first.pop();
+        if let Some(contender) = contender {
+            self.kept.push(contender);
+            if self.kept.len() >= self.limit.saturating_mul(2) {
+                self.forget_worse();
             }
-            self.worst_first.push(Ranked(candidate));
         }
     }
 
-    /// Returns how many were accepted, up to [`TOTAL_MAX`], and whether there are more.
+    /// Returns the score that a document must have to change anything.
+    pub(super) fn floor(&mut self) -> f32 {
+        if !self.has_counted() {
+            return f32::NEG_INFINITY;
+        }
+        if self.limit == 0 {
+            return f32::INFINITY;
+        }
+        if self.worst.is_none() && self.kept.len() >= self.limit {
+            self.forget_worse();
+        }
+        self.worst
+            .map_or(f32::NEG_INFINITY, |worst| as_f32(worst.score))
+    }
+
+    /// Returns how many were accepted, up to where the count ends, and whether there are more.
     pub(super) fn total(&self) -> (usize, bool) {
-        (self.accepted.min(TOTAL_MAX), self.accepted > TOTAL_MAX)
+        (self.accepted.min(self.count_max), self.has_counted())
     }
 
     /// Returns what was kept, best first.
-    pub(super) fn into_candidates(self) -> Vec<Candidate> {
-        let ranked = self.worst_first.into_sorted_vec();
-        ranked
-            .into_iter()
-            .map(|Ranked(candidate)| candidate)
-            .collect()
+    pub(super) fn into_candidates(mut self) -> Vec<Candidate> {
+        self.kept.sort_unstable_by(Candidate::best_first);
+        self.kept.truncate(self.limit);
+        self.kept
     }
 
-    fn is_contender(&self, candidate: &Candidate) -> bool {
-        if self.worst_first.len() < self.limit {
-            return true;
+    const fn has_counted(&self) -> bool {
+        self.accepted > self.count_max
+    }
+
+    fn forget_worse(&mut self) {
+        let last = self.limit.saturating_sub(1);
+        if last < self.kept.len() {
+            let (_, worst, _) = self
+                .kept
+                .select_nth_unstable_by(last, Candidate::best_first);
+            self.worst = Some(*worst);
+            self.kept.truncate(self.limit);
         }
-        let worst = self.worst_first.peek();
-        worst.is_some_and(|Ranked(worst)| candidate.best_first(worst) == Ordering::Less)
     }
 }
-
-/// A candidate ordered best first, so that the greatest is the worst.
-struct Ranked(Candidate);
-
-impl Ord for Ranked {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.0.best_first(&other.0)
-    }
-}
-
-impl PartialOrd for Ranked {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Ranked {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Ranked {}
 
 /// Where counting ends.
 pub const TOTAL_MAX: usize = 10_000;
@@ -189,9 +230,16 @@ mod tests {
     fn candidate(row: u64, score: f64) -> Candidate {
         Candidate {
             row,
+            order: row * 7 % 11,
             score,
             segment: 0,
             document: 0,
+        }
+    }
+
+    impl Best<'_> {
+        fn offer_candidate(&mut self, candidate: Candidate) {
+            self.offer_row(candidate.row, false, || candidate);
         }
     }
 
@@ -203,8 +251,8 @@ mod tests {
         ) {
             let accept = |row: u64| row % 5 > 1;
             let all = (0_u64..).zip(&scores).map(|(row, score)| candidate(row, (*score).into()));
-            let mut best = Best::new(limit, &accept);
-            all.clone().for_each(|hit| best.offer(hit));
+            let mut best = Best::new(limit, TOTAL_MAX, &accept);
+            all.clone().for_each(|hit| best.offer_candidate(hit));
             let mut sorted: Vec<Candidate> = all.filter(|hit| accept(hit.row)).collect();
             prop_assert_eq!(best.total(), (sorted.len(), false));
             sorted.sort_by(Candidate::best_first);
@@ -216,8 +264,8 @@ mod tests {
     #[test]
     fn counting_ends_at_the_maximum_and_says_so() {
         for (offered, is_lower_bound) in [(10_000, false), (10_001, true), (10_500, true)] {
-            let mut best = Best::new(1, &|_| true);
-            (0..offered).for_each(|row| best.offer(candidate(row, 1.0)));
+            let mut best = Best::new(1, TOTAL_MAX, &|_| true);
+            (0..offered).for_each(|row| best.offer_candidate(candidate(row, 1.0)));
             assert_eq!(best.total(), (TOTAL_MAX, is_lower_bound));
             assert_eq!(best.into_candidates(), [candidate(0, 1.0)]);
         }
@@ -225,10 +273,10 @@ mod tests {
 
     #[test]
     fn a_better_hit_after_the_count_has_ended_is_still_kept() {
-        let mut best = Best::new(1, &|row| row != 20_001);
-        (0..20_000).for_each(|row| best.offer(candidate(row, 1.0)));
-        best.offer(candidate(20_001, 3.0));
-        best.offer(candidate(20_002, 2.0));
+        let mut best = Best::new(1, TOTAL_MAX, &|row| row != 20_001);
+        (0..20_000).for_each(|row| best.offer_candidate(candidate(row, 1.0)));
+        best.offer_candidate(candidate(20_001, 3.0));
+        best.offer_candidate(candidate(20_002, 2.0));
         assert_eq!(best.into_candidates(), [candidate(20_002, 2.0)]);
     }
 }

@@ -20,6 +20,7 @@ pub(super) struct Memory {
 /// What a document is beside its words.
 pub(super) struct Facts {
     pub(super) row: u64,
+    pub(super) order: u64,
     pub(super) thread: u64,
     pub(super) time_ms: i64,
     pub(super) importance: f64,
@@ -60,6 +61,7 @@ impl Memory {
         self.len_words += u64::from(len);
         self.facts.push(Facts {
             row,
+            order: document.order,
             thread: document.thread,
             time_ms: document.time_ms,
             importance: document.importance,

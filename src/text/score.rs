@@ -1,36 +1,41 @@
-use super::document::field_of;
+use super::hit::{Best, as_f32};
+use super::occurring::Occurring;
 use super::plan::{Plan, Planned, Step};
 use super::query::Role;
-use super::segment::{Cursor, Of, Segment, len_of_class};
-use tantivy::TERMINATED;
+use super::segment::{Segment, len_of_class};
+use super::stretch::{Bits, SPAN, Stretch};
 
 /// Evaluates a plan over one segment.
+///
+/// Documents are looked at in stretches. As long as every match counts, all leaves are looked up
+/// in all of a stretch. Then only what may be among the best is of interest: the leaves that are
+/// worth most decide which documents may, and the others are looked up in those (MaxScore). What
+/// is left is scored as ever, so that what is skipped changes no result.
 pub(super) struct Scoring<'a> {
     segment: &'a Segment<'a>,
     plan: &'a Plan,
-    leaves: Vec<Matching<'a>>,
     /// The part of BM25 that a length is responsible for, by class.
     norms: &'a [f64; 256],
-}
-
-/// The documents of a segment in which a leaf occurs.
-pub(super) struct Matching<'a> {
-    words: Vec<(u32, Vec<Listed<'a>>)>,
-    field: Option<u32>,
-    places: [Vec<u32>; 2],
-}
-
-/// The list of a name, of which kind it is, and how much an occurrence counts.
-type Listed<'a> = (Cursor<'a>, Of, f32);
-
-/// What was found in a stretch of documents.
-struct Window {
+    /// In the order in which they are looked up.
+    leaves: Vec<Leaf<'a>>,
+    /// What each leaf of the plan adds in the stretch, by its number.
+    stretches: Vec<Stretch>,
+    /// Whether the first leaf must occur.
+    is_led: bool,
     start: u32,
-    matched: Bits,
-    scores: Vec<f64>,
+    /// The documents of the stretch that may be found.
+    left: Vec<u32>,
 }
 
-type Bits = [u64; WORDS];
+struct Leaf<'a> {
+    number: usize,
+    planned: &'a Planned,
+    occurring: Occurring<'a>,
+    /// What this leaf and all behind it add to a score at most.
+    rest: f64,
+    /// About how many documents of a stretch have it.
+    dense: u64,
+}
 
 /// Returns the norms of a plan: `k1 (1 - b + b length / mean length)`.
 pub(super) fn norms(plan: &Plan) -> [f64; 256] {
@@ -46,7 +51,7 @@ pub(super) fn norm(len: f64, len_mean: f64) -> f64 {
     K1 * (1.0 - B + B * share)
 }
 
-/// Returns what an occurrence is worth, of 1, when there are `count` of them.
+/// Returns what an occurrence is worth, of 1, when there are `count` of them: less than `K1 + 1`.
 pub(super) fn saturation(count: f64, norm: f64) -> f64 {
     count * (K1 + 1.0) / (count + norm)
 }
@@ -57,339 +62,225 @@ impl<'a> Scoring<'a> {
         plan: &'a Plan,
         norms: &'a [f64; 256],
     ) -> tantivy::Result<Self> {
-        let leaves = plan.leaves.iter();
-        let leaves = leaves.map(|leaf| Matching::open(segment, leaf));
+        let mut leaves = Vec::with_capacity(plan.leaves.len());
+        for (number, planned) in plan.leaves.iter().enumerate() {
+            let occurring = Occurring::open(segment, planned)?;
+            let dense = occurring.len() * u64::from(SPAN) / u64::from(segment.len().max(1));
+            leaves.push(Leaf {
+                number,
+                planned,
+                occurring,
+                rest: planned.bound(),
+                dense,
+            });
+        }
+        leaves.sort_by(|a, b| {
+            let wanted_first = b.planned.is_wanted.cmp(&a.planned.is_wanted);
+            wanted_first.then(b.rest.total_cmp(&a.rest))
+        });
+        let leader = leader(plan, &leaves);
+        if let Some(leader) = leader {
+            let leaf = leaves.remove(leader);
+            leaves.insert(0, leaf);
+        }
+        let mut rest = 0.0;
+        for leaf in leaves.iter_mut().rev() {
+            rest += leaf.rest;
+            leaf.rest = rest;
+        }
+        let stretches = leaves.iter().map(|_| Stretch::new()).collect();
         Ok(Self {
             segment,
             plan,
-            leaves: leaves.collect::<tantivy::Result<_>>()?,
             norms,
+            leaves,
+            stretches,
+            is_led: leader.is_some(),
+            start: 0,
+            left: Vec::new(),
         })
     }
 
-    /// Calls `found` with each document that matches, in order, and its score.
+    /// Offers the documents that match, in order; once the count of matches has ended, only those
+    /// that may be among the best.
     ///
-    /// With `among`, sorted, only those are looked at. Scores are added up in the order of the
-    /// query, so that the last bit of a sum is the same in every segment.
-    pub(super) fn for_each(mut self, among: Option<&[u32]>, found: &mut dyn FnMut(u32, f64)) {
-        let mut window = Window::new();
+    /// Scores are added up in the order of the query, so that the last bit of a sum is the same in
+    /// every segment.
+    pub(super) fn offer(mut self, number: usize, best: &mut Best<'_>) {
         let mut from = 0;
-        let mut among = among;
-        while let Some(start) = self.next_start(from, &mut among) {
-            window.start = start;
-            evaluate(
-                &mut self.leaves,
-                self.segment,
-                self.plan,
-                self.norms,
-                &self.plan.root,
-                among,
-                &mut window,
-            );
-            for document in window.documents() {
-                if self.segment.is_alive(document) {
-                    found(document, window.score(document));
+        loop {
+            let floor = best.floor();
+            let deciding = self.deciding(floor);
+            let Some(start) = self.next_start(from, deciding) else {
+                return;
+            };
+            self.start = start;
+            self.collect(deciding, floor);
+            for at in &self.left {
+                let document = start + at;
+                if self.segment.is_alive(document)
+                    && let Some(score) = judge(&self.stretches, &self.plan.root, *at)
+                {
+                    best.offer(self.segment, number, document, score);
                 }
             }
-            window.clear();
             from = start.saturating_add(SPAN);
         }
     }
 
-    /// Returns the first document from `from` on that may match.
-    fn next_start(&mut self, from: u32, among: &mut Option<&[u32]>) -> Option<u32> {
-        let mut from = from;
-        if let Some(documents) = among {
-            let skipped = documents.partition_point(|document| *document < from);
-            *documents = documents.get(skipped..).unwrap_or_default();
-            from = *documents.first()?;
+    /// Returns how many leaves decide what is looked at: documents that have none of them do not
+    /// reach the floor. None decide where nothing does.
+    fn deciding(&self, floor: f32) -> usize {
+        let reaches = |leaf: &&Leaf<'_>| leaf.planned.is_wanted && may_reach(leaf.rest, floor);
+        let deciding = self.leaves.iter().take_while(reaches).count();
+        if self.is_led {
+            deciding.min(1)
+        } else {
+            deciding
         }
-        let wanted = self.plan.leaves.iter().zip(&mut self.leaves);
-        let wanted = wanted.filter(|(leaf, _)| leaf.is_wanted);
-        let next = wanted.map(|(_, leaf)| leaf.lower_bound(from)).min()?;
+    }
+
+    /// Returns the first document from `from` on that may match.
+    fn next_start(&mut self, from: u32, deciding: usize) -> Option<u32> {
+        let leaves = self.leaves.iter_mut().take(deciding);
+        let next = leaves.map(|leaf| leaf.occurring.lower_bound(from)).min()?;
         (next < self.segment.len()).then_some(next)
     }
-}
 
-/// Adds to `window` what the clauses find in it.
-fn evaluate(
-    leaves: &mut [Matching<'_>],
-    segment: &Segment<'_>,
-    plan: &Plan,
-    norms: &[f64; 256],
-    clauses: &[(Role, Step)],
-    among: Option<&[u32]>,
-    window: &mut Window,
-) {
-    let mut admitted = None;
-    let mut ruled_out = [0; WORDS];
-    let mut any = [0; WORDS];
-    for (role, step) in clauses {
-        let mut bits = [0; WORDS];
-        match step {
-            Step::Leaf(number) => {
-                if let (Some(leaf), Some(planned)) =
-                    (leaves.get_mut(*number), plan.leaves.get(*number))
-                {
-                    let worth = if *role == Role::MustNot {
-                        0.0
-                    } else {
-                        planned.worth
-                    };
-                    leaf.in_window(window.start, among, |document, count| {
-                        let at = (document - window.start) as usize;
-                        set(&mut bits, at);
-                        let class = segment.len_class(document);
-                        if let (Some(score), Some(norm)) =
-                            (window.scores.get_mut(at), norms.get(usize::from(class)))
-                        {
-                            *score += worth * saturation(count, *norm);
-                        }
-                    });
-                }
-            }
-            Step::Group(inner) => {
-                let mut group = Window::new();
-                group.start = window.start;
-                evaluate(leaves, segment, plan, norms, inner, among, &mut group);
-                bits = group.matched;
-                if *role != Role::MustNot {
-                    for document in group.documents() {
-                        let at = (document - window.start) as usize;
-                        if let Some(score) = window.scores.get_mut(at) {
-                            *score += group.score(document);
-                        }
-                    }
-                }
-            }
-        }
-        match role {
-            Role::Should => each(&mut any, &bits, |any, bits| any | bits),
-            Role::MustNot => each(&mut ruled_out, &bits, |out, bits| out | bits),
-            Role::Must => {
-                let both = admitted.get_or_insert([u64::MAX; WORDS]);
-                each(both, &bits, |both, bits| both & bits);
-                each(&mut any, &bits, |any, bits| any | bits);
-            }
-        }
-    }
-    if let Some(admitted) = admitted {
-        each(&mut any, &admitted, |any, admitted| any & admitted);
-    }
-    each(&mut any, &ruled_out, |any, out| any & !out);
-    window.matched = any;
-}
-
-impl<'a> Matching<'a> {
-    /// Opens the lists of a leaf's names.
-    pub(super) fn open(segment: &'a Segment<'a>, leaf: &Planned) -> tantivy::Result<Self> {
-        let mut words = Vec::new();
-        for (offset, names) in &leaf.words {
-            let mut cursors = Vec::new();
-            for name in names {
-                if let Some(cursor) = segment.postings(name.of, &name.text)? {
-                    cursors.push((cursor, name.of, name.weight));
-                }
-            }
-            words.push((*offset, cursors));
-        }
-        if words.iter().any(|(_, cursors)| cursors.is_empty()) {
-            words.clear();
-        }
-        Ok(Self {
-            words,
-            field: leaf.field,
-            places: [Vec::new(), Vec::new()],
-        })
-    }
-
-    /// Returns a document that is not behind the next one that matches from `from` on.
-    fn lower_bound(&mut self, from: u32) -> u32 {
-        let words = self.words.iter_mut();
-        let first = |(_, cursors): &mut (u32, Vec<Listed<'_>>)| {
-            let cursors = cursors.iter_mut();
-            cursors.map(|(cursor, ..)| cursor.seek(from)).min()
+    /// Finds the documents of the stretch that may reach the floor, and what the leaves add there.
+    fn collect(&mut self, deciding: usize, floor: f32) {
+        let (start, segment, norms) = (self.start, self.segment, self.norms);
+        let norm = |at: u32| {
+            let class = segment.len_class(start + at);
+            norms.get(usize::from(class)).copied().unwrap_or(K1)
         };
-        words.filter_map(first).max().unwrap_or(TERMINATED)
+        let mut any = Bits::EMPTY;
+        for leaf in self.leaves.iter_mut().take(deciding) {
+            if let Some(stretch) = self.stretches.get_mut(leaf.number) {
+                leaf.fill(stretch, start, norm);
+                any.unite(stretch.has());
+            }
+        }
+        self.left.clear();
+        self.left.extend(any.iter());
+        self.drop_below(floor, deciding);
+        for place in deciding..self.leaves.len() {
+            if self.left.is_empty() {
+                return;
+            }
+            let Some(leaf) = self.leaves.get_mut(place) else {
+                continue;
+            };
+            if let Some(stretch) = self.stretches.get_mut(leaf.number) {
+                if leaf.dense <= self.left.len() as u64 * SEEK_COST {
+                    leaf.fill(stretch, start, norm);
+                } else {
+                    leaf.look_up(stretch, start, &self.left, norm);
+                }
+            }
+            self.drop_below(floor, place + 1);
+        }
     }
 
-    /// Calls `found` with each document of a window in which the leaf occurs, and how often.
-    fn in_window(
+    /// Leaves out what cannot reach the floor after so many leaves were looked up.
+    fn drop_below(&mut self, floor: f32, looked_up: usize) {
+        if floor == f32::NEG_INFINITY {
+            return;
+        }
+        let (done, rest) = self.leaves.split_at(looked_up.min(self.leaves.len()));
+        let rest = rest.first().map_or(0.0, |leaf| leaf.rest);
+        let stretches = &self.stretches;
+        self.left.retain(|at| {
+            let of = |leaf: &Leaf<'_>| stretches.get(leaf.number)?.score(*at);
+            let sum: f64 = done
+                .iter()
+                .filter(|leaf| leaf.planned.is_wanted)
+                .filter_map(of)
+                .sum();
+            may_reach(sum + rest, floor)
+        });
+    }
+}
+
+impl Leaf<'_> {
+    /// Finds the leaf in every document of a stretch.
+    fn fill(&mut self, stretch: &mut Stretch, start: u32, norm: impl Fn(u32) -> f64) {
+        let worth = self.planned.worth;
+        let score = |at: u32, count: f64| worth * saturation(count, norm(at));
+        self.occurring.fill(stretch, start, score);
+    }
+
+    /// Finds the leaf in some documents of a stretch.
+    fn look_up(
         &mut self,
+        stretch: &mut Stretch,
         start: u32,
-        mut among: Option<&[u32]>,
-        mut found: impl FnMut(u32, f64),
+        documents: &[u32],
+        norm: impl Fn(u32) -> f64,
     ) {
-        let end = start.saturating_add(SPAN);
-        let mut target = start;
-        loop {
-            if let Some(documents) = &mut among {
-                let skipped = documents.partition_point(|document| *document < target);
-                *documents = documents.get(skipped..).unwrap_or_default();
-                match documents.first() {
-                    Some(next) => target = *next,
-                    None => return,
-                }
+        stretch.clear();
+        for at in documents {
+            let count = self.occurring.count(start + at);
+            if count > 0.0 {
+                stretch.put(*at, self.planned.worth * saturation(count, norm(*at)));
             }
-            let document = self.lower_bound(target);
-            if document >= end {
-                return;
-            }
-            if document == target || among.is_none() {
-                let count = self.count(document);
-                if count > 0.0 {
-                    found(document, count);
-                }
-                target = document + 1;
-            } else {
-                target = document;
-            }
-        }
-    }
-
-    /// Returns how often the leaf occurs in a document that is not behind the cursors.
-    pub(super) fn count(&mut self, document: u32) -> f64 {
-        match self.words.as_mut_slice() {
-            [] => 0.0,
-            [(_, cursors)] => match self.field {
-                None => count_of(cursors, document, |cursor| f64::from(cursor.count())),
-                Some(field) => {
-                    let [places, _] = &mut self.places;
-                    count_of(cursors, document, |cursor| {
-                        places.clear();
-                        cursor.places(places);
-                        let inside = places.iter().filter(|place| field_of(**place) == field);
-                        f64::from(u32::try_from(inside.count()).unwrap_or(u32::MAX))
-                    })
-                }
-            },
-            _ => {
-                self.find_starts(document);
-                let [starts, _] = &self.places;
-                f64::from(u32::try_from(starts.len()).unwrap_or(u32::MAX))
-            }
-        }
-    }
-
-    /// Returns the fields of a document in which the leaf occurs, each as a bit.
-    pub(super) fn fields(&mut self, document: u32) -> u64 {
-        self.find_starts(document);
-        let [starts, _] = &self.places;
-        starts
-            .iter()
-            .fold(0, |fields, place| fields | 1 << field_of(*place))
-    }
-
-    /// Finds the places in a document where the words of the leaf stand together.
-    fn find_starts(&mut self, document: u32) {
-        let [starts, places] = &mut self.places;
-        starts.clear();
-        for (at, (offset, cursors)) in self.words.iter_mut().enumerate() {
-            places.clear();
-            for (cursor, ..) in cursors {
-                if cursor.seek(document) == document {
-                    cursor.places(places);
-                }
-            }
-            places.sort_unstable();
-            places.dedup();
-            let distance = offset.saturating_mul(super::document::PLACES);
-            if at == 0 {
-                std::mem::swap(starts, places);
-            } else {
-                starts.retain(|start| {
-                    places
-                        .binary_search(&start.saturating_add(distance))
-                        .is_ok()
-                });
-            }
-            if starts.is_empty() {
-                return;
-            }
-        }
-        if let Some(field) = self.field {
-            starts.retain(|place| field_of(*place) == field);
         }
     }
 }
 
-/// Returns how often names occur in a document: as stems, or as other names of the same words,
-/// whichever is more.
-fn count_of(
-    cursors: &mut [Listed<'_>],
-    document: u32,
-    mut count: impl FnMut(&mut Cursor<'_>) -> f64,
-) -> f64 {
-    if let [(cursor, _, weight)] = cursors {
-        let is_there = cursor.seek(document) == document;
-        return if is_there {
-            count(cursor) * f64::from(*weight)
+/// Returns the score of a document by clauses, if they match it.
+fn judge(stretches: &[Stretch], clauses: &[(Role, Step)], at: u32) -> Option<f64> {
+    let (mut sum, mut matches) = (0.0, false);
+    for (role, step) in clauses {
+        let score = match step {
+            Step::Leaf(number) => stretches.get(*number)?.score(at),
+            Step::Group(inner) => judge(stretches, inner, at),
+        };
+        match (role, score) {
+            (Role::MustNot, Some(_)) | (Role::Must, None) => return None,
+            (Role::MustNot, None) | (Role::Should, None) => {}
+            (Role::Must | Role::Should, Some(score)) => {
+                sum += score;
+                matches = true;
+            }
+        }
+    }
+    matches.then_some(sum)
+}
+
+/// Returns the place of the rarest leaf that must occur, if one must.
+fn leader(plan: &Plan, leaves: &[Leaf<'_>]) -> Option<usize> {
+    let must = |leaf: &Leaf<'_>| {
+        plan.root.iter().any(|(role, step)| {
+            *role == Role::Must && matches!(step, Step::Leaf(number) if *number == leaf.number)
+        })
+    };
+    let places = (0_usize..).zip(leaves).filter(|(_, leaf)| must(leaf));
+    let rarest = places.min_by_key(|(_, leaf)| leaf.occurring.len());
+    rarest.map(|(place, _)| place)
+}
+
+/// Returns whether a score may come to a floor: sums differ in the last bits by their order.
+fn may_reach(score: f64, floor: f32) -> bool {
+    as_f32(score * SLACK).total_cmp(&floor).is_ge()
+}
+
+impl Planned {
+    /// Returns what it adds to a score at most.
+    fn bound(&self) -> f64 {
+        if self.is_wanted {
+            self.worth.max(0.0) * (K1 + 1.0)
         } else {
             0.0
-        };
-    }
-    let (mut stems, mut also) = (0.0, 0.0);
-    for (cursor, of, weight) in cursors {
-        if cursor.seek(document) == document {
-            let counted = count(cursor) * f64::from(*weight);
-            *(if *of == Of::Stems {
-                &mut stems
-            } else {
-                &mut also
-            }) += counted;
         }
     }
-    f64::max(stems, also)
 }
 
-impl Window {
-    fn new() -> Self {
-        Self {
-            start: 0,
-            matched: [0; WORDS],
-            scores: vec![0.0; SPAN as usize],
-        }
-    }
+/// How many documents of a list can be read while one is looked up in it.
+const SEEK_COST: u64 = 30;
 
-    fn documents(&self) -> impl Iterator<Item = u32> {
-        let start = self.start;
-        let words = (0_u32..).zip(self.matched);
-        words.flat_map(move |(word, mut bits)| {
-            std::iter::from_fn(move || {
-                let bit = bits.trailing_zeros();
-                bits &= bits.checked_sub(1)?;
-                Some(start + word * u64::BITS + bit)
-            })
-        })
-    }
-
-    fn score(&self, document: u32) -> f64 {
-        let at = (document - self.start) as usize;
-        self.scores.get(at).copied().unwrap_or(0.0)
-    }
-
-    fn clear(&mut self) {
-        self.scores.fill(0.0);
-        self.matched = [0; WORDS];
-    }
-}
-
-fn set(bits: &mut Bits, at: usize) {
-    if let Some(word) = bits.get_mut(at / 64) {
-        *word |= 1 << (at % 64);
-    }
-}
-
-fn each(bits: &mut Bits, others: &Bits, combine: impl Fn(u64, u64) -> u64) {
-    for (word, other) in bits.iter_mut().zip(others) {
-        *word = combine(*word, *other);
-    }
-}
-
-/// How many documents are evaluated at a time.
-const SPAN: u32 = 4_096;
-
-const WORDS: usize = SPAN as usize / 64;
+/// More than rounding can make of a sum.
+const SLACK: f64 = 1.0 + 1e-9;
 
 /// How fast more occurrences stop counting.
 const K1: f64 = 1.2;

@@ -1,7 +1,8 @@
 use super::conversation;
-use super::hit::{Around, Best, Candidate, Hit, Hits, as_f32};
+use super::hit::{Around, Best, Candidate, Hit, Hits, TOTAL_MAX, as_f32};
+use super::matching::Matching;
 use super::plan::Plan;
-use super::score::{self, Matching, Scoring};
+use super::score::{self, Scoring};
 use super::segment::Segment;
 use super::view::View;
 use super::{Error, Query, Ranking};
@@ -58,19 +59,11 @@ impl View {
         } else {
             limit
         };
-        let mut best = Best::new(kept, accept);
+        // Nobody asks how much there would be to recall.
+        let count_max = if reach.is_some() { 0 } else { TOTAL_MAX };
+        let mut best = Best::new(kept, count_max, accept);
         for (number, segment) in segments.iter().enumerate() {
-            let scoring = Scoring::open(segment, &plan, &norms)?;
-            scoring.for_each(None, &mut |document, score| {
-                if let Some(row) = segment.row(document) {
-                    best.offer(Candidate {
-                        row,
-                        score,
-                        segment: number,
-                        document,
-                    });
-                }
-            });
+            Scoring::open(segment, &plan, &norms)?.offer(number, &mut best);
         }
         let (total, total_is_lower_bound) = best.total();
         let mut candidates = best.into_candidates();

@@ -6,7 +6,8 @@ use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, InvertedIndexReader, Searcher, SegmentReader, TERMINATED};
 
-use super::document::{Fields, IMPORTANCE, ROW, THREAD, TIME};
+use super::counts::Counts;
+use super::document::{Fields, IMPORTANCE, ORDER, ROW, THREAD, TIME};
 use super::expand::Expansion;
 use super::memory::{Memory, Posting};
 
@@ -48,6 +49,7 @@ pub(super) struct OnDisk<'a> {
     languages: Arc<InvertedIndexReader>,
     lengths: FieldNormReader,
     row: Column<u64>,
+    order: Column<u64>,
     thread: Column<u64>,
     time: Column<i64>,
     importance: Column<f64>,
@@ -64,6 +66,7 @@ impl<'a> OnDisk<'a> {
             languages: reader.inverted_index(fields.languages)?,
             lengths: reader.get_fieldnorms_reader(fields.stems)?,
             row: fast.u64(ROW)?,
+            order: fast.u64(ORDER)?,
             thread: fast.u64(THREAD)?,
             time: fast.i64(TIME)?,
             importance: fast.f64(IMPORTANCE)?,
@@ -109,6 +112,15 @@ impl Segment<'_> {
             Self::Disk(disk) => disk.row.first(document),
             Self::Memory(memory) => Some(memory.facts.get(document as usize)?.row),
         }
+    }
+
+    /// Returns what stands before a document of the same score: the lower.
+    pub(super) fn order(&self, document: u32) -> u64 {
+        match self {
+            Self::Disk(disk) => disk.order.first(document),
+            Self::Memory(memory) => memory.facts.get(document as usize).map(|of| of.order),
+        }
+        .unwrap_or(0)
     }
 
     /// Returns the conversation of a document, 0 of one in none.
@@ -179,6 +191,25 @@ impl Segment<'_> {
         }
     }
 
+    /// Returns the documents that have a name, and how often; none if there are none.
+    pub(super) fn counts(&self, of: Of, name: &str) -> tantivy::Result<Option<Counts<'_>>> {
+        match self {
+            Self::Disk(disk) => {
+                let names = disk.names(of);
+                let Some(info) = names.terms().get(name.as_bytes())? else {
+                    return Ok(None);
+                };
+                let option = IndexRecordOption::WithFreqs;
+                let block = names.read_block_postings_from_terminfo(&info, option)?;
+                Ok(Some(Counts::on_disk(block)))
+            }
+            Self::Memory(memory) => {
+                let postings = memory.names(of).get(name);
+                Ok((!postings.is_empty()).then_some(Counts::Memory(postings)))
+            }
+        }
+    }
+
     /// Adds the names that fit an expansion, with their number of documents, to what it found.
     pub(super) fn expand(&self, of: Of, expansion: &mut Expansion) -> tantivy::Result<()> {
         match self {
@@ -243,9 +274,17 @@ pub(super) enum Cursor<'a> {
 }
 
 impl Cursor<'_> {
+    /// Returns how many documents there are.
+    pub(super) fn len(&self) -> u64 {
+        match self {
+            Self::Disk(postings) => postings.doc_freq().into(),
+            Self::Memory(postings) => postings.len() as u64,
+        }
+    }
+
     /// Returns the current document; [`TERMINATED`] behind the last.
     #[inline]
-    pub(super) fn document(&self) -> u32 {
+    fn document(&self) -> u32 {
         match self {
             Self::Disk(postings) => postings.doc(),
             Self::Memory(postings) => postings.first().map_or(TERMINATED, |at| at.document),
@@ -267,18 +306,6 @@ impl Cursor<'_> {
             }
         }
         self.document()
-    }
-
-    /// Returns how often the name stands in the current document.
-    #[inline]
-    pub(super) fn count(&self) -> u32 {
-        match self {
-            Self::Disk(postings) => postings.term_freq(),
-            Self::Memory(postings) => {
-                let places = postings.first().map_or(0, |at| at.places.len());
-                u32::try_from(places).unwrap_or(u32::MAX)
-            }
-        }
     }
 
     /// Adds where the name stands in the current document, lowest first.

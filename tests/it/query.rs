@@ -5,4 +5,5 @@ mod bitemporal;
 mod pages;
 mod plan;
 mod scan;
+mod ties;
 mod world;

@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use grainstore::text::{self, Document, Hit, Hits, Opened, Options, Place, Query, Ranking, Text};
 use proptest::prelude::*;
@@ -315,6 +316,37 @@ fn spelled(words: &[u8]) -> String {
     words.join(" ")
 }
 
+/// So many texts that searches skip: words frequent and rare, in files and in memory.
+static CROWD: LazyLock<Text> = LazyLock::new(|| {
+    let text = memory();
+    let mut dice = 7_u64;
+    let mut below = |end: u64| {
+        dice = dice
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (dice >> 33) % end
+    };
+    for row in 0..CROWD_LEN as u64 {
+        let len = 1 + below(14);
+        let words: Vec<u8> = (0..len)
+            .map(|_| u8::try_from(below(10) * below(10) * below(2)).unwrap())
+            .collect();
+        let (subject, object) = words.split_at(words.len() / 2);
+        let document = Document::default()
+            .passage("subject", spelled(subject))
+            .passage("object", spelled(object))
+            .order(below(1 << 40))
+            .thread(row / 9 % 1_000);
+        text.add(row, document).unwrap();
+        if [9_000, 14_000, CROWD_LEN as u64 - 300].contains(&row) {
+            text.flush().unwrap();
+        }
+    }
+    text
+});
+
+const CROWD_LEN: usize = 16_000;
+
 /// BM25 as its inventors wrote it, with the inverse frequency that is never negative.
 fn bm25(corpus: &[Vec<u8>], query: &[u8]) -> Vec<(u64, f64)> {
     let documents = corpus.len() as f64;
@@ -455,6 +487,27 @@ proptest! {
         prop_assert_eq!(&[ask(&Ranking::WORDS), ask(&Ranking::default())], &before);
         text.close().unwrap();
         prop_assert_eq!(&[ask(&Ranking::WORDS), ask(&Ranking::default())], &before);
+    }
+
+    #[test]
+    fn what_is_skipped_would_not_have_been_among_the_best(
+        query in "(([+-]|NOT )?(w[0-9]{1,2}x|w[0-9]\\*|w[0-9]{2}x~|object:w[0-9]x|\"w[0-9]x w[0-9]x\"|w[0-9]{2}x\\^3|\\(w[0-9]x AND w[0-9]{2}x\\)) ){1,5}",
+        limit in 1_usize..40,
+        of in 1_u64..40,
+    ) {
+        let query = Query::parse(&query).unwrap();
+        let accept = |row: u64| row % of == 0;
+        let search = |ranking, limit| CROWD.search(&query, ranking, limit, &accept).unwrap();
+        let recall = |ranking| {
+            let around = CROWD.recall(&query, ranking, limit, 0, &accept).unwrap();
+            around.into_iter().map(|around| around.hit).collect::<Vec<_>>()
+        };
+        // Where more is asked for than there is, every match is scored.
+        let mut all = search(&Ranking::WORDS, CROWD_LEN);
+        all.hits.truncate(limit);
+        prop_assert_eq!(&recall(&Ranking::WORDS), &all.hits);
+        prop_assert_eq!(search(&Ranking::WORDS, limit), all);
+        prop_assert_eq!(recall(&Ranking::default()), search(&Ranking::default(), limit).hits);
     }
 
     #[test]

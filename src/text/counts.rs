@@ -1,0 +1,108 @@
+use tantivy::TERMINATED;
+use tantivy::postings::BlockSegmentPostings;
+
+use super::memory::Posting;
+
+/// Documents in order, each with how often one name stands in it: read a block at a time, and
+/// without places.
+pub(super) enum Counts<'a> {
+    Disk {
+        block: Box<BlockSegmentPostings>,
+        /// The place of the current document in the block.
+        at: usize,
+    },
+    /// From the current document on.
+    Memory(&'a [Posting]),
+}
+
+impl Counts<'_> {
+    pub(super) fn on_disk(block: BlockSegmentPostings) -> Self {
+        Self::Disk {
+            block: Box::new(block),
+            at: 0,
+        }
+    }
+
+    /// Returns how many documents there are, those behind the cursor too where they are on disk.
+    pub(super) fn len(&self) -> u64 {
+        match self {
+            Self::Disk { block, .. } => block.doc_freq().into(),
+            Self::Memory(postings) => postings.len() as u64,
+        }
+    }
+
+    /// Returns the current document; [`TERMINATED`] behind the last.
+    #[inline]
+    fn document(&self) -> u32 {
+        match self {
+            Self::Disk { block, at } => block.docs().get(*at).copied().unwrap_or(TERMINATED),
+            Self::Memory(postings) => postings.first().map_or(TERMINATED, |at| at.document),
+        }
+    }
+
+    /// Goes to the first document from `target` on, and returns it.
+    #[inline]
+    pub(super) fn seek(&mut self, target: u32) -> u32 {
+        match self {
+            Self::Disk { block, at } => {
+                let here = block.docs().get(*at).copied();
+                if here.is_some_and(|here| here < target) {
+                    *at = block.seek(target);
+                }
+            }
+            Self::Memory(postings) => {
+                let skipped = postings.partition_point(|at| at.document < target);
+                *postings = postings.get(skipped..).unwrap_or_default();
+            }
+        }
+        self.document()
+    }
+
+    /// Returns how often the name stands in the current document.
+    #[inline]
+    pub(super) fn count(&self) -> u32 {
+        match self {
+            Self::Disk { block, at } => block.freqs().get(*at).copied().unwrap_or(0),
+            Self::Memory(postings) => postings.first().map_or(0, places_of),
+        }
+    }
+
+    /// Calls `found` with the documents from the current one on that are below `end`, and goes
+    /// behind them.
+    #[inline]
+    pub(super) fn each_below(&mut self, end: u32, mut found: impl FnMut(u32, u32)) {
+        match self {
+            Self::Disk { block, at } => loop {
+                let documents = block.docs().get(*at..).unwrap_or_default();
+                let counts = block.freqs().get(*at..).unwrap_or_default();
+                let is_whole = documents.last().is_some_and(|last| *last < end);
+                let below = if is_whole {
+                    documents.len()
+                } else {
+                    documents.partition_point(|document| *document < end)
+                };
+                for (document, count) in documents.iter().zip(counts).take(below) {
+                    found(*document, *count);
+                }
+                if !is_whole {
+                    *at += below;
+                    return;
+                }
+                block.advance();
+                *at = 0;
+            },
+            Self::Memory(postings) => {
+                let below = postings.partition_point(|at| at.document < end);
+                let (passed, rest) = postings.split_at(below);
+                for posting in passed {
+                    found(posting.document, places_of(posting));
+                }
+                *postings = rest;
+            }
+        }
+    }
+}
+
+fn places_of(posting: &Posting) -> u32 {
+    u32::try_from(posting.places.len()).unwrap_or(u32::MAX)
+}
