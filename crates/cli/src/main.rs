@@ -19,6 +19,7 @@ mod problem;
 mod progress;
 mod secret;
 mod session;
+mod style;
 mod table;
 
 fn main() -> std::process::ExitCode {

@@ -101,6 +101,7 @@ pub(crate) fn is_screen() -> bool {
 
 /// Returns whether results may be styled: on a screen, unless `NO_COLOR` says otherwise.
 pub(crate) fn is_styled() -> bool {
+    // https://no-color.org: set and not empty means no.
     let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     is_screen() && !is_plain
 }

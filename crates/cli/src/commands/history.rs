@@ -35,7 +35,7 @@ impl History {
             session.out.json(&answer)?;
         } else {
             for line in timeline(&versions, 0).lines() {
-                session.out.line(line)?;
+                session.out.styled_line(&line)?;
             }
             for fork in &heads.others {
                 session.out.line(fork_line(fork))?;

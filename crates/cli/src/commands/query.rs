@@ -156,9 +156,10 @@ pub(super) fn table(envelope: &Envelope, scores: Scores, indent: usize) -> Table
             Scores::Hidden => String::new(),
         };
         let is_current = found.status.is_current();
-        table.add(
+        table.add_matched(
             before,
             &found.grain,
+            &found.matched_fields,
             if is_current { "" } else { "superseded" },
         );
     }

@@ -1,24 +1,21 @@
 use std::fmt;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::time::Instant;
 
 use crate::output::Output;
+use crate::style::{Style, Styling};
 
 /// Where the demo speaks: numbered steps, the command of each, and what came of it.
 pub(super) struct Stage<'a> {
     out: &'a mut Output,
-    is_bold: bool,
     step: u32,
     began: Instant,
 }
 
 impl<'a> Stage<'a> {
     pub(super) fn new(out: &'a mut Output) -> Self {
-        // https://no-color.org: set and not empty means no.
-        let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         Self {
             out,
-            is_bold: io::stdout().is_terminal() && !no_color,
             step: 0,
             began: Instant::now(),
         }
@@ -35,13 +32,9 @@ impl<'a> Stage<'a> {
         self.step += 1;
         let heading = format!("{}. {title}", self.step);
         self.out.line("")?;
-        if self.is_bold {
-            // Ours, and so past the escaping that everybody else's text goes through.
-            use std::io::Write;
-            writeln!(self.out.bytes(), "\u{1b}[1m{heading}\u{1b}[0m")?;
-        } else {
-            self.out.line(&heading)?;
-        }
+        let heading = Styling::of_stdout().show(Style::Strong, &heading);
+        // Ours, and so past the escaping that everybody else's text goes through.
+        self.out.styled_line(&heading)?;
         for command in commands {
             self.out.line(format!("   $ grainstore {command}"))?;
         }
@@ -51,6 +44,12 @@ impl<'a> Stage<'a> {
     /// Says what came of it.
     pub(super) fn say(&mut self, text: impl fmt::Display) -> io::Result<()> {
         self.out.line(format!("{:INDENT$}{text}", ""))?;
+        self.out.flush()
+    }
+
+    /// Shows a line of a table.
+    pub(super) fn show(&mut self, line: &str) -> io::Result<()> {
+        self.out.styled_line(&format!("{:INDENT$}{line}", ""))?;
         self.out.flush()
     }
 

@@ -86,7 +86,7 @@ pub(super) fn supersede(stage: &mut Stage<'_>, store: &Store) -> anyhow::Result<
         .user("mira-okafor");
     store.supersede(&old, new.clone().derived_from(old), Some(REASON))?;
     for line in timeline(&store.history(&old)?, INDENT).lines() {
-        stage.say(line)?;
+        stage.show(&line)?;
     }
     match store.supersede(&locked, new.derived_from(locked), None) {
         Ok(_) => anyhow::bail!("a locked grain was superseded"),
@@ -100,7 +100,7 @@ pub(super) fn supersede(stage: &mut Stage<'_>, store: &Store) -> anyhow::Result<
 
 fn show(stage: &mut Stage<'_>, envelope: &Envelope, scores: Scores) -> anyhow::Result<()> {
     for line in table(envelope, scores, INDENT).lines() {
-        stage.say(line)?;
+        stage.show(&line)?;
     }
     let (shown, total) = (envelope.results.len(), envelope.total);
     Ok(stage.say(format!("{shown} of {total}"))?)
