@@ -46,20 +46,20 @@ pub(super) fn rank(
     count(&mut threads, segments, plan, norms)?;
     let len_sum: f64 = threads.values().map(|thread| thread.len_words).sum();
     let len_mean = len_sum / super::plan::as_f64(threads.len().max(1) as u64);
-    let mut scores = HashMap::new();
-    for thread in threads.values() {
-        let session = thread.score(plan, len_mean);
-        for (at, turn) in thread.turns.iter().enumerate() {
-            let before = at.checked_sub(1).and_then(|at| thread.turns.get(at));
-            let after = thread.turns.get(at + 1);
-            let around: f64 = before.into_iter().chain(after).map(|turn| turn.own).sum();
-            let more = ranking.neighbours * around + ranking.session * session;
-            scores.insert(turn.row, more);
-        }
-    }
+    let sessions = threads.iter();
+    let sessions: HashMap<u64, f64> = sessions
+        .map(|(thread, of)| (*thread, of.score(plan, len_mean)))
+        .collect();
     for candidate in candidates {
-        let alone = ranking.session * candidate.score;
-        let more = scores.get(&candidate.row).copied().unwrap_or(alone);
+        let segment = segments.get(candidate.segment);
+        let thread = segment.map_or(0, |segment| segment.thread(candidate.document));
+        let time_ms = segment.map_or(0, |segment| segment.time_ms(candidate.document));
+        let of = threads.get(&thread).zip(sessions.get(&thread));
+        let more = of.and_then(|(thread, session)| {
+            let around = thread.around(time_ms, candidate.row)?;
+            Some(ranking.neighbours * around + ranking.session * session)
+        });
+        let more = more.unwrap_or(ranking.session * candidate.score);
         candidate.score = (candidate.score + more) / (1.0 + ranking.session);
     }
     Ok(())
@@ -121,7 +121,8 @@ fn turns_of(
             }
         }
     }
-    turns.sort_unstable_by_key(|turn| (turn.time_ms, turn.row));
+    // Mostly they are in order: a sort that sees that has nothing to do.
+    turns.sort_by_key(|turn| (turn.time_ms, turn.row));
     Ok(turns)
 }
 
@@ -169,7 +170,7 @@ fn count(
             by_place.push((turn, std::rc::Rc::clone(&counts)));
         }
     }
-    by_place.sort_unstable_by_key(|(turn, _)| (turn.segment, turn.document));
+    by_place.sort_by_key(|(turn, _)| (turn.segment, turn.document));
     for of_segment in by_place.chunk_by_mut(|(a, _), (b, _)| a.segment == b.segment) {
         let segment = of_segment
             .first()
@@ -203,6 +204,17 @@ fn count(
 }
 
 impl Thread {
+    /// Returns the scores of the turns before and after one, by their own words.
+    fn around(&self, time_ms: i64, row: u64) -> Option<f64> {
+        let at = self
+            .turns
+            .binary_search_by_key(&(time_ms, row), |turn| (turn.time_ms, turn.row));
+        let at = at.ok()?;
+        let before = at.checked_sub(1).and_then(|at| self.turns.get(at));
+        let after = self.turns.get(at + 1);
+        Some(before.into_iter().chain(after).map(|turn| turn.own).sum())
+    }
+
     /// Returns the score of all turns as one document among conversations of a mean length.
     fn score(&self, plan: &Plan, len_mean: f64) -> f64 {
         let norm = norm(self.len_words, len_mean);
