@@ -86,10 +86,12 @@ impl RowSet {
 
     /// Makes a set of rows in any order.
     pub(super) fn of_unsorted(mut rows: Vec<u64>) -> Self {
-        if !rows.is_sorted() {
+        if !rows.is_sorted_by(|a, b| a < b) {
             rows.sort_unstable();
+            rows.dedup();
         }
-        Self(rows.into_iter().collect())
+        let appended = RoaringTreemap::from_sorted_iter(rows.iter().copied());
+        Self(appended.unwrap_or_else(|_| rows.into_iter().collect()))
     }
 }
 

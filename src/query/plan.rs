@@ -206,7 +206,7 @@ impl Plan {
         let keys = part.estimate.keys;
         if keys > left.saturating_mul(KEYS_PER_GRAIN) && left <= FEW {
             Way::Grains
-        } else if condition.column().is_some() && keys > left.saturating_mul(KEYS_PER_VALUE) {
+        } else if condition.column().is_some() && is_quicker_by_value(keys, left) {
             Way::Values
         } else if part.excludes {
             Way::Exclusion
@@ -294,11 +294,21 @@ impl Plan {
     }
 }
 
+/// Returns whether so many values are looked up sooner than so many keys are read and put in the
+/// order of rows.
+const fn is_quicker_by_value(keys: u64, left: u64) -> bool {
+    keys > left.saturating_mul(KEYS_PER_VALUE) || (keys > KEYS_MANY && keys > left / 2)
+}
+
 /// What reading a grain costs, in keys of the index.
 const KEYS_PER_GRAIN: u64 = 100;
 
-/// What looking a value up costs, in keys of the index.
+/// What looking a value up costs, in keys of the index: where there are few, the values of what is
+/// in memory have to be laid out first.
 const KEYS_PER_VALUE: u64 = 4;
+
+/// So many keys cost more than laying values out; a value then costs a fraction of a key.
+const KEYS_MANY: u64 = 4_096;
 
 /// So few grains are read rather than a long list, though the list would be remembered.
 const FEW: u64 = 48;
