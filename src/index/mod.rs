@@ -38,7 +38,9 @@ mod snapshot;
 mod live;
 mod compare;
 mod structure;
+mod accesses;
 
+pub use accesses::{Access, Accesses};
 pub use batch::Batch;
 pub use column::Column;
 pub use compare::Comparison;

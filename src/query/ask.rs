@@ -57,6 +57,24 @@ impl Store {
         limit: usize,
         after: Option<Cursor>,
     ) -> Result<Envelope, Error> {
+        self.page(filter, sort, limit, after)
+            .map(|page| self.shown(page))
+    }
+
+    /// Counts the grains of an answer that is given to somebody (OMS 22.10).
+    pub(super) fn shown(&self, envelope: Envelope) -> Envelope {
+        self.retrieved(envelope.results.iter().map(|found| found.row));
+        envelope
+    }
+
+    /// Returns what [`Store::query_sorted`] does, to be looked through before it is shown.
+    pub(super) fn page(
+        &self,
+        filter: &Filter,
+        sort: Sort,
+        limit: usize,
+        after: Option<Cursor>,
+    ) -> Result<Envelope, Error> {
         let mut snapshot = self.snapshot();
         if let Some(cursor) = after {
             cursor.check(filter, sort)?;
@@ -80,7 +98,7 @@ impl Store {
             if conditions.iter().all(|condition| condition.holds(&version)) {
                 envelope
                     .results
-                    .push(Found::of(version, 1.0, fields.clone()));
+                    .push(Found::of(row, version, 1.0, fields.clone()));
             } else {
                 envelope.total -= 1;
             }
@@ -97,13 +115,14 @@ impl Store {
     ) -> Result<Found, Error> {
         let version = self.version_at(snapshot, row)?;
         let matched_fields = matched(&version.grain);
-        Ok(Found::of(version, score, matched_fields))
+        Ok(Found::of(row, version, score, matched_fields))
     }
 }
 
 impl Found {
-    fn of(version: Version, score: f64, matched_fields: Vec<&'static str>) -> Self {
+    fn of(row: u64, version: Version, score: f64, matched_fields: Vec<&'static str>) -> Self {
         Self {
+            row,
             address: version.grain.address(),
             matched_fields,
             grain: version.grain,

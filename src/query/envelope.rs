@@ -21,6 +21,7 @@ pub struct Envelope {
 /// One grain of an answer.
 #[derive(Debug, Clone)]
 pub struct Found {
+    pub(super) row: u64,
     /// The grain.
     pub grain: Grain,
     /// Its address.

@@ -225,7 +225,7 @@ impl Store {
     }
 
     pub(super) fn fetch(&self, address: &ContentAddress) -> Result<Grain, Error> {
-        let found = self.get(address)?;
+        let found = self.peek(address)?;
         found.ok_or(Error::Store(store::Error::NotFound { address: *address }))
     }
 }

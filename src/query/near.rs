@@ -19,6 +19,17 @@ impl Store {
         filter: &Filter,
         limit: usize,
     ) -> Result<Envelope, Error> {
+        self.near(model, vector, filter, limit)
+            .map(|near| self.shown(near))
+    }
+
+    fn near(
+        &self,
+        model: &str,
+        vector: &[f32],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Envelope, Error> {
         let snapshot = self.snapshot();
         let rows = self.rows(&snapshot, filter)?;
         let (near, total) = self.nearest_rows(&snapshot, model, vector, &rows, limit)?;
@@ -46,10 +57,21 @@ impl Store {
         filter: &Filter,
         limit: usize,
     ) -> Result<Envelope, Error> {
+        self.alike(address, model, filter, limit)
+            .map(|alike| self.shown(alike))
+    }
+
+    fn alike(
+        &self,
+        address: &ContentAddress,
+        model: &str,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Envelope, Error> {
         let Some(vector) = self.embedding(address, model)? else {
             return Ok(Envelope::default());
         };
-        let mut near = self.nearest(model, &vector, filter, limit.saturating_add(1))?;
+        let mut near = self.near(model, &vector, filter, limit.saturating_add(1))?;
         let before = near.results.len();
         near.results.retain(|found| found.address != *address);
         near.total -= (before - near.results.len()) as u64;
@@ -73,9 +95,21 @@ impl Store {
         filter: &Filter,
         limit: usize,
     ) -> Result<Envelope, Error> {
+        self.hybrid(text, model, vector, filter, limit)
+            .map(|hybrid| self.shown(hybrid))
+    }
+
+    fn hybrid(
+        &self,
+        text: &str,
+        model: &str,
+        vector: &[f32],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Envelope, Error> {
         let deep = limit.saturating_mul(4).max(DEEP);
-        let words = self.search(text, filter, deep)?;
-        let near = self.nearest(model, vector, filter, deep)?;
+        let words = self.searched(text, filter, deep)?;
+        let near = self.near(model, vector, filter, deep)?;
         Ok(fused(words, near, limit))
     }
 }
@@ -93,7 +127,7 @@ impl Access {
         limit: usize,
     ) -> Result<Envelope, Error> {
         self.seen(filter, limit, |store, filter, limit| {
-            store.nearest(model, vector, filter, limit)
+            store.near(model, vector, filter, limit)
         })
     }
 
@@ -114,7 +148,7 @@ impl Access {
             return Err(store::Error::NotFound { address }.into());
         }
         self.seen(filter, limit, |store, filter, limit| {
-            store.similar(address, model, filter, limit)
+            store.alike(address, model, filter, limit)
         })
     }
 
@@ -132,7 +166,7 @@ impl Access {
         limit: usize,
     ) -> Result<Envelope, Error> {
         self.seen(filter, limit, |store, filter, limit| {
-            store.search_hybrid(text, model, vector, filter, limit)
+            store.hybrid(text, model, vector, filter, limit)
         })
     }
 }

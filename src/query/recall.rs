@@ -122,6 +122,7 @@ fn recollect(
             break;
         }
     }
+    store.retrieved(collected.rows.iter().copied());
     Ok(collected.into_recollection())
 }
 

@@ -40,7 +40,7 @@ impl Access {
         while shown.results.len() < limit {
             let missing = limit - shown.results.len();
             let after = shown.next_cursor;
-            let page = self.store().query_sorted(&filter, sort, missing, after)?;
+            let page = self.store().page(&filter, sort, missing, after)?;
             self.show(page.results, &mut shown)?;
             shown.next_cursor = page.next_cursor;
             if shown.next_cursor.is_none() {
@@ -48,7 +48,7 @@ impl Access {
             }
         }
         shown.total_is_lower_bound = shown.next_cursor.is_some();
-        Ok(shown)
+        Ok(self.store().shown(shown))
     }
 
     /// Returns the `limit` grains whose words fit `text` best, of those that pass a filter and that
@@ -59,7 +59,7 @@ impl Access {
     /// As [`Store::search`](crate::Store::search).
     pub fn search(&self, text: &str, filter: &Filter, limit: usize) -> Result<Envelope, Error> {
         self.seen(filter, limit, |store, filter, limit| {
-            store.search(text, filter, limit)
+            store.searched(text, filter, limit)
         })
     }
 
@@ -82,7 +82,7 @@ impl Access {
             if is_all || shown.results.len() >= limit {
                 shown.total_is_lower_bound = !is_all;
                 shown.results.truncate(limit);
-                return Ok(shown);
+                return Ok(self.store().shown(shown));
             }
             // Ranked first, seen second: what is hidden must not take the place of what is not.
             asked = asked.saturating_mul(2);

@@ -24,8 +24,19 @@ impl Store {
     /// `ERR_SEARCH_SYNTAX`; `ERR_FILTER`; storage errors; `ERR_TEXT`, also for a store opened
     /// without its text view.
     pub fn search(&self, text: &str, filter: &Filter, limit: usize) -> Result<Envelope, Error> {
+        self.searched(text, filter, limit)
+            .map(|found| self.shown(found))
+    }
+
+    /// Returns what [`Store::search`] does, to be looked through before it is shown.
+    pub(super) fn searched(
+        &self,
+        text: &str,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Envelope, Error> {
         let query = text::Query::parse(&nfc(text))?;
-        self.search_ranked(&query, filter, &Ranking::default(), limit)
+        self.ranked(&query, filter, &Ranking::default(), limit)
     }
 
     /// Returns the `limit` grains that fit a query best as `ranking` says, of those that pass a
@@ -46,6 +57,18 @@ impl Store {
     /// # Errors
     /// As [`Store::search`], but for the syntax.
     pub fn search_ranked(
+        &self,
+        query: &text::Query,
+        filter: &Filter,
+        ranking: &Ranking,
+        limit: usize,
+    ) -> Result<Envelope, Error> {
+        self.ranked(query, filter, ranking, limit)
+            .map(|ranked| self.shown(ranked))
+    }
+
+    /// Returns what [`Store::search_ranked`] does, to be looked through before it is shown.
+    pub(super) fn ranked(
         &self,
         query: &text::Query,
         filter: &Filter,

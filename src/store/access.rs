@@ -105,7 +105,7 @@ impl Access {
     /// `ERR_REVIEW_REQUIRED` for a grain that a person must review before a program acts on it
     /// (OMS 6.1); else as [`Store::get`].
     pub fn get(&self, address: &ContentAddress) -> Result<Option<Grain>, Error> {
-        let Some(grain) = self.store.get(address)? else {
+        let Some((row, grain)) = self.store.find(address)? else {
             return Ok(None);
         };
         if !self.sees(&self.store.snapshot(), &grain)? {
@@ -115,6 +115,7 @@ impl Access {
             let rule = Rule::Unreviewed;
             return Err(Error::Refused { rule });
         }
+        self.store.retrieved([row]);
         Ok(Some(grain))
     }
 
@@ -131,7 +132,7 @@ impl Access {
     /// # Errors
     /// As [`Store::get`].
     pub fn exists(&self, address: &ContentAddress) -> Result<bool, Error> {
-        match self.store.get(address)? {
+        match self.store.peek(address)? {
             Some(grain) => self.sees(&self.store.snapshot(), &grain),
             None => Ok(false),
         }

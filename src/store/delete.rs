@@ -166,6 +166,9 @@ impl Inner {
         if let Some(text) = &self.text {
             text.erase(rows)?;
         }
+        if let Some(accesses) = &self.accesses {
+            accesses.forget(rows)?;
+        }
         self.ancestry.forget();
         self.load_standing()?;
         let mut frame = Frame::default();

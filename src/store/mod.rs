@@ -6,6 +6,7 @@
 //! here already, may that grain be superseded) is gathered here and asked there.
 
 mod access;
+mod accesses;
 mod ancestry;
 mod backup;
 mod caller;

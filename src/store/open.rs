@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use parking_lot::{Mutex, RwLock};
 
 use crate::grain::Time;
-use crate::index::{Index, Snapshot};
+use crate::index::{Accesses, Index, Snapshot};
 use crate::ledger::{Ballast, Disk, FileDisk, Known, Ledger, Lock, MemoryDisk, Torn};
 use crate::policy::{Regimes, Trusts};
 use crate::text::{self, Text};
@@ -42,6 +42,8 @@ pub(super) struct Inner {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) ledger: Ledger,
     pub(super) index: Index,
+    /// None for a store that does not count retrievals.
+    pub(super) accesses: Option<Accesses>,
     /// None for a store opened without its text view.
     pub(super) text: Option<Text>,
     /// Held by whoever changes something, from the decision to the acknowledgement.
@@ -181,6 +183,10 @@ impl Store {
             }
         };
         let text = text_view::open(place, ledger.len(), options.text, &mut opened)?;
+        let accesses = options
+            .accesses
+            .map(|staleness| Accesses::open(&disk, manifest.store_id, staleness, ledger.len()));
+        let accesses = accesses.transpose()?;
         let ballast = Ballast::new(BALLAST, options.ballast_bytes);
         if let Err(error) = ballast.restore(&*disk) {
             tracing::warn!(%error, "no room is kept for erasing on a full disk");
@@ -191,6 +197,7 @@ impl Store {
             disk,
             ledger,
             index,
+            accesses,
             text,
             writer: Mutex::new(Writer::new()),
             turns: Queue::default(),
@@ -265,6 +272,7 @@ impl Drop for Inner {
             tracing::warn!(%error, "closing without knowing that the last writes are durable");
         }
         self.close_text();
+        self.close_accesses();
         let active = self.index.active();
         if active.end - active.start >= WORTH_A_RUN {
             self.freeze();

@@ -40,6 +40,10 @@ pub struct Options {
     pub ledger: ledger::Options,
     /// How the index works and what it may use.
     pub index: index::Options,
+    /// Whether retrievals of grains are counted (OMS 22.10), and for how long a count may be in
+    /// memory only; none, the default, counts nothing. See
+    /// [`Store::accesses`](super::Store::accesses).
+    pub accesses: Option<Duration>,
     /// What the text view may use; none opens the store without it, and searching is an error.
     /// The next open with it feeds it what it missed.
     pub text: Option<text::Options>,
@@ -57,6 +61,7 @@ impl Default for Options {
             ballast_bytes: 4 << 20,
             ledger: ledger::Options::default(),
             index: index::Options::default(),
+            accesses: None,
             text: Some(text::Options::default()),
         }
     }

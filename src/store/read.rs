@@ -40,6 +40,20 @@ impl Store {
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_INTEGRITY`; `ERR_CONSENT` in a namespace that
     /// shows grains only under a consent.
     pub fn get(&self, address: &ContentAddress) -> Result<Option<Grain>, Error> {
+        let found = self.find(address)?;
+        Ok(found.map(|(row, grain)| {
+            self.retrieved([row]);
+            grain
+        }))
+    }
+
+    /// Reads a grain for the store's own use: nobody has retrieved it (OMS 22.10).
+    pub(crate) fn peek(&self, address: &ContentAddress) -> Result<Option<Grain>, Error> {
+        Ok(self.find(address)?.map(|(_, grain)| grain))
+    }
+
+    /// Reads a grain, and returns its row with it.
+    pub(super) fn find(&self, address: &ContentAddress) -> Result<Option<(u64, Grain)>, Error> {
         let snapshot = self.snapshot();
         for row in snapshot.candidates(address)?.iter() {
             // Read once: what the ledger holds there decides whether the index was right.
@@ -49,7 +63,8 @@ impl Store {
                 read => {
                     let grain = read?;
                     self.inner.refuse_reading(&snapshot, &grain)?;
-                    return self.inner.with_signature(row, grain).map(Some);
+                    let grain = self.inner.with_signature(row, grain)?;
+                    return Ok(Some((row, grain)));
                 }
             }
         }
@@ -143,7 +158,7 @@ impl Store {
     pub fn warnings(&self, grain: &Grain) -> Result<Vec<Warning>, Error> {
         let mut warnings = grain.warnings();
         if let Some(parent) = grain.link("parent_message_id")
-            && let Some(parent) = self.get(&parent)?
+            && let Some(parent) = self.peek(&parent)?
             && parent.text("session_id") != grain.text("session_id")
         {
             // OMS 28.6: all messages of a conversation share their session.

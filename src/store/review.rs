@@ -125,7 +125,7 @@ impl Store {
     /// # Errors
     /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn awaits_review(&self, address: &ContentAddress) -> Result<bool, Error> {
-        let grain = self.get(address)?;
+        let grain = self.peek(address)?;
         let grain = grain.ok_or(Error::NotFound { address: *address })?;
         self.grain_awaits_review(&grain)
     }

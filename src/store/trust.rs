@@ -79,7 +79,7 @@ impl Store {
     /// # Errors
     /// `ERR_NOT_FOUND`; as [`Store::get`].
     pub fn signature(&self, address: &ContentAddress) -> Result<Option<Signature>, Error> {
-        let grain = self.get(address)?;
+        let grain = self.peek(address)?;
         let grain = grain.ok_or(Error::NotFound { address: *address })?;
         Ok(self.inner.signature_of(&grain))
     }
