@@ -22,17 +22,20 @@ struct Turn {
 }
 
 /// A conversation: its turns in the order in which they were said.
-struct Thread {
+pub(super) struct Thread {
     turns: Vec<Turn>,
     /// How often each leaf of the plan occurs in all turns together.
     counts: Vec<f64>,
     len_words: f64,
 }
 
+/// Conversations that were read, by what their turns have in common.
+pub(super) type Threads = HashMap<u64, Thread>;
+
 /// Scores candidates, best first, also by the turns around them.
 ///
 /// Only the conversations of the best candidates are read; the turns of others count as if they
-/// stood alone.
+/// stood alone. Returns them.
 pub(super) fn rank(
     candidates: &mut [Candidate],
     segments: &[Segment<'_>],
@@ -41,7 +44,7 @@ pub(super) fn rank(
     norms: &[f64; 256],
     ranking: &Ranking,
     accept: &(dyn Fn(u64) -> bool + Sync),
-) -> tantivy::Result<()> {
+) -> tantivy::Result<Threads> {
     let mut threads = read(candidates, segments, fields, accept)?;
     count(&mut threads, segments, plan, norms)?;
     let len_sum: f64 = threads.values().map(|thread| thread.len_words).sum();
@@ -62,7 +65,7 @@ pub(super) fn rank(
         let more = more.unwrap_or(ranking.session * candidate.score);
         candidate.score = (candidate.score + more) / (1.0 + ranking.session);
     }
-    Ok(())
+    Ok(threads)
 }
 
 /// Reads the conversations of the candidates.
@@ -85,15 +88,7 @@ fn read(
         }
         let turns = turns_of(thread, segments, fields, accept)?;
         turns_left = turns_left.saturating_sub(turns.len());
-        let len_words = turns
-            .iter()
-            .map(|turn| f64::from(len_of_class(turn.len_class)));
-        let thread_of = Thread {
-            len_words: len_words.sum(),
-            counts: Vec::new(),
-            turns,
-        };
-        threads.insert(thread, thread_of);
+        threads.insert(thread, Thread::of(turns));
     }
     Ok(threads)
 }
@@ -129,27 +124,29 @@ fn turns_of(
 /// Returns for each candidate its row among those of the turns up to `reach` before and after it.
 pub(super) fn around(
     candidates: &[Candidate],
+    mut threads: Threads,
     segments: &[Segment<'_>],
     fields: &Fields,
     reach: usize,
     accept: &(dyn Fn(u64) -> bool + Sync),
 ) -> tantivy::Result<Vec<Vec<u64>>> {
-    let mut threads: HashMap<u64, Vec<u64>> = HashMap::new();
     let mut all = Vec::with_capacity(candidates.len());
     for candidate in candidates {
         let segment = segments.get(candidate.segment);
         let thread = segment.map_or(0, |segment| segment.thread(candidate.document));
         if thread != 0 && !threads.contains_key(&thread) {
             let turns = turns_of(thread, segments, fields, accept)?;
-            threads.insert(thread, turns.iter().map(|turn| turn.row).collect());
+            threads.insert(thread, Thread::of(turns));
         }
-        let turns = threads.get(&thread).map_or(&[][..], Vec::as_slice);
-        let at = turns.iter().position(|row| *row == candidate.row);
-        let near = at.and_then(|at| {
-            let end = at.saturating_add(reach).saturating_add(1).min(turns.len());
-            turns.get(at.saturating_sub(reach)..end)
+        let time_ms = segment.map_or(0, |segment| segment.time_ms(candidate.document));
+        let near = threads.get(&thread).and_then(|thread| {
+            let at = thread.place(time_ms, candidate.row)?;
+            let end = at.saturating_add(reach).saturating_add(1);
+            let end = end.min(thread.turns.len());
+            thread.turns.get(at.saturating_sub(reach)..end)
         });
-        all.push(near.map_or_else(|| vec![candidate.row], <[u64]>::to_vec));
+        let rows = near.map(|near| near.iter().map(|turn| turn.row).collect());
+        all.push(rows.unwrap_or_else(|| vec![candidate.row]));
     }
     Ok(all)
 }
@@ -204,12 +201,25 @@ fn count(
 }
 
 impl Thread {
+    fn of(turns: Vec<Turn>) -> Self {
+        let lengths = turns.iter();
+        let lengths = lengths.map(|turn| f64::from(len_of_class(turn.len_class)));
+        Self {
+            len_words: lengths.sum(),
+            counts: Vec::new(),
+            turns,
+        }
+    }
+
+    /// Returns the place of a turn.
+    fn place(&self, time_ms: i64, row: u64) -> Option<usize> {
+        let place = |turn: &Turn| (turn.time_ms, turn.row);
+        self.turns.binary_search_by_key(&(time_ms, row), place).ok()
+    }
+
     /// Returns the scores of the turns before and after one, by their own words.
     fn around(&self, time_ms: i64, row: u64) -> Option<f64> {
-        let at = self
-            .turns
-            .binary_search_by_key(&(time_ms, row), |turn| (turn.time_ms, turn.row));
-        let at = at.ok()?;
+        let at = self.place(time_ms, row)?;
         let before = at.checked_sub(1).and_then(|at| self.turns.get(at));
         let after = self.turns.get(at + 1);
         Some(before.into_iter().chain(after).map(|turn| turn.own).sum())

@@ -51,9 +51,14 @@ impl Ranking {
         self.neighbours > 0.0 || self.session > 0.0
     }
 
+    /// Returns whether the time or the importance of a grain ranks.
+    pub(super) fn has_signals(&self) -> bool {
+        self.recency.is_some() || self.importance > 0.0
+    }
+
     /// Returns whether anything but the own words ranks.
     pub(super) fn looks_further(&self) -> bool {
-        self.looks_around() || self.recency.is_some() || self.importance > 0.0
+        self.looks_around() || self.has_signals()
     }
 
     /// Returns what the signals multiply a score by.

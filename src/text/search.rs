@@ -1,4 +1,4 @@
-use super::conversation;
+use super::conversation::{self, Threads};
 use super::hit::{Around, Best, Candidate, Hit, Hits, TOTAL_MAX, as_f32};
 use super::matching::Matching;
 use super::plan::Plan;
@@ -67,8 +67,9 @@ impl View {
         }
         let (total, total_is_lower_bound) = best.total();
         let mut candidates = best.into_candidates();
+        let mut threads = Threads::new();
         if ranking.looks_around() {
-            conversation::rank(
+            threads = conversation::rank(
                 &mut candidates,
                 &segments,
                 &self.fields,
@@ -78,7 +79,7 @@ impl View {
                 accept,
             )?;
         }
-        if ranking.looks_further() {
+        if ranking.has_signals() {
             for candidate in &mut candidates {
                 if let Some(segment) = segments.get(candidate.segment) {
                     let time_ms = segment.time_ms(candidate.document);
@@ -86,12 +87,14 @@ impl View {
                     candidate.score *= ranking.signals(time_ms, importance);
                 }
             }
+        }
+        if ranking.looks_further() {
             candidates.sort_unstable_by(Candidate::best_first);
             candidates.truncate(limit);
         }
         let turns = match reach {
             Some(reach) => {
-                conversation::around(&candidates, &segments, &self.fields, reach, accept)?
+                conversation::around(&candidates, threads, &segments, &self.fields, reach, accept)?
             }
             None => Vec::new(),
         };
