@@ -80,7 +80,7 @@ impl Accesses {
             written: Mutex::default(),
         };
         let bytes = read(&**disk).map_err(Error::io("read", NAME))?;
-        match bytes.map(|bytes| accesses.from_bytes(&bytes)) {
+        match bytes.map(|bytes| accesses.known_in(&bytes)) {
             None => {}
             Some(None) => tracing::warn!("{NAME} is damaged: accesses are counted anew"),
             Some(Some(known)) => {
@@ -188,7 +188,7 @@ impl Accesses {
         bytes
     }
 
-    fn from_bytes(&self, bytes: &[u8]) -> Option<Vec<(u64, Access)>> {
+    fn known_in(&self, bytes: &[u8]) -> Option<Vec<(u64, Access)>> {
         let (said, check) = bytes.split_at_checked(bytes.len().checked_sub(8)?)?;
         if check != self.check_of(said) {
             return None;

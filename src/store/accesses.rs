@@ -1,6 +1,11 @@
-use crate::codec::ContentAddress;
-use crate::index;
+use std::sync::Arc;
+use std::time::Duration;
 
+use crate::codec::ContentAddress;
+use crate::index::{self, Accesses};
+use crate::ledger::Disk;
+
+use super::manifest::Manifest;
 use super::open::Inner;
 use super::{Error, Store};
 
@@ -54,4 +59,15 @@ impl Inner {
             tracing::warn!(%error, "closing without writing what was counted of accesses");
         }
     }
+}
+
+/// Opens the counts of a store of so many entries, if it counts.
+pub(super) fn open(
+    disk: &Arc<dyn Disk>,
+    manifest: &Manifest,
+    staleness: Option<Duration>,
+    entries: u64,
+) -> Result<Option<Accesses>, Error> {
+    let open = |staleness| Accesses::open(disk, manifest.store_id, staleness, entries);
+    Ok(staleness.map(open).transpose()?)
 }

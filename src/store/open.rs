@@ -17,7 +17,7 @@ use super::embedding::Vectors;
 use super::manifest::{self, Manifest};
 use super::review::Unreviewed;
 use super::standing::Standing;
-use super::{Create, Error, Options, entry, repair, text_view};
+use super::{Create, Error, Options, accesses, entry, repair, text_view};
 
 /// A store of grains. Cheap to clone, and usable from any thread.
 ///
@@ -183,10 +183,7 @@ impl Store {
             }
         };
         let text = text_view::open(place, ledger.len(), options.text, &mut opened)?;
-        let accesses = options
-            .accesses
-            .map(|staleness| Accesses::open(&disk, manifest.store_id, staleness, ledger.len()));
-        let accesses = accesses.transpose()?;
+        let accesses = accesses::open(&disk, &manifest, options.accesses, ledger.len())?;
         let ballast = Ballast::new(BALLAST, options.ballast_bytes);
         if let Err(error) = ballast.restore(&*disk) {
             tracing::warn!(%error, "no room is kept for erasing on a full disk");

@@ -56,9 +56,9 @@ pub(super) fn rank(
     for candidate in candidates {
         let segment = segments.get(candidate.segment);
         let thread = segment.map_or(0, |segment| segment.thread(candidate.document));
-        let time_ms = segment.map_or(0, |segment| segment.time_ms(candidate.document));
         let of = threads.get(&thread).zip(sessions.get(&thread));
-        let more = of.and_then(|(thread, session)| {
+        let more = of.zip(segment).and_then(|((thread, session), segment)| {
+            let time_ms = segment.time_ms(candidate.document);
             let around = thread.around(time_ms, candidate.row)?;
             Some(ranking.neighbours * around + ranking.session * session)
         });

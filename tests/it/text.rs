@@ -496,7 +496,7 @@ proptest! {
         of in 1_u64..40,
     ) {
         let query = Query::parse(&query).unwrap();
-        let accept = |row: u64| row % of == 0;
+        let accept = |row: u64| row.is_multiple_of(of);
         let search = |ranking, limit| CROWD.search(&query, ranking, limit, &accept).unwrap();
         let recall = |ranking| {
             let around = CROWD.recall(&query, ranking, limit, 0, &accept).unwrap();
