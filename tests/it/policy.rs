@@ -13,6 +13,7 @@ use crate::store::SetClock;
 
 mod clock;
 mod consent;
+mod consents;
 mod forks;
 mod goals;
 mod histories;
