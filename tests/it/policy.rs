@@ -11,6 +11,7 @@ use grainstore::{Options, Store};
 
 use crate::store::SetClock;
 
+mod cascade;
 mod clock;
 mod consent;
 mod consents;
