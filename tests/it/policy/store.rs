@@ -110,6 +110,8 @@ fn what_protects_others_is_known_after_opening() {
                 "subtree" => store.put(new).unwrap(),
                 _ => store.supersede(&root, new, Some("asked")).unwrap(),
             };
+            let denied = store.contradict(&below, None).unwrap_err();
+            assert_eq!(denied.code(), "ERR_INVALIDATION_DENIED", "{protects}");
             drop(store);
             let denied = open().contradict(&below, None).unwrap_err();
             assert_eq!(denied.code(), "ERR_INVALIDATION_DENIED", "{protects}");

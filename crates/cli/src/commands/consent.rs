@@ -164,11 +164,19 @@ fn consent_line(consent: &Consent) -> String {
 
 fn scope(consent: &Consent) -> Vec<&str> {
     let scope = consent.grain.field("scope");
-    scope.into_iter().flat_map(|value| value.texts()).collect()
+    scope
+        .into_iter()
+        .flat_map(grainstore::codec::Value::texts)
+        .collect()
 }
 
 fn consent_json(consent: &Consent) -> Value {
-    let number = |field| consent.grain.field(field).and_then(|value| value.as_i64());
+    let number = |field| {
+        consent
+            .grain
+            .field(field)
+            .and_then(grainstore::codec::Value::as_i64)
+    };
     let withdrawn = consent.withdrawn;
     json!({
         "address": consent.grain.address().to_string(),
@@ -182,7 +190,7 @@ fn consent_json(consent: &Consent) -> Value {
         "withdrawn_by": withdrawn.map(|withdrawal| withdrawal.by.to_string()),
         "withdrawn_at": withdrawn.map(|withdrawal| withdrawal.at.ms()),
         "replaced_by": consent.replaced_by.map(|by| by.to_string()),
-        "ended_at": consent.ended_at.map(|time| time.ms()),
+        "ended_at": consent.ended_at.map(Time::ms),
     })
 }
 
