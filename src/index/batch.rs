@@ -1,5 +1,5 @@
 use crate::codec::{ContentAddress, Value};
-use crate::grain::{Grain, StatusChange, Time, Verification};
+use crate::grain::{Grain, StatusChange, Time, Type, Verification};
 use crate::ledger::Kind;
 
 use super::chunk::Chunk;
@@ -54,6 +54,7 @@ impl Batch {
         // Ruling I20: the blob's own claim counts, else when it came here.
         let mut active_from = stored_at_ms;
         let mut triple = [None; 3];
+        let is_consent = grain.type_() == Type::Consent;
         // One walk over the fields: a dozen look-ups would cost more than the keys.
         for (name, value) in grain.fields().iter() {
             match name {
@@ -80,7 +81,14 @@ impl Batch {
                 "subject" => triple[0] = Some(self.part(value)),
                 "relation" => triple[1] = Some(self.part(value)),
                 "object" => triple[2] = Some(self.part(value)),
-                _ if Family::FACETS.contains(&name) => self.facet(name, value, row),
+                "invalidation_policy" => self.single(Family::Protected, 0, row),
+                _ if Family::FACETS.contains(&name) => {
+                    self.named(Family::Facet, name, value.as_text(), row);
+                }
+                _ if is_consent && Family::CONSENTS.contains(&name) => {
+                    let texts = value.as_text().into_iter().chain(value.texts());
+                    self.named(Family::Consent, name, texts, row);
+                }
                 _ => {}
             }
         }
@@ -179,10 +187,16 @@ impl Batch {
         }
     }
 
-    fn facet(&mut self, name: &str, value: &Value, row: u64) {
-        if let Some(text) = value.as_text() {
+    fn named<'a>(
+        &mut self,
+        family: Family,
+        name: &str,
+        texts: impl IntoIterator<Item = &'a str>,
+        row: u64,
+    ) {
+        for text in texts {
             let term = self.terms.hash(&[name, text]);
-            self.single(Family::Facet, term, row);
+            self.single(family, term, row);
         }
     }
 

@@ -39,8 +39,7 @@ impl Default for Sums {
     }
 }
 
-/// One more than the highest number of a family.
-const FAMILIES: usize = Family::TRIPLES.len() + Family::SINGLES.len() + 1;
+const FAMILIES: usize = Family::END;
 
 impl Index {
     /// Starts a comparison of what the index holds now.

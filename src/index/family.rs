@@ -71,6 +71,10 @@ pub enum Family {
     Facet = 33,
     /// The row of an entry that was erased; the rows are of the status entries that stand for it.
     Instead = 34,
+    /// The name and the text of one of the fields of [`Family::CONSENTS`]; the rows are of Consents.
+    Consent = 35,
+    /// 0; the rows are of the grains that have an `invalidation_policy`.
+    Protected = 36,
 }
 
 impl Family {
@@ -85,7 +89,7 @@ impl Family {
     ];
 
     /// The families of one component, in the order of their numbers.
-    pub(super) const SINGLES: [Self; 28] = [
+    pub(super) const SINGLES: [Self; 30] = [
         Self::Type,
         Self::Namespace,
         Self::CreatedAt,
@@ -114,10 +118,18 @@ impl Family {
         Self::Importance,
         Self::Facet,
         Self::Instead,
+        Self::Consent,
+        Self::Protected,
     ];
 
     /// The fields of [`Family::Facet`]: few words, each of many grains.
     pub const FACETS: [&'static str; 3] = ["source_type", "epistemic_status", "recall_priority"];
+
+    /// The fields of [`Family::Consent`]: who allows whom what (OMS 8.10).
+    pub const CONSENTS: [&'static str; 4] = ["subject_did", "grantee_did", "scope", "purpose"];
+
+    /// One more than the highest number.
+    pub(super) const END: usize = Self::Protected as usize + 1;
 
     /// Returns whether keys have three components rather than one.
     pub(super) const fn is_triple(self) -> bool {

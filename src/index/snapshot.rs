@@ -244,6 +244,18 @@ impl Snapshot {
         self.exact(Family::Facet, term)
     }
 
+    /// Returns the rows of the Consents of which a field, one of [`Family::CONSENTS`], is `text` or
+    /// has it among others.
+    pub fn with_consent(&self, field: &str, text: &str) -> Scan<'_> {
+        let term = self.engine.terms.hash(&[field, &nfc(text)]);
+        self.exact(Family::Consent, term)
+    }
+
+    /// Returns the rows of the grains that have an `invalidation_policy`.
+    pub fn protected(&self) -> Scan<'_> {
+        self.exact(Family::Protected, 0)
+    }
+
     /// Hands component and row of every key of a family to `visit`: of equal components, in the
     /// order of rows.
     pub(super) fn each(

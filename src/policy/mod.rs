@@ -31,7 +31,7 @@ pub use protection::{Protection, Scope};
 pub use regime::{Clause, Regime, Regimes, Requires, When};
 pub use retention::retained_until;
 pub use rule::Rule;
-pub use supersession::implies_supersession;
+pub use supersession::{implies_supersession, says_why_derived};
 pub use transfer::{Purpose, may_leave};
 pub use trust::{Doubt, Trust, TrustRule, Trusts};
 pub use warrant::{Role, Warrant};

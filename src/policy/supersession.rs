@@ -4,10 +4,7 @@ use crate::grain::{Grain, Type};
 /// Returns whether storing `new` on its own would say by the back door that it replaces `parent`,
 /// a current grain that its `derived_from` names (OMS 17.2, ruling I4).
 pub fn implies_supersession(new: &Grain, parent: &Grain) -> bool {
-    let is_result = new.type_() == Type::Action && new.text("action_phase") == Some("result");
-    let level = new.field("consolidation_level").and_then(Value::as_i64);
-    if is_result || level.is_some_and(|level| level >= 1) {
-        // OMS 27.1 requires derived_from of a result; 28.6 of a summary.
+    if says_why_derived(new) {
         return false;
     }
     let same = |field: &str| new.field(field) == parent.field(field);
@@ -17,4 +14,12 @@ pub fn implies_supersession(new: &Grain, parent: &Grain) -> bool {
         _ => false,
     };
     new.type_() == parent.type_() && same("namespace") && names_the_same
+}
+
+/// Returns whether a grain says why it is derived from others, so that it implies nothing about any
+/// of them: OMS 27.1 requires `derived_from` of a result, 28.6 of a summary.
+pub fn says_why_derived(new: &Grain) -> bool {
+    let is_result = new.type_() == Type::Action && new.text("action_phase") == Some("result");
+    let level = new.field("consolidation_level").and_then(Value::as_i64);
+    is_result || level.is_some_and(|level| level >= 1)
 }

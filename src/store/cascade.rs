@@ -7,6 +7,7 @@ use crate::policy::{self, Actor, Operation, Rule, Verdict};
 
 use super::commit::Frame;
 use super::consent::{DEADLINE, REQUIRED, Required};
+use super::delete::Deleted;
 use super::entry::encode;
 use super::mandate::Mandate;
 use super::open::Inner;
@@ -116,21 +117,22 @@ impl Store {
     /// `ERR_AUTHORITY` without a reason or an authority; as [`Store::delete`].
     pub fn consent_run(&self, mandate: Mandate<'_>) -> Result<Cascaded, Error> {
         let mandate = mandate.check()?;
+        let deletion = super::Deletion {
+            reason: mandate.reason,
+            authority: mandate.authority,
+        };
+        let due = self.consent_due()?;
+        let addresses: Vec<ContentAddress> = due.iter().map(|due| due.address).collect();
+        let became = self.inner.delete_all(&addresses, deletion)?;
         let mut done = Cascaded::default();
-        for due in self.consent_due()? {
-            let deletion = super::Deletion {
-                reason: mandate.reason,
-                authority: mandate.authority,
-            };
-            match self.delete(&due.address, deletion) {
-                Ok(()) => done.erased.push(due.address),
-                Err(Error::Denied { rule, .. }) => done.kept.push(Due {
+        for (due, became) in due.into_iter().zip(became) {
+            match became {
+                Deleted::Now => done.erased.push(due.address),
+                Deleted::Before => {}
+                Deleted::Kept(rule) => done.kept.push(Due {
                     kept: Some(rule),
                     ..due
                 }),
-                // Somebody else was quicker.
-                Err(Error::NotFound { .. }) => {}
-                Err(error) => return Err(error),
             }
         }
         Ok(done)

@@ -8,19 +8,12 @@ use crate::ledger::Kind;
 use crate::policy::{self, Actor, Consented, Moment, Operation, Rule, Verdict};
 
 use super::commit::Frame;
+use super::consents::Withdrawal;
 use super::entry::{StatusEntry, address, bytes, decode, encode};
 use super::open::Inner;
 use super::review::{RELY, encode_review, requires_review};
 use super::standing::Standing;
 use super::{Error, Store};
-
-/// A withdrawal of a consent, in effect from the entry that records it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Withdrawal {
-    /// The Consent grain that withdraws.
-    pub(super) by: ContentAddress,
-    pub(super) at: Time,
-}
 
 /// What a namespace demands of its grains.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -485,7 +478,7 @@ pub(super) fn has_consequences(grain: &Grain) -> bool {
 }
 
 /// Returns which consent a grain withdraws.
-fn withdrawn_by(grain: &Grain) -> Option<ContentAddress> {
+pub(super) fn withdrawn_by(grain: &Grain) -> Option<ContentAddress> {
     let withdraws = grain.field("is_withdrawal").and_then(Value::as_bool) == Some(true);
     (withdraws && grain.type_() == Type::Consent)
         .then(|| grain.link("prior_consent"))

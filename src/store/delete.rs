@@ -1,10 +1,11 @@
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
 use crate::codec::ContentAddress;
 use crate::grain::{StatusChange, Time};
 use crate::index::{Family, Snapshot};
 use crate::ledger::Kind;
-use crate::policy::{Actor, Operation};
+use crate::policy::{Actor, Facts, Operation, Rule, Verdict};
 
 use super::commit::{Frame, Writer};
 use super::entry::{
@@ -55,29 +56,102 @@ impl Store {
         let target = inner.version_at(&snapshot, row)?;
         let shield = inner.shield(&snapshot, row, &target, None)?;
         let mut frame = Frame::default();
-        let change = Change {
+        let change = Change::deletion(address, shield.facts(None), deletion);
+        inner.permit(&mut writer, &change, &mut frame)?;
+        inner.erase(
+            &mut writer,
+            &snapshot,
+            &mut frame,
+            &[(row, *address)],
+            deletion,
+        )
+    }
+}
+
+/// What became of a grain among many that were to be deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Deleted {
+    Now,
+    /// Somebody else was quicker.
+    Before,
+    Kept(Rule),
+}
+
+impl<'a> Change<'a> {
+    fn deletion(target: &'a ContentAddress, facts: Facts<'a>, deletion: Deletion<'a>) -> Self {
+        Self {
             operation: Operation::Delete,
-            target: address,
-            facts: shield.facts(None),
+            target,
+            facts,
             actor: Actor {
                 justification: Some(deletion.reason),
                 authority: Some(deletion.authority),
                 ..Actor::default()
             },
-        };
-        inner.permit(&mut writer, &change, &mut frame)?;
-        let mut erasing = inner.traces(&snapshot, row, address, &mut frame)?;
-        erasing.reason = deletion.reason.to_owned();
-        erasing.authority = deletion.authority.to_owned();
-        frame.record(Kind::Erasing, erasing.encode()?);
-        let rows = inner.commit_erasure(&mut writer, &frame)?;
-        inner.has_tombstones.store(true, Ordering::Release);
-        // The erasure is the last entry of its frame.
-        inner.complete(&mut writer, rows.end.saturating_sub(1), &erasing.rows)
+        }
     }
 }
 
 impl Inner {
+    /// Deletes many grains as [`Store::delete`] does each: files are rewritten once for all of a
+    /// turn, and not once for each grain. Returns what became of each, in their order.
+    pub(super) fn delete_all(
+        &self,
+        addresses: &[ContentAddress],
+        deletion: Deletion<'_>,
+    ) -> Result<Vec<Deleted>, Error> {
+        let mut all = Vec::with_capacity(addresses.len());
+        for addresses in addresses.chunks(ERASED_AT_ONCE) {
+            let mut writer = self.lead_alone();
+            let snapshot = self.index.snapshot();
+            let (mut frame, mut targets) = (Frame::default(), Vec::new());
+            for address in addresses {
+                let Some(row) = self.locate(&snapshot, address)? else {
+                    all.push(Deleted::Before);
+                    continue;
+                };
+                let target = self.version_at(&snapshot, row)?;
+                let shield = self.shield(&snapshot, row, &target, None)?;
+                let change = Change::deletion(address, shield.facts(None), deletion);
+                match self.verdict(&writer, &change) {
+                    Verdict::Deny(rule) => {
+                        frame.deny_about(address, Operation::Delete.name(), rule, None)?;
+                        all.push(Deleted::Kept(rule));
+                    }
+                    Verdict::Allow | Verdict::Review => {
+                        targets.push((row, *address));
+                        all.push(Deleted::Now);
+                    }
+                }
+            }
+            if targets.is_empty() {
+                self.commit(&mut writer, &frame)?;
+            } else {
+                self.erase(&mut writer, &snapshot, &mut frame, &targets, deletion)?;
+            }
+        }
+        Ok(all)
+    }
+
+    /// Begins and completes the erasure of grains that nothing keeps, each with its row.
+    fn erase(
+        &self,
+        writer: &mut Writer,
+        snapshot: &Snapshot,
+        frame: &mut Frame,
+        targets: &[(u64, ContentAddress)],
+        deletion: Deletion<'_>,
+    ) -> Result<(), Error> {
+        let mut erasing = self.traces(snapshot, targets, frame)?;
+        erasing.reason = deletion.reason.to_owned();
+        erasing.authority = deletion.authority.to_owned();
+        frame.record(Kind::Erasing, erasing.encode()?);
+        let rows = self.commit_erasure(writer, frame)?;
+        self.has_tombstones.store(true, Ordering::Release);
+        // The erasure is the last entry of its frame.
+        self.complete(writer, rows.end.saturating_sub(1), &erasing.rows)
+    }
+
     /// Commits the entry that begins an erasure; on a full disk the ballast makes room for it, for
     /// what must be forgotten must not stay because nothing else fits.
     fn commit_erasure(
@@ -94,70 +168,67 @@ impl Inner {
         }
     }
 
-    /// Finds every entry that names a grain, and writes again what such an entry says about
-    /// another grain.
+    /// Finds every entry that names one of the grains, and writes again what such an entry says
+    /// about another grain.
     fn traces(
         &self,
         snapshot: &Snapshot,
-        row: u64,
-        address: &ContentAddress,
+        targets: &[(u64, ContentAddress)],
         frame: &mut Frame,
     ) -> Result<ErasingEntry, Error> {
         let key = self.manifest.tombstone_key();
-        let mut erasing = ErasingEntry {
-            rows: vec![row],
-            tombstones: vec![key.of_address(address)],
-            reason: String::new(),
-            authority: String::new(),
-        };
-        let mentions = snapshot.pointing_at(Family::Mentions, address).rows()?;
-        for entry in mentions.iter() {
-            let found = self.ledger.read(entry)?;
-            match found.header.kind {
-                Kind::Status => {
-                    let Some(status) = StatusEntry::decode(&found.body) else {
-                        continue;
-                    };
-                    if status.of != *address {
-                        if status.change.superseded_by != Some(*address) {
+        let all: BTreeSet<ContentAddress> = targets.iter().map(|(_, address)| *address).collect();
+        let mut tombstones = Vec::with_capacity(targets.len());
+        // An entry may name two of them.
+        let mut rows = BTreeSet::new();
+        for (row, address) in targets {
+            rows.insert(*row);
+            tombstones.push(key.of_address(address));
+            let mentions = snapshot.pointing_at(Family::Mentions, address).rows()?;
+            for entry in mentions.iter() {
+                let found = self.ledger.read(entry)?;
+                match found.header.kind {
+                    Kind::Status => {
+                        let Some(status) = StatusEntry::decode(&found.body) else {
+                            continue;
+                        };
+                        if status.of != *address {
+                            if status.change.superseded_by != Some(*address) {
+                                continue;
+                            }
+                            if !all.contains(&status.of) {
+                                let time = Time::from_ms(found.header.time_ms);
+                                let kept = status.unnamed(entry, time);
+                                frame.record(Kind::Status, kept.encode()?);
+                            }
+                        }
+                    }
+                    Kind::Alias => {
+                        let Some(alias) = AliasEntry::decode(&found.body) else {
+                            continue;
+                        };
+                        if alias.of != *address {
                             continue;
                         }
-                        // The other grain stays superseded, by what nobody can name any more.
-                        let change = StatusChange {
-                            superseded_by: None,
-                            system_valid_to: status
-                                .change
-                                .system_valid_to
-                                .or(Some(Time::from_ms(found.header.time_ms))),
-                            ..status.change
-                        };
-                        let kept = StatusEntry {
-                            change,
-                            instead_of: status.instead_of.or(Some(entry)),
-                            ..status
-                        };
-                        frame.record(Kind::Status, kept.encode()?);
+                        tombstones.push(key.of_name(alias.name()));
                     }
+                    _ if subject_of(&found.body) != Some(*address) => continue,
+                    _ => {}
                 }
-                Kind::Alias => {
-                    let Some(alias) = AliasEntry::decode(&found.body) else {
-                        continue;
-                    };
-                    if alias.of != *address {
-                        continue;
-                    }
-                    erasing.tombstones.push(key.of_name(alias.name()));
-                }
-                _ if subject_of(&found.body) != Some(*address) => continue,
-                _ => {}
+                rows.insert(entry);
             }
-            erasing.rows.push(entry);
         }
-        Ok(erasing)
+        Ok(ErasingEntry {
+            rows: rows.into_iter().collect(),
+            tombstones,
+            reason: String::new(),
+            authority: String::new(),
+        })
     }
 
     /// Carries out an erasure that the ledger holds as entry `begun`. Every step can be repeated.
     fn complete(&self, writer: &mut Writer, begun: u64, rows: &[u64]) -> Result<(), Error> {
+        let stands = self.is_standing(rows)?;
         // First of all nobody sees it any more, with however old a snapshot.
         self.index.erase(rows.iter().copied());
         self.forget_vectors(rows);
@@ -170,7 +241,9 @@ impl Inner {
             accesses.forget(rows)?;
         }
         self.ancestry.forget();
-        self.load_standing()?;
+        if stands {
+            self.load_standing()?;
+        }
         let mut frame = Frame::default();
         frame.record(Kind::Erased, encode_erased(begun)?);
         self.commit(writer, &frame)?;
@@ -239,3 +312,23 @@ impl Inner {
         Ok(false)
     }
 }
+
+impl StatusEntry {
+    /// The other grain stays superseded, by what nobody can name any more.
+    fn unnamed(self, entry: u64, said_at: Time) -> Self {
+        let change = StatusChange {
+            superseded_by: None,
+            system_valid_to: self.change.system_valid_to.or(Some(said_at)),
+            ..self.change
+        };
+        Self {
+            change,
+            instead_of: self.instead_of.or(Some(entry)),
+            ..self
+        }
+    }
+}
+
+/// Enough that rewriting files costs little for each, and few enough that one entry lists them and
+/// that writers do not wait for long.
+const ERASED_AT_ONCE: usize = 1_000;

@@ -23,7 +23,7 @@ impl Inner {
         if declares_supersession(grain) {
             return Ok(harmless);
         }
-        let claim = claim_of(grain);
+        let claim = claim_of(grain).filter(|_| !policy::says_why_derived(grain));
         for address in grain.derived_from() {
             if claim.is_none_or(|claim| self.ancestry.is_about_else(&address, claim)) {
                 harmless.push(address);

@@ -248,6 +248,7 @@ impl Inner {
     /// Brings the index, the writer and the text view to where the ledger is.
     fn recover(&self) -> Result<(), Error> {
         self.replay()?;
+        self.ancestry.recover(&self.index.snapshot())?;
         self.recover_trust()?;
         if let Some(last) = self.ledger.len().checked_sub(1) {
             let last = Time::from_ms(self.ledger.read(last)?.header.time_ms);

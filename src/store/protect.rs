@@ -60,23 +60,15 @@ impl Inner {
         let own = target.grain.address();
         let mut protections = vec![self.protection(&target.grain)];
         let mut sources = vec![own];
-        for (address, protection) in self.lineage(snapshot, row, target)?.iter() {
-            protections.push(self.standing_protection(address, protection.clone()));
-            sources.push(*address);
-        }
-        let mut pending: Vec<ContentAddress> = target.grain.derived_from().collect();
-        pending.extend(successor.into_iter().flat_map(Grain::derived_from));
-        let mut seen = BTreeSet::from([own]);
-        while let Some(address) = pending.pop() {
-            if !seen.insert(address) {
-                continue;
+        if self.ancestry.is_any_protected() {
+            for (address, protection) in self.lineage(snapshot, row, target)?.iter() {
+                protections.push(self.standing_protection(address, protection.clone()));
+                sources.push(*address);
             }
-            let Some(ancestor) = self.ancestor(snapshot, &address)? else {
-                continue;
-            };
-            pending.extend(&ancestor.parents);
-            if let Some(protection) = &ancestor.protection {
-                protections.push(self.standing_protection(&address, protection.clone()));
+            let successors = successor.into_iter().flat_map(Grain::derived_from);
+            let parents = target.grain.derived_from().chain(successors).collect();
+            for (address, protection) in self.above(snapshot, own, parents)? {
+                protections.push(self.standing_protection(&address, protection));
                 sources.push(address);
             }
         }
@@ -89,6 +81,31 @@ impl Inner {
             is_evidence: self.is_evidence(snapshot, &target.grain)?,
             is_lasting: aimem::is_protected(&target.grain),
         })
+    }
+
+    /// Returns what protects `own` from above: what the grains that it is or would be derived from
+    /// say, and those that they are derived from.
+    fn above(
+        &self,
+        snapshot: &Snapshot,
+        own: ContentAddress,
+        mut pending: Vec<ContentAddress>,
+    ) -> Result<Vec<(ContentAddress, Protection)>, Error> {
+        let mut above = Vec::new();
+        let mut seen = BTreeSet::from([own]);
+        while let Some(address) = pending.pop() {
+            if !seen.insert(address) {
+                continue;
+            }
+            let Some(ancestor) = self.ancestor(snapshot, &address)? else {
+                continue;
+            };
+            pending.extend(&ancestor.parents);
+            if let Some(protection) = &ancestor.protection {
+                above.push((address, protection.clone()));
+            }
+        }
+        Ok(above)
     }
 
     /// Returns what is to be known of an ancestor; none if it is not here.

@@ -110,8 +110,19 @@ impl Inner {
         }
     }
 
-    /// Refuses a change without a reason where a regime asks for one, and records that. Returns
-    /// whether a person should look at the change afterwards.
+    /// Refuses a change without a reason where a regime asks for one. Returns whether a person
+    /// should look at the change afterwards.
+    pub(super) fn asks_why(&self, target: &Grain, reasons: &[Option<&str>]) -> Result<bool, Error> {
+        let mut reasons = reasons.iter().flatten();
+        let has_reason = reasons.any(|text| !text.trim().is_empty());
+        let regimes = self.regimes.read();
+        match regimes.asks_why(target).filter(|_| !has_reason) {
+            Some(broken) => Err(Error::Breach(Breach::of(broken))),
+            None => Ok(regimes.reviews(target)),
+        }
+    }
+
+    /// As [`Inner::asks_why`], and records the refusal.
     pub(super) fn demands(
         &self,
         writer: &mut Writer,
@@ -120,20 +131,14 @@ impl Inner {
         target: &Grain,
         reasons: [Option<&str>; 2],
     ) -> Result<bool, Error> {
-        let has_reason = reasons.iter().flatten().any(|text| !text.trim().is_empty());
-        let broken = {
-            let regimes = self.regimes.read();
-            let broken = regimes.asks_why(target).filter(|_| !has_reason);
-            match broken {
-                Some(broken) => Breach::of(broken),
-                None => return Ok(regimes.reviews(target)),
-            }
-        };
-        let mut denial = Frame::by(frame.actor);
-        let body = encode_denial(&target.address(), operation.name(), &broken.name())?;
-        denial.record(Kind::Denial, body);
-        self.commit(writer, &denial)?;
-        Err(Error::Breach(broken))
+        let asked = self.asks_why(target, &reasons);
+        if let Err(Error::Breach(broken)) = &asked {
+            let mut denial = Frame::by(frame.actor);
+            let body = encode_denial(&target.address(), operation.name(), &broken.name())?;
+            denial.record(Kind::Denial, body);
+            self.commit(writer, &denial)?;
+        }
+        asked
     }
 
     /// Returns the clause that keeps a grain in the store.

@@ -7,7 +7,8 @@ use crate::index::RowSet;
 use crate::ledger::Kind;
 
 use super::Error;
-use super::consent::{Required, Withdrawal, read_effect, read_required};
+use super::consent::{Required, read_effect, read_required};
+use super::consents::Withdrawal;
 use super::hold::{Held, HoldEntry};
 use super::open::Inner;
 
@@ -59,12 +60,27 @@ impl Standing {
     }
 }
 
+/// The kinds of entries that it is a fold of.
+const STANDING: [Kind; 3] = [Kind::Hold, Kind::ConsentEffect, Kind::Policy];
+
 impl Inner {
+    /// Returns whether one of these entries says something of what stands.
+    pub(super) fn is_standing(&self, rows: &[u64]) -> Result<bool, Error> {
+        let snapshot = self.index.snapshot();
+        for kind in STANDING {
+            let known = snapshot.of_kind(kind).rows()?;
+            if rows.iter().any(|row| known.contains(*row)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Folds the ledger into what stands, from its beginning.
     pub(super) fn load_standing(&self) -> Result<(), Error> {
         let snapshot = self.index.snapshot();
         let mut standing = Standing::default();
-        for kind in [Kind::Hold, Kind::ConsentEffect, Kind::Policy] {
+        for kind in STANDING {
             for row in snapshot.of_kind(kind).rows()?.iter() {
                 let entry = self.ledger.read(row)?;
                 standing.apply(Time::from_ms(entry.header.time_ms), kind, &entry.body);

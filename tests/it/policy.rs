@@ -11,8 +11,10 @@ use grainstore::{Options, Store};
 
 use crate::store::SetClock;
 
+mod cascade;
 mod clock;
 mod consent;
+mod consents;
 mod forks;
 mod goals;
 mod histories;

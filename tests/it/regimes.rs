@@ -1,5 +1,7 @@
 //! Presets of law, and what Appendix A keeps in a store.
 
+mod imports;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -232,7 +234,7 @@ fn what_a_preset_asks_and_nothing_does_yet_is_said() {
 }
 
 /// Exports a store of these grains, and returns what was written and the report.
-fn export(store: &Store, format: Format, purpose: Purpose) -> (String, Exported) {
+fn export_bytes(store: &Store, format: Format, purpose: Purpose) -> (Vec<u8>, Exported) {
     let options = WriteOptions {
         purpose,
         ..WriteOptions::default()
@@ -240,6 +242,11 @@ fn export(store: &Store, format: Format, purpose: Purpose) -> (String, Exported)
     let filter = Filter::new().with_superseded();
     let mut file = Vec::new();
     let exported = store.export(format, &filter, &options, &mut file).unwrap();
+    (file, exported)
+}
+
+fn export(store: &Store, format: Format, purpose: Purpose) -> (String, Exported) {
+    let (file, exported) = export_bytes(store, format, purpose);
     (String::from_utf8_lossy(&file).into_owned(), exported)
 }
 

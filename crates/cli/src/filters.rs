@@ -194,7 +194,8 @@ fn range(text: &str) -> Result<Range, String> {
     }
 }
 
-fn since(text: &str) -> Result<Time, String> {
+/// Reads a time; of a day, its beginning.
+pub(crate) fn since(text: &str) -> Result<Time, String> {
     time(text, "T00:00:00Z")
 }
 

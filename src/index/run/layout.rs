@@ -314,4 +314,4 @@ pub(in crate::index) fn number_of(name: &str) -> Option<u64> {
 }
 
 /// 2: with the families from 28 on.
-const VERSION: u16 = 2;
+const VERSION: u16 = 3;

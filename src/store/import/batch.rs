@@ -9,10 +9,12 @@ use crate::ledger::Kind;
 use crate::policy::{Actor, Delegation, Operation, Rule};
 use crate::store::commit::{Frame, What, Writer};
 use crate::store::entry::{
-    AliasEntry, StatusEntry, encode_conflict, encode_exportable, encode_from_file,
+    AliasEntry, StatusEntry, encode_conflict, encode_denial, encode_exportable, encode_from_file,
+    encode_refusal,
 };
 use crate::store::open::Inner;
 use crate::store::permit::Change;
+use crate::store::review::encode_review;
 use crate::store::{Error, Version};
 
 use super::{Conflict, Denied, Summary};
@@ -127,11 +129,11 @@ impl<'a> Importer<'a> {
         if !self.is_here(&record.grain.address())?
             && let Some(refused) = self.judge(&record.grain)?
         {
-            self.summary.refused.push(interchange::Error::Format {
-                code: refused.code(),
-                place,
-                message: refused.to_string(),
-            });
+            if let Error::Breach(breach) = &refused {
+                let body = encode_refusal(Operation::Import.name(), &breach.name())?;
+                self.frame.record(Kind::Denial, body);
+            }
+            self.refuse(place, &refused);
             return Ok(());
         }
         for warning in &record.warnings {
@@ -180,18 +182,28 @@ impl<'a> Importer<'a> {
         let judged = self.inner.refuse_unfit(grain).and_then(|()| {
             // Who comes later in the file may replace who came before: that is for policy.
             let nothing = std::iter::empty();
-            self.inner.refuse_second_owner(&snapshot, grain, nothing)
+            self.inner.refuse_second_owner(&snapshot, grain, nothing)?;
+            self.inner.refuse_breach(grain)
         });
         match judged {
             Ok(()) => Ok(None),
             Err(
                 refused @ (Error::View { .. }
+                | Error::Breach(_)
                 | Error::Ownership { .. }
                 | Error::Untrusted { .. }
                 | Error::ImpliedSupersession { .. }),
             ) => Ok(Some(refused)),
             Err(error) => Err(error),
         }
+    }
+
+    fn refuse(&mut self, place: Place, error: &Error) {
+        self.summary.refused.push(interchange::Error::Format {
+            code: error.code(),
+            place,
+            message: error.to_string(),
+        });
     }
 
     /// Learns what a record is called here, and tells those that waited for it.
@@ -288,15 +300,20 @@ impl<'a> Importer<'a> {
         if let Some((row, version)) = &target
             && let Err(error) = self.permit(writer, *row, version, &grain)
         {
-            let Error::Denied { rule, .. } = error else {
-                return Err(error);
-            };
             self.passed_over.insert(record.grain.address());
-            self.summary.denied.push(Denied {
-                place: record.place,
-                existing: old,
-                rule,
-            });
+            match error {
+                Error::Denied { rule, .. } => self.summary.denied.push(Denied {
+                    place: record.place,
+                    existing: old,
+                    rule,
+                }),
+                Error::Breach(breach) => {
+                    let body = encode_denial(&old, Operation::Import.name(), &breach.name())?;
+                    self.frame.record(Kind::Denial, body);
+                    self.refuse(record.place, &Error::Breach(breach));
+                }
+                error => return Err(error),
+            }
             return Ok(old);
         }
         self.store(&record, &grain)?;
@@ -442,12 +459,18 @@ impl<'a> Importer<'a> {
             facts: shield.facts(Some(new)),
             actor: Actor::default(),
         };
+        let reason = new.text("supersession_justification");
+        let is_reviewed = self.inner.asks_why(&target.grain, &[reason])?;
         if self.is_dry {
             return self.inner.would_permit(writer, &change);
         }
         // A review is an entry of its own: what is permitted may share its frame with others.
         let mut review = Frame::default();
         self.inner.permit(writer, &change, &mut review)?;
+        if is_reviewed && !review.has(Kind::Review) {
+            let body = encode_review(&address, change.operation.name())?;
+            review.record(Kind::Review, body);
+        }
         self.inner.commit(writer, &review)?;
         Ok(())
     }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use grainstore::grain::Verification;
 use grainstore::ledger::MemoryDisk;
-use grainstore::store::{Deletion, Mandate};
+use grainstore::store::{Deletion, Mandate, NewGrain};
 use grainstore::{ContentAddress, Draft, Options, Store};
 
 const COUNSEL: Mandate<'static> = Mandate {
@@ -151,4 +151,19 @@ fn a_locked_grain_stays_locked_when_a_hold_on_it_is_lifted() {
     assert!(store.lift_hold(&locked, COUNSEL).unwrap());
     let denied = store.contradict(&locked, Some("x")).unwrap_err();
     assert!(denied.to_string().contains("locked"), "{denied}");
+}
+
+#[test]
+fn what_was_lifted_from_a_grain_is_forgotten_with_it() {
+    let store = Store::in_memory(Options::default()).unwrap();
+    let json = r#"{"type":"event","content":"minutes","created_at":1,
+        "invalidation_policy":{"mode":"hold"}}"#;
+    let held = || Draft::from_json(json).unwrap();
+    let address = store.put(held()).unwrap();
+    assert!(store.lift_hold(&address, COUNSEL).unwrap());
+    store.delete(&address, ASKED).unwrap();
+    // It is a new one, and nobody has lifted anything from that.
+    store.put(NewGrain::from(held()).again()).unwrap();
+    let denied = store.delete(&address, ASKED).unwrap_err();
+    assert!(denied.to_string().contains("hold"), "{denied}");
 }

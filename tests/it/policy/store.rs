@@ -1,4 +1,7 @@
+use std::sync::Arc;
+
 use grainstore::grain::Verification;
+use grainstore::ledger::MemoryDisk;
 use grainstore::{ContentAddress, Draft, Options, Store};
 
 fn belief(object: &str, policy: &str) -> Draft {
@@ -76,6 +79,67 @@ fn seventeen_hops_below_a_protected_root_are_below_it() {
         assert_eq!(replacing.is_err(), protected, "{scope}");
         let contradicted = store.contradict(&address, Some("x"));
         assert_eq!(contradicted.is_err(), protected, "{scope}");
+    }
+}
+
+#[test]
+fn what_protects_others_is_known_after_opening() {
+    // From entries that are applied again, and from files of the index.
+    for flush_rows in [1, 65_536] {
+        for protects in ["subtree", "lineage", "consent"] {
+            let disk = MemoryDisk::default();
+            let open = || {
+                let mut options = Options {
+                    ballast_bytes: 0,
+                    ..Options::default()
+                };
+                options.index.flush_rows = flush_rows;
+                options.index.background = false;
+                Store::open_on(Arc::new(disk.clone()), options).unwrap()
+            };
+            let store = open();
+            // Nothing protects anything yet, and nothing of this is remembered.
+            let root = match protects {
+                "consent" => store.put(soft_locked_by_itself()).unwrap(),
+                scope => store
+                    .put(belief("a", &policy("soft_locked", scope)))
+                    .unwrap(),
+            };
+            let new = Draft::event("instead").derived_from(root);
+            let below = match protects {
+                "subtree" => store.put(new).unwrap(),
+                _ => store.supersede(&root, new, Some("asked")).unwrap(),
+            };
+            let denied = store.contradict(&below, None).unwrap_err();
+            assert_eq!(denied.code(), "ERR_INVALIDATION_DENIED", "{protects}");
+            drop(store);
+            let denied = open().contradict(&below, None).unwrap_err();
+            assert_eq!(denied.code(), "ERR_INVALIDATION_DENIED", "{protects}");
+        }
+    }
+}
+
+fn soft_locked_by_itself() -> Draft {
+    let json = r#"{"type":"consent","subject_did":"did:web:a","grantee_did":"did:web:b",
+        "scope":["store"],"is_withdrawal":false,"created_at":1}"#;
+    Draft::from_json(json).unwrap()
+}
+
+#[test]
+fn what_is_stored_before_anything_is_protected_is_below_it_too() {
+    // What nobody asked about while nothing was protected was not remembered, and is read.
+    let store = memory();
+    let json = policy("locked", "subtree");
+    let root = belief("root", &json).finish(Default::default()).unwrap();
+    let child = store.put(note(root.address(), "a child")).unwrap();
+    let grandchild = store.put(note(child, "its child")).unwrap();
+    let revised = store
+        .supersede(&grandchild, note(grandchild, "revised"), None)
+        .unwrap();
+    store.put(root).unwrap();
+    for below in [child, revised] {
+        let denied = store.contradict(&below, Some("x")).unwrap_err();
+        assert_eq!(denied.code(), "ERR_INVALIDATION_DENIED");
     }
 }
 

@@ -40,10 +40,35 @@ fn a_withdrawn_consent_is_carried_out() {
         &format!(r#""processing_basis":"{grant}","type""#),
     );
     let address = home.put(&data).remove(0);
+    let held = [
+        "--subject",
+        "did:web:a",
+        "--scope",
+        "store",
+        "--at",
+        "2020-01-01",
+    ];
+    let list = home.ok(&[["consent", "list"].as_slice(), &held].concat());
+    assert!(
+        list.contains("did:web:a to did:web:b  store  stands"),
+        "{list}"
+    );
+    assert_eq!(
+        home.run(&["consent", "list", "--grantee", "did:web:c"])
+            .code,
+        1
+    );
+    assert_eq!(home.run(&["consent", "list", "--purpose", "sale"]).code, 1);
     assert_eq!(home.run(&["consent", "due"]).code, 1);
     let withdrawal = format!(r#","is_withdrawal":true,"prior_consent":"{grant}""#);
     home.put(&consent(&withdrawal));
     assert_eq!(home.run(&["search", "tea"]).code, 1);
+    let list = home.run(&["consent", "list", "--json"]);
+    let consents = &list.json_lines()[0]["consents"];
+    assert_eq!(consents[0]["withdrawn_by"], consents[1]["address"]);
+    assert_eq!(consents[1]["withdraws"], grant.as_str());
+    let now = ["consent", "list", "--at", "2100-01-01"];
+    assert_eq!(home.run(&now).code, 1, "nothing is in force");
     let due = home.run(&["consent", "due", "--json"]);
     assert_eq!(due.json_lines()[0]["due"][0]["address"], address.as_str());
     let refused = home.run_with(&["put", "-", "--json"], data.replace("tea", "cake"));
