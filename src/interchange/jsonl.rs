@@ -90,25 +90,12 @@ impl<R: BufRead> Reader<R> {
             Ok(_) if fits => Some(Ok(bytes)),
             Ok(_) => {
                 drop(bytes);
-                Some(Err(match self.skip_line() {
-                    Ok(()) => self.fault("JSONL_LONG_LINE", "the line is longer than 32 MiB"),
+                Some(Err(match self.input.skip_until(b'\n') {
+                    Ok(_) => self.fault("JSONL_LONG_LINE", "the line is longer than 32 MiB"),
                     Err(source) => self.stop(source),
                 }))
             }
             Err(source) => Some(Err(self.stop(source))),
-        }
-    }
-
-    fn skip_line(&mut self) -> std::io::Result<()> {
-        loop {
-            let chunk = self.input.fill_buf()?;
-            let end = chunk.iter().position(|byte| *byte == b'\n');
-            let len = end.map_or(chunk.len(), |end| end.saturating_add(1));
-            let is_last = end.is_some() || len == 0;
-            self.input.consume(len);
-            if is_last {
-                return Ok(());
-            }
         }
     }
 

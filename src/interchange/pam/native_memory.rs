@@ -4,7 +4,7 @@ use crate::interchange::native;
 use crate::interchange::written::moment_text;
 use crate::interchange::{aimem, omi};
 
-use super::shapes::is_tag;
+use super::shapes::{TYPES, is_tag};
 use super::spelling::content_hash;
 use super::uuid::uuid;
 
@@ -76,21 +76,18 @@ fn kind(grain: &Grain) -> (&'static str, Option<String>) {
     let tagged = tags.into_iter().flat_map(Value::texts);
     let tagged = tagged.filter_map(|tag| tag.strip_prefix("x-type:")).next();
     let named = record.and_then(|record| record.get("memory_type")?.as_text());
-    match (grain.type_(), grain.text("relation"), tagged.or(named)) {
-        (_, _, Some(name)) if TYPES.contains(&name) => {
-            let at = TYPES.iter().position(|known| *known == name);
-            (
-                at.and_then(|at| TYPES.get(at).copied()).unwrap_or("fact"),
-                None,
-            )
-        }
-        (Type::Goal, _, _) => ("goal", None),
-        (Type::Observation, _, _) => ("context", None),
-        (Type::Belief, Some("mg:prefers"), _) => ("preference", None),
-        (Type::Belief, Some("mg:requires"), _) => ("instruction", None),
-        (Type::Belief, Some("mg:knows"), _) => ("fact", None),
-        (Type::Belief, Some(relation), _) => custom(relation),
-        (other, _, _) => custom(other.name().unwrap_or("opaque")),
+    let mut types = TYPES.into_iter().filter(|known| *known != "custom");
+    if let Some(known) = types.find(|known| tagged.or(named) == Some(known)) {
+        return (known, None);
+    }
+    match (grain.type_(), grain.text("relation")) {
+        (Type::Goal, _) => ("goal", None),
+        (Type::Observation, _) => ("context", None),
+        (Type::Belief, Some("mg:prefers")) => ("preference", None),
+        (Type::Belief, Some("mg:requires")) => ("instruction", None),
+        (Type::Belief, Some("mg:knows")) => ("fact", None),
+        (Type::Belief, Some(relation)) => custom(relation),
+        (other, _) => custom(other.name().unwrap_or("opaque")),
     }
 }
 
@@ -105,17 +102,3 @@ fn tags(grain: &Grain) -> Vec<String> {
         .map(str::to_owned)
         .collect()
 }
-
-/// PAM 5, but for custom.
-const TYPES: [&str; 10] = [
-    "fact",
-    "preference",
-    "skill",
-    "context",
-    "relationship",
-    "goal",
-    "instruction",
-    "identity",
-    "environment",
-    "project",
-];

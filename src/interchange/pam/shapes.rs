@@ -31,24 +31,24 @@ static OWNER: Shape = closed(&[
     optional("created_at", Time),
 ]);
 
+/// What a memory may be (PAM 5).
+pub(super) const TYPES: [&str; 11] = [
+    "fact",
+    "preference",
+    "skill",
+    "context",
+    "relationship",
+    "goal",
+    "instruction",
+    "identity",
+    "environment",
+    "project",
+    "custom",
+];
+
 pub(super) static MEMORY: Shape = closed(&[
     required("id", Filled),
-    required(
-        "type",
-        OneOf(&[
-            "fact",
-            "preference",
-            "skill",
-            "context",
-            "relationship",
-            "goal",
-            "instruction",
-            "identity",
-            "environment",
-            "project",
-            "custom",
-        ]),
-    ),
+    required("type", OneOf(&TYPES)),
     nullable("custom_type", Filled),
     optional(
         "status",

@@ -327,28 +327,13 @@ impl<R: BufRead + Seek> Pieces<R> {
             // Too long to be a record, so a parser is given what is none.
             line.clear();
             line.extend_from_slice(b"longer than 32 MiB");
-            len = len.saturating_add(self.skip_line()?);
+            len = len.saturating_add(self.input.skip_until(b'\n')?);
         }
         if line.ends_with(b"\n") {
             line.pop();
         }
         self.at = self.at.saturating_add(len_u64(len));
         Ok(len > 0)
-    }
-
-    fn skip_line(&mut self) -> io::Result<usize> {
-        let mut skipped = 0_usize;
-        loop {
-            let chunk = self.input.fill_buf()?;
-            let end = chunk.iter().position(|byte| *byte == b'\n');
-            let len = end.map_or(chunk.len(), |end| end.saturating_add(1));
-            let is_last = end.is_some() || len == 0;
-            self.input.consume(len);
-            skipped = skipped.saturating_add(len);
-            if is_last {
-                return Ok(skipped);
-            }
-        }
     }
 
     /// Reads one value; what is wrong inside it, a parser finds.

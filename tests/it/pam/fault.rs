@@ -1,6 +1,6 @@
 //! What is wrong with a store is named, all of it, with its place.
 
-use grainstore::codec::Value;
+use grainstore::codec::{Map, Value};
 use grainstore::grain::Lifecycle;
 use grainstore::interchange::pam::{self, Options};
 use grainstore::interchange::{Format, Place, ReadOptions, Reading, WriteOptions};
@@ -8,9 +8,10 @@ use grainstore::{Filter, Store};
 
 use super::store::{NOW, apply, by_id, codes, import, remove, set, small, store};
 
-#[test]
-fn each_rule_that_is_broken_is_named_with_its_place() {
-    for case in BROKEN.lines().filter(|line| !line.is_empty()) {
+/// Returns the lines of a table: a code, a place, and the store after the changes of the line.
+fn cases(table: &str) -> impl Iterator<Item = (&str, &str, &str, Map)> {
+    let lines = table.lines().filter(|line| !line.is_empty());
+    lines.map(|case| {
         let mut parts = case.splitn(3, ' ');
         let (code, place) = (parts.next().unwrap(), parts.next().unwrap());
         let mut store = store();
@@ -18,6 +19,13 @@ fn each_rule_that_is_broken_is_named_with_its_place() {
         for change in parts.next().unwrap().split("; ") {
             apply(&mut store, change);
         }
+        (case, code, place, store)
+    })
+}
+
+#[test]
+fn each_rule_that_is_broken_is_named_with_its_place() {
+    for (case, code, place, store) in cases(BROKEN) {
         let read = pam::read_bytes(Value::Map(store).to_json().as_bytes(), &Options::default());
         let errors = read.err().unwrap_or_default();
         assert_eq!(codes(&errors), [code], "{case}: {errors:?}");
@@ -151,14 +159,7 @@ fn what_no_schema_can_say_is_held_to_when_it_is_asked_for() {
     };
     let good = Value::Map(store()).to_json();
     pam::read_bytes(good.as_bytes(), &strict).unwrap();
-    for case in MINDED.lines().filter(|line| !line.is_empty()) {
-        let mut parts = case.splitn(3, ' ');
-        let (code, place) = (parts.next().unwrap(), parts.next().unwrap());
-        let mut store = store();
-        remove(&mut store, "integrity");
-        for change in parts.next().unwrap().split("; ") {
-            apply(&mut store, change);
-        }
+    for (case, code, place, store) in cases(MINDED) {
         let json = Value::Map(store).to_json();
         let errors = pam::read_bytes(json.as_bytes(), &strict).unwrap_err();
         assert_eq!(codes(&errors), [code], "{case}: {errors:?}");
@@ -168,12 +169,7 @@ fn what_no_schema_can_say_is_held_to_when_it_is_asked_for() {
         let told: Vec<_> = told.map(|it| (it.code(), it.place().to_string())).collect();
         assert!(told.contains(&(code, place.to_owned())), "{case}: {told:?}");
     }
-    for case in ODD.lines().filter(|line| !line.is_empty()) {
-        let mut parts = case.splitn(3, ' ');
-        let (code, place) = (parts.next().unwrap(), parts.next().unwrap());
-        let mut store = store();
-        remove(&mut store, "integrity");
-        apply(&mut store, parts.next().unwrap());
+    for (case, code, place, store) in cases(ODD) {
         let json = Value::Map(store).to_json();
         let import = pam::read_bytes(json.as_bytes(), &strict).unwrap();
         let told = import.findings.iter();
