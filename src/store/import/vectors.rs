@@ -24,7 +24,10 @@ impl Importer<'_> {
         for vector in vectors {
             match self.of(&vector.of)? {
                 Some(of) => known.push((of, vector)),
-                None => self.pass_over(vector, NOTHING),
+                None => {
+                    let why = missing(&vector.of);
+                    self.pass_over(vector, &why);
+                }
             }
         }
         let here = self.bodies(&known.iter().map(|(of, _)| *of).collect())?;
@@ -120,7 +123,14 @@ impl Importer<'_> {
 /// The hash of the vector that is here, by grain and model.
 type Bodies = HashMap<(ContentAddress, String), [u8; 32]>;
 
-const NOTHING: &str = "the memory it is of is not here, or says something else";
+/// Says what a vector is of that is not here: a file alone names no owner, so its scope may be the
+/// reason.
+fn missing(of: &VectorOf) -> String {
+    match of {
+        VectorOf::Grain(_) => "the memory it is of was not taken in".to_owned(),
+        VectorOf::Named(id) => format!("no memory {:?} in the scope {:?}", id.id, id.scope),
+    }
+}
 
 /// Vectors that go in together.
 const BATCH_LEN: usize = 256;
