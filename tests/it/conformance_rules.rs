@@ -20,6 +20,31 @@ fn memory() -> Store {
 }
 
 #[test]
+fn an_observer_type_nobody_has_heard_of_is_stored_and_found_like_any_other() {
+    // OMS 17.3: what kinds of observers there are is the application's to say.
+    let store = memory();
+    let types = [
+        "lidar",
+        "llm",
+        "trigger:cron",
+        "acme:nose",
+        "Ünbekannt 7",
+        "physical",
+    ];
+    let observations = types.map(|of| {
+        let draft = Draft::observation("observer-1", of).set("subject", "room-4");
+        draft.set("object", format!("smells of pears, says {of}"))
+    });
+    let addresses = store.put_batch(observations).unwrap();
+    let asked = Filter::new().subject("room-4");
+    let found = store.query(&asked, 10, None).unwrap();
+    let found: Vec<_> = found.results.iter().map(|found| found.address).collect();
+    assert_eq!(found, addresses);
+    let hits = store.search("pears", &Filter::new(), 10).unwrap();
+    assert_eq!(hits.total, types.len() as u64);
+}
+
+#[test]
 fn index_fields_inside_an_imported_blob_are_kept_and_say_nothing() {
     // Ruling I2: the blob claims that another grain has replaced it.
     let mut payload = Map::from_iter([("t", "event"), ("content", "a"), ("vstatus", "retracted")]);
