@@ -44,9 +44,9 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// `ERR_FILTER`; storage errors; `ERR_IO`; `ERR_UNSUPPORTED` for a format that is only read, and for a bundle
-    /// that is to be signed ([`Store::export_file`] puts the signature beside it); `ERR_MG_LIMIT`
-    /// for more than one archive can hold (`export_file` makes more); `mixed_producers`,
+    /// `ERR_FILTER`; storage errors; `ERR_IO`; `ERR_UNSUPPORTED` for a format that is only read, and
+    /// for a bundle that is to be signed ([`Store::export_file`] puts the signature beside it);
+    /// `ERR_MG_LIMIT` for more than one archive can hold (`export_file` makes more); `mixed_producers`,
     /// `mixed_tenants` and `PAM_MIXED_OWNERS` for what one file of the format cannot hold together;
     /// `PAM_SIGNATURE_FORM` for a key that cannot sign.
     pub fn export(

@@ -68,7 +68,7 @@ impl Store {
     }
 
     /// Returns what [`Store::search_ranked`] does, to be looked through before it is shown.
-    pub(super) fn ranked(
+    fn ranked(
         &self,
         query: &text::Query,
         filter: &Filter,

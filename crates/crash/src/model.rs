@@ -1,6 +1,7 @@
 //! What a store should say.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use grainstore::ContentAddress;
 use grainstore::grain::{Grain, Status, StatusChange, Time};
@@ -81,12 +82,15 @@ impl Model {
     }
 
     /// Returns what a store shows that is opened: no deletion stays begun.
-    pub(crate) fn opened(&self) -> Self {
-        Self {
+    pub(crate) fn opened(self: &Arc<Self>) -> Arc<Self> {
+        if self.begun == 0 {
+            return Arc::clone(self);
+        }
+        Arc::new(Self {
             entries: self.entries + self.begun,
             begun: 0,
-            ..self.clone()
-        }
+            ..Self::clone(self)
+        })
     }
 
     /// Returns the words that must be nowhere.

@@ -124,7 +124,7 @@ impl Run {
             self.entries(self.maybe.first().copied().unwrap_or(0))
         ));
         for state in self.maybe.clone() {
-            let model = Arc::new(self.state(state)?.model.opened());
+            let model = self.state(state)?.model.opened();
             if model.entries != stats.entries {
                 continue;
             }
@@ -135,16 +135,16 @@ impl Run {
             };
             if verdict.is_ok() {
                 self.store = Some(store);
-                return self.settled(state, &model);
+                return self.settled(state, model);
             }
         }
         verdict
     }
 
     /// Says that the store opened in a state, and completed what was begun there.
-    fn settled(&mut self, state: usize, opened: &Model) -> Verdict {
+    fn settled(&mut self, state: usize, opened: Arc<Model>) -> Verdict {
         self.now = state;
-        let state = self.begin(opened.clone());
+        let state = self.begin(opened);
         self.acknowledge(state)
     }
 
@@ -187,17 +187,17 @@ impl Run {
         let Ok(stats) = store.stats() else {
             return Ok(());
         };
-        let models = self.maybe.iter().map(|state| self.state(*state));
-        let models = models.collect::<Verdict<Vec<_>>>()?.into_iter();
-        let mut models = models.map(|state| state.model.opened());
-        let fitting = models.position(|model| model.entries == stats.entries);
-        let fitting = fitting.and_then(|nth| self.maybe.get(nth).copied());
-        self.now = fitting.ok_or_else(|| format!("it has {} entries", stats.entries))?;
-        let opened = self.model().opened();
-        self.now = self.begin(opened);
-        self.maybe.push(self.now);
-        self.store = Some(store);
-        Ok(())
+        for state in self.maybe.clone() {
+            let opened = self.state(state)?.model.opened();
+            if opened.entries == stats.entries {
+                self.now = state;
+                self.now = self.begin(opened);
+                self.maybe.push(self.now);
+                self.store = Some(store);
+                return Ok(());
+            }
+        }
+        Err(format!("it has {} entries", stats.entries))
     }
 
     /// Does something with the store, and holds it to what it answers.
@@ -244,13 +244,14 @@ impl Run {
     }
 
     /// Says that a state is tried.
-    pub(crate) fn begin(&mut self, next: Model) -> usize {
+    pub(crate) fn begin(&mut self, next: impl Into<Arc<Model>>) -> usize {
+        let next = next.into();
         if next.entries == self.entries(self.now) {
             return self.now;
         }
         let state = self.states.len();
         self.states.push(State {
-            model: Arc::new(next),
+            model: next,
             head: None,
         });
         self.disk.say(Op::Try(state));
