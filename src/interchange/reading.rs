@@ -191,7 +191,7 @@ impl Reading {
             }
             Format::Aimem | Format::AimemNdjson => {
                 let is_stream = self.format == Format::AimemNdjson;
-                match aimem::open(input, is_stream, options.profile, drop) {
+                match aimem::open(input, is_stream, options.profile) {
                     Ok((bundle, judged)) => {
                         self.findings = judged.findings.into();
                         len = judged.records;

@@ -66,14 +66,16 @@ impl Batch {
 
 impl<R: BufRead + Seek> Pieces<R> {
     /// Takes an object apart whose arrays of these names are long; they are empty in what is
-    /// returned. `look` is shown every record, with the array it is in and its number there.
+    /// returned. `look` is shown what `parse` makes of every record, with the array it is in and its
+    /// number there.
     ///
     /// # Errors
     /// What is wrong with the JSON, anywhere in the file.
-    pub(super) fn document(
+    pub(super) fn document<T: Send>(
         input: R,
         arrays: &'static [&'static str],
-        mut look: impl FnMut(usize, u64, &Value),
+        parse: impl Fn(&[u8]) -> Result<T, (Flaw, String)> + Sync,
+        mut look: impl FnMut(usize, u64, T),
     ) -> Result<(Value, Self), Broken> {
         let mut pieces = Self::new(input, arrays, false)?;
         pieces.refuse_bom()?;
@@ -103,7 +105,7 @@ impl<R: BufRead + Seek> Pieces<R> {
             let value = match (array, pieces.next_byte()?) {
                 (Some(array), Some(b'[')) => {
                     pieces.consume(1);
-                    pieces.array(array, &mut look)?;
+                    pieces.array(array, &parse, &mut look)?;
                     Value::Array(Vec::new())
                 }
                 _ => pieces.value(DEPTH_MAX.saturating_sub(1))?,
@@ -122,15 +124,16 @@ impl<R: BufRead + Seek> Pieces<R> {
         Ok((Value::Map(map), pieces))
     }
 
-    /// Takes lines apart. `look` is shown every line but the first, and whether it is blank, and
-    /// says which array it belongs to; the first is returned.
+    /// Takes lines apart. `look` is shown what `parse` makes of every line but the first, and whether
+    /// it is blank, and says which array it belongs to; the first is returned.
     ///
     /// # Errors
     /// `ERR_IO`; what is wrong with a line is for `look`.
-    pub(super) fn lines(
+    pub(super) fn lines<T: Send>(
         input: R,
         arrays: &'static [&'static str],
-        mut look: impl FnMut(u64, bool, Result<Value, (Flaw, String)>) -> Option<usize>,
+        parse: impl Fn(&[u8]) -> T + Sync,
+        mut look: impl FnMut(u64, bool, T) -> Option<usize>,
     ) -> io::Result<(Vec<u8>, Self)> {
         let mut pieces = Self::new(input, arrays, true)?;
         let mut first = Vec::new();
@@ -152,11 +155,11 @@ impl<R: BufRead + Seek> Pieces<R> {
                 starts.push(start);
                 batch.push(line, number);
             }
-            let parse = |(line, number): &(Vec<u8>, u64)| {
+            let read = |(line, number): &(Vec<u8>, u64)| {
                 let is_blank = line.iter().all(u8::is_ascii_whitespace);
-                (*number, is_blank, strict::parse(line))
+                (*number, is_blank, parse(line))
             };
-            let parsed: Vec<_> = batch.raw.par_iter().map(parse).collect();
+            let parsed: Vec<_> = batch.raw.par_iter().map(read).collect();
             for ((number, is_blank, value), start) in parsed.into_iter().zip(&starts) {
                 if let Some(array) = look(number, is_blank, value) {
                     pieces.note(array, *start, number);
@@ -267,10 +270,11 @@ impl<R: BufRead + Seek> Pieces<R> {
     }
 
     /// Reads an array whose bracket has been read.
-    fn array(
+    fn array<T: Send>(
         &mut self,
         array: usize,
-        look: &mut impl FnMut(usize, u64, &Value),
+        parse: &(impl Fn(&[u8]) -> Result<T, (Flaw, String)> + Sync),
+        look: &mut impl FnMut(usize, u64, T),
     ) -> Result<(), Broken> {
         let mut number = 0_u64;
         let mut is_last = self.next_byte()? == Some(b']');
@@ -290,14 +294,14 @@ impl<R: BufRead + Seek> Pieces<R> {
                 }
             }
             let name = self.arrays.get(array).unwrap_or(&"");
-            let parse = |(raw, number): &(Vec<u8>, u64)| {
-                strict::parse(raw).map_err(|(flaw, message)| {
+            let read = |(raw, number): &(Vec<u8>, u64)| {
+                parse(raw).map_err(|(flaw, message)| {
                     Broken::Flaw(flaw, format!("/{name}/{number}: {message}"))
                 })
             };
-            let parsed: Vec<Result<Value, Broken>> = batch.raw.par_iter().map(parse).collect();
+            let parsed: Vec<Result<T, Broken>> = batch.raw.par_iter().map(read).collect();
             for (value, (_, number)) in parsed.into_iter().zip(&batch.raw) {
-                look(array, *number, &value?);
+                look(array, *number, value?);
             }
         }
         self.consume(1);

@@ -9,7 +9,7 @@ const ARRAYS: [&str; 2] = ["a", "b"];
 
 /// Puts a document together again.
 fn whole(text: &[u8]) -> Result<Value, Flaw> {
-    let taken = Pieces::document(Cursor::new(text), &ARRAYS, |_, _, _| {});
+    let taken = Pieces::document(Cursor::new(text), &ARRAYS, strict::parse, |_, _, _| {});
     let (value, mut pieces) = taken.map_err(|broken| match broken {
         Broken::Flaw(flaw, _) => flaw,
         Broken::Io(source) => panic!("{source}"),
@@ -130,9 +130,13 @@ fn no_more_than_a_batch_is_read_ahead() {
         let is_lines = text.contains('\n');
         let input = BufReader::new(Counted(Cursor::new(text.into_bytes()), &read));
         let mut pieces = if is_lines {
-            Pieces::lines(input, &ARRAYS, |_, _, _| Some(0)).unwrap().1
+            Pieces::lines(input, &ARRAYS, strict::parse, |_, _, _| Some(0))
+                .unwrap()
+                .1
         } else {
-            Pieces::document(input, &ARRAYS, |_, _, _| {}).unwrap().1
+            Pieces::document(input, &ARRAYS, strict::parse, |_, _, _| {})
+                .unwrap()
+                .1
         };
         assert!(read.get() >= len && pieces.runs.len() == 1);
         read.set(0);
