@@ -180,7 +180,7 @@ impl Inner {
         let all: BTreeSet<ContentAddress> = targets.iter().map(|(_, address)| *address).collect();
         let mut tombstones = Vec::with_capacity(targets.len());
         // An entry may name two of them.
-        let mut rows = BTreeSet::new();
+        let mut rows = self.forget_reads(snapshot, &all, frame)?;
         for (row, address) in targets {
             rows.insert(*row);
             tombstones.push(key.of_address(address));

@@ -7,7 +7,7 @@ use crate::policy::Delegation;
 
 use super::entry::StatusEntry;
 use super::open::Inner;
-use super::{Error, Signature, Store};
+use super::{Error, Outgoing, Signature, Store};
 
 /// A stretch of a listing, and where the next one begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,10 +41,8 @@ impl Store {
     /// shows grains only under a consent.
     pub fn get(&self, address: &ContentAddress) -> Result<Option<Grain>, Error> {
         let found = self.find(address)?;
-        Ok(found.map(|(row, grain)| {
-            self.retrieved([row]);
-            grain
-        }))
+        self.hand_out(self.outgoing("get"), found.iter())?;
+        Ok(found.map(|(_, grain)| grain))
     }
 
     /// Reads a grain for the store's own use: nobody has retrieved it (OMS 22.10).
@@ -76,7 +74,21 @@ impl Store {
     /// # Errors
     /// As [`Store::get`].
     pub fn get_batch(&self, addresses: &[ContentAddress]) -> Result<Vec<Option<Grain>>, Error> {
-        addresses.iter().map(|address| self.get(address)).collect()
+        let found = addresses.iter().map(|address| self.find(address));
+        let found = found.collect::<Result<Vec<_>, _>>()?;
+        self.hand_out(self.outgoing("get"), found.iter().flatten())?;
+        Ok(grains(found))
+    }
+
+    /// Records and counts grains that somebody is shown, with their rows.
+    pub(super) fn hand_out<'g>(
+        &self,
+        outgoing: Outgoing<'_>,
+        found: impl Iterator<Item = &'g (u64, Grain)> + Clone,
+    ) -> Result<(), Error> {
+        outgoing.all(found.clone().map(|(_, grain)| grain))?;
+        self.retrieved(found.map(|(row, _)| *row));
+        Ok(())
     }
 
     /// Returns whether a grain is here.
@@ -128,6 +140,14 @@ impl Store {
     /// # Errors
     /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn history(&self, address: &ContentAddress) -> Result<Vec<Version>, Error> {
+        let versions = self.lineage(address)?;
+        let grains = versions.iter().map(|version| &version.grain);
+        self.outgoing("history").all(grains)?;
+        Ok(versions)
+    }
+
+    /// Returns what [`Store::history`] does, to be looked through before it is shown.
+    pub(super) fn lineage(&self, address: &ContentAddress) -> Result<Vec<Version>, Error> {
         let snapshot = self.snapshot();
         let start = self.inner.row_of(&snapshot, address)?;
         let mut versions = BTreeMap::new();
@@ -194,6 +214,12 @@ impl Store {
     ) -> Result<Option<ContentAddress>, Error> {
         self.inner.resolve(&self.snapshot(), [format, scope, id])
     }
+}
+
+/// Returns what was found without the rows.
+pub(super) fn grains(found: Vec<Option<(u64, Grain)>>) -> Vec<Option<Grain>> {
+    let grains = found.into_iter().map(|found| found.map(|(_, grain)| grain));
+    grains.collect()
 }
 
 impl Inner {
