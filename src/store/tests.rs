@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
-use super::{Durability, Error, Mandate, Options, Store};
+use super::{Deletion, Durability, Error, Mandate, Options, Store};
 use crate::grain::{Draft, Grain, Time};
 use crate::ledger::{Access, Disk, DiskFile, Lock, MemoryDisk};
 use crate::policy::Regime;
@@ -364,10 +364,7 @@ fn a_group_waits_for_others_and_never_acknowledges_before_the_sync() {
     assert_eq!(store.stats().unwrap().grains, 21);
 }
 
-#[test]
-fn a_read_on_record_waits_for_no_sync_and_one_that_cannot_be_recorded_is_refused() {
-    let disk = GateDisk::default();
-    let store = open(&disk, Durability::Sync).unwrap();
+fn watch(store: &Store) {
     let regime = "name = \"ours\"\ntitle = \"ours\"\n[[clause]]\nid = \"reads\"\ncites = \"x\"\n\
                   says = \"x\"\nwhen = { tags = [\"watched\"] }\nrequires = { read_audit = true }\n";
     let regime = Regime::parse(regime).unwrap();
@@ -376,6 +373,13 @@ fn a_read_on_record_waits_for_no_sync_and_one_that_cannot_be_recorded_is_refused
         authority: "its author",
     };
     store.set_regimes(vec![regime], mandate).unwrap();
+}
+
+#[test]
+fn a_read_on_record_waits_for_no_sync_and_one_that_cannot_be_recorded_is_refused() {
+    let disk = GateDisk::default();
+    let store = open(&disk, Durability::Sync).unwrap();
+    watch(&store);
     let watched = store.put(belief("tea").tag("watched")).unwrap();
     let other = store.put(belief("milk")).unwrap();
 
@@ -393,4 +397,24 @@ fn a_read_on_record_waits_for_no_sync_and_one_that_cannot_be_recorded_is_refused
     assert!(store.get(&watched).is_err());
     assert!(store.get(&other).unwrap().is_some(), "of which nobody asks");
     disk.set(|state| state.lock_lost = false);
+}
+
+#[test]
+fn what_is_erased_before_its_read_is_recorded_is_not_named_by_it() {
+    let store = open(&GateDisk::default(), Durability::Sync).unwrap();
+    watch(&store);
+    let all = ["tea", "milk"].map(|what| store.put(belief(what).tag("watched")).unwrap());
+    let mut outgoing = store.outgoing("get");
+    for address in &all {
+        outgoing.add(&store.peek(address).unwrap().unwrap());
+    }
+    let deletion = Deletion {
+        reason: "asked for",
+        authority: "its author",
+    };
+    store.delete(&all[0], deletion).unwrap();
+    outgoing.record().unwrap();
+    let reads = store.reads(None, None, 9).unwrap();
+    assert_eq!(reads.len(), 1);
+    assert_eq!(reads[0].addresses, [all[1]]);
 }

@@ -274,6 +274,24 @@ fn what_a_handle_does_not_see_is_not_on_record_as_read_by_it() {
 }
 
 #[test]
+fn what_is_left_out_of_an_answer_is_not_on_record_with_the_rest_of_it() {
+    let store = watching();
+    let mut both = talk(&store, true);
+    both.sort_unstable();
+    let secret = note("tea tea tea").namespace("acme").author(bot().as_str());
+    let secret = store.put(secret.tag("watched").tag("phi:mrn")).unwrap();
+    store.put_embedding(&secret, "tiny", &[1.0, 0.0]).unwrap();
+    let handle = store.as_actor(&bot()).in_namespace("acme");
+    handle.query(&all(), 9, None).unwrap();
+    handle.search("tea", &all(), 9).unwrap();
+    handle.nearest("tiny", &[1.0, 0.0], &all(), 9).unwrap();
+    handle.recall("tea", &all(), &Recall::default()).unwrap();
+    let told = reads(&store);
+    assert_eq!(told.len(), 4);
+    assert!(told.iter().all(|read| read.addresses == both), "{told:?}");
+}
+
+#[test]
 fn what_the_store_reads_for_itself_is_not_on_record() {
     let store = watching();
     let [tea, answer] = talk(&store, true);
