@@ -107,9 +107,8 @@ impl Store {
         let mut outgoing = self.outgoing("embedding");
         if found.is_some() && outgoing.is_watched() {
             // What a grain says can be guessed from its vector.
-            self.peek(address)?
-                .iter()
-                .for_each(|grain| outgoing.add(grain));
+            let row = self.inner.row_of(&self.snapshot(), address)?;
+            outgoing.add(&self.inner.grain_at(row, address)?);
         }
         outgoing.record()?;
         Ok(found)
