@@ -173,6 +173,9 @@ impl Error {
         match self {
             Self::Refused { rule } => Some(encode_refusal("put", rule.name())),
             Self::Breach(breach) => Some(encode_refusal("put", &breach.name())),
+            Self::ImpliedSupersession { address } => {
+                Some(encode_denial(address, "put", "implied_supersession"))
+            }
             _ => None,
         }
     }
