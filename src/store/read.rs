@@ -135,10 +135,12 @@ impl Store {
     }
 
     /// Returns every grain of the lineage that a grain belongs to: what it supersedes and what
-    /// superseded it, in the order in which they were stored.
+    /// superseded it, in the order in which they were stored; without those that a missing consent
+    /// keeps back.
     ///
     /// # Errors
-    /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
+    /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`; `ERR_CONSENT` where it keeps back
+    /// the grain that was asked for.
     pub fn history(&self, address: &ContentAddress) -> Result<Vec<Version>, Error> {
         let versions = self.lineage(address)?;
         let grains = versions.iter().map(|version| &version.grain);
@@ -167,7 +169,17 @@ impl Store {
             pending.extend(replaced.into_iter().map(|(row, _)| row));
             versions.insert(row, version);
         }
-        Ok(versions.into_values().collect())
+        let mut shown = Vec::with_capacity(versions.len());
+        for version in versions.into_values() {
+            match self.inner.refuse_reading(&snapshot, &version.grain) {
+                Err(Error::Denied { address: kept, .. }) if kept != *address => {}
+                allowed => {
+                    allowed?;
+                    shown.push(version);
+                }
+            }
+        }
+        Ok(shown)
     }
 
     /// Returns what is odd about a grain although it is valid: by itself, and beside the grains
