@@ -148,6 +148,16 @@ impl Batch {
         self.links(Family::Mentions, Some(*target), row);
     }
 
+    /// Adds a recorded read of some grains, which is entry `row`; one that lists none is of all.
+    pub fn read(&mut self, row: u64, grains: &[ContentAddress]) {
+        if grains.is_empty() {
+            self.single(Family::Read, 0, row);
+        }
+        for grain in grains {
+            self.links(Family::Read, Some(*grain), row);
+        }
+    }
+
     /// Adds an entry of a kind that is asked for by its kind, as entry `row`.
     pub fn kind(&mut self, row: u64, kind: Kind) {
         self.single(Family::Kind, u64::from(kind.to_byte()), row);

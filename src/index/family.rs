@@ -75,6 +75,8 @@ pub enum Family {
     Consent = 35,
     /// 0; the rows are of the grains that have an `invalidation_policy`.
     Protected = 36,
+    /// A grain that was read, or 0 for all of them; the rows are of the entries that record reads.
+    Read = 37,
 }
 
 impl Family {
@@ -89,7 +91,7 @@ impl Family {
     ];
 
     /// The families of one component, in the order of their numbers.
-    pub(super) const SINGLES: [Self; 30] = [
+    pub(super) const SINGLES: [Self; 31] = [
         Self::Type,
         Self::Namespace,
         Self::CreatedAt,
@@ -120,6 +122,7 @@ impl Family {
         Self::Instead,
         Self::Consent,
         Self::Protected,
+        Self::Read,
     ];
 
     /// The fields of [`Family::Facet`]: few words, each of many grains.
@@ -129,7 +132,7 @@ impl Family {
     pub const CONSENTS: [&'static str; 4] = ["subject_did", "grantee_did", "scope", "purpose"];
 
     /// One more than the highest number.
-    pub(super) const END: usize = Self::Protected as usize + 1;
+    pub(super) const END: usize = Self::Read as usize + 1;
 
     /// Returns whether keys have three components rather than one.
     pub(super) const fn is_triple(self) -> bool {

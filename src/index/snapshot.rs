@@ -251,6 +251,11 @@ impl Snapshot {
         self.exact(Family::Consent, term)
     }
 
+    /// Returns the rows of the recorded reads of everything.
+    pub fn read_in_full(&self) -> Scan<'_> {
+        self.exact(Family::Read, 0)
+    }
+
     /// Returns the rows of the grains that have an `invalidation_policy`.
     pub fn protected(&self) -> Scan<'_> {
         self.exact(Family::Protected, 0)

@@ -52,11 +52,13 @@ pub enum Kind {
     Checkpoint = 20,
     /// The signature of the grain in the entry before it.
     Signature = 21,
+    /// A read of grains whose reads are recorded.
+    Read = 22,
 }
 
 impl Kind {
     /// Every kind, in the order of their numbers.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Grain,
         Self::SealedGrain,
         Self::Status,
@@ -78,6 +80,7 @@ impl Kind {
         Self::Restored,
         Self::Checkpoint,
         Self::Signature,
+        Self::Read,
     ];
 
     /// Returns the kind with this number; none if it belongs to a newer format.

@@ -92,7 +92,7 @@ pub struct Requires {
     pub never_exported: bool,
     /// Whether it is stored under a key that can be destroyed. Nothing does this yet.
     pub sealed: bool,
-    /// Whether reading it is recorded. Nothing does this yet.
+    /// Whether each read of it is recorded.
     pub read_audit: bool,
 }
 
@@ -196,6 +196,23 @@ impl Regimes {
         self.about(grain).any(|(_, clause)| clause.requires.review)
     }
 
+    /// Returns whether any clause wants reads to be recorded.
+    pub fn record_reads(&self) -> bool {
+        self.recording().next().is_some()
+    }
+
+    /// Returns the clauses that want reads to be recorded, whatever grains they are about.
+    pub fn recording(&self) -> impl Iterator<Item = (&Regime, &Clause)> {
+        self.clauses()
+            .filter(|(_, clause)| clause.requires.read_audit)
+    }
+
+    /// Returns the clauses that want reads of a grain to be recorded.
+    pub fn recording_reads_of(&self, grain: &Grain) -> impl Iterator<Item = (&Regime, &Clause)> {
+        self.recording()
+            .filter(move |(_, clause)| clause.when.is(grain))
+    }
+
     /// Returns until when a grain is kept.
     pub fn retained_until(&self, grain: &Grain) -> Option<Time> {
         let years = self.about(grain);
@@ -213,22 +230,25 @@ impl Regimes {
     }
 
     fn about(&self, grain: &Grain) -> impl Iterator<Item = (&Regime, &Clause)> {
-        let clauses = self.iter().flat_map(|regime| {
+        self.clauses()
+            .filter(move |(_, clause)| clause.when.is(grain))
+    }
+
+    fn clauses(&self) -> impl Iterator<Item = (&Regime, &Clause)> {
+        self.iter().flat_map(|regime| {
             let clauses = regime.clauses().iter();
             clauses.map(move |clause| (regime, clause))
-        });
-        clauses.filter(move |(_, clause)| clause.when.is(grain))
+        })
     }
 }
 
 impl Clause {
     /// Returns what it asks for that nothing does yet.
     pub const fn missing(&self) -> Option<&'static str> {
-        match (self.requires.sealed, self.requires.read_audit) {
-            (true, true) => Some("sealing and a record of reads"),
-            (true, false) => Some("sealing"),
-            (false, true) => Some("a record of reads"),
-            (false, false) => None,
+        if self.requires.sealed {
+            Some("sealing")
+        } else {
+            None
         }
     }
 }

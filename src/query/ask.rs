@@ -1,6 +1,6 @@
 use crate::grain::Grain;
 use crate::index::Snapshot;
-use crate::store::{Store, Version};
+use crate::store::{Outgoing, Store, Version};
 
 use super::{Cursor, Envelope, Error, Filter, Found, Sort};
 
@@ -57,14 +57,19 @@ impl Store {
         limit: usize,
         after: Option<Cursor>,
     ) -> Result<Envelope, Error> {
-        self.page(filter, sort, limit, after)
-            .map(|page| self.shown(page))
+        let page = self.page(filter, sort, limit, after)?;
+        self.shown(self.outgoing("query"), page)
     }
 
-    /// Counts the grains of an answer that is given to somebody (OMS 22.10).
-    pub(super) fn shown(&self, envelope: Envelope) -> Envelope {
+    /// Records and counts the grains of an answer that is given to somebody (OMS 22.10).
+    pub(super) fn shown(
+        &self,
+        outgoing: Outgoing<'_>,
+        envelope: Envelope,
+    ) -> Result<Envelope, Error> {
+        outgoing.all(envelope.results.iter().map(|found| &found.grain))?;
         self.retrieved(envelope.results.iter().map(|found| found.row));
-        envelope
+        Ok(envelope)
     }
 
     /// Returns what [`Store::query_sorted`] does, to be looked through before it is shown.

@@ -133,7 +133,10 @@ impl Store {
             entries.push((version.grain, version.status));
         }
         let withheld = Withheld::by_law(self, options.purpose).and_by_owners(&snapshot)?;
-        Ok(withheld.take_from(entries, loss))
+        let entries = withheld.take_from(entries, loss);
+        let grains = entries.iter().map(|(grain, _)| grain);
+        self.outgoing("export").all(grains)?;
+        Ok(entries)
     }
 
     /// Returns the vectors of grains that go out, if they are asked for.
@@ -190,13 +193,16 @@ impl Store {
     ) -> Result<Vec<Chosen>, Error> {
         let snapshot = self.snapshot();
         let mut withheld = Withheld::by_law(self, options.purpose);
+        let mut outgoing = self.outgoing("export");
         let mut chosen = Vec::new();
         for row in self.rows_to_leave(&snapshot, filter, loss)?.iter() {
             let version = self.version_at(&snapshot, row)?;
             if !withheld.takes(&version.grain, loss) {
+                outgoing.add(&version.grain);
                 chosen.push(Chosen::of(&version.grain, version.status));
             }
         }
+        outgoing.record()?;
         if !withheld.is_empty() {
             for one in &mut chosen {
                 one.status = withheld.unnamed(one.status);

@@ -19,8 +19,8 @@ impl Store {
         filter: &Filter,
         limit: usize,
     ) -> Result<Envelope, Error> {
-        self.near(model, vector, filter, limit)
-            .map(|near| self.shown(near))
+        let near = self.near(model, vector, filter, limit)?;
+        self.shown(self.outgoing("nearest"), near)
     }
 
     fn near(
@@ -57,8 +57,8 @@ impl Store {
         filter: &Filter,
         limit: usize,
     ) -> Result<Envelope, Error> {
-        self.alike(address, model, filter, limit)
-            .map(|alike| self.shown(alike))
+        let alike = self.alike(address, model, filter, limit)?;
+        self.shown(self.outgoing("similar"), alike)
     }
 
     fn alike(
@@ -68,7 +68,7 @@ impl Store {
         filter: &Filter,
         limit: usize,
     ) -> Result<Envelope, Error> {
-        let Some(vector) = self.embedding(address, model)? else {
+        let Some(vector) = self.vector_of(address, model)? else {
             return Ok(Envelope::default());
         };
         let mut near = self.near(model, &vector, filter, limit.saturating_add(1))?;
@@ -95,8 +95,8 @@ impl Store {
         filter: &Filter,
         limit: usize,
     ) -> Result<Envelope, Error> {
-        self.hybrid(text, model, vector, filter, limit)
-            .map(|hybrid| self.shown(hybrid))
+        let hybrid = self.hybrid(text, model, vector, filter, limit)?;
+        self.shown(self.outgoing("search_hybrid"), hybrid)
     }
 
     fn hybrid(
@@ -126,7 +126,7 @@ impl Access {
         filter: &Filter,
         limit: usize,
     ) -> Result<Envelope, Error> {
-        self.seen(filter, limit, |store, filter, limit| {
+        self.seen("nearest", filter, limit, |store, filter, limit| {
             store.near(model, vector, filter, limit)
         })
     }
@@ -147,7 +147,7 @@ impl Access {
             let address = *address;
             return Err(store::Error::NotFound { address }.into());
         }
-        self.seen(filter, limit, |store, filter, limit| {
+        self.seen("similar", filter, limit, |store, filter, limit| {
             store.alike(address, model, filter, limit)
         })
     }
@@ -165,7 +165,7 @@ impl Access {
         filter: &Filter,
         limit: usize,
     ) -> Result<Envelope, Error> {
-        self.seen(filter, limit, |store, filter, limit| {
+        self.seen("search_hybrid", filter, limit, |store, filter, limit| {
             store.hybrid(text, model, vector, filter, limit)
         })
     }

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, HashSet};
 use crate::codec::nfc;
 use crate::grain::{Grain, Type};
 use crate::render::{Line, Passage, Recollection};
-use crate::store::{Access, Store};
+use crate::store::{Access, Outgoing, Store};
 use crate::text::{self, Ranking};
 
 use super::{Error, Filter};
@@ -65,7 +65,8 @@ impl Store {
         filter: &Filter,
         recall: &Recall,
     ) -> Result<Recollection, Error> {
-        recollect(self, question, filter, recall, &|_| Ok(true))
+        let outgoing = self.outgoing("recall");
+        recollect(self, outgoing, question, (filter, recall), &|_| Ok(true))
     }
 }
 
@@ -85,15 +86,16 @@ impl Access {
         };
         let snapshot = self.store().snapshot();
         let sees = |grain: &Grain| Ok(self.sees(&snapshot, grain)? && self.may_rely_on(grain)?);
-        recollect(self.store(), question, &filter, recall, &sees)
+        let outgoing = self.outgoing("recall");
+        recollect(self.store(), outgoing, question, (&filter, recall), &sees)
     }
 }
 
 fn recollect(
     store: &Store,
+    mut outgoing: Outgoing<'_>,
     question: &str,
-    filter: &Filter,
-    recall: &Recall,
+    (filter, recall): (&Filter, &Recall),
     sees: &dyn Fn(&Grain) -> Result<bool, Error>,
 ) -> Result<Recollection, Error> {
     let snapshot = store.snapshot();
@@ -116,12 +118,15 @@ fn recollect(
                 continue;
             }
             let score = (*row == passage.hit.row).then(|| passage.hit.relevance());
-            collected.add(*row, &version.grain, score);
+            if collected.add(*row, &version.grain, score) {
+                outgoing.add(&version.grain);
+            }
         }
         if collected.is_cut {
             break;
         }
     }
+    outgoing.record()?;
     store.retrieved(collected.rows.iter().copied());
     Ok(collected.into_recollection())
 }
@@ -152,12 +157,12 @@ impl Collected {
         }
     }
 
-    /// Adds what a grain says, unless it is said already or there is no room.
-    fn add(&mut self, row: u64, grain: &Grain, score: Option<f64>) {
+    /// Adds what a grain says, unless it is said already or there is no room; returns whether it did.
+    fn add(&mut self, row: u64, grain: &Grain, score: Option<f64>) -> bool {
         let line = line(grain, score);
         let said = format!("{:?} {}", line.speaker, line.text);
         if line.text.is_empty() || self.texts.contains(&said) {
-            return;
+            return false;
         }
         let session = grain.text("session_id").map(str::to_owned);
         let place = self
@@ -174,7 +179,7 @@ impl Collected {
         }
         if cost > self.left {
             self.is_cut = true;
-            return;
+            return false;
         }
         self.left -= cost;
         self.rows.insert(row);
@@ -184,6 +189,7 @@ impl Collected {
             Some((_, lines)) => drop(lines.insert(key, line)),
             None => self.passages.push((passage, BTreeMap::from([(key, line)]))),
         }
+        true
     }
 
     fn into_recollection(self) -> Recollection {

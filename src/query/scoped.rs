@@ -48,7 +48,7 @@ impl Access {
             }
         }
         shown.total_is_lower_bound = shown.next_cursor.is_some();
-        Ok(self.store().shown(shown))
+        self.store().shown(self.outgoing("query"), shown)
     }
 
     /// Returns the `limit` grains whose words fit `text` best, of those that pass a filter and that
@@ -58,7 +58,7 @@ impl Access {
     /// # Errors
     /// As [`Store::search`](crate::Store::search).
     pub fn search(&self, text: &str, filter: &Filter, limit: usize) -> Result<Envelope, Error> {
-        self.seen(filter, limit, |store, filter, limit| {
+        self.seen("search", filter, limit, |store, filter, limit| {
             store.searched(text, filter, limit)
         })
     }
@@ -66,6 +66,7 @@ impl Access {
     /// Returns the best `limit` that the handle sees of a ranking.
     pub(super) fn seen(
         &self,
+        operation: &'static str,
         filter: &Filter,
         limit: usize,
         rank: impl Fn(&Store, &Filter, usize) -> Result<Envelope, Error>,
@@ -82,7 +83,7 @@ impl Access {
             if is_all || shown.results.len() >= limit {
                 shown.total_is_lower_bound = !is_all;
                 shown.results.truncate(limit);
-                return Ok(self.store().shown(shown));
+                return self.store().shown(self.outgoing(operation), shown);
             }
             // Ranked first, seen second: what is hidden must not take the place of what is not.
             asked = asked.saturating_mul(2);

@@ -24,8 +24,8 @@ impl Store {
     /// `ERR_SEARCH_SYNTAX`; `ERR_FILTER`; storage errors; `ERR_TEXT`, also for a store opened
     /// without its text view.
     pub fn search(&self, text: &str, filter: &Filter, limit: usize) -> Result<Envelope, Error> {
-        self.searched(text, filter, limit)
-            .map(|found| self.shown(found))
+        let found = self.searched(text, filter, limit)?;
+        self.shown(self.outgoing("search"), found)
     }
 
     /// Returns what [`Store::search`] does, to be looked through before it is shown.
@@ -63,8 +63,8 @@ impl Store {
         ranking: &Ranking,
         limit: usize,
     ) -> Result<Envelope, Error> {
-        self.ranked(query, filter, ranking, limit)
-            .map(|ranked| self.shown(ranked))
+        let ranked = self.ranked(query, filter, ranking, limit)?;
+        self.shown(self.outgoing("search"), ranked)
     }
 
     /// Returns what [`Store::search_ranked`] does, to be looked through before it is shown.

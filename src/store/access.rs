@@ -8,6 +8,7 @@ use crate::policy::{Deed, Role, Rule, Warrant};
 
 use super::caller::Caller;
 use super::grounds::Grounds;
+use super::read::grains;
 use super::write::NewGrain;
 use super::{Error, Page, Store, Version};
 
@@ -105,6 +106,13 @@ impl Access {
     /// `ERR_REVIEW_REQUIRED` for a grain that a person must review before a program acts on it
     /// (OMS 6.1); else as [`Store::get`].
     pub fn get(&self, address: &ContentAddress) -> Result<Option<Grain>, Error> {
+        let found = self.find(address)?;
+        self.store.hand_out(self.outgoing("get"), found.iter())?;
+        Ok(found.map(|(_, grain)| grain))
+    }
+
+    /// Returns what [`Access::get`] does with its row, to be looked at before it is shown.
+    pub(super) fn find(&self, address: &ContentAddress) -> Result<Option<(u64, Grain)>, Error> {
         let Some((row, grain)) = self.store.find(address)? else {
             return Ok(None);
         };
@@ -115,8 +123,7 @@ impl Access {
             let rule = Rule::Unreviewed;
             return Err(Error::Refused { rule });
         }
-        self.store.retrieved([row]);
-        Ok(Some(grain))
+        Ok(Some((row, grain)))
     }
 
     /// Returns grains by their addresses, in the same order.
@@ -124,7 +131,11 @@ impl Access {
     /// # Errors
     /// As [`Access::get`].
     pub fn get_batch(&self, addresses: &[ContentAddress]) -> Result<Vec<Option<Grain>>, Error> {
-        addresses.iter().map(|address| self.get(address)).collect()
+        let found = addresses.iter().map(|address| self.find(address));
+        let found = found.collect::<Result<Vec<_>, _>>()?;
+        self.store
+            .hand_out(self.outgoing("get"), found.iter().flatten())?;
+        Ok(grains(found))
     }
 
     /// Returns whether a grain is here and it sees it.
@@ -186,11 +197,13 @@ impl Access {
         }
         let snapshot = self.store.snapshot();
         let mut seen = Vec::new();
-        for version in self.store.history(address)? {
+        for version in self.store.lineage(address)? {
             if self.sees(&snapshot, &version.grain)? {
                 seen.push(version);
             }
         }
+        let grains = seen.iter().map(|version| &version.grain);
+        self.outgoing("history").all(grains)?;
         Ok(seen)
     }
 

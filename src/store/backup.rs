@@ -25,6 +25,8 @@ impl Store {
     /// Copies the store as it is durable at one moment into a directory: the first time all of it,
     /// then what is new. Others read and write meanwhile.
     ///
+    /// Where a regime wants reads recorded, it begins with an entry that says so.
+    ///
     /// A backup is the directory of a store: opening it builds index and text view anew.
     ///
     /// ```
@@ -55,6 +57,8 @@ impl Store {
                 path: path.to_owned(),
             });
         }
+        // Before it begins, so that it is in the backup too.
+        self.outgoing("backup").record_all()?;
         let copied = inner.ledger.copy_to(&disk)?;
         if found.is_none() {
             // Last: without it there is no store.

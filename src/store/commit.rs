@@ -166,9 +166,11 @@ impl Inner {
         // Until all views have it: a frame that is in the ledger and not in the index would let
         // its grains in twice.
         writer.halted = true;
-        let appended = match self.options.durability {
-            Durability::Relaxed => self.ledger.append_unsynced(now.ms(), &entries),
-            Durability::Sync | Durability::Group(_) => self.ledger.append(now.ms(), &entries),
+        let may_wait = self.options.durability == Durability::Relaxed || frame.is_of_reads();
+        let appended = if may_wait {
+            self.ledger.append_unsynced(now.ms(), &entries)
+        } else {
+            self.ledger.append(now.ms(), &entries)
         };
         let rows = appended.inspect_err(|_| {
             // The ledger knows whether it may go on.
@@ -424,6 +426,13 @@ impl Frame {
         if let Some(body) = signature {
             self.push(What::Record(Kind::Signature, body), actor);
         }
+    }
+
+    /// Returns whether it only says who read what: durable with what is written next, for a read
+    /// must not take as long as a write.
+    fn is_of_reads(&self) -> bool {
+        let is_read = |item: &Item| matches!(&item.what, What::Record(Kind::Read, _));
+        self.items.iter().all(is_read)
     }
 
     /// Returns whether it records something of a kind.

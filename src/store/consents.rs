@@ -95,6 +95,8 @@ impl Store {
                 found.push(consent);
             }
         }
+        let grains = found.iter().map(|consent| &consent.grain);
+        self.outgoing("consents").all(grains)?;
         Ok(found)
     }
 }

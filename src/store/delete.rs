@@ -5,7 +5,7 @@ use crate::codec::ContentAddress;
 use crate::grain::{StatusChange, Time};
 use crate::index::{Family, Snapshot};
 use crate::ledger::Kind;
-use crate::policy::{Actor, Facts, Operation, Rule, Verdict};
+use crate::policy::{Actor, Operation, Rule, Verdict};
 
 use super::commit::{Frame, Writer};
 use super::entry::{
@@ -49,52 +49,27 @@ impl Store {
     /// and without a reason and an authority; the refusal is recorded. Storage errors: from the
     /// first entry on the grain is invisible, and the next open completes what is left.
     pub fn delete(&self, address: &ContentAddress, deletion: Deletion<'_>) -> Result<(), Error> {
-        let inner = &*self.inner;
-        let mut writer = inner.lead_alone();
-        let snapshot = inner.index.snapshot();
-        let row = inner.row_of(&snapshot, address)?;
-        let target = inner.version_at(&snapshot, row)?;
-        let shield = inner.shield(&snapshot, row, &target, None)?;
-        let mut frame = Frame::default();
-        let change = Change::deletion(address, shield.facts(None), deletion);
-        inner.permit(&mut writer, &change, &mut frame)?;
-        inner.erase(
-            &mut writer,
-            &snapshot,
-            &mut frame,
-            &[(row, *address)],
-            deletion,
-        )
-    }
-}
-
-/// What became of a grain among many that were to be deleted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Deleted {
-    Now,
-    /// Somebody else was quicker.
-    Before,
-    Kept(Rule),
-}
-
-impl<'a> Change<'a> {
-    fn deletion(target: &'a ContentAddress, facts: Facts<'a>, deletion: Deletion<'a>) -> Self {
-        Self {
-            operation: Operation::Delete,
-            target,
-            facts,
-            actor: Actor {
-                justification: Some(deletion.reason),
-                authority: Some(deletion.authority),
-                ..Actor::default()
-            },
+        let address = *address;
+        match self.inner.delete_all(&[address], deletion)?.pop() {
+            Some(Deleted::Now) => Ok(()),
+            Some(Deleted::Kept(rule)) => Err(Error::Denied { address, rule }),
+            Some(Deleted::Before) | None => Err(Error::NotFound { address }),
         }
     }
 }
 
+/// What became of a grain that was to be deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Deleted {
+    Now,
+    /// It is not here, or no longer.
+    Before,
+    Kept(Rule),
+}
+
 impl Inner {
-    /// Deletes many grains as [`Store::delete`] does each: files are rewritten once for all of a
-    /// turn, and not once for each grain. Returns what became of each, in their order.
+    /// Deletes grains, many in one turn: files are rewritten once for all of a turn, and not once for
+    /// each grain. What keeps one is recorded. Returns what became of each, in their order.
     pub(super) fn delete_all(
         &self,
         addresses: &[ContentAddress],
@@ -112,7 +87,16 @@ impl Inner {
                 };
                 let target = self.version_at(&snapshot, row)?;
                 let shield = self.shield(&snapshot, row, &target, None)?;
-                let change = Change::deletion(address, shield.facts(None), deletion);
+                let change = Change {
+                    operation: Operation::Delete,
+                    target: address,
+                    facts: shield.facts(None),
+                    actor: Actor {
+                        justification: Some(deletion.reason),
+                        authority: Some(deletion.authority),
+                        ..Actor::default()
+                    },
+                };
                 match self.verdict(&writer, &change) {
                     Verdict::Deny(rule) => {
                         frame.deny_about(address, Operation::Delete.name(), rule, None)?;
@@ -180,7 +164,7 @@ impl Inner {
         let all: BTreeSet<ContentAddress> = targets.iter().map(|(_, address)| *address).collect();
         let mut tombstones = Vec::with_capacity(targets.len());
         // An entry may name two of them.
-        let mut rows = BTreeSet::new();
+        let mut rows = self.forget_reads(snapshot, &all, frame)?;
         for (row, address) in targets {
             rows.insert(*row);
             tombstones.push(key.of_address(address));

@@ -103,6 +103,23 @@ impl Store {
         address: &ContentAddress,
         model: &str,
     ) -> Result<Option<Vec<f32>>, Error> {
+        let found = self.vector_of(address, model)?;
+        let mut outgoing = self.outgoing("embedding");
+        if found.is_some() && outgoing.is_watched() {
+            // What a grain says can be guessed from its vector.
+            let row = self.inner.row_of(&self.snapshot(), address)?;
+            outgoing.add(&self.inner.grain_at(row, address)?);
+        }
+        outgoing.record()?;
+        Ok(found)
+    }
+
+    /// Returns what [`Store::embedding`] does, for the store's own use.
+    pub(crate) fn vector_of(
+        &self,
+        address: &ContentAddress,
+        model: &str,
+    ) -> Result<Option<Vec<f32>>, Error> {
         let snapshot = self.snapshot();
         let row = self.inner.row_of(&snapshot, address)?;
         let found = self.inner.with_view(&snapshot, model, |matrix| {

@@ -159,10 +159,12 @@ impl Access {
         let mut grains = Vec::new();
         for text in context.flat_map(Value::texts) {
             if let Ok(address) = ContentAddress::from_reference(text) {
-                grains.extend(self.get(&address)?);
+                grains.extend(self.find(&address)?);
             }
         }
-        Ok(grains)
+        self.store()
+            .hand_out(self.outgoing("take_over"), grains.iter())?;
+        Ok(grains.into_iter().map(|(_, grain)| grain).collect())
     }
 
     /// Hands a task back: a Goal that is satisfied and derived from the delegation, which ends with
@@ -193,12 +195,15 @@ impl Access {
     /// # Errors
     /// As [`Access::get`].
     pub fn thread(&self, message: &ContentAddress) -> Result<Vec<Grain>, Error> {
-        thread(message, |address| self.get(address))
+        let messages = thread(message, |address| self.find(address))?;
+        self.store()
+            .hand_out(self.outgoing("thread"), messages.iter())?;
+        Ok(messages.into_iter().map(|(_, grain)| grain).collect())
     }
 
     fn delegated(&self, delegation: &ContentAddress) -> Result<Grain, Error> {
         let own = self.author()?;
-        let goal = self.get(delegation)?;
+        let goal = self.find(delegation)?.map(|(_, goal)| goal);
         let goal = goal.ok_or(Error::NotFound {
             address: *delegation,
         })?;
@@ -250,20 +255,22 @@ impl Store {
     /// # Errors
     /// As [`Store::get`].
     pub fn thread(&self, message: &ContentAddress) -> Result<Vec<Grain>, Error> {
-        thread(message, |address| self.get(address))
+        let messages = thread(message, |address| self.find(address))?;
+        self.hand_out(self.outgoing("thread"), messages.iter())?;
+        Ok(messages.into_iter().map(|(_, grain)| grain).collect())
     }
 }
 
 fn thread(
     message: &ContentAddress,
-    get: impl Fn(&ContentAddress) -> Result<Option<Grain>, Error>,
-) -> Result<Vec<Grain>, Error> {
+    find: impl Fn(&ContentAddress) -> Result<Option<(u64, Grain)>, Error>,
+) -> Result<Vec<(u64, Grain)>, Error> {
     let mut messages = Vec::new();
     let mut next = Some(*message);
     // A grain names only grains that were there before it, so this ends.
-    while let Some(grain) = next.map(|address| get(&address)).transpose()?.flatten() {
-        next = grain.link("parent_message_id");
-        messages.push(grain);
+    while let Some(found) = next.map(|address| find(&address)).transpose()?.flatten() {
+        next = found.1.link("parent_message_id");
+        messages.push(found);
     }
     messages.reverse();
     Ok(messages)

@@ -73,6 +73,10 @@ impl Store {
         let mut owners = owners.into_iter();
         card.owner = owners.next();
         card.other_owners = owners.collect();
+        let versions = card.owner.iter().chain(&card.other_owners);
+        let versions = versions.chain(&card.capabilities);
+        let grains = versions.map(|version| &version.grain);
+        self.outgoing("agent_card").all(grains)?;
         Ok(card)
     }
 }

@@ -59,6 +59,8 @@ pub(super) struct Inner {
     pub(super) has_tombstones: AtomicBool,
     /// Whether anything was ever delegated, so that puts need to ask whether their authors may.
     pub(super) has_delegations: AtomicBool,
+    /// Whether a regime wants reads on record, so that reads need to ask whether of this grain.
+    pub(super) records_reads: AtomicBool,
     pub(super) actors: Actors,
     /// What the store was told to hold to.
     pub(super) regimes: RwLock<Regimes>,
@@ -203,6 +205,7 @@ impl Store {
             ancestry: Ancestry::default(),
             has_tombstones: AtomicBool::new(false),
             has_delegations: AtomicBool::new(false),
+            records_reads: AtomicBool::new(false),
             actors: Actors::default(),
             regimes: RwLock::default(),
             unreviewed: Unreviewed::default(),

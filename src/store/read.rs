@@ -7,7 +7,7 @@ use crate::policy::Delegation;
 
 use super::entry::StatusEntry;
 use super::open::Inner;
-use super::{Error, Signature, Store};
+use super::{Error, Outgoing, Signature, Store};
 
 /// A stretch of a listing, and where the next one begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,10 +41,8 @@ impl Store {
     /// shows grains only under a consent.
     pub fn get(&self, address: &ContentAddress) -> Result<Option<Grain>, Error> {
         let found = self.find(address)?;
-        Ok(found.map(|(row, grain)| {
-            self.retrieved([row]);
-            grain
-        }))
+        self.hand_out(self.outgoing("get"), found.iter())?;
+        Ok(found.map(|(_, grain)| grain))
     }
 
     /// Reads a grain for the store's own use: nobody has retrieved it (OMS 22.10).
@@ -76,7 +74,21 @@ impl Store {
     /// # Errors
     /// As [`Store::get`].
     pub fn get_batch(&self, addresses: &[ContentAddress]) -> Result<Vec<Option<Grain>>, Error> {
-        addresses.iter().map(|address| self.get(address)).collect()
+        let found = addresses.iter().map(|address| self.find(address));
+        let found = found.collect::<Result<Vec<_>, _>>()?;
+        self.hand_out(self.outgoing("get"), found.iter().flatten())?;
+        Ok(grains(found))
+    }
+
+    /// Records and counts grains that somebody is shown, with their rows.
+    pub(super) fn hand_out<'g>(
+        &self,
+        outgoing: Outgoing<'_>,
+        found: impl Iterator<Item = &'g (u64, Grain)> + Clone,
+    ) -> Result<(), Error> {
+        outgoing.all(found.clone().map(|(_, grain)| grain))?;
+        self.retrieved(found.map(|(row, _)| *row));
+        Ok(())
     }
 
     /// Returns whether a grain is here.
@@ -123,11 +135,21 @@ impl Store {
     }
 
     /// Returns every grain of the lineage that a grain belongs to: what it supersedes and what
-    /// superseded it, in the order in which they were stored.
+    /// superseded it, in the order in which they were stored; without those that a missing consent
+    /// keeps back.
     ///
     /// # Errors
-    /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
+    /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`; `ERR_CONSENT` where it keeps back
+    /// the grain that was asked for.
     pub fn history(&self, address: &ContentAddress) -> Result<Vec<Version>, Error> {
+        let versions = self.lineage(address)?;
+        let grains = versions.iter().map(|version| &version.grain);
+        self.outgoing("history").all(grains)?;
+        Ok(versions)
+    }
+
+    /// Returns what [`Store::history`] does, to be looked through before it is shown.
+    pub(super) fn lineage(&self, address: &ContentAddress) -> Result<Vec<Version>, Error> {
         let snapshot = self.snapshot();
         let start = self.inner.row_of(&snapshot, address)?;
         let mut versions = BTreeMap::new();
@@ -147,7 +169,17 @@ impl Store {
             pending.extend(replaced.into_iter().map(|(row, _)| row));
             versions.insert(row, version);
         }
-        Ok(versions.into_values().collect())
+        let mut shown = Vec::with_capacity(versions.len());
+        for version in versions.into_values() {
+            match self.inner.refuse_reading(&snapshot, &version.grain) {
+                Err(Error::Denied { address: kept, .. }) if kept != *address => {}
+                allowed => {
+                    allowed?;
+                    shown.push(version);
+                }
+            }
+        }
+        Ok(shown)
     }
 
     /// Returns what is odd about a grain although it is valid: by itself, and beside the grains
@@ -194,6 +226,12 @@ impl Store {
     ) -> Result<Option<ContentAddress>, Error> {
         self.inner.resolve(&self.snapshot(), [format, scope, id])
     }
+}
+
+/// Returns what was found without the rows.
+pub(super) fn grains(found: Vec<Option<(u64, Grain)>>) -> Vec<Option<Grain>> {
+    let grains = found.into_iter().map(|found| found.map(|(_, grain)| grain));
+    grains.collect()
 }
 
 impl Inner {

@@ -1,3 +1,5 @@
+use std::sync::atomic::Ordering;
+
 use crate::codec::{self, Map, Value};
 use crate::grain::Grain;
 use crate::ledger::Kind;
@@ -75,7 +77,7 @@ impl Store {
         let mut frame = Frame::default();
         frame.record(Kind::Policy, body);
         inner.commit(&mut writer, &frame)?;
-        *inner.regimes.write() = Regimes::new(regimes);
+        inner.hold_to(Regimes::new(regimes));
         Ok(())
     }
 
@@ -95,11 +97,17 @@ impl Inner {
         for row in rows.iter().rev() {
             if let Some(texts) = decode_regimes(&self.ledger.read(row)?.body) {
                 let regimes = texts.iter().map(|text| Regime::parse(text));
-                *self.regimes.write() = Regimes::new(regimes.collect::<Result<_, _>>()?);
+                self.hold_to(Regimes::new(regimes.collect::<Result<_, _>>()?));
                 break;
             }
         }
         Ok(())
+    }
+
+    fn hold_to(&self, regimes: Regimes) {
+        let records_reads = regimes.record_reads();
+        *self.regimes.write() = regimes;
+        self.records_reads.store(records_reads, Ordering::Release);
     }
 
     /// Refuses a new grain that a regime forbids to store.
@@ -165,6 +173,9 @@ impl Error {
         match self {
             Self::Refused { rule } => Some(encode_refusal("put", rule.name())),
             Self::Breach(breach) => Some(encode_refusal("put", &breach.name())),
+            Self::ImpliedSupersession { address } => {
+                Some(encode_denial(address, "put", "implied_supersession"))
+            }
             _ => None,
         }
     }

@@ -9,6 +9,7 @@ use super::Error;
 use super::consent::read_effect;
 use super::entry::{AliasEntry, ErasingEntry, StatusEntry, subject_of};
 use super::open::Inner;
+use super::read_audit::ReadEntry;
 
 /// Finds the row of a grain that an entry names.
 pub(super) type Resolve<'a> = dyn FnMut(&Batch, &ContentAddress) -> Result<Option<u64>, Error> + 'a;
@@ -62,6 +63,12 @@ pub(super) fn apply_record(
             let erasing = erasing.ok_or_else(|| malformed(row, "an erasure is malformed"))?;
             batch.erasure(row, &erasing.rows, &erasing.tombstones);
             batch.kind(row, kind);
+        }
+        Kind::Read => {
+            batch.kind(row, kind);
+            let read = ReadEntry::decode(body);
+            let read = read.ok_or_else(|| malformed(row, "a read is malformed"))?;
+            batch.read(row, &read.addresses);
         }
         Kind::ConsentEffect => {
             batch.kind(row, kind);

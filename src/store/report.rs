@@ -205,6 +205,7 @@ fn count_of(snapshot: &Snapshot, kind: Kind) -> Result<u64, Error> {
 
 const KINDS: &[(&str, Kind)] = &[
     ("refusals", Kind::Denial),
+    ("reads on record", Kind::Read),
     ("reviews", Kind::Review),
     ("legal holds placed or lifted", Kind::Hold),
     ("deletions", Kind::Erased),
@@ -270,8 +271,8 @@ const ARTICLES: &[Article] = &[
         article: "164.308",
         about: "administrative safeguards",
         held: Held::Enforced,
-        how: "the ledger is the audit trail of changes and refusals; reads are not recorded",
-        shown_by: &["entries", "refusals", "reviews"],
+        how: "the ledger is the audit trail of changes and refusals, and under the preset hipaa of reads",
+        shown_by: &["entries", "refusals", "reads on record", "reviews"],
     },
     Article {
         law: "HIPAA",
@@ -286,8 +287,9 @@ const ARTICLES: &[Article] = &[
         article: "164.312",
         about: "technical safeguards",
         held: Held::Partly,
-        how: "any phi: tag takes a handle cleared for it; signatures; no encryption yet",
-        shown_by: &["health information", "signed"],
+        how: "any phi: tag takes a handle cleared for it; signatures; the preset hipaa records reads; no \
+              encryption yet",
+        shown_by: &["health information", "signed", "reads on record"],
     },
     Article {
         law: "HIPAA",

@@ -9,6 +9,7 @@ use crate::ledger::{self, Binding, Disk, Entry, FileDisk, Kind, Ledger, Lock, Ne
 use super::entry::{encode, erased_rows};
 use super::manifest::Manifest;
 use super::open::{LOCK, create_private, no_manifest, this_process};
+use super::read_audit::ReadEntry;
 use super::{Create, Error, Options, Store};
 
 /// Up to which moment a store is restored. Frames are taken whole: what was one batch comes back
@@ -135,8 +136,8 @@ fn say_restored(
         source,
         end: ledger.len(),
         next: ledger.len(),
-        statuses: Vec::new(),
-        bodies: vec![(Kind::Restored, encode(restored(source, until))?)],
+        instead: Vec::new(),
+        records: vec![(Kind::Restored, None, encode(restored(source, until))?)],
         rows: Vec::new(),
         erasures: 0,
     };
@@ -149,13 +150,13 @@ fn say_restored(
         }
     })?;
     outcome?;
-    let mut entries = Vec::with_capacity(left.bodies.len());
-    for (kind, body) in &left.bodies {
+    let mut entries = Vec::with_capacity(left.records.len());
+    for (kind, actor, body) in &left.records {
         let mut salt = [0; Binding::SALT_LEN];
         options.random.fill(&mut salt)?;
         entries.push(NewEntry {
             kind: *kind,
-            actor: None,
+            actor: *actor,
             body,
             binding: Binding::of(salt, body),
         });
@@ -165,6 +166,9 @@ fn say_restored(
     Ok(left.erasures)
 }
 
+/// An entry to be: its kind, the entry that says who acts, its body.
+type Record = (Kind, Option<u64>, Vec<u8>);
+
 /// What is behind the moment and must not be left behind.
 struct Left<'a> {
     source: &'a Ledger,
@@ -172,9 +176,9 @@ struct Left<'a> {
     end: u64,
     /// The entry to look at next.
     next: u64,
-    /// The status entries of the frame that is looked at.
-    statuses: Vec<Vec<u8>>,
-    bodies: Vec<(Kind, Vec<u8>)>,
+    /// What the frame that is looked at says in place of entries that its erasure lists.
+    instead: Vec<Record>,
+    records: Vec<Record>,
     rows: Vec<u64>,
     erasures: u64,
 }
@@ -184,23 +188,30 @@ impl Left<'_> {
         // Entries that were erased since are passed over, and may have begun the frame.
         for row in self.next..=entry.header.sequence {
             if self.source.begins_frame(row)? {
-                self.statuses.clear();
+                self.instead.clear();
             }
         }
         self.next = entry.header.sequence + 1;
         match entry.header.kind {
-            Kind::Status => self.statuses.push(entry.body.to_vec()),
+            Kind::Status => self.instead.push((Kind::Status, None, entry.body.to_vec())),
+            Kind::Read => {
+                let read = ReadEntry::decode(&entry.body);
+                let stands_for = read.and_then(|read| read.instead_of);
+                // Of a read that is kept; whoever read is then known there too.
+                if stands_for.is_some_and(|(row, _)| row < self.end) {
+                    let actor = entry.header.actor;
+                    self.instead.push((Kind::Read, actor, entry.body.to_vec()));
+                }
+            }
             Kind::Erasing => {
                 let listed = erased_rows(&entry.body).into_iter();
                 let kept: Vec<u64> = listed.filter(|row| *row < self.end).collect();
                 if !kept.is_empty() {
                     // They stand for entries on the list that also spoke of other grains.
-                    let statuses = self.statuses.drain(..);
-                    self.bodies
-                        .extend(statuses.map(|body| (Kind::Status, body)));
+                    self.records.append(&mut self.instead);
                 }
-                self.bodies
-                    .push((Kind::Erasing, erasing(&entry.body, &kept)?));
+                self.records
+                    .push((Kind::Erasing, None, erasing(&entry.body, &kept)?));
                 self.rows.extend(kept);
                 self.erasures += 1;
             }

@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
-use super::{Durability, Error, Options, Store};
+use super::{Deletion, Durability, Error, Mandate, Options, Store};
 use crate::grain::{Draft, Grain, Time};
 use crate::ledger::{Access, Disk, DiskFile, Lock, MemoryDisk};
+use crate::policy::Regime;
 
 /// A disk whose syncs wait at a gate, or fail; it counts them.
 #[derive(Debug, Clone, Default)]
@@ -225,7 +226,12 @@ fn what_a_grain_of_the_same_frame_implies_is_refused_as_if_it_had_been_stored_be
     let new = belief("new").derived_from(old.address());
     let together = store.put_batch([old.into(), super::NewGrain::from(new)]);
     assert_eq!(together.unwrap_err().code(), "ERR_INVALIDATION_DENIED");
-    assert_eq!(store.stats().unwrap().entries, 0);
+    let stats = store.stats().unwrap();
+    assert_eq!(
+        (stats.grains, stats.entries),
+        (0, 1),
+        "only that it was refused"
+    );
 }
 
 #[test]
@@ -361,4 +367,59 @@ fn a_group_waits_for_others_and_never_acknowledges_before_the_sync() {
     // A frame takes the first request and what fits beside it.
     assert!((before + 1..=before + 2).contains(&syncs));
     assert_eq!(store.stats().unwrap().grains, 21);
+}
+
+fn watch(store: &Store) {
+    let regime = "name = \"ours\"\ntitle = \"ours\"\n[[clause]]\nid = \"reads\"\ncites = \"x\"\n\
+                  says = \"x\"\nwhen = { tags = [\"watched\"] }\nrequires = { read_audit = true }\n";
+    let regime = Regime::parse(regime).unwrap();
+    let mandate = Mandate {
+        reason: "a test",
+        authority: "its author",
+    };
+    store.set_regimes(vec![regime], mandate).unwrap();
+}
+
+#[test]
+fn a_read_on_record_waits_for_no_sync_and_one_that_cannot_be_recorded_is_refused() {
+    let disk = GateDisk::default();
+    let store = open(&disk, Durability::Sync).unwrap();
+    watch(&store);
+    let watched = store.put(belief("tea").tag("watched")).unwrap();
+    let other = store.put(belief("milk")).unwrap();
+
+    let before = disk.close();
+    disk.set(|state| state.closed = false);
+    assert!(store.get(&watched).unwrap().is_some());
+    assert_eq!(store.reads(Some(&watched), None, 9).unwrap().len(), 1);
+    assert_eq!(disk.close(), before, "no sync");
+    disk.set(|state| state.closed = false);
+    assert!(store.inner.ledger.durable() < store.inner.ledger.len());
+    store.put(belief("coffee")).unwrap();
+    assert_eq!(store.inner.ledger.durable(), store.inner.ledger.len());
+
+    disk.set(|state| state.lock_lost = true);
+    assert!(store.get(&watched).is_err());
+    assert!(store.get(&other).unwrap().is_some(), "of which nobody asks");
+    disk.set(|state| state.lock_lost = false);
+}
+
+#[test]
+fn what_is_erased_before_its_read_is_recorded_is_not_named_by_it() {
+    let store = open(&GateDisk::default(), Durability::Sync).unwrap();
+    watch(&store);
+    let all = ["tea", "milk"].map(|what| store.put(belief(what).tag("watched")).unwrap());
+    let mut outgoing = store.outgoing("get");
+    for address in &all {
+        outgoing.add(&store.peek(address).unwrap().unwrap());
+    }
+    let deletion = Deletion {
+        reason: "asked for",
+        authority: "its author",
+    };
+    store.delete(&all[0], deletion).unwrap();
+    outgoing.record().unwrap();
+    let reads = store.reads(None, None, 9).unwrap();
+    assert_eq!(reads.len(), 1);
+    assert_eq!(reads[0].addresses, [all[1]]);
 }

@@ -11,6 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use grainstore::grain::{Draft, Time, Type};
+use grainstore::index::Family;
+use grainstore::ledger::Kind;
 use grainstore::store::{Clock, Options};
 use grainstore::{ContentAddress, Filter, Store};
 
@@ -226,6 +228,10 @@ fn a_put_that_is_really_a_supersession_is_refused() {
         .derived_from(old)
         .set("invalidation_type", "retraction");
     assert_eq!(code(declared), Err("ERR_INVALIDATION_DENIED"));
+    let snapshot = store.index_snapshot();
+    let refused = snapshot.of_kind(Kind::Denial).rows().unwrap();
+    let about = snapshot.pointing_at(Family::Mentions, &old).rows().unwrap();
+    assert_eq!((refused.len(), about.len()), (2, 2), "on record");
     // A summary, another namespace and another subject derive without replacing.
     assert!(code(same.clone().set("consolidation_level", 1)).is_ok());
     assert!(code(same.clone().namespace("home")).is_ok());

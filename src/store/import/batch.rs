@@ -25,7 +25,7 @@ pub(super) struct Importer<'a> {
     /// Whether nothing is to be written.
     pub(super) is_dry: bool,
     pub(super) summary: Summary,
-    findings: Findings,
+    pub(super) findings: Findings,
     /// What is not written yet; in a dry run everything.
     pub(super) frame: Frame,
     /// Where in the frame its grains are.

@@ -179,10 +179,10 @@ fn what_a_newer_version_wrote_is_refused_by_its_name() {
         ("ERR_STORE_VERSION", text)
     );
 
-    let entries = [plain(1, 1, b"known"), plain(22, 2, b"unknown")];
+    let entries = [plain(1, 1, b"known"), plain(23, 2, b"unknown")];
     let frame = frame_bytes(id, 0, &entries);
     let error = open_written(segment_bytes(id, 1, 1, 0), &frame).unwrap_err();
-    let text = "entry 1 is of kind 22, which belongs to a newer version";
+    let text = "entry 1 is of kind 23, which belongs to a newer version";
     assert_eq!(
         (error.code(), &*error.to_string()),
         ("ERR_STORE_VERSION", text)

@@ -385,3 +385,19 @@ fn references_to_embeddings_are_judged_and_what_is_not_kept_is_counted() {
         [("embedding.storage", 1)]
     );
 }
+
+#[test]
+fn however_many_vectors_are_not_kept_so_many_are_told_and_all_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(pam::EMBEDDINGS);
+    let vectors: Vec<_> = (0..10_050)
+        .map(|n| vector_of(&format!("v{n}"), &format!("m{n}"), "[1]"))
+        .collect();
+    fs::write(&path, vectors_of(&vectors)).unwrap();
+    let summary = import(&memory(), &path);
+    assert_eq!(summary.findings.len(), 10_001);
+    let (_, last) = summary.findings.last().unwrap();
+    assert_eq!(last, "and 50 more that are not listed");
+    let loss: Vec<_> = summary.loss.iter().collect();
+    assert_eq!((summary.embedded, loss), (0, vec![("embedding", 10_050)]));
+}

@@ -344,6 +344,29 @@ fn a_namespace_may_demand_consent_for_writing_and_reading() {
 }
 
 #[test]
+fn a_history_shows_of_a_namespace_what_its_consents_allow() {
+    let store = memory();
+    let first = Draft::event("an ulcer").namespace("clinic");
+    let first = store.put(first).unwrap();
+    let valid = store.put(grant()).unwrap();
+    let second = fact("gout", valid, r#","namespace":"clinic""#).derived_from(first);
+    let second = store.supersede(&first, second, None).unwrap();
+    let read = Required {
+        read: true,
+        write: false,
+    };
+    assert_eq!(store.history(&second).unwrap().len(), 2);
+    store.require_consent("clinic", read, OFFICE).unwrap();
+    let refused = store.history(&first).unwrap_err();
+    assert_eq!(refused.code(), "ERR_CONSENT");
+    let shown = store.history(&second).unwrap();
+    let shown: Vec<_> = shown.iter().map(|one| one.grain.address()).collect();
+    assert_eq!(shown, [second]);
+    let handle = store.in_namespace("clinic");
+    assert_eq!(handle.history(&second).unwrap().len(), 1);
+}
+
+#[test]
 fn a_consent_is_not_forgotten_with_what_it_rests_on() {
     let store = memory();
     let first = store.put(grant()).unwrap();

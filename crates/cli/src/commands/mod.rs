@@ -30,6 +30,7 @@ mod mandate;
 mod policy;
 mod put;
 mod query;
+mod reads;
 mod recall;
 mod regime;
 mod restore;

@@ -4,12 +4,13 @@ use serde_json::{Value, json};
 
 use super::explain::Explain;
 use super::mandate::Decision;
+use super::reads::Reads;
 use super::regime::RegimeAction;
 use crate::address::short;
 use crate::exit::Exit;
 use crate::session::Session;
 
-/// See to policies: presets of law, what would happen and why, reviews, the clock
+/// See to policies: presets of law, what would happen and why, reviews, reads, the clock
 ///
 /// Example: grainstore policy review list
 #[derive(Debug, Args)]
@@ -28,6 +29,7 @@ enum Action {
     Regime(RegimeAction),
     /// Say what would happen to a grain, and why, without doing it; exit 3 if it would be denied
     Explain(Explain),
+    Reads(Reads),
     /// Show how far the clock is believed, and accept one that leapt ahead
     Clock(Clock),
 }
@@ -75,6 +77,7 @@ impl PolicyTool {
                 session.out.note("it was cleared before");
                 Ok(Exit::Nothing)
             }
+            Action::Reads(reads) => reads.run(session),
             Action::Clock(clock) => clock.run(session),
             Action::Regime(action) => action.run(session),
             Action::Explain(explain) => explain.run(session),
