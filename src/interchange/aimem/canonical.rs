@@ -24,7 +24,7 @@ pub(super) struct Written<'a> {
 ///
 /// # Errors
 /// `ERR_IO`.
-pub(super) fn canonical<R: BufRead + Seek, T: Send>(
+pub(super) fn canonical<R: BufRead + Seek + Send, T: Send>(
     source: &mut Source<R>,
     out: &mut impl Write,
     make: impl Fn(Written<'_>) -> T + Sync,

@@ -30,7 +30,7 @@ pub(in crate::interchange) struct Judged {
     pub(in crate::interchange) records: u64,
 }
 
-impl<R: BufRead + Seek> Bundle<R> {
+impl<R: BufRead + Seek + Send> Bundle<R> {
     /// Judges a bundle in the order of the reference: the envelope, the checksum, the records.
     ///
     /// # Errors
@@ -231,7 +231,7 @@ impl<'a> Pass<'a> {
     }
 
     /// Goes through edges and mentions.
-    fn links<R: BufRead + Seek>(
+    fn links<R: BufRead + Seek + Send>(
         &mut self,
         pieces: &mut Pieces<R>,
         maker: &Maker<'_>,

@@ -73,7 +73,7 @@ pub fn read_stream(bytes: &[u8], profile: Profile) -> Result<Import, Vec<Error>>
 ///
 /// # Errors
 /// As [`read`].
-pub(in crate::interchange) fn open<R: BufRead + Seek>(
+pub(in crate::interchange) fn open<R: BufRead + Seek + Send>(
     input: R,
     is_stream: bool,
     profile: Profile,

@@ -13,7 +13,7 @@ pub(super) struct Source<R> {
     pub(super) pieces: Pieces<R>,
 }
 
-impl<R: BufRead + Seek> Source<R> {
+impl<R: BufRead + Seek + Send> Source<R> {
     /// Takes one JSON document apart.
     ///
     /// # Errors

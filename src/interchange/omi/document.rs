@@ -16,7 +16,7 @@ pub(super) struct Document<R> {
     pub(super) pieces: Pieces<R>,
 }
 
-impl<R: BufRead + Seek> Document<R> {
+impl<R: BufRead + Seek + Send> Document<R> {
     /// Takes one JSON document apart (OMI 4.1).
     pub(super) fn read(input: R) -> Result<Self, Vec<Error>> {
         let mut strangers = Vec::new();

@@ -40,7 +40,7 @@ struct Made {
     record: Option<Result<Record, Error>>,
 }
 
-impl<R: BufRead + Seek> File<R> {
+impl<R: BufRead + Seek + Send> File<R> {
     /// Judges a document.
     ///
     /// # Errors

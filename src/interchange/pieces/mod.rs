@@ -3,6 +3,8 @@
 mod scan;
 
 use std::io::{self, BufRead, Read as _, Seek, SeekFrom};
+use std::sync::mpsc;
+use std::thread;
 
 use rayon::prelude::*;
 
@@ -64,7 +66,7 @@ impl Batch {
     }
 }
 
-impl<R: BufRead + Seek> Pieces<R> {
+impl<R: BufRead + Seek + Send> Pieces<R> {
     /// Takes an object apart whose arrays of these names are long; they are empty in what is
     /// returned. `look` is shown what `parse` makes of every record, with the array it is in and its
     /// number there.
@@ -223,6 +225,7 @@ impl<R: BufRead + Seek> Pieces<R> {
         })
     }
 
+    /// Makes something of each record of a run while what was made of those before is taken.
     fn run<T: Send>(
         &mut self,
         run: &Run,
@@ -230,43 +233,67 @@ impl<R: BufRead + Seek> Pieces<R> {
         take: &mut impl FnMut(T) -> bool,
     ) -> Result<bool, Broken> {
         self.seek(run.start)?;
-        let (is_lines, name) = (self.is_lines, self.arrays.get(run.array).unwrap_or(&""));
-        let mut number = run.first;
-        let end = run.first.saturating_add(run.len);
-        while number < end {
-            let mut batch = Batch::default();
-            while number < end && !batch.is_full() {
-                let mut raw = Vec::new();
-                if is_lines {
-                    self.line(&mut raw)?;
-                } else {
-                    self.raw(&mut raw, DEPTH_MAX)?;
-                    if self.next_byte()? == Some(b',') {
-                        self.consume(1);
-                        self.next_byte()?;
+        thread::scope(|scope| {
+            // One batch waits, so that memory holds three.
+            let (sender, made) = mpsc::sync_channel(1);
+            scope.spawn(move || {
+                let mut number = run.first;
+                let end = run.first.saturating_add(run.len);
+                while number < end {
+                    let batch = self.batch(run.array, &mut number, end, make);
+                    let is_last = batch.is_err();
+                    // Nobody waits for it where no more is wanted.
+                    if sender.send(batch).is_err() || is_last {
+                        return;
                     }
                 }
-                batch.push(raw, number);
-                number = number.saturating_add(1);
-            }
-            let made = batch.raw.par_iter().map(|(raw, number)| {
-                let value = strict::parse(raw);
-                let value = value.map_err(|(flaw, message)| Broken::Flaw(flaw, message))?;
-                let place = if is_lines {
-                    Place::Line(*number)
-                } else {
-                    Place::Pointer(format!("/{name}/{number}"))
-                };
-                Ok(make(value, place))
             });
-            let made: Vec<T> = made.collect::<Result<_, Broken>>()?;
-            for one in made {
-                if !take(one) {
-                    return Ok(false);
+            for batch in made {
+                for one in batch? {
+                    if !take(one) {
+                        return Ok(false);
+                    }
                 }
             }
+            Ok(true)
+        })
+    }
+
+    /// Reads some records and makes something of each, on every processor there is.
+    fn batch<T: Send>(
+        &mut self,
+        array: usize,
+        number: &mut u64,
+        end: u64,
+        make: &(impl Fn(Value, Place) -> T + Sync),
+    ) -> Result<Vec<T>, Broken> {
+        let (is_lines, name) = (self.is_lines, self.arrays.get(array).unwrap_or(&""));
+        let mut batch = Batch::default();
+        while *number < end && !batch.is_full() {
+            let mut raw = Vec::new();
+            if is_lines {
+                self.line(&mut raw)?;
+            } else {
+                self.raw(&mut raw, DEPTH_MAX)?;
+                if self.next_byte()? == Some(b',') {
+                    self.consume(1);
+                    self.next_byte()?;
+                }
+            }
+            batch.push(raw, *number);
+            *number = number.saturating_add(1);
         }
-        Ok(true)
+        let made = batch.raw.par_iter().map(|(raw, number)| {
+            let value = strict::parse(raw);
+            let value = value.map_err(|(flaw, message)| Broken::Flaw(flaw, message))?;
+            let place = if is_lines {
+                Place::Line(*number)
+            } else {
+                Place::Pointer(format!("/{name}/{number}"))
+            };
+            Ok(make(value, place))
+        });
+        made.collect()
     }
 
     /// Reads an array whose bracket has been read.
