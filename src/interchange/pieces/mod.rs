@@ -1,17 +1,21 @@
 //! A file taken apart record by record, so that no more than a batch of it is in memory.
 
 mod scan;
+mod scattered;
+mod stream;
 
 use std::io::{self, BufRead, Read as _, Seek, SeekFrom};
 
 use rayon::prelude::*;
 
-use crate::codec::{Map, Value};
+use crate::codec::Value;
 
 use super::strict::{self, Flaw};
 use super::{Error, Place};
 
 use scan::Scan;
+pub(super) use scattered::in_order;
+pub(super) use stream::Spot;
 
 /// The records of a file whose places are known: each is read again whenever it is asked for.
 pub(super) struct Pieces<R> {
@@ -76,50 +80,11 @@ impl<R: BufRead + Seek> Pieces<R> {
         mut look: impl FnMut(usize, u64, &Value),
     ) -> Result<(Value, Self), Broken> {
         let mut pieces = Self::new(input, arrays, false)?;
-        pieces.refuse_bom()?;
-        if pieces.next_byte()? != Some(b'{') {
-            let value = pieces.value(DEPTH_MAX)?;
-            pieces.end()?;
-            return Ok((value, pieces));
-        }
-        pieces.consume(1);
-        let mut members = Vec::new();
-        let mut is_first = true;
-        loop {
-            match pieces.next_byte()? {
-                Some(b'}') if is_first => break,
-                Some(b'"') => {}
-                _ => return Err(pieces.syntax("expected a name")),
-            }
-            is_first = false;
-            let Value::Text(name) = pieces.value(DEPTH_MAX)? else {
-                return Err(pieces.syntax("expected a name"));
-            };
-            if pieces.next_byte()? != Some(b':') {
-                return Err(pieces.syntax("expected a colon"));
-            }
-            pieces.consume(1);
-            let array = arrays.iter().position(|array| **array == *name);
-            let value = match (array, pieces.next_byte()?) {
-                (Some(array), Some(b'[')) => {
-                    pieces.consume(1);
-                    pieces.array(array, &mut look)?;
-                    Value::Array(Vec::new())
-                }
-                _ => pieces.value(DEPTH_MAX.saturating_sub(1))?,
-            };
-            members.push((name, value));
-            match pieces.next_byte()? {
-                Some(b',') => pieces.consume(1),
-                Some(b'}') => break,
-                _ => return Err(pieces.syntax("expected a comma or the end of the object")),
-            }
-        }
-        pieces.consume(1);
-        pieces.end()?;
-        let twice = |name| Broken::Flaw(Flaw::Duplicate, format!("duplicate member \"{name}\""));
-        let map = Map::from_pairs(members).map_err(twice)?;
-        Ok((Value::Map(map), pieces))
+        let (value, _) = pieces.outline(&mut |pieces, array| {
+            pieces.array(array, &mut look)?;
+            Ok(true)
+        })?;
+        Ok((value, pieces))
     }
 
     /// Takes lines apart. `look` is shown every line but the first, and whether it is blank, and
@@ -266,13 +231,14 @@ impl<R: BufRead + Seek> Pieces<R> {
         Ok(true)
     }
 
-    /// Reads an array whose bracket has been read.
+    /// Reads an array that stands here.
     fn array(
         &mut self,
         array: usize,
         look: &mut impl FnMut(usize, u64, &Value),
     ) -> Result<(), Broken> {
         let mut number = 0_u64;
+        self.consume(1);
         let mut is_last = self.next_byte()? == Some(b']');
         while !is_last {
             let mut batch = Batch::default();

@@ -1,6 +1,6 @@
 //! Gemini: `MyActivity.json` of Google Takeout, an array of exchanges, newest first.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::codec::{Map, Value};
 use crate::grain::Time;
@@ -21,15 +21,14 @@ pub(super) fn talks(records: &[Value]) -> (Vec<Talk>, u64) {
                 ..Talk::default()
             }),
             None => {
-                let is_near = last.is_some_and(|last: i64| at.ms().saturating_sub(last) <= GAP_MS);
-                if !is_near || unnamed.is_empty() {
+                if last.is_none_or(|last| !is_near(last, at)) || unnamed.is_empty() {
                     let user = exchange.first().map(|(_, text)| text.as_str());
                     unnamed.push(Talk {
                         id: stable_id(&["gemini", &time, user.unwrap_or_default()]),
                         ..Talk::default()
                     });
                 }
-                last = Some(at.ms());
+                last = Some(at);
                 match unnamed.last_mut() {
                     Some(talk) => talk,
                     None => continue,
@@ -72,6 +71,71 @@ pub(super) fn talks(records: &[Value]) -> (Vec<Talk>, u64) {
         talk.thread();
     }
     (talks, skipped)
+}
+
+/// In which order the records of a file are read, so that each conversation is together.
+#[derive(Default)]
+pub(super) struct Plan {
+    /// Where each record begins.
+    pub(super) starts: Vec<u64>,
+    /// Their numbers, conversation by conversation, each oldest first.
+    pub(super) order: Vec<usize>,
+    /// The numbers of the last records of conversations.
+    last: HashSet<usize>,
+    found: Vec<(Time, usize, Option<Box<str>>)>,
+}
+
+/// What is seen of a record that is an exchange: when, and in which conversation.
+pub(super) fn glance(record: &Value) -> Option<(Time, Option<Box<str>>)> {
+    let map = record.as_map()?;
+    let at = date_time(&time(map, "time")?).ok()?;
+    exchange(map)?;
+    Some((at, conversation_id(map).map(Box::from)))
+}
+
+impl Plan {
+    /// Notes the next record of the file.
+    pub(super) fn note(&mut self, glance: Option<(Time, Option<Box<str>>)>, start: u64) {
+        let number = self.starts.len();
+        self.starts.push(start);
+        self.found.extend(glance.map(|(at, id)| (at, number, id)));
+    }
+
+    /// Puts the records together, as [`talks`] does; returns how many are no exchange.
+    pub(super) fn finish(&mut self) -> usize {
+        let mut found = std::mem::take(&mut self.found);
+        found.sort_by_key(|(at, ..)| *at);
+        let skipped = self.starts.len().saturating_sub(found.len());
+        let mut named: BTreeMap<Box<str>, Vec<usize>> = BTreeMap::new();
+        let mut unnamed: Vec<usize> = Vec::new();
+        let mut before: Option<(Time, usize)> = None;
+        for (at, number, id) in found {
+            let Some(id) = id else {
+                let parted = before.filter(|(last, _)| !is_near(*last, at));
+                self.last.extend(parted.map(|(_, number)| number));
+                before = Some((at, number));
+                unnamed.push(number);
+                continue;
+            };
+            named.entry(id).or_default().push(number);
+        }
+        for together in named.into_values() {
+            self.last.extend(together.last());
+            self.order.extend(together);
+        }
+        self.last.extend(before.map(|(_, number)| number));
+        self.order.extend(unnamed);
+        skipped
+    }
+
+    /// Returns whether a record is the last of its conversation.
+    pub(super) fn is_last(&self, number: usize) -> bool {
+        self.last.contains(&number)
+    }
+}
+
+fn is_near(last: Time, at: Time) -> bool {
+    at.ms().saturating_sub(last.ms()) <= GAP_MS
 }
 
 /// A record that is an exchange: when, and who said what.
