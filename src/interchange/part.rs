@@ -256,6 +256,17 @@ impl Seek for Forward<'_> {
 
 const HEAD_BUFFER_LEN: usize = 8 * 1024;
 
+/// Returns what comes out of an archive that holds nothing else.
+#[cfg(test)]
+pub(super) fn packed(bytes: &[u8]) -> Part {
+    let mut zip = zip::ZipWriter::new(io::Cursor::new(Vec::new()));
+    let options = zip::write::SimpleFileOptions::default();
+    zip.start_file("x", options).unwrap();
+    io::Write::write_all(&mut zip, bytes).unwrap();
+    let zip = Raw::here(zip.finish().unwrap().get_ref());
+    Part::Packed(ZipArchive::new(zip).unwrap(), 0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -265,15 +276,10 @@ mod tests {
         let bytes: Vec<u8> = (0..=255).cycle().take(100_000).collect();
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), &bytes).unwrap();
-        let mut zip = zip::ZipWriter::new(io::Cursor::new(Vec::new()));
-        let options = zip::write::SimpleFileOptions::default();
-        zip.start_file("x", options).unwrap();
-        io::Write::write_all(&mut zip, &bytes).unwrap();
-        let zip = Raw::here(zip.finish().unwrap().get_ref());
         let parts = [
             Part::Whole(Raw::here(&bytes)),
             Part::at(file.path()).unwrap(),
-            Part::Packed(ZipArchive::new(zip).unwrap(), 0),
+            packed(&bytes),
         ];
         for part in parts {
             assert!(part.bytes().unwrap() == bytes);

@@ -11,6 +11,7 @@ use crate::interchange::table::Table;
 use crate::interchange::{Error, Signature, strict};
 
 use super::checksum::{self, Ids};
+use super::faults::Faults;
 use super::head::Head;
 use super::object::fault;
 use super::order::order;
@@ -84,28 +85,6 @@ pub(super) fn judge(
     surveyor.finish(options, findings)
 }
 
-/// What is wrong, by what it is wrong with: it is told in this order.
-#[derive(Default)]
-struct Faults {
-    wide: Told,
-    head: Told,
-    memories: Told,
-    relations: Told,
-    entries: Told,
-    ids: Told,
-    integrity: Told,
-    /// What records say about each other. It is only told where every record could be read: an
-    /// unreadable one would make each reference to it a second fault.
-    references: Told,
-    /// What breaks a rule that no grain depends on.
-    schema: Told,
-    rules: Told,
-    /// Such a rule between records.
-    between: Told,
-    /// What is advice.
-    odd: Told,
-}
-
 struct Surveyor<'a> {
     part: &'a Part,
     head: Head<'a>,
@@ -138,7 +117,7 @@ impl Surveyor<'_> {
         self.pass(&[MEMORIES, RELATIONS], Self::take)?;
         self.integrity(options, findings)?;
         let has_others = self.entry_count > 0 || !self.relations.is_empty();
-        if has_others && self.is_sound() {
+        if has_others && self.faults.is_sound() {
             let wanted = [ENTRIES, RELATIONS];
             self.pass(&wanted, Self::refer)?;
         }
@@ -154,12 +133,12 @@ impl Surveyor<'_> {
         self.faults.schema.extend(minded.drain(..));
         judge::conditions(self.head.root.map, &mut minded);
         self.faults.rules.extend(minded);
-        for name in ARRAYS {
-            let is_array = self.head.root.elements(name).map(drop);
-            self.faults.head.keep(is_array);
+        let head = &self.head.root;
+        for (name, faults) in ARRAYS.into_iter().zip(&mut self.faults.records) {
+            faults.read.keep(head.elements(name).map(drop));
         }
-        if self.head.root.get("memories").is_none() {
-            self.faults.head.push(self.head.root.missing("memories"));
+        if head.get("memories").is_none() {
+            self.faults.ids.push(head.missing("memories"));
         }
     }
 
@@ -199,13 +178,13 @@ impl Surveyor<'_> {
                 if self.head.root.get("integrity").is_some() {
                     self.ids.push(&id);
                 }
-                let seen = self.faults.part(seen, |faults| &mut faults.memories);
+                let seen = self.faults.keep(seen, MEMORIES);
                 if let Some(seen) = seen {
                     self.memory(number, &seen);
                 }
             }
             One::Relation(seen) => {
-                let seen = self.faults.part(seen, |faults| &mut faults.relations);
+                let seen = self.faults.keep(seen, RELATIONS);
                 if let Some(seen) = seen {
                     let key = self.relations.key(&seen.id);
                     if !self.relations.add(key) {
@@ -215,7 +194,7 @@ impl Surveyor<'_> {
             }
             One::Entry(seen) => {
                 self.entry_count = self.entry_count.saturating_add(1);
-                let seen = self.faults.part(seen, |faults| &mut faults.entries);
+                let seen = self.faults.keep(seen, ENTRIES);
                 if let Some(seen) = seen {
                     let key = self.entries.key(&seen.id);
                     if !self.entries.add(key) {
@@ -343,25 +322,9 @@ impl Surveyor<'_> {
         Ok(())
     }
 
-    fn is_sound(&self) -> bool {
-        let faults = &self.faults;
-        let all = [
-            &faults.wide,
-            &faults.head,
-            &faults.memories,
-            &faults.relations,
-            &faults.entries,
-            &faults.ids,
-            &faults.integrity,
-        ];
-        all.into_iter().all(Told::is_empty)
-    }
-
     fn finish(mut self, options: &Options, findings: &mut Told) -> Result<Survey, Vec<Error>> {
-        let is_sound = self.is_sound();
-        let mut minded = std::mem::take(&mut self.faults.schema);
-        minded.append(std::mem::take(&mut self.faults.rules));
-        let mut faults = Told::default();
+        let is_sound = self.faults.is_sound();
+        let (mut faults, mut minded) = self.faults.split();
         if is_sound {
             self.put_in_order(&mut faults, findings);
             let mut told = Vec::new();
@@ -376,8 +339,6 @@ impl Surveyor<'_> {
                 minded.append(between);
             }
             findings.append(std::mem::take(&mut self.faults.odd));
-        } else {
-            faults = self.faults.first();
         }
         judge::mind(minded, options, &mut faults, findings);
         if faults.is_empty() {
@@ -419,39 +380,5 @@ impl Surveyor<'_> {
                 faults.push(fault(code::CYCLE, at(stuck), message));
             }
         }
-    }
-}
-
-impl Faults {
-    /// Keeps what a record says; what is wrong with it goes where it belongs.
-    fn part<T>(&mut self, seen: Seen<T>, of: impl FnOnce(&mut Self) -> &mut Told) -> Option<T> {
-        self.wide.extend(seen.wide);
-        self.schema.extend(seen.schema);
-        self.rules.extend(seen.rules);
-        of(self).keep(seen.read)
-    }
-
-    fn twice(&mut self, array: usize, number: u64) {
-        let name = ARRAYS.get(array).unwrap_or(&"");
-        let at = format!("/{name}/{number}/id");
-        self.ids
-            .push(fault(code::DUPLICATE_ID, at, "another one has this id"));
-    }
-
-    /// Returns what is wrong with single records.
-    fn first(&mut self) -> Told {
-        let mut all = Told::default();
-        for told in [
-            &mut self.wide,
-            &mut self.head,
-            &mut self.memories,
-            &mut self.relations,
-            &mut self.entries,
-            &mut self.ids,
-            &mut self.integrity,
-        ] {
-            all.append(std::mem::take(told));
-        }
-        all
     }
 }

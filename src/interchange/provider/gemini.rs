@@ -311,4 +311,49 @@ mod tests {
             assert_eq!(plain(html), text);
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn the_records_of_each_conversation_alone_make_what_all_of_them_make(
+            records in proptest::collection::vec((0_u32..12, 0_u8..4), 0..24),
+        ) {
+            let record = |(place, (slot, id)): (usize, (u32, u8))| {
+                let url = match id {
+                    // Most have none, and half an hour lies between two of these.
+                    0 | 1 => String::new(),
+                    id => format!(r#", "titleUrl": "https://x.example/c/id{id}""#),
+                };
+                let kind = if place == 5 { "Seen" } else { "Prompted" };
+                let (hour, minute) = (slot.div_euclid(2), if slot % 2 == 0 { 0 } else { 59 });
+                let text = format!(
+                    r#"{{"time": "2026-01-01T{hour:02}:{minute:02}:00Z",
+                        "title": "{kind} {place}"{url}}}"#
+                );
+                Value::from_json(&text).unwrap()
+            };
+            let records: Vec<Value> = records.into_iter().enumerate().map(record).collect();
+            let said = |talk: Talk| {
+                let ids = talk.messages.into_iter().map(|turn| (turn.id, turn.parent, turn.text));
+                (talk.id, talk.title, talk.updated_at, ids.collect::<Vec<_>>())
+            };
+            let (all, skipped) = talks(&records);
+            let all: Vec<_> = all.into_iter().map(said).collect();
+            let mut plan = Plan::default();
+            for (start, record) in (0..).zip(&records) {
+                plan.note(glance(record), start);
+            }
+            proptest::prop_assert_eq!(plan.finish(), usize::try_from(skipped).unwrap());
+            let (mut parts, mut together) = (Vec::new(), Vec::new());
+            for number in &plan.order {
+                together.extend(records.get(*number).cloned());
+                if plan.is_last(*number) {
+                    let (part, _) = talks(&std::mem::take(&mut together));
+                    proptest::prop_assert_eq!(part.len(), 1);
+                    parts.extend(part.into_iter().map(said));
+                }
+            }
+            proptest::prop_assert!(together.is_empty());
+            proptest::prop_assert_eq!(parts, all);
+        }
+    }
 }
