@@ -218,6 +218,27 @@ fn a_store_or_an_export_that_changed_since_it_was_judged_is_told() {
 }
 
 #[test]
+fn a_conversation_that_did_not_come_along_breaks_no_rule() {
+    let entry = r#"[{"id": "c", "platform": "wren", "storage": {"type": "file", "ref": "c.json"},
+        "temporal": {"created_at": "2026-01-15T10:30:00Z"}}]"#;
+    let mut store = store(vec![memory(0, None)], Vec::new());
+    store.insert("conversations_index", Value::from_json(entry).unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(pam::STORE), text_of(&store)).unwrap();
+    let options = ReadOptions {
+        is_strict: true,
+        ..ReadOptions::default()
+    };
+    let reading = Reading::open(folder.path(), None, &options).unwrap();
+    let (records, errors, findings) = said(reading);
+    assert_eq!((records.len(), errors), (3, Vec::new()));
+    assert!(
+        findings.len() == 1 && findings[0].1.starts_with("ERR_IO"),
+        "{findings:?}"
+    );
+}
+
+#[test]
 fn findings_past_the_first_ten_thousand_are_counted() {
     let memories = (0..10_003).map(|n| {
         let Value::Map(mut memory) = memory(n, None) else {

@@ -70,6 +70,7 @@ impl File {
         pass.go(&head, &maker)?;
         let known = Arc::new(std::mem::take(&mut pass.made));
         let (mut faults, minded) = (pass.faults, pass.minded);
+        findings.append(pass.findings);
         judge::mind(minded, options, &mut faults, &mut findings);
         if !faults.is_empty() {
             return Err(faults.list);

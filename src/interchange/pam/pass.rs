@@ -37,6 +37,8 @@ pub(super) struct Pass<'a> {
     pub(super) made: Known,
     pub(super) outlet: Outlet<'a>,
     pub(super) faults: Told,
+    /// What breaks no rule, and is told.
+    pub(super) findings: Told,
     /// What is wrong without being a reason to refuse the rest, unless everything is held to.
     pub(super) minded: Told,
     pub(super) loss: Loss,
@@ -66,6 +68,7 @@ impl<'a> Pass<'a> {
             made: Known::default(),
             outlet: Outlet::new(take),
             faults: Told::default(),
+            findings: Told::default(),
             minded: Told::default(),
             loss: Loss::default(),
             embeddings: None,
@@ -310,7 +313,11 @@ impl<'a> Pass<'a> {
     }
 
     fn lose(&mut self, error: Error) {
-        self.minded.push(error);
+        match error {
+            // A file that did not come along breaks no rule.
+            Error::Io { .. } => self.findings.push(error),
+            _ => self.minded.push(error),
+        }
         self.loss.count(CONVERSATION_LOSS);
     }
 }
