@@ -1,6 +1,8 @@
 //! A file taken apart record by record, so that no more than a batch of it is in memory.
 
 mod scan;
+mod scattered;
+mod stream;
 
 use std::io::{self, BufRead, Read as _, Seek, SeekFrom};
 use std::sync::mpsc;
@@ -8,12 +10,14 @@ use std::thread;
 
 use rayon::prelude::*;
 
-use crate::codec::{Map, Value};
+use crate::codec::Value;
 
 use super::strict::{self, Flaw};
 use super::{Error, Place};
 
 use scan::Scan;
+pub(super) use scattered::in_order;
+pub(super) use stream::Spot;
 
 /// The records of a file whose places are known: each is read again whenever it is asked for.
 pub(super) struct Pieces<R> {
@@ -66,7 +70,7 @@ impl Batch {
     }
 }
 
-impl<R: BufRead + Seek + Send> Pieces<R> {
+impl<R: BufRead + Seek> Pieces<R> {
     /// Takes an object apart whose arrays of these names are long; they are empty in what is
     /// returned. `look` is shown what `parse` makes of every record, with the array it is in and its
     /// number there.
@@ -80,50 +84,11 @@ impl<R: BufRead + Seek + Send> Pieces<R> {
         mut look: impl FnMut(usize, u64, T),
     ) -> Result<(Value, Self), Broken> {
         let mut pieces = Self::new(input, arrays, false)?;
-        pieces.refuse_bom()?;
-        if pieces.next_byte()? != Some(b'{') {
-            let value = pieces.value(DEPTH_MAX)?;
-            pieces.end()?;
-            return Ok((value, pieces));
-        }
-        pieces.consume(1);
-        let mut members = Vec::new();
-        let mut is_first = true;
-        loop {
-            match pieces.next_byte()? {
-                Some(b'}') if is_first => break,
-                Some(b'"') => {}
-                _ => return Err(pieces.syntax("expected a name")),
-            }
-            is_first = false;
-            let Value::Text(name) = pieces.value(DEPTH_MAX)? else {
-                return Err(pieces.syntax("expected a name"));
-            };
-            if pieces.next_byte()? != Some(b':') {
-                return Err(pieces.syntax("expected a colon"));
-            }
-            pieces.consume(1);
-            let array = arrays.iter().position(|array| **array == *name);
-            let value = match (array, pieces.next_byte()?) {
-                (Some(array), Some(b'[')) => {
-                    pieces.consume(1);
-                    pieces.array(array, &parse, &mut look)?;
-                    Value::Array(Vec::new())
-                }
-                _ => pieces.value(DEPTH_MAX.saturating_sub(1))?,
-            };
-            members.push((name, value));
-            match pieces.next_byte()? {
-                Some(b',') => pieces.consume(1),
-                Some(b'}') => break,
-                _ => return Err(pieces.syntax("expected a comma or the end of the object")),
-            }
-        }
-        pieces.consume(1);
-        pieces.end()?;
-        let twice = |name| Broken::Flaw(Flaw::Duplicate, format!("duplicate member \"{name}\""));
-        let map = Map::from_pairs(members).map_err(twice)?;
-        Ok((Value::Map(map), pieces))
+        let (value, _) = pieces.outline(&mut |pieces, array| {
+            pieces.array(array, &parse, &mut look)?;
+            Ok(true)
+        })?;
+        Ok((value, pieces))
     }
 
     /// Takes lines apart. `look` is shown what `parse` makes of every line but the first, and whether
@@ -171,35 +136,6 @@ impl<R: BufRead + Seek + Send> Pieces<R> {
         Ok((first, pieces))
     }
 
-    /// Makes something of every record of an array, several at a time, and takes it in the order of
-    /// the file, as long as `take` wants more.
-    ///
-    /// # Errors
-    /// `ERR_IO`, also if the file is not what it was.
-    pub(super) fn each<T: Send>(
-        &mut self,
-        array: usize,
-        make: impl Fn(Value, Place) -> T + Sync,
-        mut take: impl FnMut(T) -> bool,
-    ) -> Result<(), Error> {
-        let runs = std::mem::take(&mut self.runs);
-        let mut result = Ok(true);
-        for run in runs.iter().filter(|run| run.array == array) {
-            result = self.run(run, &make, &mut take);
-            if !matches!(result, Ok(true)) {
-                break;
-            }
-        }
-        self.runs = runs;
-        result.map(drop).map_err(|broken| Error::Io {
-            place: Place::File,
-            source: match broken {
-                Broken::Io(source) => source,
-                Broken::Flaw(..) => io::Error::other("the file changed while it was read"),
-            },
-        })
-    }
-
     /// Returns whether records are lines.
     pub(super) const fn is_lines(&self) -> bool {
         self.is_lines
@@ -222,40 +158,6 @@ impl<R: BufRead + Seek + Send> Pieces<R> {
             is_lines,
             arrays,
             runs: Vec::new(),
-        })
-    }
-
-    /// Makes something of each record of a run while what was made of those before is taken.
-    fn run<T: Send>(
-        &mut self,
-        run: &Run,
-        make: &(impl Fn(Value, Place) -> T + Sync),
-        take: &mut impl FnMut(T) -> bool,
-    ) -> Result<bool, Broken> {
-        self.seek(run.start)?;
-        thread::scope(|scope| {
-            // One batch waits, so that memory holds three.
-            let (sender, made) = mpsc::sync_channel(1);
-            scope.spawn(move || {
-                let mut number = run.first;
-                let end = run.first.saturating_add(run.len);
-                while number < end {
-                    let batch = self.batch(run.array, &mut number, end, make);
-                    let is_last = batch.is_err();
-                    // Nobody waits for it where no more is wanted.
-                    if sender.send(batch).is_err() || is_last {
-                        return;
-                    }
-                }
-            });
-            for batch in made {
-                for one in batch? {
-                    if !take(one) {
-                        return Ok(false);
-                    }
-                }
-            }
-            Ok(true)
         })
     }
 
@@ -296,7 +198,7 @@ impl<R: BufRead + Seek + Send> Pieces<R> {
         made.collect()
     }
 
-    /// Reads an array whose bracket has been read.
+    /// Reads an array that stands here.
     fn array<T: Send>(
         &mut self,
         array: usize,
@@ -304,6 +206,7 @@ impl<R: BufRead + Seek + Send> Pieces<R> {
         look: &mut impl FnMut(usize, u64, T),
     ) -> Result<(), Broken> {
         let mut number = 0_u64;
+        self.consume(1);
         let mut is_last = self.next_byte()? == Some(b']');
         while !is_last {
             let mut batch = Batch::default();
@@ -438,6 +341,72 @@ impl<R: BufRead + Seek + Send> Pieces<R> {
 
     fn syntax(&self, what: &str) -> Broken {
         Broken::Flaw(Flaw::Syntax, format!("{what} at byte {}", self.at))
+    }
+}
+
+/// Records are made on other threads while those before them are taken.
+impl<R: BufRead + Seek + Send> Pieces<R> {
+    /// Makes something of every record of an array, several at a time, and takes it in the order of
+    /// the file, as long as `take` wants more.
+    ///
+    /// # Errors
+    /// `ERR_IO`, also if the file is not what it was.
+    pub(super) fn each<T: Send>(
+        &mut self,
+        array: usize,
+        make: impl Fn(Value, Place) -> T + Sync,
+        mut take: impl FnMut(T) -> bool,
+    ) -> Result<(), Error> {
+        let runs = std::mem::take(&mut self.runs);
+        let mut result = Ok(true);
+        for run in runs.iter().filter(|run| run.array == array) {
+            result = self.run(run, &make, &mut take);
+            if !matches!(result, Ok(true)) {
+                break;
+            }
+        }
+        self.runs = runs;
+        result.map(drop).map_err(|broken| Error::Io {
+            place: Place::File,
+            source: match broken {
+                Broken::Io(source) => source,
+                Broken::Flaw(..) => io::Error::other("the file changed while it was read"),
+            },
+        })
+    }
+
+    /// Makes something of each record of a run while what was made of those before is taken.
+    fn run<T: Send>(
+        &mut self,
+        run: &Run,
+        make: &(impl Fn(Value, Place) -> T + Sync),
+        take: &mut impl FnMut(T) -> bool,
+    ) -> Result<bool, Broken> {
+        self.seek(run.start)?;
+        thread::scope(|scope| {
+            // One batch waits, so that memory holds three.
+            let (sender, made) = mpsc::sync_channel(1);
+            scope.spawn(move || {
+                let mut number = run.first;
+                let end = run.first.saturating_add(run.len);
+                while number < end {
+                    let batch = self.batch(run.array, &mut number, end, make);
+                    let is_last = batch.is_err();
+                    // Nobody waits for it where no more is wanted.
+                    if sender.send(batch).is_err() || is_last {
+                        return;
+                    }
+                }
+            });
+            for batch in made {
+                for one in batch? {
+                    if !take(one) {
+                        return Ok(false);
+                    }
+                }
+            }
+            Ok(true)
+        })
     }
 }
 

@@ -3,6 +3,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 
+use super::super::part::{Part, Raw, packed};
 use super::*;
 
 const ARRAYS: [&str; 2] = ["a", "b"];
@@ -152,4 +153,84 @@ fn no_more_than_three_batches_are_read_ahead() {
         assert_eq!(records, 15_000);
         assert!(read.load(Ordering::Relaxed) < len, "the rest is not read");
     }
+}
+
+/// Writes elements with more or less space around them.
+fn listed(items: &[(String, usize)], spaces: &str) -> String {
+    let mut text = String::from("[");
+    for (place, (item, gap)) in items.iter().enumerate() {
+        let separator = if place > 0 { "," } else { "" };
+        let gap = spaces.get(..*gap).unwrap_or_default();
+        text.push_str(&format!("{gap}{separator}{gap}\"{item}\""));
+    }
+    text + "]"
+}
+
+proptest! {
+    #[test]
+    fn elements_come_in_any_order_that_is_asked_for(
+        items in prop::collection::vec(("[a-z\\]\\[,{]{0,90}", 0_usize..5), 0..40),
+        order in Just((0..40_usize).collect::<Vec<_>>()).prop_shuffle(),
+    ) {
+        let text = listed(&items, " \n\t  ");
+        let parts = [
+            Part::Whole(Raw::here(text.as_bytes())),
+            packed(text.as_bytes()),
+        ];
+        for part in parts {
+            let mut starts = Vec::new();
+            let stream = part.read(7, |input| {
+                let make = |value: Value, spot: Spot| (value, spot);
+                Pieces::stream(input, &[""], |_| true, make, |(value, spot)| {
+                    let item = items.get(starts.len()).map(|(item, _)| item.as_str());
+                    assert_eq!((value.as_text(), spot.array), (item, 0));
+                    starts.push(spot.start);
+                    true
+                })
+            });
+            let rest = stream.unwrap().unwrap();
+            prop_assert_eq!(rest, Some(Value::Array(Vec::new())));
+            // Of every second nothing is asked.
+            let is_asked = |number: &usize| *number < items.len() && number.is_multiple_of(2);
+            let order: Vec<usize> = order.iter().copied().filter(is_asked).collect();
+            let mut came = Vec::new();
+            let make = |value: Value, number: usize| (value, number);
+            in_order(&part, &starts, order.iter().copied(), make, |(value, number)| {
+                let item = items.get(number).map(|(item, _)| item.as_str());
+                assert_eq!(value.as_text(), item);
+                came.push(number);
+                true
+            })
+            .unwrap();
+            prop_assert_eq!(came, order);
+        }
+    }
+}
+
+#[test]
+fn what_nobody_wants_is_passed_over_and_what_is_enough_ends_the_reading() {
+    let text = "{\"a\": [1, 2, {\"x\": no}], \"b\": [3, 4, 5, 6], \"c\": 7}";
+    let stream = |text: &str, wanted: usize, enough: usize| {
+        let mut taken = Vec::new();
+        let make = |value: Value, spot: Spot| (value, spot.number);
+        let read = Pieces::stream(
+            Cursor::new(text),
+            &ARRAYS,
+            |it| it == wanted,
+            make,
+            |one| {
+                taken.push(one.0.to_json());
+                taken.len() < enough
+            },
+        );
+        (taken, read)
+    };
+    let (taken, read) = stream(text, 1, 9);
+    assert_eq!(taken, ["3", "4", "5", "6"]);
+    let rest = Value::from_json("{\"a\": [], \"b\": [], \"c\": 7}").unwrap();
+    assert_eq!(read.unwrap(), Some(rest));
+    let (taken, read) = stream(text, 1, 2);
+    assert_eq!((taken.len(), read.unwrap()), (2, None));
+    let (_, read) = stream(text, 0, 9);
+    assert!(matches!(read, Err(Broken::Flaw(Flaw::Syntax, _))));
 }
