@@ -1,5 +1,5 @@
 use std::cell::Cell;
-use std::fmt;
+use std::{fmt, io};
 
 use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
@@ -23,6 +23,14 @@ impl Value {
     pub fn from_json(text: &str) -> Result<Self, Error> {
         let wide = Cell::new(false);
         strictly(text, &wide, Strict { wide: &wide })
+    }
+
+    /// Writes what [`Value::to_json`] returns.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub(crate) fn write_json(&self, out: &mut impl io::Write) -> io::Result<()> {
+        serde_json::to_writer(out, self).map_err(io::Error::from)
     }
 
     /// Returns the value as compact JSON; bytes become base64, members keep the order of names.
