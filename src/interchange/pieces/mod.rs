@@ -386,7 +386,7 @@ impl<R: BufRead + Seek + Send> Pieces<R> {
         thread::scope(|scope| {
             // One batch waits, so that memory holds three.
             let (sender, made) = mpsc::sync_channel(1);
-            scope.spawn(move || {
+            let read = move || {
                 let mut number = run.first;
                 let end = run.first.saturating_add(run.len);
                 while number < end {
@@ -397,7 +397,8 @@ impl<R: BufRead + Seek + Send> Pieces<R> {
                         return;
                     }
                 }
-            });
+            };
+            thread::Builder::new().spawn_scoped(scope, read)?;
             for batch in made {
                 for one in batch? {
                     if !take(one) {
