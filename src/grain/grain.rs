@@ -1,5 +1,5 @@
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::codec::{ContentAddress, Encoding, Flags, Header, Map, Profile, Sensitivity, Value};
 
@@ -30,7 +30,8 @@ pub struct Grain {
     blob: Vec<u8>,
     address: ContentAddress,
     header: Header,
-    fields: OnceLock<Map>,
+    /// Shared by copies: a grain does not change.
+    fields: OnceLock<Arc<Map>>,
     /// The signature around the blob, without the blob; the crypto room reads and writes it.
     envelope: Option<Box<[u8]>>,
 }
@@ -138,7 +139,7 @@ impl Grain {
             blob,
             address,
             header,
-            fields: OnceLock::from(fields),
+            fields: OnceLock::from(Arc::new(fields)),
             envelope: None,
         }
     }
@@ -251,7 +252,7 @@ impl Grain {
     /// stored, so that takes somebody who rewrote the store's files and recomputed every hash.
     pub fn fields(&self) -> &Map {
         self.fields.get_or_init(|| {
-            fields_of(&self.blob, &self.header, Profile::Extended).unwrap_or_default()
+            Arc::new(fields_of(&self.blob, &self.header, Profile::Extended).unwrap_or_default())
         })
     }
 
