@@ -159,8 +159,8 @@ impl Store {
         filter: &Filter,
         loss: &mut Loss,
     ) -> Result<RowSet, Error> {
-        // A file is for keeping: whoever reads it decides what may be acted on.
-        let filter = filter.clone().with_unreviewed();
+        // A file is for keeping: whoever reads it decides what may be acted on, and when.
+        let filter = filter.clone().with_unreviewed().with_expired();
         let (rows, kept_back) = self.rows_told(snapshot, &filter)?;
         (0..kept_back).for_each(|_| loss.count("consent withdrawn or missing"));
         Ok(rows)
