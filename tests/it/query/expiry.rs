@@ -188,3 +188,23 @@ fn many_expire_hour_by_hour_whatever_is_remembered_of_the_hours_before() {
         }
     }
 }
+
+#[test]
+fn nothing_expires_between_the_pages_of_one_answer() {
+    let (options, clock) = at(NOW);
+    let store = Store::in_memory(options).unwrap();
+    let drafts = (0..5).map(|n| lent(&format!("neighbour {n}"), NOW + n));
+    let all = store.put_batch(drafts).unwrap();
+    let home = store.in_namespace("home");
+    let first = store.query(&Filter::new(), 2, None).unwrap();
+    let seen = home.query(&Filter::new(), 2, None).unwrap();
+    clock.set(NOW + 4);
+    let cursor = first.next_cursor.unwrap().to_string();
+    let rest = store.query(&Filter::new(), 9, Some(cursor.parse().unwrap()));
+    let rest_seen = home.query(&Filter::new(), 9, seen.next_cursor).unwrap();
+    for rest in [rest.unwrap(), rest_seen] {
+        let addresses = rest.results.iter().map(|found| found.address);
+        assert_eq!(addresses.collect::<Vec<_>>(), all[2..]);
+    }
+    assert_eq!(found(&store, &Filter::new()), all[4..]);
+}
