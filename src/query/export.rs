@@ -26,7 +26,7 @@ pub struct Exported {
 impl Store {
     /// Writes the grains that pass a filter: archives and JSON lines in the order of their
     /// `created_at`, then address; other formats in the order in which they were stored, so that
-    /// what was imported goes out as it came.
+    /// what was imported goes out as it came. What has expired and what waits for review goes along.
     ///
     /// The same grains with the same status make the same archive, whatever store they are in.
     ///

@@ -29,6 +29,9 @@ impl Store {
         rows: &RowSet,
         now: Time,
     ) -> Result<RowSet, Error> {
+        if rows.is_empty() {
+            return Ok(RowSet::default());
+        }
         let mut expired = over(snapshot, rows, now)?;
         // Of an Observation it is the window that was observed (OMS 25), of a Consent the one that
         // policy judges (8.10): the grain itself holds on.
