@@ -1,5 +1,5 @@
 use std::cell::Cell;
-use std::fmt;
+use std::{fmt, io};
 
 use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
@@ -22,20 +22,15 @@ impl Value {
     /// `ERR_CORRUPT` with what is wrong and where.
     pub fn from_json(text: &str) -> Result<Self, Error> {
         let wide = Cell::new(false);
-        let mut parser = serde_json::Deserializer::from_str(text);
-        let value = Strict { wide: &wide }
-            .deserialize(&mut parser)
-            .and_then(|value| parser.end().map(|()| value))
-            .map_err(|error| Error::Json {
-                message: error.to_string(),
-            })?;
-        // A parser hands an integer past 64 bits over as a rounded double: look at the text.
-        if wide.get() && has_wide_integer(text) {
-            return Err(Error::Json {
-                message: "an integer does not fit 64 bits".into(),
-            });
-        }
-        Ok(value)
+        strictly(text, &wide, Strict { wide: &wide })
+    }
+
+    /// Writes what [`Value::to_json`] returns.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub(crate) fn write_json(&self, out: &mut impl io::Write) -> io::Result<()> {
+        serde_json::to_writer(out, self).map_err(io::Error::from)
     }
 
     /// Returns the value as compact JSON; bytes become base64, members keep the order of names.
@@ -43,15 +38,29 @@ impl Value {
         // Serialising to a string fails only for keys that are not text, and ours all are.
         serde_json::to_string(self).unwrap_or_default()
     }
+}
 
-    /// Returns the value as canonical JSON (RFC 8785), which foreign checksums are computed over.
-    ///
-    /// Integers past ±(2^53 − 1) have no exact form there: whoever checks a checksum refuses them
-    /// first.
-    pub fn to_jcs(&self) -> Vec<u8> {
-        // Values parsed from JSON are finite, and finite values have a canonical text.
-        serde_json_canonicalizer::to_vec(self).unwrap_or_default()
+/// Reads one JSON text with a seed, which sets `wide` when a number is so large that it may have
+/// been a rounded integer.
+pub(super) fn strictly<'t, S: DeserializeSeed<'t>>(
+    text: &'t str,
+    wide: &Cell<bool>,
+    seed: S,
+) -> Result<S::Value, Error> {
+    let mut parser = serde_json::Deserializer::from_str(text);
+    let value = seed
+        .deserialize(&mut parser)
+        .and_then(|value| parser.end().map(|()| value))
+        .map_err(|error| Error::Json {
+            message: error.to_string(),
+        })?;
+    // A parser hands an integer past 64 bits over as a rounded double: look at the text.
+    if wide.get() && has_wide_integer(text) {
+        return Err(Error::Json {
+            message: "an integer does not fit 64 bits".into(),
+        });
     }
+    Ok(value)
 }
 
 impl Serialize for Value {
@@ -196,7 +205,7 @@ fn after_string(mut rest: &str) -> &str {
     ""
 }
 
-const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
+pub(super) const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
 
 #[cfg(test)]
 mod tests {

@@ -15,13 +15,19 @@ impl Findings {
             self.more = self.more.saturating_add(1);
         }
     }
+
+    /// Says how much is not listed.
+    pub(crate) fn more(count: u64) -> String {
+        format!("and {count} more that are not listed")
+    }
 }
 
 impl From<Findings> for Vec<(Place, String)> {
     fn from(mut findings: Findings) -> Self {
         if findings.more > 0 {
-            let message = format!("and {} more that are not listed", findings.more);
-            findings.told.push((Place::File, message));
+            findings
+                .told
+                .push((Place::File, Findings::more(findings.more)));
         }
         findings.told
     }

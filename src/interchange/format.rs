@@ -2,7 +2,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::archive::{Bytes, is_zip, is_zip_here};
+use super::archive::{Bytes, is_zip};
 use super::first::First;
 use super::provider::{self, Provider};
 use super::{Error, Place, pam};
@@ -117,15 +117,15 @@ impl Format {
             source,
         };
         let mut file = File::open(path).map_err(io)?;
-        if is_zip(&mut file).map_err(io)? {
-            return packed(Bytes::At(path));
-        }
         let mut magic = Vec::new();
         let limit = u64::try_from(HEADER_LEN_MAX).unwrap_or_default();
         (&mut file)
             .take(limit)
             .read_to_end(&mut magic)
             .map_err(io)?;
+        if is_zip(&magic) {
+            return packed(Bytes::At(path));
+        }
         file.seek(SeekFrom::Start(0)).map_err(io)?;
         detect(&magic, BufReader::new(file))
     }
@@ -138,7 +138,7 @@ impl Format {
     /// # Errors
     /// `ERR_FORMAT_UNKNOWN` with what was looked for.
     pub fn detect_bytes(head: &[u8]) -> Result<Self, Error> {
-        if is_zip_here(head) {
+        if is_zip(head) {
             return packed(Bytes::Here(head));
         }
         detect(head, head)

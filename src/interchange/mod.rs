@@ -23,6 +23,8 @@ mod loss;
 mod merge;
 mod moment;
 mod native;
+mod outlet;
+mod part;
 mod pieces;
 mod reading;
 mod record;
@@ -51,7 +53,7 @@ pub use records::Records;
 pub(crate) use sealed::Sealed;
 pub use sealed::{Seal, Unseal};
 pub use signature::{ExportKey, Signature};
-pub use vector::{ForeignVector, StoredVector, VectorOf, Vectors};
+pub use vector::{ForeignVector, ForeignVectors, StoredVector, VectorOf, Vectors};
 pub use written::{Entry, WriteOptions, Written};
 
 use crate::grain::Grain;

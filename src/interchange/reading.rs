@@ -7,10 +7,11 @@ use crate::crypto::Resolver;
 use crate::grain::Time;
 
 use super::archive::Bytes;
+use super::part::{Part, Raw};
 use super::records::Source;
 use super::sealed::{self, Unseal};
 use super::{
-    Error, Findings, ForeignId, ForeignVector, Format, Loss, Place, Record, Records, Signature,
+    Error, Findings, ForeignId, ForeignVectors, Format, Loss, Place, Record, Records, Signature,
     aimem, jsonl, mg, omi, pam, provider,
 };
 
@@ -30,7 +31,7 @@ pub struct Reading {
     /// The export that this one goes on from (PAM 16).
     pub base: Option<ForeignId>,
     /// The vectors of its records, or of what came in before.
-    pub vectors: Vec<ForeignVector>,
+    pub vectors: ForeignVectors,
     /// What became of the signature over the file; none of a format that has none.
     pub signature: Option<Signature>,
 }
@@ -98,12 +99,15 @@ impl Reading {
         let format = Format::chosen(format, || Format::detect(path))?;
         let mut reading = Self::new(format);
         match format {
-            Format::Pam => reading.take_pam(pam::read(path, &options.pam())),
+            Format::Pam => reading.take_store(pam::open(path, &options.pam())),
             Format::Provider(provider) => {
-                reading.take_pam(provider::read(path, provider, options.profile));
+                let export = Bytes::At(path);
+                reading.take_export(provider::open(export, provider, options.profile));
             }
-            Format::PamConversation | Format::PamEmbeddings => {
-                reading.read_bytes(&bytes(path)?, options);
+            Format::PamConversation => reading.read_bytes(&bytes(path)?, options),
+            Format::PamEmbeddings => {
+                let part = Part::at(path).map_err(world)?;
+                reading.take_embeddings(pam::open_embeddings(part, &options.pam()));
             }
             // What cannot be read twice, such as a pipe, is held.
             _ if !path.is_file() => reading.read_bytes(&bytes(path)?, options),
@@ -139,7 +143,7 @@ impl Reading {
             findings: Vec::new(),
             loss: Loss::default(),
             base: None,
-            vectors: Vec::new(),
+            vectors: ForeignVectors::default(),
             signature: None,
         }
     }
@@ -156,7 +160,7 @@ impl Reading {
                 self.judge_jsonl(bytes, options, |record| records.push(record));
                 self.records = records.into();
             }
-            Format::Pam => self.take_pam(pam::read_bytes(bytes, &options.pam())),
+            Format::Pam => self.take_store(pam::open_bytes(bytes, &options.pam())),
             Format::Aimem => self.take_aimem(aimem::read(bytes, options.profile)),
             Format::AimemNdjson => self.take_aimem(aimem::read_stream(bytes, options.profile)),
             Format::Omi => self.take_omi(omi::read(bytes, &options.omi())),
@@ -164,10 +168,13 @@ impl Reading {
             Format::PamConversation => {
                 self.take_pam(pam::read_conversation(bytes, &options.pam()));
             }
-            Format::PamEmbeddings => self.take_pam(pam::read_embeddings(bytes, &options.pam())),
+            Format::PamEmbeddings => {
+                let part = Part::Whole(Raw::here(bytes));
+                self.take_embeddings(pam::open_embeddings(part, &options.pam()));
+            }
             Format::Provider(provider) => {
                 let export = Bytes::Here(bytes);
-                self.take_pam(provider::read_from(export, provider, options.profile));
+                self.take_export(provider::open(export, provider, options.profile));
             }
         }
     }
@@ -191,7 +198,7 @@ impl Reading {
             }
             Format::Aimem | Format::AimemNdjson => {
                 let is_stream = self.format == Format::AimemNdjson;
-                match aimem::open(input, is_stream, options.profile, drop) {
+                match aimem::open(input, is_stream, options.profile) {
                     Ok((bundle, judged)) => {
                         self.findings = judged.findings.into();
                         len = judged.records;
@@ -319,34 +326,78 @@ impl Reading {
         }
     }
 
+    fn take_store(&mut self, opened: Result<(pam::File, pam::Judged), Vec<Error>>) {
+        let (file, judged) = match opened {
+            Ok(opened) => opened,
+            Err(errors) => return self.errors = errors,
+        };
+        let output = judged.output;
+        let source = Source::Pam(Box::new(file));
+        self.records = Records::new(source, output.len, output.has_signed);
+        self.findings = told(&judged.findings.list, judged.findings.more);
+        self.loss = judged.loss;
+        self.base = judged.base;
+        self.signature = judged.signature;
+        self.vectors = judged.vectors.into();
+    }
+
+    fn take_export(&mut self, opened: Result<(provider::Export, provider::Judged), Vec<Error>>) {
+        match opened {
+            Ok((export, judged)) => {
+                let output = judged.output;
+                let source = Source::Provider(Box::new(export));
+                self.records = Records::new(source, output.len, output.has_signed);
+                self.findings = told(&judged.findings.list, judged.findings.more);
+                self.loss = judged.loss;
+            }
+            Err(errors) => self.errors = errors,
+        }
+    }
+
+    fn take_embeddings(&mut self, opened: Result<(pam::Vectors, pam::Import), Vec<Error>>) {
+        match opened {
+            Ok((vectors, import)) => {
+                self.take_pam(Ok(import));
+                self.vectors = Some(vectors).into();
+            }
+            Err(errors) => self.errors = errors,
+        }
+    }
+
     fn take_pam(&mut self, read: Result<pam::Import, Vec<Error>>) {
         match read {
             Ok(import) => {
                 self.records = import.records.into();
+                self.findings = told(&import.findings, import.unlisted);
                 self.loss = import.loss;
-                self.base = import.base;
-                self.vectors = import.vectors;
-                self.signature = import.signature;
-                let findings = import.findings.into_iter();
-                self.findings = findings.map(|finding| finding.to_finding()).collect();
             }
             Err(errors) => self.errors = errors,
         }
     }
 }
 
+/// Says what is odd, and how much of it is not listed.
+fn told(listed: &[Error], unlisted: u64) -> Vec<(Place, String)> {
+    let mut findings: Vec<_> = listed.iter().map(Error::to_finding).collect();
+    if unlisted > 0 {
+        findings.push((Place::File, Findings::more(unlisted)));
+    }
+    findings
+}
+
 fn open(path: &Path) -> Result<File, Error> {
-    File::open(path).map_err(|source| Error::Io {
-        place: Place::File,
-        source,
-    })
+    File::open(path).map_err(world)
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
-    std::fs::read(path).map_err(|source| Error::Io {
+    std::fs::read(path).map_err(world)
+}
+
+const fn world(source: std::io::Error) -> Error {
+    Error::Io {
         place: Place::File,
         source,
-    })
+    }
 }
 
 /// Large enough that asking the system costs nothing beside the rest.

@@ -6,7 +6,7 @@ use std::io::{self, BufReader, Seek};
 use crate::codec::ContentAddress;
 use crate::crypto::Resolver;
 
-use super::{Error, Place, Record, aimem, jsonl, mg, omi};
+use super::{Error, Place, Record, aimem, jsonl, mg, omi, pam, provider};
 
 /// The records of a file, in an order in which they can be stored.
 ///
@@ -39,6 +39,8 @@ pub(super) enum Source {
     Jsonl(Input, jsonl::Options),
     Aimem(Box<aimem::Bundle<Input>>),
     Omi(Box<omi::File<Input>>),
+    Pam(Box<pam::File>),
+    Provider(Box<provider::Export>),
 }
 
 impl Default for Source {
@@ -154,6 +156,8 @@ impl Records {
             }
             Source::Aimem(bundle) => bundle.each(take),
             Source::Omi(file) => file.each(take),
+            Source::Pam(file) => file.each(take),
+            Source::Provider(export) => export.each(take),
         }
     }
 }

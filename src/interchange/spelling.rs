@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use sha2::{Digest, Sha256};
 
 use crate::codec::{Canonical, ContentAddress, Map, Profile, Value};
@@ -10,6 +11,9 @@ use crate::grain::Grain;
 /// Returns text as a grain holds it: NFC and without byte-order marks, which no grain may hold
 /// (OMS 4.4); the residual keeps them.
 pub(in crate::interchange) fn carried(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_owned();
+    }
     nfc_parts(text).concat()
 }
 
@@ -40,8 +44,12 @@ fn clean(value: &Value, depth_left: usize) -> Option<Value> {
 /// Returns JSON in ASCII alone, so that no rule of grains about text can touch what it says.
 ///
 /// Members come in the order of their names: the parsed value does not keep another.
-pub(in crate::interchange) fn ascii_json(value: &Value) -> String {
-    let json = value.to_json();
+pub(in crate::interchange) fn ascii_json(value: &impl Serialize) -> String {
+    // Serialising to a string fails only for keys that are not text, and ours all are.
+    let json = serde_json::to_string(value).unwrap_or_default();
+    if json.is_ascii() {
+        return json;
+    }
     let mut ascii = String::with_capacity(json.len());
     for c in json.chars() {
         if c.is_ascii() {
@@ -97,9 +105,35 @@ pub(in crate::interchange) fn object_of(text: &str) -> Value {
 }
 
 /// Returns the context that carries a residual.
-pub(in crate::interchange) fn context_of(name: &str, record: Map) -> Map {
-    let residual = ascii_json(&Value::Map(record));
-    [(name, residual)].into_iter().collect()
+pub(in crate::interchange) fn context_of(name: &str, record: &impl Serialize) -> Map {
+    [(name, ascii_json(record))].into_iter().collect()
+}
+
+/// A record without the member that its grain holds in the same spelling.
+pub(in crate::interchange) struct Rest<'a> {
+    record: &'a Map,
+    without: Option<&'a str>,
+}
+
+impl<'a> Rest<'a> {
+    pub(in crate::interchange) fn of(record: &'a Map, name: &'a str, carried: &str) -> Self {
+        let is_carried = record.get(name).and_then(Value::as_text) == Some(carried);
+        // Empty text is no field of a grain.
+        let without = Some(name).filter(|_| is_carried && !carried.is_empty());
+        Self { record, without }
+    }
+}
+
+impl Serialize for Rest<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut members = serializer.serialize_map(None)?;
+        for (name, value) in self.record.iter() {
+            if self.without != Some(name) {
+                members.serialize_entry(name, value)?;
+            }
+        }
+        members.end()
+    }
 }
 
 /// Removes a member that the grain holds in the same spelling.

@@ -1,6 +1,6 @@
 //! JSON that hostile hands wrote: read strictly, and each way to be wrong told apart.
 
-use crate::codec::Value;
+use crate::codec::{self, Sketch, Value};
 
 /// Why bytes are not one strict JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,11 +20,26 @@ pub(super) enum Flaw {
 /// # Errors
 /// What kind of flaw it is, and where.
 pub(super) fn parse(bytes: &[u8]) -> Result<Value, (Flaw, String)> {
+    told(bytes, Value::from_json)
+}
+
+/// Reads what one JSON value is, as strictly, and what a member of it says.
+///
+/// # Errors
+/// As [`parse`].
+pub(super) fn sketch(bytes: &[u8], member: &str) -> Result<Sketch, (Flaw, String)> {
+    told(bytes, |text| Sketch::of(text, member))
+}
+
+fn told<T>(
+    bytes: &[u8],
+    read: impl FnOnce(&str) -> Result<T, codec::Error>,
+) -> Result<T, (Flaw, String)> {
     if bytes.starts_with(BOM) {
         return Err((Flaw::Bom, "starts with a byte-order mark".into()));
     }
     let text = std::str::from_utf8(bytes).map_err(|error| (Flaw::Utf8, error.to_string()))?;
-    Value::from_json(text).map_err(|error| {
+    read(text).map_err(|error| {
         let message = error.to_string();
         let flaw = if message.starts_with("duplicate member") {
             Flaw::Duplicate

@@ -52,6 +52,11 @@ impl<V: Copy> Table<V> {
         }
     }
 
+    /// Returns whether there is nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        self.sorted.is_empty() && self.recent.is_empty()
+    }
+
     /// Forgets everything.
     pub(super) fn clear(&mut self) {
         self.sorted = Vec::new();
@@ -85,6 +90,23 @@ impl<V: Copy> Table<V> {
                 *slot = largest;
             }
         }
+    }
+}
+
+impl<V: Copy> Default for Table<V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Table<()> {
+    /// Adds a name; returns whether it is new.
+    pub(super) fn add(&mut self, key: u64) -> bool {
+        let is_new = self.get(key).is_none();
+        if is_new {
+            self.insert(key, ());
+        }
+        is_new
     }
 }
 

@@ -1,9 +1,10 @@
 use std::collections::HashMap;
+use std::fmt;
 
 use crate::codec::ContentAddress;
 use crate::grain::Time;
 
-use super::{ForeignId, Place};
+use super::{Error, ForeignId, Place, pam};
 
 /// A vector that a file has of one of its memories, or of one that is in the store already.
 ///
@@ -29,6 +30,50 @@ pub struct ForeignVector {
     pub record: String,
     /// Where in the file it stands.
     pub place: Place,
+}
+
+/// The vectors of a file, of which a few are in memory at a time.
+///
+/// ```
+/// use grainstore::interchange::ForeignVectors;
+///
+/// assert!(ForeignVectors::default().is_empty());
+/// ```
+#[derive(Default)]
+pub struct ForeignVectors(Option<pam::Vectors>);
+
+impl ForeignVectors {
+    /// Returns how many there are.
+    pub fn len(&self) -> u64 {
+        self.0.as_ref().map_or(0, pam::Vectors::len)
+    }
+
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Hands them over one after the other, while they are wanted.
+    ///
+    /// # Errors
+    /// `ERR_IO`, also of a file that is not what it was when it was judged.
+    pub fn each(&self, take: &mut dyn FnMut(ForeignVector) -> bool) -> Result<(), Error> {
+        self.0.as_ref().map_or(Ok(()), |vectors| vectors.each(take))
+    }
+}
+
+impl From<Option<pam::Vectors>> for ForeignVectors {
+    fn from(vectors: Option<pam::Vectors>) -> Self {
+        Self(vectors)
+    }
+}
+
+impl fmt::Debug for ForeignVectors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ForeignVectors")
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
 }
 
 /// The vectors that a store has of the grains that go out, of each its newest.

@@ -108,7 +108,8 @@ impl Store {
                         let vectors = self.vectors_of(&entries, options)?;
                         let document =
                             pam::Document::with_vectors(&entries, &vectors, options, false)?;
-                        writeln!(out, "{}", document.store.to_json()).map_err(io_error)?;
+                        let written = document.store.write_json(&mut out);
+                        written.and_then(|()| writeln!(out)).map_err(io_error)?;
                         document.written
                     }
                 };

@@ -103,16 +103,10 @@ impl Sort {
     ) -> Result<(Vec<Place>, bool), Error> {
         let mut places = match self.by.field() {
             None => self.stored(rows, after, limit),
-            Some((field, family)) => {
-                let mut places = self.places(store, snapshot, rows, field, family)?;
-                if let Some(after) = after {
-                    places.retain(|place| *place > after);
-                }
-                if places.len() > limit {
-                    // Only the page is put in order; behind it stands whether there is more.
-                    places.select_nth_unstable(limit);
-                    places.truncate(limit.saturating_add(1));
-                }
+            Some(field) => {
+                // Behind the page stands whether there is more.
+                let len = limit.saturating_add(1);
+                let mut places = self.places(store, snapshot, rows, field, after, len)?;
                 places.sort_unstable();
                 places
             }
@@ -134,28 +128,48 @@ impl Sort {
         rest.take(more).map(|row| [row, 0, row]).collect()
     }
 
+    /// Returns the first `len` places behind `after`, and perhaps more of them, in any order.
     fn places(
         self,
         store: &Store,
         snapshot: &Snapshot,
         rows: &RowSet,
-        field: &str,
-        family: Family,
+        (field, family): (&str, Family),
+        after: Option<Place>,
+        len: usize,
     ) -> Result<Vec<Place>, Error> {
+        let is_behind = |place: &Place| after.is_none_or(|after| *place > after);
         if rows.len() <= FEW {
             let place = |row| {
                 let version = store.version_at(snapshot, row)?;
                 let prefix = Column::address(&version.grain.address());
                 Ok([self.value(value_of(&version, field)), prefix, row])
             };
-            return rows.iter().map(place).collect();
+            let places: Result<Vec<Place>, Error> = rows.iter().map(place).collect();
+            return Ok(places?.into_iter().filter(is_behind).collect());
         }
         let (values, addresses) = (snapshot.column(family)?, snapshot.column(Family::Address)?);
-        let place = |row| {
+        let mut keyed: Vec<(u64, u64)> = rows
+            .iter()
+            .map(|row| (self.value(values.get(row)), row))
+            .collect();
+        let mut passed = 0;
+        if let Some([value, ..]) = after {
+            keyed.retain(|(its, _)| *its >= value);
+            passed = keyed.iter().filter(|(its, _)| *its == value).count();
+        }
+        // Only what may be among them has its address looked up.
+        let last = len.saturating_sub(1).saturating_add(passed);
+        if last < keyed.len() {
+            let (_, (worst, _), _) = keyed.select_nth_unstable(last);
+            let worst = *worst;
+            keyed.retain(|(value, _)| *value <= worst);
+        }
+        let places = keyed.into_iter().map(|(value, row)| {
             let prefix = addresses.get(row).unwrap_or(0);
-            [self.value(values.get(row)), prefix, row]
-        };
-        Ok(rows.iter().map(place).collect())
+            [value, prefix, row]
+        });
+        Ok(places.filter(is_behind).collect())
     }
 
     /// Returns what is least for what comes first.

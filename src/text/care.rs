@@ -34,7 +34,7 @@ impl Text {
     /// # Errors
     /// `ERR_TEXT` where a file cannot be read.
     pub fn size(&self) -> Result<(usize, u64), Error> {
-        let committed = self.view.state.lock().committed.clone();
+        let committed = self.view.state.lock().committed.searcher.clone();
         let space = committed.space_usage();
         let space = space.map_err(TantivyError::from);
         let space = space.map_err(Error::index("measuring it"))?;

@@ -7,7 +7,7 @@ use super::hit::Candidate;
 use super::occurring::Occurring;
 use super::plan::Plan;
 use super::ranking::Ranking;
-use super::score::{norm, saturation};
+use super::score::{judge, norm, saturation};
 use super::segment::{Segment, len_of_class};
 
 /// A turn of a conversation that candidates are turns of.
@@ -17,8 +17,10 @@ struct Turn {
     row: u64,
     time_ms: i64,
     len_class: u8,
-    /// The score of its own words.
+    /// The score of its own words, whether they match the query or not.
     own: f64,
+    /// The score of its match; none if it is no match.
+    score: Option<f64>,
 }
 
 /// A conversation: its turns in the order in which they were said.
@@ -32,12 +34,13 @@ pub(super) struct Thread {
 /// Conversations that were read, by what their turns have in common.
 pub(super) type Threads = HashMap<u64, Thread>;
 
-/// Scores candidates, best first, also by the turns around them.
+/// Scores candidates, best first, also by the turns around them, and adds what else matches in
+/// their conversations.
 ///
 /// Only the conversations of the best candidates are read; the turns of others count as if they
 /// stood alone. Returns them.
 pub(super) fn rank(
-    candidates: &mut [Candidate],
+    candidates: &mut Vec<Candidate>,
     segments: &[Segment<'_>],
     fields: &Fields,
     plan: &Plan,
@@ -47,23 +50,30 @@ pub(super) fn rank(
 ) -> tantivy::Result<Threads> {
     let mut threads = read(candidates, segments, fields, accept)?;
     count(&mut threads, segments, plan, norms)?;
-    let len_sum: f64 = threads.values().map(|thread| thread.len_words).sum();
-    let len_mean = len_sum / super::plan::as_f64(threads.len().max(1) as u64);
-    let sessions = threads.iter();
-    let sessions: HashMap<u64, f64> = sessions
-        .map(|(thread, of)| (*thread, of.score(plan, len_mean)))
-        .collect();
-    for candidate in candidates {
+    let together = |own: f64, around: f64, session: f64| {
+        let more = ranking.neighbours * around + ranking.session * session;
+        (own + more) / (1.0 + ranking.session)
+    };
+    candidates.retain_mut(|candidate| {
         let segment = segments.get(candidate.segment);
         let thread = segment.map_or(0, |segment| segment.thread(candidate.document));
-        let of = threads.get(&thread).zip(sessions.get(&thread));
-        let more = of.zip(segment).and_then(|((thread, session), segment)| {
-            let time_ms = segment.time_ms(candidate.document);
-            let around = thread.around(time_ms, candidate.row)?;
-            Some(ranking.neighbours * around + ranking.session * session)
-        });
-        let more = more.unwrap_or(ranking.session * candidate.score);
-        candidate.score = (candidate.score + more) / (1.0 + ranking.session);
+        candidate.score = together(candidate.score, 0.0, candidate.score);
+        !threads.contains_key(&thread)
+    });
+    let len_sum: f64 = threads.values().map(|thread| thread.len_words).sum();
+    let len_mean = len_sum / super::plan::as_f64(threads.len().max(1) as u64);
+    for thread in threads.values() {
+        let session = thread.score(plan, len_mean);
+        for (at, turn) in thread.turns.iter().enumerate() {
+            let found = turn.score.zip(segments.get(turn.segment));
+            candidates.extend(found.map(|(score, segment)| Candidate {
+                row: turn.row,
+                order: segment.order(turn.document),
+                score: together(score, thread.around(at), session),
+                segment: turn.segment,
+                document: turn.document,
+            }));
+        }
     }
     Ok(threads)
 }
@@ -112,6 +122,7 @@ fn turns_of(
                     time_ms: segment.time_ms(document),
                     len_class: segment.len_class(document),
                     own: 0.0,
+                    score: None,
                 });
             }
         }
@@ -151,16 +162,17 @@ pub(super) fn around(
     Ok(all)
 }
 
-/// Counts what is looked for in every turn.
+/// Counts what is looked for in every turn, and judges which of them match.
 fn count(
     threads: &mut HashMap<u64, Thread>,
     segments: &[Segment<'_>],
     plan: &Plan,
     norms: &[f64; 256],
 ) -> tantivy::Result<()> {
+    let leaves = plan.leaves.len();
     let mut by_place = Vec::new();
     for thread in threads.values_mut() {
-        thread.counts = vec![0.0; plan.leaves.len()];
+        thread.counts = vec![0.0; leaves];
         let counts = thread.counts.as_mut_slice();
         let counts = std::rc::Rc::new(std::cell::RefCell::new(counts));
         for turn in &mut thread.turns {
@@ -168,6 +180,8 @@ fn count(
         }
     }
     by_place.sort_by_key(|(turn, _)| (turn.segment, turn.document));
+    // What each leaf adds to the score of each turn of a segment.
+    let mut added: Vec<Option<f64>> = Vec::new();
     for of_segment in by_place.chunk_by_mut(|(a, _), (b, _)| a.segment == b.segment) {
         let segment = of_segment
             .first()
@@ -175,26 +189,28 @@ fn count(
         let Some(segment) = segment else {
             continue;
         };
-        for (number, leaf) in plan
-            .leaves
-            .iter()
-            .enumerate()
-            .filter(|(_, leaf)| leaf.is_wanted)
-        {
+        added.clear();
+        added.resize(of_segment.len().saturating_mul(leaves), None);
+        for (number, leaf) in plan.leaves.iter().enumerate() {
             let mut occurring = Occurring::open(segment, leaf)?;
-            for (turn, counts) in of_segment.iter_mut() {
+            let slots = added.iter_mut().skip(number).step_by(leaves);
+            for ((turn, counts), slot) in of_segment.iter_mut().zip(slots) {
                 let count = occurring.count(turn.document);
                 if count > 0.0 {
-                    let norm = norms
-                        .get(usize::from(turn.len_class))
-                        .copied()
-                        .unwrap_or(1.0);
-                    turn.own += leaf.worth * saturation(count, norm);
-                    if let Some(sum) = counts.borrow_mut().get_mut(number) {
-                        *sum += count;
+                    let norm = norms.get(usize::from(turn.len_class));
+                    let score = leaf.worth * saturation(count, norm.copied().unwrap_or(1.0));
+                    *slot = Some(score);
+                    if leaf.is_wanted {
+                        turn.own += score;
+                        if let Some(sum) = counts.borrow_mut().get_mut(number) {
+                            *sum += count;
+                        }
                     }
                 }
             }
+        }
+        for ((turn, _), added) in of_segment.iter_mut().zip(added.chunks(leaves.max(1))) {
+            turn.score = judge(&plan.root, &|number| added.get(number).copied().flatten());
         }
     }
     Ok(())
@@ -218,11 +234,10 @@ impl Thread {
     }
 
     /// Returns the scores of the turns before and after one, by their own words.
-    fn around(&self, time_ms: i64, row: u64) -> Option<f64> {
-        let at = self.place(time_ms, row)?;
+    fn around(&self, at: usize) -> f64 {
         let before = at.checked_sub(1).and_then(|at| self.turns.get(at));
-        let after = self.turns.get(at + 1);
-        Some(before.into_iter().chain(after).map(|turn| turn.own).sum())
+        let after = self.turns.get(at.saturating_add(1));
+        before.into_iter().chain(after).map(|turn| turn.own).sum()
     }
 
     /// Returns the score of all turns as one document among conversations of a mean length.
@@ -236,7 +251,7 @@ impl Thread {
 }
 
 /// How many conversations a search reads.
-const THREADS_MAX: usize = 64;
+const THREADS_MAX: usize = 32;
 
 /// How many turns a search reads, or a few more: the last conversation is read to its end.
 const TURNS_MAX: usize = 20_000;

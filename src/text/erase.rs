@@ -24,7 +24,7 @@ impl View {
         writer: &mut Option<IndexWriter>,
         rows: &[u64],
     ) -> tantivy::Result<()> {
-        let committed = self.state.lock().committed.clone();
+        let committed = self.state.lock().committed.searcher.clone();
         let mut found = 0;
         for row in rows {
             found += committed.doc_freq(&self.fields.row_term(*row))?;

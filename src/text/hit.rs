@@ -216,7 +216,7 @@ impl<'a> Best<'a> {
 }
 
 /// Where counting ends.
-pub const TOTAL_MAX: usize = 10_000;
+pub const TOTAL_MAX: usize = 1_000;
 
 /// The score of relevance one half.
 const SCORE_HALF: f64 = 4.0;
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn counting_ends_at_the_maximum_and_says_so() {
-        for (offered, is_lower_bound) in [(10_000, false), (10_001, true), (10_500, true)] {
+        for (offered, is_lower_bound) in [(1_000, false), (1_001, true), (1_500, true)] {
             let mut best = Best::new(1, TOTAL_MAX, &|_| true);
             (0..offered).for_each(|row| best.offer_candidate(candidate(row, 1.0)));
             assert_eq!(best.total(), (TOTAL_MAX, is_lower_bound));

@@ -118,8 +118,9 @@ impl<'a> Scoring<'a> {
             self.collect(deciding, floor);
             for at in &self.left {
                 let document = start + at;
+                let added = |leaf: usize| self.stretches.get(leaf)?.score(*at);
                 if self.segment.is_alive(document)
-                    && let Some(score) = judge(&self.stretches, &self.plan.root, *at)
+                    && let Some(score) = judge(&self.plan.root, &added)
                 {
                     best.offer(self.segment, number, document, score);
                 }
@@ -228,13 +229,17 @@ impl Leaf<'_> {
     }
 }
 
-/// Returns the score of a document by clauses, if they match it.
-fn judge(stretches: &[Stretch], clauses: &[(Role, Step)], at: u32) -> Option<f64> {
+/// Returns the score of a document by clauses, if they match it; `added` is what a leaf adds to it,
+/// none where it does not occur.
+pub(super) fn judge(
+    clauses: &[(Role, Step)],
+    added: &impl Fn(usize) -> Option<f64>,
+) -> Option<f64> {
     let (mut sum, mut matches) = (0.0, false);
     for (role, step) in clauses {
         let score = match step {
-            Step::Leaf(number) => stretches.get(*number)?.score(at),
-            Step::Group(inner) => judge(stretches, inner, at),
+            Step::Leaf(number) => added(*number),
+            Step::Group(inner) => judge(inner, added),
         };
         match (role, score) {
             (Role::MustNot, Some(_)) | (Role::Must, None) => return None,

@@ -54,10 +54,10 @@ impl View {
         let plan = Plan::of(&query.clauses, &self.fields, keeps_stop_words, &segments)?;
         let norms = score::norms(&plan);
         // What else ranks may bring up what the words alone would not.
-        let kept = if ranking.looks_further() {
-            limit.max(CANDIDATES)
-        } else {
-            limit
+        let kept = match (ranking.has_signals(), ranking.looks_around()) {
+            (true, _) => limit.max(SIGNALLED),
+            (false, true) => limit.max(CANDIDATES),
+            (false, false) => limit,
         };
         // Nobody asks how much there would be to recall.
         let count_max = if reach.is_some() { 0 } else { TOTAL_MAX };
@@ -141,5 +141,10 @@ fn hits(
     Ok(hits.into_iter().map(|(.., hit)| hit).collect())
 }
 
-/// How many of the best by their words are ranked again by what else ranks.
-const CANDIDATES: usize = 1_000;
+/// How many of the best by their words are ranked again by their conversations, with what else
+/// matches in those.
+const CANDIDATES: usize = 256;
+
+/// How many of the best by their words are ranked again by their time and importance: nothing but
+/// the words leads to them.
+const SIGNALLED: usize = 1_000;

@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tantivy::columnar::Column;
 use tantivy::fieldnorm::FieldNormReader;
@@ -13,17 +13,43 @@ use super::memory::{Memory, Posting};
 
 /// What a search reads: it stays as it is while the view goes on being fed.
 pub(super) struct Snapshot {
-    pub(super) committed: Searcher,
+    pub(super) committed: Arc<Committed>,
     pub(super) tail: Vec<Arc<Memory>>,
 }
 
 impl Snapshot {
     /// Opens the segments: those on disk, then those in memory.
-    pub(super) fn segments<'a>(&'a self, fields: &Fields) -> tantivy::Result<Vec<Segment<'a>>> {
-        let disk = self.committed.segment_readers().iter();
-        let disk = disk.map(|reader| Ok(Segment::Disk(Box::new(OnDisk::open(reader, fields)?))));
-        let memory = self.tail.iter().map(|memory| Ok(Segment::Memory(memory)));
-        disk.chain(memory).collect()
+    pub(super) fn segments(&self, fields: &Fields) -> tantivy::Result<Vec<Segment<'_>>> {
+        let disk = self.committed.on_disk(fields)?.iter().map(Segment::Disk);
+        let memory = self.tail.iter().map(|memory| Segment::Memory(memory));
+        Ok(disk.chain(memory).collect())
+    }
+}
+
+/// The segments on disk as one commit left them.
+pub(super) struct Committed {
+    pub(super) searcher: Searcher,
+    /// What the first search opens and the others share: reading the heads of columns costs as much
+    /// as looking a rare word up.
+    on_disk: OnceLock<Vec<OnDisk>>,
+}
+
+impl Committed {
+    pub(super) const fn new(searcher: Searcher) -> Self {
+        Self {
+            searcher,
+            on_disk: OnceLock::new(),
+        }
+    }
+
+    fn on_disk(&self, fields: &Fields) -> tantivy::Result<&[OnDisk]> {
+        if let Some(opened) = self.on_disk.get() {
+            return Ok(opened);
+        }
+        let readers = self.searcher.segment_readers().iter();
+        let opened = readers.map(|reader| OnDisk::open(reader, fields));
+        let opened = opened.collect::<tantivy::Result<_>>()?;
+        Ok(self.on_disk.get_or_init(|| opened))
     }
 }
 
@@ -36,13 +62,13 @@ pub(super) enum Of {
 
 /// A stretch of documents with an index of its own. Documents are numbered within it.
 pub(super) enum Segment<'a> {
-    Disk(Box<OnDisk<'a>>),
+    Disk(&'a OnDisk),
     Memory(&'a Memory),
 }
 
 /// A segment of the index library.
-pub(super) struct OnDisk<'a> {
-    reader: &'a SegmentReader,
+pub(super) struct OnDisk {
+    reader: SegmentReader,
     stems: Arc<InvertedIndexReader>,
     also: Arc<InvertedIndexReader>,
     threads: Arc<InvertedIndexReader>,
@@ -55,11 +81,11 @@ pub(super) struct OnDisk<'a> {
     importance: Column<f64>,
 }
 
-impl<'a> OnDisk<'a> {
-    fn open(reader: &'a SegmentReader, fields: &Fields) -> tantivy::Result<Self> {
+impl OnDisk {
+    fn open(reader: &SegmentReader, fields: &Fields) -> tantivy::Result<Self> {
         let fast = reader.fast_fields();
         Ok(Self {
-            reader,
+            reader: reader.clone(),
             stems: reader.inverted_index(fields.stems)?,
             also: reader.inverted_index(fields.also)?,
             threads: reader.inverted_index(fields.thread)?,

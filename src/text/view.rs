@@ -2,11 +2,11 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tantivy::indexer::IndexWriterOptions;
-use tantivy::{Index, IndexReader, IndexWriter, Searcher, TantivyError};
+use tantivy::{Index, IndexReader, IndexWriter, TantivyError};
 
 use super::document::Fields;
 use super::open::{self, Covered};
-use super::segment::Snapshot;
+use super::segment::{Committed, Snapshot};
 use super::tail::{Fed, Tail};
 use super::{Document, Error, Language, Opened, Place};
 
@@ -24,7 +24,7 @@ pub(super) struct View {
 
 /// What must change together, so that a document is never in both places or in neither.
 pub(super) struct State {
-    pub(super) committed: Searcher,
+    pub(super) committed: Arc<Committed>,
     pub(super) committed_watermark: u64,
     pub(super) tail: Tail,
 }
@@ -65,7 +65,7 @@ impl View {
         let fields = Fields::new(options.language);
         let (found, opened) = open::open(place, ledger_len, &fields)?;
         let state = State {
-            committed: found.reader.searcher(),
+            committed: Arc::new(Committed::new(found.reader.searcher())),
             committed_watermark: found.watermark,
             tail: Tail::new(found.watermark),
         };
@@ -131,7 +131,7 @@ impl View {
         let mut state = self.state.lock();
         Snapshot {
             tail: state.tail.segments(&self.fields),
-            committed: state.committed.clone(),
+            committed: Arc::clone(&state.committed),
         }
     }
 
@@ -201,7 +201,7 @@ impl View {
         self.reader
             .reload()
             .map_err(Error::index("opening what was committed"))?;
-        let committed = self.reader.searcher();
+        let committed = Arc::new(Committed::new(self.reader.searcher()));
         let mut state = self.state.lock();
         state.committed = committed;
         state.committed_watermark = watermark;

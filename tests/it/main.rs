@@ -43,6 +43,7 @@ mod signing;
 mod statement;
 mod store;
 mod streams;
+mod streams_pam;
 mod suites;
 mod text;
 mod tidy;

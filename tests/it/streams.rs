@@ -7,9 +7,9 @@ use grainstore::{Options, Store};
 use super::foreign::text_of;
 
 /// Everything that a reading comes to.
-type Said = (Vec<String>, Vec<String>, Vec<(Place, String)>);
+pub(super) type Said = (Vec<String>, Vec<String>, Vec<(Place, String)>);
 
-fn said(reading: Reading) -> Said {
+pub(super) fn said(reading: Reading) -> Said {
     let records = reading.records.into_vec().unwrap();
     let record = |it: &Record| {
         let (address, id, place) = (it.grain.address(), &it.foreign_id, &it.place);

@@ -19,7 +19,8 @@ fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1).peekable();
     if arguments.next_if(|it| it == "--memory").is_some() {
         let path = arguments.next().ok_or("the file is missing")?;
-        return hold(Path::new(&path), arguments.next().as_deref());
+        let store = arguments.next();
+        return hold(Path::new(&path), store.as_deref(), arguments.next().is_none());
     }
     let records: u64 = arguments.next().map_or(Ok(50_000), |text| text.parse())?;
     let rounds: usize = arguments.next().map_or(Ok(5), |text| text.parse())?;
@@ -128,14 +129,12 @@ fn validate(bundle: &[u8], stream: &Path, rounds: usize, report: &mut Report) ->
     Ok(())
 }
 
+/// Imports the stream, and stores the same grains as drafts made beforehand: without a text view,
+/// and with one until all is durable, and until all is found by its words.
 fn import(stream: &Path, folder: &Path, rounds: usize, report: &mut Report) -> Result<()> {
-    let mut native = Vec::new();
-    let mut imported = Vec::new();
     let mut bytes = 0;
+    let mut times: [[Vec<f64>; 2]; 3] = Default::default();
     for round in 0..rounds {
-        let open = |name: &str| -> Result<Store> {
-            Ok(Store::open(folder.join(format!("{name}{round}")), Options::default())?)
-        };
         let records = read(stream)?.records.into_vec()?;
         let grains: Vec<_> = records.into_iter().map(|it| it.grain).collect();
         bytes = grains.iter().map(|grain| grain.blob().len()).sum();
@@ -148,29 +147,51 @@ fn import(stream: &Path, folder: &Path, rounds: usize, report: &mut Report) -> R
                 })
             })
             .collect();
-        let store = open("native")?;
-        let start = Instant::now();
-        for batch in drafts.chunks(1_000) {
-            store.put_batch(batch.to_vec())?;
+        drop(grains);
+        for has_text in [false, true] {
+            for way in [0, 1] {
+                let mut options = Options::default();
+                if !has_text {
+                    options.text = None;
+                }
+                let name = format!("{round}{way}{has_text}");
+                let store = Store::open(folder.join(name), options)?;
+                let start = Instant::now();
+                if way == 0 {
+                    for batch in drafts.chunks(1_000) {
+                        store.put_batch(batch.to_vec())?;
+                    }
+                } else {
+                    assert!(store.import(read(stream)?)?.is_complete());
+                }
+                let until_durable = start.elapsed().as_secs_f64();
+                if has_text {
+                    store.flush_text()?;
+                    times[1][way].push(until_durable);
+                    times[2][way].push(start.elapsed().as_secs_f64());
+                } else {
+                    times[0][way].push(until_durable);
+                }
+            }
         }
-        native.push(start.elapsed().as_secs_f64());
-        drop(store);
-        let store = open("foreign")?;
-        let start = Instant::now();
-        let summary = store.import(read(stream)?)?;
-        imported.push(start.elapsed().as_secs_f64());
-        assert!(summary.is_complete());
     }
-    let ratios = native.iter().zip(&imported).map(|(a, b)| a / b).collect();
-    let mut table = Table::new("Import of the stream, end to end", "of native ingest");
-    table.row("import", ratios, Some(Bound::AtLeast(0.5)));
-    report.table(&table);
     let mb = bytes as f64 / 1e6;
-    let mut table = Table::new("Import, speed", "MB of blobs/s");
-    for (name, times) in [("put_batch", native), ("import", imported)] {
-        table.row(name, times.iter().map(|seconds| mb / seconds).collect(), None);
+    let names = [
+        "Import of the stream, without a text view",
+        "Import of the stream, until it is durable",
+        "Import of the stream, until its words are found",
+    ];
+    for (name, [native, imported]) in names.into_iter().zip(times) {
+        let ratios = native.iter().zip(&imported).map(|(a, b)| a / b).collect();
+        let mut table = Table::new(name, "of native ingest");
+        table.row("import", ratios, Some(Bound::AtLeast(0.5)));
+        report.table(&table);
+        let mut table = Table::new(format!("{name}: speed"), "MB of blobs/s");
+        for (name, times) in [("put_batch", native), ("import", imported)] {
+            table.row(name, times.iter().map(|seconds| mb / seconds).collect(), None);
+        }
+        report.table(&table);
     }
-    report.table(&table);
     Ok(())
 }
 
@@ -210,29 +231,35 @@ fn export(stream: &Path, rounds: usize, records: u64, report: &mut Report) -> Re
 
 /// Measures memory in processes of their own, which do nothing else.
 fn memory(stream: &Path, folder: &Path, records: u64, report: &mut Report) -> Result<()> {
-    let measure = |store: Option<&Path>| -> Result<f64> {
+    let measure = |arguments: &[&Path]| -> Result<f64> {
         let mut child = Command::new(std::env::current_exe()?);
-        let child = child.arg("--memory").arg(stream).args(store);
-        let out = child.output()?;
+        let out = child.arg("--memory").arg(stream).args(arguments).output()?;
         let text = String::from_utf8(out.stdout)?;
         Ok(text.trim().parse::<f64>()? / 1_048_576.0)
     };
     let allowed = 64.0 + 48.0 * records as f64 / 1_048_576.0;
-    let store = folder.join("memory");
-    for (name, store) in [("validate", None), ("import", Some(store.as_path()))] {
+    let (plain, store) = (folder.join("plain"), folder.join("memory"));
+    for (name, arguments) in [
+        ("validate", [].as_slice()),
+        ("import, no text view", &[&plain, Path::new("plain")]),
+        ("import", &[&store]),
+    ] {
         let mut table = Table::new("The most memory held at once", "MiB");
-        table.row(name, vec![measure(store)?], Some(Bound::AtMost(allowed)));
+        table.row(name, vec![measure(arguments)?], Some(Bound::AtMost(allowed)));
         report.table(&table);
     }
     Ok(())
 }
 
 /// Judges a stream, imports it if a store is named, and prints the most memory that took.
-fn hold(stream: &Path, store: Option<&str>) -> Result<()> {
+fn hold(stream: &Path, store: Option<&str>, has_text: bool) -> Result<()> {
     let reading = read(stream)?;
     if let Some(store) = store {
-        let store = Store::open(store, Options::default())?;
-        assert!(store.import(reading)?.is_complete());
+        let mut options = Options::default();
+        if !has_text {
+            options.text = None;
+        }
+        assert!(Store::open(store, options)?.import(reading)?.is_complete());
     }
     println!("{}", machine::peak_memory_bytes()?);
     Ok(())

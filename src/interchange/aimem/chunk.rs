@@ -1,9 +1,7 @@
 use crate::codec::{Map, Value};
 use crate::grain::{Draft, Time};
 use crate::interchange::Error;
-use crate::interchange::spelling::{
-    carried, context_of, foreign_tag, leave_out, object_of, sha256,
-};
+use crate::interchange::spelling::{Rest, carried, context_of, foreign_tag, object_of, sha256};
 
 use super::envelope::{Envelope, is_sha256};
 use super::member::{Object, Urn};
@@ -57,8 +55,8 @@ impl<'a> Chunk<'a> {
     /// Returns the grain of this memory.
     pub(super) fn draft(&self, envelope: &Envelope<'_>) -> Draft {
         let content = carried(self.content);
-        let mut rest = self.object.map.clone();
-        leave_out(&mut rest, "content", &content);
+        let rest = Rest::of(self.object.map, "content", &content);
+        let context = context_of(RESIDUAL, &rest);
         let relation = match self.kind {
             "preference" => "mg:prefers".to_owned(),
             "pitfall" => "mg:avoids".to_owned(),
@@ -76,7 +74,7 @@ impl<'a> Chunk<'a> {
             .created_at(self.created_at)
             .set("timestamp_ms", self.created_at.ms())
             .set("origin_namespace", self.urn.producer)
-            .set("context", context_of(RESIDUAL, rest));
+            .set("context", context);
         draft = match self.zone {
             Some("critical") => draft.importance(1.0).set("recall_priority", "hot"),
             Some("important") => draft.importance(0.7).set("recall_priority", "warm"),

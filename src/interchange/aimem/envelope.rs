@@ -79,6 +79,12 @@ impl<'a> Envelope<'a> {
         Ok(envelope)
     }
 
+    /// Returns how long what goes into every grain is, in bytes.
+    pub(super) fn len(&self) -> usize {
+        let model = self.embedding.map_or(0, |(_, model)| model.len());
+        self.tenant.len().saturating_add(model)
+    }
+
     /// Returns who the memory is of.
     pub(super) fn subject(&self) -> String {
         if self.tenant.starts_with("did:") {
@@ -106,7 +112,7 @@ impl<'a> Envelope<'a> {
                 items.clear();
             }
         }
-        self.mark(Draft::state(context_of(RESIDUAL, rest)))
+        self.mark(Draft::state(context_of(RESIDUAL, &rest)))
             .created_at(self.exported_at)
             .set("origin_namespace", self.producer)
     }

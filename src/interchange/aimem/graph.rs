@@ -83,7 +83,7 @@ impl<'a> Edge<'a> {
             .importance(self.weight)
             .created_at(self.created_at)
             .set("origin_namespace", envelope.producer)
-            .set("context", context_of(RESIDUAL, self.object.map.clone()))
+            .set("context", context_of(RESIDUAL, self.object.map))
             .set("related_to", Vec::from(links))
     }
 }
@@ -117,7 +117,7 @@ impl<'a> Entity<'a> {
             .confidence(1.0)
             .created_at(self.created_at)
             .set("origin_namespace", self.urn.producer)
-            .set("context", context_of(RESIDUAL, self.object.map.clone()))
+            .set("context", context_of(RESIDUAL, self.object.map))
     }
 }
 
@@ -147,7 +147,7 @@ impl<'a> Mention<'a> {
             .confidence(1.0)
             .created_at(created_at)
             .set("origin_namespace", envelope.producer)
-            .set("context", context_of(RESIDUAL, self.object.map.clone()))
+            .set("context", context_of(RESIDUAL, self.object.map))
     }
 }
 

@@ -1,15 +1,16 @@
 use std::io::{BufRead, Seek};
 
-use crate::codec::{ContentAddress, Profile, Value};
+use crate::codec::{ContentAddress, Profile};
 use crate::grain::Time;
+use crate::interchange::pieces::Pieces;
 use crate::interchange::table::Table;
-use crate::interchange::{Error, FAULTS_MAX, Findings, ForeignId, Place, Record};
+use crate::interchange::{Error, FAULTS_MAX, Findings, Place, Record};
 
-use super::chunk::Chunk;
+use super::canonical::{Checksum, canonical};
 use super::code;
-use super::envelope::{Envelope, Scope, check_checksum};
-use super::graph::{Edge, Entity, Mention};
-use super::member::{Object, Urn};
+use super::envelope::{Envelope, check_checksum};
+use super::make::{Maker, Memory, Named};
+use super::member::fault;
 use super::source::{Source, untagged};
 
 /// A bundle that was judged and found right; its records are made when they are asked for.
@@ -29,33 +30,80 @@ pub(in crate::interchange) struct Judged {
     pub(in crate::interchange) records: u64,
 }
 
-impl<R: BufRead + Seek> Bundle<R> {
-    /// Judges a bundle in the order of the reference: the envelope, the checksum, the records,
-    /// which `take` is shown.
+impl<R: BufRead + Seek + Send> Bundle<R> {
+    /// Judges a bundle in the order of the reference: the envelope, the checksum, the records.
     ///
     /// # Errors
     /// Everything that is wrong; one bad record refuses all of them.
     pub(super) fn judge(
         mut source: Source<R>,
         profile: Profile,
-        mut take: impl FnMut(Record),
     ) -> Result<(Self, Judged), Vec<Error>> {
-        Envelope::read(&source.envelope).map_err(|error| vec![error])?;
-        let actual = source.checksum()?;
-        check_checksum(&source.envelope, &actual).map_err(|error| vec![error])?;
-        let mut bundle = Self {
+        // The envelope is held while the records beside it are read.
+        let map = source.envelope.clone();
+        let envelope = Envelope::read(&map).map_err(|error| vec![error])?;
+        let (mut chunks, mut entities) = (Table::new(), Table::new());
+        let mut nobody = |_| true;
+        let mut pass = Pass::new(&mut nobody);
+        pass.add(Record::finish(envelope.draft(), profile, Place::File).map(Some));
+        let mut checksum = Checksum::default();
+        let shared = envelope.len();
+        // The checksum is over all that is judged, so that both are done in one reading; what is
+        // wrong with the checksum is told first all the same.
+        let wide = canonical(
+            &mut source,
+            &mut checksum,
+            |written| {
+                let len = written.len.saturating_add(shared);
+                let makes = profile != Profile::Extended || len > SURELY_FITS;
+                let maker = Maker {
+                    envelope: &envelope,
+                    profile,
+                    makes,
+                };
+                let value = written.value;
+                match written.array {
+                    CHUNKS => Judging::Chunk(maker.chunk(value, written.place)),
+                    ENTITIES => Judging::Entity(maker.entity(value, written.place)),
+                    _ => Judging::Link,
+                }
+            },
+            |judging| {
+                if pass.goes_on() {
+                    match judging {
+                        Judging::Chunk(made) => pass.chunk(made, &mut chunks),
+                        Judging::Entity(made) => pass.entity(made, &mut entities),
+                        // Links are judged when every record is known.
+                        Judging::Link => true,
+                    };
+                }
+            },
+        );
+        let wide = wide.map_err(|error| vec![error])?;
+        if !wide.is_empty() {
+            return Err(wide);
+        }
+        check_checksum(&map, &checksum.text()).map_err(|error| vec![error])?;
+        let mut links = Table::new();
+        let maker = Maker {
+            envelope: &envelope,
+            profile,
+            makes: true,
+        };
+        pass.links(&mut source.pieces, &maker, (&chunks, &entities), &mut links);
+        let Pass {
+            findings,
+            faults,
+            records,
+            ..
+        } = pass;
+        let bundle = Self {
             source,
             profile,
-            chunks: Table::new(),
-            entities: Table::new(),
-            links: Table::new(),
+            chunks,
+            entities,
+            links,
         };
-        let mut records = 0_u64;
-        let (findings, faults) = bundle.pass(&mut |record| {
-            records = records.saturating_add(1);
-            take(record);
-            true
-        });
         if faults.is_empty() {
             Ok((bundle, Judged { findings, records }))
         } else {
@@ -71,11 +119,10 @@ impl<R: BufRead + Seek> Bundle<R> {
         &mut self,
         take: &mut dyn FnMut(Record) -> bool,
     ) -> Result<(), Error> {
-        let (_, mut faults) = self.pass(take);
-        faults.pop().map_or(Ok(()), Err)
+        self.pass(take).pop().map_or(Ok(()), Err)
     }
 
-    fn pass(&mut self, take: &mut dyn FnMut(Record) -> bool) -> (Findings, Vec<Error>) {
+    fn pass(&mut self, take: &mut dyn FnMut(Record) -> bool) -> Vec<Error> {
         self.chunks.clear();
         self.entities.clear();
         self.links.clear();
@@ -83,53 +130,46 @@ impl<R: BufRead + Seek> Bundle<R> {
         let (profile, is_stream) = (self.profile, pieces.is_lines());
         // A line of a stream has a tag that is no part of the record.
         let own = |value| if is_stream { untagged(value) } else { value };
-        let mut pass = Pass {
-            take,
-            is_wanted: true,
-            findings: Findings::default(),
-            faults: Vec::new(),
-        };
+        let mut pass = Pass::new(take);
         let envelope = match Envelope::read(envelope) {
             Ok(envelope) => envelope,
-            Err(error) => return (pass.findings, vec![error]),
+            Err(error) => return vec![error],
         };
-        let whole = Record::finish(envelope.draft(), profile, Place::File);
-        pass.add(whole);
+        let maker = Maker {
+            envelope: &envelope,
+            profile,
+            makes: true,
+        };
+        pass.add(Record::finish(envelope.draft(), profile, Place::File).map(Some));
         let chunks = &mut self.chunks;
         let read = pieces.each(
             CHUNKS,
-            |value, place| chunk(&own(value), place, &envelope, profile),
+            |value, place| maker.chunk(&own(value), place),
             |made| pass.chunk(made, chunks),
         );
         pass.keep(read);
         let entities = &mut self.entities;
         let read = pieces.each(
             ENTITIES,
-            |value, place| entity(&own(value), place, &envelope, profile),
+            |value, place| maker.entity(&own(value), place),
             |made| pass.entity(made, entities),
         );
         pass.keep(read);
-        // References are only judged where every record could be read: an unreadable one would make
-        // each reference to it a second fault.
-        if !pass.faults.is_empty() {
-            return (pass.findings, pass.faults);
-        }
-        let (chunks, entities, links) = (&self.chunks, &self.entities, &mut self.links);
-        let read = pieces.each(
-            EDGES,
-            |value, place| edge(&own(value), place, &envelope, chunks, profile),
-            |made| pass.link(made, links),
+        pass.links(
+            pieces,
+            &maker,
+            (&self.chunks, &self.entities),
+            &mut self.links,
         );
-        pass.keep(read);
-        let ends = (chunks, entities);
-        let read = pieces.each(
-            MENTIONS,
-            |value, place| mention(&own(value), place, &envelope, ends, profile),
-            |made| pass.link(made, links),
-        );
-        pass.keep(read);
-        (pass.findings, pass.faults)
+        pass.faults
     }
+}
+
+/// What a record comes to as it is judged.
+enum Judging {
+    Chunk(Result<Memory, Error>),
+    Entity(Result<Named, Error>),
+    Link,
 }
 
 /// One way through the records of a bundle.
@@ -138,19 +178,20 @@ struct Pass<'a> {
     is_wanted: bool,
     findings: Findings,
     faults: Vec<Error>,
+    records: u64,
 }
 
-/// A memory, the name it has in its bundle, and what is odd about it.
-struct Memory {
-    record: Result<Record, Error>,
-    urn: String,
-    created_at: Time,
-    twice: Error,
-    odd: Vec<&'static str>,
-    place: Place,
-}
+impl<'a> Pass<'a> {
+    fn new(take: &'a mut dyn FnMut(Record) -> bool) -> Self {
+        Self {
+            take,
+            is_wanted: true,
+            findings: Findings::default(),
+            faults: Vec::new(),
+            records: 0,
+        }
+    }
 
-impl Pass<'_> {
     fn chunk(
         &mut self,
         made: Result<Memory, Error>,
@@ -161,7 +202,8 @@ impl Pass<'_> {
         };
         let key = chunks.key(&memory.urn);
         if chunks.get(key).is_some() {
-            self.faults.push(memory.twice);
+            self.faults
+                .push(twice(code::DUPLICATE_CHUNK_ID, &memory.place));
             return self.goes_on();
         }
         for message in memory.odd {
@@ -174,21 +216,47 @@ impl Pass<'_> {
         self.goes_on()
     }
 
-    fn entity(
-        &mut self,
-        made: Result<(Result<Record, Error>, String, Error), Error>,
-        entities: &mut Table<()>,
-    ) -> bool {
-        if let Some((record, urn, twice)) = self.keep(made) {
-            let key = entities.key(&urn);
+    fn entity(&mut self, made: Result<Named, Error>, entities: &mut Table<()>) -> bool {
+        if let Some(entity) = self.keep(made) {
+            let key = entities.key(&entity.urn);
             if entities.get(key).is_some() {
-                self.faults.push(twice);
+                self.faults
+                    .push(twice(code::DUPLICATE_ENTITY_ID, &entity.place));
             } else {
                 entities.insert(key, ());
-                self.add(record);
+                self.add(entity.record);
             }
         }
         self.goes_on()
+    }
+
+    /// Goes through edges and mentions.
+    fn links<R: BufRead + Seek + Send>(
+        &mut self,
+        pieces: &mut Pieces<R>,
+        maker: &Maker<'_>,
+        (chunks, entities): (&Table<(ContentAddress, Time)>, &Table<()>),
+        links: &mut Table<u32>,
+    ) {
+        // References are only judged where every record could be read: an unreadable one would make
+        // each reference to it a second fault.
+        if !self.faults.is_empty() {
+            return;
+        }
+        let is_stream = pieces.is_lines();
+        let own = |value| if is_stream { untagged(value) } else { value };
+        let read = pieces.each(
+            EDGES,
+            |value, place| maker.edge(&own(value), place, chunks),
+            |made| self.link(made, links),
+        );
+        self.keep(read);
+        let read = pieces.each(
+            MENTIONS,
+            |value, place| maker.mention(&own(value), place, chunks, entities),
+            |made| self.link(made, links),
+        );
+        self.keep(read);
     }
 
     /// Adds an edge or a mention: they have no ids, so several may have one name.
@@ -210,12 +278,15 @@ impl Pass<'_> {
                 links.insert(key, 1);
             }
         }
-        self.add(Ok(record));
+        self.add(Ok(Some(record)));
         self.goes_on()
     }
 
-    fn add(&mut self, made: Result<Record, Error>) -> Option<ContentAddress> {
-        let record = self.keep(made)?;
+    /// Hands a record on, if it was made; returns the address of its grain.
+    fn add(&mut self, made: Result<Option<Record>, Error>) -> Option<ContentAddress> {
+        let made = self.keep(made)?;
+        self.records = self.records.saturating_add(1);
+        let record = made?;
         let address = record.grain.address();
         // What is refused as a whole is not handed on in part.
         if self.faults.is_empty() && self.is_wanted {
@@ -233,115 +304,13 @@ impl Pass<'_> {
     }
 }
 
-fn chunk(
-    value: &Value,
-    place: Place,
-    envelope: &Envelope<'_>,
-    profile: Profile,
-) -> Result<Memory, Error> {
-    let chunk = Chunk::read(Object::new(value, place.clone())?, envelope)?;
-    let misplaced = match envelope.scope {
-        Scope::DnaOnly if !chunk.is_dna() => Some("is neither DNA-class nor pinned"),
-        Scope::Since(since) if chunk.created_at < since => Some("is older than since"),
-        _ => None,
-    };
-    let stranger = chunk.urn.producer != envelope.producer;
-    let stranger = stranger.then_some("the URN is of another producer");
-    let record = Record::finish(chunk.draft(envelope), profile, place.clone());
-    Ok(Memory {
-        record: record.map(|record| named(record, "aimem", chunk.urn)),
-        urn: chunk.urn.whole.to_owned(),
-        created_at: chunk.created_at,
-        twice: chunk
-            .object
-            .fault(code::DUPLICATE_CHUNK_ID, "id", "comes twice"),
-        odd: misplaced.into_iter().chain(stranger).collect(),
-        place,
-    })
+fn twice(code: &'static str, place: &Place) -> Error {
+    fault(place, code, "id", "comes twice")
 }
 
-fn entity(
-    value: &Value,
-    place: Place,
-    envelope: &Envelope<'_>,
-    profile: Profile,
-) -> Result<(Result<Record, Error>, String, Error), Error> {
-    let entity = Entity::read(Object::new(value, place.clone())?)?;
-    let record = Record::finish(entity.draft(envelope), profile, place);
-    let record = record.map(|record| named(record, "aimem:entity", entity.urn));
-    let code = code::DUPLICATE_ENTITY_ID;
-    let twice = entity.object.fault(code, "id", "comes twice");
-    Ok((record, entity.urn.whole.to_owned(), twice))
-}
-
-fn edge(
-    value: &Value,
-    place: Place,
-    envelope: &Envelope<'_>,
-    chunks: &Table<(ContentAddress, Time)>,
-    profile: Profile,
-) -> Result<Record, Vec<Error>> {
-    let read = Object::new(value, place.clone()).and_then(Edge::read);
-    let edge = read.map_err(|error| vec![error])?;
-    let end = |urn: Urn<'_>| chunks.get(chunks.key(urn.whole)).copied();
-    let unknown = |code, name| {
-        edge.object
-            .fault(code, name, "names no chunk of this bundle")
-    };
-    match (end(edge.source), end(edge.target)) {
-        (Some((source, _)), Some((target, _))) => {
-            let draft = edge.draft(envelope, [source, target]);
-            let mut record = Record::finish(draft, profile, place).map_err(|error| vec![error])?;
-            record.foreign_id = Some(edge.foreign_id());
-            Ok(record)
-        }
-        (source, target) => {
-            let source = source.is_none();
-            let source = source.then(|| unknown(code::EDGE_SOURCE_UNKNOWN, "source_id"));
-            let target = target.is_none();
-            let target = target.then(|| unknown(code::EDGE_TARGET_UNKNOWN, "target_id"));
-            Err(source.into_iter().chain(target).collect())
-        }
-    }
-}
-
-fn mention(
-    value: &Value,
-    place: Place,
-    envelope: &Envelope<'_>,
-    (chunks, entities): (&Table<(ContentAddress, Time)>, &Table<()>),
-    profile: Profile,
-) -> Result<Record, Vec<Error>> {
-    let read = Object::new(value, place.clone()).and_then(Mention::read);
-    let mention = read.map_err(|error| vec![error])?;
-    let chunk = chunks.get(chunks.key(mention.chunk.whole)).copied();
-    let is_known = entities.get(entities.key(mention.entity.whole)).is_some();
-    if let (Some((_, created_at)), true) = (chunk, is_known) {
-        let draft = mention.draft(envelope, created_at);
-        let mut record = Record::finish(draft, profile, place).map_err(|error| vec![error])?;
-        record.foreign_id = Some(mention.foreign_id());
-        return Ok(record);
-    }
-    let unknown = |code, name, message: &str| mention.object.fault(code, name, message);
-    let chunk = chunk.is_none().then(|| {
-        let message = "names no chunk of this bundle";
-        unknown(code::CE_CHUNK_UNKNOWN, "chunk_id", message)
-    });
-    let entity = (!is_known).then(|| {
-        let message = "names no entity of this bundle";
-        unknown(code::CE_ENTITY_UNKNOWN, "entity_id", message)
-    });
-    Err(chunk.into_iter().chain(entity).collect())
-}
-
-fn named(mut record: Record, format: &'static str, urn: Urn<'_>) -> Record {
-    record.foreign_id = Some(ForeignId {
-        format,
-        scope: urn.producer.to_owned(),
-        id: urn.local.to_owned(),
-    });
-    record
-}
+/// Of so many bytes of canonical JSON every grain is surely made: as ASCII they are three times as
+/// many, as text in NFC once more, and a grain of the Extended profile may have 1 MiB.
+const SURELY_FITS: usize = 64 * 1024;
 
 /// The numbers of the arrays in [`super::ARRAYS`].
 const CHUNKS: usize = 0;

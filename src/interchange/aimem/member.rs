@@ -24,17 +24,7 @@ impl<'a> Object<'a> {
     }
 
     pub(super) fn fault(&self, code: &'static str, name: &str, what: impl AsRef<str>) -> Error {
-        let what = what.as_ref();
-        let (place, message) = match &self.at {
-            Place::File => (Place::Pointer(format!("/{name}")), what.to_owned()),
-            Place::Pointer(at) => (Place::Pointer(format!("{at}/{name}")), what.to_owned()),
-            place => (place.clone(), format!("{name}: {what}")),
-        };
-        Error::Format {
-            code,
-            place,
-            message,
-        }
+        fault(&self.at, code, name, what)
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&'a Value> {
@@ -77,6 +67,21 @@ impl<'a> Object<'a> {
             let message = "must be urn:aimem:<producer>:<local>";
             self.fault(code::INVALID_URN, name, message)
         })
+    }
+}
+
+/// Says what is wrong with a member of a record.
+pub(super) fn fault(at: &Place, code: &'static str, name: &str, what: impl AsRef<str>) -> Error {
+    let what = what.as_ref();
+    let (place, message) = match at {
+        Place::File => (Place::Pointer(format!("/{name}")), what.to_owned()),
+        Place::Pointer(at) => (Place::Pointer(format!("{at}/{name}")), what.to_owned()),
+        place => (place.clone(), format!("{name}: {what}")),
+    };
+    Error::Format {
+        code,
+        place,
+        message,
     }
 }
 

@@ -5,12 +5,14 @@
 //! refuses the bundle. A URN of another producer is read, and
 //! told. Signatures stand beside a bundle, and are judged by [`verify`].
 
+mod canonical;
 mod chunk;
 mod code;
 mod envelope;
 mod foreign;
 mod graph;
 mod import;
+mod make;
 mod member;
 mod residual;
 mod signature;
@@ -67,28 +69,31 @@ pub fn read_stream(bytes: &[u8], profile: Profile) -> Result<Import, Vec<Error>>
     collect(bytes, true, profile)
 }
 
-/// Judges a bundle, showing its records to `take`.
+/// Judges a bundle.
 ///
 /// # Errors
 /// As [`read`].
-pub(in crate::interchange) fn open<R: BufRead + Seek>(
+pub(in crate::interchange) fn open<R: BufRead + Seek + Send>(
     input: R,
     is_stream: bool,
     profile: Profile,
-    take: impl FnMut(Record),
 ) -> Result<(Bundle<R>, Judged), Vec<Error>> {
     let source = if is_stream {
         Source::lines(input)?
     } else {
         Source::document(input)?
     };
-    Bundle::judge(source, profile, take)
+    Bundle::judge(source, profile)
 }
 
 fn collect(bytes: &[u8], is_stream: bool, profile: Profile) -> Result<Import, Vec<Error>> {
     let mut records = Vec::new();
-    let take = |record| records.push(record);
-    let (_, judged) = open(Cursor::new(bytes), is_stream, profile, take)?;
+    let (mut bundle, judged) = open(Cursor::new(bytes), is_stream, profile)?;
+    let read = bundle.each(&mut |record| {
+        records.push(record);
+        true
+    });
+    read.map_err(|error| vec![error])?;
     Ok(Import {
         records,
         findings: judged.findings.into(),

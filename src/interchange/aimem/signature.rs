@@ -5,7 +5,7 @@ use crate::crypto::{Offline, Payload, Sign1, Signer, SigningKey};
 use crate::interchange::{Error, Place};
 
 use super::source::Source;
-use super::{code, not_object};
+use super::{canonical, code, not_object};
 
 /// Checks the signature that stands beside a bundle: a detached COSE_Sign1 over what its checksum
 /// is over (AIMEM 5.3). Who signed it is another question than whether it fits.
@@ -66,7 +66,7 @@ fn canonical(bundle: &[u8], is_stream: bool) -> Result<Vec<u8>, Error> {
         first(errors).unwrap_or_else(none)
     })?;
     let mut canonical = Vec::new();
-    source.canonical(&mut canonical)?;
+    canonical::canonical(&mut source, &mut canonical, |_| (), drop)?;
     Ok(canonical)
 }
 

@@ -1,8 +1,6 @@
-use std::io::{self, BufRead, Seek, Write};
+use std::io::{self, BufRead, Seek};
 
-use sha2::{Digest, Sha256};
-
-use crate::codec::{Map, Value};
+use crate::codec::{Map, Sketch, Value};
 use crate::interchange::pieces::{Broken, Pieces};
 use crate::interchange::{Error, FAULTS_MAX, Place, strict};
 
@@ -15,13 +13,13 @@ pub(super) struct Source<R> {
     pub(super) pieces: Pieces<R>,
 }
 
-impl<R: BufRead + Seek> Source<R> {
+impl<R: BufRead + Seek + Send> Source<R> {
     /// Takes one JSON document apart.
     ///
     /// # Errors
     /// What is no JSON object.
     pub(super) fn document(input: R) -> Result<Self, Vec<Error>> {
-        match Pieces::document(input, &ARRAYS, |_, _, _| {}) {
+        match Pieces::document(input, &ARRAYS, sketch, |_, _, _| {}) {
             Ok((Value::Map(envelope), pieces)) => Ok(Self { envelope, pieces }),
             Ok(_) => Err(vec![not_object("must be an object".into())]),
             Err(Broken::Flaw(_, message)) => Err(vec![not_object(message)]),
@@ -35,8 +33,8 @@ impl<R: BufRead + Seek> Source<R> {
     /// Every line that is no record of it.
     pub(super) fn lines(input: R) -> Result<Self, Vec<Error>> {
         let mut faults = Vec::new();
-        let taken = Pieces::lines(input, &ARRAYS, |line, _, value| {
-            match array_of(line, value) {
+        let taken = Pieces::lines(input, &ARRAYS, sketch, |line, _, record| {
+            match array_of(line, record) {
                 Ok(array) => Some(array),
                 Err(error) if faults.len() < FAULTS_MAX => {
                     faults.push(error);
@@ -62,89 +60,6 @@ impl<R: BufRead + Seek> Source<R> {
         }
         Ok(Self { envelope, pieces })
     }
-
-    /// Writes what the checksum is over (AIMEM 2.8): everything but itself, as RFC 8785 writes it.
-    /// Returns the integers that have no form there.
-    ///
-    /// # Errors
-    /// `ERR_IO`.
-    pub(super) fn canonical(&mut self, out: &mut impl Write) -> Result<Vec<Error>, Error> {
-        let mut wide = Vec::new();
-        let mut members: Vec<&str> = self.envelope.iter().map(|(name, _)| name).collect();
-        members.sort_by(|a, b| a.encode_utf16().cmp(b.encode_utf16()));
-        members.retain(|name| *name != "checksum");
-        let mut separator = "{";
-        for name in members {
-            let key = Value::from(name).to_jcs();
-            write(out, &[separator.as_bytes(), &key, b":"])?;
-            separator = ",";
-            let value = self.envelope.get(name).unwrap_or(&Value::Nil);
-            let array = ARRAYS.iter().position(|array| *array == name);
-            match array.filter(|_| value.as_array().is_some()) {
-                Some(array) => self.pieces.array_canonical(array, out, &mut wide)?,
-                None => {
-                    let found = strict::wide_integers(value);
-                    wide.extend(found.map(|at| too_wide(Place::Pointer(format!("/{name}{at}")))));
-                    write(out, &[&value.to_jcs()])?;
-                }
-            }
-        }
-        let end: &[u8] = if separator == "{" { b"{}" } else { b"}" };
-        write(out, &[end])?;
-        Ok(wide)
-    }
-
-    /// Returns the checksum that the bundle should have.
-    ///
-    /// # Errors
-    /// Integers that two checksums would be one of; `ERR_IO`.
-    pub(super) fn checksum(&mut self) -> Result<String, Vec<Error>> {
-        let mut hash = Hash(Sha256::new());
-        let wide = self.canonical(&mut hash).map_err(|error| vec![error])?;
-        if wide.is_empty() {
-            let digest = data_encoding::HEXLOWER.encode(&hash.0.finalize());
-            Ok(format!("sha256:{digest}"))
-        } else {
-            Err(wide)
-        }
-    }
-}
-
-impl<R: BufRead + Seek> Pieces<R> {
-    fn array_canonical(
-        &mut self,
-        array: usize,
-        out: &mut impl Write,
-        wide: &mut Vec<Error>,
-    ) -> Result<(), Error> {
-        let is_stream = self.is_lines();
-        let make = |value: Value, place: Place| {
-            // The line is told by its place; in a stream the record has a tag of its own.
-            let value = if is_stream { untagged(value) } else { value };
-            let found: Vec<Error> = strict::wide_integers(&value)
-                .map(|at| {
-                    too_wide(match &place {
-                        Place::Pointer(record) => Place::Pointer(format!("{record}{at}")),
-                        place => place.clone(),
-                    })
-                })
-                .collect();
-            (value.to_jcs(), found)
-        };
-        write(out, &[b"["])?;
-        let mut written = Ok(());
-        let mut is_first = true;
-        self.each(array, make, |(canonical, found)| {
-            let room = FAULTS_MAX.saturating_sub(wide.len());
-            wide.extend(found.into_iter().take(room));
-            let separator: &[u8] = if is_first { b"" } else { b"," };
-            is_first = false;
-            written = write(out, &[separator, &canonical]);
-            written.is_ok()
-        })?;
-        written?;
-        write(out, &[b"]"])
-    }
 }
 
 /// Takes away what says which array a line of a stream belongs to.
@@ -158,11 +73,20 @@ pub(super) fn untagged(value: Value) -> Value {
     }
 }
 
+fn sketch(record: &[u8]) -> Result<Sketch, (strict::Flaw, String)> {
+    strict::sketch(record, "_kind")
+}
+
 /// Returns the array a line belongs to.
-fn array_of(line: u64, value: Result<Value, (strict::Flaw, String)>) -> Result<usize, Error> {
-    let map = object(line, value.map_err(|(_, message)| message))?;
-    let kind = map.get("_kind").and_then(Value::as_text);
-    let array = KINDS.iter().position(|name| Some(*name) == kind);
+fn array_of(line: u64, record: Result<Sketch, (strict::Flaw, String)>) -> Result<usize, Error> {
+    let record = match record {
+        Ok(record) if record.is_map => record,
+        Ok(_) => return Err(fault(code::NOT_OBJECT, line, "must be an object".into())),
+        Err((_, message)) => return Err(fault(code::NOT_OBJECT, line, message)),
+    };
+    let array = KINDS
+        .iter()
+        .position(|name| Some(*name) == record.said.as_deref());
     array.ok_or_else(|| {
         let message = "_kind must be chunk, edge, entity or chunk_entity";
         fault(code::INVALID_KIND, line, message.into())
@@ -177,14 +101,6 @@ fn object(line: u64, value: Result<Value, String>) -> Result<Map, Error> {
     }
 }
 
-fn too_wide(place: Place) -> Error {
-    Error::Format {
-        code: code::INVALID_FIELD,
-        place,
-        message: strict::WIDE.into(),
-    }
-}
-
 fn fault(code: &'static str, line: u64, message: String) -> Error {
     Error::Format {
         code,
@@ -193,31 +109,10 @@ fn fault(code: &'static str, line: u64, message: String) -> Error {
     }
 }
 
-fn write(out: &mut impl Write, parts: &[&[u8]]) -> Result<(), Error> {
-    parts
-        .iter()
-        .try_for_each(|part| out.write_all(part))
-        .map_err(world)
-}
-
-const fn world(source: io::Error) -> Error {
+pub(super) const fn world(source: io::Error) -> Error {
     Error::Io {
         place: Place::File,
         source,
-    }
-}
-
-/// Hashes what is written to it.
-struct Hash(Sha256);
-
-impl Write for Hash {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.update(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 

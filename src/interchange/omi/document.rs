@@ -2,7 +2,7 @@ use std::io::{self, BufRead, Seek};
 
 use sha2::{Digest, Sha256};
 
-use crate::codec::{Map, Value};
+use crate::codec::{Map, Sketch, Value};
 use crate::interchange::pieces::{Broken, Pieces};
 use crate::interchange::{Error, FAULTS_MAX, Place, strict};
 
@@ -16,12 +16,12 @@ pub(super) struct Document<R> {
     pub(super) pieces: Pieces<R>,
 }
 
-impl<R: BufRead + Seek> Document<R> {
+impl<R: BufRead + Seek + Send> Document<R> {
     /// Takes one JSON document apart (OMI 4.1).
     pub(super) fn read(input: R) -> Result<Self, Vec<Error>> {
         let mut strangers = Vec::new();
-        let taken = Pieces::document(input, &ARRAYS, |_, index, value| {
-            if value.as_map().is_none() && strangers.len() < FAULTS_MAX {
+        let taken = Pieces::document(input, &ARRAYS, sketch, |_, index, record| {
+            if !record.is_map && strangers.len() < FAULTS_MAX {
                 let place = Place::Pointer(format!("/memories/{index}"));
                 strangers.push(fault(code::RECORD, &place, "", "must be an object"));
             }
@@ -58,11 +58,11 @@ impl<R: BufRead + Seek> Document<R> {
     pub(super) fn read_lines(input: R) -> Result<Self, Vec<Error>> {
         let mut of_lines = Vec::new();
         // Only a line feed ends a line: U+2028 and U+0085 stand in strings.
-        let taken = Pieces::lines(input, &ARRAYS, |line, is_blank, value| {
+        let taken = Pieces::lines(input, &ARRAYS, sketch, |line, is_blank, record| {
             let place = Place::Line(line);
-            let error = match value {
+            let error = match record {
                 _ if is_blank => fault(code::BLANK_LINE, &place, "", "is blank"),
-                Ok(Value::Map(_)) => return Some(0),
+                Ok(record) if record.is_map => return Some(0),
                 Ok(_) => not_object(&place, code::LINE_OBJECT),
                 Err((flaw, message)) => fault(code_of(flaw), &place, "", &message),
             };
@@ -111,6 +111,11 @@ impl<R: BufRead + Seek> Document<R> {
             input.consume(len);
         }
     }
+}
+
+/// Every member of a record is looked at once its place is known.
+fn sketch(record: &[u8]) -> Result<Sketch, (strict::Flaw, String)> {
+    strict::sketch(record, "")
 }
 
 fn not_object(place: &Place, code: &'static str) -> Error {

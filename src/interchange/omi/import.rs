@@ -40,7 +40,7 @@ struct Made {
     record: Option<Result<Record, Error>>,
 }
 
-impl<R: BufRead + Seek> File<R> {
+impl<R: BufRead + Seek + Send> File<R> {
     /// Judges a document.
     ///
     /// # Errors
@@ -275,7 +275,7 @@ fn relations_of(
 /// Returns the grain of a file as a whole, whose records are grains of their own.
 fn whole(map: &Map, latest: Option<Time>) -> Draft {
     let time = map.get("generated_at").and_then(moment).or(latest);
-    Draft::state(context_of(RESIDUAL, map.clone()))
+    Draft::state(context_of(RESIDUAL, map))
         .created_at(time.unwrap_or_default())
         .source("imported")
 }

@@ -2,7 +2,7 @@ use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::{Draft, Time};
 use crate::interchange::ForeignId;
 use crate::interchange::spelling::{
-    self, ascii_json, carried, foreign_tag, leave_out, object_of, relation_name,
+    self, Rest, ascii_json, carried, foreign_tag, object_of, relation_name,
 };
 
 use super::judge::{day, is_language, moment, unit};
@@ -130,7 +130,7 @@ impl<'a> Memory<'a> {
         let subject = Some(carried(self.id)).filter(|id| !id.is_empty());
         let subject = subject.unwrap_or_else(|| "omi:unnamed".to_owned());
         let draft = Draft::belief(subject, name, object_of(relation.target));
-        let context = spelling::context_of(RELATION, relation.map.clone());
+        let context = spelling::context_of(RELATION, relation.map);
         self.mark(draft)
             .confidence(1.0)
             .set("context", context)
@@ -177,9 +177,8 @@ impl<'a> Memory<'a> {
     }
 
     fn context(&self, content: &str) -> Map {
-        let mut rest = self.map.clone();
-        leave_out(&mut rest, "content", content);
-        let mut context = spelling::context_of(RESIDUAL, rest);
+        let rest = Rest::of(self.map, "content", content);
+        let mut context = spelling::context_of(RESIDUAL, &rest);
         if !self.inherited.is_empty() {
             let inherited = Value::Map(self.inherited.clone());
             context.insert(INHERITED, ascii_json(&inherited));

@@ -104,7 +104,7 @@ pub fn read_lines(bytes: &[u8], options: &Options) -> Result<Import, Vec<Error>>
 ///
 /// # Errors
 /// As [`read`].
-pub(in crate::interchange) fn open<R: BufRead + Seek>(
+pub(in crate::interchange) fn open<R: BufRead + Seek + Send>(
     input: R,
     is_lines: bool,
     options: &Options,

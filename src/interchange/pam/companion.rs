@@ -1,14 +1,18 @@
 //! A conversation or an embeddings file that comes without its store.
 
 use crate::codec::{Map, Value};
-use crate::interchange::{Error, ForeignId, ForeignVector, VectorOf};
+use crate::interchange::Error;
+use crate::interchange::part::{Part, Raw};
 
 use super::conversation::{Conversation, Entry};
-use super::document::{Document, head};
 use super::embeddings::Embeddings;
-use super::import::Talks;
+use super::head::head;
+use super::made::{head_of, store_of};
+use super::make::{Maker, Names};
 use super::object::Object;
-use super::{CONVERSATION, Import, Names, Options, import, judge, parse, store_of};
+use super::told::Told;
+use super::vectors::Vectors;
+use super::{CONVERSATION, CONVERSATION_LOSS, Import, Options, judge, parse};
 
 /// Reads a conversation document, as that of [`owner`](field@Options::owner).
 ///
@@ -36,17 +40,44 @@ pub fn read_conversation(bytes: &[u8], options: &Options) -> Result<Import, Vec<
         Err(error) => {
             let mut minded = Vec::new();
             judge::conversation(&value, "", &mut minded);
-            let mut faults = vec![error];
-            judge::mind(minded, options, &mut faults, &mut Vec::new());
-            return Err(faults);
+            let (mut told, mut faults) = (Told::default(), Told::default());
+            told.extend(minded);
+            faults.push(error);
+            judge::mind(told, options, &mut faults, &mut Told::default());
+            return Err(faults.list);
         }
     };
-    let store = store_of(options.owner(), &version, vec![entry], Vec::new());
-    // What is wrong with the entry is wrong with the document, and told of that.
-    let made = Options::default();
-    let document = Document::read(&store, &made, &mut Vec::new())?;
-    let talks = Talks::Alone(&value);
-    import::import(&document, talks, Names::PAM, options, Vec::new())
+    let store = store_of(options.owner(), &version);
+    let one = |error| vec![error];
+    let head = head_of(&store).map_err(one)?;
+    let maker = Maker {
+        owner: head.owner,
+        version: head.version,
+        names: Names::PAM,
+        profile: options.profile,
+    };
+    let at = "/conversations_index/0".to_owned();
+    let entry = Object::new(&entry, at).and_then(Entry::read).map_err(one)?;
+    let talk = maker.talk(&entry, Some((&value, "")));
+    let (mut faults, mut findings) = (Told::default(), Told::default());
+    let mut import = Import::default();
+    let messages = talk.messages.into_iter().map(|(_, record)| record);
+    import.records.extend(messages);
+    import.records.extend(faults.keep(talk.whole));
+    let mut minded = Told::default();
+    if let Some(error) = talk.fault {
+        minded.push(error);
+        import.loss.count(CONVERSATION_LOSS);
+    }
+    let mut rules = Vec::new();
+    judge::conversation(&value, "", &mut rules);
+    minded.extend(rules);
+    judge::mind(minded, options, &mut faults, &mut findings);
+    if !faults.is_empty() {
+        return Err(faults.list);
+    }
+    (import.findings, import.unlisted) = (findings.list, findings.more);
+    Ok(import)
 }
 
 /// Returns the entry of an index that a conversation would have, and its version.
@@ -70,32 +101,50 @@ fn entry_of(value: &Value) -> Result<(Value, String), Error> {
 /// # Errors
 /// As [`read_conversation`].
 pub fn read_embeddings(bytes: &[u8], options: &Options) -> Result<Import, Vec<Error>> {
-    let value = parse(bytes, "").map_err(|error| vec![error])?;
-    let mut read = Import::default();
-    let mut minded = Vec::new();
-    let embeddings = Embeddings::read(&value, "", None, &mut minded, &mut read.loss);
-    let mut faults = Vec::new();
-    let embeddings = embeddings.unwrap_or_else(|error| {
-        faults.push(error);
-        Embeddings::default()
+    let part = Part::Whole(Raw::here(bytes));
+    let (found, judged) = open_embeddings(part, options)?;
+    let mut import = judged;
+    let read = found.each(&mut |vector| {
+        import.vectors.push(vector);
+        true
     });
-    judge::mind(minded, options, &mut faults, &mut read.findings);
-    if !faults.is_empty() {
-        return Err(faults);
-    }
-    let of = |memory_id: &str| ForeignId {
-        format: Names::PAM.memory,
-        scope: options.owner().to_owned(),
-        id: memory_id.to_owned(),
+    read.map_err(|error| vec![error])?;
+    Ok(import)
+}
+
+/// Judges an embeddings file, whose vectors are made when they are asked for.
+///
+/// # Errors
+/// As [`read_conversation`].
+pub(in crate::interchange) fn open_embeddings(
+    part: Part,
+    options: &Options,
+) -> Result<(Vectors, Import), Vec<Error>> {
+    let file = Embeddings {
+        part,
+        file: String::new(),
+        version: None,
     };
-    let kept = embeddings.kept.into_iter();
-    let kept = kept.map(|one| ForeignVector {
-        of: VectorOf::Named(of(one.memory_id)),
-        model: one.model.to_owned(),
-        place: one.place(),
-        numbers: one.numbers,
-        record: one.record,
+    let mut import = Import::default();
+    let (mut minded, mut faults) = (Told::default(), Told::default());
+    let mut len = 0_u64;
+    let read = file.read(&mut minded, &mut import.loss, &mut |_| {
+        len = len.saturating_add(1);
+        true
     });
-    read.vectors = kept.collect();
-    Ok(read)
+    faults.keep(read);
+    let mut findings = Told::default();
+    judge::mind(minded, options, &mut faults, &mut findings);
+    if !faults.is_empty() {
+        return Err(faults.list);
+    }
+    (import.findings, import.unlisted) = (findings.list, findings.more);
+    let vectors = Vectors {
+        file,
+        len,
+        owner: options.owner().to_owned(),
+        of: None,
+        is_delta: true,
+    };
+    Ok((vectors, import))
 }

@@ -1,17 +1,19 @@
 //! The embeddings file: vectors of memories, which are never what a memory says (PAM 12).
 
-use std::collections::{HashMap, HashSet};
-
 use crate::codec::{Map, Value};
+use crate::interchange::part::Part;
+use crate::interchange::pieces::{Broken, Pieces, Spot};
 use crate::interchange::spelling::ascii_json;
+use crate::interchange::table::Table;
 use crate::interchange::written::moment_text;
-use crate::interchange::{Error, Loss, Place, StoredVector};
+use crate::interchange::{Error, Loss, StoredVector};
 
-use super::code;
-use super::document::head;
+use super::head::head;
 use super::object::{Object, fault};
 use super::schema::number;
-use super::shapes::EMBEDDINGS;
+use super::shapes::{self, EMBEDDINGS};
+use super::told::Told;
+use super::{BUFFER_LEN, broken_in, code, outline};
 
 /// The name of the file beside a store (PAM 2).
 pub(in crate::interchange) const FILE: &str = "embeddings.json";
@@ -20,84 +22,177 @@ pub(in crate::interchange) const FILE: &str = "embeddings.json";
 const SCHEMA: &str = "portable-ai-memory-embeddings";
 
 /// An embeddings file.
-#[derive(Default)]
-pub(super) struct Embeddings<'a> {
-    /// Of which memory each is, by its id; also those that cannot be kept.
-    pub(super) ids: HashMap<&'a str, &'a str>,
-    pub(super) kept: Vec<Embedding<'a>>,
+pub(super) struct Embeddings {
+    pub(super) part: Part,
+    /// Its name, or nothing for one that stands alone.
+    pub(super) file: String,
+    /// The version that it must be of.
+    pub(super) version: Option<String>,
+}
+
+/// Of which memory each embedding is, also those that cannot be kept.
+pub(super) struct Ids {
+    of: Table<u64>,
+    memories: Table<()>,
+}
+
+impl Ids {
+    pub(super) fn new() -> Self {
+        Self {
+            of: Table::new(),
+            memories: Table::new(),
+        }
+    }
+
+    /// Returns whether an embedding is of a memory; none if there is none of this id.
+    pub(super) fn is_of(&self, id: &str, memory: &str) -> Option<bool> {
+        let of = self.of.get(self.of.key(id));
+        of.map(|of| *of == self.memories.key(memory))
+    }
 }
 
 /// A vector that can be kept.
-pub(super) struct Embedding<'a> {
-    pub(super) object: Object<'a>,
-    pub(super) memory_id: &'a str,
-    pub(super) model: &'a str,
+pub(super) struct Embedding {
+    pub(super) memory_id: String,
+    pub(super) model: String,
     pub(super) numbers: Vec<f32>,
     /// What the file says besides.
     pub(super) record: String,
+    pub(super) at: String,
 }
 
-impl<'a> Embeddings<'a> {
-    /// Reads a file; `at` is its name and `#`, or nothing for one that stands alone.
+/// An element of the file, judged by itself.
+struct Seen {
+    at: String,
+    id: Option<String>,
+    memory: Option<String>,
+    read: Result<Option<Embedding>, Error>,
+    schema: Vec<Error>,
+    loss: Loss,
+}
+
+impl Embeddings {
+    /// Reads a file, and takes what of it can be kept, while it is wanted.
     ///
     /// A vector that cannot be kept is minded and counted: it can be made anew of its memory.
     ///
     /// # Errors
-    /// `PAM_SCHEMA_ID`, `PAM_VERSION`, `PAM_SCHEMA` where nothing of it can be read.
+    /// `PAM_JSON`, `PAM_SCHEMA_ID`, `PAM_VERSION`, `PAM_SCHEMA` where nothing of it can be read.
     pub(super) fn read(
-        value: &'a Value,
-        at: &str,
-        version: Option<&str>,
-        minded: &mut Vec<Error>,
+        &self,
+        minded: &mut Told,
         loss: &mut Loss,
-    ) -> Result<Self, Error> {
-        let (root, said) = head(value, SCHEMA, at)?;
-        if version.is_some_and(|version| version != said) {
+        take: &mut dyn FnMut(Embedding) -> bool,
+    ) -> Result<Ids, Error> {
+        let flaw = |error| broken_in(&self.part, &self.file, error);
+        let value = outline(&self.part, &ARRAY).map_err(flaw)?;
+        let (root, said) = head(&value, SCHEMA, &self.at())?;
+        if self.version.as_ref().is_some_and(|it| it != said) {
             let message = "is not that of the store";
             return Err(root.member_fault("schema_version", code::VERSION, message));
         }
-        let mut read = Self::default();
-        let mut memories = HashSet::new();
-        for object in root.objects("embeddings")? {
-            let twice = |name: &str| {
-                let message = "another one has this id";
-                object.member_fault(name, code::DUPLICATE_ID, message)
-            };
-            let text = |name: &str| object.text(name).ok().flatten();
-            let (id, memory) = (text("id"), text("memory_id"));
-            let of = memory.unwrap_or_default();
-            if id.is_some_and(|id| read.ids.insert(id, of).is_some()) {
-                minded.push(twice("id"));
-            }
-            let is_second = memory.is_some_and(|memory| !memories.insert(memory));
-            if is_second {
-                minded.push(twice("memory_id"));
-            }
-            match Embedding::read(object, loss) {
-                Ok(Some(embedding)) if !is_second => read.kept.push(embedding),
-                Ok(Some(_)) => loss.count(EMBEDDING),
-                Ok(None) => {}
-                Err(error) => {
-                    minded.push(error);
-                    loss.count(EMBEDDING);
-                }
-            }
+        root.elements("embeddings").map(drop)?;
+        let mut schema = Vec::new();
+        EMBEDDINGS.judge(&value, &self.at(), &mut schema);
+        let at = self.at();
+        let make =
+            |value: Value, spot: Spot| see(&value, format!("{at}/embeddings/{}", spot.number));
+        let mut ids = Ids::new();
+        let read = self.part.read(BUFFER_LEN, |input| {
+            Pieces::stream(
+                input,
+                &ARRAY,
+                |_| true,
+                make,
+                |seen| {
+                    let embedding = ids.add(seen, minded, loss);
+                    embedding.is_none_or(&mut *take)
+                },
+            )
+        });
+        read.map_err(Broken::from)
+            .and_then(|read| read)
+            .map_err(flaw)?;
+        minded.extend(schema);
+        Ok(ids)
+    }
+
+    /// Returns what its places begin with.
+    fn at(&self) -> String {
+        if self.file.is_empty() {
+            String::new()
+        } else {
+            format!("{}#", self.file)
         }
-        EMBEDDINGS.judge(value, at, minded);
-        Ok(read)
     }
 }
 
-impl<'a> Embedding<'a> {
+impl Ids {
+    /// Adds an element; returns what of it is to be kept.
+    fn add(&mut self, seen: Seen, minded: &mut Told, loss: &mut Loss) -> Option<Embedding> {
+        let twice = |name: &str| {
+            let at = format!("{}/{name}", seen.at);
+            fault(code::DUPLICATE_ID, at, "another one has this id")
+        };
+        let of = self
+            .memories
+            .key(seen.memory.as_deref().unwrap_or_default());
+        if let Some(id) = &seen.id {
+            let key = self.of.key(id.as_str());
+            if let Some(before) = self.of.get_mut(key) {
+                *before = of;
+                minded.push(twice("id"));
+            } else {
+                self.of.insert(key, of);
+            }
+        }
+        let is_second = seen.memory.is_some() && !self.memories.add(of);
+        if is_second {
+            minded.push(twice("memory_id"));
+        }
+        loss.merge(&seen.loss);
+        let kept = match seen.read {
+            Ok(Some(embedding)) if !is_second => Some(embedding),
+            Ok(Some(_)) => {
+                loss.count(EMBEDDING);
+                None
+            }
+            Ok(None) => None,
+            Err(error) => {
+                minded.push(error);
+                loss.count(EMBEDDING);
+                None
+            }
+        };
+        minded.extend(seen.schema);
+        kept
+    }
+}
+
+fn see(value: &Value, at: String) -> Seen {
+    let text = |name: &str| Some(value.as_map()?.get(name)?.as_text()?.to_owned());
+    let (mut schema, mut loss) = (Vec::new(), Loss::default());
+    shapes::EMBEDDING.judge(value, &at, &mut schema);
+    let object = Object::new(value, at.clone());
+    Seen {
+        id: text("id"),
+        memory: text("memory_id"),
+        read: object.and_then(|object| Embedding::read(object, &mut loss)),
+        at,
+        schema,
+        loss,
+    }
+}
+
+impl Embedding {
     /// Reads one; none for one whose vector is elsewhere, which is counted.
-    fn read(object: Object<'a>, loss: &mut Loss) -> Result<Option<Self>, Error> {
+    fn read(object: Object<'_>, loss: &mut Loss) -> Result<Option<Self>, Error> {
         object.required_text("id")?;
-        let memory_id = object.required_text("memory_id")?;
-        let model = object.required_text("model")?;
+        let memory_id = object.required_text("memory_id")?.to_owned();
+        let model = object.required_text("model")?.to_owned();
         object.required_time("created_at")?;
-        let stated = object
-            .get("dimensions")
-            .ok_or_else(|| object.missing("dimensions"))?;
+        let stated = object.get("dimensions");
+        let stated = stated.ok_or_else(|| object.missing("dimensions"))?;
         let Some(vector) = object.get("vector") else {
             loss.count("embedding.storage");
             return Ok(None);
@@ -109,27 +204,7 @@ impl<'a> Embedding<'a> {
             let message = format!("the vector has {} numbers", items.len());
             return Err(object.member_fault("dimensions", code::EMBEDDING_REF, message));
         }
-        let mut numbers = Vec::with_capacity(items.len());
-        let mut is_exact = true;
-        for (index, item) in items.iter().enumerate() {
-            let at = || format!("{}/vector/{index}", object.at);
-            let number =
-                number(item).ok_or_else(|| fault(code::SCHEMA, at(), "must be a number"))?;
-            let single = narrow(number);
-            if !single.is_finite() {
-                let message = "is larger than a number of single precision can be";
-                return Err(fault(code::EMBEDDING, at(), message));
-            }
-            is_exact &= f64::from(single) == number || widen(single) == number;
-            numbers.push(single);
-        }
-        if numbers.iter().all(|number| *number == 0.0) {
-            let message = "has no direction: it is empty, or all zeros";
-            return Err(object.member_fault("vector", code::EMBEDDING, message));
-        }
-        if !is_exact {
-            loss.count("embedding.vector past single precision");
-        }
+        let numbers = numbers(items, &object, loss)?;
         let mut record = object.map.clone();
         record.remove("vector");
         Ok(Some(Self {
@@ -137,13 +212,33 @@ impl<'a> Embedding<'a> {
             model,
             numbers,
             record: ascii_json(&Value::Map(record)),
-            object,
+            at: object.at,
         }))
     }
+}
 
-    pub(super) fn place(&self) -> Place {
-        Place::Pointer(self.object.at.clone())
+fn numbers(items: &[Value], object: &Object<'_>, loss: &mut Loss) -> Result<Vec<f32>, Error> {
+    let mut numbers = Vec::with_capacity(items.len());
+    let mut is_exact = true;
+    for (index, item) in items.iter().enumerate() {
+        let at = || format!("{}/vector/{index}", object.at);
+        let number = number(item).ok_or_else(|| fault(code::SCHEMA, at(), "must be a number"))?;
+        let single = narrow(number);
+        if !single.is_finite() {
+            let message = "is larger than a number of single precision can be";
+            return Err(fault(code::EMBEDDING, at(), message));
+        }
+        is_exact &= f64::from(single) == number || widen(single) == number;
+        numbers.push(single);
     }
+    if numbers.iter().all(|number| *number == 0.0) {
+        let message = "has no direction: it is empty, or all zeros";
+        return Err(object.member_fault("vector", code::EMBEDDING, message));
+    }
+    if !is_exact {
+        loss.count("embedding.vector past single precision");
+    }
+    Ok(numbers)
 }
 
 #[expect(
@@ -186,5 +281,6 @@ pub(super) fn file(version: &Value, entries: Vec<Value>) -> Value {
     Value::Map(file)
 }
 
+const ARRAY: [&str; 1] = ["embeddings"];
 /// What a vector that is not kept is counted under.
 pub(super) const EMBEDDING: &str = "embedding";

@@ -21,7 +21,7 @@ pub(super) struct Memory<'a> {
     pub(super) status: Status,
     confidence: f64,
     pub(super) created_at: Time,
-    pub(super) updated_at: Option<Time>,
+    updated_at: Option<Time>,
     valid_from: Option<Time>,
     valid_until: Option<Time>,
     pub(super) superseded_by: Option<&'a str>,
@@ -153,13 +153,27 @@ impl<'a> Memory<'a> {
         replaced.chain(message).fold(draft, Draft::derived_from)
     }
 
-    /// Returns what the memory's status says in the index layer; `end` is when it stopped being
-    /// current, if the memory itself does not say.
-    pub(super) fn status_change(
-        &self,
-        replacement: Option<ContentAddress>,
-        end: Time,
-    ) -> StatusChange {
+    pub(super) const fn ending(&self) -> Ending {
+        Ending {
+            status: self.status,
+            created_at: self.created_at,
+            updated_at: self.updated_at,
+        }
+    }
+}
+
+/// What a memory says about whether it is current.
+#[derive(Clone, Copy)]
+pub(super) struct Ending {
+    status: Status,
+    pub(super) created_at: Time,
+    updated_at: Option<Time>,
+}
+
+impl Ending {
+    /// Returns what the status says in the index layer; `end` is when the memory stopped being
+    /// current, if it does not say itself.
+    pub(super) fn change(self, replacement: Option<ContentAddress>, end: Time) -> StatusChange {
         let none = StatusChange::default();
         let ended = StatusChange {
             system_valid_to: Some(self.updated_at.unwrap_or(end)),

@@ -5,13 +5,18 @@
 //! gives the same addresses. What breaks a rule that grains depend on is refused; the other rules of
 //! the text and the schemas are findings, unless the file is held to all of them (PAM 3–25).
 
+mod checksum;
 mod code;
 mod companion;
 mod conversation;
-mod document;
 mod embeddings;
+mod faults;
+mod head;
 mod import;
 mod judge;
+mod made;
+mod make;
+mod making;
 mod memory;
 mod message;
 mod narrow;
@@ -20,34 +25,45 @@ mod object;
 mod order;
 mod owner;
 mod packed;
+mod pass;
 mod relation;
 mod signature;
 mod residual;
 mod schema;
+mod seen;
 mod shapes;
 mod storage;
 mod spelling;
+mod survey;
+mod talks;
+mod told;
 mod uuid;
 mod vectors;
 mod write;
 
-use std::collections::{HashMap, HashSet};
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::codec::{Map, Profile, Value};
+use crate::codec::{Profile, Value};
 
-use super::archive::{Bytes, is_zip_here};
-use super::{Error, ForeignId, ForeignVector, Loss, Place, Record, Signature};
+use super::archive::Files;
+use super::part::{Part, Raw};
+use super::pieces::{Broken, Pieces, Spot};
+use super::{Error, ForeignId, ForeignVector, Loss, Record, Signature};
 
+pub(in crate::interchange) use companion::open_embeddings;
 pub use companion::{read_conversation, read_embeddings};
-pub(super) use import::Names;
+pub(in crate::interchange) use import::{File, Judged};
+pub(in crate::interchange) use made::{Made, MadeTalk, Outcome};
+pub(in crate::interchange) use make::Names;
 use owner::Owner;
 pub(in crate::interchange) use packed::is_packed;
 pub use residual::{conversation_residual, residual};
 pub(in crate::interchange) use residual::{is_ended, is_exportable, is_relation};
 pub(in crate::interchange) use spelling::content_hash;
 pub(in crate::interchange) use storage::locate;
+use talks::Talks;
+pub(in crate::interchange) use told::Told;
+pub(in crate::interchange) use vectors::Vectors;
 pub use write::{Document, EMBEDDINGS, STORE};
 
 /// How a memory store is read.
@@ -76,8 +92,10 @@ impl Options {
 pub struct Import {
     /// The grains, in an order in which they can be stored: what a grain names comes before it.
     pub records: Vec<Record>,
-    /// What is wrong without being a reason to refuse the rest.
+    /// What is wrong without being a reason to refuse the rest: the first 10,000.
     pub findings: Vec<Error>,
+    /// How many more findings there are.
+    pub unlisted: u64,
     /// What is not in the records, by the field that names it.
     pub loss: Loss,
     /// The vectors of its memories, or of those of earlier files.
@@ -97,27 +115,30 @@ pub struct Import {
 /// Everything that is wrong, if anything is that the records cannot be trusted without: the codes
 /// `PAM_*`, those of grains, and `ERR_IO`.
 pub fn read(path: &Path, options: &Options) -> Result<Import, Vec<Error>> {
-    let found;
+    collect(open(path, options)?)
+}
+
+/// Judges a memory store, whose records are made when they are asked for.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn open(path: &Path, options: &Options) -> Result<(File, Judged), Vec<Error>> {
     let file = if path.is_dir() {
         let none = || {
             let message = "the directory holds no memory store";
             object::fault(code::SCHEMA_ID, String::new(), message)
         };
-        found = locate(path).and_then(|file| file.ok_or_else(none));
+        let found = locate(path).and_then(|file| file.ok_or_else(none));
         found.map_err(|error| vec![error])?
     } else {
         path.to_path_buf()
     };
-    let bytes = fs::read(&file).map_err(|source| vec![storage::io(source)])?;
-    if is_zip_here(&bytes) {
-        return read_bytes(&bytes, options);
-    }
+    let part = Part::at(&file).map_err(|source| vec![storage::io(source)])?;
     let folder = file.parent().map(|folder| match folder.as_os_str() {
-        name if name.is_empty() => Path::new("."),
-        _ => folder,
+        name if name.is_empty() => PathBuf::from("."),
+        _ => folder.to_path_buf(),
     });
-    let talks = folder.map_or(import::Talks::Nowhere, import::Talks::Below);
-    read_store(&bytes, talks, options)
+    open_part(part, folder.map_or(Talks::Nowhere, Talks::Below), options)
 }
 
 /// Reads a memory store from its bytes; the conversations it keeps in files are a [`Loss`], unless
@@ -136,109 +157,101 @@ pub fn read(path: &Path, options: &Options) -> Result<Import, Vec<Error>> {
 /// # Errors
 /// As [`read`].
 pub fn read_bytes(bytes: &[u8], options: &Options) -> Result<Import, Vec<Error>> {
-    if is_zip_here(bytes) {
-        let unpacked = packed::unpack(Bytes::Here(bytes)).map_err(|error| vec![error])?;
-        let (store, packed) = unpacked;
-        return read_store(&store, import::Talks::Packed(&packed), options);
+    collect(open_bytes(bytes, options)?)
+}
+
+/// Judges a memory store that is nowhere else in the clear.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn open_bytes(bytes: &[u8], options: &Options) -> Result<(File, Judged), Vec<Error>> {
+    let part = Part::Whole(Raw::here(bytes));
+    open_part(part, Talks::Nowhere, options)
+}
+
+fn open_part(part: Part, talks: Talks, options: &Options) -> Result<(File, Judged), Vec<Error>> {
+    let is_zip = part.is_zip();
+    if !is_zip.map_err(|source| vec![storage::io(source)])? {
+        return File::open(part, talks, options);
     }
-    read_store(bytes, import::Talks::Nowhere, options)
+    let files = Files::of(part, "", packed::is_json);
+    let (store, packed) = files
+        .and_then(packed::unpack)
+        .map_err(|error| vec![error])?;
+    File::open(store, packed, options)
 }
 
-fn read_store(
-    bytes: &[u8],
-    talks: import::Talks<'_>,
-    options: &Options,
-) -> Result<Import, Vec<Error>> {
-    let value = parse(bytes, "").map_err(|error| vec![error])?;
-    let mut findings = Vec::new();
-    let document = document::Document::read(&value, options, &mut findings)?;
-    import::import(&document, talks, Names::PAM, options, findings)
-}
-
-/// What another reader has put into the form of PAM.
-pub(super) struct Made {
-    pub(super) owner: String,
-    /// Of each conversation its entry of the index, and its document.
-    pub(super) conversations: Vec<(Value, Value)>,
-    pub(super) memories: Vec<Value>,
-}
-
-/// Makes the grains of what another reader has put into the form of PAM.
-pub(super) fn import_made(
-    all: Made,
-    names: Names,
-    profile: Profile,
-    mut findings: Vec<Error>,
-) -> Result<Import, Vec<Error>> {
-    let mut made = HashMap::new();
-    let mut index = Vec::new();
-    for (entry, document) in all.conversations {
-        let id = entry.as_map().and_then(|entry| entry.get("id")?.as_text());
-        let id = id.unwrap_or_default().to_owned();
-        if made.contains_key(&id) {
-            let message = format!("conversation {id} comes twice; the first one counts");
-            findings.push(object::fault(code::DUPLICATE_ID, String::new(), message));
-            continue;
-        }
-        made.insert(id, document);
-        index.push(entry);
-    }
-    let mut known = HashSet::new();
-    let mut memories = all.memories;
-    memories.retain(|memory| {
-        let id = memory
-            .as_map()
-            .and_then(|memory| memory.get("id")?.as_text());
-        let is_new = known.insert(id.unwrap_or_default().to_owned());
-        if !is_new {
-            let message = format!(
-                "{} comes twice; the first one counts",
-                id.unwrap_or_default()
-            );
-            findings.push(object::fault(code::DUPLICATE_ID, String::new(), message));
-        }
-        is_new
+fn collect((file, judged): (File, Judged)) -> Result<Import, Vec<Error>> {
+    let mut records = Vec::new();
+    let one = |error| vec![error];
+    let read = file.each(&mut |record| {
+        records.push(record);
+        true
     });
-    let store = store_of(&all.owner, "1.0", index, memories);
-    let options = Options {
-        profile,
-        ..Options::default()
-    };
-    let document = document::Document::read(&store, &options, &mut findings)?;
-    import::import(
-        &document,
-        import::Talks::Made(&made),
-        names,
-        &options,
-        findings,
-    )
+    read.map_err(one)?;
+    let mut vectors = Vec::new();
+    if let Some(found) = judged.vectors {
+        let read = found.each(&mut |vector| {
+            vectors.push(vector);
+            true
+        });
+        read.map_err(one)?;
+    }
+    Ok(Import {
+        records,
+        findings: judged.findings.list,
+        unlisted: judged.findings.more,
+        loss: judged.loss,
+        vectors,
+        base: judged.base,
+        signature: judged.signature,
+    })
 }
 
-/// Returns a store that has nothing but these.
-fn store_of(owner: &str, version: &str, index: Vec<Value>, memories: Vec<Value>) -> Value {
-    let owner: Map = [("id", owner)].into_iter().collect();
-    let mut store = Map::new();
-    store.insert("schema", SCHEMA);
-    store.insert("schema_version", version);
-    store.insert("owner", owner);
-    store.insert("memories", memories);
-    store.insert("conversations_index", index);
-    Value::Map(store)
+/// Reads what a document says beside its long arrays.
+///
+/// # Errors
+/// What is wrong with the JSON, outside of them.
+fn outline(part: &Part, arrays: &'static [&'static str]) -> Result<Value, Broken> {
+    let none = |_: Value, _: Spot| ();
+    let read = part.read(BUFFER_LEN, |input| {
+        Pieces::stream(input, arrays, |_| false, none, |()| true)
+    })?;
+    Ok(read?.unwrap_or(Value::Nil))
+}
+
+/// Says what is wrong with the text of a store.
+fn broken(part: &Part, error: Broken) -> Error {
+    broken_in(part, "", error)
+}
+
+/// Says what is wrong with the text of a file.
+fn broken_in(part: &Part, file: &str, error: Broken) -> Error {
+    match error {
+        Broken::Flaw(_, message) => no_json(file, message),
+        Broken::Io(source) => part.wrong(file, source),
+    }
+}
+
+/// Returns the JSON pointer of a record.
+fn place(spot: Spot) -> String {
+    let name = ARRAYS.get(spot.array).unwrap_or(&"");
+    format!("/{name}/{}", spot.number)
 }
 
 /// Reads JSON strictly; `file` names another file than the store itself.
 fn parse(bytes: &[u8], file: &str) -> Result<Value, Error> {
-    let fault = |message: String| Error::Format {
-        code: code::JSON,
-        place: if file.is_empty() {
-            Place::File
-        } else {
-            Place::Pointer(format!("{file}#"))
-        },
-        message,
+    let text = std::str::from_utf8(bytes).map_err(|error| no_json(file, error.to_string()))?;
+    Value::from_json(text).map_err(|error| no_json(file, error.to_string()))
+}
+
+fn no_json(file: &str, message: String) -> Error {
+    let at = if file.is_empty() {
+        String::new()
+    } else {
+        format!("{file}#")
     };
-    let text = std::str::from_utf8(bytes).map_err(|error| fault(error.to_string()))?;
-    Value::from_json(text).map_err(|error| fault(error.to_string()))
+    object::fault(code::JSON, at, message)
 }
 
 const SCHEMA: &str = "portable-ai-memory";
@@ -246,3 +259,15 @@ const CONVERSATION: &str = "portable-ai-memory-conversation";
 
 /// What the ids of exports are told apart by.
 pub(in crate::interchange) const EXPORT: &str = "pam:export";
+
+/// The arrays of a store whose elements are grains of their own.
+const ARRAYS: [&str; 3] = ["memories", "relations", "conversations_index"];
+const MEMORIES: usize = 0;
+const RELATIONS: usize = 1;
+const ENTRIES: usize = 2;
+
+/// What a conversation that was not read is counted under.
+const CONVERSATION_LOSS: &str = "conversations_index.storage";
+
+/// Large enough that asking the system costs nothing beside the rest.
+const BUFFER_LEN: usize = 256 * 1024;

@@ -6,7 +6,7 @@ use super::object::Object;
 use crate::interchange::spelling::carried;
 
 /// Whose memories these are (PAM 17).
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Owner<'a> {
     pub(super) id: &'a str,
     did: Option<&'a str>,

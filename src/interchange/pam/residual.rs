@@ -6,7 +6,7 @@
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Type};
 
-use crate::interchange::spelling::{ascii_json, carried_json, leave_out};
+use crate::interchange::spelling::{Rest, ascii_json, carried_json, leave_out};
 
 /// Returns the memory, relation, message, conversation index entry or envelope that a grain was
 /// made from, as the file had it but for the order of members and the spelling of numbers.
@@ -80,9 +80,7 @@ fn restore(record: &mut Map, name: &str, text: Option<&str>) {
 }
 
 pub(super) fn memory_residual(record: &Map, carried: &str) -> String {
-    let mut rest = record.clone();
-    leave_out(&mut rest, "content", carried);
-    ascii_json(&Value::Map(rest))
+    ascii_json(&Rest::of(record, "content", carried))
 }
 
 /// `carried` is the text that the grain has, if it is that of a plain message.

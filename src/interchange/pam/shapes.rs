@@ -289,7 +289,7 @@ pub(super) static EMBEDDINGS: Shape = closed(&[
     required("embeddings", Items(&Object(&EMBEDDING), 0)),
 ]);
 
-static EMBEDDING: Shape = closed(&[
+pub(super) static EMBEDDING: Shape = closed(&[
     required("id", Filled),
     required("memory_id", Filled),
     required("model", Filled),

@@ -47,18 +47,25 @@ pub(in crate::interchange) fn locate(folder: &Path) -> Result<Option<PathBuf>, E
 /// Reads the file a `storage.ref` names, which must lie below the directory of the store.
 ///
 /// # Errors
-/// `PAM_STORAGE_REF` for a reference that could lead elsewhere, which is never opened; `ERR_IO`.
+/// As [`path_below`].
 pub(super) fn read_below(folder: &Path, reference: &str, at: &str) -> Result<Vec<u8>, Error> {
+    let path = path_below(folder, reference, at)?;
+    fs::read(&path).map_err(|source| world(reference, at, &source))
+}
+
+/// Returns the path of the file a `storage.ref` names.
+///
+/// # Errors
+/// `PAM_STORAGE_REF` for a reference that could lead elsewhere, which is never opened; `ERR_IO`.
+pub(super) fn path_below(folder: &Path, reference: &str, at: &str) -> Result<PathBuf, Error> {
     check(reference).map_err(|message| fault(code::STORAGE_REF, at.to_owned(), message))?;
-    let world = |source: IoError| Error::Io {
-        place: Place::Pointer(at.to_owned()),
-        source: IoError::new(source.kind(), format!("{reference}: {source}")),
-    };
     let mut path = folder.to_path_buf();
     let mut kind = None;
     for segment in reference.split('/') {
         path.push(segment);
-        let found = fs::symlink_metadata(&path).map_err(world)?.file_type();
+        let found = fs::symlink_metadata(&path);
+        let found = found.map_err(|source| world(reference, at, &source))?;
+        let found = found.file_type();
         // A link inside an export that somebody else made may point at any file of its reader.
         if found.is_symlink() {
             return Err(fault(
@@ -77,7 +84,14 @@ pub(super) fn read_below(folder: &Path, reference: &str, at: &str) -> Result<Vec
             format!("{reference} is not a file"),
         ));
     }
-    fs::read(&path).map_err(world)
+    Ok(path)
+}
+
+fn world(reference: &str, at: &str, source: &IoError) -> Error {
+    Error::Io {
+        place: Place::Pointer(at.to_owned()),
+        source: IoError::new(source.kind(), format!("{reference}: {source}")),
+    }
 }
 
 /// Judges a reference by its spelling alone.

@@ -1,112 +1,77 @@
-//! The vectors of the embeddings file beside a store, in and out, and what memories say about them
-//! (PAM 12).
+//! The vectors of the embeddings file beside a store, in and out (PAM 12).
 
-use std::io::ErrorKind;
+use std::sync::Arc;
 
-use crate::codec::{ContentAddress, Map, Value};
+use crate::codec::{Map, Value};
 use crate::grain::Grain;
-use crate::interchange::{Error, ForeignVector, VectorOf};
+use crate::interchange::outlet::changed;
+use crate::interchange::{Error, ForeignId, ForeignVector, Loss, Place, VectorOf};
 
-use super::embeddings::{self, EMBEDDING, Embedding, Embeddings, FILE};
-use super::import::{Importer, Talks};
-use super::storage::read_below;
+use super::embeddings::{self, EMBEDDING, Embedding, Embeddings};
+use super::import::Known;
+use super::make::Names;
+use super::survey::Survey;
+use super::told::Told;
 use super::uuid::uuid_of;
 use super::write::Writer;
-use super::{code, parse};
 
-impl Importer<'_> {
-    /// Reads the embeddings file beside the store; one that is not there is no fault (PAM 12).
-    pub(super) fn vectors(&mut self, addresses: &[Option<ContentAddress>]) -> Vec<ForeignVector> {
-        let loaded = self.load_embeddings().unwrap_or_else(|error| {
-            self.minded.push(error);
-            None
-        });
-        let embeddings = loaded.as_ref().map(|value| {
-            let (at, version) = (format!("{FILE}#"), self.document.version);
-            let (minded, loss) = (&mut self.minded, &mut self.loss);
-            let read = Embeddings::read(value, &at, Some(version), minded, loss);
-            read.unwrap_or_else(|error| {
-                self.minded.push(error);
-                Embeddings::default()
-            })
-        });
-        self.judge_embedding_refs(embeddings.as_ref());
-        let kept = embeddings.into_iter().flat_map(|it| it.kept);
-        kept.filter_map(|one| self.vector(one, addresses)).collect()
+/// Vectors that were judged; they are made when they are asked for.
+pub(in crate::interchange) struct Vectors {
+    pub(super) file: Embeddings,
+    pub(super) len: u64,
+    /// Whose memories they are of.
+    pub(super) owner: String,
+    /// The memories of the store that they came with.
+    pub(super) of: Option<(Arc<Survey>, Arc<Known>)>,
+    /// Whether they may be of memories that came with another one.
+    pub(super) is_delta: bool,
+}
+
+impl Vectors {
+    /// Returns how many there are.
+    pub(in crate::interchange) const fn len(&self) -> u64 {
+        self.len
     }
 
-    fn vector(
-        &mut self,
-        embedding: Embedding<'_>,
-        addresses: &[Option<ContentAddress>],
-    ) -> Option<ForeignVector> {
+    /// Hands them over one after the other, while they are wanted.
+    ///
+    /// # Errors
+    /// `ERR_IO`, also if the file is not what it was.
+    pub(in crate::interchange) fn each(
+        &self,
+        take: &mut dyn FnMut(ForeignVector) -> bool,
+    ) -> Result<(), Error> {
+        let (mut minded, mut loss) = (Told::default(), Loss::default());
+        let read = self.file.read(&mut minded, &mut loss, &mut |embedding| {
+            let vector = self.vector(embedding);
+            vector.is_none_or(&mut *take)
+        });
+        read.map(drop).map_err(|_| changed())
+    }
+
+    fn vector(&self, embedding: Embedding) -> Option<ForeignVector> {
         let id = embedding.memory_id;
-        let number = self.document.numbers.get(id);
-        let of = match number.and_then(|number| addresses.get(*number).copied().flatten()) {
+        let address = self.of.as_ref().and_then(|(survey, known)| {
+            let number = survey.number(&id)?;
+            known.addresses.get(number).copied()
+        });
+        let of = match address {
             Some(address) => VectorOf::Grain(address),
             // PAM 16: a delta may bring the vector of a memory that it does not hold.
-            None if self.document.is_delta() => {
-                VectorOf::Named(self.foreign_id(self.names.memory, id))
-            }
-            None => {
-                let message = "no memory has this id";
-                let object = &embedding.object;
-                let error = object.member_fault("memory_id", code::EMBEDDING_REF, message);
-                self.minded.push(error);
-                self.loss.count(EMBEDDING);
-                return None;
-            }
+            None if self.is_delta => VectorOf::Named(ForeignId {
+                format: Names::PAM.memory,
+                scope: self.owner.clone(),
+                id,
+            }),
+            None => return None,
         };
         Some(ForeignVector {
             of,
-            model: embedding.model.to_owned(),
-            place: embedding.place(),
+            model: embedding.model,
+            place: Place::Pointer(embedding.at),
             numbers: embedding.numbers,
             record: embedding.record,
         })
-    }
-
-    fn load_embeddings(&self) -> Result<Option<Value>, Error> {
-        let name = FILE;
-        let bytes = match self.talks {
-            Talks::Below(folder) => match read_below(folder, name, "") {
-                Ok(bytes) => bytes,
-                Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
-                    return Ok(None);
-                }
-                Err(error) => return Err(error),
-            },
-            Talks::Packed(packed) => match packed.get(name) {
-                Some(bytes) => bytes.clone(),
-                None => return Ok(None),
-            },
-            Talks::Nowhere | Talks::Made(_) | Talks::Alone(_) => return Ok(None),
-        };
-        parse(&bytes, name).map(Some)
-    }
-
-    /// Judges what memories say about their embeddings.
-    fn judge_embedding_refs(&mut self, embeddings: Option<&Embeddings<'_>>) {
-        for memory in &self.document.memories {
-            let Some(id) = memory.object.get("embedding_ref").and_then(Value::as_text) else {
-                continue;
-            };
-            let fault = |message: &str| {
-                let object = &memory.object;
-                object.member_fault("embedding_ref", code::EMBEDDING_REF, message)
-            };
-            match embeddings {
-                None => self.loss.count("embedding_ref"),
-                Some(file) => match file.ids.get(id) {
-                    None => self.minded.push(fault("no embedding has this id")),
-                    Some(of) if *of != memory.id => {
-                        self.minded
-                            .push(fault("that embedding is of another memory"));
-                    }
-                    Some(_) => {}
-                },
-            }
-        }
     }
 }
 

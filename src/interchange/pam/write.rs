@@ -10,7 +10,7 @@ use crate::interchange::spelling::carried_json;
 use crate::interchange::written::{GENERATOR, moment_text, only_one};
 use crate::interchange::{Entry, Error, Loss, Vectors, WriteOptions, Written};
 
-use super::document::checksum;
+use super::checksum;
 use super::embeddings;
 use super::narrow::{narrow, write_status};
 use super::native_memory::memory;
@@ -360,7 +360,7 @@ impl Writer<'_> {
         let count = memories.len().saturating_add(relations.len());
         let count = count.saturating_add(index.len());
         let count = count.saturating_add(self.embeddings.len());
-        let checksum = checksum(&memories);
+        let checksum = checksum::of_memories(&memories);
         let sealed = store.get("integrity").and_then(Value::as_map);
         let sealed = sealed.and_then(|integrity| integrity.get("checksum")?.as_text());
         // A signature is over the checksum: of other memories it proves nothing.

@@ -1,17 +1,23 @@
 //! A file taken apart record by record, so that no more than a batch of it is in memory.
 
 mod scan;
+mod scattered;
+mod stream;
 
 use std::io::{self, BufRead, Read as _, Seek, SeekFrom};
+use std::sync::mpsc;
+use std::thread;
 
 use rayon::prelude::*;
 
-use crate::codec::{Map, Value};
+use crate::codec::Value;
 
 use super::strict::{self, Flaw};
 use super::{Error, Place};
 
 use scan::Scan;
+pub(super) use scattered::in_order;
+pub(super) use stream::Spot;
 
 /// The records of a file whose places are known: each is read again whenever it is asked for.
 pub(super) struct Pieces<R> {
@@ -66,71 +72,35 @@ impl Batch {
 
 impl<R: BufRead + Seek> Pieces<R> {
     /// Takes an object apart whose arrays of these names are long; they are empty in what is
-    /// returned. `look` is shown every record, with the array it is in and its number there.
+    /// returned. `look` is shown what `parse` makes of every record, with the array it is in and its
+    /// number there.
     ///
     /// # Errors
     /// What is wrong with the JSON, anywhere in the file.
-    pub(super) fn document(
+    pub(super) fn document<T: Send>(
         input: R,
         arrays: &'static [&'static str],
-        mut look: impl FnMut(usize, u64, &Value),
+        parse: impl Fn(&[u8]) -> Result<T, (Flaw, String)> + Sync,
+        mut look: impl FnMut(usize, u64, T),
     ) -> Result<(Value, Self), Broken> {
         let mut pieces = Self::new(input, arrays, false)?;
-        pieces.refuse_bom()?;
-        if pieces.next_byte()? != Some(b'{') {
-            let value = pieces.value(DEPTH_MAX)?;
-            pieces.end()?;
-            return Ok((value, pieces));
-        }
-        pieces.consume(1);
-        let mut members = Vec::new();
-        let mut is_first = true;
-        loop {
-            match pieces.next_byte()? {
-                Some(b'}') if is_first => break,
-                Some(b'"') => {}
-                _ => return Err(pieces.syntax("expected a name")),
-            }
-            is_first = false;
-            let Value::Text(name) = pieces.value(DEPTH_MAX)? else {
-                return Err(pieces.syntax("expected a name"));
-            };
-            if pieces.next_byte()? != Some(b':') {
-                return Err(pieces.syntax("expected a colon"));
-            }
-            pieces.consume(1);
-            let array = arrays.iter().position(|array| **array == *name);
-            let value = match (array, pieces.next_byte()?) {
-                (Some(array), Some(b'[')) => {
-                    pieces.consume(1);
-                    pieces.array(array, &mut look)?;
-                    Value::Array(Vec::new())
-                }
-                _ => pieces.value(DEPTH_MAX.saturating_sub(1))?,
-            };
-            members.push((name, value));
-            match pieces.next_byte()? {
-                Some(b',') => pieces.consume(1),
-                Some(b'}') => break,
-                _ => return Err(pieces.syntax("expected a comma or the end of the object")),
-            }
-        }
-        pieces.consume(1);
-        pieces.end()?;
-        let twice = |name| Broken::Flaw(Flaw::Duplicate, format!("duplicate member \"{name}\""));
-        let map = Map::from_pairs(members).map_err(twice)?;
-        Ok((Value::Map(map), pieces))
+        let (value, _) = pieces.outline(&mut |pieces, array| {
+            pieces.array(array, &parse, &mut look)?;
+            Ok(true)
+        })?;
+        Ok((value, pieces))
     }
 
-    /// Takes lines apart. `look` is shown every line but the first, and whether it is blank, and
-    /// says which array it belongs to; the first is returned.
+    /// Takes lines apart. `look` is shown what `parse` makes of every line but the first, and whether
+    /// it is blank, and says which array it belongs to; the first is returned.
     ///
     /// # Errors
     /// `ERR_IO`; what is wrong with a line is for `look`.
-    pub(super) fn lines(
+    pub(super) fn lines<T: Send>(
         input: R,
         arrays: &'static [&'static str],
-        mut look: impl FnMut(u64, bool, Result<Value, (Flaw, String)>) -> Option<usize>,
+        parse: impl Fn(&[u8]) -> T + Sync,
+        mut look: impl FnMut(u64, bool, T) -> Option<usize>,
     ) -> io::Result<(Vec<u8>, Self)> {
         let mut pieces = Self::new(input, arrays, true)?;
         let mut first = Vec::new();
@@ -152,11 +122,11 @@ impl<R: BufRead + Seek> Pieces<R> {
                 starts.push(start);
                 batch.push(line, number);
             }
-            let parse = |(line, number): &(Vec<u8>, u64)| {
+            let read = |(line, number): &(Vec<u8>, u64)| {
                 let is_blank = line.iter().all(u8::is_ascii_whitespace);
-                (*number, is_blank, strict::parse(line))
+                (*number, is_blank, parse(line))
             };
-            let parsed: Vec<_> = batch.raw.par_iter().map(parse).collect();
+            let parsed: Vec<_> = batch.raw.par_iter().map(read).collect();
             for ((number, is_blank, value), start) in parsed.into_iter().zip(&starts) {
                 if let Some(array) = look(number, is_blank, value) {
                     pieces.note(array, *start, number);
@@ -164,35 +134,6 @@ impl<R: BufRead + Seek> Pieces<R> {
             }
         }
         Ok((first, pieces))
-    }
-
-    /// Makes something of every record of an array, several at a time, and takes it in the order of
-    /// the file, as long as `take` wants more.
-    ///
-    /// # Errors
-    /// `ERR_IO`, also if the file is not what it was.
-    pub(super) fn each<T: Send>(
-        &mut self,
-        array: usize,
-        make: impl Fn(Value, Place) -> T + Sync,
-        mut take: impl FnMut(T) -> bool,
-    ) -> Result<(), Error> {
-        let runs = std::mem::take(&mut self.runs);
-        let mut result = Ok(true);
-        for run in runs.iter().filter(|run| run.array == array) {
-            result = self.run(run, &make, &mut take);
-            if !matches!(result, Ok(true)) {
-                break;
-            }
-        }
-        self.runs = runs;
-        result.map(drop).map_err(|broken| Error::Io {
-            place: Place::File,
-            source: match broken {
-                Broken::Io(source) => source,
-                Broken::Flaw(..) => io::Error::other("the file changed while it was read"),
-            },
-        })
     }
 
     /// Returns whether records are lines.
@@ -220,59 +161,52 @@ impl<R: BufRead + Seek> Pieces<R> {
         })
     }
 
-    fn run<T: Send>(
-        &mut self,
-        run: &Run,
-        make: &(impl Fn(Value, Place) -> T + Sync),
-        take: &mut impl FnMut(T) -> bool,
-    ) -> Result<bool, Broken> {
-        self.seek(run.start)?;
-        let (is_lines, name) = (self.is_lines, self.arrays.get(run.array).unwrap_or(&""));
-        let mut number = run.first;
-        let end = run.first.saturating_add(run.len);
-        while number < end {
-            let mut batch = Batch::default();
-            while number < end && !batch.is_full() {
-                let mut raw = Vec::new();
-                if is_lines {
-                    self.line(&mut raw)?;
-                } else {
-                    self.raw(&mut raw, DEPTH_MAX)?;
-                    if self.next_byte()? == Some(b',') {
-                        self.consume(1);
-                        self.next_byte()?;
-                    }
-                }
-                batch.push(raw, number);
-                number = number.saturating_add(1);
-            }
-            let made = batch.raw.par_iter().map(|(raw, number)| {
-                let value = strict::parse(raw);
-                let value = value.map_err(|(flaw, message)| Broken::Flaw(flaw, message))?;
-                let place = if is_lines {
-                    Place::Line(*number)
-                } else {
-                    Place::Pointer(format!("/{name}/{number}"))
-                };
-                Ok(make(value, place))
-            });
-            let made: Vec<T> = made.collect::<Result<_, Broken>>()?;
-            for one in made {
-                if !take(one) {
-                    return Ok(false);
-                }
-            }
-        }
-        Ok(true)
-    }
-
-    /// Reads an array whose bracket has been read.
-    fn array(
+    /// Reads some records and makes something of each, on every processor there is.
+    fn batch<T: Send>(
         &mut self,
         array: usize,
-        look: &mut impl FnMut(usize, u64, &Value),
+        number: &mut u64,
+        end: u64,
+        make: &(impl Fn(Value, Place) -> T + Sync),
+    ) -> Result<Vec<T>, Broken> {
+        let (is_lines, name) = (self.is_lines, self.arrays.get(array).unwrap_or(&""));
+        let mut batch = Batch::default();
+        while *number < end && !batch.is_full() {
+            let mut raw = Vec::new();
+            if is_lines {
+                self.line(&mut raw)?;
+            } else {
+                self.raw(&mut raw, DEPTH_MAX)?;
+                if self.next_byte()? == Some(b',') {
+                    self.consume(1);
+                    self.next_byte()?;
+                }
+            }
+            batch.push(raw, *number);
+            *number = number.saturating_add(1);
+        }
+        let made = batch.raw.par_iter().map(|(raw, number)| {
+            let value = strict::parse(raw);
+            let value = value.map_err(|(flaw, message)| Broken::Flaw(flaw, message))?;
+            let place = if is_lines {
+                Place::Line(*number)
+            } else {
+                Place::Pointer(format!("/{name}/{number}"))
+            };
+            Ok(make(value, place))
+        });
+        made.collect()
+    }
+
+    /// Reads an array that stands here.
+    fn array<T: Send>(
+        &mut self,
+        array: usize,
+        parse: &(impl Fn(&[u8]) -> Result<T, (Flaw, String)> + Sync),
+        look: &mut impl FnMut(usize, u64, T),
     ) -> Result<(), Broken> {
         let mut number = 0_u64;
+        self.consume(1);
         let mut is_last = self.next_byte()? == Some(b']');
         while !is_last {
             let mut batch = Batch::default();
@@ -290,14 +224,14 @@ impl<R: BufRead + Seek> Pieces<R> {
                 }
             }
             let name = self.arrays.get(array).unwrap_or(&"");
-            let parse = |(raw, number): &(Vec<u8>, u64)| {
-                strict::parse(raw).map_err(|(flaw, message)| {
+            let read = |(raw, number): &(Vec<u8>, u64)| {
+                parse(raw).map_err(|(flaw, message)| {
                     Broken::Flaw(flaw, format!("/{name}/{number}: {message}"))
                 })
             };
-            let parsed: Vec<Result<Value, Broken>> = batch.raw.par_iter().map(parse).collect();
+            let parsed: Vec<Result<T, Broken>> = batch.raw.par_iter().map(read).collect();
             for (value, (_, number)) in parsed.into_iter().zip(&batch.raw) {
-                look(array, *number, &value?);
+                look(array, *number, value?);
             }
         }
         self.consume(1);
@@ -407,6 +341,73 @@ impl<R: BufRead + Seek> Pieces<R> {
 
     fn syntax(&self, what: &str) -> Broken {
         Broken::Flaw(Flaw::Syntax, format!("{what} at byte {}", self.at))
+    }
+}
+
+/// Records are made on other threads while those before them are taken.
+impl<R: BufRead + Seek + Send> Pieces<R> {
+    /// Makes something of every record of an array, several at a time, and takes it in the order of
+    /// the file, as long as `take` wants more.
+    ///
+    /// # Errors
+    /// `ERR_IO`, also if the file is not what it was.
+    pub(super) fn each<T: Send>(
+        &mut self,
+        array: usize,
+        make: impl Fn(Value, Place) -> T + Sync,
+        mut take: impl FnMut(T) -> bool,
+    ) -> Result<(), Error> {
+        let runs = std::mem::take(&mut self.runs);
+        let mut result = Ok(true);
+        for run in runs.iter().filter(|run| run.array == array) {
+            result = self.run(run, &make, &mut take);
+            if !matches!(result, Ok(true)) {
+                break;
+            }
+        }
+        self.runs = runs;
+        result.map(drop).map_err(|broken| Error::Io {
+            place: Place::File,
+            source: match broken {
+                Broken::Io(source) => source,
+                Broken::Flaw(..) => io::Error::other("the file changed while it was read"),
+            },
+        })
+    }
+
+    /// Makes something of each record of a run while what was made of those before is taken.
+    fn run<T: Send>(
+        &mut self,
+        run: &Run,
+        make: &(impl Fn(Value, Place) -> T + Sync),
+        take: &mut impl FnMut(T) -> bool,
+    ) -> Result<bool, Broken> {
+        self.seek(run.start)?;
+        thread::scope(|scope| {
+            // One batch waits, so that memory holds three.
+            let (sender, made) = mpsc::sync_channel(1);
+            let read = move || {
+                let mut number = run.first;
+                let end = run.first.saturating_add(run.len);
+                while number < end {
+                    let batch = self.batch(run.array, &mut number, end, make);
+                    let is_last = batch.is_err();
+                    // Nobody waits for it where no more is wanted.
+                    if sender.send(batch).is_err() || is_last {
+                        return;
+                    }
+                }
+            };
+            thread::Builder::new().spawn_scoped(scope, read)?;
+            for batch in made {
+                for one in batch? {
+                    if !take(one) {
+                        return Ok(false);
+                    }
+                }
+            }
+            Ok(true)
+        })
     }
 }
 

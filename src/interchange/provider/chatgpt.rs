@@ -211,16 +211,25 @@ fn seconds(value: &Value) -> Option<String> {
     })
 }
 
-/// Adds the ratings of `message_feedback.json` to the messages they are of.
-pub(super) fn add_feedback(talks: &mut [Talk], feedback: &Value) {
-    let items = feedback.as_array().unwrap_or_default().iter();
-    let by_message: HashMap<&str, &Map> = items
-        .filter_map(|item| Some((text(item.as_map()?, "message_id")?, item.as_map()?)))
-        .collect();
-    for turn in talks.iter_mut().flat_map(|talk| &mut talk.messages) {
-        if let Some(feedback) = by_message.get(turn.id.as_str()) {
-            turn.raw
-                .insert("feedback", rest(feedback, &["message_id", "id"]));
+/// The ratings of messages, by their ids.
+pub(super) type Feedback = HashMap<String, Map>;
+
+/// Reads the ratings of `message_feedback.json`.
+pub(super) fn feedback(value: &Value) -> Feedback {
+    let items = value.as_array().unwrap_or_default().iter();
+    let items = items.filter_map(|item| {
+        let map = item.as_map()?;
+        let id = text(map, "message_id")?.to_owned();
+        Some((id, rest(map, &["message_id", "id"])))
+    });
+    items.collect()
+}
+
+/// Adds the ratings of its messages to a conversation.
+pub(super) fn add_feedback(talk: &mut Talk, feedback: &Feedback) {
+    for turn in &mut talk.messages {
+        if let Some(feedback) = feedback.get(&turn.id) {
+            turn.raw.insert("feedback", feedback.clone());
         }
     }
 }

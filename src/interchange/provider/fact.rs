@@ -1,4 +1,5 @@
 use crate::codec::{Map, Value};
+use crate::grain::Time;
 use crate::interchange::moment::date_time;
 use crate::interchange::pam::content_hash;
 
@@ -66,20 +67,59 @@ impl Fact {
     }
 }
 
-/// Returns the newest time that an export tells anywhere.
+/// The newest time that an export tells anywhere.
 ///
 /// What an assistant knows is told without a time; it is what it knew when all of that had been
 /// said, and nobody makes up another.
-pub(super) fn newest(talks: &[Talk], facts: &[Fact]) -> Option<String> {
-    let messages = talks.iter().flat_map(|talk| &talk.messages);
-    let messages = messages.filter_map(|turn| turn.created_at.as_ref());
-    let talks = talks.iter().flat_map(|it| [&it.created_at, &it.updated_at]);
-    let facts = facts.iter().flat_map(|it| [&it.created_at, &it.updated_at]);
-    let times = messages.chain(talks.chain(facts).flatten());
+#[derive(Default)]
+pub(super) struct Newest {
+    /// Of messages, of conversations and of facts: what comes later here counts among equals, which
+    /// may be spelled otherwise.
+    times: [Option<(Time, String)>; 3],
+}
+
+impl Newest {
+    pub(super) fn of_talk(talk: &Talk) -> Self {
+        let messages = talk.messages.iter();
+        let messages = messages.filter_map(|turn| turn.created_at.as_ref());
+        let whole = [&talk.created_at, &talk.updated_at].into_iter().flatten();
+        Self {
+            times: [newest(messages), newest(whole), None],
+        }
+    }
+
+    pub(super) fn of_facts(facts: &[Fact]) -> Self {
+        let times = facts.iter().flat_map(|it| [&it.created_at, &it.updated_at]);
+        Self {
+            times: [None, None, newest(times.flatten())],
+        }
+    }
+
+    /// Hears what stands behind this in the export.
+    pub(super) fn hear(&mut self, later: Self) {
+        for (mine, later) in self.times.iter_mut().zip(later.times) {
+            let is_newer =
+                |later: &(Time, String)| mine.as_ref().is_none_or(|mine| mine.0 <= later.0);
+            if later.as_ref().is_some_and(is_newer) {
+                *mine = later;
+            }
+        }
+    }
+
+    /// Returns it as the export spells it.
+    pub(super) fn text(&self) -> Option<&str> {
+        let times = self.times.iter().flatten();
+        times
+            .max_by_key(|(time, _)| *time)
+            .map(|(_, text)| text.as_str())
+    }
+}
+
+fn newest<'a>(times: impl Iterator<Item = &'a String>) -> Option<(Time, String)> {
     let dated = times.filter_map(|text| Some((date_time(text).ok()?, text)));
     dated
         .max_by_key(|(time, _)| *time)
-        .map(|(_, text)| text.clone())
+        .map(|(time, text)| (time, text.clone()))
 }
 
 /// Returns a name and what is said about it, a line each.

@@ -1,6 +1,6 @@
 //! Gemini: `MyActivity.json` of Google Takeout, an array of exchanges, newest first.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::codec::{Map, Value};
 use crate::grain::Time;
@@ -21,15 +21,14 @@ pub(super) fn talks(records: &[Value]) -> (Vec<Talk>, u64) {
                 ..Talk::default()
             }),
             None => {
-                let is_near = last.is_some_and(|last: i64| at.ms().saturating_sub(last) <= GAP_MS);
-                if !is_near || unnamed.is_empty() {
+                if last.is_none_or(|last| !is_near(last, at)) || unnamed.is_empty() {
                     let user = exchange.first().map(|(_, text)| text.as_str());
                     unnamed.push(Talk {
                         id: stable_id(&["gemini", &time, user.unwrap_or_default()]),
                         ..Talk::default()
                     });
                 }
-                last = Some(at.ms());
+                last = Some(at);
                 match unnamed.last_mut() {
                     Some(talk) => talk,
                     None => continue,
@@ -72,6 +71,71 @@ pub(super) fn talks(records: &[Value]) -> (Vec<Talk>, u64) {
         talk.thread();
     }
     (talks, skipped)
+}
+
+/// In which order the records of a file are read, so that each conversation is together.
+#[derive(Default)]
+pub(super) struct Plan {
+    /// Where each record begins.
+    pub(super) starts: Vec<u64>,
+    /// Their numbers, conversation by conversation, each oldest first.
+    pub(super) order: Vec<usize>,
+    /// The numbers of the last records of conversations.
+    last: HashSet<usize>,
+    found: Vec<(Time, usize, Option<Box<str>>)>,
+}
+
+/// What is seen of a record that is an exchange: when, and in which conversation.
+pub(super) fn glance(record: &Value) -> Option<(Time, Option<Box<str>>)> {
+    let map = record.as_map()?;
+    let at = date_time(&time(map, "time")?).ok()?;
+    exchange(map)?;
+    Some((at, conversation_id(map).map(Box::from)))
+}
+
+impl Plan {
+    /// Notes the next record of the file.
+    pub(super) fn note(&mut self, glance: Option<(Time, Option<Box<str>>)>, start: u64) {
+        let number = self.starts.len();
+        self.starts.push(start);
+        self.found.extend(glance.map(|(at, id)| (at, number, id)));
+    }
+
+    /// Puts the records together, as [`talks`] does; returns how many are no exchange.
+    pub(super) fn finish(&mut self) -> usize {
+        let mut found = std::mem::take(&mut self.found);
+        found.sort_by_key(|(at, ..)| *at);
+        let skipped = self.starts.len().saturating_sub(found.len());
+        let mut named: BTreeMap<Box<str>, Vec<usize>> = BTreeMap::new();
+        let mut unnamed: Vec<usize> = Vec::new();
+        let mut before: Option<(Time, usize)> = None;
+        for (at, number, id) in found {
+            let Some(id) = id else {
+                let parted = before.filter(|(last, _)| !is_near(*last, at));
+                self.last.extend(parted.map(|(_, number)| number));
+                before = Some((at, number));
+                unnamed.push(number);
+                continue;
+            };
+            named.entry(id).or_default().push(number);
+        }
+        for together in named.into_values() {
+            self.last.extend(together.last());
+            self.order.extend(together);
+        }
+        self.last.extend(before.map(|(_, number)| number));
+        self.order.extend(unnamed);
+        skipped
+    }
+
+    /// Returns whether a record is the last of its conversation.
+    pub(super) fn is_last(&self, number: usize) -> bool {
+        self.last.contains(&number)
+    }
+}
+
+fn is_near(last: Time, at: Time) -> bool {
+    at.ms().saturating_sub(last.ms()) <= GAP_MS
 }
 
 /// A record that is an exchange: when, and who said what.
@@ -245,6 +309,51 @@ mod tests {
             ("&#xd800;&#99999999999;", "&#xd800;&#99999999999;"),
         ] {
             assert_eq!(plain(html), text);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_records_of_each_conversation_alone_make_what_all_of_them_make(
+            records in proptest::collection::vec((0_u32..12, 0_u8..4), 0..24),
+        ) {
+            let record = |(place, (slot, id)): (usize, (u32, u8))| {
+                let url = match id {
+                    // Most have none, and half an hour lies between two of these.
+                    0 | 1 => String::new(),
+                    id => format!(r#", "titleUrl": "https://x.example/c/id{id}""#),
+                };
+                let kind = if place == 5 { "Seen" } else { "Prompted" };
+                let (hour, minute) = (slot.div_euclid(2), if slot % 2 == 0 { 0 } else { 59 });
+                let text = format!(
+                    r#"{{"time": "2026-01-01T{hour:02}:{minute:02}:00Z",
+                        "title": "{kind} {place}"{url}}}"#
+                );
+                Value::from_json(&text).unwrap()
+            };
+            let records: Vec<Value> = records.into_iter().enumerate().map(record).collect();
+            let said = |talk: Talk| {
+                let ids = talk.messages.into_iter().map(|turn| (turn.id, turn.parent, turn.text));
+                (talk.id, talk.title, talk.updated_at, ids.collect::<Vec<_>>())
+            };
+            let (all, skipped) = talks(&records);
+            let all: Vec<_> = all.into_iter().map(said).collect();
+            let mut plan = Plan::default();
+            for (start, record) in (0..).zip(&records) {
+                plan.note(glance(record), start);
+            }
+            proptest::prop_assert_eq!(plan.finish(), usize::try_from(skipped).unwrap());
+            let (mut parts, mut together) = (Vec::new(), Vec::new());
+            for number in &plan.order {
+                together.extend(records.get(*number).cloned());
+                if plan.is_last(*number) {
+                    let (part, _) = talks(&std::mem::take(&mut together));
+                    proptest::prop_assert_eq!(part.len(), 1);
+                    parts.extend(part.into_iter().map(said));
+                }
+            }
+            proptest::prop_assert!(together.is_empty());
+            proptest::prop_assert_eq!(parts, all);
         }
     }
 }

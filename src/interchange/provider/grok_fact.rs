@@ -6,36 +6,27 @@ use super::fact::{Fact, titled};
 use super::grok::moment;
 use super::talk::{rest, text};
 
-/// Reads what stands beside conversations; returns what is not read, with its place.
-pub(super) fn facts(export: &Map, facts: &mut Vec<Fact>) -> Vec<(String, String)> {
-    let mut skipped = Vec::new();
-    for (name, value) in export.iter() {
-        let items = value.as_array().unwrap_or_default();
-        let read: fn(&Map) -> Option<Fact> = match name {
-            "conversations" => continue,
-            "projects" => project,
-            "media_posts" => media_post,
-            _ if is_nothing(value) => continue,
-            _ => {
-                let message = match items.len() {
-                    0 => format!("{name} is not read"),
-                    count => format!("{count} records of {name} are not read"),
-                };
-                skipped.push((format!("/{name}"), message));
-                continue;
-            }
-        };
-        for (index, item) in items.iter().enumerate() {
-            match item.as_map().and_then(read) {
-                Some(fact) => facts.push(fact),
-                None => {
-                    let message = "says nothing that a memory could".to_owned();
-                    skipped.push((format!("/{name}/{index}"), message));
-                }
-            }
-        }
+/// Reads an element of one of the arrays that say what Grok knows; none for one that says nothing.
+pub(super) fn fact(array: &str, map: &Map) -> Option<Fact> {
+    match array {
+        "projects" => project(map),
+        _ => media_post(map),
     }
-    skipped
+}
+
+/// Returns the members of an export that are not read, with their places; arrays that are read are
+/// empty.
+pub(super) fn unread(export: &Map) -> Vec<(String, String)> {
+    let mut unread = Vec::new();
+    for (name, value) in export.iter().filter(|(_, value)| !is_nothing(value)) {
+        let items = value.as_array().unwrap_or_default();
+        let message = match items.len() {
+            0 => format!("{name} is not read"),
+            count => format!("{count} records of {name} are not read"),
+        };
+        unread.push((format!("/{name}"), message));
+    }
+    unread
 }
 
 fn is_nothing(value: &Value) -> bool {
@@ -75,7 +66,7 @@ mod tests {
         let Ok(Value::Map(export)) = export else {
             unreachable!()
         };
-        let skipped = facts(&export, &mut Vec::new());
+        let skipped = unread(&export);
         let expected = [
             ("/new", "new is not read"),
             ("/tasks", "2 records of tasks are not read"),

@@ -10,23 +10,25 @@ mod claude;
 mod code;
 mod claude_memory;
 mod copilot;
+mod export;
 mod fact;
 mod gemini;
 mod grok;
 mod grok_fact;
+mod item;
+mod survey;
 mod talk;
 
 use std::path::Path;
 
-use crate::codec::{Map, Profile, Value};
+use crate::codec::{Profile, Value};
 
-use super::archive::{Bytes, files};
+use super::archive::{Bytes, Files};
 use super::first::First;
 use super::pam::{self, Import};
-use super::{Error, Format, Place, strict};
+use super::{Error, Format, Place};
 
-use fact::Fact;
-use talk::Talk;
+pub(super) use export::{Export, Judged};
 
 /// A provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -83,175 +85,48 @@ impl Provider {
 /// `PROVIDER_ZIP`, `PROVIDER_SYNTAX`, `PROVIDER_SHAPE`, `ERR_IO`. A conversation that cannot be
 /// read is a finding, and counted.
 pub fn read(path: &Path, provider: Provider, profile: Profile) -> Result<Import, Vec<Error>> {
-    read_from(Bytes::At(path), provider, profile)
+    let (mut export, judged) = open(Bytes::At(path), provider, profile)?;
+    let mut records = Vec::new();
+    let read = export.each(&mut |record| {
+        records.push(record);
+        true
+    });
+    read.map_err(|error| vec![error])?;
+    Ok(Import {
+        records,
+        findings: judged.findings.list,
+        unlisted: judged.findings.more,
+        loss: judged.loss,
+        ..Import::default()
+    })
 }
 
-/// Reads the export of a provider from wherever it is.
-pub(super) fn read_from(
+/// Judges the export of a provider, wherever it is; its records are made when they are asked for.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn open(
     export: Bytes<'_>,
     provider: Provider,
     profile: Profile,
-) -> Result<Import, Vec<Error>> {
-    let files = files(export, is_part).map_err(|error| vec![error])?;
-    let mut read = Export::default();
-    for (name, bytes) in &files {
-        read.file(provider, name, bytes).map_err(|it| vec![it])?;
-    }
-    if !read.is_found {
-        let message = match read.page {
-            Some(page) => format!(
-                "{page} is a web page: have Takeout export My Activity, Gemini Apps again, as JSON"
-            ),
-            None => format!("holds no export of {}", provider.name()),
-        };
-        return Err(vec![fault(code::SHAPE, "", message)]);
-    }
-    if let Some(feedback) = &read.feedback {
-        chatgpt::add_feedback(&mut read.talks, feedback);
-    }
-    read.into_import(provider, profile)
-}
-
-/// What the files of an export say.
-#[derive(Default)]
-struct Export {
-    talks: Vec<Talk>,
-    facts: Vec<Fact>,
-    findings: Vec<Error>,
-    owner: Option<String>,
-    feedback: Option<Value>,
-    /// A file that is a web page, which is not read.
-    page: Option<String>,
-    /// Whether anything is of this provider at all.
-    is_found: bool,
-}
-
-impl Export {
-    fn file(&mut self, provider: Provider, name: &str, bytes: &[u8]) -> Result<(), Error> {
-        let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
-        if provider == Provider::Copilot && !last.ends_with(".json") {
-            self.is_found = true;
-            return read_csv(name, bytes, &mut self.talks, &mut self.findings);
-        }
-        if provider == Provider::Gemini && is_page(bytes) {
-            self.page = Some(name.to_owned());
-            return Ok(());
-        }
-        let is_foreign = last.ends_with(".csv")
-            || last.ends_with(".html")
-            || (provider != Provider::Claude && OF_CLAUDE.contains(&last));
-        if is_foreign {
-            return Ok(());
-        }
-        let parsed = strict::parse(bytes).map_err(|(_, message)| syntax(name, message))?;
-        match last {
-            OWNER_OF_GROK if provider != Provider::Grok => {}
-            "user.json" | "users.json" | OWNER_OF_GROK => {
-                self.owner = self.owner.take().or(owner_of(&parsed));
-            }
-            "message_feedback.json" => self.feedback = Some(parsed),
-            _ => self.is_found |= self.json(provider, name, &parsed),
-        }
-        Ok(())
-    }
-
-    /// Reads what one file holds; returns whether it is of this provider at all.
-    fn json(&mut self, provider: Provider, name: &str, value: &Value) -> bool {
-        let (items, read): (_, fn(&Map) -> Option<Talk>) = match (provider, value) {
-            (Provider::Chatgpt, Value::Array(items)) => (items.as_slice(), chatgpt::talk),
-            (Provider::Claude, Value::Array(items)) => (items.as_slice(), claude::talk),
-            (Provider::Grok, Value::Map(map)) => {
-                let items = map.get("conversations").and_then(Value::as_array);
-                let Some(items) = items else { return false };
-                for (at, message) in grok_fact::facts(map, &mut self.facts) {
-                    let at = format!("{name}#{at}");
-                    self.findings.push(fault(code::SHAPE, &at, message));
-                }
-                (items, grok::talk)
-            }
-            (Provider::Gemini, Value::Array(items)) => {
-                let (found, skipped) = gemini::talks(items);
-                if skipped > 0 {
-                    let message = format!("{skipped} records have no time or are no exchange");
-                    self.findings.push(fault(code::SHAPE, name, message));
-                }
-                self.talks.extend(found);
-                return true;
-            }
-            _ => return false,
-        };
-        for (index, item) in items.iter().enumerate() {
-            let map = item.as_map();
-            let facts = || {
-                let map = map.filter(|_| provider == Provider::Claude)?;
-                claude_memory::memories(map).or_else(|| claude_memory::project(map))
-            };
-            if let Some(talk) = map.and_then(read) {
-                self.talks.push(talk);
-            } else if let Some(facts) = facts() {
-                self.facts.extend(facts);
-            } else {
-                let at = format!("{name}#/{index}");
-                let message = "is no conversation".to_owned();
-                self.findings.push(fault(code::SHAPE, &at, message));
-            }
-        }
-        true
-    }
-
-    fn into_import(self, provider: Provider, profile: Profile) -> Result<Import, Vec<Error>> {
-        let Self {
-            talks,
-            facts,
-            mut findings,
-            ..
-        } = self;
-        let account = talks.iter().find_map(|talk| talk.account.clone());
-        let owner = self.owner.or(account).unwrap_or_else(|| "local".to_owned());
-        let newest = fact::newest(&talks, &facts);
-        let (name, importer) = (provider.name(), provider.importer());
-        let mut conversations = Vec::with_capacity(talks.len());
-        for talk in talks {
-            let id = talk.id.clone();
-            match talk.into_pam(name, importer) {
-                Some(pair) => conversations.push(pair),
-                None => {
-                    let message = format!("conversation {id} has no time");
-                    findings.push(fault(code::TIME, "", message));
-                }
-            }
-        }
-        let mut memories = Vec::with_capacity(facts.len());
-        for fact in facts {
-            let id = fact.id.clone();
-            match fact.into_pam(name, importer, newest.as_deref()) {
-                Some(memory) => memories.push(memory),
-                None => {
-                    let message = format!("{id} has no time, and nothing it came with has one");
-                    findings.push(fault(code::TIME, "", message));
-                }
-            }
-        }
-        let made = pam::Made {
-            owner,
-            conversations,
-            memories,
-        };
-        pam::import_made(made, provider.names(), profile, findings)
-    }
+) -> Result<(Export, Judged), Vec<Error>> {
+    let files = Files::list(export, is_part).map_err(|error| vec![error])?;
+    Export::open(files, provider, profile)
 }
 
 /// Returns whose export a directory or a ZIP archive is, from what its files say.
 pub(super) fn detect(export: Bytes<'_>) -> Result<Option<Provider>, Error> {
-    for (_, bytes) in files(export, is_talk)? {
-        let first = First::read(bytes.as_slice()).map_err(|source| Error::Io {
-            place: Place::File,
-            source,
-        })?;
+    for file in Files::list(export, is_talk)?.each() {
+        let (name, part) = file?;
+        let read = part
+            .read(BUFFER_LEN, |input| First::read(input))
+            .and_then(|first| first);
+        let read = read.and_then(|first| Ok((first, part.head(HEAD_LEN)?)));
+        let (first, head) = read.map_err(|source| part.wrong(name, source))?;
         match first {
             First::Known(Format::Provider(provider)) => return Ok(Some(provider)),
-            _ if is_copilot(&bytes) => return Ok(Some(Provider::Copilot)),
-            _ if is_page(&bytes) => return Ok(Some(Provider::Gemini)),
+            _ if is_copilot(&head) => return Ok(Some(Provider::Copilot)),
+            _ if is_page(&head) => return Ok(Some(Provider::Gemini)),
             _ => {}
         }
     }
@@ -314,21 +189,6 @@ fn owner_of(value: &Value) -> Option<String> {
     id.map(str::to_owned)
 }
 
-fn read_csv(
-    name: &str,
-    bytes: &[u8],
-    talks: &mut Vec<Talk>,
-    findings: &mut Vec<Error>,
-) -> Result<(), Error> {
-    let (found, bad) = copilot::talks(bytes).map_err(|message| syntax(name, message))?;
-    for row in bad {
-        let message = format!("row {row} of {name} has no time that can be read");
-        findings.push(fault(code::TIME, name, message));
-    }
-    talks.extend(found);
-    Ok(())
-}
-
 fn syntax(name: &str, message: String) -> Error {
     fault(code::SYNTAX, name, message)
 }
@@ -351,3 +211,6 @@ const OF_CLAUDE: [&str; 2] = ["memories.json", "projects.json"];
 const OWNER_OF_GROK: &str = "prod-mc-auth-mgmt-api.json";
 /// Where a web page says that it is one.
 const PAGE_HEAD_LEN: usize = 256;
+/// More than the first line of a table takes.
+const HEAD_LEN: u64 = 4096;
+const BUFFER_LEN: usize = 256 * 1024;

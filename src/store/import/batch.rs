@@ -169,7 +169,7 @@ impl<'a> Importer<'a> {
                 }
                 newest
             }
-            _ => self.insert(record)?,
+            _ => self.insert(record, newest)?,
         };
         self.settle(read, address)
     }
@@ -221,7 +221,11 @@ impl<'a> Importer<'a> {
     }
 
     /// Stores a record that replaces nothing.
-    fn insert(&mut self, record: Record) -> Result<ContentAddress, Error> {
+    fn insert(
+        &mut self,
+        record: Record,
+        newest: Option<ContentAddress>,
+    ) -> Result<ContentAddress, Error> {
         let address = record.grain.address();
         if self.is_here(&address)? {
             self.summary.unchanged += 1;
@@ -245,7 +249,7 @@ impl<'a> Importer<'a> {
             self.store(&record, &record.grain)?;
             self.summary.inserted += 1;
         }
-        self.name(address, record.foreign_id)?;
+        self.name(address, record.foreign_id, newest)?;
         Ok(address)
     }
 
@@ -330,7 +334,7 @@ impl<'a> Importer<'a> {
             // Policy was asked here, so it is no mere claim of the file.
             self.status(old, change, false)?;
         }
-        self.name(address, record.foreign_id)?;
+        self.name(address, record.foreign_id, Some(old))?;
         self.summary.updated += 1;
         Ok(address)
     }
@@ -349,8 +353,8 @@ impl<'a> Importer<'a> {
             self.frame.record(Kind::Flag, encode_conflict(&of, true)?);
         }
         // Until somebody chooses, the name stays with what had it.
-        self.name(address, record.foreign_id.clone())?;
-        self.name(existing, record.foreign_id.clone())?;
+        self.name(address, record.foreign_id.clone(), Some(existing))?;
+        self.name(existing, record.foreign_id.clone(), None)?;
         if let Some(id) = record.foreign_id {
             self.summary.conflicts.push(Conflict {
                 place: record.place,
@@ -549,10 +553,16 @@ impl<'a> Importer<'a> {
         Ok(self.inner.locate(&snapshot, &address)?.is_none())
     }
 
-    /// Gives a grain a name, unless the name is its already.
-    fn name(&mut self, of: ContentAddress, id: Option<ForeignId>) -> Result<(), Error> {
+    /// Gives a grain a name, unless the name is its already; `before` is what had it in the store.
+    fn name(
+        &mut self,
+        of: ContentAddress,
+        id: Option<ForeignId>,
+        before: Option<ContentAddress>,
+    ) -> Result<(), Error> {
         let Some(id) = id else { return Ok(()) };
-        if self.addresses_of(&id)?.last() == Some(&of) {
+        let given = self.names.get(&id).and_then(|names| names.last());
+        if given.copied().or(before) == Some(of) {
             return Ok(());
         }
         let alias = AliasEntry {

@@ -117,7 +117,7 @@ impl Store {
         done += batch.len() as u64;
         importer.add_all(batch)?;
         progress(done);
-        importer.keep(reading.vectors)?;
+        importer.keep(&reading.vectors)?;
         importer.finish()
     }
 }

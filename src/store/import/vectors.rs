@@ -1,11 +1,8 @@
 //! Vectors that come with records, or with nothing but the names of records.
 
-use std::collections::{HashMap, HashSet};
-
-use sha2::{Digest, Sha256};
-
 use crate::codec::ContentAddress;
-use crate::interchange::{ForeignVector, VectorOf};
+use crate::index::{Family, Snapshot};
+use crate::interchange::{ForeignVector, ForeignVectors, VectorOf};
 use crate::ledger::Kind;
 use crate::store::Error;
 use crate::store::embedding::{Embedding, Lengths};
@@ -16,38 +13,43 @@ use super::batch::Importer;
 impl Importer<'_> {
     /// Keeps the vectors of a file, after its records. One that cannot be kept is told and counted:
     /// it keeps no record out, and can be made anew (PAM 12).
-    pub(super) fn keep(&mut self, vectors: Vec<ForeignVector>) -> Result<(), Error> {
-        if vectors.is_empty() {
-            return Ok(());
-        }
-        let mut known = Vec::with_capacity(vectors.len());
+    pub(super) fn keep(&mut self, vectors: &ForeignVectors) -> Result<(), Error> {
+        let mut lengths = Lengths::new();
+        let mut batch = Vec::new();
+        let mut kept = Ok(());
+        vectors.each(&mut |vector| {
+            batch.push(vector);
+            if batch.len() == BATCH_LEN {
+                kept = self.keep_all(std::mem::take(&mut batch), &mut lengths);
+            }
+            kept.is_ok()
+        })?;
+        kept?;
+        self.keep_all(batch, &mut lengths)
+    }
+
+    fn keep_all(
+        &mut self,
+        vectors: Vec<ForeignVector>,
+        lengths: &mut Lengths,
+    ) -> Result<(), Error> {
+        let mut writer = self.inner.lead_alone();
         for vector in vectors {
             match self.of(&vector.of)? {
-                Some(of) => known.push((of, vector)),
+                Some(of) => self.keep_one(of, vector, lengths)?,
                 None => {
                     let why = missing(&vector.of);
                     self.pass_over(vector, &why);
                 }
             }
         }
-        let here = self.bodies(&known.iter().map(|(of, _)| *of).collect())?;
-        let mut lengths = Lengths::new();
-        let mut vectors = known.into_iter().peekable();
-        while vectors.peek().is_some() {
-            let mut writer = self.inner.lead_alone();
-            for (of, vector) in vectors.by_ref().take(BATCH_LEN) {
-                self.keep_one(of, vector, &here, &mut lengths)?;
-            }
-            self.flush(&mut writer)?;
-        }
-        Ok(())
+        self.flush(&mut writer)
     }
 
     fn keep_one(
         &mut self,
         of: ContentAddress,
         vector: ForeignVector,
-        here: &Bodies,
         lengths: &mut Lengths,
     ) -> Result<(), Error> {
         let snapshot = self.inner.index.snapshot();
@@ -65,8 +67,7 @@ impl Importer<'_> {
             Err(error) => return Err(error),
         }
         let body = EmbeddingEntry::encode(&embedding, Some(&vector.record))?;
-        let hash: [u8; 32] = Sha256::digest(&body).into();
-        if here.get(&(of, embedding.model)) != Some(&hash) {
+        if self.body(&snapshot, &embedding)?.as_ref() != Some(&body) {
             self.frame.record(Kind::Embedding, body);
             self.summary.embedded += 1;
         }
@@ -86,31 +87,20 @@ impl Importer<'_> {
         })
     }
 
-    /// Returns the hashes of the vectors that are here of some grains, so that nothing is kept twice.
-    fn bodies(&self, wanted: &HashSet<ContentAddress>) -> Result<Bodies, Error> {
-        let mut bodies = Bodies::new();
-        let mut failed = None;
-        let snapshot = self.inner.index.snapshot();
-        self.inner.each_embedding(&snapshot, &mut |entry, _| {
-            if wanted.contains(&entry.of) {
-                let embedding = Embedding {
-                    of: entry.of,
-                    model: entry.model.clone(),
-                    vector: entry.vector,
-                };
-                match EmbeddingEntry::encode(&embedding, entry.record.as_deref()) {
-                    Ok(body) => {
-                        let hash = Sha256::digest(&body).into();
-                        bodies.insert((entry.of, entry.model), hash);
-                    }
-                    Err(error) => failed = Some(error),
-                }
+    /// Returns the newest entry that is here of a grain and a model, so that nothing is kept twice.
+    fn body(&self, snapshot: &Snapshot, embedding: &Embedding) -> Result<Option<Vec<u8>>, Error> {
+        let mentions = snapshot.pointing_at(Family::Mentions, &embedding.of);
+        for row in mentions.rows()?.iter().rev() {
+            let entry = self.inner.ledger.read(row)?;
+            if entry.header.kind != Kind::Embedding {
+                continue;
             }
-        })?;
-        match failed {
-            Some(error) => Err(error.into()),
-            None => Ok(bodies),
+            let found = EmbeddingEntry::decode(&entry.body);
+            if found.is_some_and(|it| it.of == embedding.of && it.model == embedding.model) {
+                return Ok(Some(entry.body.into_owned()));
+            }
         }
+        Ok(None)
     }
 
     fn pass_over(&mut self, vector: ForeignVector, why: &str) {
@@ -119,9 +109,6 @@ impl Importer<'_> {
         self.summary.loss.count("embedding");
     }
 }
-
-/// The hash of the vector that is here, by grain and model.
-type Bodies = HashMap<(ContentAddress, String), [u8; 32]>;
 
 /// Says what a vector is of that is not here: a file alone names no owner, so its scope may be the
 /// reason.

@@ -1,0 +1,212 @@
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
+
+use super::Error;
+use super::json::{TWO_TO_63, strictly};
+
+/// What a JSON text is, told as strictly as `Value::from_json` reads it and without making a value
+/// of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sketch {
+    /// Whether it is an object.
+    pub(crate) is_map: bool,
+    /// What the member that was asked for says, if it is text.
+    pub(crate) said: Option<String>,
+}
+
+impl Sketch {
+    /// Reads a JSON text.
+    ///
+    /// # Errors
+    /// As `Value::from_json`.
+    pub(crate) fn of(text: &str, member: &str) -> Result<Self, Error> {
+        let wide = Cell::new(false);
+        let seed = Skim {
+            wide: &wide,
+            member: Some(member),
+            keeps: false,
+        };
+        strictly(text, &wide, seed)
+    }
+
+    const OTHER: Self = Self {
+        is_map: false,
+        said: None,
+    };
+}
+
+/// Goes over values, and keeps the text of one.
+#[derive(Clone, Copy)]
+struct Skim<'a> {
+    wide: &'a Cell<bool>,
+    /// The member whose text is kept.
+    member: Option<&'a str>,
+    /// Whether this is its value.
+    keeps: bool,
+}
+
+impl Skim<'_> {
+    fn within(self, keeps: bool) -> Self {
+        Self {
+            member: None,
+            keeps,
+            ..self
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Skim<'_> {
+    type Value = Sketch;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Sketch, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Skim<'_> {
+    type Value = Sketch;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Sketch, E> {
+        Ok(Sketch::OTHER)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Sketch, E> {
+        Ok(Sketch::OTHER)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Sketch, E> {
+        Ok(Sketch::OTHER)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Sketch, E> {
+        Ok(Sketch::OTHER)
+    }
+
+    fn visit_f64<E>(self, float: f64) -> Result<Sketch, E> {
+        if float.abs() >= TWO_TO_63 {
+            self.wide.set(true);
+        }
+        Ok(Sketch::OTHER)
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Sketch, E> {
+        Ok(Sketch {
+            is_map: false,
+            said: self.keeps.then(|| text.to_owned()),
+        })
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Sketch, A::Error> {
+        while seq.next_element_seed(self.within(false))?.is_some() {}
+        Ok(Sketch::OTHER)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Sketch, A::Error> {
+        let mut names: Vec<Cow<'de, str>> = Vec::new();
+        let mut said = None;
+        while let Some(name) = members.next_key_seed(Name)? {
+            let is_meant = self.member.is_some_and(|member| member == name);
+            let value = members.next_value_seed(self.within(is_meant))?;
+            said = said.or(value.said);
+            names.push(name);
+        }
+        if !names.is_sorted_by(|a, b| a < b) {
+            names.sort_unstable();
+            let twice = names.windows(2).find_map(|pair| match pair {
+                [a, b] if a == b => Some(a),
+                _ => None,
+            });
+            if let Some(name) = twice {
+                return Err(A::Error::custom(format_args!(
+                    "duplicate member \"{name}\""
+                )));
+            }
+        }
+        Ok(Sketch { is_map: true, said })
+    }
+}
+
+/// The name of a member, where it stands if nothing in it is escaped.
+struct Name;
+
+impl<'de> DeserializeSeed<'de> for Name {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: serde::Deserializer<'de>>(
+        self,
+        deserializer: D,
+    ) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Name {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_borrowed_str<E>(self, name: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(name))
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(name.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::Value;
+    use super::*;
+
+    fn compare(text: &str) {
+        let sketch = Sketch::of(text, "k").map_err(|error| error.to_string());
+        let value = Value::from_json(text).map_err(|error| error.to_string());
+        let expected = value.map(|value| Sketch {
+            is_map: value.as_map().is_some(),
+            said: value
+                .as_map()
+                .and_then(|map| Some(map.get("k")?.as_text()?.to_owned())),
+        });
+        assert_eq!(sketch, expected, "{text}");
+    }
+
+    #[test]
+    fn a_sketch_says_what_the_value_is() {
+        for text in [
+            "{\"k\": \"x\", \"a\": {\"k\": \"y\"}}",
+            "{\"a\": {\"k\": \"y\"}, \"\\u006b\": \"\\n\"}",
+            "{\"a\": 1, \"b\": {\"c\": 1, \"\\u0063\": 2}}",
+            "{\"k\": 1}",
+            "{\"k\": {\"k\": \"x\"}}",
+            "[18446744073709551616]",
+            "[1e20, null, true, -3]",
+            "{\"k\": \"\\ud800\"}",
+            "{\"k\": \"a\"} {}",
+            "",
+        ] {
+            compare(text);
+        }
+        compare(&"[".repeat(500));
+    }
+
+    proptest! {
+        #[test]
+        fn a_sketch_is_as_strict_as_a_value(
+            text in "[{\\[]([\\[\\]{},:\"\\\\ 1ken]|\"k\":|\"a\":|\"x\"|,){0,14}[}\\]]",
+        ) {
+            compare(&text);
+        }
+    }
+}
