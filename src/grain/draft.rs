@@ -267,7 +267,7 @@ impl Draft {
         self.set("valid_from", time.ms())
     }
 
-    /// Sets `valid_to`: when it stopped being true.
+    /// Sets `valid_to`: when it stopped being true. After that, answers leave it out (ruling I23).
     #[must_use]
     pub fn valid_to(self, time: Time) -> Self {
         self.set("valid_to", time.ms())

@@ -77,6 +77,27 @@ impl Scan<'_> {
         }
     }
 
+    /// Returns which of some rows are among these, and copies no list for it.
+    ///
+    /// # Errors
+    /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn among(self, rows: &RowSet) -> Result<RowSet, Error> {
+        match self.0 {
+            Kind::Single(ranged) => ranged.among(rows),
+            Kind::Triple(ranged) => ranged.among(rows),
+        }
+    }
+
+    /// Has the rows remembered although they are of a range: it will be asked for again.
+    #[must_use]
+    pub const fn recurring(mut self) -> Self {
+        match &mut self.0 {
+            Kind::Single(ranged) => ranged.recurs = true,
+            Kind::Triple(ranged) => ranged.recurs = true,
+        }
+        self
+    }
+
     /// Returns about how many rows there are: exactly if they are few or remembered, else from how
     /// many blocks of the runs they lie in.
     ///
@@ -119,6 +140,8 @@ pub(super) struct Ranged<'a, K> {
     pub(super) family: Family,
     pub(super) low: K,
     pub(super) high: K,
+    /// Whether it is worth remembering what it comes to.
+    pub(super) recurs: bool,
     /// How many sources are done.
     pub(super) done: usize,
     pub(super) at: Option<Position<'a, K>>,
@@ -201,6 +224,21 @@ impl<'a, K: Stored> Ranged<'a, K> {
         Ok(set)
     }
 
+    fn among(&self, rows: &RowSet) -> Result<RowSet, Error> {
+        let mut among = RowSet::default();
+        for run in &self.state.runs {
+            if let Derived::Rows(inside) = &*self.rows_in(run)? {
+                among.0 |= &inside.0 & &rows.0;
+            }
+        }
+        for chunk in &self.state.memory {
+            let keys = chunk.range(self.family, self.low, self.high);
+            let inside = keys.iter().map(|key| key.row());
+            among.0.extend(inside.filter(|row| rows.contains(*row)));
+        }
+        Ok(among)
+    }
+
     /// Returns the rows of a run, remembered or read.
     fn rows_in(&self, run: &Run) -> Result<Arc<Derived>, Error> {
         if let Some(kept) = self.remembered(run) {
@@ -214,8 +252,7 @@ impl<'a, K: Stored> Ranged<'a, K> {
                 rows.push(key.row());
             }
         }
-        // The same range of times is hardly asked for twice.
-        let is_kept = rows.len() >= KEPT_MIN && !self.family.is_ordered();
+        let is_kept = rows.len() >= KEPT_MIN && self.recurs;
         let made = Arc::new(Derived::Rows(RowSet::of_unsorted(rows)));
         if is_kept {
             self.engine.derived.insert(self.id(run), Arc::clone(&made));
@@ -224,10 +261,9 @@ impl<'a, K: Stored> Ranged<'a, K> {
     }
 
     fn remembered(&self, run: &Run) -> Option<Arc<Derived>> {
-        if self.family.is_ordered() {
-            return None;
-        }
-        self.engine.derived.get(self.id(run))
+        self.recurs
+            .then(|| self.engine.derived.get(self.id(run)))
+            .flatten()
     }
 
     fn id(&self, run: &Run) -> DerivedId {

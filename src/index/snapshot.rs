@@ -343,6 +343,8 @@ impl Snapshot {
             family,
             low,
             high,
+            // The same range of times is hardly asked for twice.
+            recurs: !family.is_ordered(),
             done: 0,
             at: None,
         }

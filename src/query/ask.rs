@@ -31,7 +31,8 @@ impl Store {
     /// Returns up to `limit` grains that pass a filter, in an order, from where a page left off.
     ///
     /// All pages of an answer are of the moment of the first: what is written meanwhile changes
-    /// neither what they hold nor their total. Only what is erased is missing at once.
+    /// neither what they hold nor their total, nor does what expires. Only what is erased is missing
+    /// at once.
     ///
     /// ```
     /// use grainstore::query::{Sort, SortBy};
@@ -80,12 +81,13 @@ impl Store {
         limit: usize,
         after: Option<Cursor>,
     ) -> Result<Envelope, Error> {
-        let mut snapshot = self.snapshot();
+        let (mut snapshot, mut now) = (self.snapshot(), self.now());
         if let Some(cursor) = after {
             cursor.check(filter, sort)?;
             snapshot = snapshot.until(cursor.entries)?;
+            now = cursor.now;
         }
-        let rows = self.rows(&snapshot, filter)?;
+        let rows = self.rows_at(&snapshot, filter, now)?;
         let last = after.map(|cursor| cursor.last);
         let (places, has_more) = sort.page(self, &snapshot, &rows, last, limit)?;
         let mut envelope = Envelope {
@@ -93,8 +95,8 @@ impl Store {
             ..Envelope::default()
         };
         if let (Some(last), true) = (places.last(), has_more) {
-            let cursor = Cursor::new(snapshot.watermark(), *last, filter, sort);
-            envelope.next_cursor = Some(cursor);
+            let moment = (snapshot.watermark(), now);
+            envelope.next_cursor = Some(Cursor::new(moment, *last, filter, sort));
         }
         let (conditions, fields) = (filter.conditions(), filter.fields());
         for [_, _, row] in places {

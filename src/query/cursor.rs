@@ -3,6 +3,8 @@ use std::str::FromStr;
 
 use sha2::{Digest, Sha256};
 
+use crate::grain::Time;
+
 use super::sort::Place;
 use super::{Error, Filter, Sort};
 
@@ -12,8 +14,8 @@ use super::{Error, Filter, Sort};
 /// ```
 /// use grainstore::query::Cursor;
 ///
-/// let cursor: Cursor = "c.29.5f2a9c01.7.0.7".parse()?;
-/// assert_eq!(cursor.to_string(), "c.29.5f2a9c01.7.0.7");
+/// let cursor: Cursor = "c.29.19bc0c5a700.5f2a9c01.7.0.7".parse()?;
+/// assert_eq!(cursor.to_string(), "c.29.19bc0c5a700.5f2a9c01.7.0.7");
 /// assert!("41".parse::<Cursor>().is_err());
 /// # Ok::<(), grainstore::query::Error>(())
 /// ```
@@ -21,15 +23,23 @@ use super::{Error, Filter, Sort};
 pub struct Cursor {
     /// How many ledger entries there were when the first page was asked for.
     pub(super) entries: u64,
+    /// The time of that moment: what had expired by then.
+    pub(super) now: Time,
     question: u32,
     /// The last place that was seen.
     pub(super) last: Place,
 }
 
 impl Cursor {
-    pub(super) fn new(entries: u64, last: Place, filter: &Filter, sort: Sort) -> Self {
+    pub(super) fn new(
+        (entries, now): (u64, Time),
+        last: Place,
+        filter: &Filter,
+        sort: Sort,
+    ) -> Self {
         Self {
             entries,
+            now,
             question: question(filter, sort),
             last,
         }
@@ -55,10 +65,11 @@ fn question(filter: &Filter, sort: Sort) -> u32 {
 impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (entries, question) = (self.entries, self.question);
+        let now = self.now.ms().cast_unsigned();
         let [value, prefix, row] = self.last;
         write!(
             f,
-            "c.{entries:x}.{question:08x}.{value:x}.{prefix:x}.{row:x}"
+            "c.{entries:x}.{now:x}.{question:08x}.{value:x}.{prefix:x}.{row:x}"
         )
     }
 }
@@ -72,6 +83,7 @@ impl FromStr for Cursor {
             let mut next = || u64::from_str_radix(parts.next()?, 16).ok();
             let cursor = Self {
                 entries: next()?,
+                now: Time::from_ms(next()?.cast_signed()),
                 question: next()?.try_into().ok()?,
                 last: [next()?, next()?, next()?],
             };

@@ -26,7 +26,7 @@ pub struct Exported {
 impl Store {
     /// Writes the grains that pass a filter: archives and JSON lines in the order of their
     /// `created_at`, then address; other formats in the order in which they were stored, so that
-    /// what was imported goes out as it came.
+    /// what was imported goes out as it came. What has expired and what waits for review goes along.
     ///
     /// The same grains with the same status make the same archive, whatever store they are in.
     ///
@@ -160,8 +160,8 @@ impl Store {
         filter: &Filter,
         loss: &mut Loss,
     ) -> Result<RowSet, Error> {
-        // A file is for keeping: whoever reads it decides what may be acted on.
-        let filter = filter.clone().with_unreviewed();
+        // A file is for keeping: whoever reads it decides what may be acted on, and when.
+        let filter = filter.clone().with_unreviewed().with_expired();
         let (rows, kept_back) = self.rows_told(snapshot, &filter)?;
         (0..kept_back).for_each(|_| loss.count("consent withdrawn or missing"));
         Ok(rows)

@@ -6,7 +6,7 @@ use super::Error;
 use super::condition::Condition;
 
 /// Which grains a question is about. Everything set must hold; nothing set means every grain that
-/// is current.
+/// is current and has not [expired](Self::with_expired).
 ///
 /// ```
 /// use grainstore::{Filter, Type};
@@ -25,6 +25,7 @@ pub struct Filter {
     state: State,
     known_at: Option<Time>,
     with_unreviewed: bool,
+    with_expired: bool,
 }
 
 /// Which grains of a lineage.
@@ -185,7 +186,7 @@ impl Filter {
     }
 
     /// Keeps what was true at a time: `valid_from` ≤ the time ≤ `valid_to`, and an end that a
-    /// grain leaves open is no bound (OMS 15.2).
+    /// grain leaves open is no bound (OMS 15.2). What has expired by now was true then.
     #[must_use]
     pub fn valid_at(self, time: Time) -> Self {
         self.and(Condition::TrueBy(time))
@@ -252,6 +253,37 @@ impl Filter {
 
     pub(super) const fn shows_unreviewed(&self) -> bool {
         self.with_unreviewed
+    }
+
+    /// Keeps also grains that have expired: those whose `valid_to` is before now, but of Observations
+    /// and Consents, and goals with an `expiry_policy` whose `deadline` is (ruling I23).
+    ///
+    /// Whoever asks with [`valid_at`](Self::valid_at), [`known_at`](Self::known_at) or for grains that
+    /// are no longer current is shown them too.
+    ///
+    /// ```
+    /// use grainstore::{Draft, Filter, Options, Store, Time};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// let lent = Draft::belief("user", "has lent", "a drill").confidence(0.9);
+    /// store.put(lent.valid_to(Time::from_ms(1_768_471_200_000)))?;
+    /// assert_eq!(store.query(&Filter::new(), 10, None)?.total, 0);
+    /// assert_eq!(store.query(&Filter::new().with_expired(), 10, None)?.total, 1);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn with_expired(mut self) -> Self {
+        self.with_expired = true;
+        self
+    }
+
+    /// Returns whether grains are shown that have expired by now.
+    pub(super) fn shows_expired(&self) -> bool {
+        let is_at_a_time = |condition: &Condition| matches!(condition, Condition::TrueUntil(_));
+        self.with_expired
+            || self.known_at.is_some()
+            || self.state != State::Current
+            || self.conditions.iter().any(is_at_a_time)
     }
 
     /// Narrows it to a namespace; none if it asks for another one.

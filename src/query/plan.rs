@@ -1,5 +1,6 @@
 use std::fmt;
 
+use crate::grain::Time;
 use crate::index::{RowSet, Snapshot};
 use crate::store::Store;
 
@@ -100,13 +101,24 @@ impl Store {
     /// As [`Store::query`].
     pub fn explain(&self, filter: &Filter) -> Result<Explanation, Error> {
         let snapshot = self.snapshot();
-        let plan = Plan::of(self, &snapshot, filter, Some(Explanation::default()))?;
+        let explanation = Some(Explanation::default());
+        let plan = Plan::of(self, &snapshot, filter, self.now(), explanation)?;
         Ok(plan.explanation.unwrap_or_default())
     }
 
-    /// Returns the rows of the grains that pass a filter.
+    /// Returns the rows of the grains that pass a filter now.
     pub(super) fn rows(&self, snapshot: &Snapshot, filter: &Filter) -> Result<RowSet, Error> {
-        Ok(Plan::of(self, snapshot, filter, None)?.rows)
+        self.rows_at(snapshot, filter, self.now())
+    }
+
+    /// Returns the rows of the grains that pass a filter, of which none has expired by a time.
+    pub(super) fn rows_at(
+        &self,
+        snapshot: &Snapshot,
+        filter: &Filter,
+        now: Time,
+    ) -> Result<RowSet, Error> {
+        Ok(Plan::of(self, snapshot, filter, now, None)?.rows)
     }
 
     /// Returns the rows of the grains that pass, and how many more a missing consent keeps back.
@@ -115,7 +127,7 @@ impl Store {
         snapshot: &Snapshot,
         filter: &Filter,
     ) -> Result<(RowSet, u64), Error> {
-        let plan = Plan::of(self, snapshot, filter, None)?;
+        let plan = Plan::of(self, snapshot, filter, self.now(), None)?;
         Ok((plan.rows, plan.kept_back))
     }
 }
@@ -136,6 +148,7 @@ impl Plan {
         store: &Store,
         snapshot: &Snapshot,
         filter: &Filter,
+        now: Time,
         explanation: Option<Explanation>,
     ) -> Result<Self, Error> {
         filter.validate()?;
@@ -174,6 +187,9 @@ impl Plan {
             }
         }
         plan.read(store, snapshot, &by_grain)?;
+        if !filter.shows_expired() {
+            plan.leave_out_expired(&store.expired(snapshot, &plan.rows, now)?);
+        }
         plan.keep_back(&*store.unconsented(snapshot)?);
         if !filter.shows_unreviewed() {
             plan.leave_out(&*store.unreviewed()?);
@@ -190,6 +206,14 @@ impl Plan {
         self.rows.subtract(unconsented);
         self.kept_back = before - self.rows.len();
         self.step(&"consented to", Way::Exclusion, None);
+    }
+
+    /// Leaves out what is no longer true, and goals that are no longer pursued (ruling I23).
+    fn leave_out_expired(&mut self, expired: &RowSet) {
+        if !expired.is_empty() {
+            self.rows.subtract(expired);
+            self.step(&"not expired", Way::Exclusion, None);
+        }
     }
 
     /// Leaves out what waits for a person's review (OMS 6.1).

@@ -297,7 +297,7 @@ impl Access {
         inner.set_verification(address, verification, grounds.into(), self.caller()?)
     }
 
-    fn caller(&self) -> Result<Caller<'_>, Error> {
+    pub(super) fn caller(&self) -> Result<Caller<'_>, Error> {
         let author = self.warrant.acts_as();
         Ok(Caller {
             warrant: Some(&self.warrant),

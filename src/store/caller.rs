@@ -138,10 +138,21 @@ impl Inner {
         let now = self.now().max(writer.last);
         let judged = self.refuse_undelegated(snapshot, grain, now)?;
         let judged = judged.map_err(|rule| Error::Refused { rule });
-        let Err(error) = judged.and_then(|()| self.refuse_breach(grain)) else {
+        let judged = judged.and_then(|()| self.refuse_breach(grain));
+        self.recorded(writer, caller, judged)
+    }
+
+    /// Hands a judgement of a new grain on, and records it if it is a refusal.
+    pub(super) fn recorded(
+        &self,
+        writer: &mut Writer,
+        caller: Caller<'_>,
+        judged: Result<(), Error>,
+    ) -> Result<(), Error> {
+        let Err(error) = judged else {
             return Ok(());
         };
-        if let Some(body) = error.refused_put() {
+        if let Some(body) = error.refusal("put") {
             let mut frame = Frame::by(caller.actor);
             frame.record(Kind::Denial, body?);
             self.commit(writer, &frame)?;

@@ -298,7 +298,7 @@ impl Shared {
                         self.frame.deny_about(address, "put", *rule, actor)?;
                     }
                     error => {
-                        if let Some(body) = error.refused_put() {
+                        if let Some(body) = error.refusal("put") {
                             self.frame.push(What::Record(Kind::Denial, body?), actor);
                         }
                     }

@@ -13,7 +13,7 @@ use super::entry::{StatusEntry, address, bytes, decode, encode};
 use super::open::Inner;
 use super::review::{RELY, encode_review, requires_review};
 use super::standing::Standing;
-use super::{Error, Store};
+use super::{Error, Store, Version};
 
 /// What a namespace demands of its grains.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -431,6 +431,31 @@ impl Inner {
             }
         }
         Ok(Rows::from_iter(rows))
+    }
+
+    /// Returns whether any namespace shows grains only under a consent.
+    pub(super) fn demands_for_reading(&self) -> bool {
+        let standing = self.standing.read();
+        standing.required.iter().any(|(_, what)| what.read)
+    }
+
+    /// Leaves out what may not be read.
+    pub(super) fn keep_readable(
+        &self,
+        snapshot: &Snapshot,
+        versions: Vec<Version>,
+    ) -> Result<Vec<Version>, Error> {
+        let mut kept = Vec::with_capacity(versions.len());
+        for version in versions {
+            match self.refuse_reading(snapshot, &version.grain) {
+                Err(Error::Denied { .. }) => {}
+                allowed => {
+                    allowed?;
+                    kept.push(version);
+                }
+            }
+        }
+        Ok(kept)
     }
 
     /// Refuses to read a grain that its namespace shows only under a consent.

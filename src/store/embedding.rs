@@ -97,7 +97,7 @@ impl Store {
     /// Returns the vector that a model made of a grain, with the length 1.
     ///
     /// # Errors
-    /// `ERR_NOT_FOUND`; storage errors.
+    /// `ERR_NOT_FOUND`; `ERR_CONSENT` as [`Store::get`]; storage errors.
     pub fn embedding(
         &self,
         address: &ContentAddress,
@@ -106,7 +106,6 @@ impl Store {
         let found = self.vector_of(address, model)?;
         let mut outgoing = self.outgoing("embedding");
         if found.is_some() && outgoing.is_watched() {
-            // What a grain says can be guessed from its vector.
             let row = self.inner.row_of(&self.snapshot(), address)?;
             outgoing.add(&self.inner.grain_at(row, address)?);
         }
@@ -122,6 +121,11 @@ impl Store {
     ) -> Result<Option<Vec<f32>>, Error> {
         let snapshot = self.snapshot();
         let row = self.inner.row_of(&snapshot, address)?;
+        // What a grain says can be guessed from its vector.
+        if self.inner.demands_for_reading() {
+            let grain = self.inner.grain_at(row, address)?;
+            self.inner.refuse_reading(&snapshot, &grain)?;
+        }
         let found = self.inner.with_view(&snapshot, model, |matrix| {
             matrix.get(row).map(<[f32]>::to_vec)
         })?;

@@ -5,6 +5,7 @@ use crate::crypto::Did;
 use crate::grain::{Draft, Grain, Time, Type};
 use crate::policy::{Delegation, Rule};
 
+use super::commit::Frame;
 use super::{Access, Error, Store};
 
 /// What one agent hands to another (OMS 28.7).
@@ -152,9 +153,9 @@ impl Access {
     ///
     /// # Errors
     /// `ERR_NOT_FOUND` for a delegation it does not see; `ERR_ACCESS_DENIED` for one that is not to
-    /// its author or not in force.
+    /// its author or not in force; the refusal is recorded.
     pub fn take_over(&self, delegation: &ContentAddress) -> Result<Vec<Grain>, Error> {
-        let goal = self.delegated(delegation)?;
+        let goal = self.delegated(delegation, "take_over")?;
         let context = goal.field("context_grains").into_iter();
         let mut grains = Vec::new();
         for text in context.flat_map(Value::texts) {
@@ -177,7 +178,7 @@ impl Access {
         delegation: &ContentAddress,
         outcome: &str,
     ) -> Result<HandedBack, Error> {
-        let goal = self.delegated(delegation)?;
+        let goal = self.delegated(delegation, "hand_back")?;
         let task = goal.text("description").unwrap_or_default();
         let done = Draft::goal(format!("{task}: {outcome}"))
             .set("goal_state", "satisfied")
@@ -201,7 +202,8 @@ impl Access {
         Ok(messages.into_iter().map(|(_, grain)| grain).collect())
     }
 
-    fn delegated(&self, delegation: &ContentAddress) -> Result<Grain, Error> {
+    /// Returns a delegation to its author that is in force; what asks for another is recorded.
+    fn delegated(&self, delegation: &ContentAddress, operation: &str) -> Result<Grain, Error> {
         let own = self.author()?;
         let goal = self.find(delegation)?.map(|(_, goal)| goal);
         let goal = goal.ok_or(Error::NotFound {
@@ -209,7 +211,10 @@ impl Access {
         })?;
         let is_own = Delegation::of(&goal).is_some_and(|one| one.to() == own.as_str());
         if !is_own || !self.store().status(delegation)?.is_current() {
-            let rule = Rule::Delegation;
+            let (inner, rule) = (&*self.store().inner, Rule::Delegation);
+            let mut denial = Frame::default();
+            denial.deny_about(delegation, operation, rule, self.caller()?.actor)?;
+            inner.commit(&mut inner.lead_alone(), &denial)?;
             return Err(Error::Refused { rule });
         }
         Ok(goal)

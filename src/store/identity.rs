@@ -40,7 +40,8 @@ impl Weight {
 }
 
 impl Store {
-    /// Returns what is known of an agent, by its DID.
+    /// Returns what is known of an agent, by its DID, as far as it may be read: where the namespace
+    /// demands consent, only what rests on one (OMS 8.10).
     ///
     /// ```
     /// use grainstore::crypto::{Algorithm, OsRandom, SigningKey};
@@ -63,11 +64,13 @@ impl Store {
     /// Storage errors.
     pub fn agent_card(&self, agent: &str) -> Result<AgentCard, Error> {
         let snapshot = self.snapshot();
+        let capabilities = self.inner.identity(&snapshot, agent, HAS_CAPABILITY)?;
         let mut card = AgentCard {
-            capabilities: self.inner.identity(&snapshot, agent, HAS_CAPABILITY)?,
+            capabilities: self.inner.keep_readable(&snapshot, capabilities)?,
             ..AgentCard::default()
         };
-        let mut owners = self.inner.owners(&snapshot, agent)?;
+        let owners = self.inner.owners(&snapshot, agent)?;
+        let mut owners = self.inner.keep_readable(&snapshot, owners)?;
         // The sort is stable: of equals the first that was stored stays first.
         owners.sort_by_key(|claim| std::cmp::Reverse(Weight::of(claim.signature.as_ref())));
         let mut owners = owners.into_iter();

@@ -21,6 +21,7 @@ mod embedding;
 mod consent;
 mod consents;
 mod entry;
+mod expiry;
 mod explain;
 mod floor;
 mod grounds;

@@ -14,6 +14,7 @@ use super::ancestry::Ancestry;
 use super::caller::Actors;
 use super::commit::{Queue, Writer};
 use super::embedding::Vectors;
+use super::expiry::Deadlines;
 use super::manifest::{self, Manifest};
 use super::review::Unreviewed;
 use super::standing::Standing;
@@ -65,6 +66,7 @@ pub(super) struct Inner {
     /// What the store was told to hold to.
     pub(super) regimes: RwLock<Regimes>,
     pub(super) unreviewed: Unreviewed,
+    pub(super) deadlines: Mutex<Deadlines>,
     /// Whom the operator trusts: the fold of the trust entries.
     pub(super) trusts: RwLock<Trusts>,
     pub(super) ballast: Ballast,
@@ -209,6 +211,7 @@ impl Store {
             actors: Actors::default(),
             regimes: RwLock::default(),
             unreviewed: Unreviewed::default(),
+            deadlines: Mutex::default(),
             trusts: RwLock::default(),
             ballast,
             opened,

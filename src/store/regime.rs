@@ -168,16 +168,17 @@ impl Store {
 }
 
 impl Error {
-    /// Returns the record of a refused put, of what a ledger records.
-    pub(super) fn refused_put(&self) -> Option<Result<Vec<u8>, codec::Error>> {
-        match self {
-            Self::Refused { rule } => Some(encode_refusal("put", rule.name())),
-            Self::Breach(breach) => Some(encode_refusal("put", &breach.name())),
+    /// Returns the record of a grain that was refused, of what a ledger records.
+    pub(super) fn refusal(&self, operation: &str) -> Option<Result<Vec<u8>, codec::Error>> {
+        Some(match self {
+            Self::Refused { rule } => encode_refusal(operation, rule.name()),
+            Self::Breach(breach) => encode_refusal(operation, &breach.name()),
+            Self::Untrusted { .. } => encode_refusal(operation, "untrusted"),
             Self::ImpliedSupersession { address } => {
-                Some(encode_denial(address, "put", "implied_supersession"))
+                encode_denial(address, operation, "implied_supersession")
             }
-            _ => None,
-        }
+            _ => return None,
+        })
     }
 }
 

@@ -94,7 +94,8 @@ impl Inner {
         let is_new = self.locate(&snapshot, &address)?.is_none();
         if is_new {
             self.refuse_deleted(&address, false)?;
-            self.refuse_unfit(&new)?;
+            let judged = self.refuse_unfit(&new);
+            self.recorded(&mut writer, caller, judged)?;
             frame.grain(new.clone())?;
             // The status entry below joins them.
             self.record_consequences(&snapshot, &mut frame, &new, None)?;

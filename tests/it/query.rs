@@ -2,6 +2,7 @@
 //! asked of it, its answers are those of reading every grain.
 
 mod bitemporal;
+mod expiry;
 mod pages;
 mod plan;
 mod scan;

@@ -56,6 +56,12 @@ fn open(disk: &MemoryDisk) -> Store {
     Store::open_on(Arc::new(disk.clone()), options).unwrap()
 }
 
+/// How many refusals are on record.
+fn denials(store: &Store) -> u64 {
+    let rows = store.index_snapshot().of_kind(Kind::Denial).rows();
+    rows.unwrap().len()
+}
+
 fn code<T: std::fmt::Debug>(result: Result<T, grainstore::store::Error>) -> &'static str {
     result.unwrap_err().code()
 }

@@ -10,7 +10,6 @@ use crate::policy::{Actor, Delegation, Operation, Rule};
 use crate::store::commit::{Frame, What, Writer};
 use crate::store::entry::{
     AliasEntry, StatusEntry, encode_conflict, encode_denial, encode_exportable, encode_from_file,
-    encode_refusal,
 };
 use crate::store::open::Inner;
 use crate::store::permit::Change;
@@ -129,9 +128,8 @@ impl<'a> Importer<'a> {
         if !self.is_here(&record.grain.address())?
             && let Some(refused) = self.judge(&record.grain)?
         {
-            if let Error::Breach(breach) = &refused {
-                let body = encode_refusal(Operation::Import.name(), &breach.name())?;
-                self.frame.record(Kind::Denial, body);
+            if let Some(body) = refused.refusal(Operation::Import.name()) {
+                self.frame.record(Kind::Denial, body?);
             }
             self.refuse(place, &refused);
             return Ok(());

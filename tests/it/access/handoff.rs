@@ -1,4 +1,5 @@
 use grainstore::Type;
+use grainstore::ledger::Kind;
 use grainstore::store::Handoff;
 
 use super::*;
@@ -93,6 +94,8 @@ fn only_its_delegatee_takes_a_handoff_over() {
         code(mallory.hand_back(&handed.delegation, "x")),
         "ERR_ACCESS_DENIED"
     );
+    let recorded = store.index_snapshot().of_kind(Kind::Denial).rows().unwrap();
+    assert_eq!(recorded.len(), 2, "both are on record");
     let outside = store.as_actor(&did("expert")).in_namespace("other");
     assert_eq!(code(outside.take_over(&handed.delegation)), "ERR_NOT_FOUND");
     store

@@ -284,6 +284,37 @@ fn an_import_brings_withdrawals_and_nothing_that_rests_on_them() {
 }
 
 #[test]
+fn what_may_not_be_read_shows_no_vector_and_is_on_no_agents_card() {
+    let (store, _) = opened_at(&MemoryDisk::default(), 1_000);
+    let agent = "did:web:agent.example";
+    let can = |what: &str| {
+        let draft = Draft::belief(agent, "mg:has_capability", what).confidence(1.0);
+        draft.namespace("agent:identity")
+    };
+    let grant = store.put(grant()).unwrap();
+    let shown = store.put(can("sing").set("processing_basis", grant));
+    let kept = store.put(can("spy"));
+    let (shown, kept) = (shown.unwrap(), kept.unwrap());
+    for address in [shown, kept] {
+        store.put_embedding(&address, "m", &[1.0, 0.0]).unwrap();
+    }
+    assert_eq!(store.agent_card(agent).unwrap().capabilities.len(), 2);
+    let read = Required {
+        read: true,
+        write: false,
+    };
+    store.require_consent("agent", read, OFFICE).unwrap();
+    let card = store.agent_card(agent).unwrap();
+    assert_eq!(card.capabilities.len(), 1);
+    assert_eq!(card.capabilities[0].grain.address(), shown);
+    assert!(store.embedding(&shown, "m").unwrap().is_some());
+    let refused = store.embedding(&kept, "m").unwrap_err();
+    assert_eq!(refused.code(), "ERR_CONSENT");
+    let alike = store.similar(&kept, "m", &Filter::new(), 9).unwrap_err();
+    assert_eq!(alike.code(), "ERR_CONSENT");
+}
+
+#[test]
 fn a_namespace_may_demand_consent_for_writing_and_reading() {
     let disk = MemoryDisk::default();
     let (store, clock) = opened_at(&disk, 1_000);

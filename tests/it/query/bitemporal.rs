@@ -41,8 +41,9 @@ fn now_true_then_known_then_and_both_are_answered_as_the_table_says() {
     let now = Filter::new;
     let known = |at| Filter::new().known_at(ms(at));
     let table: Vec<(Filter, Vec<ContentAddress>)> = vec![
-        // What does it know now?
-        (now(), vec![until, bergen]),
+        // What does it know now, and what of it is still true (ruling I23)?
+        (now().with_expired(), vec![until, bergen]),
+        (now(), vec![bergen]),
         // What was true then?
         (now().valid_at(ms(99)), vec![]),
         (now().valid_at(ms(100)), vec![until]),

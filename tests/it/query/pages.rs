@@ -25,7 +25,7 @@ proptest! {
         world.run(before);
         let filter = asked.filter(&world.kept);
         let sort = sort(by, descends);
-        let mut expected = in_order(asked.scan(&world.kept), by, descends);
+        let mut expected = in_order(asked.scan(&world.kept, world.now), by, descends);
         let mut between = between.into_iter();
         let (mut seen, mut cursor) = (Vec::new(), None);
         loop {
@@ -101,8 +101,9 @@ fn a_cursor_is_of_one_question() {
         "",
         "c",
         "c.1.2.3",
-        "c.01.00000000.0.0.0",
-        "c.1.00000000.0.0.0.0",
+        "c.01.1.00000000.0.0.0",
+        "c.1.00000000.0.0.0",
+        "c.1.1.00000000.0.0.0.0",
         "after-41",
     ] {
         assert_eq!(

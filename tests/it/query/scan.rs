@@ -9,7 +9,7 @@ use grainstore::{ContentAddress, Filter, Time};
 use proptest::prelude::*;
 
 use super::world::{
-    EPISTEMIC, Kept, NAMESPACES, RECALL, SOURCES, START, World, index_options, step,
+    EPISTEMIC, Kept, NAMESPACES, RECALL, SOURCES, START, World, index_options, soon, step,
 };
 
 /// A question in plain values.
@@ -35,6 +35,7 @@ pub(super) struct Asked {
     known_at: Option<i64>,
     /// 0 current, 1 any, 2 ended.
     state: u8,
+    expired: bool,
 }
 
 fn rarely<T: std::fmt::Debug + Clone + 'static>(
@@ -63,7 +64,12 @@ pub(super) fn asked() -> impl Strategy<Value = Asked> {
         Verification::Contested,
         Verification::Retracted,
     ]);
-    let of = prop::sample::select(vec![Type::Belief, Type::Event, Type::Goal]);
+    let of = prop::sample::select(vec![
+        Type::Belief,
+        Type::Event,
+        Type::Goal,
+        Type::Observation,
+    ]);
     let who = (
         rarely(of),
         one_of(&NAMESPACES),
@@ -79,9 +85,10 @@ pub(super) fn asked() -> impl Strategy<Value = Asked> {
     );
     let times = (
         (rarely(0..20_i64), rarely(20..40_i64)),
-        rarely(0..60_i64),
+        rarely(prop_oneof![0..60_i64, soon()]),
         prop::option::weighted(0.3, START - 20..START + 120),
         prop_oneof![3 => Just(0_u8), 1 => Just(1), 1 => Just(2)],
+        any::<bool>(),
     );
     let marks = (
         span(),
@@ -94,7 +101,7 @@ pub(super) fn asked() -> impl Strategy<Value = Asked> {
     (who, tags, times, marks).prop_map(|(who, tags, times, marks)| {
         let (of, namespace, parts, user, session, run) = who;
         let (tags, no_tags, derived_from) = tags;
-        let (created, valid_at, known_at, state) = times;
+        let (created, valid_at, known_at, state, expired) = times;
         let (confidence, importance, source, epistemic, recall, verification) = marks;
         Asked {
             of,
@@ -116,6 +123,7 @@ pub(super) fn asked() -> impl Strategy<Value = Asked> {
             valid_at,
             known_at,
             state,
+            expired,
         }
     })
 }
@@ -177,6 +185,9 @@ impl Asked {
         if let Some(verification) = self.verification {
             filter = filter.verification(verification);
         }
+        if self.expired {
+            filter = filter.with_expired();
+        }
         match self.state {
             0 => filter,
             1 => filter.with_superseded(),
@@ -185,7 +196,7 @@ impl Asked {
     }
 
     /// Says whether a grain passes, from its fields alone.
-    fn passes(&self, kept: &Kept, all: &[Kept]) -> bool {
+    fn passes(&self, kept: &Kept, all: &[Kept], now: i64) -> bool {
         let grain = &kept.grain;
         let is = |name: &str, wanted: Option<&str>| {
             wanted.is_none_or(|wanted| grain.text(name) == Some(wanted))
@@ -229,6 +240,7 @@ impl Asked {
                 .verification
                 .is_none_or(|status| kept.verification == status)
             && self.passes_in_time(kept)
+            && (self.shows_expired() || !kept.has_expired_by(now))
     }
 
     /// The table of OMS 15.2.
@@ -254,8 +266,13 @@ impl Asked {
             && self.created.1.is_none_or(|to| created <= to)
     }
 
-    pub(super) fn scan(&self, all: &[Kept]) -> Vec<Kept> {
-        let passing = all.iter().filter(|kept| self.passes(kept, all));
+    fn shows_expired(&self) -> bool {
+        self.expired || self.valid_at.is_some() || self.known_at.is_some() || self.state != 0
+    }
+
+    /// Returns the grains that pass at a time.
+    pub(super) fn scan(&self, all: &[Kept], now: i64) -> Vec<Kept> {
+        let passing = all.iter().filter(|kept| self.passes(kept, all, now));
         passing.cloned().collect()
     }
 }
@@ -317,7 +334,7 @@ proptest! {
         world.run(steps);
         for (asked, (by, descends)) in questions {
             let filter = asked.filter(&world.kept);
-            let expected = in_order(asked.scan(&world.kept), by, descends);
+            let expected = in_order(asked.scan(&world.kept, world.now), by, descends);
             let sort = sort(by, descends);
             let found = world.store.query_sorted(&filter, sort, usize::MAX, None).unwrap();
             let addresses: Vec<_> = found.results.iter().map(|found| found.address).collect();

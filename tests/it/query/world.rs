@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use grainstore::codec::Value;
-use grainstore::grain::{Draft, Grain, Verification};
+use grainstore::grain::{Draft, Grain, Type, Verification};
 use grainstore::index;
 use grainstore::ledger::MemoryDisk;
 use grainstore::store::{Deletion, Options};
@@ -37,6 +37,7 @@ pub(super) struct Made {
     tags: Vec<u8>,
     created_at: i64,
     valid: (Option<i64>, Option<i64>),
+    deadline: Option<i64>,
     active_from: Option<i64>,
     confidence: Option<u8>,
     importance: Option<u8>,
@@ -49,14 +50,23 @@ pub(super) const NAMESPACES: [&str; 5] = ["a", "a:b", "a:b:c", "ab", "d"];
 pub(super) const SOURCES: [&str; 3] = ["user_explicit", "sensor", "llm_generated"];
 pub(super) const EPISTEMIC: [&str; 2] = ["certain", "hypothetical"];
 pub(super) const RECALL: [&str; 3] = ["hot", "warm", "cold"];
-/// When the clock of a world begins.
-pub(super) const START: i64 = 1_000;
+/// When the clock of a world begins: shortly before an hour is full.
+pub(super) const START: i64 = 3_600_000 - 40;
+
+/// A time that the clock of a world passes sooner or later, or has passed.
+pub(super) fn soon() -> impl Strategy<Value = i64> {
+    START - 20..START + 120
+}
 
 pub(super) fn made() -> impl Strategy<Value = Box<Made>> {
     let who = (0..5_usize, 0..4_u8, 0..4_u8, 0..4_u8);
     let times = (
         0..40_i64,
-        (prop::option::of(0..40_i64), prop::option::of(20..60_i64)),
+        (
+            prop::option::of(0..40_i64),
+            prop::option::of(prop_oneof![20..60_i64, soon()]),
+            prop::option::of(soon()),
+        ),
         prop::option::weighted(0.2, START - 10..START + 60),
     );
     let marks = (
@@ -69,7 +79,7 @@ pub(super) fn made() -> impl Strategy<Value = Box<Made>> {
     let tags = prop::collection::vec(0..4_u8, 0..3);
     (any::<u32>(), [0..4_u8, 0..3, 0..4], who, tags, times, marks).prop_map(
         |(nonce, parts, (namespace, user, session, run), tags, times, marks)| {
-            let (created_at, valid, active_from) = times;
+            let (created_at, (valid_from, valid_to, deadline), active_from) = times;
             let (confidence, importance, source, epistemic, recall) = marks;
             Box::new(Made {
                 nonce,
@@ -80,7 +90,8 @@ pub(super) fn made() -> impl Strategy<Value = Box<Made>> {
                 run,
                 tags,
                 created_at,
-                valid,
+                valid: (valid_from, valid_to),
+                deadline,
                 active_from,
                 confidence,
                 importance,
@@ -115,12 +126,18 @@ pub(super) fn step() -> impl Strategy<Value = Step> {
 impl Made {
     pub(super) fn draft(&self) -> Draft {
         let [s, p, o] = self.parts;
-        let mut draft = if self.nonce.is_multiple_of(3) {
-            Draft::event("said something").set("subject", format!("s{s}"))
-        } else {
-            let sure = f64::from(self.confidence.unwrap_or(2)) / 4.0;
-            Draft::belief(format!("s{s}"), format!("p{p}"), format!("o{o}")).confidence(sure)
+        let mut draft = match self.nonce % 6 {
+            0 => Draft::event("said something").set("subject", format!("s{s}")),
+            1 => Draft::observation("cam", "camera").set("subject", format!("s{s}")),
+            2 => Draft::goal("do something"),
+            _ => {
+                let sure = f64::from(self.confidence.unwrap_or(2)) / 4.0;
+                Draft::belief(format!("s{s}"), format!("p{p}"), format!("o{o}")).confidence(sure)
+            }
         };
+        if (self.nonce / 6).is_multiple_of(2) {
+            draft = draft.set("expiry_policy", "drop it");
+        }
         draft = draft
             .namespace(NAMESPACES[self.namespace])
             .created_at(Time::from_ms(self.created_at))
@@ -138,6 +155,7 @@ impl Made {
         let times = [
             ("valid_from", self.valid.0),
             ("valid_to", self.valid.1),
+            ("deadline", self.deadline),
             ("system_valid_from", self.active_from),
         ];
         for (name, time) in times {
@@ -175,6 +193,16 @@ pub(super) struct Kept {
 impl Kept {
     pub(super) fn time(&self, name: &str) -> Option<i64> {
         self.grain.field(name).and_then(Value::as_i64)
+    }
+
+    /// Whether it is no longer true, or no longer pursued, at a time (ruling I23).
+    pub(super) fn has_expired_by(&self, now: i64) -> bool {
+        let is_past = |name| self.time(name).is_some_and(|time| time < now);
+        match self.grain.type_() {
+            Type::Observation => false,
+            Type::Goal if self.grain.text("expiry_policy").is_some() && is_past("deadline") => true,
+            _ => is_past("valid_to"),
+        }
     }
 
     /// When it became active here (ruling I20).

@@ -180,8 +180,10 @@ fn what_an_agent_is_told_changes_no_owner() {
     );
     let retracted = store.set_verification(&address, Verification::Retracted, Some("so"));
     assert_eq!(code(retracted), denied);
+    let before = denials(&store);
     let (codes, inserted) = from_a_file(&store, signed_by(theirs(), &mallory()));
     assert_eq!((codes, inserted), (vec![denied], 0));
+    assert_eq!(denials(&store), before + 1, "it is on record");
 
     let card = store.agent_card(AGENT).unwrap();
     assert_eq!(

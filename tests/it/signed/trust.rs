@@ -147,6 +147,7 @@ fn where_only_trusted_signers_write_nobody_else_does() {
     assert_eq!((codes, summary.inserted), (vec![refused], 0));
     // Another trusted signer may write there too.
     assert_eq!(code(store.put(signed_by(there("z"), &bob()))), refused);
+    assert_eq!(denials(&store), 6, "each is on record");
     store.trust(rule(&bob()), "a second operator").unwrap();
     assert_eq!(
         trust_in(&store, signed_by(there("z"), &bob())),

@@ -46,6 +46,9 @@ pub(crate) struct Query {
     /// Also what a person must review before a program acts on it
     #[arg(long)]
     unreviewed: bool,
+    /// Also what has expired: true until before now, and goals inactive since before now
+    #[arg(long)]
+    expired: bool,
     #[command(flatten)]
     filters: Filters,
     #[command(flatten)]
@@ -66,6 +69,9 @@ impl Query {
         }
         if self.unreviewed {
             filter = filter.with_unreviewed();
+        }
+        if self.expired {
+            filter = filter.with_expired();
         }
         if self.only_superseded {
             filter = filter.only_superseded();

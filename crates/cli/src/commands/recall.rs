@@ -27,6 +27,9 @@ pub(crate) struct Recall {
     /// markdown, text or json
     #[arg(long, value_name = "FORMAT", default_value_t = Format::Markdown)]
     format: Format,
+    /// Also what has expired: true until before now, and goals inactive since before now
+    #[arg(long)]
+    expired: bool,
     #[command(flatten)]
     filters: Filters,
     #[command(flatten)]
@@ -36,7 +39,10 @@ pub(crate) struct Recall {
 impl Recall {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = session.open()?;
-        let filter = self.filters.filter(&store)?;
+        let mut filter = self.filters.filter(&store)?;
+        if self.expired {
+            filter = filter.with_expired();
+        }
         let door = self.as_whom.door(&store)?;
         let recall = Budget {
             budget: self.budget,

@@ -28,6 +28,9 @@ pub(crate) struct Search {
     /// Also what a person must review before a program acts on it
     #[arg(long)]
     unreviewed: bool,
+    /// Also what has expired: true until before now, and goals inactive since before now
+    #[arg(long)]
+    expired: bool,
     #[command(flatten)]
     filters: Filters,
     #[command(flatten)]
@@ -43,6 +46,9 @@ impl Search {
         }
         if self.unreviewed {
             filter = filter.with_unreviewed();
+        }
+        if self.expired {
+            filter = filter.with_expired();
         }
         let door = self.as_whom.door(&store)?;
         let text = self.text.join(" ");

@@ -37,6 +37,9 @@ pub(crate) struct Similar {
     /// At most this many
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
+    /// Also what has expired: true until before now, and goals inactive since before now
+    #[arg(long)]
+    expired: bool,
     #[command(flatten)]
     filters: Filters,
     #[command(flatten)]
@@ -46,7 +49,10 @@ pub(crate) struct Similar {
 impl Similar {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = session.open()?;
-        let filter = self.filters.filter(&store)?;
+        let mut filter = self.filters.filter(&store)?;
+        if self.expired {
+            filter = filter.with_expired();
+        }
         let door = self.as_whom.door(&store)?;
         let (model, limit) = (self.model.as_str(), self.limit);
         let envelope: Envelope = match (&self.address, &self.vector) {

@@ -38,7 +38,9 @@ fn each_filter_keeps_what_it_says() {
     let home = Home::new();
     home.ok(&["import", &sample("grains.jsonl")]);
     let total = |args: &[&str]| {
-        let ran = home.run(&[&["--json", "query", "--limit", "0"], args].concat());
+        // Some of it expires in 2027, by the machine's clock.
+        let query = ["--json", "query", "--limit", "0", "--expired"];
+        let ran = home.run(&[&query, args].concat());
         assert!(ran.code <= 1, "{ran:?}");
         ran.json()["total"].as_u64().unwrap()
     };
@@ -114,6 +116,30 @@ fn what_was_known_and_what_was_true_is_asked_on_the_command_line() {
         found(&["--superseded", "--sort", "stored", "--desc"]),
         [new.trim(), &old]
     );
+}
+
+#[test]
+fn what_has_expired_is_shown_when_asked_for() {
+    let home = Home::new();
+    let lent = "{\"type\":\"belief\",\"subject\":\"mira\",\"relation\":\"has_lent\",\"object\":\"her drill\",\"confidence\":0.9,\"valid_to\":5000}\n";
+    let address = home.put(lent).remove(0);
+    let vector = format!("{{\"address\":\"{address}\",\"model\":\"m\",\"vector\":[1, 0]}}");
+    home.write("vectors.jsonl", vector);
+    home.ok(&["embed", "vectors.jsonl"]);
+    home.write("vector.json", "[1, 0]");
+    let ways: [&[&str]; 4] = [
+        &["query"],
+        &["search", "drill"],
+        &["recall", "what has she lent?"],
+        &["similar", "--model", "m", "--vector", "vector.json"],
+    ];
+    for way in ways {
+        assert_eq!(home.run(way).code, 1, "{way:?}");
+        let shown = home.run(&[way, &["--expired"]].concat());
+        assert_eq!(shown.code, 0, "{shown:?}");
+    }
+    assert!(home.ok(&["get", &address]).contains("drill"));
+    assert!(home.ok(&["export", "--format", "jsonl"]).contains("drill"));
 }
 
 #[test]
