@@ -1,5 +1,7 @@
 use std::io::{BufWriter, Write};
 
+use rayon::prelude::*;
+
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Status, Time};
 use crate::index::{RowSet, Snapshot};
@@ -128,11 +130,12 @@ impl Store {
     ) -> Result<Vec<Entry>, Error> {
         let snapshot = self.snapshot();
         let rows = self.rows_to_leave(&snapshot, filter, loss)?;
-        let mut entries = Vec::new();
-        for row in rows.iter() {
-            let version = self.version_at(&snapshot, row)?;
-            entries.push((version.grain, version.status));
-        }
+        let rows: Vec<u64> = rows.iter().collect();
+        let entries = rows.par_iter().map(|row| {
+            let version = self.version_at(&snapshot, *row)?;
+            Ok((version.grain, version.status))
+        });
+        let entries = entries.collect::<Result<Vec<Entry>, Error>>()?;
         let withheld = Withheld::by_law(self, options.purpose).and_by_owners(&snapshot)?;
         let entries = withheld.take_from(entries, loss);
         let grains = entries.iter().map(|(grain, _)| grain);
