@@ -47,7 +47,7 @@ use crate::codec::{Profile, Value};
 
 use super::archive::Files;
 use super::part::{Part, Raw};
-use super::pieces::{Broken, Pieces, Spot};
+use super::pieces::{BUFFER_LEN, Broken, Pieces, Spot};
 use super::{Error, ForeignId, ForeignVector, Loss, Record, Signature};
 
 pub(in crate::interchange) use companion::open_embeddings;
@@ -268,6 +268,3 @@ const ENTRIES: usize = 2;
 
 /// What a conversation that was not read is counted under.
 const CONVERSATION_LOSS: &str = "conversations_index.storage";
-
-/// Large enough that asking the system costs nothing beside the rest.
-const BUFFER_LEN: usize = 256 * 1024;

@@ -6,7 +6,7 @@ use crate::codec::{ContentAddress, Value};
 use crate::grain::{StatusChange, Time};
 use crate::interchange::outlet::Outlet;
 use crate::interchange::part::Part;
-use crate::interchange::pieces::{Broken, Pieces, in_order};
+use crate::interchange::pieces::{Broken, in_array, in_order};
 use crate::interchange::table::Table;
 use crate::interchange::{Error, Loss, Record};
 
@@ -22,9 +22,7 @@ use super::relation::Relation;
 use super::survey::Survey;
 use super::talks::Talks;
 use super::told::Told;
-use super::{
-    ARRAYS, BUFFER_LEN, CONVERSATION_LOSS, ENTRIES, MEMORIES, RELATIONS, broken, code, judge, place,
-};
+use super::{ARRAYS, CONVERSATION_LOSS, ENTRIES, MEMORIES, RELATIONS, broken, code, judge, place};
 
 /// One way through the records of a store.
 pub(super) struct Pass<'a> {
@@ -99,20 +97,10 @@ impl<'a> Pass<'a> {
         if !self.outlet.is_wanted() {
             return Ok(());
         }
-        let part = self.part;
-        part.read(BUFFER_LEN, |input| {
-            Pieces::stream(
-                input,
-                &ARRAYS,
-                |it| it == array,
-                make,
-                |one| {
-                    take(self, one);
-                    self.outlet.is_wanted()
-                },
-            )
-        })??;
-        Ok(())
+        in_array(self.part, &ARRAYS, array, make, |one| {
+            take(self, one);
+            self.outlet.is_wanted()
+        })
     }
 
     fn conversations(&mut self, maker: &Maker<'_>) -> Result<(), Broken> {

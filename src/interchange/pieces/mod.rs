@@ -17,7 +17,7 @@ use super::{Error, Place};
 
 use scan::Scan;
 pub(super) use scattered::in_order;
-pub(super) use stream::Spot;
+pub(super) use stream::{BUFFER_LEN, Spot, in_array};
 
 /// The records of a file whose places are known: each is read again whenever it is asked for.
 pub(super) struct Pieces<R> {
@@ -161,17 +161,23 @@ impl<R: BufRead + Seek> Pieces<R> {
         })
     }
 
-    /// Reads some records and makes something of each, on every processor there is.
+    /// Reads the next records and makes something of each, on every processor there is. Of each comes
+    /// its number, and where it begins if that is not behind the one before.
     fn batch<T: Send>(
         &mut self,
         array: usize,
-        number: &mut u64,
-        end: u64,
+        records: &mut impl Iterator<Item = (Option<u64>, u64)>,
         make: &(impl Fn(Value, Place) -> T + Sync),
     ) -> Result<Vec<T>, Broken> {
         let (is_lines, name) = (self.is_lines, self.arrays.get(array).unwrap_or(&""));
         let mut batch = Batch::default();
-        while *number < end && !batch.is_full() {
+        while !batch.is_full() {
+            let Some((start, number)) = records.next() else {
+                break;
+            };
+            if let Some(start) = start {
+                self.seek(start)?;
+            }
             let mut raw = Vec::new();
             if is_lines {
                 self.line(&mut raw)?;
@@ -182,8 +188,7 @@ impl<R: BufRead + Seek> Pieces<R> {
                     self.next_byte()?;
                 }
             }
-            batch.push(raw, *number);
-            *number = number.saturating_add(1);
+            batch.push(raw, number);
         }
         let made = batch.raw.par_iter().map(|(raw, number)| {
             let value = strict::parse(raw);
@@ -358,15 +363,9 @@ impl<R: BufRead + Seek + Send> Pieces<R> {
         mut take: impl FnMut(T) -> bool,
     ) -> Result<(), Error> {
         let runs = std::mem::take(&mut self.runs);
-        let mut result = Ok(true);
-        for run in runs.iter().filter(|run| run.array == array) {
-            result = self.run(run, &make, &mut take);
-            if !matches!(result, Ok(true)) {
-                break;
-            }
-        }
+        let result = self.go_through(&runs, array, &make, &mut take);
         self.runs = runs;
-        result.map(drop).map_err(|broken| Error::Io {
+        result.map_err(|broken| Error::Io {
             place: Place::File,
             source: match broken {
                 Broken::Io(source) => source,
@@ -375,22 +374,29 @@ impl<R: BufRead + Seek + Send> Pieces<R> {
         })
     }
 
-    /// Makes something of each record of a run while what was made of those before is taken.
-    fn run<T: Send>(
+    /// Makes something of records while what was made of those before is taken.
+    fn go_through<T: Send>(
         &mut self,
-        run: &Run,
+        runs: &[Run],
+        array: usize,
         make: &(impl Fn(Value, Place) -> T + Sync),
         take: &mut impl FnMut(T) -> bool,
-    ) -> Result<bool, Broken> {
-        self.seek(run.start)?;
+    ) -> Result<(), Broken> {
+        let runs = runs.iter().filter(|run| run.array == array);
+        let records = runs.flat_map(|run| {
+            let number = move |nth: u64| run.first.saturating_add(nth);
+            (0..run.len).map(move |nth| ((nth == 0).then_some(run.start), number(nth)))
+        });
+        let mut records = records.peekable();
+        if records.peek().is_none() {
+            return Ok(());
+        }
         thread::scope(|scope| {
             // One batch waits, so that memory holds three.
             let (sender, made) = mpsc::sync_channel(1);
             let read = move || {
-                let mut number = run.first;
-                let end = run.first.saturating_add(run.len);
-                while number < end {
-                    let batch = self.batch(run.array, &mut number, end, make);
+                while records.peek().is_some() {
+                    let batch = self.batch(array, &mut records, make);
                     let is_last = batch.is_err();
                     // Nobody waits for it where no more is wanted.
                     if sender.send(batch).is_err() || is_last {
@@ -402,11 +408,11 @@ impl<R: BufRead + Seek + Send> Pieces<R> {
             for batch in made {
                 for one in batch? {
                     if !take(one) {
-                        return Ok(false);
+                        return Ok(());
                     }
                 }
             }
-            Ok(true)
+            Ok(())
         })
     }
 }

@@ -5,6 +5,7 @@ use std::io::{BufRead, Seek};
 use rayon::prelude::*;
 
 use crate::codec::{Map, Value};
+use crate::interchange::part::Part;
 use crate::interchange::strict::{self, Flaw};
 
 use super::{Batch, Broken, DEPTH_MAX, Pieces};
@@ -18,6 +19,24 @@ pub(in crate::interchange) struct Spot {
     pub(in crate::interchange) number: u64,
     /// The byte at which it begins.
     pub(in crate::interchange) start: u64,
+}
+
+/// Makes something of every element of one array of a file, several at a time, and takes it in the
+/// order of the file, as long as `take` wants more.
+///
+/// # Errors
+/// As [`Pieces::stream`].
+pub(in crate::interchange) fn in_array<T: Send>(
+    part: &Part,
+    arrays: &'static [&'static str],
+    array: usize,
+    make: impl Fn(Value, Spot) -> T + Sync,
+    take: impl FnMut(T) -> bool,
+) -> Result<(), Broken> {
+    part.read(BUFFER_LEN, |input| {
+        Pieces::stream(input, arrays, |it| it == array, make, take)
+    })??;
+    Ok(())
 }
 
 impl<R: BufRead + Seek> Pieces<R> {
@@ -190,3 +209,6 @@ impl<R: BufRead + Seek> Pieces<R> {
         }
     }
 }
+
+/// How much of a file that is gone through is read at once.
+pub(in crate::interchange) const BUFFER_LEN: usize = 256 * 1024;

@@ -102,6 +102,31 @@ proptest! {
     }
 }
 
+#[test]
+fn lines_that_alternate_between_arrays_come_in_their_order() {
+    let lines: String = (0..3_000).map(|n| format!("\n{n}")).collect();
+    let look = |number: u64, _, _| Some(usize::from(number.is_multiple_of(2)));
+    let input = Cursor::new(format!("{{}}{lines}").into_bytes());
+    let (_, mut pieces) = Pieces::lines(input, &ARRAYS, strict::parse, look).unwrap();
+    assert_eq!(pieces.runs.len(), 3_000);
+    for (array, first) in [(1, 0), (0, 1)] {
+        let mut found = Vec::new();
+        let take = |(value, place): (Value, Place)| {
+            assert_eq!(
+                place,
+                Place::Line(value.as_i64().unwrap().unsigned_abs() + 2)
+            );
+            found.push(value);
+            true
+        };
+        pieces
+            .each(array, |value, place| (value, place), take)
+            .unwrap();
+        let expected = (first..3_000_i64).step_by(2).map(Value::from);
+        assert!(found.into_iter().eq(expected));
+    }
+}
+
 /// Counts what is read of it.
 struct Counted<'a>(Cursor<Vec<u8>>, &'a AtomicUsize);
 

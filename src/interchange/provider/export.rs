@@ -5,7 +5,7 @@ use crate::interchange::archive::Files;
 use crate::interchange::outlet::{Outlet, Output, changed};
 use crate::interchange::pam::{Made, MadeTalk, Outcome, Told};
 use crate::interchange::part::Part;
-use crate::interchange::pieces::{Broken, Pieces, Spot, in_order};
+use crate::interchange::pieces::{Broken, Spot, in_array, in_order};
 use crate::interchange::table::Table;
 use crate::interchange::{Error, Loss, Record};
 
@@ -14,7 +14,7 @@ use super::gemini::{self, Plan};
 use super::item::Item;
 use super::survey::{Kind, Survey, broken};
 use super::talk::Talk;
-use super::{BUFFER_LEN, Provider, chatgpt, code, copilot, fault};
+use super::{Provider, chatgpt, code, copilot, fault};
 
 /// An export that was judged; its records are made when they are asked for.
 pub(in crate::interchange) struct Export {
@@ -191,19 +191,10 @@ impl<'a> Pass<'a> {
             return Ok(());
         }
         let arrays = self.export.provider.arrays();
-        part.read(BUFFER_LEN, |input| {
-            Pieces::stream(
-                input,
-                arrays,
-                |it| it == array,
-                make,
-                |one| {
-                    take(self, one);
-                    self.outlet.is_wanted()
-                },
-            )
-        })??;
-        Ok(())
+        in_array(part, arrays, array, make, |one| {
+            take(self, one);
+            self.outlet.is_wanted()
+        })
     }
 
     fn table(&mut self, part: &Part) -> Result<(), Broken> {

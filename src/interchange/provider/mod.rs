@@ -26,6 +26,7 @@ use crate::codec::{Profile, Value};
 use super::archive::{Bytes, Files};
 use super::first::First;
 use super::pam::{self, Import};
+use super::pieces::BUFFER_LEN;
 use super::{Error, Format, Place};
 
 pub(super) use export::{Export, Judged};
@@ -213,4 +214,3 @@ const OWNER_OF_GROK: &str = "prod-mc-auth-mgmt-api.json";
 const PAGE_HEAD_LEN: usize = 256;
 /// More than the first line of a table takes.
 const HEAD_LEN: u64 = 4096;
-const BUFFER_LEN: usize = 256 * 1024;
