@@ -117,9 +117,7 @@ pub(in crate::interchange) struct Rest<'a> {
 
 impl<'a> Rest<'a> {
     pub(in crate::interchange) fn of(record: &'a Map, name: &'a str, carried: &str) -> Self {
-        let is_carried = record.get(name).and_then(Value::as_text) == Some(carried);
-        // Empty text is no field of a grain.
-        let without = Some(name).filter(|_| is_carried && !carried.is_empty());
+        let without = Some(name).filter(|_| is_carried(record, name, carried));
         Self { record, without }
     }
 }
@@ -138,10 +136,14 @@ impl Serialize for Rest<'_> {
 
 /// Removes a member that the grain holds in the same spelling.
 pub(in crate::interchange) fn leave_out(record: &mut Map, name: &str, carried: &str) {
-    // Empty text is no field of a grain.
-    if !carried.is_empty() && record.get(name).and_then(Value::as_text) == Some(carried) {
+    if is_carried(record, name, carried) {
         record.remove(name);
     }
+}
+
+fn is_carried(record: &Map, name: &str, carried: &str) -> bool {
+    // Empty text is no field of a grain.
+    !carried.is_empty() && record.get(name).and_then(Value::as_text) == Some(carried)
 }
 
 /// Returns the JSON that a member of a grain's context carries.

@@ -218,13 +218,11 @@ impl<'a> Pass<'a> {
 
     fn entity(&mut self, made: Result<Named, Error>, entities: &mut Table<()>) -> bool {
         if let Some(entity) = self.keep(made) {
-            let key = entities.key(&entity.urn);
-            if entities.get(key).is_some() {
+            if entities.add(entities.key(&entity.urn)) {
+                self.add(entity.record);
+            } else {
                 self.faults
                     .push(twice(code::DUPLICATE_ENTITY_ID, &entity.place));
-            } else {
-                entities.insert(key, ());
-                self.add(entity.record);
             }
         }
         self.goes_on()
