@@ -11,7 +11,7 @@ use crate::ledger;
 use crate::policy::{self, Rule};
 use crate::text;
 
-use super::regime::Breach;
+use crate::store::governance::regime::Breach;
 
 /// Why the store did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -256,7 +256,7 @@ impl Error {
         }
     }
 
-    pub(super) fn damaged(what: impl Into<String>, reason: impl Into<String>) -> Self {
+    pub(crate) fn damaged(what: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Damaged {
             what: what.into(),
             reason: reason.into(),

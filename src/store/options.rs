@@ -42,7 +42,7 @@ pub struct Options {
     pub index: index::Options,
     /// Whether retrievals of grains are counted (OMS 22.10), and for how long a count may be in
     /// memory only; none, the default, counts nothing. See
-    /// [`Store::accesses`](super::Store::accesses).
+    /// [`Store::accesses`](crate::store::Store::accesses).
     pub accesses: Option<Duration>,
     /// What the text view may use; none opens the store without it, and searching is an error.
     /// The next open with it feeds it what it missed.
@@ -97,7 +97,7 @@ pub enum Durability {
     /// one, cheaper for many.
     Group(Duration),
     /// What is acknowledged is written, and may be lost if the machine fails (not if the process
-    /// does) before the next sync: at [`Store::sync`](super::Store::sync), on closing, and every
+    /// does) before the next sync: at [`Store::sync`](crate::store::Store::sync), on closing, and every
     /// few megabytes. What is lost is the newest, whole batches at a time.
     Relaxed,
 }

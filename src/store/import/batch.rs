@@ -7,13 +7,13 @@ use crate::interchange::{
 };
 use crate::ledger::Kind;
 use crate::policy::{Actor, Delegation, Operation, Rule};
-use crate::store::commit::{Frame, What, Writer};
-use crate::store::entry::{
+use crate::store::commit::group::{Frame, What, Writer};
+use crate::store::governance::permit::Change;
+use crate::store::governance::review::encode_review;
+use crate::store::instance::open::Inner;
+use crate::store::records::entry::{
     AliasEntry, StatusEntry, encode_conflict, encode_denial, encode_exportable, encode_from_file,
 };
-use crate::store::open::Inner;
-use crate::store::permit::Change;
-use crate::store::review::encode_review;
 use crate::store::{Error, Version};
 
 use super::{Conflict, Denied, Summary};

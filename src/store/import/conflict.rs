@@ -5,10 +5,10 @@ use crate::grain::{StatusChange, Verification};
 use crate::index::{Family, Snapshot};
 use crate::ledger::Kind;
 use crate::policy::{Actor, Operation};
-use crate::store::commit::Frame;
-use crate::store::entry::{AliasEntry, FlagEntry, StatusEntry, encode_conflict};
-use crate::store::open::Inner;
-use crate::store::permit::Change;
+use crate::store::commit::group::Frame;
+use crate::store::governance::permit::Change;
+use crate::store::instance::open::Inner;
+use crate::store::records::entry::{AliasEntry, FlagEntry, StatusEntry, encode_conflict};
 use crate::store::{Error, Store};
 
 /// Grains that came in under one name and contradict each other (OMI 13.4).

@@ -8,9 +8,9 @@ mod vectors;
 use crate::interchange::{Reading, Record, Signature};
 use crate::ledger::Kind;
 
-use super::commit::Frame;
-use super::entry::encode_import;
 use super::{Error, Store};
+use crate::store::commit::group::Frame;
+use crate::store::records::entry::encode_import;
 
 use batch::Importer;
 pub use conflict::Conflicting;

@@ -5,8 +5,8 @@ use crate::index::{Family, Snapshot};
 use crate::interchange::{ForeignVector, ForeignVectors, VectorOf};
 use crate::ledger::Kind;
 use crate::store::Error;
-use crate::store::embedding::{Embedding, Lengths};
-use crate::store::entry::EmbeddingEntry;
+use crate::store::records::entry::EmbeddingEntry;
+use crate::store::state::vectors::{Embedding, Lengths};
 
 use super::batch::Importer;
 

@@ -1,0 +1,2 @@
+pub(crate) mod group;
+pub(crate) mod put;

@@ -1,0 +1,232 @@
+use rayon::prelude::*;
+
+use crate::codec::ContentAddress;
+use crate::grain::{Draft, Grain, Time};
+use crate::index::Snapshot;
+use crate::ledger::Binding;
+
+use crate::store::commit::group::Ready;
+use crate::store::instance::caller::Caller;
+use crate::store::instance::open::Inner;
+use crate::store::records::entry::SignatureEntry;
+use crate::store::{Error, Options, Store};
+
+/// A grain to be stored: finished, or a draft that the store finishes.
+#[derive(Debug, Clone)]
+pub enum NewGrain {
+    /// A draft; it gets the store's time as `created_at` if it has none.
+    Draft(Box<Draft>),
+    /// A finished grain.
+    Grain(Box<Grain>),
+    /// Either, although it was deleted from this store before (OMS 28.4): it is a new one.
+    Again(Box<Self>),
+}
+
+impl From<Draft> for NewGrain {
+    fn from(draft: Draft) -> Self {
+        Self::Draft(Box::new(draft))
+    }
+}
+
+impl From<Grain> for NewGrain {
+    fn from(grain: Grain) -> Self {
+        Self::Grain(Box::new(grain))
+    }
+}
+
+impl NewGrain {
+    /// Lets a grain come back although it was deleted from the store before.
+    ///
+    /// ```
+    /// use grainstore::store::{Deletion, NewGrain};
+    /// use grainstore::{Draft, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// let hello = Draft::event("hello").created_at(grainstore::Time::from_ms(1));
+    /// let address = store.put(hello.clone())?;
+    /// store.delete(&address, Deletion { reason: "asked for", authority: "its author" })?;
+    /// assert_eq!(store.put(hello.clone()).unwrap_err().code(), "ERR_ERASED");
+    /// assert_eq!(store.put(NewGrain::from(hello).again())?, address);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    #[must_use]
+    pub fn again(self) -> Self {
+        Self::Again(Box::new(self))
+    }
+
+    /// Judges the grain, and checks its signature: no signature is stored that did not verify.
+    pub(crate) fn finish(
+        self,
+        now: Time,
+        options: &Options,
+        caller: Caller<'_>,
+    ) -> Result<Grain, Error> {
+        let profile = options.profile;
+        let grain = match self {
+            Self::Draft(draft) => {
+                let draft = match caller.warrant {
+                    Some(warrant) => warrant.fill(*draft),
+                    None => *draft,
+                };
+                draft.created_at_or(now).finish(profile)?
+            }
+            // A grain read from a foreign blob may be one that only its bytes excuse: what is put
+            // here is judged as written here (rulings F12, I2).
+            Self::Grain(grain) => grain.judged_again(profile)?,
+            Self::Again(new) => return new.finish(now, options, caller),
+        };
+        if grain.is_signed() {
+            grain.verify_signature(&*options.resolver)?;
+        }
+        Ok(grain)
+    }
+
+    const fn is_again(&self) -> bool {
+        matches!(self, Self::Again(_))
+    }
+}
+
+impl Store {
+    /// Stores a grain and returns its address once it is durable. Storing it again is a no-op.
+    ///
+    /// # Errors
+    /// The codes of OMS 19 for what is not a valid grain; `ERR_INVALIDATION_DENIED` for a grain
+    /// that would replace a current one without [`Store::supersede`] (OMS 17.2); `ERR_ERASED` for
+    /// one that was deleted here and does not come [again](NewGrain::again); `ERR_SIGNED_MISMATCH` for
+    /// one that is to be signed and is not; `ERR_SIGNATURE` and `ERR_UNRESOLVED` for a signature that
+    /// does not verify or cannot be checked; `ERR_UNTRUSTED` for what its signer, or nobody without a
+    /// signature, may write; storage errors, after which the outcome is unknown and a retry is safe.
+    pub fn put(&self, grain: impl Into<NewGrain>) -> Result<ContentAddress, Error> {
+        self.inner.put_one(grain.into(), Caller::default())
+    }
+
+    /// Stores grains together: all of them, or none if one is refused. Returns their addresses.
+    ///
+    /// # Errors
+    /// As [`Store::put`], with the place of the grain in the batch.
+    pub fn put_batch<G: Into<NewGrain>>(
+        &self,
+        grains: impl IntoIterator<Item = G>,
+    ) -> Result<Vec<ContentAddress>, Error> {
+        let grains = grains.into_iter().map(Into::into).collect();
+        self.inner.put_many(grains, Caller::default())
+    }
+
+    /// Makes everything acknowledged so far durable; without
+    /// [`Durability::Relaxed`](crate::store::Durability::Relaxed) it is already.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_IO`, `ERR_STORAGE_HALTED`.
+    pub fn sync(&self) -> Result<(), Error> {
+        self.inner.ledger.sync()?;
+        Ok(())
+    }
+}
+
+impl Inner {
+    pub(crate) fn put_one(
+        &self,
+        grain: NewGrain,
+        caller: Caller<'_>,
+    ) -> Result<ContentAddress, Error> {
+        let now = self.options.clock.now();
+        let again = grain.is_again();
+        let grain = grain.finish(now, &self.options, caller)?;
+        self.admit(caller, &grain)?;
+        let address = grain.address();
+        let snapshot = self.index.snapshot();
+        // What every reader sees is acknowledged; only what is not there yet waits for a turn.
+        if self.locate(&snapshot, &address)?.is_none() {
+            let salt = self.salts(1)?.pop().unwrap_or_default();
+            let ready = self.ready(&snapshot, grain, salt, again, caller)?;
+            self.put_all(vec![ready]).map_err(Error::unbatched)?;
+        }
+        Ok(address)
+    }
+
+    pub(crate) fn put_many(
+        &self,
+        grains: Vec<NewGrain>,
+        caller: Caller<'_>,
+    ) -> Result<Vec<ContentAddress>, Error> {
+        let ready = self.finish_all(grains, caller)?;
+        for (index, ready) in ready.iter().enumerate() {
+            self.admit(caller, &ready.grain)
+                .map_err(|source| Error::batch(index, source))?;
+        }
+        let addresses = ready.iter().map(|ready| ready.grain.address()).collect();
+        if !ready.is_empty() {
+            self.put_all(ready)?;
+        }
+        Ok(addresses)
+    }
+
+    /// Refuses a new grain that a handle must not write, and records the attempt.
+    pub(crate) fn admit(&self, caller: Caller<'_>, grain: &Grain) -> Result<(), Error> {
+        caller.admits(grain).or_else(|rule| {
+            self.record_refusal(&mut self.lead_alone(), caller, "put", rule)?;
+            Err(Error::Refused { rule })
+        })
+    }
+
+    /// Does for a finished grain what needs no turn to write.
+    fn ready(
+        &self,
+        snapshot: &Snapshot,
+        grain: Grain,
+        salt: [u8; Binding::SALT_LEN],
+        again: bool,
+        caller: Caller<'_>,
+    ) -> Result<Ready, Error> {
+        Ok(Ready {
+            harmless: self.harmless_parents(snapshot, &grain)?,
+            signature: SignatureEntry::of(&grain)?,
+            binding: Binding::new(salt, grain.address().as_bytes()),
+            grain,
+            again,
+            actor: caller.actor,
+        })
+    }
+
+    /// Finishes grains before any lock is taken, on as many threads as it is worth.
+    fn finish_all(&self, grains: Vec<NewGrain>, caller: Caller<'_>) -> Result<Vec<Ready>, Error> {
+        let now = self.options.clock.now();
+        let salts = self.salts(grains.len())?;
+        let snapshot = self.index.snapshot();
+        let ready = |(grain, salt): (NewGrain, _)| {
+            let again = grain.is_again();
+            let grain = grain.finish(now, &self.options, caller)?;
+            self.ready(&snapshot, grain, salt, again, caller)
+        };
+        let made: Vec<Result<Ready, Error>> = if grains.len() < 2 * CHUNK {
+            grains.into_iter().zip(salts).map(ready).collect()
+        } else {
+            let grains = grains.into_par_iter().zip(salts);
+            grains.with_min_len(CHUNK).map(ready).collect()
+        };
+        // The first that is refused is told, whichever thread came to its own first.
+        let made = made.into_iter().enumerate();
+        made.map(|(index, ready)| ready.map_err(|source| Error::batch(index, source)))
+            .collect()
+    }
+}
+
+impl Error {
+    pub(crate) fn batch(index: usize, source: Self) -> Self {
+        Self::Batch {
+            index,
+            source: Box::new(source),
+        }
+    }
+
+    /// Of a batch of one, the place says nothing.
+    fn unbatched(self) -> Self {
+        match self {
+            Self::Batch { source, .. } => *source,
+            other => other,
+        }
+    }
+}
+
+/// Grains that are worth a thread of their own: fewer are finished before one has woken up.
+const CHUNK: usize = 64;

@@ -1,0 +1,212 @@
+use std::collections::BTreeSet;
+
+use crate::codec::{ContentAddress, Map, Value};
+use crate::grain::{Time, Type};
+use crate::ledger::Kind;
+use crate::policy::{self, Actor, Operation, Rule, Verdict};
+
+use crate::store::commit::group::Frame;
+use crate::store::consent::rules::{DEADLINE, REQUIRED, Required};
+use crate::store::erasure::delete::Deleted;
+use crate::store::instance::open::Inner;
+use crate::store::records::authorization::Mandate;
+use crate::store::records::entry::encode;
+use crate::store::{Error, Store};
+
+/// A grain that is to be erased because the consent it rests on was withdrawn (OMS 23.2,
+/// `consent_cascade`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Due {
+    /// The grain.
+    pub address: ContentAddress,
+    /// The consent in its `processing_basis`.
+    pub consent: ContentAddress,
+    /// The Consent that withdrew it.
+    pub withdrawal: ContentAddress,
+    /// When the withdrawal took effect.
+    pub withdrawn_at: Time,
+    /// By when the grain has to be gone.
+    pub due_at: Time,
+    /// What keeps it all the same; none if nothing does.
+    pub kept: Option<Rule>,
+}
+
+/// What carrying out withdrawals came to.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Cascaded {
+    /// What was erased.
+    pub erased: Vec<ContentAddress>,
+    /// What holds and retention keep; it stays due.
+    pub kept: Vec<Due>,
+}
+
+impl Store {
+    /// Returns what is to be erased because of withdrawn consents, the oldest withdrawal first.
+    /// Holds and retention are told with it (ruling I12).
+    ///
+    /// ```
+    /// use grainstore::{Draft, Options, Store};
+    /// use grainstore::store::Mandate;
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// let consent = |more: &str| Draft::from_json(&format!(
+    ///     r#"{{"type":"consent","subject_did":"did:web:a","grantee_did":"did:web:b",
+    ///     "scope":["store"],"created_at":1{more}}}"#));
+    /// let grant = store.put(consent(r#","is_withdrawal":false"#)?)?;
+    /// let fact = Draft::belief("a", "likes", "tea").confidence(0.9);
+    /// let fact = store.put(fact.set("processing_basis", grant.to_string()))?;
+    /// store.put(consent(&format!(r#","is_withdrawal":true,"prior_consent":"{grant}""#))?)?;
+    ///
+    /// assert_eq!(store.consent_due()?[0].address, fact);
+    /// let done = store.consent_run(Mandate { reason: "withdrawn", authority: "the office" })?;
+    /// assert_eq!(done.erased, [fact]);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn consent_due(&self) -> Result<Vec<Due>, Error> {
+        let mut due = Vec::new();
+        let mut seen = BTreeSet::new();
+        let inner = &*self.inner;
+        let snapshot = inner.index.snapshot();
+        let moment = {
+            let floor = inner.writer.lock().floor;
+            floor.moment(inner.options.clock.now())
+        };
+        let deadline = inner.deadline_ms();
+        for (withdrawal, consent, rows) in inner.cascades(&snapshot)? {
+            for row in rows.iter() {
+                let target = inner.version_at(&snapshot, row)?;
+                // OMS 8.10: a consent is never forgotten by itself; and an index is asked twice.
+                if target.grain.type_() == Type::Consent
+                    || target.grain.link("processing_basis") != Some(consent)
+                    || !seen.insert(row)
+                {
+                    continue;
+                }
+                let shield = inner.shield(&snapshot, row, &target, None)?;
+                let actor = Actor {
+                    justification: Some(WITHDRAWN),
+                    authority: Some(WITHDRAWN),
+                    ..Actor::default()
+                };
+                let facts = shield.facts(None);
+                let verdict = policy::decide(Operation::Delete, &facts, &actor, moment);
+                due.push(Due {
+                    address: target.grain.address(),
+                    consent,
+                    withdrawal: withdrawal.by,
+                    withdrawn_at: withdrawal.at,
+                    due_at: Time::from_ms(withdrawal.at.ms().saturating_add(deadline)),
+                    kept: match verdict {
+                        Verdict::Deny(rule) => Some(rule),
+                        Verdict::Allow | Verdict::Review => None,
+                    },
+                });
+            }
+        }
+        Ok(due)
+    }
+
+    /// Erases what is due because of withdrawn consents, all of it, whatever time is left: as
+    /// [`Store::delete`] would, under the mandate given. What a hold or its retention keeps stays
+    /// and is told; each of those refusals is recorded.
+    ///
+    /// # Errors
+    /// `ERR_AUTHORITY` without a reason or an authority; as [`Store::delete`].
+    pub fn consent_run(&self, mandate: Mandate<'_>) -> Result<Cascaded, Error> {
+        let mandate = mandate.check()?;
+        let deletion = crate::store::Deletion {
+            reason: mandate.reason,
+            authority: mandate.authority,
+        };
+        let due = self.consent_due()?;
+        let addresses: Vec<ContentAddress> = due.iter().map(|due| due.address).collect();
+        let became = self.inner.delete_all(&addresses, deletion)?;
+        let mut done = Cascaded::default();
+        for (due, became) in due.into_iter().zip(became) {
+            match became {
+                Deleted::Now => done.erased.push(due.address),
+                Deleted::Before => {}
+                Deleted::Kept(rule) => done.kept.push(Due {
+                    kept: Some(rule),
+                    ..due
+                }),
+            }
+        }
+        Ok(done)
+    }
+
+    /// Says whether grains of a namespace, and of those inside it, are stored and read only under
+    /// a consent that allows it. It is an entry of the ledger, so it holds whoever opens the store.
+    ///
+    /// # Errors
+    /// `ERR_AUTHORITY` without a reason or an authority; `ERR_EMPTY` for no namespace; storage
+    /// errors.
+    pub fn require_consent(
+        &self,
+        namespace: &str,
+        required: Required,
+        mandate: Mandate<'_>,
+    ) -> Result<(), Error> {
+        if namespace.is_empty() {
+            let field = "namespace".into();
+            return Err(crate::grain::Error::Empty { field }.into());
+        }
+        let map = Map::from_iter([
+            ("op", Value::from(REQUIRED)),
+            ("ns", namespace.into()),
+            ("rd", Value::Bool(required.read)),
+            ("wr", Value::Bool(required.write)),
+        ]);
+        self.inner.record_policy(map, mandate)
+    }
+
+    /// Returns the namespaces that demand consent, or once did.
+    pub fn required_consent(&self) -> Vec<(String, Required)> {
+        let standing = self.inner.standing.read();
+        let required = standing.required.iter();
+        required.map(|(name, what)| (name.clone(), *what)).collect()
+    }
+
+    /// Says how many hours after a withdrawal what rests on it has to be gone: 24 unless said
+    /// otherwise, and 720 at most (OMS 23.2, ruling I13).
+    ///
+    /// # Errors
+    /// `ERR_RANGE` beyond 720 hours; `ERR_AUTHORITY` without a reason or an authority; storage
+    /// errors.
+    pub fn set_consent_deadline(&self, hours: u32, mandate: Mandate<'_>) -> Result<(), Error> {
+        if hours > DEADLINE_MAX_HOURS {
+            return Err(Error::Deadline { hours });
+        }
+        let ms = i64::from(hours).saturating_mul(HOUR_MS);
+        let map = Map::from_iter([("op", Value::from(DEADLINE)), ("ms", ms.into())]);
+        self.inner.record_policy(map, mandate)
+    }
+}
+
+impl Inner {
+    fn deadline_ms(&self) -> i64 {
+        let said = self.standing.read().deadline_ms;
+        let longest = i64::from(DEADLINE_MAX_HOURS) * HOUR_MS;
+        said.unwrap_or(24 * HOUR_MS).clamp(0, longest)
+    }
+
+    fn record_policy(&self, mut map: Map, mandate: Mandate<'_>) -> Result<(), Error> {
+        mandate.check()?.write(&mut map);
+        let mut writer = self.lead_alone();
+        let mut frame = Frame::default();
+        frame.record(Kind::Policy, encode(map)?);
+        self.commit(&mut writer, &frame)?;
+        Ok(())
+    }
+}
+
+const HOUR_MS: i64 = 60 * 60 * 1000;
+
+/// OMS 23.2: one month, of which the shortest that anybody may mean has 30 days.
+const DEADLINE_MAX_HOURS: u32 = 30 * 24;
+
+/// The decision is asked what else stands in the way.
+const WITHDRAWN: &str = "the consent was withdrawn";

@@ -1,0 +1,168 @@
+use crate::codec::{ContentAddress, Value, nfc};
+use crate::grain::{Grain, Time, Type};
+use crate::index::{Family, Rows, Snapshot};
+
+use crate::store::commit::group::Frame;
+use crate::store::instance::open::Inner;
+use crate::store::{Error, Store};
+
+/// Which consents a question is about: all that is given must hold (OMS 8.10).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ConsentFilter<'a> {
+    /// Who consents: `subject_did`.
+    pub subject: Option<&'a str>,
+    /// To whom: `grantee_did`.
+    pub grantee: Option<&'a str>,
+    /// To what: one of `scope`.
+    pub scope: Option<&'a str>,
+    /// What for: `purpose`, a text or a list of them. The specification has no field for it.
+    pub purpose: Option<&'a str>,
+    /// In force at this time: a grant inside its window, not yet withdrawn and not yet replaced.
+    pub at: Option<Time>,
+}
+
+/// A Consent as it stands: a grant, or a withdrawal of one.
+#[derive(Debug, Clone)]
+pub struct Consent {
+    /// The grain.
+    pub grain: Grain,
+    /// When it was stored here.
+    pub stored_at: Time,
+    /// Which consent it withdraws; none of a grant.
+    pub withdraws: Option<ContentAddress>,
+    /// What withdrew it; none while it stands.
+    pub withdrawn: Option<Withdrawal>,
+    /// What took its place, a withdrawal included.
+    pub replaced_by: Option<ContentAddress>,
+    /// Since when it is not current: replaced, withdrawn or contradicted.
+    pub ended_at: Option<Time>,
+}
+
+/// A withdrawal of a consent, in effect from the entry that records it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Withdrawal {
+    /// The Consent grain that withdraws.
+    pub by: ContentAddress,
+    /// Since when it is in effect here.
+    pub at: Time,
+}
+
+impl Consent {
+    /// Returns whether it allows anything at a time: a grant, from its `valid_from`, else its
+    /// creation, until its `valid_to`, or until it is withdrawn or replaced.
+    pub fn is_in_force_at(&self, time: Time) -> bool {
+        let bound = |field| self.grain.field(field).and_then(Value::as_i64);
+        let from = bound("valid_from").map_or_else(|| self.grain.created_at(), Time::from_ms);
+        let ended = self.withdrawn.map(|withdrawal| withdrawal.at);
+        let ends = [bound("valid_to").map(Time::from_ms), ended, self.ended_at];
+        self.withdraws.is_none() && from <= time && ends.into_iter().flatten().all(|end| time < end)
+    }
+}
+
+impl Store {
+    /// Returns consents, grants and withdrawals, those that have ended too, in the order in which
+    /// they were stored.
+    ///
+    /// ```
+    /// use grainstore::store::ConsentFilter;
+    /// use grainstore::{Draft, Options, Store, Time};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// let json = r#"{"type":"consent","subject_did":"did:web:ada","grantee_did":"did:web:shop",
+    ///     "scope":["store","share"],"purpose":"delivery","is_withdrawal":false,"created_at":1}"#;
+    /// store.put(Draft::from_json(json)?)?;
+    /// let filter = ConsentFilter {
+    ///     subject: Some("did:web:ada"),
+    ///     scope: Some("share"),
+    ///     at: Some(Time::from_ms(2)),
+    ///     ..ConsentFilter::default()
+    /// };
+    /// assert_eq!(store.consents(&filter)?.len(), 1);
+    /// let other = ConsentFilter { purpose: Some("advertising"), ..filter };
+    /// assert!(store.consents(&other)?.is_empty());
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_INDEX_DAMAGED`.
+    pub fn consents(&self, filter: &ConsentFilter<'_>) -> Result<Vec<Consent>, Error> {
+        let snapshot = self.snapshot();
+        let mut found = Vec::new();
+        for row in filter.rows(&snapshot)?.iter() {
+            let consent = self.inner.consent_at(&snapshot, row)?;
+            let is_asked = filter.is_of(&consent.grain);
+            if is_asked && filter.at.is_none_or(|at| consent.is_in_force_at(at)) {
+                found.push(consent);
+            }
+        }
+        let grains = found.iter().map(|consent| &consent.grain);
+        self.outgoing("consents").all(grains)?;
+        Ok(found)
+    }
+}
+
+impl Inner {
+    fn consent_at(&self, snapshot: &Snapshot, row: u64) -> Result<Consent, Error> {
+        let version = self.version_at(snapshot, row)?;
+        let address = version.grain.address();
+        let withdraws = crate::store::consent::rules::withdrawn_by(&version.grain);
+        let withdrawn = match withdraws {
+            Some(_) => None,
+            None => self.withdrawal_of(snapshot, &Frame::default(), &address)?,
+        };
+        Ok(Consent {
+            withdraws,
+            withdrawn,
+            replaced_by: version.status.superseded_by,
+            ended_at: version.status.system_valid_to,
+            stored_at: version.stored_at,
+            grain: version.grain,
+        })
+    }
+}
+
+impl ConsentFilter<'_> {
+    fn texts(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let asked = [self.subject, self.grantee, self.scope, self.purpose];
+        let asked = Family::CONSENTS.into_iter().zip(asked);
+        asked.filter_map(|(field, text)| Some((field, text?)))
+    }
+
+    /// Returns the rows that the index has for it.
+    fn rows(&self, snapshot: &Snapshot) -> Result<Rows, Error> {
+        let mut narrowed: Option<Rows> = None;
+        for (field, text) in self.texts() {
+            let rows = snapshot.with_consent(field, text).rows()?;
+            match &mut narrowed {
+                None => narrowed = Some(rows),
+                Some(known) => known.intersect(&rows),
+            }
+        }
+        let mut rows = match narrowed {
+            Some(rows) => rows,
+            None => snapshot.of_type(Type::Consent).rows()?,
+        };
+        if let Some(at) = self.at {
+            let over = snapshot.in_time(Family::ValidTo, None, Some(at));
+            // Worth it only where it is less than reading the consents.
+            if over.estimate()?.rows < rows.len() {
+                let over = over.rows()?;
+                rows = rows.iter().filter(|row| !over.contains(*row)).collect();
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Returns whether a grain says what is asked: the index knows texts by their hashes.
+    fn is_of(&self, grain: &Grain) -> bool {
+        let mut asked = self.texts();
+        asked.all(|(field, text)| {
+            let (value, text) = (grain.field(field), nfc(text));
+            let one = value.and_then(Value::as_text);
+            let mut all = one
+                .into_iter()
+                .chain(value.into_iter().flat_map(Value::texts));
+            all.any(|one| one == text)
+        })
+    }
+}

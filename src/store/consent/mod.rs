@@ -1,0 +1,3 @@
+pub(crate) mod erasure;
+pub(crate) mod list;
+pub(crate) mod rules;

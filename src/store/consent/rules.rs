@@ -1,0 +1,514 @@
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::codec::{self, ContentAddress, Map, Value};
+use crate::grain::{Grain, StatusChange, Time, Type};
+use crate::index::{Family, RowSet, Rows, Snapshot};
+use crate::ledger::Kind;
+use crate::policy::{self, Actor, Consented, Moment, Operation, Rule, Verdict};
+
+use crate::store::commit::group::Frame;
+use crate::store::consent::list::Withdrawal;
+use crate::store::governance::review::{RELY, encode_review, requires_review};
+use crate::store::instance::open::Inner;
+use crate::store::records::entry::{StatusEntry, address, bytes, decode, encode};
+use crate::store::state::policy_state::Standing;
+use crate::store::{Error, Store, Version};
+
+/// What a namespace demands of its grains.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Required {
+    /// Reading takes a consent with `retrieve` in its scope.
+    pub read: bool,
+    /// Storing takes a consent with `store` in its scope.
+    pub write: bool,
+}
+
+/// A withdrawal takes effect by an entry that names the consent, here or not (rulings I7, I8).
+fn encode_effect(
+    grant: &ContentAddress,
+    withdrawal: &ContentAddress,
+) -> Result<Vec<u8>, codec::Error> {
+    encode(Map::from_iter([
+        ("a", bytes(grant)),
+        ("w", bytes(withdrawal)),
+    ]))
+}
+
+/// Returns the consent and its withdrawal.
+pub(crate) fn read_effect(body: &[u8]) -> Option<(ContentAddress, ContentAddress)> {
+    let map = decode(body)?;
+    Some((address(&map, "a")?, address(&map, "w")?))
+}
+
+/// Reads what a policy entry says about consent.
+pub(crate) fn read_required(body: &[u8], standing: &mut Standing) {
+    let Some(map) = decode(body) else {
+        return;
+    };
+    let is_set = |key: &str| map.get(key).and_then(Value::as_bool) == Some(true);
+    match map.get("op").and_then(Value::as_text) {
+        Some(REQUIRED) => {
+            let Some(namespace) = map.get("ns").and_then(Value::as_text) else {
+                return;
+            };
+            let required = Required {
+                read: is_set("rd"),
+                write: is_set("wr"),
+            };
+            standing.required.insert(namespace.to_owned(), required);
+        }
+        Some(DEADLINE) => standing.deadline_ms = map.get("ms").and_then(Value::as_i64),
+        _ => {}
+    }
+}
+
+impl Standing {
+    /// Returns what the innermost namespace that demands something demands.
+    pub(crate) fn required_in(&self, namespace: &str) -> Required {
+        let mut part = namespace;
+        loop {
+            if let Some(required) = self.required.get(part) {
+                return *required;
+            }
+            match part.rsplit_once(':') {
+                Some((outer, _)) => part = outer,
+                None => return Required::default(),
+            }
+        }
+    }
+}
+
+impl Inner {
+    /// Judges a new grain by what it rests on (OMS 8.7, 8.10); none if nothing speaks against it.
+    pub(crate) fn refuse_terms(
+        &self,
+        snapshot: &Snapshot,
+        frame: &Frame,
+        grain: &Grain,
+    ) -> Result<Option<Rule>, Error> {
+        if self.starts_early(snapshot, frame, grain)? {
+            return Ok(Some(Rule::Dependency));
+        }
+        Ok(match self.has_consent(snapshot, frame, grain)? {
+            true => None,
+            false => Some(Rule::Consent),
+        })
+    }
+
+    /// Returns whether nothing keeps a grain from being stored that has to do with consent: what it
+    /// rests on is not withdrawn, and holds where its namespace demands that.
+    fn has_consent(
+        &self,
+        snapshot: &Snapshot,
+        frame: &Frame,
+        grain: &Grain,
+    ) -> Result<bool, Error> {
+        // A consent rests on nothing: it is what others rest on.
+        if grain.type_() == Type::Consent {
+            return Ok(true);
+        }
+        let basis = grain.link("processing_basis");
+        if let Some(basis) = &basis
+            && self.withdrawal_of(snapshot, frame, basis)?.is_some()
+        {
+            return Ok(false);
+        }
+        let namespace = grain.text("namespace").unwrap_or_default();
+        if !self.standing.read().required_in(namespace).write {
+            return Ok(true);
+        }
+        let Some(basis) = basis else {
+            return Ok(false);
+        };
+        let now = self.options.clock.now();
+        self.allows(snapshot, frame, &basis, Consented::Store, now)
+    }
+
+    /// Returns whether the consent in force, the newest of its lineage, allows an operation.
+    fn allows(
+        &self,
+        snapshot: &Snapshot,
+        frame: &Frame,
+        consent: &ContentAddress,
+        operation: Consented,
+        now: Time,
+    ) -> Result<bool, Error> {
+        if let Some(pending) = frame.find(consent) {
+            return Ok(policy::holds(pending, operation, now));
+        }
+        let newest = self.renewals(snapshot, consent)?.pop().unwrap_or(*consent);
+        let Some(row) = self.locate(snapshot, &newest)? else {
+            return Ok(false);
+        };
+        let version = self.version_at(snapshot, row)?;
+        Ok(version.status.is_current() && policy::holds(&version.grain, operation, now))
+    }
+
+    /// Returns a consent and those that replaced it one after the other, as far as they are here.
+    fn renewals(
+        &self,
+        snapshot: &Snapshot,
+        consent: &ContentAddress,
+    ) -> Result<Vec<ContentAddress>, Error> {
+        let mut all = vec![*consent];
+        let mut next = *consent;
+        while let Some(row) = self.locate(snapshot, &next)? {
+            match self.status_at(snapshot, row)?.superseded_by {
+                Some(newer) if !all.contains(&newer) => {
+                    all.push(newer);
+                    next = newer;
+                }
+                _ => break,
+            }
+        }
+        Ok(all)
+    }
+
+    /// Returns what withdrew a consent, or one that had taken its place; none while it stands.
+    pub(crate) fn withdrawal_of(
+        &self,
+        snapshot: &Snapshot,
+        frame: &Frame,
+        consent: &ContentAddress,
+    ) -> Result<Option<Withdrawal>, Error> {
+        if self.standing.read().withdrawals.is_empty() && frame.effects.is_empty() {
+            return Ok(None);
+        }
+        for consent in self.renewals(snapshot, consent)? {
+            let known = self.standing.read().withdrawals.get(&consent).cloned();
+            let mut known = known.unwrap_or_default();
+            let pending = frame.effects.iter().filter(|effect| effect.of == consent);
+            known.extend(pending.map(|effect| Withdrawal {
+                by: effect.by,
+                at: self.options.clock.now(),
+            }));
+            for withdrawal in known {
+                if self.is_by_subject(snapshot, frame, &consent, &withdrawal.by)? {
+                    return Ok(Some(withdrawal));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns whether a withdrawal is of whom the consent is. Of a consent that is not here nobody
+    /// knows, so it counts until that arrives (ruling I8).
+    fn is_by_subject(
+        &self,
+        snapshot: &Snapshot,
+        frame: &Frame,
+        consent: &ContentAddress,
+        withdrawal: &ContentAddress,
+    ) -> Result<bool, Error> {
+        let subject = |address: &ContentAddress| -> Result<Option<String>, Error> {
+            let of = |grain: &Grain| grain.text("subject_did").map(str::to_owned);
+            if let Some(pending) = frame.find(address) {
+                return Ok(of(pending));
+            }
+            match self.locate(snapshot, address)? {
+                Some(row) => Ok(of(&self.grain_at(row, address)?)),
+                None => Ok(None),
+            }
+        };
+        let whose = subject(consent)?;
+        Ok(whose.is_none() || whose == subject(withdrawal)?)
+    }
+
+    /// Records what follows from a grain that the frame has just taken in: the effect of a
+    /// withdrawal, and the review that a grain asks for. With `replaces`, a withdrawal and its
+    /// grant are joined as a supersession would join them, where policy allows that.
+    pub(crate) fn record_consequences(
+        &self,
+        snapshot: &Snapshot,
+        frame: &mut Frame,
+        grain: &Grain,
+        moment: Option<Moment>,
+    ) -> Result<(), Error> {
+        let address = grain.address();
+        if requires_review(grain) {
+            frame.record(Kind::Review, encode_review(&address, RELY)?);
+        }
+        if grain.type_() != Type::Consent {
+            return Ok(());
+        }
+        if let Some(grant) = withdrawn_by(grain) {
+            frame.record(Kind::ConsentEffect, encode_effect(&grant, &address)?);
+            frame.effects.push(Effect {
+                of: grant,
+                by: address,
+                place: frame.items.len(),
+            });
+            if let Some(moment) = moment {
+                self.join(snapshot, frame, &grant, grain, moment)?;
+            }
+        } else if let (Some(moment), Some(withdrawal)) =
+            (moment, self.withdrawal_of(snapshot, frame, &address)?)
+        {
+            // Ruling I8: it came first, and takes effect now that the grant is here.
+            let found = frame.find(&withdrawal.by).cloned();
+            let found = match (found, self.locate(snapshot, &withdrawal.by)?) {
+                (Some(pending), _) => Some(pending),
+                (None, Some(row)) => Some(self.grain_at(row, &withdrawal.by)?),
+                (None, None) => None,
+            };
+            if let Some(withdrawing) = found {
+                self.join(snapshot, frame, &address, &withdrawing, moment)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Marks a grant as superseded by its withdrawal where policy allows it (ruling I7): that it is
+    /// withdrawn holds either way.
+    fn join(
+        &self,
+        snapshot: &Snapshot,
+        frame: &mut Frame,
+        grant: &ContentAddress,
+        withdrawal: &Grain,
+        moment: Moment,
+    ) -> Result<(), Error> {
+        if !self.is_by_subject(snapshot, frame, grant, &withdrawal.address())? {
+            return Ok(());
+        }
+        let shield = match (frame.find(grant), self.locate(snapshot, grant)?) {
+            (Some(pending), _) => self.shield_of_new(pending),
+            (None, Some(row)) if snapshot.is_current(row) => {
+                let target = self.version_at(snapshot, row)?;
+                self.shield(snapshot, row, &target, Some(withdrawal))?
+            }
+            _ => return Ok(()),
+        };
+        let facts = shield.facts(Some(withdrawal));
+        let verdict = policy::decide(Operation::Supersede, &facts, &Actor::default(), moment);
+        match verdict {
+            Verdict::Deny(_) => return Ok(()),
+            Verdict::Review => {
+                let review = encode_review(grant, Operation::Supersede.name())?;
+                frame.record(Kind::Review, review);
+            }
+            Verdict::Allow => {}
+        }
+        let status = StatusEntry {
+            of: *grant,
+            change: StatusChange {
+                superseded_by: Some(withdrawal.address()),
+                system_valid_to: Some(moment.now),
+                ..StatusChange::default()
+            },
+            justification: None,
+            is_imported: false,
+            instead_of: None,
+        };
+        frame.record(Kind::Status, status.encode()?);
+        Ok(())
+    }
+
+    /// Returns whether a Consent was withdrawn, or withdraws one: both are kept (OMS 8.10).
+    pub(crate) fn is_evidence(&self, snapshot: &Snapshot, grain: &Grain) -> Result<bool, Error> {
+        if grain.type_() != Type::Consent {
+            return Ok(false);
+        }
+        let frame = Frame::default();
+        Ok(withdrawn_by(grain).is_some()
+            || self
+                .withdrawal_of(snapshot, &frame, &grain.address())?
+                .is_some())
+    }
+
+    /// Returns the consents that were withdrawn, with what withdrew each, and the rows that rest
+    /// on them: on the consent itself or on one that it renewed.
+    pub(crate) fn cascades(
+        &self,
+        snapshot: &Snapshot,
+    ) -> Result<Vec<(Withdrawal, ContentAddress, Rows)>, Error> {
+        let withdrawals = self.standing.read().withdrawals.clone();
+        let frame = Frame::default();
+        let mut cascades = Vec::new();
+        for (consent, known) in withdrawals {
+            for withdrawal in known {
+                if !self.is_by_subject(snapshot, &frame, &consent, &withdrawal.by)? {
+                    continue;
+                }
+                for consent in self.renewed_by(snapshot, &consent)? {
+                    let resting = snapshot.pointing_at(Family::ProcessingBasis, &consent);
+                    let rows = resting.rows()?;
+                    if !rows.is_empty() {
+                        cascades.push((withdrawal, consent, rows));
+                    }
+                }
+                // One withdrawal is enough, and the first is the one that counts.
+                break;
+            }
+        }
+        cascades.sort_by_key(|(withdrawal, consent, _)| (withdrawal.at, *consent));
+        Ok(cascades)
+    }
+
+    /// Returns a consent and those that it renewed.
+    fn renewed_by(
+        &self,
+        snapshot: &Snapshot,
+        consent: &ContentAddress,
+    ) -> Result<Vec<ContentAddress>, Error> {
+        let mut all = vec![*consent];
+        let mut seen = BTreeSet::new();
+        let mut at = 0;
+        while let Some(newer) = all.get(at).copied() {
+            at += 1;
+            for (row, earlier) in self.replaced_by(snapshot, &newer)? {
+                if seen.insert(row) && self.grain_at(row, &earlier)?.type_() == Type::Consent {
+                    all.push(earlier);
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// Returns the rows that no question shows: what rests on withdrawn consents, and what lacks a
+    /// consent in namespaces that demand one for reading.
+    fn unconsented(&self, snapshot: &Snapshot) -> Result<Arc<RowSet>, Error> {
+        let withdrawn = self.withdrawn_rows()?;
+        let demands: Vec<String> = {
+            let standing = self.standing.read();
+            let demands = standing.required.iter().filter(|(_, what)| what.read);
+            demands.map(|(namespace, _)| namespace.clone()).collect()
+        };
+        if demands.is_empty() {
+            return Ok(withdrawn);
+        }
+        let mut rows = RowSet::clone(&withdrawn);
+        let allowed = self.readable(snapshot)?;
+        for namespace in demands {
+            let within = snapshot.with_text(Family::Namespace, &namespace).rows()?;
+            for row in within.iter().filter(|row| !allowed.contains(*row)) {
+                let grain = self.version_at(snapshot, row)?.grain;
+                let own = grain.text("namespace").unwrap_or_default();
+                // An inner namespace may demand less.
+                if grain.type_() != Type::Consent && self.standing.read().required_in(own).read {
+                    rows.insert(row);
+                }
+            }
+        }
+        Ok(Arc::new(rows))
+    }
+
+    /// Returns the rows that rest on withdrawn consents now, whatever moment is asked about.
+    fn withdrawn_rows(&self) -> Result<Arc<RowSet>, Error> {
+        let changes = {
+            let standing = self.standing.read();
+            if let Some(known) = &standing.resting {
+                return Ok(Arc::clone(known));
+            }
+            standing.changes
+        };
+        let mut rows = RowSet::default();
+        for (_, _, resting) in self.cascades(&self.index.snapshot())? {
+            resting.iter().for_each(|row| rows.insert(row));
+        }
+        let rows = Arc::new(rows);
+        let mut standing = self.standing.write();
+        // What was withdrawn while this was gathered is not in it.
+        if standing.changes == changes {
+            standing.resting = Some(Arc::clone(&rows));
+        }
+        Ok(rows)
+    }
+
+    /// Returns the rows that rest on a consent which allows reading now.
+    fn readable(&self, snapshot: &Snapshot) -> Result<Rows, Error> {
+        let (now, frame) = (self.options.clock.now(), Frame::default());
+        let mut rows = Vec::new();
+        for row in snapshot.of_type(Type::Consent).rows()?.iter() {
+            let consent = self.version_at(snapshot, row)?.grain.address();
+            let resting = snapshot.pointing_at(Family::ProcessingBasis, &consent);
+            let resting = resting.rows()?;
+            if !resting.is_empty()
+                && self.allows(snapshot, &frame, &consent, Consented::Retrieve, now)?
+            {
+                rows.extend(resting.iter());
+            }
+        }
+        Ok(Rows::from_iter(rows))
+    }
+
+    /// Returns whether any namespace shows grains only under a consent.
+    pub(crate) fn demands_for_reading(&self) -> bool {
+        let standing = self.standing.read();
+        standing.required.iter().any(|(_, what)| what.read)
+    }
+
+    /// Leaves out what may not be read.
+    pub(crate) fn keep_readable(
+        &self,
+        snapshot: &Snapshot,
+        versions: Vec<Version>,
+    ) -> Result<Vec<Version>, Error> {
+        let mut kept = Vec::with_capacity(versions.len());
+        for version in versions {
+            match self.refuse_reading(snapshot, &version.grain) {
+                Err(Error::Denied { .. }) => {}
+                allowed => {
+                    allowed?;
+                    kept.push(version);
+                }
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Refuses to read a grain that its namespace shows only under a consent.
+    pub(crate) fn refuse_reading(&self, snapshot: &Snapshot, grain: &Grain) -> Result<(), Error> {
+        let namespace = grain.text("namespace").unwrap_or_default();
+        if grain.type_() == Type::Consent || !self.standing.read().required_in(namespace).read {
+            return Ok(());
+        }
+        let (now, frame) = (self.options.clock.now(), Frame::default());
+        let allowed = match grain.link("processing_basis") {
+            Some(basis) => {
+                self.withdrawal_of(snapshot, &frame, &basis)?.is_none()
+                    && self.allows(snapshot, &frame, &basis, Consented::Retrieve, now)?
+            }
+            None => false,
+        };
+        if allowed {
+            return Ok(());
+        }
+        Err(Error::Denied {
+            address: grain.address(),
+            rule: Rule::Consent,
+        })
+    }
+}
+
+impl Store {
+    pub(crate) fn unconsented(&self, snapshot: &Snapshot) -> Result<Arc<RowSet>, Error> {
+        self.inner.unconsented(snapshot)
+    }
+}
+
+/// The effect of a withdrawal in a frame that is not written yet.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Effect {
+    pub(crate) of: ContentAddress,
+    pub(crate) by: ContentAddress,
+    /// How many items the frame had after it.
+    pub(crate) place: usize,
+}
+
+/// Returns whether anything follows from storing a grain but that it is there.
+pub(crate) fn has_consequences(grain: &Grain) -> bool {
+    grain.type_() == Type::Consent || requires_review(grain)
+}
+
+/// Returns which consent a grain withdraws.
+pub(crate) fn withdrawn_by(grain: &Grain) -> Option<ContentAddress> {
+    let withdraws = grain.field("is_withdrawal").and_then(Value::as_bool) == Some(true);
+    (withdraws && grain.type_() == Type::Consent)
+        .then(|| grain.link("prior_consent"))
+        .flatten()
+}
+
+pub(crate) const REQUIRED: &str = "consent required";
+pub(crate) const DEADLINE: &str = "consent deadline";

@@ -1,0 +1,145 @@
+use std::sync::atomic::Ordering;
+
+use crate::codec::ContentAddress;
+use crate::grain::{Grain, Status, Time, Verification};
+use crate::index::{Family, Pattern, Snapshot};
+use crate::ledger::Kind;
+use crate::policy::{self, Deed, Delegation, Held, Rule};
+
+use crate::store::instance::open::Inner;
+use crate::store::records::entry::is_from_file;
+use crate::store::{Error, Version};
+
+impl Inner {
+    /// OMS 6.11: refuses what a delegated author writes outside its delegations.
+    ///
+    /// A delegation is also judged as what its delegator does, whoever brings it: handing on is
+    /// the deed that `delegation_depth` counts.
+    pub(crate) fn refuse_undelegated(
+        &self,
+        snapshot: &Snapshot,
+        grain: &Grain,
+        now: Time,
+    ) -> Result<Result<(), Rule>, Error> {
+        if !self.has_delegations.load(Ordering::Acquire) {
+            return Ok(Ok(()));
+        }
+        let deed = Deed::put(grain);
+        let delegator = Delegation::of(grain);
+        let delegator = delegator.as_ref().map(Delegation::from);
+        let author = grain.text("author_did");
+        for who in author
+            .into_iter()
+            .chain(delegator.filter(|who| author != Some(who)))
+        {
+            if let Err(rule) = self.authority(snapshot, who, &deed, now)? {
+                return Ok(Err(rule));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Judges whether an author may do something, by the delegations that are here.
+    pub(crate) fn authority(
+        &self,
+        snapshot: &Snapshot,
+        author: &str,
+        deed: &Deed<'_>,
+        now: Time,
+    ) -> Result<Result<(), Rule>, Error> {
+        if !self.has_delegations.load(Ordering::Acquire) {
+            return Ok(Ok(()));
+        }
+        policy::authority(author, deed, now, &mut |who| {
+            self.delegations_to(snapshot, who)
+        })
+    }
+
+    /// Returns every delegation to an author, those that have ended too.
+    fn delegations_to(&self, snapshot: &Snapshot, author: &str) -> Result<Vec<Held>, Error> {
+        let pattern = Pattern {
+            relation: Some(Delegation::RELATION),
+            object: Some(author),
+            ..Pattern::default()
+        };
+        let mut held = Vec::new();
+        for row in snapshot.triples(&pattern).rows()?.iter() {
+            let version = self.version_at(snapshot, row)?;
+            // The index holds hashes: ask the grain itself.
+            let Some(delegation) = Delegation::of(&version.grain).filter(|one| one.to() == author)
+            else {
+                continue;
+            };
+            let in_force = self.is_in_force(snapshot, &version, author)?;
+            held.push(Held {
+                delegation,
+                in_force,
+            });
+        }
+        Ok(held)
+    }
+
+    fn is_in_force(
+        &self,
+        snapshot: &Snapshot,
+        version: &Version,
+        delegatee: &str,
+    ) -> Result<bool, Error> {
+        let Status { verification, .. } = version.status;
+        let disputed = matches!(
+            verification,
+            Verification::Contested | Verification::Retracted
+        );
+        let address = version.grain.address();
+        if !version.status.is_current() || disputed {
+            return Ok(false);
+        }
+        // Ruling I18: what a file brings opens nothing here until somebody vouches for it.
+        if verification != Verification::Verified && self.came_in_a_file(snapshot, &address)? {
+            return Ok(false);
+        }
+        Ok(!self.was_handed_back(snapshot, &address, delegatee)?)
+    }
+
+    fn came_in_a_file(&self, snapshot: &Snapshot, address: &ContentAddress) -> Result<bool, Error> {
+        let mentions = snapshot.pointing_at(Family::Mentions, address).rows()?;
+        for row in mentions.iter() {
+            let entry = self.ledger.read(row)?;
+            if entry.header.kind == Kind::Flag && is_from_file(&entry.body, address) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// OMS 28.7: the delegatee says that it is done in a Goal derived from the delegation.
+    fn was_handed_back(
+        &self,
+        snapshot: &Snapshot,
+        address: &ContentAddress,
+        delegatee: &str,
+    ) -> Result<bool, Error> {
+        let derived = snapshot.pointing_at(Family::DerivedFrom, address).rows()?;
+        for row in derived.iter() {
+            let grain = self.version_at(snapshot, row)?.grain;
+            let is_done = matches!(grain.text("goal_state"), Some("satisfied" | "failed"));
+            let names = grain.derived_from().any(|parent| parent == *address);
+            if is_done && names && grain.text("author_did") == Some(delegatee) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Learns whether anything was ever delegated, so that a store without delegations pays
+    /// nothing for them.
+    pub(crate) fn learn_delegations(&self) -> Result<(), Error> {
+        let pattern = Pattern {
+            relation: Some(Delegation::RELATION),
+            ..Pattern::default()
+        };
+        let any = !self.index.snapshot().triples(&pattern).rows()?.is_empty();
+        self.has_delegations.store(any, Ordering::Release);
+        Ok(())
+    }
+}

@@ -1,0 +1,232 @@
+use crate::codec::ContentAddress;
+use crate::policy::{Actor, Facts, Operation, Purpose, Rule, Verdict, may_leave};
+
+use crate::store::governance::permit::Change;
+use crate::store::governance::protection::Shield;
+use crate::store::governance::regime::Breach;
+use crate::store::instance::open::Inner;
+use crate::store::{Error, Store};
+
+/// Something that somebody may want to do with a grain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// Change what is said about it, or take it away.
+    Change(Operation),
+    /// Let it leave the store.
+    Export(Purpose),
+    /// Let a program act on it.
+    Rely,
+}
+
+/// What would happen, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explanation {
+    /// Whether it would be done.
+    pub is_allowed: bool,
+    /// Whether a person would be asked to look at it afterwards.
+    pub is_reviewed: bool,
+    /// The rule that speaks against it: one of OMS, or a regime and its clause.
+    pub rule: Option<String>,
+    /// Where it stands: a section of OMS, or a law.
+    pub stands_in: Option<String>,
+    /// What it would take.
+    pub wants: Option<String>,
+    /// The grain that protects: the grain itself, one it was derived from, or one of its lineage.
+    pub protected_by: Option<ContentAddress>,
+}
+
+impl Asked {
+    /// Returns what a word asks for.
+    ///
+    /// ```
+    /// use grainstore::policy::Operation;
+    /// use grainstore::store::Asked;
+    ///
+    /// assert_eq!(Asked::named("delete"), Some(Asked::Change(Operation::Delete)));
+    /// assert_eq!(Asked::named("paint"), None);
+    /// ```
+    pub fn named(word: &str) -> Option<Self> {
+        let asked = WORDS.iter().find(|(name, _)| *name == word);
+        asked.map(|(_, asked)| *asked)
+    }
+
+    /// Returns every word that [`Asked::named`] knows.
+    pub fn words() -> impl Iterator<Item = &'static str> {
+        WORDS.iter().map(|(name, _)| *name)
+    }
+}
+
+impl Store {
+    /// Says what would happen and why, and does nothing: the same facts and the same decision as
+    /// when it is done, and no entry. Signers in `actor` are taken at their word.
+    ///
+    /// ```
+    /// use grainstore::policy::{Actor, Operation};
+    /// use grainstore::store::Asked;
+    /// use grainstore::{Draft, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// let json = r#"{"type":"event","content":"the deed","created_at":1,
+    ///     "invalidation_policy":{"mode":"locked","scope":"subtree"}}"#;
+    /// let deed = store.put(Draft::from_json(json)?)?;
+    /// let note = store.put(Draft::event("a note on it").derived_from(deed))?;
+    /// let asked = Asked::Change(Operation::Contradict);
+    /// let answer = store.explain_policy(&note, asked, &Actor::default())?;
+    /// assert_eq!((answer.is_allowed, answer.protected_by), (false, Some(deed)));
+    /// assert_eq!(answer.stands_in.as_deref(), Some("OMS 23.2"));
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND`; storage errors.
+    pub fn explain_policy(
+        &self,
+        address: &ContentAddress,
+        asked: Asked,
+        actor: &Actor<'_>,
+    ) -> Result<Explanation, Error> {
+        let snapshot = self.snapshot();
+        let row = self.inner.row_of(&snapshot, address)?;
+        let target = self.inner.version_at(&snapshot, row)?;
+        match asked {
+            Asked::Change(operation) => {
+                let shield = self.inner.shield(&snapshot, row, &target, None)?;
+                Ok(self
+                    .inner
+                    .explain_change(operation, &target, &shield, actor))
+            }
+            Asked::Export(purpose) => {
+                let held = self.is_on_hold(&target.grain);
+                Ok(match may_leave(&target.grain, held, purpose) {
+                    Err(rule) => Explanation::denied(rule, *address),
+                    Ok(()) => match self.kept_here(&target.grain) {
+                        Some(breach) => Explanation::broken(&breach, *address),
+                        None => Explanation::allowed(false),
+                    },
+                })
+            }
+            Asked::Rely if self.grain_awaits_review(&target.grain)? => {
+                Ok(Explanation::denied(Rule::Unreviewed, *address))
+            }
+            Asked::Rely => Ok(Explanation::allowed(false)),
+        }
+    }
+}
+
+impl Inner {
+    fn explain_change(
+        &self,
+        operation: Operation,
+        target: &crate::store::Version,
+        shield: &Shield,
+        actor: &Actor<'_>,
+    ) -> Explanation {
+        let address = target.grain.address();
+        let replaces = matches!(operation, Operation::Supersede | Operation::Import);
+        if replaces && !target.status.is_current() {
+            return Explanation {
+                rule: Some("not current".into()),
+                stands_in: Some("OMS 28.4".into()),
+                wants: Some("the current grain of the lineage".into()),
+                protected_by: target.status.superseded_by,
+                ..Explanation::allowed(false)
+            }
+            .refused();
+        }
+        let destroys = matches!(operation, Operation::Delete | Operation::Erase);
+        let has_reason = actor
+            .justification
+            .is_some_and(|text| !text.trim().is_empty());
+        let regimes = self.regimes.read();
+        if !destroys
+            && !has_reason
+            && let Some(broken) = regimes.asks_why(&target.grain)
+        {
+            return Explanation::broken(&Breach::of(broken), address);
+        }
+        let reviewed = !destroys && regimes.reviews(&target.grain);
+        drop(regimes);
+        let facts = shield.facts(None);
+        let asked = |facts: Facts<'_>| {
+            let change = Change {
+                operation,
+                target: &address,
+                facts,
+                actor: *actor,
+            };
+            self.verdict(&self.lead_alone(), &change)
+        };
+        match asked(facts) {
+            Verdict::Allow => Explanation::allowed(reviewed),
+            Verdict::Review => Explanation::allowed(true),
+            denied @ Verdict::Deny(rule) => {
+                let sources = shield.sources().iter().zip(facts.protections);
+                let mut denying = sources.filter(|(_, protection)| {
+                    let alone = Facts {
+                        protections: std::slice::from_ref(*protection),
+                        legal_hold: false,
+                        retained_until: None,
+                        ..facts
+                    };
+                    asked(alone) == denied
+                });
+                let by = denying.next().map_or(address, |(source, _)| *source);
+                Explanation::denied(rule, by)
+            }
+        }
+    }
+}
+
+impl Explanation {
+    const fn allowed(is_reviewed: bool) -> Self {
+        Self {
+            is_allowed: true,
+            is_reviewed,
+            rule: None,
+            stands_in: None,
+            wants: None,
+            protected_by: None,
+        }
+    }
+
+    fn refused(self) -> Self {
+        Self {
+            is_allowed: false,
+            ..self
+        }
+    }
+
+    fn denied(rule: Rule, by: ContentAddress) -> Self {
+        Self {
+            is_allowed: false,
+            is_reviewed: false,
+            rule: Some(rule.name().into()),
+            stands_in: Some(format!("OMS {}", rule.section())),
+            wants: Some(rule.wants().into()),
+            protected_by: Some(by),
+        }
+    }
+
+    fn broken(breach: &Breach, by: ContentAddress) -> Self {
+        Self {
+            rule: Some(breach.name()),
+            stands_in: Some(breach.cites.clone()),
+            wants: Some(breach.says.clone()),
+            protected_by: Some(by),
+            ..Self::allowed(false)
+        }
+        .refused()
+    }
+}
+
+const WORDS: [(&str, Asked); 9] = [
+    ("supersede", Asked::Change(Operation::Supersede)),
+    ("contradict", Asked::Change(Operation::Contradict)),
+    ("verify", Asked::Change(Operation::Verify)),
+    ("delete", Asked::Change(Operation::Delete)),
+    ("erase", Asked::Change(Operation::Erase)),
+    ("import", Asked::Change(Operation::Import)),
+    ("export", Asked::Export(Purpose::Transfer)),
+    ("sell", Asked::Export(Purpose::Sale)),
+    ("rely", Asked::Rely),
+];

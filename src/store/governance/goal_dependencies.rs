@@ -1,0 +1,53 @@
+use std::collections::BTreeSet;
+
+use crate::codec::ContentAddress;
+use crate::grain::{Grain, Type, Verification};
+use crate::index::Snapshot;
+use crate::policy;
+
+use crate::store::Error;
+use crate::store::commit::group::Frame;
+use crate::store::instance::open::Inner;
+
+impl Inner {
+    /// Returns whether a goal would become active before those it depends on are satisfied
+    /// (OMS 8.7, ruling I14). Grains of the same frame count as here.
+    pub(crate) fn starts_early(
+        &self,
+        snapshot: &Snapshot,
+        frame: &Frame,
+        goal: &Grain,
+    ) -> Result<bool, Error> {
+        policy::starts_early(goal, |address| match frame.find(address) {
+            Some(pending) => Ok(is_satisfied(pending)),
+            None => self.is_satisfied(snapshot, address),
+        })
+    }
+
+    /// Returns whether a goal has come to be satisfied: goals move by supersession, so the newest
+    /// of its lineage says, and nobody disputes it.
+    fn is_satisfied(&self, snapshot: &Snapshot, address: &ContentAddress) -> Result<bool, Error> {
+        let mut seen = BTreeSet::new();
+        let mut next = *address;
+        while let Some(row) = self.locate(snapshot, &next)? {
+            let version = self.version_at(snapshot, row)?;
+            if let Some(newer) = version.status.superseded_by
+                && seen.insert(row)
+            {
+                next = newer;
+                continue;
+            }
+            let stands = version.status.is_current()
+                && !matches!(
+                    version.status.verification,
+                    Verification::Contested | Verification::Retracted
+                );
+            return Ok(stands && is_satisfied(&version.grain));
+        }
+        Ok(false)
+    }
+}
+
+fn is_satisfied(goal: &Grain) -> bool {
+    goal.type_() == Type::Goal && goal.text("goal_state") == Some("satisfied")
+}

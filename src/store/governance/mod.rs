@@ -1,0 +1,12 @@
+pub(crate) mod delegation;
+pub(crate) mod explain;
+pub(crate) mod goal_dependencies;
+pub(crate) mod hold;
+pub(crate) mod identity;
+pub(crate) mod justification;
+pub(crate) mod permit;
+pub(crate) mod protection;
+pub(crate) mod regime;
+pub(crate) mod report;
+pub(crate) mod review;
+pub(crate) mod trust;

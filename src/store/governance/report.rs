@@ -1,0 +1,334 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::codec::Value;
+use crate::grain::{Grain, Type};
+use crate::index::Snapshot;
+use crate::ledger::Kind;
+use crate::policy::{Delegation, Mode, Protection, Regimes};
+
+use crate::store::{Error, Store};
+
+/// How a store stands to the laws of OMS Appendix D, and to the regimes it is told to hold to.
+///
+/// ```
+/// use grainstore::store::{Held, Options};
+/// use grainstore::{Draft, Store};
+///
+/// let store = Store::in_memory(Options::default())?;
+/// store.put(Draft::event("she likes tea").user("ada"))?;
+/// let report = store.policy_report()?;
+/// assert_eq!(report.counts["persons"], 1);
+/// let encryption = report.articles.iter().find(|one| one.article == "Art. 32");
+/// assert_eq!(encryption.map(|one| one.held), Some(Held::Partly));
+/// # Ok::<(), grainstore::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PolicyReport {
+    /// What there is in the store, by name.
+    pub counts: BTreeMap<&'static str, u64>,
+    /// The articles of Appendix D.
+    pub articles: Vec<Article>,
+    /// The clauses of the regimes in force.
+    pub clauses: Vec<ClauseReport>,
+}
+
+/// One article of OMS Appendix D.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Article {
+    /// The law.
+    pub law: &'static str,
+    /// The article or section.
+    pub article: &'static str,
+    /// What it is about.
+    pub about: &'static str,
+    /// How far this store does its part.
+    pub held: Held,
+    /// How, and what is missing.
+    pub how: &'static str,
+    /// The counts that show it.
+    pub shown_by: &'static [&'static str],
+}
+
+/// How far something is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Held {
+    /// On every path.
+    Enforced,
+    /// In part: what is missing is said.
+    Partly,
+    /// By somebody else than a store.
+    Elsewhere,
+}
+
+/// One clause of a regime in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClauseReport {
+    /// The regime and the clause.
+    pub name: String,
+    /// Where the law says so.
+    pub cites: String,
+    /// What it asks.
+    pub says: String,
+    /// What of it nothing does yet.
+    pub missing: Option<&'static str>,
+    /// Grains that were stored before and would be refused now.
+    pub broken_by: u64,
+}
+
+impl Held {
+    /// Returns the word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Enforced => "enforced",
+            Self::Partly => "in part",
+            Self::Elsewhere => "not a store's",
+        }
+    }
+}
+
+impl Store {
+    /// Counts what the store holds and says how it stands to the laws of OMS Appendix D. Reads every
+    /// grain.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn policy_report(&self) -> Result<PolicyReport, Error> {
+        let snapshot = self.snapshot();
+        let regimes = self.regimes();
+        let mut tally = Tally {
+            clauses: clauses_of(&regimes),
+            ..Tally::default()
+        };
+        for row in snapshot.grains_from(0) {
+            let version = self.version_at(&snapshot, row)?;
+            tally.add(&version.grain, version.status.is_current(), &regimes);
+        }
+        tally.count("persons", tally.persons.len() as u64);
+        tally.count("entries", snapshot.watermark());
+        for (name, kind) in KINDS {
+            tally.count(name, count_of(&snapshot, *kind)?);
+        }
+        Ok(PolicyReport {
+            counts: tally.counts,
+            articles: ARTICLES.to_vec(),
+            clauses: tally.clauses,
+        })
+    }
+}
+
+#[derive(Default)]
+struct Tally {
+    counts: BTreeMap<&'static str, u64>,
+    persons: BTreeSet<String>,
+    clauses: Vec<ClauseReport>,
+}
+
+impl Tally {
+    fn count(&mut self, name: &'static str, more: u64) {
+        *self.counts.entry(name).or_default() += more;
+    }
+
+    fn add(&mut self, grain: &Grain, is_current: bool, regimes: &Regimes) {
+        let tags: Vec<&str> = grain
+            .field("structural_tags")
+            .into_iter()
+            .flat_map(Value::texts)
+            .collect();
+        let tagged = |group: &str| tags.iter().any(|tag| tag.starts_with(group));
+        let has = |name: &str| grain.field(name).is_some();
+        let flag = |name: &str| grain.field(name).and_then(Value::as_bool) == Some(true);
+        let is_personal = has("user_id") || tagged("pii:") || tagged("phi:");
+        let context = grain.field("context").and_then(Value::as_map);
+        let inside = |name: &str| context.and_then(|context| context.get(name)?.as_bool());
+        let protection = Protection::of(grain);
+        let is_consent = grain.type_() == Type::Consent;
+        let facts = [
+            ("grains", true),
+            ("current", is_current),
+            ("personal", is_personal),
+            ("personal without user_id", is_personal && !has("user_id")),
+            (
+                "personal without processing_basis",
+                is_personal && !has("processing_basis"),
+            ),
+            ("health information", tagged("phi:")),
+            ("payment data", tagged("pci:")),
+            (
+                "with provenance",
+                has("provenance_chain") || has("derived_from"),
+            ),
+            ("with an author", has("author_did")),
+            ("signed", grain.is_signed()),
+            ("protected", !protection.is_open()),
+            ("with mode hold", protection.mode() == Mode::Hold),
+            ("with retention", has("retention_policy")),
+            ("consents", is_consent && !flag("is_withdrawal")),
+            ("withdrawals", is_consent && flag("is_withdrawal")),
+            ("delegations", Delegation::of(grain).is_some()),
+            ("requiring review", flag("requires_human_review")),
+            (
+                "opted out of sale",
+                flag("con:ccpa_opted_out") || inside("con:ccpa_opted_out") == Some(true),
+            ),
+        ];
+        for (name, holds) in facts {
+            self.count(name, u64::from(holds));
+        }
+        if let Some(person) = grain.text("user_id") {
+            self.persons.insert(person.to_owned());
+        }
+        for (regime, clause) in regimes.broken_by(grain) {
+            let name = format!("{}/{}", regime.name(), clause.id);
+            if let Some(report) = self.clauses.iter_mut().find(|one| one.name == name) {
+                report.broken_by += 1;
+            }
+        }
+    }
+}
+
+fn clauses_of(regimes: &Regimes) -> Vec<ClauseReport> {
+    let clauses = regimes.iter().flat_map(|regime| {
+        regime.clauses().iter().map(|clause| ClauseReport {
+            name: format!("{}/{}", regime.name(), clause.id),
+            cites: clause.cites.clone(),
+            says: clause.says.clone(),
+            missing: clause.missing(),
+            broken_by: 0,
+        })
+    });
+    clauses.collect()
+}
+
+fn count_of(snapshot: &Snapshot, kind: Kind) -> Result<u64, Error> {
+    Ok(snapshot.of_kind(kind).rows()?.len())
+}
+
+const KINDS: &[(&str, Kind)] = &[
+    ("refusals", Kind::Denial),
+    ("reads on record", Kind::Read),
+    ("reviews", Kind::Review),
+    ("legal holds placed or lifted", Kind::Hold),
+    ("deletions", Kind::Erased),
+    ("imports", Kind::Import),
+    ("authors known to the ledger", Kind::Actor),
+    ("changes of policy", Kind::Policy),
+    ("changes of trust", Kind::Trust),
+];
+
+/// OMS Appendix D, article by article.
+const ARTICLES: &[Article] = &[
+    Article {
+        law: "GDPR",
+        article: "Art. 5",
+        about: "data minimization",
+        held: Held::Partly,
+        how: "user_id scopes what is about a person; that no more is stored than needed nobody checks",
+        shown_by: &["persons", "personal", "personal without user_id"],
+    },
+    Article {
+        law: "GDPR",
+        article: "Art. 12-23",
+        about: "rights of the data subject",
+        held: Held::Enforced,
+        how: "query and export by user; deletion; withdrawals and grants are both kept",
+        shown_by: &["persons", "consents", "withdrawals"],
+    },
+    Article {
+        law: "GDPR",
+        article: "Art. 17",
+        about: "erasure",
+        held: Held::Partly,
+        how: "delete takes bytes, words and entries out of the store's files; holds and retention win; \
+              backups keep their copies, for no key can be destroyed yet",
+        shown_by: &["deletions", "with mode hold", "with retention"],
+    },
+    Article {
+        law: "GDPR",
+        article: "Art. 25",
+        about: "privacy by design",
+        held: Held::Enforced,
+        how: "every change is an entry of a hash-chained ledger; handles see their namespace only",
+        shown_by: &["entries", "with provenance", "protected"],
+    },
+    Article {
+        law: "GDPR",
+        article: "Art. 30",
+        about: "records of processing",
+        held: Held::Enforced,
+        how: "each entry has its time and, where a handle made it, its author; refusals are entries",
+        shown_by: &["entries", "authors known to the ledger", "refusals"],
+    },
+    Article {
+        law: "GDPR",
+        article: "Art. 32",
+        about: "security",
+        held: Held::Partly,
+        how: "signatures are checked and kept; encryption of the store is not there yet",
+        shown_by: &["signed", "changes of trust"],
+    },
+    Article {
+        law: "HIPAA",
+        article: "164.308",
+        about: "administrative safeguards",
+        held: Held::Enforced,
+        how: "the ledger is the audit trail of changes and refusals, and under the preset hipaa of reads",
+        shown_by: &["entries", "refusals", "reads on record", "reviews"],
+    },
+    Article {
+        law: "HIPAA",
+        article: "164.310",
+        about: "physical safeguards",
+        held: Held::Elsewhere,
+        how: "of the machine the store is on",
+        shown_by: &[],
+    },
+    Article {
+        law: "HIPAA",
+        article: "164.312",
+        about: "technical safeguards",
+        held: Held::Partly,
+        how: "any phi: tag takes a handle cleared for it; signatures; the preset hipaa records reads; no \
+              encryption yet",
+        shown_by: &["health information", "signed", "reads on record"],
+    },
+    Article {
+        law: "HIPAA",
+        article: "164.314",
+        about: "organizational requirements",
+        held: Held::Elsewhere,
+        how: "contracts; the preset hipaa holds what a store can",
+        shown_by: &["changes of policy"],
+    },
+    Article {
+        law: "CCPA",
+        article: "collection",
+        about: "classification of personal information",
+        held: Held::Enforced,
+        how: "user_id and structural_tags; the preset ccpa asks for both",
+        shown_by: &["personal", "personal without processing_basis"],
+    },
+    Article {
+        law: "CCPA",
+        article: "disclosure",
+        about: "what is told to whom",
+        held: Held::Enforced,
+        how: "grain disclose hides fields; exports leave out what has no basis and count it",
+        shown_by: &["personal"],
+    },
+    Article {
+        law: "CCPA",
+        article: "deletion",
+        about: "at the consumer's request",
+        held: Held::Partly,
+        how: "as GDPR Art. 17",
+        shown_by: &["deletions"],
+    },
+    Article {
+        law: "CCPA",
+        article: "opt-out",
+        about: "of the sale",
+        held: Held::Enforced,
+        how: "export --purpose sale leaves out what was opted out of",
+        shown_by: &["opted out of sale"],
+    },
+];

@@ -1,0 +1,215 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::codec::{self, ContentAddress, Map, Value};
+use crate::grain::{Grain, Time};
+use crate::index::{Family, RowSet};
+use crate::ledger::Kind;
+
+use crate::store::commit::group::Frame;
+use crate::store::instance::open::Inner;
+use crate::store::records::authorization::{Decided, Mandate};
+use crate::store::records::entry::{address, bytes, decode, encode};
+use crate::store::{Error, Store};
+
+/// Something that was permitted and that a person should look at (OMS 23.2, `soft_locked`), or a
+/// grain on which nothing may be decided before somebody has (OMS 6.1, `requires_human_review`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Review {
+    /// The number of its ledger entry.
+    pub id: u64,
+    /// The grain concerned.
+    pub address: ContentAddress,
+    /// What was done to it, or is to be done only after a look: `rely`.
+    pub operation: String,
+    /// Since when.
+    pub since: Time,
+    /// Who looked at it, and what came of it; none while it is open.
+    pub cleared: Option<Decided>,
+}
+
+/// What a review entry says.
+enum ReviewEntry {
+    Opened {
+        of: ContentAddress,
+        operation: String,
+    },
+    Cleared {
+        opened: u64,
+        decided: Decided,
+    },
+}
+
+impl ReviewEntry {
+    fn decode(body: &[u8]) -> Option<Self> {
+        let map = decode(body)?;
+        match map.get("c") {
+            Some(opened) => Some(Self::Cleared {
+                opened: opened.as_i64()?.try_into().ok()?,
+                decided: Decided::read(&map)?,
+            }),
+            None => Some(Self::Opened {
+                of: address(&map, "a")?,
+                operation: map.get("op")?.as_text()?.to_owned(),
+            }),
+        }
+    }
+}
+
+/// A change that was permitted and that a person should look at.
+pub(crate) fn encode_review(of: &ContentAddress, operation: &str) -> Result<Vec<u8>, codec::Error> {
+    encode(Map::from_iter([("a", bytes(of)), ("op", operation.into())]))
+}
+
+fn encode_cleared(review: &Review, mandate: Mandate<'_>) -> Result<Vec<u8>, codec::Error> {
+    let mut map = Map::from_iter([("a", bytes(&review.address))]);
+    map.insert("c", review.id);
+    mandate.write(&mut map);
+    encode(map)
+}
+
+impl Store {
+    /// Returns what people were asked to look at, oldest first, with what came of it.
+    ///
+    /// ```
+    /// use grainstore::store::Mandate;
+    /// use grainstore::{Draft, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// let json = r#"{"type":"reasoning","conclusion":"deny the loan","created_at":1,
+    ///     "requires_human_review":true}"#;
+    /// let address = store.put(Draft::from_json(json)?)?;
+    /// let review = store.reviews()?.remove(0);
+    /// assert_eq!((review.address, review.operation.as_str()), (address, "rely"));
+    /// assert!(store.awaits_review(&address)?);
+    /// store.clear_review(review.id, Mandate { reason: "it is right", authority: "Ada" })?;
+    /// assert!(!store.awaits_review(&address)?);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn reviews(&self) -> Result<Vec<Review>, Error> {
+        let rows = self.snapshot().of_kind(Kind::Review).rows()?;
+        let reviews = self.inner.reviews_in(rows.iter())?;
+        Ok(reviews.into_values().collect())
+    }
+
+    /// Records that somebody looked at what was to be reviewed. Returns whether it was still open.
+    ///
+    /// # Errors
+    /// `ERR_REVIEW` for an entry that opened no review; `ERR_AUTHORITY` without a reason or an
+    /// authority; storage errors.
+    pub fn clear_review(&self, id: u64, mandate: Mandate<'_>) -> Result<bool, Error> {
+        let inner = &*self.inner;
+        let mandate = mandate.check()?;
+        let mut writer = inner.lead_alone();
+        let mut reviews = self.reviews()?;
+        let review = reviews.iter().position(|review| review.id == id);
+        let review = review.map(|at| reviews.swap_remove(at));
+        let review = review.ok_or(Error::NoReview { id })?;
+        if review.cleared.is_some() {
+            return Ok(false);
+        }
+        let mut frame = Frame::default();
+        frame.record(Kind::Review, encode_cleared(&review, mandate)?);
+        inner.commit(&mut writer, &frame)?;
+        Ok(true)
+    }
+
+    /// Returns whether a grain must not drive an automated decision: it requires human review and
+    /// nobody has cleared it (OMS 6.1, 8.8).
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn awaits_review(&self, address: &ContentAddress) -> Result<bool, Error> {
+        let grain = self.peek(address)?;
+        let grain = grain.ok_or(Error::NotFound { address: *address })?;
+        self.grain_awaits_review(&grain)
+    }
+
+    pub(crate) fn grain_awaits_review(&self, grain: &Grain) -> Result<bool, Error> {
+        if !requires_review(grain) {
+            return Ok(false);
+        }
+        let snapshot = self.snapshot();
+        let mentions = snapshot.pointing_at(Family::Mentions, &grain.address());
+        let reviews = self.inner.reviews_in(mentions.rows()?.iter())?;
+        let mut asked = reviews
+            .values()
+            .filter(|review| review.operation == RELY && review.address == grain.address());
+        Ok(!asked.any(|review| review.cleared.is_some()))
+    }
+}
+
+impl Store {
+    /// Returns the rows of the grains that wait for a person's review now, whatever moment is asked
+    /// about.
+    pub(crate) fn unreviewed(&self) -> Result<Arc<RowSet>, Error> {
+        let inner = &*self.inner;
+        let snapshot = inner.index.snapshot();
+        let entries = snapshot.of_kind(Kind::Review).rows()?;
+        let newest = (entries.len(), entries.iter().next_back());
+        let mut known = inner.unreviewed.lock();
+        if known.0 != newest {
+            let mut rows = RowSet::default();
+            for review in inner.reviews_in(entries.iter())?.into_values() {
+                if review.operation == RELY && review.cleared.is_none() {
+                    let row = inner.locate(&snapshot, &review.address)?;
+                    row.into_iter().for_each(|row| rows.insert(row));
+                }
+            }
+            *known = (newest, Arc::new(rows));
+        }
+        Ok(Arc::clone(&known.1))
+    }
+}
+
+/// The rows that wait for review, and the review entries they were found from: how many, and the
+/// newest.
+pub(crate) type Unreviewed = Mutex<((u64, Option<u64>), Arc<RowSet>)>;
+
+impl Inner {
+    /// Reads the reviews among entries, by the entry that opened each.
+    fn reviews_in(&self, rows: impl Iterator<Item = u64>) -> Result<BTreeMap<u64, Review>, Error> {
+        let mut reviews = BTreeMap::new();
+        for row in rows {
+            let entry = self.ledger.read(row)?;
+            if entry.header.kind != Kind::Review {
+                continue;
+            }
+            match ReviewEntry::decode(&entry.body) {
+                Some(ReviewEntry::Opened { of, operation }) => {
+                    let review = Review {
+                        id: row,
+                        address: of,
+                        operation,
+                        since: Time::from_ms(entry.header.time_ms),
+                        cleared: None,
+                    };
+                    reviews.insert(row, review);
+                }
+                Some(ReviewEntry::Cleared { opened, decided }) => {
+                    if let Some(review) = reviews.get_mut(&opened) {
+                        review.cleared = Some(decided);
+                    }
+                }
+                None => {}
+            }
+        }
+        Ok(reviews)
+    }
+}
+
+/// OMS 6.1: binding for Reasoning grains, advisory for others; whoever wrote it on another meant it.
+pub(crate) fn requires_review(grain: &Grain) -> bool {
+    grain
+        .field("requires_human_review")
+        .and_then(Value::as_bool)
+        == Some(true)
+}
+
+/// The operation that waits for a review of a grain which requires one.
+pub(crate) const RELY: &str = "rely";

@@ -1,0 +1,2 @@
+pub(crate) mod access;
+pub(crate) mod handoff;

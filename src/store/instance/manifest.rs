@@ -1,0 +1,171 @@
+use std::io;
+use std::path::Path;
+
+use data_encoding::HEXLOWER;
+use sha2::{Digest, Sha256};
+
+use crate::codec::{Map, Value};
+use crate::crypto::{Random, TombstoneKey};
+use crate::grain::Time;
+use crate::index::TermKey;
+use crate::ledger::{self, Access, Disk, StoreId};
+
+use crate::store::Error;
+
+/// The file that makes a directory a store: who it is, and the secrets its derived files use.
+///
+/// It is JSON, so that a person can read which version a store has. It is written last when a
+/// store is created, so a directory without it holds no store.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Manifest {
+    pub(crate) store_id: StoreId,
+    pub(crate) created_at: Time,
+    term_secret: [u8; 16],
+    tombstone_secret: [u8; 32],
+}
+
+impl Manifest {
+    pub(crate) fn new(random: &dyn Random, now: Time) -> Result<Self, Error> {
+        let (mut id, mut term_secret, mut tombstone_secret) = ([0; 16], [0; 16], [0; 32]);
+        random.fill(&mut id)?;
+        random.fill(&mut term_secret)?;
+        random.fill(&mut tombstone_secret)?;
+        Ok(Self {
+            store_id: StoreId::new(id),
+            created_at: now,
+            term_secret,
+            tombstone_secret,
+        })
+    }
+
+    pub(crate) fn term_key(&self) -> TermKey {
+        TermKey::new(self.term_secret)
+    }
+
+    pub(crate) fn tombstone_key(&self) -> TombstoneKey {
+        TombstoneKey::new(self.tombstone_secret)
+    }
+
+    /// Writes the file so that it is there whole or not at all.
+    pub(crate) fn write(&self, disk: &dyn Disk) -> Result<(), Error> {
+        let failed = |source| ledger::Error::Io {
+            action: "write",
+            name: NAME.into(),
+            source,
+        };
+        let write = || -> io::Result<()> {
+            // What a crash inside an earlier creation left, if anything.
+            drop(disk.remove(TEMPORARY));
+            let file = disk.create(TEMPORARY)?;
+            file.write_at(self.to_json().as_bytes(), 0)?;
+            file.sync()?;
+            disk.rename(TEMPORARY, NAME)?;
+            disk.sync_folder("")
+        };
+        write().map_err(failed)?;
+        Ok(())
+    }
+
+    /// Makes sure that what was read is durable: whoever wrote it may have been killed between the
+    /// renaming and the sync of the directory, and a power cut later would take the store away.
+    pub(crate) fn settle(&self, disk: &dyn Disk) -> Result<(), Error> {
+        let failed = |source| ledger::Error::Io {
+            action: "sync the folder of",
+            name: NAME.into(),
+            source,
+        };
+        Ok(disk.sync_folder("").map_err(failed)?)
+    }
+
+    /// Reads the file of the store at `path`; none means that no store was created there.
+    pub(crate) fn read(disk: &dyn Disk, path: &Path) -> Result<Option<Self>, Error> {
+        let failed = |source| ledger::Error::Io {
+            action: "read",
+            name: NAME.into(),
+            source,
+        };
+        let file = match disk.open(NAME, Access::Read) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(failed(source).into()),
+        };
+        let len = file.len_bytes().map_err(failed)?.min(LEN_MAX);
+        let mut bytes = vec![0; usize::try_from(len).unwrap_or_default()];
+        file.read_at(&mut bytes, 0).map_err(failed)?;
+        let text =
+            String::from_utf8(bytes).map_err(|error| Error::damaged(NAME, error.to_string()))?;
+        Self::from_json(&text, path).map(Some)
+    }
+
+    fn to_json(&self) -> String {
+        let mut map = Map::from_iter([
+            ("format", Value::from(FORMAT)),
+            ("version", VERSION.into()),
+            ("store_id", self.store_id.to_string().into()),
+            ("created_at", self.created_at.to_string().into()),
+            ("term_key", HEXLOWER.encode(&self.term_secret).into()),
+            (
+                "tombstone_key",
+                HEXLOWER.encode(&self.tombstone_secret).into(),
+            ),
+        ]);
+        map.insert("check", check(&map));
+        format!("{}\n", Value::Map(map).to_json())
+    }
+
+    fn from_json(text: &str, path: &Path) -> Result<Self, Error> {
+        let value =
+            Value::from_json(text).map_err(|error| Error::damaged(NAME, error.to_string()))?;
+        let Value::Map(mut map) = value else {
+            return Err(Error::damaged(NAME, "not an object"));
+        };
+        if map.get("format").and_then(Value::as_text) != Some(FORMAT) {
+            return Err(Error::NotAStore {
+                path: path.to_owned(),
+                reason: "its MANIFEST is another program's".into(),
+            });
+        }
+        // A newer version may mean anything by the rest, so it is asked for first.
+        match map.get("version") {
+            Some(Value::Int(version)) if version.as_u64().is_some_and(|found| found > VERSION) => {
+                return Err(Error::Version {
+                    found: version.as_u64().unwrap_or_default(),
+                    newest: VERSION,
+                });
+            }
+            Some(Value::Int(_)) => {}
+            _ => return Err(Error::damaged(NAME, "no version")),
+        }
+        let stated = map.remove("check");
+        if stated != Some(Value::from(check(&map))) {
+            return Err(Error::damaged(NAME, "its check does not hold"));
+        }
+        let text = |name: &str| map.get(name).and_then(Value::as_text);
+        let parsed = || {
+            Some(Self {
+                store_id: StoreId::new(bytes(text("store_id")?)?),
+                created_at: Time::parse(text("created_at")?).ok()?,
+                term_secret: bytes(text("term_key")?)?,
+                tombstone_secret: bytes(text("tombstone_key")?)?,
+            })
+        };
+        parsed().ok_or_else(|| Error::damaged(NAME, "a member is missing or malformed"))
+    }
+}
+
+fn bytes<const N: usize>(hex: &str) -> Option<[u8; N]> {
+    HEXLOWER.decode(hex.as_bytes()).ok()?.try_into().ok()
+}
+
+/// Returns what tells a flipped bit: a wrong key would make every look-up come back empty.
+fn check(map: &Map) -> String {
+    let hash: [u8; 32] = Sha256::digest(Value::Map(map.clone()).to_json()).into();
+    let [a, b, c, d, e, f, g, h, ..] = hash;
+    HEXLOWER.encode(&[a, b, c, d, e, f, g, h])
+}
+
+pub(crate) const NAME: &str = "MANIFEST";
+pub(crate) const TEMPORARY: &str = "MANIFEST.new";
+const FORMAT: &str = "grainstore";
+const VERSION: u64 = 1;
+const LEN_MAX: u64 = 64 * 1024;

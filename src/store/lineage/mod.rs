@@ -1,0 +1,3 @@
+pub(crate) mod heads;
+pub(crate) mod implicit;
+pub(crate) mod supersede;

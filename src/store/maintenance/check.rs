@@ -1,0 +1,284 @@
+use std::fmt;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use crate::codec::{ContentAddress, Flags, Header, Profile};
+use crate::grain::Grain;
+use crate::index::{self, Batch, Comparison};
+use crate::ledger::{self, Entry, FileDisk, Kind};
+use crate::text::Text;
+
+use crate::store::instance::manifest::Manifest;
+use crate::store::instance::open::Inner;
+use crate::store::instance::replay;
+use crate::store::read::signature::Signatures;
+use crate::store::{Error, Store};
+
+/// What a check looked at and what it found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Ledger entries that are sound.
+    pub entries: u64,
+    /// Grains that are sound.
+    pub grains: u64,
+    /// What is not as it should be, in the order of the ledger.
+    pub findings: Vec<Finding>,
+}
+
+/// One thing that is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// A stable name, for scripts.
+    pub id: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What and where.
+    pub message: String,
+}
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Odd, and nothing is lost.
+    Warning,
+    /// Something that was written cannot be read, or a derived file is wrong.
+    Damage,
+}
+
+impl Report {
+    /// Returns the worst severity found.
+    pub fn worst(&self) -> Option<Severity> {
+        self.findings.iter().map(|finding| finding.severity).max()
+    }
+
+    pub(crate) fn find(
+        &mut self,
+        id: &'static str,
+        severity: Severity,
+        message: impl fmt::Display,
+    ) {
+        self.findings.push(Finding {
+            id,
+            severity,
+            message: message.to_string(),
+        });
+    }
+
+    fn note(&mut self, id: &'static str, severity: Severity, messages: Vec<String>) {
+        for message in messages {
+            self.find(id, severity, message);
+        }
+    }
+
+    fn ledger(&mut self, verification: &ledger::Verification) {
+        self.entries = verification.entries;
+        for finding in &verification.findings {
+            self.find("ledger-damaged", Severity::Damage, finding);
+        }
+    }
+}
+
+impl Store {
+    /// Looks at how the files of the store hold together, and changes nothing: `MANIFEST`, the
+    /// headers and ends of the ledger's segments, its frames and chain behind what the index has
+    /// on disk, `CURRENT` and the directories of the index's runs, how far the text view is.
+    ///
+    /// Quick; what lies inside is for [`Store::check`].
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_IO`; damage is a finding, not an error.
+    pub fn check_structure(&self) -> Result<Report, Error> {
+        let inner = &*self.inner;
+        let _writer = inner.lead_alone();
+        let mut report = Report {
+            grains: self.snapshot().grains().len(),
+            ..Report::default()
+        };
+        report.ledger(&inner.ledger.verify_structure(inner.index.mark())?);
+        inner.check_files(&mut report)?;
+        Ok(report)
+    }
+
+    /// Reads every byte of the store, compares it with what was written, and changes nothing.
+    ///
+    /// Proves what [`Store::check_structure`] looks at, and the ledger's bodies and whole chain;
+    /// that every grain is what OMS calls one, under its address, and that the signature of a
+    /// signed one is there and verifies; that the index equals the fold of the ledger; and that the files of the text view are those that were written.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_IO`; damage is a finding, not an error.
+    pub fn check(&self) -> Result<Report, Error> {
+        let inner = &*self.inner;
+        // Held so that the index and the ledger are compared at one moment.
+        let _writer = inner.lead_alone();
+        let mut report = Report::default();
+        let verification = inner.ledger.verify_at(&inner.checkpointed())?;
+        report.ledger(&verification);
+        if verification.findings.is_empty() {
+            if verification.head != inner.ledger.head() {
+                let message = "the hash chain does not end in the leaf this process knows";
+                report.find("ledger-head", Severity::Damage, message);
+            }
+            inner.check_checkpoints(&verification, &mut report)?;
+            inner.check_entries(&mut report)?;
+        }
+        if let Some(text) = &inner.text {
+            report.note("text-damaged", Severity::Damage, text.verify()?);
+        }
+        inner.check_files(&mut report)?;
+        Ok(report)
+    }
+}
+
+impl Inner {
+    /// Looks at what every check looks at beside the ledger.
+    fn check_files(&self, report: &mut Report) -> Result<(), Error> {
+        match Manifest::read(&*self.disk, Path::new("")) {
+            Ok(Some(found)) if found == self.manifest => {}
+            Ok(Some(_)) => {
+                let message = "MANIFEST is not the one that was opened";
+                report.find("manifest-damaged", Severity::Damage, message);
+            }
+            Ok(None) => {
+                report.find("manifest-damaged", Severity::Damage, "MANIFEST is missing");
+            }
+            Err(error @ Error::Ledger(_)) => return Err(error),
+            Err(error) => report.find("manifest-damaged", Severity::Damage, error),
+        }
+        let index = self.index.check_structure()?;
+        report.note("index-damaged", Severity::Damage, index);
+        let behind = |text: &Text| text.watermark() < self.ledger.len();
+        if self.text.as_ref().is_some_and(behind) {
+            let message = "the text view lags behind; the next open catches up";
+            report.find("text-behind", Severity::Warning, message);
+        }
+        if let Some(torn) = &self.opened.torn {
+            let message = format!(
+                "a crash left {} unacknowledged bytes, kept in {}",
+                torn.bytes, torn.file
+            );
+            report.find("torn-tail", Severity::Warning, message);
+        }
+        Ok(())
+    }
+
+    fn check_entries(&self, report: &mut Report) -> Result<(), Error> {
+        let mut comparison = self.index.compare();
+        let mut batch = self.index.batch();
+        let mut signatures = Signatures::default();
+        let mut outcome = Ok(());
+        self.ledger.scan(0, &mut |entry| {
+            signatures.see(&entry, &*self.options.resolver, report);
+            outcome = self.check_entry(&comparison, &mut batch, &entry, report);
+            if entry.header.sequence % BATCH_LEN == BATCH_LEN - 1 {
+                comparison.add(std::mem::replace(&mut batch, self.index.batch()));
+            }
+            match outcome {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            }
+        })?;
+        outcome?;
+        signatures.finish(report);
+        comparison.add(batch);
+        let places = |first, end| self.ledger.places(first, end);
+        for difference in comparison.finish(&places)? {
+            report.find("index-differs", Severity::Damage, difference);
+        }
+        Ok(())
+    }
+
+    fn check_entry(
+        &self,
+        comparison: &Comparison,
+        batch: &mut Batch,
+        entry: &Entry<'_>,
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        let sequence = entry.header.sequence;
+        if entry.header.kind == Kind::Grain {
+            self.check_grain(comparison, entry, report)?;
+        }
+        let mut resolve = |_: &Batch, address: &_| self.locate_before(sequence, address);
+        match replay::apply(batch, entry, &mut resolve) {
+            Err(Error::Damaged { what, reason }) => {
+                let message = format!("{what}: {reason}");
+                report.find("entry-malformed", Severity::Damage, message);
+                Ok(())
+            }
+            // What is wrong with the index is found where all of it is read.
+            Err(Error::Index(index::Error::Damaged { .. })) => Ok(()),
+            other => other,
+        }
+    }
+
+    fn check_grain(
+        &self,
+        comparison: &Comparison,
+        entry: &Entry<'_>,
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        let sequence = entry.header.sequence;
+        let address = ContentAddress::of(&entry.body);
+        let blob = entry.body.to_vec();
+        let read = match Header::read(&blob) {
+            Ok(header) if header.flags.contains(Flags::SIGNED) => {
+                Grain::from_foreign_signed_blob(blob, Profile::Extended)
+            }
+            _ => Grain::from_foreign_blob(blob, Profile::Extended),
+        };
+        match read {
+            Ok(_) => report.grains += 1,
+            Err(error) => {
+                let message = format!("entry {sequence}, grain {address}: {error}");
+                report.find("grain-invalid", Severity::Damage, message);
+            }
+        }
+        match comparison.finds(&address, sequence) {
+            Ok(true) | Err(index::Error::Damaged { .. }) => {}
+            Ok(false) => {
+                let message = format!("entry {sequence}: grain {address} is not found by address");
+                report.find("index-differs", Severity::Damage, message);
+            }
+            Err(error) => return Err(error.into()),
+        }
+        if self.locate_before(sequence, &address)?.is_some() {
+            let message = format!("entry {sequence}: grain {address} is stored twice");
+            report.find("grain-twice", Severity::Warning, message);
+        }
+        Ok(())
+    }
+
+    /// Returns the row of a grain that was stored before an entry.
+    fn locate_before(&self, row: u64, address: &ContentAddress) -> Result<Option<u64>, Error> {
+        let found = self.locate(&self.index.snapshot(), address);
+        match found {
+            Err(Error::Index(index::Error::Damaged { .. })) => Ok(None),
+            found => Ok(found?.filter(|found| *found < row)),
+        }
+    }
+}
+
+/// Entries compared at once.
+const BATCH_LEN: u64 = 1_000;
+
+/// Checks the ledger of a store that does not open.
+///
+/// # Errors
+/// `ERR_NOT_A_STORE`, `ERR_STORE_VERSION`, `ERR_STORAGE_DAMAGED` for an unreadable `MANIFEST`,
+/// `ERR_STORAGE_IO`.
+pub fn verify_damaged(path: impl AsRef<Path>) -> Result<Report, Error> {
+    let path = path.as_ref();
+    let disk = FileDisk::new(path);
+    let manifest = Manifest::read(&disk, path)?.ok_or_else(|| Error::NotAStore {
+        path: path.to_owned(),
+        reason: "it has no MANIFEST".into(),
+    })?;
+    let mut report = Report::default();
+    report.ledger(&ledger::verify(
+        &disk,
+        &manifest.store_id,
+        crate::store::records::entry::erased_rows,
+    )?);
+    Ok(report)
+}

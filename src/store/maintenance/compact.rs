@@ -1,0 +1,68 @@
+use crate::store::{Error, Store};
+
+/// What the derived files take.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Sizes {
+    /// Files of the index.
+    pub index_runs: usize,
+    /// Their length together, in bytes.
+    pub index_bytes: u64,
+    /// Segments of the text view.
+    pub text_segments: usize,
+    /// Their length together, in bytes.
+    pub text_bytes: u64,
+}
+
+/// What [`Store::compact`] did.
+///
+/// ```
+/// use grainstore::{Draft, Options, Store};
+///
+/// let store = Store::in_memory(Options::default())?;
+/// store.put(Draft::event("hello"))?;
+/// let compacted = store.compact()?;
+/// assert_eq!((compacted.before.index_runs, compacted.after.index_runs), (0, 1));
+/// # Ok::<(), grainstore::store::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Compacted {
+    /// What they took before.
+    pub before: Sizes,
+    /// What they take now.
+    pub after: Sizes,
+}
+
+impl Store {
+    /// Writes index and text view to disk and merges the files of each into one, so that questions
+    /// touch as little as they can. Others read and write meanwhile.
+    ///
+    /// # Errors
+    /// `ERR_INDEX_DAMAGED`, `ERR_TEXT`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`; nothing is lost.
+    pub fn compact(&self) -> Result<Compacted, Error> {
+        let inner = &*self.inner;
+        let before = self.sizes()?;
+        let writer = inner.lead_alone();
+        inner.freeze();
+        drop(writer);
+        inner.index.merge_all()?;
+        if let Some(text) = &inner.text {
+            text.compact()?;
+        }
+        Ok(Compacted {
+            before,
+            after: self.sizes()?,
+        })
+    }
+
+    fn sizes(&self) -> Result<Sizes, Error> {
+        let inner = &*self.inner;
+        let text = inner.text.as_ref().map(crate::text::Text::size);
+        let (text_segments, text_bytes) = text.transpose()?.unwrap_or_default();
+        Ok(Sizes {
+            index_runs: inner.index.runs(),
+            index_bytes: inner.index.len_bytes(),
+            text_segments,
+            text_bytes,
+        })
+    }
+}

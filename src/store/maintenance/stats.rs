@@ -1,0 +1,85 @@
+use std::collections::BTreeMap;
+
+use crate::grain::Type;
+use crate::ledger::{Access, StoreId};
+
+use crate::grain::Time;
+use crate::store::{Error, Store};
+
+/// What a store holds, in numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stats {
+    /// The store's identity.
+    pub store_id: StoreId,
+    /// When it was created.
+    pub created_at: Time,
+    /// Grains of any status.
+    pub grains: u64,
+    /// Grains that are current.
+    pub current: u64,
+    /// Grains by type.
+    pub by_type: BTreeMap<Type, u64>,
+    /// Ledger entries: grains and everything recorded about them.
+    pub entries: u64,
+    /// The last leaf of the ledger's hash chain.
+    pub head: [u8; 32],
+    /// Segments of the ledger.
+    pub segments: u64,
+    /// Their length together, in bytes.
+    pub ledger_bytes: u64,
+    /// Files of the index.
+    pub index_runs: u64,
+    /// Their length together, in bytes.
+    pub index_bytes: u64,
+}
+
+impl Store {
+    /// Returns what the store holds, in numbers.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_IO`, `ERR_INDEX_DAMAGED`.
+    pub fn stats(&self) -> Result<Stats, Error> {
+        let inner = &*self.inner;
+        let snapshot = self.snapshot();
+        let mut by_type = BTreeMap::new();
+        for byte in 1..=u8::MAX {
+            let of = Type::from_byte(byte);
+            let count = snapshot.of_type(of).rows()?.len();
+            if count > 0 {
+                by_type.insert(of, count);
+            }
+        }
+        let grains = snapshot.grains();
+        let current = grains
+            .iter()
+            .filter(|row| snapshot.is_current(*row))
+            .count();
+        let failed = |source| crate::ledger::Error::Io {
+            action: "measure",
+            name: "ledger".into(),
+            source,
+        };
+        let (mut segments, mut ledger_bytes) = (0, 0);
+        for name in inner.disk.list("ledger").map_err(failed)? {
+            let file = inner
+                .disk
+                .open(&format!("ledger/{name}"), Access::Read)
+                .map_err(failed)?;
+            ledger_bytes += file.len_bytes().map_err(failed)?;
+            segments += u64::from(name.ends_with(".seg"));
+        }
+        Ok(Stats {
+            store_id: inner.manifest.store_id,
+            created_at: inner.manifest.created_at,
+            grains: grains.len(),
+            current: current as u64,
+            by_type,
+            entries: inner.ledger.len(),
+            head: inner.ledger.head(),
+            segments,
+            ledger_bytes,
+            index_runs: inner.index.runs() as u64,
+            index_bytes: inner.index.len_bytes(),
+        })
+    }
+}

@@ -1,0 +1,100 @@
+use std::collections::BTreeSet;
+
+use crate::codec::Value;
+use crate::grain::{Grain, Time, Type};
+use crate::index::{Family, RowSet, Snapshot};
+
+use crate::store::Error;
+use crate::store::instance::open::{Inner, Store};
+
+/// The deadlines of the goals that were read: a grain never changes, so each is read once.
+#[derive(Debug, Default)]
+pub(crate) struct Deadlines {
+    read: RowSet,
+    /// Those after which a goal is inactive, with its row.
+    ends: BTreeSet<(Time, u64)>,
+}
+
+impl Store {
+    /// Returns the time by the store's clock.
+    pub(crate) fn now(&self) -> Time {
+        self.inner.now()
+    }
+
+    /// Returns which of some rows have expired by a time: what was true until before it, and goals
+    /// that are inactive since before it (OMS 15.1, 23.9, ruling I23).
+    pub(crate) fn expired(
+        &self,
+        snapshot: &Snapshot,
+        rows: &RowSet,
+        now: Time,
+    ) -> Result<RowSet, Error> {
+        if rows.is_empty() {
+            return Ok(RowSet::default());
+        }
+        let mut expired = over(snapshot, rows, now)?;
+        // Of an Observation it is the window that was observed (OMS 25), of a Consent the one that
+        // policy judges (8.10): the grain itself holds on.
+        for of in [Type::Observation, Type::Consent] {
+            if !expired.is_empty() {
+                let kept = snapshot.of_type(of).among(&expired)?;
+                expired.subtract(&kept);
+            }
+        }
+        expired.unite(&self.inner.inactive(snapshot, rows, now)?);
+        Ok(expired)
+    }
+}
+
+/// Returns which of some rows have a `valid_to` before a time.
+fn over(snapshot: &Snapshot, rows: &RowSet, now: Time) -> Result<RowSet, Error> {
+    let Some(last) = now.ms().checked_sub(1) else {
+        return Ok(RowSet::default());
+    };
+    let up_to = |from: Option<i64>, to: i64| {
+        let (from, to) = (from.map(Time::from_ms), Time::from_ms(to));
+        snapshot.in_time(Family::ValidTo, from, Some(to))
+    };
+    // Up to the hour it is the same list for an hour, and only the rest is read each time.
+    let hour = now.ms().div_euclid(HOUR_MS).saturating_mul(HOUR_MS);
+    let Some(before) = hour.checked_sub(1).filter(|before| *before < last) else {
+        return Ok(up_to(None, last).recurring().among(rows)?);
+    };
+    let mut over = up_to(None, before).recurring().among(rows)?;
+    over.unite(&up_to(Some(hour), last).among(rows)?);
+    Ok(over)
+}
+
+impl Inner {
+    /// Returns which of some rows are goals that an `expiry_policy` makes inactive after a
+    /// `deadline` before a time.
+    fn inactive(&self, snapshot: &Snapshot, rows: &RowSet, now: Time) -> Result<RowSet, Error> {
+        let goals = snapshot.of_type(Type::Goal).among(rows)?;
+        if goals.is_empty() {
+            return Ok(goals);
+        }
+        let mut unread = goals.clone();
+        unread.subtract(&self.deadlines.lock().read);
+        let mut ends = Vec::new();
+        for row in unread.iter() {
+            let body = self.ledger.read(row)?.body.into_owned();
+            let end = end_of(&Grain::from_proven(body)?);
+            ends.extend(end.map(|end| (end, row)));
+        }
+        let mut known = self.deadlines.lock();
+        known.read.unite(&unread);
+        known.ends.extend(ends);
+        let ended = known.ends.range(..(now, 0)).map(|(_, row)| *row);
+        Ok(ended.filter(|row| goals.contains(*row)).collect())
+    }
+}
+
+/// Returns after when a goal is inactive: what its policy says beyond that is the application's.
+fn end_of(goal: &Grain) -> Option<Time> {
+    goal.text("expiry_policy")?;
+    goal.field("deadline")
+        .and_then(Value::as_i64)
+        .map(Time::from_ms)
+}
+
+const HOUR_MS: i64 = 3_600_000;

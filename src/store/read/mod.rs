@@ -1,0 +1,5 @@
+pub(crate) mod audit;
+pub(crate) mod expiry;
+pub(crate) mod get;
+pub(crate) mod retrieval_counts;
+pub(crate) mod signature;

@@ -1,0 +1,73 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::codec::ContentAddress;
+use crate::index::{self, Accesses};
+use crate::ledger::Disk;
+
+use crate::store::instance::manifest::Manifest;
+use crate::store::instance::open::Inner;
+use crate::store::{Error, Store};
+
+impl Store {
+    /// Returns how often a grain was retrieved, and when last (OMS 28.3: `access_count`,
+    /// `last_accessed_at`); none if it never was, or the store does not count
+    /// ([`Options::accesses`](crate::store::Options::accesses)).
+    ///
+    /// A get, a query, a search and a recall count once for each grain that they return; what the
+    /// store reads for itself does not: policy, history, links, checks, exports (OMS 22.10). Counts
+    /// are not in the ledger. They are written when a grain is retrieved and the oldest that is
+    /// not written has waited for as long as the option allows, and on closing: a crash takes what
+    /// was counted within one such span, and no backup has them.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use grainstore::{Draft, Options, Store};
+    ///
+    /// let accesses = Some(Duration::from_secs(60));
+    /// let store = Store::in_memory(Options { accesses, ..Options::default() })?;
+    /// let address = store.put(Draft::event("tea"))?;
+    /// assert_eq!(store.accesses(&address)?, None);
+    /// store.get(&address)?;
+    /// store.search("tea", &Default::default(), 10)?;
+    /// assert_eq!(store.accesses(&address)?.map(|access| access.count), Some(2));
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn accesses(&self, address: &ContentAddress) -> Result<Option<index::Access>, Error> {
+        let row = self.inner.row_of(&self.snapshot(), address)?;
+        let accesses = self.inner.accesses.as_ref();
+        Ok(accesses.and_then(|accesses| accesses.of(row)))
+    }
+
+    /// Counts rows that somebody was shown.
+    pub(crate) fn retrieved(&self, rows: impl IntoIterator<Item = u64>) {
+        if let Some(accesses) = &self.inner.accesses {
+            accesses.record(rows, self.inner.options.clock.now());
+        }
+    }
+}
+
+impl Inner {
+    /// Writes at the end what was counted.
+    pub(crate) fn close_accesses(&self) {
+        if let Some(accesses) = &self.accesses
+            && let Err(error) = accesses.flush()
+        {
+            tracing::warn!(%error, "closing without writing what was counted of accesses");
+        }
+    }
+}
+
+/// Opens the counts of a store of so many entries, if it counts.
+pub(crate) fn open(
+    disk: &Arc<dyn Disk>,
+    manifest: &Manifest,
+    staleness: Option<Duration>,
+    entries: u64,
+) -> Result<Option<Accesses>, Error> {
+    let open = |staleness| Accesses::open(disk, manifest.store_id, staleness, entries);
+    Ok(staleness.map(open).transpose()?)
+}

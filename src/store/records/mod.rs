@@ -1,0 +1,2 @@
+pub(crate) mod authorization;
+pub(crate) mod entry;
