@@ -17,6 +17,7 @@ mod warrant;
 mod delegation;
 mod transfer;
 mod regime;
+mod violation;
 
 mod error;
 
@@ -34,4 +35,5 @@ pub use rule::Rule;
 pub use supersession::{implies_supersession, says_why_derived};
 pub use transfer::{Purpose, may_leave};
 pub use trust::{Doubt, Trust, TrustRule, Trusts};
+pub use violation::Violation;
 pub use warrant::{Role, Warrant};

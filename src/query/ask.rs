@@ -1,6 +1,6 @@
 use crate::grain::Grain;
 use crate::index::Snapshot;
-use crate::store::{Outgoing, Store, Version};
+use crate::store::{ReadRecorder, Store, Version};
 
 use super::{Cursor, Envelope, Error, Filter, Found, Sort};
 
@@ -59,16 +59,16 @@ impl Store {
         after: Option<Cursor>,
     ) -> Result<Envelope, Error> {
         let page = self.page(filter, sort, limit, after)?;
-        self.shown(self.outgoing("query"), page)
+        self.shown(self.read_recorder("query"), page)
     }
 
     /// Records and counts the grains of an answer that is given to somebody (OMS 22.10).
     pub(super) fn shown(
         &self,
-        outgoing: Outgoing<'_>,
+        read_recorder: ReadRecorder<'_>,
         envelope: Envelope,
     ) -> Result<Envelope, Error> {
-        outgoing.all(envelope.results.iter().map(|found| &found.grain))?;
+        read_recorder.all(envelope.results.iter().map(|found| &found.grain))?;
         self.retrieved(envelope.results.iter().map(|found| found.row));
         Ok(envelope)
     }

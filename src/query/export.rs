@@ -139,7 +139,7 @@ impl Store {
         let withheld = Withheld::by_law(self, options.purpose).and_by_owners(&snapshot)?;
         let entries = withheld.take_from(entries, loss);
         let grains = entries.iter().map(|(grain, _)| grain);
-        self.outgoing("export").all(grains)?;
+        self.read_recorder("export").all(grains)?;
         Ok(entries)
     }
 
@@ -197,16 +197,16 @@ impl Store {
     ) -> Result<Vec<Chosen>, Error> {
         let snapshot = self.snapshot();
         let mut withheld = Withheld::by_law(self, options.purpose);
-        let mut outgoing = self.outgoing("export");
+        let mut read_recorder = self.read_recorder("export");
         let mut chosen = Vec::new();
         for row in self.rows_to_leave(&snapshot, filter, loss)?.iter() {
             let version = self.version_at(&snapshot, row)?;
             if !withheld.takes(&version.grain, loss) {
-                outgoing.add(&version.grain);
+                read_recorder.add(&version.grain);
                 chosen.push(Chosen::of(&version.grain, version.status));
             }
         }
-        outgoing.record()?;
+        read_recorder.record()?;
         if !withheld.is_empty() {
             for one in &mut chosen {
                 one.status = withheld.unnamed(one.status);

@@ -20,7 +20,7 @@ impl Store {
         limit: usize,
     ) -> Result<Envelope, Error> {
         let near = self.near(model, vector, filter, limit)?;
-        self.shown(self.outgoing("nearest"), near)
+        self.shown(self.read_recorder("nearest"), near)
     }
 
     fn near(
@@ -58,7 +58,7 @@ impl Store {
         limit: usize,
     ) -> Result<Envelope, Error> {
         let alike = self.alike(address, model, filter, limit)?;
-        self.shown(self.outgoing("similar"), alike)
+        self.shown(self.read_recorder("similar"), alike)
     }
 
     fn alike(
@@ -96,7 +96,7 @@ impl Store {
         limit: usize,
     ) -> Result<Envelope, Error> {
         let hybrid = self.hybrid(text, model, vector, filter, limit)?;
-        self.shown(self.outgoing("search_hybrid"), hybrid)
+        self.shown(self.read_recorder("search_hybrid"), hybrid)
     }
 
     fn hybrid(

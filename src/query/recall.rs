@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, HashSet};
 use crate::codec::nfc;
 use crate::grain::{Grain, Type};
 use crate::render::{Line, Passage, Recollection};
-use crate::store::{Access, Outgoing, Store};
+use crate::store::{Access, ReadRecorder, Store};
 use crate::text::{self, Ranking};
 
 use super::{Error, Filter};
@@ -65,8 +65,8 @@ impl Store {
         filter: &Filter,
         recall: &Recall,
     ) -> Result<Recollection, Error> {
-        let outgoing = self.outgoing("recall");
-        recollect(self, outgoing, question, (filter, recall), &|_| Ok(true))
+        let read_recorder = self.read_recorder("recall");
+        recollect(self, read_recorder, question, (filter, recall), &|_| Ok(true))
     }
 }
 
@@ -86,14 +86,14 @@ impl Access {
         };
         let snapshot = self.store().snapshot();
         let sees = |grain: &Grain| Ok(self.sees(&snapshot, grain)? && self.may_rely_on(grain)?);
-        let outgoing = self.outgoing("recall");
-        recollect(self.store(), outgoing, question, (&filter, recall), &sees)
+        let read_recorder = self.read_recorder("recall");
+        recollect(self.store(), read_recorder, question, (&filter, recall), &sees)
     }
 }
 
 fn recollect(
     store: &Store,
-    mut outgoing: Outgoing<'_>,
+    mut read_recorder: ReadRecorder<'_>,
     question: &str,
     (filter, recall): (&Filter, &Recall),
     sees: &dyn Fn(&Grain) -> Result<bool, Error>,
@@ -119,14 +119,14 @@ fn recollect(
             }
             let score = (*row == passage.hit.row).then(|| passage.hit.relevance());
             if collected.add(*row, &version.grain, score) {
-                outgoing.add(&version.grain);
+                read_recorder.add(&version.grain);
             }
         }
         if collected.is_cut {
             break;
         }
     }
-    outgoing.record()?;
+    read_recorder.record()?;
     store.retrieved(collected.rows.iter().copied());
     Ok(collected.into_recollection())
 }

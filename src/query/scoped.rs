@@ -48,7 +48,7 @@ impl Access {
             }
         }
         shown.total_is_lower_bound = shown.next_cursor.is_some();
-        self.store().shown(self.outgoing("query"), shown)
+        self.store().shown(self.read_recorder("query"), shown)
     }
 
     /// Returns the `limit` grains whose words fit `text` best, of those that pass a filter and that
@@ -83,7 +83,7 @@ impl Access {
             if is_all || shown.results.len() >= limit {
                 shown.total_is_lower_bound = !is_all;
                 shown.results.truncate(limit);
-                return self.store().shown(self.outgoing(operation), shown);
+                return self.store().shown(self.read_recorder(operation), shown);
             }
             // Ranked first, seen second: what is hidden must not take the place of what is not.
             asked = asked.saturating_mul(2);

@@ -25,7 +25,7 @@ impl Store {
     /// without its text view.
     pub fn search(&self, text: &str, filter: &Filter, limit: usize) -> Result<Envelope, Error> {
         let found = self.searched(text, filter, limit)?;
-        self.shown(self.outgoing("search"), found)
+        self.shown(self.read_recorder("search"), found)
     }
 
     /// Returns what [`Store::search`] does, to be looked through before it is shown.
@@ -64,7 +64,7 @@ impl Store {
         limit: usize,
     ) -> Result<Envelope, Error> {
         let ranked = self.ranked(query, filter, ranking, limit)?;
-        self.shown(self.outgoing("search"), ranked)
+        self.shown(self.read_recorder("search"), ranked)
     }
 
     /// Returns what [`Store::search_ranked`] does, to be looked through before it is shown.

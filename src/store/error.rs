@@ -8,10 +8,8 @@ use crate::grain;
 use crate::index;
 use crate::interchange;
 use crate::ledger;
-use crate::policy::{self, Rule};
+use crate::policy::{self, Rule, Violation};
 use crate::text;
-
-use crate::store::governance::regime::Breach;
 
 /// Why the store did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -78,7 +76,7 @@ pub enum Error {
     },
     /// Something that takes a decision of somebody's, and nobody is named or gives a reason.
     #[error("this takes a reason and an authority")]
-    NoMandate,
+    NoAuthorization,
     /// No review was opened by this entry.
     #[error("entry {id} opened no review")]
     NoReview {
@@ -99,13 +97,13 @@ pub enum Error {
     },
     /// A regime forbids it.
     #[error("{0}")]
-    Breach(Breach),
+    Violation(Violation),
     /// A policy that cannot be read.
     #[error(transparent)]
     Policy(#[from] policy::Error),
     /// A put of what is really a supersession (OMS 17.2, ruling I4).
     #[error("this would replace {address} without superseding it")]
-    ImpliedSupersession {
+    ImplicitSupersession {
         /// The current grain it would replace.
         address: ContentAddress,
     },
@@ -226,15 +224,15 @@ impl Error {
                 rule: Rule::Dependency,
                 ..
             } => "ERR_DEPENDENCY",
-            Self::Denied { .. } | Self::ImpliedSupersession { .. } => "ERR_INVALIDATION_DENIED",
-            Self::NoMandate => "ERR_AUTHORITY",
+            Self::Denied { .. } | Self::ImplicitSupersession { .. } => "ERR_INVALIDATION_DENIED",
+            Self::NoAuthorization => "ERR_AUTHORITY",
             Self::NoReview { .. } => "ERR_REVIEW",
             Self::Deadline { .. } => "ERR_RANGE",
             Self::Refused {
                 rule: Rule::Unreviewed,
             } => "ERR_REVIEW_REQUIRED",
             Self::Refused { .. } => "ERR_ACCESS_DENIED",
-            Self::Breach(_) => "ERR_POLICY_DENIED",
+            Self::Violation(_) => "ERR_POLICY_DENIED",
             Self::Policy(source) => source.code(),
             Self::Erased { .. } => "ERR_ERASED",
             Self::Embedding { .. } => "ERR_EMBEDDING",
@@ -254,6 +252,11 @@ impl Error {
             Self::Interchange(source) => source.code(),
             Self::Crypto(source) => source.code(),
         }
+    }
+
+    /// Returns the error of an entry whose body no writer without a fault writes.
+    pub(crate) fn malformed(row: u64, kind: ledger::Kind) -> Self {
+        Self::damaged(format!("entry {row}"), format!("malformed {kind:?} entry"))
     }
 
     pub(crate) fn damaged(what: impl Into<String>, reason: impl Into<String>) -> Self {

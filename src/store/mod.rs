@@ -24,36 +24,23 @@ mod handle;
 #[cfg(test)]
 mod tests;
 
-pub use commit::put::NewGrain;
-pub use consent::erasure::{Cascaded, Due};
-pub use consent::list::{Consent, ConsentFilter, Withdrawal};
-pub use consent::rules::Required;
-pub use erasure::delete::Deletion;
+pub use commit::NewGrain;
+pub use consent::{Consent, ConsentFilter, ErasureReport, PendingErasure};
 pub use error::Error;
-pub use governance::explain::{Asked, Explanation};
-pub use governance::hold::Hold;
-pub use governance::identity::AgentCard;
-pub use governance::justification::Grounds;
-pub use governance::regime::Breach;
-pub use governance::report::{Article, ClauseReport, Held, PolicyReport};
-pub use governance::review::Review;
-pub use governance::trust::Signature;
-pub use handle::access::Access;
-pub use handle::handoff::{HandedBack, HandedOff, Handoff};
+pub use governance::{
+    AgentCard, Article, Asked, ClauseReport, ClockState, Coverage, Explanation, Hold,
+    Justification, PolicyReport, Review, Signature,
+};
+pub use handle::{Access, HandedBack, HandedOff, Handoff};
 pub use import::{Conflict, Conflicting, Denied, Summary};
-pub use instance::open::{Opened, Store};
-pub(crate) use instance::text_feed::language;
-pub use lineage::heads::{Fork, Heads};
-pub use maintenance::backup::Backup;
-pub use maintenance::check::{Finding, Report, Severity, verify_damaged};
-pub use maintenance::checkpoint::Checked;
-pub use maintenance::compact::{Compacted, Sizes};
-pub use maintenance::restore::{Restored, Until};
-pub use maintenance::stats::Stats;
+pub use instance::{RecoveryReport, Store};
+pub(crate) use instance::language;
+pub use lineage::{Fork, Heads};
+pub use maintenance::{
+    Backup, Checked, Compacted, Finding, Report, Restored, Severity, Sizes, Stats, verify_damaged,
+};
 pub use options::{Clock, Create, Durability, Options, SystemClock};
-pub use read::audit::AuditedRead;
-pub(crate) use read::audit::Outgoing;
-pub use read::get::{Page, Version};
-pub use records::authorization::{Decided, Mandate};
-pub use state::trusted_clock::ClockState;
-pub use state::vectors::Embedding;
+pub(crate) use read::ReadRecorder;
+pub use read::{AuditedRead, Embedding, Page, Version};
+pub use records::{Authorization, RecordedAuthorization, RequiredConsent, Until};
+pub use state::Withdrawal;

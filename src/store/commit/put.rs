@@ -1,3 +1,5 @@
+//! Putting: a draft is finished, its signature checked, and the grain prepared for its frame.
+
 use rayon::prelude::*;
 
 use crate::codec::ContentAddress;
@@ -5,10 +7,9 @@ use crate::grain::{Draft, Grain, Time};
 use crate::index::Snapshot;
 use crate::ledger::Binding;
 
-use crate::store::commit::group::Ready;
-use crate::store::instance::caller::Caller;
-use crate::store::instance::open::Inner;
-use crate::store::records::entry::SignatureEntry;
+use crate::store::records::{EntryBody, PendingPut};
+use crate::store::instance::Caller;
+use crate::store::instance::Inner;
 use crate::store::{Error, Options, Store};
 
 /// A grain to be stored: finished, or a draft that the store finishes.
@@ -118,7 +119,7 @@ impl Store {
     /// # Errors
     /// `ERR_STORAGE_IO`, `ERR_STORAGE_HALTED`.
     pub fn sync(&self) -> Result<(), Error> {
-        self.inner.ledger.sync()?;
+        self.inner.ledger().sync()?;
         Ok(())
     }
 }
@@ -129,17 +130,17 @@ impl Inner {
         grain: NewGrain,
         caller: Caller<'_>,
     ) -> Result<ContentAddress, Error> {
-        let now = self.options.clock.now();
+        let now = self.now();
         let again = grain.is_again();
-        let grain = grain.finish(now, &self.options, caller)?;
-        self.admit(caller, &grain)?;
+        let grain = grain.finish(now, self.options(), caller)?;
+        self.authorize_put(caller, &grain)?;
         let address = grain.address();
-        let snapshot = self.index.snapshot();
+        let snapshot = self.snapshot();
         // What every reader sees is acknowledged; only what is not there yet waits for a turn.
         if self.locate(&snapshot, &address)?.is_none() {
             let salt = self.salts(1)?.pop().unwrap_or_default();
-            let ready = self.ready(&snapshot, grain, salt, again, caller)?;
-            self.put_all(vec![ready]).map_err(Error::unbatched)?;
+            let put = self.prepare(&snapshot, grain, salt, again, caller)?;
+            self.put_all(vec![put]).map_err(Error::unbatched)?;
         }
         Ok(address)
     }
@@ -149,38 +150,30 @@ impl Inner {
         grains: Vec<NewGrain>,
         caller: Caller<'_>,
     ) -> Result<Vec<ContentAddress>, Error> {
-        let ready = self.finish_all(grains, caller)?;
-        for (index, ready) in ready.iter().enumerate() {
-            self.admit(caller, &ready.grain)
+        let puts = self.finish_all(grains, caller)?;
+        for (index, put) in puts.iter().enumerate() {
+            self.authorize_put(caller, &put.grain)
                 .map_err(|source| Error::batch(index, source))?;
         }
-        let addresses = ready.iter().map(|ready| ready.grain.address()).collect();
-        if !ready.is_empty() {
-            self.put_all(ready)?;
+        let addresses = puts.iter().map(|put| put.grain.address()).collect();
+        if !puts.is_empty() {
+            self.put_all(puts)?;
         }
         Ok(addresses)
     }
 
-    /// Refuses a new grain that a handle must not write, and records the attempt.
-    pub(crate) fn admit(&self, caller: Caller<'_>, grain: &Grain) -> Result<(), Error> {
-        caller.admits(grain).or_else(|rule| {
-            self.record_refusal(&mut self.lead_alone(), caller, "put", rule)?;
-            Err(Error::Refused { rule })
-        })
-    }
-
-    /// Does for a finished grain what needs no turn to write.
-    fn ready(
+    /// Prepares a finished grain, as far as that needs no turn to write.
+    fn prepare(
         &self,
         snapshot: &Snapshot,
         grain: Grain,
         salt: [u8; Binding::SALT_LEN],
         again: bool,
         caller: Caller<'_>,
-    ) -> Result<Ready, Error> {
-        Ok(Ready {
-            harmless: self.harmless_parents(snapshot, &grain)?,
-            signature: SignatureEntry::of(&grain)?,
+    ) -> Result<PendingPut, Error> {
+        Ok(PendingPut {
+            non_superseding_parents: self.non_superseding_parents(snapshot, &grain)?,
+            signature: EntryBody::signature_of(&grain)?,
             binding: Binding::new(salt, grain.address().as_bytes()),
             grain,
             again,
@@ -189,24 +182,24 @@ impl Inner {
     }
 
     /// Finishes grains before any lock is taken, on as many threads as it is worth.
-    fn finish_all(&self, grains: Vec<NewGrain>, caller: Caller<'_>) -> Result<Vec<Ready>, Error> {
-        let now = self.options.clock.now();
+    fn finish_all(&self, grains: Vec<NewGrain>, caller: Caller<'_>) -> Result<Vec<PendingPut>, Error> {
+        let now = self.now();
         let salts = self.salts(grains.len())?;
-        let snapshot = self.index.snapshot();
-        let ready = |(grain, salt): (NewGrain, _)| {
+        let snapshot = self.snapshot();
+        let prepare = |(grain, salt): (NewGrain, _)| {
             let again = grain.is_again();
-            let grain = grain.finish(now, &self.options, caller)?;
-            self.ready(&snapshot, grain, salt, again, caller)
+            let grain = grain.finish(now, self.options(), caller)?;
+            self.prepare(&snapshot, grain, salt, again, caller)
         };
-        let made: Vec<Result<Ready, Error>> = if grains.len() < 2 * CHUNK {
-            grains.into_iter().zip(salts).map(ready).collect()
+        let made: Vec<Result<PendingPut, Error>> = if grains.len() < 2 * CHUNK {
+            grains.into_iter().zip(salts).map(prepare).collect()
         } else {
             let grains = grains.into_par_iter().zip(salts);
-            grains.with_min_len(CHUNK).map(ready).collect()
+            grains.with_min_len(CHUNK).map(prepare).collect()
         };
         // The first that is refused is told, whichever thread came to its own first.
         let made = made.into_iter().enumerate();
-        made.map(|(index, ready)| ready.map_err(|source| Error::batch(index, source)))
+        made.map(|(index, put)| put.map_err(|source| Error::batch(index, source)))
             .collect()
     }
 }

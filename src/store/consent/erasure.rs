@@ -1,22 +1,21 @@
+//! Erasures that withdrawn consents ask for (OMS 23.2, `consent_cascade`), and what namespaces demand
+//! of consents.
+
 use std::collections::BTreeSet;
 
-use crate::codec::{ContentAddress, Map, Value};
+use crate::codec::ContentAddress;
 use crate::grain::{Time, Type};
-use crate::ledger::Kind;
 use crate::policy::{self, Actor, Operation, Rule, Verdict};
-
-use crate::store::commit::group::Frame;
-use crate::store::consent::rules::{DEADLINE, REQUIRED, Required};
-use crate::store::erasure::delete::Deleted;
-use crate::store::instance::open::Inner;
-use crate::store::records::authorization::Mandate;
-use crate::store::records::entry::encode;
+use crate::store::erasure::Deletion;
+use crate::store::governance::recorded;
+use crate::store::instance::Inner;
+use crate::store::records::{Authorization, PolicyRecord, RequiredConsent};
 use crate::store::{Error, Store};
 
 /// A grain that is to be erased because the consent it rests on was withdrawn (OMS 23.2,
 /// `consent_cascade`).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Due {
+pub struct PendingErasure {
     /// The grain.
     pub address: ContentAddress,
     /// The consent in its `processing_basis`.
@@ -33,11 +32,11 @@ pub struct Due {
 
 /// What carrying out withdrawals came to.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Cascaded {
+pub struct ErasureReport {
     /// What was erased.
     pub erased: Vec<ContentAddress>,
     /// What holds and retention keep; it stays due.
-    pub kept: Vec<Due>,
+    pub kept: Vec<PendingErasure>,
 }
 
 impl Store {
@@ -46,7 +45,7 @@ impl Store {
     ///
     /// ```
     /// use grainstore::{Draft, Options, Store};
-    /// use grainstore::store::Mandate;
+    /// use grainstore::store::Authorization;
     ///
     /// let store = Store::in_memory(Options::default())?;
     /// let consent = |more: &str| Draft::from_json(&format!(
@@ -57,23 +56,20 @@ impl Store {
     /// let fact = store.put(fact.set("processing_basis", grant.to_string()))?;
     /// store.put(consent(&format!(r#","is_withdrawal":true,"prior_consent":"{grant}""#))?)?;
     ///
-    /// assert_eq!(store.consent_due()?[0].address, fact);
-    /// let done = store.consent_run(Mandate { reason: "withdrawn", authority: "the office" })?;
+    /// assert_eq!(store.pending_erasures()?[0].address, fact);
+    /// let done = store.run_consent_erasures(Authorization { reason: "withdrawn", authority: "the office" })?;
     /// assert_eq!(done.erased, [fact]);
     /// # Ok::<(), grainstore::Error>(())
     /// ```
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn consent_due(&self) -> Result<Vec<Due>, Error> {
+    pub fn pending_erasures(&self) -> Result<Vec<PendingErasure>, Error> {
         let mut due = Vec::new();
         let mut seen = BTreeSet::new();
         let inner = &*self.inner;
-        let snapshot = inner.index.snapshot();
-        let moment = {
-            let floor = inner.writer.lock().floor;
-            floor.moment(inner.options.clock.now())
-        };
+        let snapshot = inner.snapshot();
+        let moment = inner.moment();
         let deadline = inner.deadline_ms();
         for (withdrawal, consent, rows) in inner.cascades(&snapshot)? {
             for row in rows.iter() {
@@ -85,15 +81,15 @@ impl Store {
                 {
                     continue;
                 }
-                let shield = inner.shield(&snapshot, row, &target, None)?;
+                let protection = inner.effective_protection(&snapshot, row, &target, None)?;
                 let actor = Actor {
                     justification: Some(WITHDRAWN),
                     authority: Some(WITHDRAWN),
                     ..Actor::default()
                 };
-                let facts = shield.facts(None);
+                let facts = protection.facts(None);
                 let verdict = policy::decide(Operation::Delete, &facts, &actor, moment);
-                due.push(Due {
+                due.push(PendingErasure {
                     address: target.grain.address(),
                     consent,
                     withdrawal: withdrawal.by,
@@ -110,26 +106,22 @@ impl Store {
     }
 
     /// Erases what is due because of withdrawn consents, all of it, whatever time is left: as
-    /// [`Store::delete`] would, under the mandate given. What a hold or its retention keeps stays
+    /// [`Store::delete`] would, under the authorization given. What a hold or its retention keeps stays
     /// and is told; each of those refusals is recorded.
     ///
     /// # Errors
     /// `ERR_AUTHORITY` without a reason or an authority; as [`Store::delete`].
-    pub fn consent_run(&self, mandate: Mandate<'_>) -> Result<Cascaded, Error> {
-        let mandate = mandate.check()?;
-        let deletion = crate::store::Deletion {
-            reason: mandate.reason,
-            authority: mandate.authority,
-        };
-        let due = self.consent_due()?;
+    pub fn run_consent_erasures(&self, authorization: Authorization<'_>) -> Result<ErasureReport, Error> {
+        recorded(authorization)?;
+        let due = self.pending_erasures()?;
         let addresses: Vec<ContentAddress> = due.iter().map(|due| due.address).collect();
-        let became = self.inner.delete_all(&addresses, deletion)?;
-        let mut done = Cascaded::default();
+        let became = self.inner.delete_all(&addresses, authorization)?;
+        let mut done = ErasureReport::default();
         for (due, became) in due.into_iter().zip(became) {
             match became {
-                Deleted::Now => done.erased.push(due.address),
-                Deleted::Before => {}
-                Deleted::Kept(rule) => done.kept.push(Due {
+                Deletion::Done => done.erased.push(due.address),
+                Deletion::NotStored => {}
+                Deletion::Kept(rule) => done.kept.push(PendingErasure {
                     kept: Some(rule),
                     ..due
                 }),
@@ -147,26 +139,24 @@ impl Store {
     pub fn require_consent(
         &self,
         namespace: &str,
-        required: Required,
-        mandate: Mandate<'_>,
+        required: RequiredConsent,
+        authorization: Authorization<'_>,
     ) -> Result<(), Error> {
         if namespace.is_empty() {
             let field = "namespace".into();
             return Err(crate::grain::Error::Empty { field }.into());
         }
-        let map = Map::from_iter([
-            ("op", Value::from(REQUIRED)),
-            ("ns", namespace.into()),
-            ("rd", Value::Bool(required.read)),
-            ("wr", Value::Bool(required.write)),
-        ]);
-        self.inner.record_policy(map, mandate)
+        self.inner.record_policy(PolicyRecord::ConsentRequired {
+            namespace: namespace.to_owned(),
+            required,
+            authorization: recorded(authorization)?,
+        })
     }
 
     /// Returns the namespaces that demand consent, or once did.
-    pub fn required_consent(&self) -> Vec<(String, Required)> {
-        let standing = self.inner.standing.read();
-        let required = standing.required.iter();
+    pub fn required_consent(&self) -> Vec<(String, RequiredConsent)> {
+        let state = self.inner.state();
+        let required = state.consents().required().iter();
         required.map(|(name, what)| (name.clone(), *what)).collect()
     }
 
@@ -176,30 +166,22 @@ impl Store {
     /// # Errors
     /// `ERR_RANGE` beyond 720 hours; `ERR_AUTHORITY` without a reason or an authority; storage
     /// errors.
-    pub fn set_consent_deadline(&self, hours: u32, mandate: Mandate<'_>) -> Result<(), Error> {
+    pub fn set_consent_deadline(&self, hours: u32, authorization: Authorization<'_>) -> Result<(), Error> {
         if hours > DEADLINE_MAX_HOURS {
             return Err(Error::Deadline { hours });
         }
-        let ms = i64::from(hours).saturating_mul(HOUR_MS);
-        let map = Map::from_iter([("op", Value::from(DEADLINE)), ("ms", ms.into())]);
-        self.inner.record_policy(map, mandate)
+        self.inner.record_policy(PolicyRecord::ConsentDeadline {
+            ms: i64::from(hours).saturating_mul(HOUR_MS),
+            authorization: recorded(authorization)?,
+        })
     }
 }
 
 impl Inner {
     fn deadline_ms(&self) -> i64 {
-        let said = self.standing.read().deadline_ms;
+        let said = self.state().consents().deadline_ms();
         let longest = i64::from(DEADLINE_MAX_HOURS) * HOUR_MS;
         said.unwrap_or(24 * HOUR_MS).clamp(0, longest)
-    }
-
-    fn record_policy(&self, mut map: Map, mandate: Mandate<'_>) -> Result<(), Error> {
-        mandate.check()?.write(&mut map);
-        let mut writer = self.lead_alone();
-        let mut frame = Frame::default();
-        frame.record(Kind::Policy, encode(map)?);
-        self.commit(&mut writer, &frame)?;
-        Ok(())
     }
 }
 

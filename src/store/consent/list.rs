@@ -1,9 +1,12 @@
+//! Consents as they stand: found by subject, grantee, scope, purpose and time.
+
 use crate::codec::{ContentAddress, Value, nfc};
 use crate::grain::{Grain, Time, Type};
 use crate::index::{Family, Rows, Snapshot};
 
-use crate::store::commit::group::Frame;
-use crate::store::instance::open::Inner;
+use crate::store::records::Frame;
+use crate::store::instance::Inner;
+use crate::store::state::Withdrawal;
 use crate::store::{Error, Store};
 
 /// Which consents a question is about: all that is given must hold (OMS 8.10).
@@ -36,15 +39,6 @@ pub struct Consent {
     pub replaced_by: Option<ContentAddress>,
     /// Since when it is not current: replaced, withdrawn or contradicted.
     pub ended_at: Option<Time>,
-}
-
-/// A withdrawal of a consent, in effect from the entry that records it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Withdrawal {
-    /// The Consent grain that withdraws.
-    pub by: ContentAddress,
-    /// Since when it is in effect here.
-    pub at: Time,
 }
 
 impl Consent {
@@ -96,7 +90,7 @@ impl Store {
             }
         }
         let grains = found.iter().map(|consent| &consent.grain);
-        self.outgoing("consents").all(grains)?;
+        self.read_recorder("consents").all(grains)?;
         Ok(found)
     }
 }
@@ -105,7 +99,7 @@ impl Inner {
     fn consent_at(&self, snapshot: &Snapshot, row: u64) -> Result<Consent, Error> {
         let version = self.version_at(snapshot, row)?;
         let address = version.grain.address();
-        let withdraws = crate::store::consent::rules::withdrawn_by(&version.grain);
+        let withdraws = super::rules::withdrawn_by(&version.grain);
         let withdrawn = match withdraws {
             Some(_) => None,
             None => self.withdrawal_of(snapshot, &Frame::default(), &address)?,

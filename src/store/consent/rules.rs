@@ -1,87 +1,24 @@
+//! The rules of consent (OMS 8.10): what may be stored and read, what a withdrawal changes, and the
+//! rows that rest on withdrawn consents.
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::codec::{self, ContentAddress, Map, Value};
+use crate::codec::{ContentAddress, Value};
 use crate::grain::{Grain, StatusChange, Time, Type};
 use crate::index::{Family, RowSet, Rows, Snapshot};
-use crate::ledger::Kind;
 use crate::policy::{self, Actor, Consented, Moment, Operation, Rule, Verdict};
-
-use crate::store::commit::group::Frame;
-use crate::store::consent::list::Withdrawal;
-use crate::store::governance::review::{RELY, encode_review, requires_review};
-use crate::store::instance::open::Inner;
-use crate::store::records::entry::{StatusEntry, address, bytes, decode, encode};
-use crate::store::state::policy_state::Standing;
+use crate::store::governance::requires_review;
+use crate::store::instance::Inner;
+use crate::store::records::{
+    ConsentEffectRecord, Frame, Record, ReviewRecord, StatusRecord,
+};
+use crate::store::state::Withdrawal;
 use crate::store::{Error, Store, Version};
-
-/// What a namespace demands of its grains.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Required {
-    /// Reading takes a consent with `retrieve` in its scope.
-    pub read: bool,
-    /// Storing takes a consent with `store` in its scope.
-    pub write: bool,
-}
-
-/// A withdrawal takes effect by an entry that names the consent, here or not (rulings I7, I8).
-fn encode_effect(
-    grant: &ContentAddress,
-    withdrawal: &ContentAddress,
-) -> Result<Vec<u8>, codec::Error> {
-    encode(Map::from_iter([
-        ("a", bytes(grant)),
-        ("w", bytes(withdrawal)),
-    ]))
-}
-
-/// Returns the consent and its withdrawal.
-pub(crate) fn read_effect(body: &[u8]) -> Option<(ContentAddress, ContentAddress)> {
-    let map = decode(body)?;
-    Some((address(&map, "a")?, address(&map, "w")?))
-}
-
-/// Reads what a policy entry says about consent.
-pub(crate) fn read_required(body: &[u8], standing: &mut Standing) {
-    let Some(map) = decode(body) else {
-        return;
-    };
-    let is_set = |key: &str| map.get(key).and_then(Value::as_bool) == Some(true);
-    match map.get("op").and_then(Value::as_text) {
-        Some(REQUIRED) => {
-            let Some(namespace) = map.get("ns").and_then(Value::as_text) else {
-                return;
-            };
-            let required = Required {
-                read: is_set("rd"),
-                write: is_set("wr"),
-            };
-            standing.required.insert(namespace.to_owned(), required);
-        }
-        Some(DEADLINE) => standing.deadline_ms = map.get("ms").and_then(Value::as_i64),
-        _ => {}
-    }
-}
-
-impl Standing {
-    /// Returns what the innermost namespace that demands something demands.
-    pub(crate) fn required_in(&self, namespace: &str) -> Required {
-        let mut part = namespace;
-        loop {
-            if let Some(required) = self.required.get(part) {
-                return *required;
-            }
-            match part.rsplit_once(':') {
-                Some((outer, _)) => part = outer,
-                None => return Required::default(),
-            }
-        }
-    }
-}
 
 impl Inner {
     /// Judges a new grain by what it rests on (OMS 8.7, 8.10); none if nothing speaks against it.
-    pub(crate) fn refuse_terms(
+    pub(crate) fn authorize_basis(
         &self,
         snapshot: &Snapshot,
         frame: &Frame,
@@ -115,13 +52,13 @@ impl Inner {
             return Ok(false);
         }
         let namespace = grain.text("namespace").unwrap_or_default();
-        if !self.standing.read().required_in(namespace).write {
+        if !self.state().consents().required_in(namespace).write {
             return Ok(true);
         }
         let Some(basis) = basis else {
             return Ok(false);
         };
-        let now = self.options.clock.now();
+        let now = self.now();
         self.allows(snapshot, frame, &basis, Consented::Store, now)
     }
 
@@ -172,16 +109,15 @@ impl Inner {
         frame: &Frame,
         consent: &ContentAddress,
     ) -> Result<Option<Withdrawal>, Error> {
-        if self.standing.read().withdrawals.is_empty() && frame.effects.is_empty() {
+        if self.state().consents().withdrawals().is_empty() && !frame.has_effects() {
             return Ok(None);
         }
         for consent in self.renewals(snapshot, consent)? {
-            let known = self.standing.read().withdrawals.get(&consent).cloned();
-            let mut known = known.unwrap_or_default();
-            let pending = frame.effects.iter().filter(|effect| effect.of == consent);
+            let mut known = self.state().consents().withdrawals_of(&consent).to_vec();
+            let pending = frame.effects().filter(|effect| effect.consent == consent);
             known.extend(pending.map(|effect| Withdrawal {
-                by: effect.by,
-                at: self.options.clock.now(),
+                by: effect.withdrawal,
+                at: self.now(),
             }));
             for withdrawal in known {
                 if self.is_by_subject(snapshot, frame, &consent, &withdrawal.by)? {
@@ -215,6 +151,12 @@ impl Inner {
         Ok(whose.is_none() || whose == subject(withdrawal)?)
     }
 
+    /// Returns whether storing a grain has any consequence: it says something about consent, or asks
+    /// for a review.
+    pub(crate) fn has_consequences(grain: &Grain) -> bool {
+        grain.type_() == Type::Consent || requires_review(grain)
+    }
+
     /// Records what follows from a grain that the frame has just taken in: the effect of a
     /// withdrawal, and the review that a grain asks for. With `replaces`, a withdrawal and its
     /// grant are joined as a supersession would join them, where policy allows that.
@@ -227,18 +169,17 @@ impl Inner {
     ) -> Result<(), Error> {
         let address = grain.address();
         if requires_review(grain) {
-            frame.record(Kind::Review, encode_review(&address, RELY)?);
+            let review = ReviewRecord::opened(address, ReviewRecord::RELY);
+            frame.record(&Record::Review(review))?;
         }
         if grain.type_() != Type::Consent {
             return Ok(());
         }
         if let Some(grant) = withdrawn_by(grain) {
-            frame.record(Kind::ConsentEffect, encode_effect(&grant, &address)?);
-            frame.effects.push(Effect {
-                of: grant,
-                by: address,
-                place: frame.items.len(),
-            });
+            frame.record(&Record::ConsentEffect(ConsentEffectRecord {
+                consent: grant,
+                withdrawal: address,
+            }))?;
             if let Some(moment) = moment {
                 self.join(snapshot, frame, &grant, grain, moment)?;
             }
@@ -272,36 +213,29 @@ impl Inner {
         if !self.is_by_subject(snapshot, frame, grant, &withdrawal.address())? {
             return Ok(());
         }
-        let shield = match (frame.find(grant), self.locate(snapshot, grant)?) {
-            (Some(pending), _) => self.shield_of_new(pending),
+        let protection = match (frame.find(grant), self.locate(snapshot, grant)?) {
+            (Some(pending), _) => self.effective_protection_of_new(pending),
             (None, Some(row)) if snapshot.is_current(row) => {
                 let target = self.version_at(snapshot, row)?;
-                self.shield(snapshot, row, &target, Some(withdrawal))?
+                self.effective_protection(snapshot, row, &target, Some(withdrawal))?
             }
             _ => return Ok(()),
         };
-        let facts = shield.facts(Some(withdrawal));
+        let facts = protection.facts(Some(withdrawal));
         let verdict = policy::decide(Operation::Supersede, &facts, &Actor::default(), moment);
         match verdict {
             Verdict::Deny(_) => return Ok(()),
             Verdict::Review => {
-                let review = encode_review(grant, Operation::Supersede.name())?;
-                frame.record(Kind::Review, review);
+                frame.review(grant, Operation::Supersede)?;
             }
             Verdict::Allow => {}
         }
-        let status = StatusEntry {
-            of: *grant,
-            change: StatusChange {
-                superseded_by: Some(withdrawal.address()),
-                system_valid_to: Some(moment.now),
-                ..StatusChange::default()
-            },
-            justification: None,
-            is_imported: false,
-            instead_of: None,
+        let change = StatusChange {
+            superseded_by: Some(withdrawal.address()),
+            system_valid_to: Some(moment.now),
+            ..StatusChange::default()
         };
-        frame.record(Kind::Status, status.encode()?);
+        frame.record(&Record::Status(StatusRecord::of(*grant, change)))?;
         Ok(())
     }
 
@@ -323,7 +257,7 @@ impl Inner {
         &self,
         snapshot: &Snapshot,
     ) -> Result<Vec<(Withdrawal, ContentAddress, Rows)>, Error> {
-        let withdrawals = self.standing.read().withdrawals.clone();
+        let withdrawals = self.state().consents().withdrawals().clone();
         let frame = Frame::default();
         let mut cascades = Vec::new();
         for (consent, known) in withdrawals {
@@ -371,8 +305,9 @@ impl Inner {
     fn unconsented(&self, snapshot: &Snapshot) -> Result<Arc<RowSet>, Error> {
         let withdrawn = self.withdrawn_rows()?;
         let demands: Vec<String> = {
-            let standing = self.standing.read();
-            let demands = standing.required.iter().filter(|(_, what)| what.read);
+            let state = self.state();
+            let demands = state.consents().required().iter();
+            let demands = demands.filter(|(_, required)| required.read);
             demands.map(|(namespace, _)| namespace.clone()).collect()
         };
         if demands.is_empty() {
@@ -386,7 +321,7 @@ impl Inner {
                 let grain = self.version_at(snapshot, row)?.grain;
                 let own = grain.text("namespace").unwrap_or_default();
                 // An inner namespace may demand less.
-                if grain.type_() != Type::Consent && self.standing.read().required_in(own).read {
+                if grain.type_() != Type::Consent && self.state().consents().required_in(own).read {
                     rows.insert(row);
                 }
             }
@@ -396,29 +331,18 @@ impl Inner {
 
     /// Returns the rows that rest on withdrawn consents now, whatever moment is asked about.
     fn withdrawn_rows(&self) -> Result<Arc<RowSet>, Error> {
-        let changes = {
-            let standing = self.standing.read();
-            if let Some(known) = &standing.resting {
-                return Ok(Arc::clone(known));
+        self.caches().withdrawn.get_or(|| {
+            let mut rows = RowSet::default();
+            for (_, _, resting) in self.cascades(&self.snapshot())? {
+                resting.iter().for_each(|row| rows.insert(row));
             }
-            standing.changes
-        };
-        let mut rows = RowSet::default();
-        for (_, _, resting) in self.cascades(&self.index.snapshot())? {
-            resting.iter().for_each(|row| rows.insert(row));
-        }
-        let rows = Arc::new(rows);
-        let mut standing = self.standing.write();
-        // What was withdrawn while this was gathered is not in it.
-        if standing.changes == changes {
-            standing.resting = Some(Arc::clone(&rows));
-        }
-        Ok(rows)
+            Ok(rows)
+        })
     }
 
     /// Returns the rows that rest on a consent which allows reading now.
     fn readable(&self, snapshot: &Snapshot) -> Result<Rows, Error> {
-        let (now, frame) = (self.options.clock.now(), Frame::default());
+        let (now, frame) = (self.now(), Frame::default());
         let mut rows = Vec::new();
         for row in snapshot.of_type(Type::Consent).rows()?.iter() {
             let consent = self.version_at(snapshot, row)?.grain.address();
@@ -434,9 +358,8 @@ impl Inner {
     }
 
     /// Returns whether any namespace shows grains only under a consent.
-    pub(crate) fn demands_for_reading(&self) -> bool {
-        let standing = self.standing.read();
-        standing.required.iter().any(|(_, what)| what.read)
+    pub(crate) fn is_consent_required_to_read(&self) -> bool {
+        self.state().consents().is_any_required_to_read()
     }
 
     /// Leaves out what may not be read.
@@ -447,7 +370,7 @@ impl Inner {
     ) -> Result<Vec<Version>, Error> {
         let mut kept = Vec::with_capacity(versions.len());
         for version in versions {
-            match self.refuse_reading(snapshot, &version.grain) {
+            match self.authorize_read(snapshot, &version.grain) {
                 Err(Error::Denied { .. }) => {}
                 allowed => {
                     allowed?;
@@ -459,12 +382,16 @@ impl Inner {
     }
 
     /// Refuses to read a grain that its namespace shows only under a consent.
-    pub(crate) fn refuse_reading(&self, snapshot: &Snapshot, grain: &Grain) -> Result<(), Error> {
-        let namespace = grain.text("namespace").unwrap_or_default();
-        if grain.type_() == Type::Consent || !self.standing.read().required_in(namespace).read {
+    pub(crate) fn authorize_read(&self, snapshot: &Snapshot, grain: &Grain) -> Result<(), Error> {
+        // Before anything is read of the grain: its fields are decoded when they are first asked for.
+        if !self.is_consent_required_to_read() || grain.type_() == Type::Consent {
             return Ok(());
         }
-        let (now, frame) = (self.options.clock.now(), Frame::default());
+        let namespace = grain.text("namespace").unwrap_or_default();
+        if !self.state().consents().required_in(namespace).read {
+            return Ok(());
+        }
+        let (now, frame) = (self.now(), Frame::default());
         let allowed = match grain.link("processing_basis") {
             Some(basis) => {
                 self.withdrawal_of(snapshot, &frame, &basis)?.is_none()
@@ -488,20 +415,6 @@ impl Store {
     }
 }
 
-/// The effect of a withdrawal in a frame that is not written yet.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Effect {
-    pub(crate) of: ContentAddress,
-    pub(crate) by: ContentAddress,
-    /// How many items the frame had after it.
-    pub(crate) place: usize,
-}
-
-/// Returns whether anything follows from storing a grain but that it is there.
-pub(crate) fn has_consequences(grain: &Grain) -> bool {
-    grain.type_() == Type::Consent || requires_review(grain)
-}
-
 /// Returns which consent a grain withdraws.
 pub(crate) fn withdrawn_by(grain: &Grain) -> Option<ContentAddress> {
     let withdraws = grain.field("is_withdrawal").and_then(Value::as_bool) == Some(true);
@@ -509,6 +422,3 @@ pub(crate) fn withdrawn_by(grain: &Grain) -> Option<ContentAddress> {
         .then(|| grain.link("prior_consent"))
         .flatten()
 }
-
-pub(crate) const REQUIRED: &str = "consent required";
-pub(crate) const DEADLINE: &str = "consent deadline";

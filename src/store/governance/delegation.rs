@@ -1,13 +1,12 @@
-use std::sync::atomic::Ordering;
+//! Delegations between agents (OMS 6.11, 28.7): what a delegated author may do.
 
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Status, Time, Verification};
 use crate::index::{Family, Pattern, Snapshot};
-use crate::ledger::Kind;
 use crate::policy::{self, Deed, Delegation, Held, Rule};
 
-use crate::store::instance::open::Inner;
-use crate::store::records::entry::is_from_file;
+use crate::store::instance::Inner;
+use crate::store::records::Record;
 use crate::store::{Error, Version};
 
 impl Inner {
@@ -15,13 +14,13 @@ impl Inner {
     ///
     /// A delegation is also judged as what its delegator does, whoever brings it: handing on is
     /// the deed that `delegation_depth` counts.
-    pub(crate) fn refuse_undelegated(
+    pub(crate) fn authorize_delegated(
         &self,
         snapshot: &Snapshot,
         grain: &Grain,
         now: Time,
     ) -> Result<Result<(), Rule>, Error> {
-        if !self.has_delegations.load(Ordering::Acquire) {
+        if !self.state().presence().delegations() {
             return Ok(Ok(()));
         }
         let deed = Deed::put(grain);
@@ -47,7 +46,7 @@ impl Inner {
         deed: &Deed<'_>,
         now: Time,
     ) -> Result<Result<(), Rule>, Error> {
-        if !self.has_delegations.load(Ordering::Acquire) {
+        if !self.state().presence().delegations() {
             return Ok(Ok(()));
         }
         policy::authority(author, deed, now, &mut |who| {
@@ -104,8 +103,7 @@ impl Inner {
     fn came_in_a_file(&self, snapshot: &Snapshot, address: &ContentAddress) -> Result<bool, Error> {
         let mentions = snapshot.pointing_at(Family::Mentions, address).rows()?;
         for row in mentions.iter() {
-            let entry = self.ledger.read(row)?;
-            if entry.header.kind == Kind::Flag && is_from_file(&entry.body, address) {
+            if matches!(self.record_at(row)?, Record::Flag(flag) if flag.is_from_file && flag.of == *address) {
                 return Ok(true);
             }
         }
@@ -129,17 +127,5 @@ impl Inner {
             }
         }
         Ok(false)
-    }
-
-    /// Learns whether anything was ever delegated, so that a store without delegations pays
-    /// nothing for them.
-    pub(crate) fn learn_delegations(&self) -> Result<(), Error> {
-        let pattern = Pattern {
-            relation: Some(Delegation::RELATION),
-            ..Pattern::default()
-        };
-        let any = !self.index.snapshot().triples(&pattern).rows()?.is_empty();
-        self.has_delegations.store(any, Ordering::Release);
-        Ok(())
     }
 }

@@ -1,10 +1,10 @@
-use crate::codec::ContentAddress;
-use crate::policy::{Actor, Facts, Operation, Purpose, Rule, Verdict, may_leave};
+//! What would happen to a grain, and why: the same facts and the same decision as when it is done.
 
-use crate::store::governance::permit::Change;
-use crate::store::governance::protection::Shield;
-use crate::store::governance::regime::Breach;
-use crate::store::instance::open::Inner;
+use crate::codec::ContentAddress;
+use crate::policy::{Actor, Facts, Operation, Purpose, Rule, Verdict, Violation, may_leave};
+
+use crate::store::lineage::{Change, EffectiveProtection};
+use crate::store::instance::Inner;
 use crate::store::{Error, Store};
 
 /// Something that somebody may want to do with a grain.
@@ -90,17 +90,17 @@ impl Store {
         let target = self.inner.version_at(&snapshot, row)?;
         match asked {
             Asked::Change(operation) => {
-                let shield = self.inner.shield(&snapshot, row, &target, None)?;
+                let protection = self.inner.effective_protection(&snapshot, row, &target, None)?;
                 Ok(self
                     .inner
-                    .explain_change(operation, &target, &shield, actor))
+                    .explain_change(operation, &target, &protection, actor))
             }
             Asked::Export(purpose) => {
                 let held = self.is_on_hold(&target.grain);
                 Ok(match may_leave(&target.grain, held, purpose) {
                     Err(rule) => Explanation::denied(rule, *address),
                     Ok(()) => match self.kept_here(&target.grain) {
-                        Some(breach) => Explanation::broken(&breach, *address),
+                        Some(violation) => Explanation::broken(&violation, *address),
                         None => Explanation::allowed(false),
                     },
                 })
@@ -118,7 +118,7 @@ impl Inner {
         &self,
         operation: Operation,
         target: &crate::store::Version,
-        shield: &Shield,
+        protection: &EffectiveProtection,
         actor: &Actor<'_>,
     ) -> Explanation {
         let address = target.grain.address();
@@ -137,16 +137,17 @@ impl Inner {
         let has_reason = actor
             .justification
             .is_some_and(|text| !text.trim().is_empty());
-        let regimes = self.regimes.read();
+        let state = self.state();
+        let regimes = state.regimes().all();
         if !destroys
             && !has_reason
             && let Some(broken) = regimes.asks_why(&target.grain)
         {
-            return Explanation::broken(&Breach::of(broken), address);
+            return Explanation::broken(&Violation::of(broken), address);
         }
         let reviewed = !destroys && regimes.reviews(&target.grain);
-        drop(regimes);
-        let facts = shield.facts(None);
+        drop(state);
+        let facts = protection.facts(None);
         let asked = |facts: Facts<'_>| {
             let change = Change {
                 operation,
@@ -154,13 +155,13 @@ impl Inner {
                 facts,
                 actor: *actor,
             };
-            self.verdict(&self.lead_alone(), &change)
+            self.verdict(&change)
         };
         match asked(facts) {
             Verdict::Allow => Explanation::allowed(reviewed),
             Verdict::Review => Explanation::allowed(true),
             denied @ Verdict::Deny(rule) => {
-                let sources = shield.sources().iter().zip(facts.protections);
+                let sources = protection.sources().iter().zip(facts.protections);
                 let mut denying = sources.filter(|(_, protection)| {
                     let alone = Facts {
                         protections: std::slice::from_ref(*protection),
@@ -207,11 +208,11 @@ impl Explanation {
         }
     }
 
-    fn broken(breach: &Breach, by: ContentAddress) -> Self {
+    fn broken(violation: &Violation, by: ContentAddress) -> Self {
         Self {
-            rule: Some(breach.name()),
-            stands_in: Some(breach.cites.clone()),
-            wants: Some(breach.says.clone()),
+            rule: Some(violation.name()),
+            stands_in: Some(violation.cites.clone()),
+            wants: Some(violation.says.clone()),
             protected_by: Some(by),
             ..Self::allowed(false)
         }

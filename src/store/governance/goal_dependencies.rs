@@ -1,3 +1,5 @@
+//! Goals that depend on other goals (OMS 8.7, ruling I14).
+
 use std::collections::BTreeSet;
 
 use crate::codec::ContentAddress;
@@ -6,8 +8,8 @@ use crate::index::Snapshot;
 use crate::policy;
 
 use crate::store::Error;
-use crate::store::commit::group::Frame;
-use crate::store::instance::open::Inner;
+use crate::store::records::Frame;
+use crate::store::instance::Inner;
 
 impl Inner {
     /// Returns whether a goal would become active before those it depends on are satisfied

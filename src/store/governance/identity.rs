@@ -1,10 +1,14 @@
+//! What a store knows of an agent: its owner and its capabilities (OMS 12.5.3, 28.5).
+
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, HAS_CAPABILITY, IDENTITY, OWNED_BY};
 use crate::index::{Family, Pattern, Snapshot};
 use crate::policy::{self, Trust};
 
-use crate::store::instance::open::Inner;
-use crate::store::{Error, Signature, Store, Version};
+use crate::store::instance::Inner;
+use crate::store::{Error, Store, Version};
+
+use super::trust::Signature;
 
 /// What a store knows of an agent: whom it belongs to and what it can do (OMS 12.5.3, 28.5).
 #[derive(Debug, Clone, Default)]
@@ -79,7 +83,7 @@ impl Store {
         let versions = card.owner.iter().chain(&card.other_owners);
         let versions = versions.chain(&card.capabilities);
         let grains = versions.map(|version| &version.grain);
-        self.outgoing("agent_card").all(grains)?;
+        self.read_recorder("agent_card").all(grains)?;
         Ok(card)
     }
 }
@@ -87,7 +91,7 @@ impl Store {
 impl Inner {
     /// OMS 12.5.3: who owns an agent is said once. Only a stronger claim comes in beside another
     /// by putting it: whoever is first with a claim nobody signed must not keep the owner's out.
-    pub(crate) fn refuse_second_owner<'a>(
+    pub(crate) fn authorize_owner_claim<'a>(
         &self,
         snapshot: &Snapshot,
         grain: &Grain,
@@ -108,7 +112,7 @@ impl Inner {
         let pending = pending.map(|claim| (claim.address(), weight(claim)));
         let mut claims = stored.chain(pending);
         match claims.find(|(_, stands)| *stands >= weight(grain)) {
-            Some((address, _)) => Err(Error::ImpliedSupersession { address }),
+            Some((address, _)) => Err(Error::ImplicitSupersession { address }),
             None => Ok(()),
         }
     }

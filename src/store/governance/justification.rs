@@ -1,9 +1,11 @@
-/// On what grounds somebody contradicts a grain or judges it: words, and the signatures of those
+//! The justification of a change: words, and signatures.
+
+/// On what justification somebody contradicts a grain or judges it: words, and the signatures of those
 /// whom a policy asks for (OMS 23.2, `quorum` and `delegated`).
 ///
 /// ```
 /// use grainstore::crypto::{Algorithm, OsRandom, SigningKey, Statement};
-/// use grainstore::store::Grounds;
+/// use grainstore::store::Justification;
 /// use grainstore::{Draft, Options, Store};
 ///
 /// let store = Store::in_memory(Options::default())?;
@@ -19,11 +21,11 @@
 /// let store_id = *store.stats()?.store_id.as_bytes();
 /// let statement = Statement::contradict(address, store_id)?;
 /// let signatures = [statement.sign(&key, &key.did(), None)?];
-/// store.contradict(&address, Grounds { signatures: &signatures, ..Grounds::default() })?;
+/// store.contradict(&address, Justification { signatures: &signatures, ..Justification::default() })?;
 /// # Ok::<(), grainstore::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Grounds<'a> {
+pub struct Justification<'a> {
     /// Why, in words; kept with the change.
     pub justification: Option<&'a str>,
     /// Signatures of a [`Statement`](crate::crypto::Statement) of just this, for this store. One
@@ -31,7 +33,7 @@ pub struct Grounds<'a> {
     pub signatures: &'a [Vec<u8>],
 }
 
-impl<'a> From<Option<&'a str>> for Grounds<'a> {
+impl<'a> From<Option<&'a str>> for Justification<'a> {
     fn from(justification: Option<&'a str>) -> Self {
         Self {
             justification,

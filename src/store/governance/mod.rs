@@ -1,12 +1,27 @@
-pub(crate) mod delegation;
-pub(crate) mod explain;
-pub(crate) mod goal_dependencies;
-pub(crate) mod hold;
-pub(crate) mod identity;
-pub(crate) mod justification;
-pub(crate) mod permit;
-pub(crate) mod protection;
-pub(crate) mod regime;
-pub(crate) mod report;
-pub(crate) mod review;
-pub(crate) mod trust;
+//! Governance: who may do what, what protects grains beside their own policy, and how the store
+//! stands to the law.
+
+mod authorization;
+mod clock;
+mod delegation;
+mod explain;
+mod goal_dependencies;
+mod hold;
+mod identity;
+mod justification;
+mod regime;
+mod report;
+mod review;
+mod trust;
+mod verification;
+
+pub use clock::ClockState;
+pub use explain::{Asked, Explanation};
+pub use hold::Hold;
+pub use identity::AgentCard;
+pub use justification::Justification;
+pub(crate) use regime::recorded;
+pub use report::{Article, ClauseReport, Coverage, PolicyReport};
+pub use review::Review;
+pub(crate) use review::requires_review;
+pub use trust::Signature;

@@ -1,3 +1,5 @@
+//! The policy report: how the store stands to OMS Appendix D, and to the regimes in force.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::codec::Value;
@@ -11,7 +13,7 @@ use crate::store::{Error, Store};
 /// How a store stands to the laws of OMS Appendix D, and to the regimes it is told to hold to.
 ///
 /// ```
-/// use grainstore::store::{Held, Options};
+/// use grainstore::store::{Coverage, Options};
 /// use grainstore::{Draft, Store};
 ///
 /// let store = Store::in_memory(Options::default())?;
@@ -19,7 +21,7 @@ use crate::store::{Error, Store};
 /// let report = store.policy_report()?;
 /// assert_eq!(report.counts["persons"], 1);
 /// let encryption = report.articles.iter().find(|one| one.article == "Art. 32");
-/// assert_eq!(encryption.map(|one| one.held), Some(Held::Partly));
+/// assert_eq!(encryption.map(|one| one.held), Some(Coverage::Partial));
 /// # Ok::<(), grainstore::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -42,7 +44,7 @@ pub struct Article {
     /// What it is about.
     pub about: &'static str,
     /// How far this store does its part.
-    pub held: Held,
+    pub held: Coverage,
     /// How, and what is missing.
     pub how: &'static str,
     /// The counts that show it.
@@ -51,13 +53,13 @@ pub struct Article {
 
 /// How far something is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Held {
+pub enum Coverage {
     /// On every path.
     Enforced,
     /// In part: what is missing is said.
-    Partly,
-    /// By somebody else than a store.
-    Elsewhere,
+    Partial,
+    /// By another than a store.
+    OutOfScope,
 }
 
 /// One clause of a regime in force.
@@ -75,13 +77,13 @@ pub struct ClauseReport {
     pub broken_by: u64,
 }
 
-impl Held {
+impl Coverage {
     /// Returns the word for it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Enforced => "enforced",
-            Self::Partly => "in part",
-            Self::Elsewhere => "not a store's",
+            Self::Partial => "in part",
+            Self::OutOfScope => "out of scope",
         }
     }
 }
@@ -221,7 +223,7 @@ const ARTICLES: &[Article] = &[
         law: "GDPR",
         article: "Art. 5",
         about: "data minimization",
-        held: Held::Partly,
+        held: Coverage::Partial,
         how: "user_id scopes what is about a person; that no more is stored than needed nobody checks",
         shown_by: &["persons", "personal", "personal without user_id"],
     },
@@ -229,7 +231,7 @@ const ARTICLES: &[Article] = &[
         law: "GDPR",
         article: "Art. 12-23",
         about: "rights of the data subject",
-        held: Held::Enforced,
+        held: Coverage::Enforced,
         how: "query and export by user; deletion; withdrawals and grants are both kept",
         shown_by: &["persons", "consents", "withdrawals"],
     },
@@ -237,7 +239,7 @@ const ARTICLES: &[Article] = &[
         law: "GDPR",
         article: "Art. 17",
         about: "erasure",
-        held: Held::Partly,
+        held: Coverage::Partial,
         how: "delete takes bytes, words and entries out of the store's files; holds and retention win; \
               backups keep their copies, for no key can be destroyed yet",
         shown_by: &["deletions", "with mode hold", "with retention"],
@@ -246,7 +248,7 @@ const ARTICLES: &[Article] = &[
         law: "GDPR",
         article: "Art. 25",
         about: "privacy by design",
-        held: Held::Enforced,
+        held: Coverage::Enforced,
         how: "every change is an entry of a hash-chained ledger; handles see their namespace only",
         shown_by: &["entries", "with provenance", "protected"],
     },
@@ -254,7 +256,7 @@ const ARTICLES: &[Article] = &[
         law: "GDPR",
         article: "Art. 30",
         about: "records of processing",
-        held: Held::Enforced,
+        held: Coverage::Enforced,
         how: "each entry has its time and, where a handle made it, its author; refusals are entries",
         shown_by: &["entries", "authors known to the ledger", "refusals"],
     },
@@ -262,7 +264,7 @@ const ARTICLES: &[Article] = &[
         law: "GDPR",
         article: "Art. 32",
         about: "security",
-        held: Held::Partly,
+        held: Coverage::Partial,
         how: "signatures are checked and kept; encryption of the store is not there yet",
         shown_by: &["signed", "changes of trust"],
     },
@@ -270,7 +272,7 @@ const ARTICLES: &[Article] = &[
         law: "HIPAA",
         article: "164.308",
         about: "administrative safeguards",
-        held: Held::Enforced,
+        held: Coverage::Enforced,
         how: "the ledger is the audit trail of changes and refusals, and under the preset hipaa of reads",
         shown_by: &["entries", "refusals", "reads on record", "reviews"],
     },
@@ -278,7 +280,7 @@ const ARTICLES: &[Article] = &[
         law: "HIPAA",
         article: "164.310",
         about: "physical safeguards",
-        held: Held::Elsewhere,
+        held: Coverage::OutOfScope,
         how: "of the machine the store is on",
         shown_by: &[],
     },
@@ -286,7 +288,7 @@ const ARTICLES: &[Article] = &[
         law: "HIPAA",
         article: "164.312",
         about: "technical safeguards",
-        held: Held::Partly,
+        held: Coverage::Partial,
         how: "any phi: tag takes a handle cleared for it; signatures; the preset hipaa records reads; no \
               encryption yet",
         shown_by: &["health information", "signed", "reads on record"],
@@ -295,7 +297,7 @@ const ARTICLES: &[Article] = &[
         law: "HIPAA",
         article: "164.314",
         about: "organizational requirements",
-        held: Held::Elsewhere,
+        held: Coverage::OutOfScope,
         how: "contracts; the preset hipaa holds what a store can",
         shown_by: &["changes of policy"],
     },
@@ -303,7 +305,7 @@ const ARTICLES: &[Article] = &[
         law: "CCPA",
         article: "collection",
         about: "classification of personal information",
-        held: Held::Enforced,
+        held: Coverage::Enforced,
         how: "user_id and structural_tags; the preset ccpa asks for both",
         shown_by: &["personal", "personal without processing_basis"],
     },
@@ -311,7 +313,7 @@ const ARTICLES: &[Article] = &[
         law: "CCPA",
         article: "disclosure",
         about: "what is told to whom",
-        held: Held::Enforced,
+        held: Coverage::Enforced,
         how: "grain disclose hides fields; exports leave out what has no basis and count it",
         shown_by: &["personal"],
     },
@@ -319,7 +321,7 @@ const ARTICLES: &[Article] = &[
         law: "CCPA",
         article: "deletion",
         about: "at the consumer's request",
-        held: Held::Partly,
+        held: Coverage::Partial,
         how: "as GDPR Art. 17",
         shown_by: &["deletions"],
     },
@@ -327,7 +329,7 @@ const ARTICLES: &[Article] = &[
         law: "CCPA",
         article: "opt-out",
         about: "of the sale",
-        held: Held::Enforced,
+        held: Coverage::Enforced,
         how: "export --purpose sale leaves out what was opted out of",
         shown_by: &["opted out of sale"],
     },

@@ -1,18 +1,20 @@
+//! Reviews by a person: asking for them is a consequence of a change or of a grain; here they are
+//! listed and cleared.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
-use crate::codec::{self, ContentAddress, Map, Value};
+use crate::codec::{ContentAddress, Value};
 use crate::grain::{Grain, Time};
 use crate::index::{Family, RowSet};
 use crate::ledger::Kind;
-
-use crate::store::commit::group::Frame;
-use crate::store::instance::open::Inner;
-use crate::store::records::authorization::{Decided, Mandate};
-use crate::store::records::entry::{address, bytes, decode, encode};
+use crate::store::instance::Inner;
+use crate::store::records::{
+    Authorization, Frame, Record, RecordedAuthorization, ReviewRecord,
+};
 use crate::store::{Error, Store};
+
+use super::regime::recorded;
 
 /// Something that was permitted and that a person should look at (OMS 23.2, `soft_locked`), or a
 /// grain on which nothing may be decided before somebody has (OMS 6.1, `requires_human_review`).
@@ -27,54 +29,14 @@ pub struct Review {
     /// Since when.
     pub since: Time,
     /// Who looked at it, and what came of it; none while it is open.
-    pub cleared: Option<Decided>,
-}
-
-/// What a review entry says.
-enum ReviewEntry {
-    Opened {
-        of: ContentAddress,
-        operation: String,
-    },
-    Cleared {
-        opened: u64,
-        decided: Decided,
-    },
-}
-
-impl ReviewEntry {
-    fn decode(body: &[u8]) -> Option<Self> {
-        let map = decode(body)?;
-        match map.get("c") {
-            Some(opened) => Some(Self::Cleared {
-                opened: opened.as_i64()?.try_into().ok()?,
-                decided: Decided::read(&map)?,
-            }),
-            None => Some(Self::Opened {
-                of: address(&map, "a")?,
-                operation: map.get("op")?.as_text()?.to_owned(),
-            }),
-        }
-    }
-}
-
-/// A change that was permitted and that a person should look at.
-pub(crate) fn encode_review(of: &ContentAddress, operation: &str) -> Result<Vec<u8>, codec::Error> {
-    encode(Map::from_iter([("a", bytes(of)), ("op", operation.into())]))
-}
-
-fn encode_cleared(review: &Review, mandate: Mandate<'_>) -> Result<Vec<u8>, codec::Error> {
-    let mut map = Map::from_iter([("a", bytes(&review.address))]);
-    map.insert("c", review.id);
-    mandate.write(&mut map);
-    encode(map)
+    pub cleared: Option<RecordedAuthorization>,
 }
 
 impl Store {
     /// Returns what people were asked to look at, oldest first, with what came of it.
     ///
     /// ```
-    /// use grainstore::store::Mandate;
+    /// use grainstore::store::Authorization;
     /// use grainstore::{Draft, Options, Store};
     ///
     /// let store = Store::in_memory(Options::default())?;
@@ -84,7 +46,7 @@ impl Store {
     /// let review = store.reviews()?.remove(0);
     /// assert_eq!((review.address, review.operation.as_str()), (address, "rely"));
     /// assert!(store.awaits_review(&address)?);
-    /// store.clear_review(review.id, Mandate { reason: "it is right", authority: "Ada" })?;
+    /// store.clear_review(review.id, Authorization { reason: "it is right", authority: "Ada" })?;
     /// assert!(!store.awaits_review(&address)?);
     /// # Ok::<(), grainstore::Error>(())
     /// ```
@@ -102,10 +64,10 @@ impl Store {
     /// # Errors
     /// `ERR_REVIEW` for an entry that opened no review; `ERR_AUTHORITY` without a reason or an
     /// authority; storage errors.
-    pub fn clear_review(&self, id: u64, mandate: Mandate<'_>) -> Result<bool, Error> {
+    pub fn clear_review(&self, id: u64, authorization: Authorization<'_>) -> Result<bool, Error> {
         let inner = &*self.inner;
-        let mandate = mandate.check()?;
-        let mut writer = inner.lead_alone();
+        let authorization = recorded(authorization)?;
+        let mut writer = inner.exclusive();
         let mut reviews = self.reviews()?;
         let review = reviews.iter().position(|review| review.id == id);
         let review = review.map(|at| reviews.swap_remove(at));
@@ -113,8 +75,12 @@ impl Store {
         if review.cleared.is_some() {
             return Ok(false);
         }
-        let mut frame = Frame::default();
-        frame.record(Kind::Review, encode_cleared(&review, mandate)?);
+        let record = Record::Review(ReviewRecord::Cleared {
+            of: review.address,
+            opened: review.id,
+            authorization,
+        });
+        let frame = Frame::of(None, &record)?;
         inner.commit(&mut writer, &frame)?;
         Ok(true)
     }
@@ -139,7 +105,7 @@ impl Store {
         let reviews = self.inner.reviews_in(mentions.rows()?.iter())?;
         let mut asked = reviews
             .values()
-            .filter(|review| review.operation == RELY && review.address == grain.address());
+            .filter(|review| review.operation == ReviewRecord::RELY && review.address == grain.address());
         Ok(!asked.any(|review| review.cleared.is_some()))
     }
 }
@@ -149,39 +115,30 @@ impl Store {
     /// about.
     pub(crate) fn unreviewed(&self) -> Result<Arc<RowSet>, Error> {
         let inner = &*self.inner;
-        let snapshot = inner.index.snapshot();
-        let entries = snapshot.of_kind(Kind::Review).rows()?;
-        let newest = (entries.len(), entries.iter().next_back());
-        let mut known = inner.unreviewed.lock();
-        if known.0 != newest {
+        inner.caches().unreviewed.get_or(|| {
+            let unreviewed: Vec<_> = inner.state().reviews().unreviewed().copied().collect();
+            let snapshot = inner.snapshot();
             let mut rows = RowSet::default();
-            for review in inner.reviews_in(entries.iter())?.into_values() {
-                if review.operation == RELY && review.cleared.is_none() {
-                    let row = inner.locate(&snapshot, &review.address)?;
-                    row.into_iter().for_each(|row| rows.insert(row));
-                }
+            for address in &unreviewed {
+                let row = inner.locate(&snapshot, address)?;
+                row.into_iter().for_each(|row| rows.insert(row));
             }
-            *known = (newest, Arc::new(rows));
-        }
-        Ok(Arc::clone(&known.1))
+            Ok(rows)
+        })
     }
 }
-
-/// The rows that wait for review, and the review entries they were found from: how many, and the
-/// newest.
-pub(crate) type Unreviewed = Mutex<((u64, Option<u64>), Arc<RowSet>)>;
 
 impl Inner {
     /// Reads the reviews among entries, by the entry that opened each.
     fn reviews_in(&self, rows: impl Iterator<Item = u64>) -> Result<BTreeMap<u64, Review>, Error> {
         let mut reviews = BTreeMap::new();
         for row in rows {
-            let entry = self.ledger.read(row)?;
+            let entry = self.ledger().read(row)?;
             if entry.header.kind != Kind::Review {
                 continue;
             }
-            match ReviewEntry::decode(&entry.body) {
-                Some(ReviewEntry::Opened { of, operation }) => {
+            match Record::decode(Kind::Review, &entry.body) {
+                Some(Record::Review(ReviewRecord::Opened { of, operation })) => {
                     let review = Review {
                         id: row,
                         address: of,
@@ -191,12 +148,16 @@ impl Inner {
                     };
                     reviews.insert(row, review);
                 }
-                Some(ReviewEntry::Cleared { opened, decided }) => {
+                Some(Record::Review(ReviewRecord::Cleared {
+                    opened,
+                    authorization,
+                    ..
+                })) => {
                     if let Some(review) = reviews.get_mut(&opened) {
-                        review.cleared = Some(decided);
+                        review.cleared = Some(authorization);
                     }
                 }
-                None => {}
+                _ => {}
             }
         }
         Ok(reviews)
@@ -210,6 +171,3 @@ pub(crate) fn requires_review(grain: &Grain) -> bool {
         .and_then(Value::as_bool)
         == Some(true)
 }
-
-/// The operation that waits for a review of a grain which requires one.
-pub(crate) const RELY: &str = "rely";

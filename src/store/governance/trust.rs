@@ -1,12 +1,11 @@
-use crate::codec::{self, ContentAddress, Map, Value};
-use crate::crypto::Did;
-use crate::grain::{Grain, Type};
-use crate::ledger::Kind;
-use crate::policy::{Trust, TrustRule, Trusts};
+//! Trust rules, and how far the signature of a grain is to be believed by them.
 
-use crate::store::commit::group::Frame;
-use crate::store::instance::open::Inner;
-use crate::store::records::entry::{decode, encode};
+use crate::codec::ContentAddress;
+use crate::crypto::Did;
+use crate::grain::Grain;
+use crate::policy::{Trust, TrustRule, Trusts};
+use crate::store::instance::Inner;
+use crate::store::records::{EntryBody, Frame, Record, TrustRecord};
 use crate::store::{Error, Store};
 
 /// Who signed a grain, and how far that is to be believed here and now.
@@ -46,12 +45,18 @@ impl Store {
                 reason: "an exclusive rule names its namespaces",
             });
         }
-        let body = encode_added(&rule, reason)?;
-        self.inner.change_trust(&body, |trusts| {
-            let is_new = !trusts.rules().contains(&rule);
-            trusts.add(rule);
-            is_new
-        })
+        let inner = &*self.inner;
+        let record = Record::Trust(TrustRecord::Added {
+            rule,
+            reason: reason.to_owned(),
+        });
+        let frame = Frame::of(None, &record)?;
+        let mut writer = inner.exclusive();
+        if !frame.adds_to(inner.state().trust().all()) {
+            return Ok(());
+        }
+        inner.commit(&mut writer, &frame)?;
+        Ok(())
     }
 
     /// Trusts a signer no longer, with nothing. Returns whether he was trusted before.
@@ -59,18 +64,26 @@ impl Store {
     /// # Errors
     /// Storage errors.
     pub fn distrust(&self, signer: &Did, reason: &str) -> Result<bool, Error> {
-        let body = encode_removed(signer, reason)?;
-        let mut was_trusted = false;
-        self.inner.change_trust(&body, |trusts| {
-            was_trusted = trusts.remove(signer);
-            was_trusted
-        })?;
-        Ok(was_trusted)
+        let inner = &*self.inner;
+        let mut writer = inner.exclusive();
+        let is_trusted = {
+            let state = inner.state();
+            let mut rules = state.trust().all().rules().iter();
+            rules.any(|rule| rule.signer == *signer)
+        };
+        if is_trusted {
+            let record = Record::Trust(TrustRecord::Removed {
+                signer: signer.clone(),
+                reason: reason.to_owned(),
+            });
+            inner.commit(&mut writer, &Frame::of(None, &record)?)?;
+        }
+        Ok(is_trusted)
     }
 
     /// Returns whom the store trusts with what, oldest first.
     pub fn trusted(&self) -> Vec<TrustRule> {
-        self.inner.trusts.read().rules().to_vec()
+        self.inner.state().trust().all().rules().to_vec()
     }
 
     /// Returns who signed a grain and how far that is to be believed; none of a grain that is not
@@ -91,114 +104,36 @@ impl Inner {
     pub(crate) fn signature_of(&self, grain: &Grain) -> Option<Signature> {
         grain.envelope()?;
         let signer = grain.kid().ok()?;
-        let trust = self.trusts.read().judge(&signer, grain);
+        let trust = self.state().trust().all().judge(&signer, grain);
         Some(Signature { signer, trust })
     }
 
-    /// Refuses what nobody stores here by whatever way it comes.
-    pub(crate) fn refuse_unfit(&self, grain: &Grain) -> Result<(), Error> {
-        Self::refuse_view(grain)?;
-        Self::refuse_false_owner(grain)?;
-        self.refuse_untrusted(grain)
-    }
-
-    /// Refuses what its signer, or nobody without a signature, may write; the signature of the
-    /// grain has been checked.
-    fn refuse_untrusted(&self, grain: &Grain) -> Result<(), Error> {
+    /// Refuses a grain that its signer may not write here, or that must be signed; its signature
+    /// has been checked.
+    ///
+    /// # Errors
+    /// `ERR_UNTRUSTED`.
+    pub(crate) fn authorize_signer(&self, grain: &Grain) -> Result<(), Error> {
         let signer = match grain.is_signed() {
             true => Some(grain.kid()?),
             false => None,
         };
-        let admitted = self.trusts.read().admit(signer.as_ref(), grain);
+        let admitted = self.state().trust().all().admit(signer.as_ref(), grain);
         admitted.map_err(|reason| Error::Untrusted {
             address: grain.address(),
             reason,
         })
     }
+}
 
-    /// Changes what is trusted, in the ledger and then in memory, if there is anything to change.
-    fn change_trust(
-        &self,
-        body: &[u8],
-        change: impl FnOnce(&mut Trusts) -> bool,
-    ) -> Result<(), Error> {
-        let mut writer = self.lead_alone();
-        let mut trusts = self.trusts.read().clone();
-        if !change(&mut trusts) {
-            return Ok(());
-        }
-        let mut frame = Frame::default();
-        frame.record(Kind::Trust, body.to_vec());
-        self.commit(&mut writer, &frame)?;
-        *self.trusts.write() = trusts;
-        Ok(())
-    }
-
-    /// Learns from the ledger what is trusted.
-    pub(crate) fn recover_trust(&self) -> Result<(), Error> {
-        let mut trusts = Trusts::default();
-        for row in self.index.snapshot().of_kind(Kind::Trust).rows()?.iter() {
-            let body = self.ledger.read(row)?.body;
-            // Trusting less than was meant is safe where an entry is not understood; guessing is not.
-            if !apply(&mut trusts, &body) {
-                tracing::warn!(row, "a trust entry is not understood and trusts nobody");
+impl Frame {
+    /// Returns whether a rule in it is none of some rules, compared as the ledger keeps it.
+    fn adds_to(&self, trusts: &Trusts) -> bool {
+        self.entries().iter().any(|entry| match entry.body() {
+            EntryBody::Record(Record::Trust(TrustRecord::Added { rule, .. }), _) => {
+                !trusts.rules().contains(rule)
             }
-        }
-        *self.trusts.write() = trusts;
-        Ok(())
+            _ => false,
+        })
     }
-}
-
-fn encode_added(rule: &TrustRule, reason: &str) -> Result<Vec<u8>, codec::Error> {
-    let texts = |texts: &[String]| -> Value { texts.to_vec().into() };
-    let types = rule.types.iter().map(|of| i64::from(of.byte()).into());
-    encode(Map::from_iter([
-        ("op", Value::from("add")),
-        ("did", rule.signer.as_str().into()),
-        ("ns", texts(&rule.namespaces)),
-        ("t", Value::Array(types.collect())),
-        ("for", texts(&rule.authors)),
-        ("only", Value::Bool(rule.is_exclusive)),
-        ("why", reason.into()),
-    ]))
-}
-
-fn encode_removed(signer: &Did, reason: &str) -> Result<Vec<u8>, codec::Error> {
-    encode(Map::from_iter([
-        ("op", "remove"),
-        ("did", signer.as_str()),
-        ("why", reason),
-    ]))
-}
-
-/// Applies the body of a trust entry; returns whether it was understood.
-fn apply(trusts: &mut Trusts, body: &[u8]) -> bool {
-    let mut read = || {
-        let map = decode(body)?;
-        let signer: Did = map.get("did")?.as_text()?.parse().ok()?;
-        match map.get("op")?.as_text()? {
-            "add" => trusts.add(read_rule(&map, signer)?),
-            "remove" => drop(trusts.remove(&signer)),
-            _ => return None,
-        }
-        Some(())
-    };
-    read().is_some()
-}
-
-fn read_rule(map: &Map, signer: Did) -> Option<TrustRule> {
-    let texts = |key: &str| {
-        let values = map.get(key)?.as_array()?.iter();
-        let texts = values.map(|value| value.as_text().map(str::to_owned));
-        texts.collect::<Option<Vec<String>>>()
-    };
-    let types = map.get("t")?.as_array()?.iter();
-    let types = types.map(|of| Some(Type::from_byte(u8::try_from(of.as_i64()?).ok()?)));
-    Some(TrustRule {
-        signer,
-        namespaces: texts("ns")?,
-        types: types.collect::<Option<_>>()?,
-        authors: texts("for")?,
-        is_exclusive: map.get("only")?.as_bool()?,
-    })
 }

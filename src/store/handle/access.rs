@@ -1,3 +1,5 @@
+//! A handle narrowed to one author, one namespace, one role.
+
 use std::sync::Arc;
 
 use crate::codec::ContentAddress;
@@ -6,11 +8,10 @@ use crate::grain::{Grain, Status, Verification};
 use crate::index::Snapshot;
 use crate::policy::{Deed, Role, Rule, Warrant};
 
-use crate::store::commit::put::NewGrain;
-use crate::store::governance::justification::Grounds;
-use crate::store::instance::caller::Caller;
-use crate::store::read::get::grains;
-use crate::store::{Error, Page, Store, Version};
+use crate::store::NewGrain;
+use crate::store::instance::Caller;
+use crate::store::read::grains;
+use crate::store::{Error, Justification, Page, Store, Version};
 
 /// A handle on a store for one author, one namespace, one role: what an agent is given. Cheap to
 /// make and to clone, and usable from any thread.
@@ -107,7 +108,7 @@ impl Access {
     /// (OMS 6.1); else as [`Store::get`].
     pub fn get(&self, address: &ContentAddress) -> Result<Option<Grain>, Error> {
         let found = self.find(address)?;
-        self.store.hand_out(self.outgoing("get"), found.iter())?;
+        self.store.record_reads(self.read_recorder("get"), found.iter())?;
         Ok(found.map(|(_, grain)| grain))
     }
 
@@ -134,7 +135,7 @@ impl Access {
         let found = addresses.iter().map(|address| self.find(address));
         let found = found.collect::<Result<Vec<_>, _>>()?;
         self.store
-            .hand_out(self.outgoing("get"), found.iter().flatten())?;
+            .record_reads(self.read_recorder("get"), found.iter().flatten())?;
         Ok(grains(found))
     }
 
@@ -203,7 +204,7 @@ impl Access {
             }
         }
         let grains = seen.iter().map(|version| &version.grain);
-        self.outgoing("history").all(grains)?;
+        self.read_recorder("history").all(grains)?;
         Ok(seen)
     }
 
@@ -277,10 +278,10 @@ impl Access {
     pub fn contradict<'a>(
         &self,
         address: &ContentAddress,
-        grounds: impl Into<Grounds<'a>>,
+        justification: impl Into<Justification<'a>>,
     ) -> Result<(), Error> {
         let inner = &*self.store.inner;
-        inner.contradict(address, grounds.into(), self.caller()?)
+        inner.contradict(address, justification.into(), self.caller()?)
     }
 
     /// Records how far a grain has been verified, as [`Store::set_verification`] does.
@@ -291,10 +292,10 @@ impl Access {
         &self,
         address: &ContentAddress,
         verification: Verification,
-        grounds: impl Into<Grounds<'a>>,
+        justification: impl Into<Justification<'a>>,
     ) -> Result<(), Error> {
         let inner = &*self.store.inner;
-        inner.set_verification(address, verification, grounds.into(), self.caller()?)
+        inner.set_verification(address, verification, justification.into(), self.caller()?)
     }
 
     pub(crate) fn caller(&self) -> Result<Caller<'_>, Error> {

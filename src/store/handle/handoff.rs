@@ -1,3 +1,5 @@
+//! Handing a task to another agent and back (OMS 28.7), and reading a conversation (OMS 28.6).
+
 use std::collections::BTreeSet;
 
 use crate::codec::{ContentAddress, Map, Value};
@@ -5,7 +7,7 @@ use crate::crypto::Did;
 use crate::grain::{Draft, Grain, Time, Type};
 use crate::policy::{Delegation, Rule};
 
-use crate::store::commit::group::Frame;
+use crate::store::records::DenialRecord;
 use crate::store::{Access, Error, Store};
 
 /// What one agent hands to another (OMS 28.7).
@@ -106,7 +108,7 @@ impl Access {
     /// `ERR_ACCESS_DENIED` for a handle without an author; as [`Access::put`].
     pub fn hand_off(&self, to: &Did, handoff: &Handoff) -> Result<HandedOff, Error> {
         let own = self.author()?;
-        let profile = self.store().inner.options.profile;
+        let profile = self.store().inner.options().profile;
         let now = self.store().inner.now();
         let finish = |draft: Draft| {
             let draft = self.warrant().fill(draft).created_at_or(now);
@@ -164,7 +166,7 @@ impl Access {
             }
         }
         self.store()
-            .hand_out(self.outgoing("take_over"), grains.iter())?;
+            .record_reads(self.read_recorder("take_over"), grains.iter())?;
         Ok(grains.into_iter().map(|(_, grain)| grain).collect())
     }
 
@@ -198,7 +200,7 @@ impl Access {
     pub fn thread(&self, message: &ContentAddress) -> Result<Vec<Grain>, Error> {
         let messages = thread(message, |address| self.find(address))?;
         self.store()
-            .hand_out(self.outgoing("thread"), messages.iter())?;
+            .record_reads(self.read_recorder("thread"), messages.iter())?;
         Ok(messages.into_iter().map(|(_, grain)| grain).collect())
     }
 
@@ -212,9 +214,8 @@ impl Access {
         let is_own = Delegation::of(&goal).is_some_and(|one| one.to() == own.as_str());
         if !is_own || !self.store().status(delegation)?.is_current() {
             let (inner, rule) = (&*self.store().inner, Rule::Delegation);
-            let mut denial = Frame::default();
-            denial.deny_about(delegation, operation, rule, self.caller()?.actor)?;
-            inner.commit(&mut inner.lead_alone(), &denial)?;
+            let denial = DenialRecord::new(Some(*delegation), operation, rule.name());
+            inner.record_denial(&mut inner.exclusive(), self.caller()?.actor, denial)?;
             return Err(Error::Refused { rule });
         }
         Ok(goal)
@@ -261,7 +262,7 @@ impl Store {
     /// As [`Store::get`].
     pub fn thread(&self, message: &ContentAddress) -> Result<Vec<Grain>, Error> {
         let messages = thread(message, |address| self.find(address))?;
-        self.hand_out(self.outgoing("thread"), messages.iter())?;
+        self.record_reads(self.read_recorder("thread"), messages.iter())?;
         Ok(messages.into_iter().map(|(_, grain)| grain).collect())
     }
 }

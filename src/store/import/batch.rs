@@ -1,3 +1,6 @@
+//! Importing a batch of records: each is judged, merged with what came under its name before, and
+//! stored with what the file says about it.
+
 use std::collections::{HashMap, HashSet};
 
 use crate::codec::ContentAddress;
@@ -7,13 +10,12 @@ use crate::interchange::{
 };
 use crate::ledger::Kind;
 use crate::policy::{Actor, Delegation, Operation, Rule};
-use crate::store::commit::group::{Frame, What, Writer};
-use crate::store::governance::permit::Change;
-use crate::store::governance::review::encode_review;
-use crate::store::instance::open::Inner;
-use crate::store::records::entry::{
-    AliasEntry, StatusEntry, encode_conflict, encode_denial, encode_exportable, encode_from_file,
+use crate::store::instance::Writer;
+use crate::store::records::{
+    AliasRecord, DenialRecord, FlagRecord, Frame, Record as Entry, StatusRecord,
 };
+use crate::store::lineage::Change;
+use crate::store::instance::Inner;
 use crate::store::{Error, Version};
 
 use super::{Conflict, Denied, Summary};
@@ -73,7 +75,7 @@ impl<'a> Importer<'a> {
     /// Adds records, whose grains go in together.
     pub(super) fn add_all(&mut self, records: Vec<Record>) -> Result<(), Error> {
         // Held from the first decision to the acknowledgement, so that no grain goes in twice.
-        let mut writer = self.inner.lead_alone();
+        let mut writer = self.inner.exclusive();
         for record in records {
             self.add(&mut writer, record)?;
         }
@@ -90,7 +92,7 @@ impl<'a> Importer<'a> {
             self.status(address, change, true)?;
         }
         let inner = self.inner;
-        self.flush(&mut inner.lead_alone())?;
+        self.flush(&mut inner.exclusive())?;
         self.summary.findings.extend(Vec::from(self.findings));
         Ok(self.summary)
     }
@@ -109,7 +111,7 @@ impl<'a> Importer<'a> {
         let read = record.grain.address();
         let place = record.place.clone();
         if record.foreign_id.is_some() {
-            let profile = self.inner.options.profile;
+            let profile = self.inner.options().profile;
             if let Some(grain) = settled(&record.grain, &self.renamed, None, profile)? {
                 record.grain = grain;
             }
@@ -128,8 +130,8 @@ impl<'a> Importer<'a> {
         if !self.is_here(&record.grain.address())?
             && let Some(refused) = self.judge(&record.grain)?
         {
-            if let Some(body) = refused.refusal(Operation::Import.name()) {
-                self.frame.record(Kind::Denial, body?);
+            if let Some(denial) = refused.denial(Operation::Import.name()) {
+                self.frame.record(&Entry::Denial(denial))?;
             }
             self.refuse(place, &refused);
             return Ok(());
@@ -176,21 +178,21 @@ impl<'a> Importer<'a> {
 
     /// Judges a grain as one that is put, for a file is no way around; returns why it is refused.
     fn judge(&self, grain: &Grain) -> Result<Option<Error>, Error> {
-        let snapshot = self.inner.index.snapshot();
-        let judged = self.inner.refuse_unfit(grain).and_then(|()| {
+        let snapshot = self.inner.snapshot();
+        let judged = self.inner.authorize_grain(grain).and_then(|()| {
             // Who comes later in the file may replace who came before: that is for policy.
             let nothing = std::iter::empty();
-            self.inner.refuse_second_owner(&snapshot, grain, nothing)?;
-            self.inner.refuse_breach(grain)
+            self.inner.authorize_owner_claim(&snapshot, grain, nothing)?;
+            self.inner.authorize_by_regimes(grain)
         });
         match judged {
             Ok(()) => Ok(None),
             Err(
                 refused @ (Error::View { .. }
-                | Error::Breach(_)
+                | Error::Violation(_)
                 | Error::Ownership { .. }
                 | Error::Untrusted { .. }
-                | Error::ImpliedSupersession { .. }),
+                | Error::ImplicitSupersession { .. }),
             ) => Ok(Some(refused)),
             Err(error) => Err(error),
         }
@@ -233,15 +235,15 @@ impl<'a> Importer<'a> {
             // Ruling I4: stored, supersedes nothing, and is told.
             match self
                 .inner
-                .refuse_implied_supersession(&record.grain, &[], &|_| None)
+                .refuse_implicit_supersession(&record.grain, &[], &|_| None)
             {
-                Err(Error::ImpliedSupersession { address }) => {
+                Err(Error::ImplicitSupersession { address }) => {
                     let message = format!("stored, but does not supersede {address} as it implies");
                     self.findings.push(record.place.clone(), message);
                 }
                 other => other?,
             }
-            let snapshot = self.inner.index.snapshot();
+            let snapshot = self.inner.snapshot();
             for (parent, by) in self.inner.forks(&snapshot, &record.grain)? {
                 let message = format!("stored beside {by}, which replaced {parent} here");
                 self.findings.push(record.place.clone(), message);
@@ -256,17 +258,17 @@ impl<'a> Importer<'a> {
     /// Judges a record by what it rests on: a withdrawn consent keeps it out, wherever it comes
     /// from (OMS 8.10); what else is wanting is told.
     fn may_rest(&mut self, record: &Record) -> Result<bool, Error> {
-        let snapshot = self.inner.index.snapshot();
+        let snapshot = self.inner.snapshot();
         match self
             .inner
-            .refuse_terms(&snapshot, &self.frame, &record.grain)?
+            .authorize_basis(&snapshot, &self.frame, &record.grain)?
         {
             None => Ok(true),
             Some(Rule::Consent) => {
                 let address = record.grain.address();
-                let operation = Operation::Import.name();
-                self.frame
-                    .deny_about(&address, operation, Rule::Consent, None)?;
+                let (operation, rule) = (Operation::Import.name(), Rule::Consent.name());
+                let denial = DenialRecord::new(Some(address), operation, rule);
+                self.frame.record(&Entry::Denial(denial))?;
                 self.summary.refused.push(interchange::Error::Format {
                     code: "ERR_CONSENT",
                     place: record.place.clone(),
@@ -289,7 +291,7 @@ impl<'a> Importer<'a> {
         record: Record,
         old: ContentAddress,
     ) -> Result<ContentAddress, Error> {
-        let profile = self.inner.options.profile;
+        let profile = self.inner.options().profile;
         // OMS 23.1: what replaces a grain is derived from it.
         let grain = settled(&record.grain, &Renamed::new(), Some(old), profile)?;
         let grain = grain.unwrap_or_else(|| record.grain.clone());
@@ -300,7 +302,7 @@ impl<'a> Importer<'a> {
         }
         let target = self.version(&old)?;
         if let Some((row, version)) = &target
-            && let Err(error) = self.permit(writer, *row, version, &grain)
+            && let Err(error) = self.authorize(writer, *row, version, &grain)
         {
             self.passed_over.insert(record.grain.address());
             match error {
@@ -309,10 +311,11 @@ impl<'a> Importer<'a> {
                     existing: old,
                     rule,
                 }),
-                Error::Breach(breach) => {
-                    let body = encode_denial(&old, Operation::Import.name(), &breach.name())?;
-                    self.frame.record(Kind::Denial, body);
-                    self.refuse(record.place, &Error::Breach(breach));
+                Error::Violation(violation) => {
+                    let operation = Operation::Import.name();
+                    let denial = DenialRecord::new(Some(old), operation, &violation.name());
+                    self.frame.record(&Entry::Denial(denial))?;
+                    self.refuse(record.place, &Error::Violation(violation));
                 }
                 error => return Err(error),
             }
@@ -321,11 +324,13 @@ impl<'a> Importer<'a> {
         self.store(&record, &grain)?;
         if record.exportable == Some(false) {
             // What it said before must not leave the store in its place.
-            self.frame
-                .record(Kind::Flag, encode_exportable(&old, false)?);
+            self.flag(FlagRecord {
+                exportable: Some(false),
+                ..FlagRecord::of(old)
+            })?;
         }
         if target.is_none_or(|(_, version)| version.status.is_current()) {
-            let now = self.inner.options.clock.now().max(writer.last);
+            let now = self.inner.entry_time();
             let change = StatusChange {
                 superseded_by: Some(address),
                 system_valid_to: Some(now),
@@ -350,7 +355,10 @@ impl<'a> Importer<'a> {
             self.store(&record, &record.grain)?;
         }
         for of in [existing, address] {
-            self.frame.record(Kind::Flag, encode_conflict(&of, true)?);
+            self.flag(FlagRecord {
+                conflict: Some(true),
+                ..FlagRecord::of(of)
+            })?;
         }
         // Until somebody chooses, the name stays with what had it.
         self.name(address, record.foreign_id.clone(), Some(existing))?;
@@ -369,9 +377,9 @@ impl<'a> Importer<'a> {
     /// Adds a grain to the frame, with what the file says about it.
     fn store(&mut self, record: &Record, grain: &Grain) -> Result<(), Error> {
         let address = grain.address();
-        self.pending.insert(address, self.frame.items.len());
+        self.pending.insert(address, self.frame.len());
         let delegates_to = Delegation::of(grain).map(|one| one.to().to_owned());
-        let snapshot = self.inner.index.snapshot();
+        let snapshot = self.inner.snapshot();
         self.frame.grain(grain.clone())?;
         self.inner
             .record_consequences(&snapshot, &mut self.frame, grain, None)?;
@@ -381,8 +389,10 @@ impl<'a> Importer<'a> {
             change.verification = change
                 .verification
                 .filter(|to| *to != Verification::Verified);
-            let flag = encode_from_file(&address)?;
-            self.frame.record(Kind::Flag, flag);
+            self.flag(FlagRecord {
+                is_from_file: true,
+                ..FlagRecord::of(address)
+            })?;
             let message = format!(
                 "delegates to {delegatee}: it binds, and opens nothing until it is verified here"
             );
@@ -390,8 +400,10 @@ impl<'a> Importer<'a> {
         }
         self.status(address, change, true)?;
         if record.exportable == Some(false) {
-            let flag = encode_exportable(&address, false)?;
-            self.frame.record(Kind::Flag, flag);
+            self.flag(FlagRecord {
+                exportable: Some(false),
+                ..FlagRecord::of(address)
+            })?;
         }
         Ok(())
     }
@@ -433,45 +445,45 @@ impl<'a> Importer<'a> {
         is_imported: bool,
     ) -> Result<(), Error> {
         if !change.is_empty() {
-            let status = StatusEntry {
-                of,
-                change,
-                justification: None,
+            let status = StatusRecord {
                 is_imported,
-                instead_of: None,
+                ..StatusRecord::of(of, change)
             };
-            self.frame.record(Kind::Status, status.encode()?);
+            self.frame.record(&Entry::Status(status))?;
         }
         Ok(())
     }
 
-    fn permit(
+    fn flag(&mut self, flag: FlagRecord) -> Result<(), Error> {
+        Ok(self.frame.record(&Entry::Flag(flag))?)
+    }
+
+    fn authorize(
         &self,
         writer: &mut Writer,
         row: u64,
         target: &Version,
         new: &Grain,
     ) -> Result<(), Error> {
-        let snapshot = self.inner.index.snapshot();
-        let shield = self.inner.shield(&snapshot, row, target, Some(new))?;
+        let snapshot = self.inner.snapshot();
+        let protection = self.inner.effective_protection(&snapshot, row, target, Some(new))?;
         let address = target.grain.address();
         let change = Change {
             operation: Operation::Import,
             target: &address,
-            facts: shield.facts(Some(new)),
+            facts: protection.facts(Some(new)),
             actor: Actor::default(),
         };
         let reason = new.text("supersession_justification");
-        let is_reviewed = self.inner.asks_why(&target.grain, &[reason])?;
+        let is_reviewed = self.inner.required_reason(&target.grain, &[reason])?;
         if self.is_dry {
-            return self.inner.would_permit(writer, &change);
+            return self.inner.preview_authorize(&change);
         }
         // A review is an entry of its own: what is permitted may share its frame with others.
         let mut review = Frame::default();
-        self.inner.permit(writer, &change, &mut review)?;
+        self.inner.authorize(writer, &change, &mut review)?;
         if is_reviewed && !review.has(Kind::Review) {
-            let body = encode_review(&address, change.operation.name())?;
-            review.record(Kind::Review, body);
+            review.review(&address, change.operation)?;
         }
         self.inner.commit(writer, &review)?;
         Ok(())
@@ -503,16 +515,14 @@ impl<'a> Importer<'a> {
     }
 
     fn pending(&self, address: &ContentAddress) -> Option<&Grain> {
-        match &self.frame.items.get(*self.pending.get(address)?)?.what {
-            What::Grain(grain, _) => Some(grain),
-            What::Record(..) => None,
-        }
+        let entry = self.frame.entries().get(*self.pending.get(address)?)?;
+        entry.grain()
     }
 
     /// Returns what a name stood for, each once, the newest last.
     pub(super) fn addresses_of(&self, id: &ForeignId) -> Result<Vec<ContentAddress>, Error> {
         let name = [id.format, id.scope.as_str(), id.id.as_str()];
-        let mut addresses = self.inner.named(&self.inner.index.snapshot(), name)?;
+        let mut addresses = self.inner.named(&self.inner.snapshot(), name)?;
         for address in self.names.get(id).into_iter().flatten() {
             addresses.retain(|known| known != address);
             addresses.push(*address);
@@ -521,7 +531,7 @@ impl<'a> Importer<'a> {
     }
 
     fn version(&self, address: &ContentAddress) -> Result<Option<(u64, Version)>, Error> {
-        let snapshot = self.inner.index.snapshot();
+        let snapshot = self.inner.snapshot();
         let row = self.inner.locate(&snapshot, address)?;
         let version = row.map(|row| {
             let version = self.inner.version_at(&snapshot, row)?;
@@ -531,7 +541,7 @@ impl<'a> Importer<'a> {
     }
 
     pub(super) fn is_here(&self, address: &ContentAddress) -> Result<bool, Error> {
-        let snapshot = self.inner.index.snapshot();
+        let snapshot = self.inner.snapshot();
         Ok(self.pending.contains_key(address) || self.inner.locate(&snapshot, address)?.is_some())
     }
 
@@ -549,7 +559,7 @@ impl<'a> Importer<'a> {
         if !by_name && !self.inner.was_deleted(&address)? {
             return Ok(false);
         }
-        let snapshot = self.inner.index.snapshot();
+        let snapshot = self.inner.snapshot();
         Ok(self.inner.locate(&snapshot, &address)?.is_none())
     }
 
@@ -565,13 +575,13 @@ impl<'a> Importer<'a> {
         if given.copied().or(before) == Some(of) {
             return Ok(());
         }
-        let alias = AliasEntry {
+        let alias = AliasRecord {
             of,
             format: id.format.to_owned(),
             scope: id.scope.clone(),
             id: id.id.clone(),
         };
-        self.frame.record(Kind::Alias, alias.encode()?);
+        self.frame.record(&Entry::Alias(alias))?;
         self.names.entry(id).or_default().push(of);
         Ok(())
     }

@@ -1,14 +1,15 @@
+//! Conflicts of imports: records of one foreign identifier that contradict each other (OMI 13.4).
+
 use std::collections::BTreeMap;
 
 use crate::codec::ContentAddress;
-use crate::grain::{StatusChange, Verification};
 use crate::index::{Family, Snapshot};
 use crate::ledger::Kind;
 use crate::policy::{Actor, Operation};
-use crate::store::commit::group::Frame;
-use crate::store::governance::permit::Change;
-use crate::store::instance::open::Inner;
-use crate::store::records::entry::{AliasEntry, FlagEntry, StatusEntry, encode_conflict};
+use crate::store::records::{AliasRecord, FlagRecord, Frame, Record, StatusRecord};
+use crate::store::lineage::Change;
+use crate::store::instance::Inner;
+
 use crate::store::{Error, Store};
 
 /// Grains that came in under one name and contradict each other (OMI 13.4).
@@ -72,11 +73,14 @@ impl Store {
             return Err(Error::NoConflict { address: *keep });
         };
         let inner = &*self.inner;
-        let mut writer = inner.lead_alone();
-        let snapshot = inner.index.snapshot();
+        let mut writer = inner.exclusive();
+        let snapshot = inner.snapshot();
         let mut frame = Frame::default();
         for address in conflict.versions {
-            frame.record(Kind::Flag, encode_conflict(&address, false)?);
+            frame.record(&Record::Flag(FlagRecord {
+                conflict: Some(false),
+                ..FlagRecord::of(address)
+            }))?;
             let Some(row) = inner.locate(&snapshot, &address)? else {
                 continue;
             };
@@ -84,39 +88,29 @@ impl Store {
             if address == *keep || !target.status.is_current() {
                 continue;
             }
-            let shield = inner.shield(&snapshot, row, &target, None)?;
+            let protection = inner.effective_protection(&snapshot, row, &target, None)?;
             let change = Change {
                 operation: Operation::Contradict,
                 target: &address,
-                facts: shield.facts(None),
+                facts: protection.facts(None),
                 actor: Actor {
                     justification,
                     ..Actor::default()
                 },
             };
-            inner.permit(&mut writer, &change, &mut frame)?;
-            let status = StatusEntry {
-                of: address,
-                change: StatusChange {
-                    contradicted: Some(true),
-                    verification: Some(Verification::Contested),
-                    system_valid_to: Some(inner.options.clock.now().max(writer.last)),
-                    ..StatusChange::default()
-                },
-                justification: justification.map(str::to_owned),
-                is_imported: false,
-                instead_of: None,
-            };
-            frame.record(Kind::Status, status.encode()?);
+            inner.authorize(&mut writer, &change, &mut frame)?;
+            let change = inner.contradiction(&target.status);
+            let status = StatusRecord::of(address, change).because(justification);
+            frame.record(&Record::Status(status))?;
         }
         let [format, scope, id] = conflict.name;
-        let alias = AliasEntry {
+        let alias = AliasRecord {
             of: *keep,
             format,
             scope,
             id,
         };
-        frame.record(Kind::Alias, alias.encode()?);
+        frame.record(&Record::Alias(alias))?;
         inner.commit(&mut writer, &frame)?;
         Ok(())
     }
@@ -148,9 +142,9 @@ impl Inner {
     fn flags(&self, snapshot: &Snapshot) -> Result<BTreeMap<ContentAddress, Flags>, Error> {
         let mut flags: BTreeMap<_, Flags> = BTreeMap::new();
         for row in snapshot.of_kind(Kind::Flag).rows()?.iter() {
-            let entry = FlagEntry::decode(&self.ledger.read(row)?.body);
-            let entry =
-                entry.ok_or_else(|| Error::damaged(format!("entry {row}"), "not a flag"))?;
+            let Record::Flag(entry) = self.record_at(row)? else {
+                return Err(Error::damaged(format!("entry {row}"), "not a flag"));
+            };
             let flag = flags.entry(entry.of).or_default();
             flag.exportable = entry.exportable.or(flag.exportable);
             flag.conflict = entry.conflict.unwrap_or(flag.conflict);
@@ -170,12 +164,9 @@ impl Inner {
             .iter()
             .rev()
         {
-            let entry = self.ledger.read(row)?;
-            if entry.header.kind != Kind::Alias {
-                continue;
-            }
-            let alias = AliasEntry::decode(&entry.body).filter(|alias| alias.of == *address);
-            if let Some(alias) = alias {
+            if let Record::Alias(alias) = self.record_at(row)?
+                && alias.of == *address
+            {
                 return Ok(Some([alias.format, alias.scope, alias.id]));
             }
         }

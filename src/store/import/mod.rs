@@ -6,11 +6,9 @@ mod summary;
 mod vectors;
 
 use crate::interchange::{Reading, Record, Signature};
-use crate::ledger::Kind;
 
 use super::{Error, Store};
-use crate::store::commit::group::Frame;
-use crate::store::records::entry::encode_import;
+use crate::store::records::{Frame, ImportRecord, Record as Entry};
 
 use batch::Importer;
 pub use conflict::Conflicting;
@@ -61,19 +59,19 @@ impl Store {
         // AIMEM 5.3: that nobody checked is part of the audit trail.
         let signature = reading.signature.map(Signature::name);
         let summary = self.run(Importer::new(&self.inner, false), reading, progress)?;
-        let counts = [
-            ("new", summary.inserted),
-            ("upd", summary.updated),
-            ("old", summary.unchanged),
-            ("conflict", summary.conflicts.len() as u64),
-            ("refused", summary.refusals()),
-        ];
-        let mut frame = Frame::default();
-        frame.record(
-            Kind::Import,
-            encode_import(format.name(), signature, counts)?,
-        );
-        self.inner.commit(&mut self.inner.lead_alone(), &frame)?;
+        let record = Entry::Import(ImportRecord {
+            format: format.name().to_owned(),
+            signature: signature.map(str::to_owned),
+            counts: [
+                summary.inserted,
+                summary.updated,
+                summary.unchanged,
+                summary.conflicts.len() as u64,
+                summary.refusals(),
+            ],
+        });
+        let frame = Frame::of(None, &record)?;
+        self.inner.commit(&mut self.inner.exclusive(), &frame)?;
         Ok(summary)
     }
 
@@ -92,7 +90,7 @@ impl Store {
         progress: &mut dyn FnMut(u64),
     ) -> Result<Summary, Error> {
         // No signature is stored that did not verify here, whoever read the file.
-        reading.verify_signatures(&*self.inner.options.resolver);
+        reading.verify_signatures(self.inner.resolver());
         importer.summary = Summary {
             refused: reading.errors,
             findings: reading.findings,

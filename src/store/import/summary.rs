@@ -1,3 +1,5 @@
+//! The outcome of an import, record by record.
+
 use crate::codec::ContentAddress;
 use crate::interchange::{self, ForeignId, Loss, Place};
 use crate::policy::Rule;

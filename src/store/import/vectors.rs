@@ -3,10 +3,9 @@
 use crate::codec::ContentAddress;
 use crate::index::{Family, Snapshot};
 use crate::interchange::{ForeignVector, ForeignVectors, VectorOf};
-use crate::ledger::Kind;
 use crate::store::Error;
-use crate::store::records::entry::EmbeddingEntry;
-use crate::store::state::vectors::{Embedding, Lengths};
+use crate::store::records::{EntryBody, Record};
+use crate::store::read::{Embedding, Lengths};
 
 use super::batch::Importer;
 
@@ -33,7 +32,7 @@ impl Importer<'_> {
         vectors: Vec<ForeignVector>,
         lengths: &mut Lengths,
     ) -> Result<(), Error> {
-        let mut writer = self.inner.lead_alone();
+        let mut writer = self.inner.exclusive();
         for vector in vectors {
             match self.of(&vector.of)? {
                 Some(of) => self.keep_one(of, vector, lengths)?,
@@ -52,7 +51,7 @@ impl Importer<'_> {
         vector: ForeignVector,
         lengths: &mut Lengths,
     ) -> Result<(), Error> {
-        let snapshot = self.inner.index.snapshot();
+        let snapshot = self.inner.snapshot();
         let embedding = Embedding {
             of,
             model: vector.model.clone(),
@@ -66,9 +65,9 @@ impl Importer<'_> {
             }
             Err(error) => return Err(error),
         }
-        let body = EmbeddingEntry::encode(&embedding, Some(&vector.record))?;
-        if self.body(&snapshot, &embedding)?.as_ref() != Some(&body) {
-            self.frame.record(Kind::Embedding, body);
+        let body = EntryBody::record(&Record::Embedding(embedding.to_record(Some(&vector.record))))?;
+        if !self.has(&snapshot, &embedding, &body)? {
+            self.frame.push(body);
             self.summary.embedded += 1;
         }
         Ok(())
@@ -87,20 +86,23 @@ impl Importer<'_> {
         })
     }
 
-    /// Returns the newest entry that is here of a grain and a model, so that nothing is kept twice.
-    fn body(&self, snapshot: &Snapshot, embedding: &Embedding) -> Result<Option<Vec<u8>>, Error> {
+    /// Returns whether the newest vector of a grain and a model is this one already.
+    fn has(
+        &self,
+        snapshot: &Snapshot,
+        embedding: &Embedding,
+        body: &EntryBody,
+    ) -> Result<bool, Error> {
         let mentions = snapshot.pointing_at(Family::Mentions, &embedding.of);
         for row in mentions.rows()?.iter().rev() {
-            let entry = self.inner.ledger.read(row)?;
-            if entry.header.kind != Kind::Embedding {
-                continue;
-            }
-            let found = EmbeddingEntry::decode(&entry.body);
-            if found.is_some_and(|it| it.of == embedding.of && it.model == embedding.model) {
-                return Ok(Some(entry.body.into_owned()));
+            if let Record::Embedding(found) = self.inner.record_at(row)?
+                && found.of == embedding.of
+                && found.model == embedding.model
+            {
+                return Ok(body.is(&Record::Embedding(found)));
             }
         }
-        Ok(None)
+        Ok(false)
     }
 
     fn pass_over(&mut self, vector: ForeignVector, why: &str) {

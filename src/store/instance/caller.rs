@@ -1,30 +1,21 @@
-use std::collections::HashMap;
-
-use parking_lot::Mutex;
+//! The caller of an operation: the store's owner, or the holder of a narrowed handle.
 
 use crate::crypto::Did;
-use crate::grain::{Grain, Time};
-use crate::index::Snapshot;
-use crate::ledger::Kind;
-use crate::policy::{Deed, Rule, Warrant};
+use crate::grain::Grain;
+use crate::policy::{Rule, Warrant};
+use crate::store::Error;
+use crate::store::records::{ActorRecord, Frame, Record};
 
-use crate::store::commit::group::{Frame, Writer};
-use crate::store::instance::open::Inner;
-use crate::store::records::entry::{ActorEntry, encode_refusal};
-use crate::store::{Error, Version};
+use super::inner::Inner;
 
-/// Who asks: the store's owner, or whoever holds a handle with a warrant.
+/// The caller of an operation.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Caller<'a> {
-    /// None of the owner, who may do what the grains themselves allow.
+    /// `None` of the owner, who may do what the grains themselves allow.
     pub(crate) warrant: Option<&'a Warrant>,
-    /// The ledger entry that says who acts.
+    /// The ledger entry that names the actor.
     pub(crate) actor: Option<u64>,
 }
-
-/// The authors that the ledger knows by the sequence of their entry.
-#[derive(Debug, Default)]
-pub(crate) struct Actors(Mutex<HashMap<String, u64>>);
 
 impl Caller<'_> {
     /// Judges whether a new grain may be written.
@@ -32,150 +23,67 @@ impl Caller<'_> {
         self.warrant.map_or(Ok(()), |warrant| warrant.admits(grain))
     }
 
-    /// Returns whether nobody asked for what is done.
+    /// Returns whether the operation is unattended background work.
     pub(crate) fn is_job(&self) -> bool {
         self.warrant.is_some_and(Warrant::is_job)
     }
 
-    /// Judges whether something may be said about a grain that is here.
+    /// Judges whether the caller may change the status of a stored grain.
     pub(crate) fn may_write(&self) -> Result<(), Rule> {
         self.warrant.map_or(Ok(()), Warrant::may_write)
     }
 
-    /// Returns whether a grain may be seen.
-    pub(crate) fn sees(&self, grain: &Grain) -> bool {
-        self.warrant.is_none_or(|warrant| warrant.sees(grain))
+    /// Returns the author that the caller writes as.
+    pub(crate) fn author(&self) -> Option<&str> {
+        self.warrant.and_then(Warrant::acts_as).map(Did::as_str)
     }
 
-    /// Returns the grain that is asked about, unless the caller must not know that it is here.
-    pub(crate) fn shown(&self, version: Version) -> Result<Version, Error> {
-        match self.sees(&version.grain) {
-            true => Ok(version),
+    /// Refuses a stored grain that the caller must not know of.
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND`.
+    pub(crate) fn authorize_sight(&self, grain: &Grain) -> Result<(), Error> {
+        match self.warrant.is_none_or(|warrant| warrant.sees(grain)) {
+            true => Ok(()),
             false => Err(Error::NotFound {
-                address: version.grain.address(),
+                address: grain.address(),
             }),
         }
     }
 }
 
 impl Inner {
-    /// Returns the entry that says who acts, and writes it if this is the first time.
+    /// Returns the entry that names an actor, and writes it if this is the first time.
     ///
     /// Asked before the turn to write: an entry names only those before it.
+    ///
+    /// # Errors
+    /// Storage errors.
     pub(crate) fn actor(&self, did: &Did) -> Result<u64, Error> {
-        let known = |actors: &Actors| actors.0.lock().get(did.as_str()).copied();
-        if let Some(row) = known(&self.actors) {
+        let known = || self.state().actors().entry_of(did.as_str());
+        if let Some(row) = known() {
             return Ok(row);
         }
-        let mut writer = self.lead_alone();
-        self.learn_actors(&self.index.snapshot())?;
-        if let Some(row) = known(&self.actors) {
+        let mut writer = self.exclusive();
+        if let Some(row) = known() {
             return Ok(row);
         }
-        let mut frame = Frame::default();
-        let entry = ActorEntry {
-            did: did.as_str().to_owned(),
-        };
-        frame.record(Kind::Actor, entry.encode()?);
-        let row = self.commit(&mut writer, &frame)?.start;
-        self.actors.0.lock().insert(entry.did, row);
-        Ok(row)
+        let did = did.as_str().to_owned();
+        let frame = Frame::of(None, &Record::Actor(ActorRecord { did }))?;
+        Ok(self.commit(&mut writer, &frame)?.start)
     }
 
-    /// Returns as whom an entry was written, if as anybody.
+    /// Returns the actor that wrote an entry, if a narrowed handle did.
+    ///
+    /// # Errors
+    /// Storage errors.
     pub(crate) fn actor_of(&self, row: u64) -> Result<Option<String>, Error> {
-        let actor = self.ledger.read(row)?.header.actor;
-        actor.map(|actor| self.actor_named(actor)).transpose()
-    }
-
-    fn actor_named(&self, row: u64) -> Result<String, Error> {
-        let entry = ActorEntry::decode(&self.ledger.read(row)?.body);
-        let entry = entry.ok_or_else(|| Error::damaged(format!("entry {row}"), "not an actor"))?;
-        Ok(entry.did)
-    }
-
-    fn learn_actors(&self, snapshot: &Snapshot) -> Result<(), Error> {
-        for row in snapshot.of_kind(Kind::Actor).rows()?.iter() {
-            let did = self.actor_named(row)?;
-            self.actors.0.lock().entry(did).or_insert(row);
-        }
-        Ok(())
-    }
-
-    /// Refuses a change to a grain that is here, where the caller only reads or the author's
-    /// delegations do not reach the grain; the refusal is recorded.
-    pub(crate) fn allow(
-        &self,
-        writer: &mut Writer,
-        snapshot: &Snapshot,
-        caller: Caller<'_>,
-        author: Option<&str>,
-        target: &Grain,
-    ) -> Result<(), Error> {
-        let own = caller.warrant.and_then(Warrant::acts_as).map(Did::as_str);
-        let judged = match (caller.may_write(), author.or(own)) {
-            (Ok(()), Some(author)) => {
-                let now = self.now().max(writer.last);
-                self.authority(snapshot, author, &Deed::touch(target), now)?
-            }
-            (judged, _) => judged,
+        let Some(actor) = self.ledger().read(row)?.header.actor else {
+            return Ok(None);
         };
-        judged.or_else(|rule| {
-            self.record_refusal(writer, caller, "change", rule)?;
-            Err(Error::Refused { rule })
-        })
-    }
-
-    /// Refuses a new grain that its author's delegations do not cover or a regime forbids; the
-    /// refusal is recorded.
-    pub(crate) fn admit_author(
-        &self,
-        writer: &mut Writer,
-        snapshot: &Snapshot,
-        caller: Caller<'_>,
-        grain: &Grain,
-    ) -> Result<(), Error> {
-        let now = self.now().max(writer.last);
-        let judged = self.refuse_undelegated(snapshot, grain, now)?;
-        let judged = judged.map_err(|rule| Error::Refused { rule });
-        let judged = judged.and_then(|()| self.refuse_breach(grain));
-        self.recorded(writer, caller, judged)
-    }
-
-    /// Hands a judgement of a new grain on, and records it if it is a refusal.
-    pub(crate) fn recorded(
-        &self,
-        writer: &mut Writer,
-        caller: Caller<'_>,
-        judged: Result<(), Error>,
-    ) -> Result<(), Error> {
-        let Err(error) = judged else {
-            return Ok(());
-        };
-        if let Some(body) = error.refusal("put") {
-            let mut frame = Frame::by(caller.actor);
-            frame.record(Kind::Denial, body?);
-            self.commit(writer, &frame)?;
+        match self.record_at(actor)? {
+            Record::Actor(actor) => Ok(Some(actor.did)),
+            _ => Err(Error::damaged(format!("entry {actor}"), "not an actor")),
         }
-        Err(error)
-    }
-
-    pub(crate) fn now(&self) -> Time {
-        self.options.clock.now()
-    }
-
-    /// Records what was refused although it is about no grain of the store: the rule, who asked,
-    /// and nothing of what was to be written.
-    pub(crate) fn record_refusal(
-        &self,
-        writer: &mut Writer,
-        caller: Caller<'_>,
-        operation: &str,
-        rule: Rule,
-    ) -> Result<(), Error> {
-        let mut frame = Frame::by(caller.actor);
-        frame.record(Kind::Denial, encode_refusal(operation, rule.name())?);
-        self.commit(writer, &frame)?;
-        Ok(())
     }
 }

@@ -50,7 +50,7 @@ impl Manifest {
     pub(crate) fn write(&self, disk: &dyn Disk) -> Result<(), Error> {
         let failed = |source| ledger::Error::Io {
             action: "write",
-            name: NAME.into(),
+            name: MANIFEST.into(),
             source,
         };
         let write = || -> io::Result<()> {
@@ -59,7 +59,7 @@ impl Manifest {
             let file = disk.create(TEMPORARY)?;
             file.write_at(self.to_json().as_bytes(), 0)?;
             file.sync()?;
-            disk.rename(TEMPORARY, NAME)?;
+            disk.rename(TEMPORARY, MANIFEST)?;
             disk.sync_folder("")
         };
         write().map_err(failed)?;
@@ -71,7 +71,7 @@ impl Manifest {
     pub(crate) fn settle(&self, disk: &dyn Disk) -> Result<(), Error> {
         let failed = |source| ledger::Error::Io {
             action: "sync the folder of",
-            name: NAME.into(),
+            name: MANIFEST.into(),
             source,
         };
         Ok(disk.sync_folder("").map_err(failed)?)
@@ -81,10 +81,10 @@ impl Manifest {
     pub(crate) fn read(disk: &dyn Disk, path: &Path) -> Result<Option<Self>, Error> {
         let failed = |source| ledger::Error::Io {
             action: "read",
-            name: NAME.into(),
+            name: MANIFEST.into(),
             source,
         };
-        let file = match disk.open(NAME, Access::Read) {
+        let file = match disk.open(MANIFEST, Access::Read) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(failed(source).into()),
@@ -93,7 +93,7 @@ impl Manifest {
         let mut bytes = vec![0; usize::try_from(len).unwrap_or_default()];
         file.read_at(&mut bytes, 0).map_err(failed)?;
         let text =
-            String::from_utf8(bytes).map_err(|error| Error::damaged(NAME, error.to_string()))?;
+            String::from_utf8(bytes).map_err(|error| Error::damaged(MANIFEST, error.to_string()))?;
         Self::from_json(&text, path).map(Some)
     }
 
@@ -115,9 +115,9 @@ impl Manifest {
 
     fn from_json(text: &str, path: &Path) -> Result<Self, Error> {
         let value =
-            Value::from_json(text).map_err(|error| Error::damaged(NAME, error.to_string()))?;
+            Value::from_json(text).map_err(|error| Error::damaged(MANIFEST, error.to_string()))?;
         let Value::Map(mut map) = value else {
-            return Err(Error::damaged(NAME, "not an object"));
+            return Err(Error::damaged(MANIFEST, "not an object"));
         };
         if map.get("format").and_then(Value::as_text) != Some(FORMAT) {
             return Err(Error::NotAStore {
@@ -134,11 +134,11 @@ impl Manifest {
                 });
             }
             Some(Value::Int(_)) => {}
-            _ => return Err(Error::damaged(NAME, "no version")),
+            _ => return Err(Error::damaged(MANIFEST, "no version")),
         }
         let stated = map.remove("check");
         if stated != Some(Value::from(check(&map))) {
-            return Err(Error::damaged(NAME, "its check does not hold"));
+            return Err(Error::damaged(MANIFEST, "its check does not hold"));
         }
         let text = |name: &str| map.get(name).and_then(Value::as_text);
         let parsed = || {
@@ -149,7 +149,7 @@ impl Manifest {
                 tombstone_secret: bytes(text("tombstone_key")?)?,
             })
         };
-        parsed().ok_or_else(|| Error::damaged(NAME, "a member is missing or malformed"))
+        parsed().ok_or_else(|| Error::damaged(MANIFEST, "a member is missing or malformed"))
     }
 }
 
@@ -164,7 +164,7 @@ fn check(map: &Map) -> String {
     HEXLOWER.encode(&[a, b, c, d, e, f, g, h])
 }
 
-pub(crate) const NAME: &str = "MANIFEST";
+pub(crate) const MANIFEST: &str = "MANIFEST";
 pub(crate) const TEMPORARY: &str = "MANIFEST.new";
 const FORMAT: &str = "grainstore";
 const VERSION: u64 = 1;

@@ -1,6 +1,22 @@
-pub(crate) mod caller;
-pub(crate) mod manifest;
-pub(crate) mod open;
-pub(crate) mod queue;
-pub(crate) mod replay;
-pub(crate) mod text_feed;
+//! An open store: opening it, what it is made of, and the path by which entries become visible.
+
+mod apply;
+mod caller;
+mod folder;
+mod inner;
+mod manifest;
+mod open;
+mod queue;
+mod recovery;
+mod text_feed;
+mod writer;
+
+pub(crate) use caller::Caller;
+pub(crate) use folder::{LOCK, create_private, no_manifest, prepare_folder, this_process};
+pub(crate) use inner::Inner;
+pub(crate) use manifest::{MANIFEST, Manifest};
+pub use open::Store;
+pub(crate) use queue::{Enqueued, LeaderGuard, Reply};
+pub use recovery::RecoveryReport;
+pub(crate) use text_feed::language;
+pub(crate) use writer::Writer;

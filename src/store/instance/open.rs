@@ -1,28 +1,20 @@
-use std::path::{Path, PathBuf};
+//! Opening a store: its files are read, what a crash left is set aside, and everything derived is
+//! brought to where the ledger is.
+
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
-use parking_lot::{Mutex, RwLock};
-
-use crate::grain::Time;
 use crate::index::{Accesses, Index, Snapshot};
-use crate::ledger::{Ballast, Disk, FileDisk, Known, Ledger, Lock, MemoryDisk, Torn};
-use crate::policy::{Regimes, Trusts};
+use crate::ledger::{Ballast, Disk, FileDisk, Known, Ledger, Lock, MemoryDisk};
+use crate::store::records::erased_rows;
+use crate::store::{Create, Error, Options};
 use crate::text::{self, Text};
 
-use crate::store::commit::group::{Queue, Writer};
-use crate::store::governance::review::Unreviewed;
-use crate::store::instance::caller::Actors;
-use crate::store::instance::manifest::{self, Manifest};
-use crate::store::instance::text_feed as text_view;
-use crate::store::maintenance::repair;
-use crate::store::read::expiry::Deadlines;
-use crate::store::read::retrieval_counts as accesses;
-use crate::store::records::entry;
-use crate::store::state::lineage_cache::Ancestry;
-use crate::store::state::policy_state::Standing;
-use crate::store::state::vectors::Vectors;
-use crate::store::{Create, Error, Options};
+use super::folder::{BALLAST, LOCK, no_manifest, prepare_folder, this_process};
+use super::inner::{Inner, Reader};
+use super::manifest::Manifest;
+use super::recovery::RecoveryReport;
+use super::text_feed;
 
 /// A store of grains. Cheap to clone, and usable from any thread.
 ///
@@ -38,57 +30,6 @@ use crate::store::{Create, Error, Options};
 #[derive(Clone, Debug)]
 pub struct Store {
     pub(crate) inner: Arc<Inner>,
-}
-
-#[derive(Debug)]
-pub(crate) struct Inner {
-    pub(crate) options: Options,
-    pub(crate) manifest: Manifest,
-    pub(crate) disk: Arc<dyn Disk>,
-    pub(crate) ledger: Ledger,
-    pub(crate) index: Index,
-    /// None for a store that does not count retrievals.
-    pub(crate) accesses: Option<Accesses>,
-    /// None for a store opened without its text view.
-    pub(crate) text: Option<Text>,
-    /// Held by whoever changes something, from the decision to the acknowledgement.
-    ///
-    /// Free to whoever's turn it is: nobody waits here.
-    pub(crate) writer: Mutex<Writer>,
-    pub(crate) turns: Queue,
-    pub(crate) vectors: Vectors,
-    /// Read at every change, and changed while the writer is held.
-    pub(crate) standing: RwLock<Standing>,
-    pub(crate) ancestry: Ancestry,
-    /// Whether anything was ever deleted, so that puts need to ask whether it was this.
-    pub(crate) has_tombstones: AtomicBool,
-    /// Whether anything was ever delegated, so that puts need to ask whether their authors may.
-    pub(crate) has_delegations: AtomicBool,
-    /// Whether a regime wants reads on record, so that reads need to ask whether of this grain.
-    pub(crate) records_reads: AtomicBool,
-    pub(crate) actors: Actors,
-    /// What the store was told to hold to.
-    pub(crate) regimes: RwLock<Regimes>,
-    pub(crate) unreviewed: Unreviewed,
-    pub(crate) deadlines: Mutex<Deadlines>,
-    /// Whom the operator trusts: the fold of the trust entries.
-    pub(crate) trusts: RwLock<Trusts>,
-    pub(crate) ballast: Ballast,
-    pub(crate) opened: Opened,
-    pub(crate) lock: Lock,
-}
-
-/// What was found when a store was opened.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Opened {
-    /// Whether the store was created.
-    pub created: bool,
-    /// What a crash left behind the last acknowledged frame, set aside.
-    pub torn: Option<Torn>,
-    /// Why the index had to be built anew.
-    pub index_rebuilt: Option<String>,
-    /// Why the text view had to be built anew.
-    pub text_rebuilt: Option<String>,
 }
 
 impl Store {
@@ -165,19 +106,19 @@ impl Store {
             _ => {}
         }
         let lock = Lock::take(&*disk, LOCK, &this_process())?;
-        let mut opened = Opened {
+        let mut recovery = RecoveryReport {
             created: found.is_none(),
-            ..Opened::default()
+            ..RecoveryReport::default()
         };
         let (manifest, index, ledger) = match found {
             Some(manifest) => {
                 manifest.settle(&*disk)?;
-                let (index, known) = open_index(&disk, &manifest, &options, &mut opened)?;
+                let (index, known) = open_index(&disk, &manifest, &options, &mut recovery)?;
                 // What is to be deleted is not asked where the entries are, only how many.
                 let known = known.filter(|_| !is_repair);
-                let ledger = open_ledger(&disk, &manifest, &index, known, &options, &mut opened)?;
+                let ledger = open_ledger(&disk, &manifest, &index, known, &options, &mut recovery)?;
                 if is_repair {
-                    repair::forget_derived(&index, place, &mut opened)?;
+                    forget_derived(&index, place, &mut recovery)?;
                 }
                 (manifest, index, ledger)
             }
@@ -186,50 +127,40 @@ impl Store {
                 let ledger = options.ledger.clone();
                 let ledger = Ledger::create(Arc::clone(&disk), manifest.store_id, ledger)?;
                 manifest.write(&*disk)?;
-                let (index, _) = open_index(&disk, &manifest, &options, &mut opened)?;
+                let (index, _) = open_index(&disk, &manifest, &options, &mut recovery)?;
                 (manifest, index, ledger)
             }
         };
-        let text = text_view::open(place, ledger.len(), options.text, &mut opened)?;
-        let accesses = accesses::open(&disk, &manifest, options.accesses, ledger.len())?;
+        let text = text_feed::open(place, ledger.len(), options.text, &mut recovery)?;
+        let staleness = options.accesses;
+        let count = |staleness| Accesses::open(&disk, manifest.store_id, staleness, ledger.len());
+        let retrievals = staleness.map(count).transpose()?;
         let ballast = Ballast::new(BALLAST, options.ballast_bytes);
         if let Err(error) = ballast.restore(&*disk) {
             tracing::warn!(%error, "no room is kept for erasing on a full disk");
         }
-        let inner = Inner {
+        let inner = Inner::new(Reader {
             options,
             manifest,
             disk,
             ledger,
             index,
-            accesses,
+            retrievals,
             text,
-            writer: Mutex::new(Writer::new()),
-            turns: Queue::default(),
-            vectors: Vectors::default(),
-            standing: RwLock::default(),
-            ancestry: Ancestry::default(),
-            has_tombstones: AtomicBool::new(false),
-            has_delegations: AtomicBool::new(false),
-            records_reads: AtomicBool::new(false),
-            actors: Actors::default(),
-            regimes: RwLock::default(),
-            unreviewed: Unreviewed::default(),
-            deadlines: Mutex::default(),
-            trusts: RwLock::default(),
             ballast,
-            opened,
+            recovery,
             lock,
-        };
-        inner.recover()?;
+        });
+        inner.catch_up()?;
+        inner.resume_erasures()?;
         Ok(Self {
             inner: Arc::new(inner),
         })
     }
 
     /// Returns what was found when the store was opened.
-    pub fn opened(&self) -> &Opened {
-        &self.inner.opened
+    pub fn recovery_report(&self) -> &RecoveryReport {
+        self.inner.recovery()
     }
 
     /// Returns a view of the index as it is now: rows of the ledger, and nothing of what is in
@@ -246,44 +177,28 @@ impl Store {
     /// # Ok::<(), grainstore::Error>(())
     /// ```
     pub fn index_snapshot(&self) -> Snapshot {
-        self.inner.index.snapshot()
+        self.inner.snapshot()
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
-        self.inner.index.snapshot()
+        self.inner.snapshot()
     }
-}
 
-impl Inner {
-    /// Brings the index, the writer and the text view to where the ledger is.
-    fn recover(&self) -> Result<(), Error> {
-        self.replay()?;
-        self.ancestry.recover(&self.index.snapshot())?;
-        self.recover_trust()?;
-        if let Some(last) = self.ledger.len().checked_sub(1) {
-            let last = Time::from_ms(self.ledger.read(last)?.header.time_ms);
-            let mut writer = self.writer.lock();
-            writer.last = last;
-            writer.floor = self.floor(last)?;
-        }
-        self.load_standing()?;
-        self.catch_up_text()?;
-        self.learn_delegations()?;
-        self.learn_regimes()?;
-        self.resume_erasures()
+    pub(crate) fn text_view(&self) -> Result<&Text, text::Error> {
+        self.inner.text().ok_or(text::Error::Off)
     }
-}
 
-impl Drop for Inner {
-    fn drop(&mut self) {
-        if let Err(error) = self.ledger.sync() {
-            tracing::warn!(%error, "closing without knowing that the last writes are durable");
-        }
-        self.close_text();
-        self.close_accesses();
-        let active = self.index.active();
-        if active.end - active.start >= WORTH_A_RUN {
-            self.freeze();
+    /// Commits the text view, so that the next open need not feed it again.
+    ///
+    /// Grains are durable without it; it only saves time. Of a store opened without the view there
+    /// is nothing to do.
+    ///
+    /// # Errors
+    /// `ERR_TEXT`.
+    pub fn flush_text(&self) -> Result<(), Error> {
+        match self.inner.text() {
+            Some(text) => Ok(text.close()?),
+            None => Ok(()),
         }
     }
 }
@@ -292,7 +207,7 @@ fn open_index(
     disk: &Arc<dyn Disk>,
     manifest: &Manifest,
     options: &Options,
-    opened: &mut Opened,
+    recovery: &mut RecoveryReport,
 ) -> Result<(Index, Option<Known>), Error> {
     let (index, found) = Index::open(
         disk,
@@ -300,7 +215,7 @@ fn open_index(
         manifest.term_key(),
         options.index.clone(),
     )?;
-    opened.index_rebuilt = found.rebuilt;
+    recovery.index_rebuilt = found.rebuilt;
     let Some(mark) = found.mark else {
         return Ok((index, None));
     };
@@ -320,7 +235,7 @@ fn open_ledger(
     index: &Index,
     known: Option<Known>,
     options: &Options,
-    opened: &mut Opened,
+    recovery: &mut RecoveryReport,
 ) -> Result<Ledger, Error> {
     let (ledger, found) = Ledger::open(
         Arc::clone(disk),
@@ -328,95 +243,22 @@ fn open_ledger(
         options.ledger.clone(),
         index.flushed(),
         known,
-        entry::erased_rows,
+        erased_rows,
     )?;
-    opened.torn = found.torn;
+    recovery.torn = found.torn;
     Ok(ledger)
 }
 
-/// Makes sure there is a folder to look into, and none of somebody else's.
-pub(crate) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
-    let not_a_store = |reason: String| Error::NotAStore {
-        path: path.to_owned(),
-        reason,
-    };
-    let failed = |error: std::io::Error| not_a_store(error.to_string());
-    match path.metadata() {
-        Ok(found) if !found.is_dir() => Err(not_a_store("it is a file".into())),
-        Ok(_) if path.join(manifest::NAME).exists() => Ok(()),
-        Ok(_) if create == Create::Never => Err(no_manifest(path)),
-        Ok(_) => {
-            // What a crash inside an earlier creation left may be there, and nothing else.
-            for item in path.read_dir().map_err(failed)? {
-                let name = item.map_err(failed)?.file_name();
-                let ours = [
-                    "ledger",
-                    "index",
-                    "text",
-                    LOCK,
-                    BALLAST,
-                    manifest::TEMPORARY,
-                ];
-                if !ours.iter().any(|known| name == *known) {
-                    let name = PathBuf::from(name);
-                    return Err(not_a_store(format!(
-                        "it holds {} and no MANIFEST",
-                        name.display()
-                    )));
-                }
-            }
-            Ok(())
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            if create == Create::Never {
-                return Err(not_a_store("it does not exist".into()));
-            }
-            create_private(path).map_err(failed)
-        }
-        Err(error) => Err(failed(error)),
-    }
-}
-
-/// Creates the folder of a store, and makes its name durable: what it remembers is nobody else's
-/// to read.
-pub(crate) fn create_private(path: &Path) -> std::io::Result<()> {
-    let missing = path.ancestors().take_while(|path| !path.exists());
-    let parents: Vec<_> = missing.filter_map(Path::parent).collect();
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)?;
-    for parent in parents {
-        // The parent of a plain name is the empty path.
-        let here = Path::new(".");
-        let parent = if parent.as_os_str().is_empty() {
-            here
-        } else {
-            parent
-        };
-        FileDisk::new(parent).sync_folder("")?;
-    }
+/// Deletes what is derived. The ledger is open: its length was held against what the index knew.
+fn forget_derived(
+    index: &Index,
+    place: &text::Place,
+    recovery: &mut RecoveryReport,
+) -> Result<(), Error> {
+    index.reset()?;
+    text::remove(place)?;
+    let asked = || "a repair was asked for".to_owned();
+    recovery.index_rebuilt.get_or_insert_with(asked);
+    recovery.text_rebuilt.get_or_insert_with(asked);
     Ok(())
 }
-
-/// Returns what tells a second writer who the first one is.
-pub(crate) fn this_process() -> String {
-    let program = std::env::current_exe().ok();
-    let name = program.as_deref().and_then(Path::file_stem);
-    let name = name.map_or("unknown".into(), |name| name.to_string_lossy());
-    format!("process {} ({name})", std::process::id())
-}
-
-pub(crate) fn no_manifest(path: &Path) -> Error {
-    Error::NotAStore {
-        path: path.to_owned(),
-        reason: "it has no MANIFEST".into(),
-    }
-}
-
-pub(crate) const LOCK: &str = "LOCK";
-const BALLAST: &str = "ballast";
-
-/// Entries that are quicker written to a run now than applied at every open.
-const WORTH_A_RUN: u64 = 4_096;

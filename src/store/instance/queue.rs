@@ -1,3 +1,8 @@
+//! Group commit: the first thread to find no leader becomes the leader. It drains the queue,
+//! evaluates the requests in order, writes them as one frame and wakes each waiter.
+//!
+//! What a request is, and how it is answered, is for whoever uses the queue.
+
 use std::collections::VecDeque;
 use std::fmt;
 use std::mem;
@@ -6,127 +11,126 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
-/// Who writes next. Whoever comes first leads; requests that come meanwhile wait, and the next
-/// leader, the first of them, answers as many as go into one frame. Nobody waits for a lock that
-/// another follower holds: each has a slot of its own, in which it finds an answer or the lead.
-pub(crate) struct Turns<R, A> {
-    queue: Mutex<Queue<R, A>>,
+/// The threads that want to write. A follower waits for no lock that another follower holds: each
+/// has a waiter of its own, in which it finds an answer or the lead.
+pub(crate) struct CommitQueue<R, A> {
+    state: Mutex<Queue<R, A>>,
     arrival: Condvar,
 }
 
 struct Queue<R, A> {
-    /// Whether somebody leads; if nobody does, nobody waits.
+    /// Whether a thread leads; without a leader the queue is empty.
     leading: bool,
-    waiting: VecDeque<Waiting<R, A>>,
+    waiting: VecDeque<Queued<R, A>>,
     /// The weight of all requests that wait.
     weight: usize,
 }
 
-struct Waiting<R, A> {
-    /// What is asked for, and its weight; none asks to lead alone.
+struct Queued<R, A> {
+    /// The request and its weight; `None` of a thread that wants to lead alone.
     request: Option<(R, usize)>,
-    slot: Arc<Slot<A>>,
+    waiter: Arc<Waiter<A>>,
 }
 
-/// Where one thread waits.
-struct Slot<A> {
-    word: Mutex<Word<A>>,
+/// The place where one thread waits.
+struct Waiter<A> {
+    state: Mutex<SlotState<A>>,
     wake: Condvar,
 }
 
-enum Word<A> {
+enum SlotState<A> {
     Wait,
     Lead,
-    /// None if the leader was lost before it knew.
+    /// `None` if the leader panicked before it knew.
     Answer(Option<A>),
 }
 
-/// What became of a request.
-pub(crate) enum Asked<'a, R, A> {
-    /// A leader has answered; none if it was lost before it knew.
+/// The outcome of a request.
+pub(crate) enum Enqueued<'a, R, A> {
+    /// A leader has answered; `None` if it panicked before it knew.
     Answered(Option<A>),
     /// This thread leads; its own request is the first of those it takes.
-    Lead(Turn<'a, R, A>),
+    Lead(LeaderGuard<'a, R, A>),
 }
 
 /// The lead, handed on when dropped.
-pub(crate) struct Turn<'a, R, A> {
-    turns: &'a Turns<R, A>,
-    slot: Arc<Slot<A>>,
+pub(crate) struct LeaderGuard<'a, R, A> {
+    queue: &'a CommitQueue<R, A>,
+    waiter: Arc<Waiter<A>>,
 }
 
-/// The promise of an answer; if it is dropped, the asker learns that nobody knows.
-pub(crate) struct Answer<A> {
-    slot: Option<Arc<Slot<A>>>,
+/// The promise of an answer; if it is dropped, the outcome is unknown.
+pub(crate) struct Reply<A> {
+    waiter: Option<Arc<Waiter<A>>>,
 }
 
-impl<R, A> Turns<R, A> {
+impl<R, A> CommitQueue<R, A> {
     /// Waits until a leader has answered, or this thread leads.
-    pub(crate) fn ask(&self, request: R, weight: usize) -> Asked<'_, R, A> {
-        let slot = self.enter(Some((request, weight)));
-        match slot.wait() {
-            None => Asked::Lead(Turn { turns: self, slot }),
-            Some(answer) => Asked::Answered(answer),
+    pub(crate) fn enqueue(&self, request: R, weight: usize) -> Enqueued<'_, R, A> {
+        let waiter = self.enter(Some((request, weight)));
+        match waiter.wait() {
+            None => Enqueued::Lead(LeaderGuard { queue: self, waiter }),
+            Some(answer) => Enqueued::Answered(answer),
         }
     }
 
-    /// Waits until this thread leads, and answers nobody: what it writes is its own affair.
-    pub(crate) fn alone(&self) -> Turn<'_, R, A> {
-        let slot = self.enter(None);
-        // Nobody answers what is not a request.
-        slot.wait();
-        // Whoever is handed the lead stands first.
-        self.queue.lock().waiting.pop_front();
-        Turn { turns: self, slot }
+    /// Waits until this thread leads, without a request of its own.
+    pub(crate) fn lead_alone(&self) -> LeaderGuard<'_, R, A> {
+        let waiter = self.enter(None);
+        // What is no request has no answer.
+        waiter.wait();
+        // The new leader is the first in the queue.
+        self.state.lock().waiting.pop_front();
+        LeaderGuard { queue: self, waiter }
     }
 
     #[cfg(test)]
     pub(crate) fn waiting(&self) -> usize {
-        self.queue.lock().waiting.len()
+        self.state.lock().waiting.len()
     }
 
-    fn enter(&self, request: Option<(R, usize)>) -> Arc<Slot<A>> {
-        let mut queue = self.queue.lock();
+    fn enter(&self, request: Option<(R, usize)>) -> Arc<Waiter<A>> {
+        let mut queue = self.state.lock();
         let leads = !mem::replace(&mut queue.leading, true);
-        let slot = Arc::new(Slot {
-            word: Mutex::new(if leads { Word::Lead } else { Word::Wait }),
+        let waiter = Arc::new(Waiter {
+            state: Mutex::new(if leads { SlotState::Lead } else { SlotState::Wait }),
             wake: Condvar::new(),
         });
         queue.weight += request.as_ref().map_or(0, |(_, weight)| *weight);
-        queue.waiting.push_back(Waiting {
+        queue.waiting.push_back(Queued {
             request,
-            slot: Arc::clone(&slot),
+            waiter: Arc::clone(&waiter),
         });
         drop(queue);
         self.arrival.notify_one();
-        slot
+        waiter
     }
 }
 
-impl<R, A> Turn<'_, R, A> {
+impl<R, A> LeaderGuard<'_, R, A> {
     /// Takes requests from the head of the queue: one, and more while they weigh no more than
     /// `weight_max` together. Waits up to `patience` for that many to come.
-    pub(crate) fn take(&mut self, weight_max: usize, patience: Duration) -> Vec<(R, Answer<A>)> {
-        let mut queue = self.turns.queue.lock();
+    pub(crate) fn take(&mut self, weight_max: usize, patience: Duration) -> Vec<(R, Reply<A>)> {
+        let mut queue = self.queue.state.lock();
         if !patience.is_zero() {
             let is_less = |queue: &mut Queue<R, A>| queue.weight < weight_max;
-            self.turns
+            self.queue
                 .arrival
                 .wait_while_for(&mut queue, is_less, patience);
         }
         let mut taken = Vec::new();
         let mut sum = 0_usize;
-        while let Some(Waiting { request, slot }) = queue.waiting.pop_front() {
+        while let Some(Queued { request, waiter }) = queue.waiting.pop_front() {
             let fits = |weight| taken.is_empty() || sum.saturating_add(weight) <= weight_max;
             match request {
                 Some((request, weight)) if fits(weight) => {
                     sum = sum.saturating_add(weight);
                     queue.weight -= weight;
-                    taken.push((request, Answer { slot: Some(slot) }));
+                    taken.push((request, Reply { waiter: Some(waiter) }));
                 }
-                // The next leader's.
+                // For the next leader.
                 request => {
-                    queue.waiting.push_front(Waiting { request, slot });
+                    queue.waiting.push_front(Queued { request, waiter });
                     break;
                 }
             }
@@ -136,62 +140,62 @@ impl<R, A> Turn<'_, R, A> {
 
     /// Returns the answer to this thread's own request.
     pub(crate) fn own(&self) -> Option<A> {
-        match mem::replace(&mut *self.slot.word.lock(), Word::Wait) {
-            Word::Answer(answer) => answer,
-            Word::Wait | Word::Lead => None,
+        match mem::replace(&mut *self.waiter.state.lock(), SlotState::Wait) {
+            SlotState::Answer(answer) => answer,
+            SlotState::Wait | SlotState::Lead => None,
         }
     }
 }
 
-impl<R, A> Drop for Turn<'_, R, A> {
+impl<R, A> Drop for LeaderGuard<'_, R, A> {
     fn drop(&mut self) {
-        let mut queue = self.turns.queue.lock();
+        let mut queue = self.queue.state.lock();
         match queue.waiting.front() {
-            Some(next) => next.slot.say(Word::Lead),
+            Some(next) => next.waiter.set(SlotState::Lead),
             None => queue.leading = false,
         }
     }
 }
 
-impl<A> Answer<A> {
+impl<A> Reply<A> {
     pub(crate) fn give(mut self, answer: A) {
-        if let Some(slot) = self.slot.take() {
-            slot.say(Word::Answer(Some(answer)));
+        if let Some(waiter) = self.waiter.take() {
+            waiter.set(SlotState::Answer(Some(answer)));
         }
     }
 }
 
-impl<A> Drop for Answer<A> {
+impl<A> Drop for Reply<A> {
     fn drop(&mut self) {
-        if let Some(slot) = self.slot.take() {
-            slot.say(Word::Answer(None));
+        if let Some(waiter) = self.waiter.take() {
+            waiter.set(SlotState::Answer(None));
         }
     }
 }
 
-impl<A> Slot<A> {
-    fn say(&self, word: Word<A>) {
-        *self.word.lock() = word;
+impl<A> Waiter<A> {
+    fn set(&self, state: SlotState<A>) {
+        *self.state.lock() = state;
         self.wake.notify_one();
     }
 
-    /// Waits for an answer; none is the lead.
+    /// Waits for an answer; `None` is the lead.
     fn wait(&self) -> Option<Option<A>> {
-        let mut word = self.word.lock();
+        let mut state = self.state.lock();
         loop {
-            match mem::replace(&mut *word, Word::Wait) {
-                Word::Wait => self.wake.wait(&mut word),
-                Word::Lead => return None,
-                Word::Answer(answer) => return Some(answer),
+            match mem::replace(&mut *state, SlotState::Wait) {
+                SlotState::Wait => self.wake.wait(&mut state),
+                SlotState::Lead => return None,
+                SlotState::Answer(answer) => return Some(answer),
             }
         }
     }
 }
 
-impl<R, A> Default for Turns<R, A> {
+impl<R, A> Default for CommitQueue<R, A> {
     fn default() -> Self {
         Self {
-            queue: Mutex::new(Queue {
+            state: Mutex::new(Queue {
                 leading: false,
                 waiting: VecDeque::new(),
                 weight: 0,
@@ -201,9 +205,9 @@ impl<R, A> Default for Turns<R, A> {
     }
 }
 
-impl<R, A> fmt::Debug for Turns<R, A> {
+impl<R, A> fmt::Debug for CommitQueue<R, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Turns")
+        f.write_str("CommitQueue")
     }
 }
 
@@ -214,10 +218,10 @@ mod tests {
 
     use super::*;
 
-    type Line = Turns<u32, u32>;
+    type Line = CommitQueue<u32, u32>;
 
     /// Answers all that it takes with their sum.
-    fn lead(turn: &mut Turn<'_, u32, u32>) -> usize {
+    fn lead(turn: &mut LeaderGuard<'_, u32, u32>) -> usize {
         let taken = turn.take(100, Duration::ZERO);
         let sum = taken.iter().map(|(request, _)| request).sum();
         let count = taken.len();
@@ -227,9 +231,9 @@ mod tests {
 
     /// Asks with weight 1 and leads if told to; returns the answer, and how many it answered.
     fn ask(line: &Line, request: u32) -> (Option<u32>, usize) {
-        match line.ask(request, 1) {
-            Asked::Answered(answer) => (answer, 0),
-            Asked::Lead(mut turn) => {
+        match line.enqueue(request, 1) {
+            Enqueued::Answered(answer) => (answer, 0),
+            Enqueued::Lead(mut turn) => {
                 let count = lead(&mut turn);
                 (turn.own(), count)
             }
@@ -237,7 +241,7 @@ mod tests {
     }
 
     fn until_waiting(line: &Line, count: usize) {
-        while line.queue.lock().waiting.len() < count {
+        while line.state.lock().waiting.len() < count {
             thread::yield_now();
         }
     }
@@ -246,7 +250,7 @@ mod tests {
     fn what_comes_while_somebody_leads_is_answered_together_by_the_next() {
         let line = Line::default();
         thread::scope(|scope| {
-            let turn = line.alone();
+            let turn = line.lead_alone();
             let asks: Vec<_> = (0..40).map(|_| scope.spawn(|| ask(&line, 1))).collect();
             until_waiting(&line, 40);
             drop(turn);
@@ -256,7 +260,7 @@ mod tests {
             assert!(leads.iter().all(|(sum, _)| *sum == 40), "{leads:?}");
             assert_eq!(leads[39].1, 40, "one led for all");
         });
-        assert!(!line.queue.lock().leading);
+        assert!(!line.state.lock().leading);
         assert_eq!(ask(&line, 7), (Some(7), 1));
     }
 
@@ -264,20 +268,20 @@ mod tests {
     fn a_leader_takes_no_more_than_it_may_and_nothing_from_behind_who_leads_alone() {
         let line = Line::default();
         let enter = |weight| drop(line.enter(Some((1, weight))));
-        let mut turn = line.alone();
+        let mut turn = line.lead_alone();
         [60, 40, 1, 500].into_iter().for_each(enter);
         drop(line.enter(None));
         enter(1);
         let mut take = || turn.take(100, Duration::ZERO).len();
         assert_eq!([take(), take(), take(), take()], [2, 1, 1, 0]);
-        assert_eq!(line.queue.lock().weight, 1);
+        assert_eq!(line.state.lock().weight, 1);
     }
 
     #[test]
     fn a_patient_leader_goes_on_as_soon_as_there_is_enough() {
         let line = Line::default();
         thread::scope(|scope| {
-            let mut turn = line.alone();
+            let mut turn = line.lead_alone();
             let asks: Vec<_> = (0..5).map(|_| scope.spawn(|| ask(&line, 1))).collect();
             // It would take an hour.
             let taken = turn.take(5, Duration::from_secs(3600));
@@ -293,14 +297,14 @@ mod tests {
     fn a_leader_that_panics_leaves_nobody_waiting() {
         let line = Line::default();
         thread::scope(|scope| {
-            let turn = line.alone();
+            let turn = line.lead_alone();
             let asks: Vec<_> = (0..3).map(|_| scope.spawn(|| ask(&line, 1))).collect();
             until_waiting(&line, 3);
             // The next leader panics with their requests in its hands, and so does one that
             // leads alone.
             let panics = scope.spawn(|| {
                 let panic = || {
-                    let _turn = line.alone();
+                    let _turn = line.lead_alone();
                     panic!("a leader of this test");
                 };
                 catch_unwind(AssertUnwindSafe(panic)).is_err()
@@ -329,7 +333,7 @@ mod tests {
                 scope.spawn(move || {
                     for round in 0..500 {
                         if (n + round) % 7 == 0 {
-                            drop(line.alone());
+                            drop(line.lead_alone());
                         } else {
                             assert!(ask(line, 1).0.is_some_and(|sum| (1..=8).contains(&sum)));
                         }
@@ -337,6 +341,6 @@ mod tests {
                 });
             }
         });
-        assert!(!line.queue.lock().leading);
+        assert!(!line.state.lock().leading);
     }
 }

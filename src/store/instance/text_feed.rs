@@ -1,74 +1,43 @@
-use std::ops::{ControlFlow, Range};
+//! Feeding the text view from committed entries: what a grain says, in which language, and which
+//! conversation it belongs to.
+
+use std::ops::Range;
 
 use crate::codec::{ContentAddress, Value};
 use crate::grain::Grain;
 use crate::index::Column;
-use crate::ledger::Kind;
+use crate::store::Error;
+use crate::store::state::Entry;
 use crate::text::{self, Document, Text};
 
-use crate::store::commit::group::{Frame, What};
-use crate::store::instance::open::{Inner, Opened};
-use crate::store::{Error, Store};
-
-impl Store {
-    /// Commits the text view, so that the next open need not feed it again.
-    ///
-    /// Grains are durable without it; it only saves time. Of a store opened without the view there
-    /// is nothing to do.
-    ///
-    /// # Errors
-    /// `ERR_TEXT`.
-    pub fn flush_text(&self) -> Result<(), Error> {
-        match &self.inner.text {
-            Some(text) => Ok(text.close()?),
-            None => Ok(()),
-        }
-    }
-
-    pub(crate) fn text_view(&self) -> Result<&Text, text::Error> {
-        self.inner.text.as_ref().ok_or(text::Error::Off)
-    }
-}
+use super::inner::Inner;
+use super::recovery::RecoveryReport;
 
 impl Inner {
     /// Brings the text view to where the ledger is.
-    pub(crate) fn catch_up_text(&self) -> Result<(), Error> {
-        let Some(text) = &self.text else {
+    ///
+    /// # Errors
+    /// `ERR_TEXT`; storage errors.
+    pub(super) fn catch_up_text(&self) -> Result<(), Error> {
+        let Some(text) = self.text() else {
             return Ok(());
         };
-        let mut outcome = Ok(());
-        self.ledger.scan(text.watermark(), &mut |entry| {
-            if entry.header.kind == Kind::Grain
-                && let Ok(grain) = Grain::from_proven(entry.body.to_vec())
-            {
-                outcome = feed(text, entry.header.sequence, &grain);
-            }
-            match outcome {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(_) => ControlFlow::Break(()),
-            }
-        })?;
-        outcome?;
-        text.advance(self.ledger.len());
+        self.each_entry(text.watermark(), &mut |entry| feed(text, &entry))?;
+        text.advance(self.ledger().len());
         Ok(())
     }
 
-    /// Feeds a frame to the text view.
+    /// Feeds committed entries to the text view.
     ///
-    /// The grains are durable and indexed: a full disk under the view must not make the caller
-    /// believe otherwise. It catches up later.
-    pub(crate) fn feed_text(&self, rows: &Range<u64>, frame: &Frame) {
-        let Some(text) = &self.text else {
+    /// They are durable and indexed: a full disk under the view must not make the caller believe
+    /// otherwise. The view catches up later.
+    pub(super) fn feed_text(&self, entries: &[Entry<'_>], rows: &Range<u64>) {
+        let Some(text) = self.text() else {
             return;
         };
         // After a failure, and never past it: what is skipped would be missing for good.
         let outcome = if text.watermark() == rows.start {
-            let items = rows.clone().zip(&frame.items);
-            let mut grains = items.filter_map(|(row, item)| match &item.what {
-                What::Grain(grain, _) => Some((row, grain)),
-                What::Record(..) => None,
-            });
-            grains.try_for_each(|(row, grain)| feed(text, row, grain))
+            entries.iter().try_for_each(|entry| feed(text, entry))
         } else {
             self.catch_up_text()
         };
@@ -79,11 +48,11 @@ impl Inner {
     }
 
     /// Commits the text view at the end, if that saves the next open more than it costs.
-    pub(crate) fn close_text(&self) {
-        let Some(text) = &self.text else {
+    pub(super) fn close_text(&self) {
+        let Some(text) = self.text() else {
             return;
         };
-        let uncommitted = self.ledger.len().saturating_sub(text.committed());
+        let uncommitted = self.ledger().len().saturating_sub(text.committed());
         if uncommitted >= WORTH_A_COMMIT
             && let Err(error) = text.close()
         {
@@ -93,31 +62,34 @@ impl Inner {
 }
 
 /// Opens the view at `place`, unless the options do without.
-pub(crate) fn open(
+pub(super) fn open(
     place: &text::Place,
     ledger_len: u64,
     options: Option<text::Options>,
-    opened: &mut Opened,
+    recovery: &mut RecoveryReport,
 ) -> Result<Option<Text>, Error> {
     let Some(options) = options else {
         return Ok(None);
     };
     let (text, found) = Text::open(place, ledger_len, options)?;
     if let text::Opened::Rebuilt { reason } = found {
-        opened.text_rebuilt = Some(reason);
+        recovery.text_rebuilt = Some(reason);
     }
     Ok(Some(text))
 }
 
-fn feed(text: &Text, row: u64, grain: &Grain) -> Result<(), Error> {
-    Ok(text.add(row, document(grain))?)
+fn feed(text: &Text, entry: &Entry<'_>) -> Result<(), Error> {
+    match entry.grain() {
+        Some(grain) => Ok(text.add(entry.row, document(grain))?),
+        None => Ok(()),
+    }
 }
 
-/// Returns what a grain says, and what ranks it.
+/// Returns the words of a grain, and what ranks it.
 fn document(grain: &Grain) -> Document {
     let mut document = Document::default()
         .time_ms(grain.created_at().ms())
-        .thread(thread(grain))
+        .thread(conversation(grain))
         .order(Column::address(&grain.address()))
         .importance(
             grain
@@ -142,9 +114,9 @@ pub(crate) fn language(grain: &Grain) -> Option<text::Language> {
     grain.text("lang").or(locale)?.parse().ok()
 }
 
-/// Returns what the turns of a conversation have in common: 64 bits of a hash of where and what it
-/// is called.
-fn thread(grain: &Grain) -> u64 {
+/// Returns the number that the turns of one conversation share: 64 bits of a hash of its session,
+/// user and namespace; 0 of a grain without a session.
+fn conversation(grain: &Grain) -> u64 {
     let Some(session) = grain.text("session_id") else {
         return 0;
     };

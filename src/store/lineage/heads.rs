@@ -1,3 +1,5 @@
+//! The ends of a lineage, and which of them stands (ruling I17).
+
 use std::collections::BTreeSet;
 
 use crate::codec::ContentAddress;
@@ -5,10 +7,10 @@ use crate::grain::Grain;
 use crate::index::{Family, Snapshot};
 use crate::policy::{self, Actor, Operation, Rule, Verdict};
 
-use crate::store::instance::open::Inner;
-use crate::store::lineage::implicit::declares_supersession;
-use crate::store::lineage::supersede::names;
+use crate::store::instance::Inner;
 use crate::store::{Error, Store, Version};
+
+use super::implicit::{declares_supersession, names};
 
 /// The ends of a lineage (ruling I17).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +64,7 @@ impl Store {
     /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn heads(&self, address: &ContentAddress) -> Result<Heads, Error> {
         let inner = &*self.inner;
-        let snapshot = inner.index.snapshot();
+        let snapshot = inner.snapshot();
         let row = inner.locate(&snapshot, address)?;
         let row = row.ok_or(Error::NotFound { address: *address })?;
         let mut at = inner.beginning(&snapshot, inner.version_at(&snapshot, row)?)?;
@@ -170,8 +172,8 @@ impl Inner {
         }
         let derived = snapshot.pointing_at(Family::DerivedFrom, &address).rows()?;
         rows.extend(derived.iter());
-        let withdrawals = self.standing.read().withdrawals.get(&address).cloned();
-        for withdrawal in withdrawals.unwrap_or_default() {
+        let withdrawals = self.state().consents().withdrawals_of(&address).to_vec();
+        for withdrawal in withdrawals {
             rows.extend(self.locate(snapshot, &withdrawal.by)?);
         }
         rows.sort_unstable();
@@ -209,9 +211,9 @@ impl Inner {
         };
         let mut here = false;
         for entry in snapshot.status_entries(row) {
-            let entry = self.status_entry(entry?)?;
-            if entry.change.superseded_by.is_some() {
-                here = !entry.is_imported;
+            let status = self.status_record(entry?)?;
+            if status.change.superseded_by.is_some() {
+                here = !status.is_imported;
             }
         }
         Ok(here)
@@ -228,19 +230,15 @@ impl Inner {
         let Some(row) = self.locate(snapshot, &address)? else {
             return Ok(None);
         };
-        let shield = self.shield(snapshot, row, of, Some(new))?;
+        let protection = self.effective_protection(snapshot, row, of, Some(new))?;
         let signers = self.signers(new, &address)?;
         let signers: Vec<&str> = signers.dids().iter().map(|did| did.as_str()).collect();
         let actor = Actor {
             signers: &signers,
             ..Actor::default()
         };
-        let moment = {
-            let floor = self.writer.lock().floor;
-            floor.moment(self.options.clock.now())
-        };
-        let facts = shield.facts(Some(new));
-        match policy::decide(Operation::Import, &facts, &actor, moment) {
+        let facts = protection.facts(Some(new));
+        match policy::decide(Operation::Import, &facts, &actor, self.moment()) {
             Verdict::Deny(rule) => Ok(Some(rule)),
             Verdict::Allow | Verdict::Review => Ok(None),
         }

@@ -1,61 +1,67 @@
+//! Supersession that a grain implies or declares without being asked for as one (ruling I4).
+
 use std::borrow::Cow;
 
 use crate::codec::ContentAddress;
-use crate::grain::Grain;
+use crate::grain::{Grain, Type};
 use crate::index::Snapshot;
 use crate::policy;
 
 use crate::store::Error;
-use crate::store::instance::open::Inner;
-use crate::store::state::lineage_cache::claim_of;
+use crate::store::instance::Inner;
+use crate::store::state::claim_of;
 
 impl Inner {
     /// Returns the parents of a grain that it cannot be said to replace, as far as they are here.
     ///
     /// Asked before the grain waits for its turn to be written, since reading parents is most of
     /// the work; what two blobs say of each other never changes.
-    pub(crate) fn harmless_parents(
+    pub(crate) fn non_superseding_parents(
         &self,
         snapshot: &Snapshot,
         grain: &Grain,
     ) -> Result<Vec<ContentAddress>, Error> {
-        let mut harmless = Vec::new();
+        let mut non_superseding = Vec::new();
         if declares_supersession(grain) {
-            return Ok(harmless);
+            return Ok(non_superseding);
         }
         let claim = claim_of(grain).filter(|_| !policy::says_why_derived(grain));
         for address in grain.derived_from() {
-            if claim.is_none_or(|claim| self.ancestry.is_about_else(&address, claim)) {
-                harmless.push(address);
+            if claim.is_none_or(|claim| self.caches().lineages.is_about_else(&address, claim)) {
+                non_superseding.push(address);
                 continue;
             }
             let Some(row) = self.locate(snapshot, &address)? else {
                 continue;
             };
             if !policy::implies_supersession(grain, &self.grain_at(row, &address)?) {
-                harmless.push(address);
+                non_superseding.push(address);
             }
         }
-        Ok(harmless)
+        Ok(non_superseding)
     }
 
-    /// OMS 17.2: put must not do what supersede must be asked for.
+    /// Refuses a put that is a supersession (OMS 17.2).
     ///
-    /// `harmless` are parents that were judged before; `pending` finds grains of the same frame.
-    pub(crate) fn refuse_implied_supersession<'a>(
+    /// `non_superseding` are parents that were judged before; `pending` finds grains of the same
+    /// frame.
+    ///
+    /// # Errors
+    /// `ERR_INVALIDATION_DENIED`; storage errors.
+    pub(crate) fn refuse_implicit_supersession<'a>(
         &self,
         grain: &Grain,
-        harmless: &[ContentAddress],
+        non_superseding: &[ContentAddress],
         pending: &dyn Fn(&ContentAddress) -> Option<&'a Grain>,
     ) -> Result<(), Error> {
         let parents = grain.derived_from();
         let mut parents = parents
-            .filter(|address| !harmless.contains(address))
+            .filter(|address| !non_superseding.contains(address))
             .peekable();
         if parents.peek().is_none() {
             return Ok(());
         }
-        let snapshot = self.index.snapshot();
+        let snapshot = self.snapshot();
         for address in parents {
             let parent = match (pending(&address), self.locate(&snapshot, &address)?) {
                 (Some(parent), _) => Cow::Borrowed(parent),
@@ -65,7 +71,7 @@ impl Inner {
                 _ => continue,
             };
             if declares_supersession(grain) || policy::implies_supersession(grain, &parent) {
-                return Err(Error::ImpliedSupersession { address });
+                return Err(Error::ImplicitSupersession { address });
             }
         }
         Ok(())
@@ -80,4 +86,10 @@ pub(crate) fn declares_supersession(grain: &Grain) -> bool {
         "invalidation_type",
     ];
     declared.iter().any(|name| grain.field(name).is_some())
+}
+
+/// Returns whether a grain names another as one that it may replace.
+pub(crate) fn names(new: &Grain, old: &ContentAddress) -> bool {
+    new.derived_from().any(|parent| parent == *old)
+        || (new.type_() == Type::Consent && new.link("prior_consent") == Some(*old))
 }

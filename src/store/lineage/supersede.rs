@@ -1,17 +1,17 @@
+//! Supersession: a grain replaces another, both or neither (OMS 28.4).
+
 use crate::codec::ContentAddress;
 use crate::crypto::{Did, Signers, Statement};
-use crate::grain::{Grain, StatusChange, Type};
+use crate::grain::{Grain, StatusChange};
 use crate::ledger::Kind;
 use crate::policy::{Actor, Operation};
-
-use crate::store::commit::group::Frame;
-use crate::store::commit::put::NewGrain;
-use crate::store::governance::permit::Change;
-use crate::store::governance::review::encode_review;
-use crate::store::instance::caller::Caller;
-use crate::store::instance::open::Inner;
-use crate::store::records::entry::StatusEntry;
+use crate::store::commit::NewGrain;
+use crate::store::instance::{Caller, Inner};
+use crate::store::records::{Frame, Record, StatusRecord};
 use crate::store::{Error, Store};
+
+use super::change::Change;
+use super::implicit::names;
 
 impl Store {
     /// Stores a grain that replaces another, and marks the other as superseded: both or neither
@@ -43,18 +43,19 @@ impl Inner {
         justification: Option<&str>,
         caller: Caller<'_>,
     ) -> Result<ContentAddress, Error> {
-        let now = self.options.clock.now();
-        let new = new.finish(now, &self.options, caller)?;
-        self.admit(caller, &new)?;
+        let now = self.now();
+        let new = new.finish(now, self.options(), caller)?;
+        self.authorize_put(caller, &new)?;
         let address = new.address();
         // Before the turn to write: a caller's resolver may take its time.
         let signers = self.signers(&new, old)?;
         let signers: Vec<&str> = signers.dids().into_iter().map(Did::as_str).collect();
 
-        let mut writer = self.lead_alone();
-        let snapshot = self.index.snapshot();
+        let mut writer = self.exclusive();
+        let snapshot = self.snapshot();
         let row = self.row_of(&snapshot, old)?;
-        let target = caller.shown(self.version_at(&snapshot, row)?)?;
+        let target = self.version_at(&snapshot, row)?;
+        caller.authorize_sight(&target.grain)?;
         match target.status.superseded_by {
             // Asked again after an unknown outcome: done is done.
             Some(by) if by == address => return Ok(address),
@@ -66,13 +67,13 @@ impl Inner {
         }
         check_names(&new, old)?;
         let author = new.text("author_did");
-        self.allow(&mut writer, &snapshot, caller, author, &target.grain)?;
-        self.admit_author(&mut writer, &snapshot, caller, &new)?;
-        let shield = self.shield(&snapshot, row, &target, Some(&new))?;
+        self.authorize_change(&mut writer, &snapshot, caller, author, &target.grain)?;
+        self.authorize_author(&mut writer, &snapshot, caller, &new)?;
+        let protection = self.effective_protection(&snapshot, row, &target, Some(&new))?;
         let change = Change {
             operation: Operation::Supersede,
             target: old,
-            facts: shield.facts(Some(&new)),
+            facts: protection.facts(Some(&new)),
             actor: Actor {
                 signers: &signers,
                 justification,
@@ -83,35 +84,31 @@ impl Inner {
         let mut frame = Frame::by(caller.actor);
         let reasons = [justification, new.text("supersession_justification")];
         let operation = Operation::Supersede;
-        let review = self.demands(&mut writer, &frame, operation, &target.grain, reasons)?;
-        self.permit(&mut writer, &change, &mut frame)?;
-        if review && !frame.has(Kind::Review) {
-            frame.record(Kind::Review, encode_review(old, operation.name())?);
+        let is_reviewed =
+            self.authorize_reason(&mut writer, caller, operation, &target.grain, reasons)?;
+        self.authorize(&mut writer, &change, &mut frame)?;
+        if is_reviewed && !frame.has(Kind::Review) {
+            frame.review(old, operation)?;
         }
-        if let Some(rule) = self.refuse_terms(&snapshot, &frame, &new)? {
+        if let Some(rule) = self.authorize_basis(&snapshot, &frame, &new)? {
             self.deny(&mut writer, caller.actor, old, operation.name(), rule)?;
         }
         let is_new = self.locate(&snapshot, &address)?.is_none();
         if is_new {
-            self.refuse_deleted(&address, false)?;
-            let judged = self.refuse_unfit(&new);
+            self.refuse_erased(&address, false)?;
+            let judged = self.authorize_grain(&new);
             self.recorded(&mut writer, caller, judged)?;
             frame.grain(new.clone())?;
             // The status entry below joins them.
             self.record_consequences(&snapshot, &mut frame, &new, None)?;
         }
-        let status = StatusEntry {
-            of: *old,
-            change: StatusChange {
-                superseded_by: Some(address),
-                system_valid_to: Some(now.max(writer.last)),
-                ..StatusChange::default()
-            },
-            justification: justification.map(str::to_owned),
-            is_imported: false,
-            instead_of: None,
+        let change = StatusChange {
+            superseded_by: Some(address),
+            system_valid_to: Some(self.entry_time()),
+            ..StatusChange::default()
         };
-        frame.record(Kind::Status, status.encode()?);
+        let status = StatusRecord::of(*old, change).because(justification);
+        frame.record(&Record::Status(status))?;
         self.commit(&mut writer, &frame)?;
         if is_new {
             self.inherit(&target.grain, address);
@@ -130,12 +127,6 @@ fn check_names(new: &Grain, old: &ContentAddress) -> Result<(), Error> {
     }
 }
 
-/// Returns whether a grain names another as what it may replace.
-pub(crate) fn names(new: &Grain, old: &ContentAddress) -> bool {
-    new.derived_from().any(|parent| parent == *old)
-        || (new.type_() == Type::Consent && new.link("prior_consent") == Some(*old))
-}
-
 impl Inner {
     /// Returns whose signatures in `supersession_auth` agree that `new` replaces `old` in this very
     /// store (ruling I10); those that do not verify count for nothing. Unless the caller brought a
@@ -144,14 +135,8 @@ impl Inner {
         if new.field("supersession_auth").is_none() {
             return Ok(Signers::default());
         }
-        let store_id = *self.manifest.store_id.as_bytes();
+        let store_id = self.store_id();
         let statement = Statement::supersede(new, *old, store_id)?;
-        Ok(statement.signers_in(new, &*self.options.resolver))
-    }
-
-    /// Reads the grain of a row that the index says has this address.
-    pub(crate) fn grain_at(&self, row: u64, address: &ContentAddress) -> Result<Grain, Error> {
-        let blob = self.ledger.read_as(row, address.as_bytes())?;
-        Ok(Grain::from_verified(blob, *address)?)
+        Ok(statement.signers_in(new, self.resolver()))
     }
 }

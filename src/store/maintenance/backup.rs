@@ -1,9 +1,10 @@
+//! Backup: the ledger as it is durable at one moment, into a directory, incrementally.
+
 use std::path::Path;
 
 use crate::ledger::{FileDisk, Lock};
+use crate::store::instance::{LOCK, Manifest, prepare_folder, this_process};
 
-use crate::store::instance::manifest::Manifest;
-use crate::store::instance::open::{LOCK, prepare_folder, this_process};
 use crate::store::{Create, Error, Store};
 
 /// What [`Store::backup`] did.
@@ -52,17 +53,17 @@ impl Store {
         // Held by this store too, if somebody backs it up to itself.
         let _lock = Lock::take(&disk, LOCK, &this_process())?;
         let found = Manifest::read(&disk, path)?;
-        if found.as_ref().is_some_and(|found| *found != inner.manifest) {
+        if found.as_ref().is_some_and(|found| found != inner.manifest()) {
             return Err(Error::OtherStore {
                 path: path.to_owned(),
             });
         }
         // Before it begins, so that it is in the backup too.
-        self.outgoing("backup").record_all()?;
-        let copied = inner.ledger.copy_to(&disk)?;
+        self.read_recorder("backup").record_all()?;
+        let copied = inner.ledger().copy_to(&disk)?;
         if found.is_none() {
             // Last: without it there is no store.
-            inner.manifest.write(&disk)?;
+            inner.manifest().write(&disk)?;
         }
         Ok(Backup {
             entries: copied.mark.entries,

@@ -1,3 +1,5 @@
+//! Checking a store: its structure, or every byte, against what was written.
+
 use std::fmt;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -8,10 +10,11 @@ use crate::index::{self, Batch, Comparison};
 use crate::ledger::{self, Entry, FileDisk, Kind};
 use crate::text::Text;
 
-use crate::store::instance::manifest::Manifest;
-use crate::store::instance::open::Inner;
-use crate::store::instance::replay;
-use crate::store::read::signature::Signatures;
+use crate::store::instance::Manifest;
+use crate::store::instance::Inner;
+use crate::store::records::erased_rows;
+use crate::store::state::{DecodedEntry, index_entry};
+use super::check_signatures::Signatures;
 use crate::store::{Error, Store};
 
 /// What a check looked at and what it found.
@@ -89,12 +92,12 @@ impl Store {
     /// `ERR_STORAGE_IO`; damage is a finding, not an error.
     pub fn check_structure(&self) -> Result<Report, Error> {
         let inner = &*self.inner;
-        let _writer = inner.lead_alone();
+        let _writer = inner.exclusive();
         let mut report = Report {
             grains: self.snapshot().grains().len(),
             ..Report::default()
         };
-        report.ledger(&inner.ledger.verify_structure(inner.index.mark())?);
+        report.ledger(&inner.ledger().verify_structure(inner.index().mark())?);
         inner.check_files(&mut report)?;
         Ok(report)
     }
@@ -110,19 +113,19 @@ impl Store {
     pub fn check(&self) -> Result<Report, Error> {
         let inner = &*self.inner;
         // Held so that the index and the ledger are compared at one moment.
-        let _writer = inner.lead_alone();
+        let _writer = inner.exclusive();
         let mut report = Report::default();
-        let verification = inner.ledger.verify_at(&inner.checkpointed())?;
+        let verification = inner.ledger().verify_at(&inner.checkpointed())?;
         report.ledger(&verification);
         if verification.findings.is_empty() {
-            if verification.head != inner.ledger.head() {
+            if verification.head != inner.ledger().head() {
                 let message = "the hash chain does not end in the leaf this process knows";
                 report.find("ledger-head", Severity::Damage, message);
             }
             inner.check_checkpoints(&verification, &mut report)?;
             inner.check_entries(&mut report)?;
         }
-        if let Some(text) = &inner.text {
+        if let Some(text) = inner.text() {
             report.note("text-damaged", Severity::Damage, text.verify()?);
         }
         inner.check_files(&mut report)?;
@@ -133,8 +136,8 @@ impl Store {
 impl Inner {
     /// Looks at what every check looks at beside the ledger.
     fn check_files(&self, report: &mut Report) -> Result<(), Error> {
-        match Manifest::read(&*self.disk, Path::new("")) {
-            Ok(Some(found)) if found == self.manifest => {}
+        match Manifest::read(self.disk(), Path::new("")) {
+            Ok(Some(found)) if found == *self.manifest() => {}
             Ok(Some(_)) => {
                 let message = "MANIFEST is not the one that was opened";
                 report.find("manifest-damaged", Severity::Damage, message);
@@ -145,14 +148,14 @@ impl Inner {
             Err(error @ Error::Ledger(_)) => return Err(error),
             Err(error) => report.find("manifest-damaged", Severity::Damage, error),
         }
-        let index = self.index.check_structure()?;
+        let index = self.index().check_structure()?;
         report.note("index-damaged", Severity::Damage, index);
-        let behind = |text: &Text| text.watermark() < self.ledger.len();
-        if self.text.as_ref().is_some_and(behind) {
+        let behind = |text: &Text| text.watermark() < self.ledger().len();
+        if self.text().is_some_and(behind) {
             let message = "the text view lags behind; the next open catches up";
             report.find("text-behind", Severity::Warning, message);
         }
-        if let Some(torn) = &self.opened.torn {
+        if let Some(torn) = &self.recovery().torn {
             let message = format!(
                 "a crash left {} unacknowledged bytes, kept in {}",
                 torn.bytes, torn.file
@@ -163,15 +166,15 @@ impl Inner {
     }
 
     fn check_entries(&self, report: &mut Report) -> Result<(), Error> {
-        let mut comparison = self.index.compare();
-        let mut batch = self.index.batch();
+        let mut comparison = self.index().compare();
+        let mut batch = self.index().batch();
         let mut signatures = Signatures::default();
         let mut outcome = Ok(());
-        self.ledger.scan(0, &mut |entry| {
-            signatures.see(&entry, &*self.options.resolver, report);
+        self.ledger().scan(0, &mut |entry| {
+            signatures.see(&entry, self.resolver(), report);
             outcome = self.check_entry(&comparison, &mut batch, &entry, report);
             if entry.header.sequence % BATCH_LEN == BATCH_LEN - 1 {
-                comparison.add(std::mem::replace(&mut batch, self.index.batch()));
+                comparison.add(std::mem::replace(&mut batch, self.index().batch()));
             }
             match outcome {
                 Ok(()) => ControlFlow::Continue(()),
@@ -181,7 +184,7 @@ impl Inner {
         outcome?;
         signatures.finish(report);
         comparison.add(batch);
-        let places = |first, end| self.ledger.places(first, end);
+        let places = |first, end| self.ledger().places(first, end);
         for difference in comparison.finish(&places)? {
             report.find("index-differs", Severity::Damage, difference);
         }
@@ -200,7 +203,9 @@ impl Inner {
             self.check_grain(comparison, entry, report)?;
         }
         let mut resolve = |_: &Batch, address: &_| self.locate_before(sequence, address);
-        match replay::apply(batch, entry, &mut resolve) {
+        let applied = DecodedEntry::decode(entry.clone())
+            .and_then(|entry| index_entry(batch, &entry.as_entry(), &mut resolve));
+        match applied {
             Err(Error::Damaged { what, reason }) => {
                 let message = format!("{what}: {reason}");
                 report.find("entry-malformed", Severity::Damage, message);
@@ -251,7 +256,7 @@ impl Inner {
 
     /// Returns the row of a grain that was stored before an entry.
     fn locate_before(&self, row: u64, address: &ContentAddress) -> Result<Option<u64>, Error> {
-        let found = self.locate(&self.index.snapshot(), address);
+        let found = self.locate(&self.snapshot(), address);
         match found {
             Err(Error::Index(index::Error::Damaged { .. })) => Ok(None),
             found => Ok(found?.filter(|found| *found < row)),
@@ -278,7 +283,7 @@ pub fn verify_damaged(path: impl AsRef<Path>) -> Result<Report, Error> {
     report.ledger(&ledger::verify(
         &disk,
         &manifest.store_id,
-        crate::store::records::entry::erased_rows,
+        erased_rows,
     )?);
     Ok(report)
 }

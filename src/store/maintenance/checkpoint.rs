@@ -1,14 +1,15 @@
+//! Checkpoints and receipts: signed statements of what the ledger is, and of a grain in it.
+
 use sha2::{Digest, Sha256};
 
-use crate::codec::{ContentAddress, Map, Value};
+use crate::codec::ContentAddress;
 use crate::crypto::{self, Checkpoint, Did, Receipt, Resolver, Signer, SigningKey};
 use crate::grain::Time;
 use crate::ledger::{Kind, Moment, Verification};
 
-use crate::store::commit::group::Frame;
-use crate::store::instance::open::Inner;
-use crate::store::maintenance::check::{Report, Severity};
-use crate::store::records::entry::{decode, encode};
+use crate::store::records::{CheckpointRecord, Frame, Record};
+use crate::store::instance::Inner;
+use super::check::{Report, Severity};
 use crate::store::{Error, Store};
 
 /// What became of a checkpoint that was held against a store.
@@ -32,26 +33,27 @@ impl Store {
     /// `ERR_STORAGE_DAMAGED` for a ledger that is not as it was written; `ERR_KEY`; storage errors.
     pub fn checkpoint(&self, key: &SigningKey, did: &Did) -> Result<Vec<u8>, Error> {
         let inner = &*self.inner;
-        let found = inner.ledger.verify()?;
+        let found = inner.ledger().verify()?;
         let (Some(end), []) = (found.moments.last(), found.findings.as_slice()) else {
             let reason = "it is not signed; a check says what is wrong";
             return Err(Error::damaged("the ledger", reason));
         };
         // What is signed must not be lost afterwards: all that was read is durable now.
-        inner.ledger.sync()?;
-        let mut writer = inner.lead_alone();
+        inner.ledger().sync()?;
+        let mut writer = inner.exclusive();
         let checkpoint = Checkpoint {
-            store: *inner.manifest.store_id.as_bytes(),
+            store: inner.store_id(),
             entries: end.entries,
             head: end.head,
             root: end.root,
-            time: inner.options.clock.now().max(writer.last),
+            time: inner.entry_time(),
             previous: inner.last_checkpoint()?.map(|message| hash(&message)),
         };
         let message = checkpoint.sign(key, did)?;
-        let mut frame = Frame::default();
-        let body = Map::from_iter([("c", Value::Bytes(message.clone()))]);
-        frame.record(Kind::Checkpoint, encode(body)?);
+        let record = Record::Checkpoint(CheckpointRecord {
+            message: message.clone(),
+        });
+        let frame = Frame::of(None, &record)?;
         inner.commit(&mut writer, &frame)?;
         Ok(message)
     }
@@ -62,8 +64,8 @@ impl Store {
     /// `ERR_SIGNATURE`, `ERR_CORRUPT` and the like for a message that is none; `ERR_STORAGE_IO`.
     pub fn verify_checkpoint(&self, message: &[u8]) -> Result<Checked, Error> {
         let inner = &*self.inner;
-        let (checkpoint, signer) = Checkpoint::open(message, &*inner.options.resolver)?;
-        let found = inner.ledger.verify_at(&[checkpoint.entries])?;
+        let (checkpoint, signer) = Checkpoint::open(message, inner.resolver())?;
+        let found = inner.ledger().verify_at(&[checkpoint.entries])?;
         let is_sound = found.findings.is_empty();
         Ok(Checked {
             is_of_this_ledger: is_sound && inner.agrees(&checkpoint, &found),
@@ -92,11 +94,11 @@ impl Store {
     ) -> Result<Vec<u8>, Error> {
         let inner = &*self.inner;
         let sequence = inner.row_of(&self.snapshot(), address)?;
-        let header = inner.ledger.read(sequence)?.header;
+        let header = inner.ledger().read(sequence)?.header;
         // A receipt for what a crash could still take would be a lie.
-        inner.ledger.sync()?;
+        inner.ledger().sync()?;
         let receipt = Receipt {
-            store: *inner.manifest.store_id.as_bytes(),
+            store: inner.store_id(),
             grain: *address,
             sequence,
             time: Time::from_ms(header.time_ms),
@@ -107,10 +109,10 @@ impl Store {
 
 impl Inner {
     fn checkpoints(&self) -> Result<Vec<Vec<u8>>, Error> {
-        let rows = self.index.snapshot().of_kind(Kind::Checkpoint).rows()?;
-        let message = |row| {
-            let message = message_of(&self.ledger.read(row)?.body);
-            message.ok_or_else(|| Error::damaged(format!("entry {row}"), "not a checkpoint"))
+        let rows = self.snapshot().of_kind(Kind::Checkpoint).rows()?;
+        let message = |row| match self.record_at(row)? {
+            Record::Checkpoint(checkpoint) => Ok(checkpoint.message),
+            _ => Err(Error::damaged(format!("entry {row}"), "not a checkpoint")),
         };
         rows.iter().map(message).collect()
     }
@@ -125,12 +127,12 @@ impl Inner {
             head: checkpoint.head,
             root: checkpoint.root,
         };
-        checkpoint.store == *self.manifest.store_id.as_bytes() && found.moments.contains(&expected)
+        checkpoint.store == self.store_id() && found.moments.contains(&expected)
     }
 
     /// Returns where the checkpoints of this store say what its ledger was.
     pub(crate) fn checkpointed(&self) -> Vec<u64> {
-        let resolver = &*self.options.resolver;
+        let resolver = self.resolver();
         let messages = self.checkpoints().unwrap_or_default().into_iter();
         let opened = messages.filter_map(|message| open(&message, resolver).ok().flatten());
         opened.map(|checkpoint| checkpoint.entries).collect()
@@ -144,7 +146,7 @@ impl Inner {
     ) -> Result<(), Error> {
         let mut previous: Option<[u8; 32]> = None;
         for message in self.checkpoints()? {
-            let complaint = match open(&message, &*self.options.resolver) {
+            let complaint = match open(&message, self.resolver()) {
                 Ok(None) => None,
                 Ok(Some(checkpoint)) if !self.agrees(&checkpoint, found) => {
                     Some("is of another ledger".to_owned())
@@ -176,8 +178,4 @@ fn open(message: &[u8], resolver: &dyn Resolver) -> Result<Option<Checkpoint>, c
 
 fn hash(message: &[u8]) -> [u8; 32] {
     Sha256::digest(message).into()
-}
-
-fn message_of(body: &[u8]) -> Option<Vec<u8>> {
-    Some(decode(body)?.get("c")?.as_bytes()?.to_vec())
 }

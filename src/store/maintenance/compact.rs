@@ -1,3 +1,5 @@
+//! Compaction of the derived files.
+
 use crate::store::{Error, Store};
 
 /// What the derived files take.
@@ -41,11 +43,11 @@ impl Store {
     pub fn compact(&self) -> Result<Compacted, Error> {
         let inner = &*self.inner;
         let before = self.sizes()?;
-        let writer = inner.lead_alone();
+        let writer = inner.exclusive();
         inner.freeze();
         drop(writer);
-        inner.index.merge_all()?;
-        if let Some(text) = &inner.text {
+        inner.index().merge_all()?;
+        if let Some(text) = inner.text() {
             text.compact()?;
         }
         Ok(Compacted {
@@ -56,11 +58,11 @@ impl Store {
 
     fn sizes(&self) -> Result<Sizes, Error> {
         let inner = &*self.inner;
-        let text = inner.text.as_ref().map(crate::text::Text::size);
+        let text = inner.text().map(crate::text::Text::size);
         let (text_segments, text_bytes) = text.transpose()?.unwrap_or_default();
         Ok(Sizes {
-            index_runs: inner.index.runs(),
-            index_bytes: inner.index.len_bytes(),
+            index_runs: inner.index().runs(),
+            index_bytes: inner.index().len_bytes(),
             text_segments,
             text_bytes,
         })

@@ -1,7 +1,18 @@
-pub(crate) mod backup;
-pub(crate) mod check;
-pub(crate) mod checkpoint;
-pub(crate) mod compact;
-pub(crate) mod repair;
-pub(crate) mod restore;
-pub(crate) mod stats;
+//! Maintenance: checking, repairing, compacting, backing up and restoring a store, and signing what
+//! its ledger is.
+
+mod backup;
+mod check;
+mod check_signatures;
+mod checkpoint;
+mod compact;
+mod repair;
+mod restore;
+mod stats;
+
+pub use backup::Backup;
+pub use check::{Finding, Report, Severity, verify_damaged};
+pub use checkpoint::Checked;
+pub use compact::{Compacted, Sizes};
+pub use restore::Restored;
+pub use stats::Stats;

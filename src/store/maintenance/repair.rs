@@ -1,14 +1,12 @@
+//! Repair: everything derived is built anew from the ledger.
+
 use std::path::Path;
 
-use crate::index::Index;
-use crate::text;
-
-use crate::store::instance::open::Opened;
 use crate::store::{Create, Error, Options, Store};
 
 impl Store {
     /// Opens a store, deletes what is derived (the index and the text view), and builds it anew
-    /// from the ledger; [`Store::opened`] says so. The ledger is opened as always, and proven from
+    /// from the ledger; [`Store::recovery_report`] says so. The ledger is opened as always, and proven from
     /// its first byte.
     ///
     /// ```
@@ -17,7 +15,7 @@ impl Store {
     /// let home = tempfile::tempdir()?;
     /// let address = Store::open(home.path(), Options::default())?.put(Draft::event("hello"))?;
     /// let store = Store::repair(home.path(), Options::default())?;
-    /// assert!(store.opened().index_rebuilt.is_some() && store.exists(&address)?);
+    /// assert!(store.recovery_report().index_rebuilt.is_some() && store.exists(&address)?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -33,18 +31,4 @@ impl Store {
         store.compact()?;
         Ok(store)
     }
-}
-
-/// Deletes what is derived. The ledger is open: what the index knew of its length has been heard.
-pub(crate) fn forget_derived(
-    index: &Index,
-    place: &text::Place,
-    opened: &mut Opened,
-) -> Result<(), Error> {
-    index.reset()?;
-    text::remove(place)?;
-    let asked = || "a repair was asked for".to_owned();
-    opened.index_rebuilt.get_or_insert_with(asked);
-    opened.text_rebuilt.get_or_insert_with(asked);
-    Ok(())
 }

@@ -1,28 +1,14 @@
+//! Restore: a new store from a prefix of the ledger of another, with the erasures behind it.
+
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::codec::{Encoding, Map, Profile, Value};
 use crate::grain::Time;
-use crate::ledger::{self, Binding, Disk, Entry, FileDisk, Kind, Ledger, Lock, NewEntry};
-
-use crate::store::instance::manifest::Manifest;
-use crate::store::instance::open::{LOCK, create_private, no_manifest, this_process};
-use crate::store::read::audit::ReadEntry;
-use crate::store::records::entry::{encode, erased_rows};
+use crate::ledger::{self, Disk, Entry, FileDisk, Kind, Ledger, Lock};
+use crate::store::instance::{LOCK, MANIFEST, Manifest, create_private, no_manifest, this_process};
+use crate::store::records::{Frame, Record, RestoredRecord, Until, erased_rows};
 use crate::store::{Create, Error, Options, Store};
-
-/// Up to which moment a store is restored. Frames are taken whole: what was one batch comes back
-/// as one, or not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Until {
-    /// All there is.
-    End,
-    /// As long as the ledger had no more entries than this.
-    Entries(u64),
-    /// What was written up to this time, by the clock of the store.
-    Time(Time),
-}
 
 /// What [`Store::restore`] did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,16 +19,6 @@ pub struct Restored {
     pub left: u64,
     /// The erasures among those that were applied again.
     pub erasures: u64,
-}
-
-impl Until {
-    fn keeps(self, entries: u64, time_ms: i64) -> bool {
-        match self {
-            Self::End => true,
-            Self::Entries(most) => entries <= most,
-            Self::Time(last) => time_ms <= last.ms(),
-        }
-    }
 }
 
 impl Store {
@@ -106,7 +82,7 @@ impl Store {
         let ledger = source.copy_prefix(Arc::clone(&disk), options.ledger.clone(), &keeps)?;
         let entries = ledger.len();
         let now = options.clock.now().max(Time::from_ms(last_ms));
-        let erasures = say_restored(&source, &ledger, until, now, &options)?;
+        let erasures = record_restoration(&source, &ledger, until, now, &options)?;
         // Last: without it there is no store.
         manifest.write(&*disk)?;
         drop((ledger, lock));
@@ -124,123 +100,91 @@ impl Store {
 }
 
 /// Appends the entry that says where the ledger comes from, and in the same frame every erasure
-/// that was left behind; blanks what they list.
-fn say_restored(
+/// behind the restored point; blanks the entries that they list.
+fn record_restoration(
     source: &Ledger,
     ledger: &Ledger,
     until: Until,
     now: Time,
     options: &Options,
 ) -> Result<u64, Error> {
-    let mut left = Left {
+    let restored = RestoredRecord::new(&source.head(), source.len(), until);
+    let mut behind = Behind {
         source,
         end: ledger.len(),
         next: ledger.len(),
-        instead: Vec::new(),
-        records: vec![(Kind::Restored, None, encode(restored(source, until))?)],
+        replacements: Vec::new(),
+        frame: Frame::of(None, &Record::Restored(restored))?,
         rows: Vec::new(),
         erasures: 0,
     };
     let mut outcome = Ok(());
-    source.scan(left.end, &mut |entry| {
-        outcome = left.take(&entry);
+    source.scan(behind.end, &mut |entry| {
+        outcome = behind.take(&entry);
         match outcome {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
         }
     })?;
     outcome?;
-    let mut entries = Vec::with_capacity(left.records.len());
-    for (kind, actor, body) in &left.records {
-        let mut salt = [0; Binding::SALT_LEN];
-        options.random.fill(&mut salt)?;
-        entries.push(NewEntry {
-            kind: *kind,
-            actor: *actor,
-            body,
-            binding: Binding::of(salt, body),
-        });
-    }
+    let entries = behind.frame.to_ledger(&*options.random)?;
     ledger.append(now.ms(), &entries)?;
-    ledger.redact(&left.rows)?;
-    Ok(left.erasures)
+    ledger.redact(&behind.rows)?;
+    Ok(behind.erasures)
 }
 
-/// An entry to be: its kind, the entry that says who acts, its body.
-type Record = (Kind, Option<u64>, Vec<u8>);
-
-/// What is behind the moment and must not be left behind.
-struct Left<'a> {
+/// The erasures behind the restored point.
+struct Behind<'a> {
     source: &'a Ledger,
     /// The number of entries that are kept.
     end: u64,
     /// The entry to look at next.
     next: u64,
-    /// What the frame that is looked at says in place of entries that its erasure lists.
-    instead: Vec<Record>,
-    records: Vec<Record>,
+    /// What the current frame says in place of entries that its erasure lists.
+    replacements: Vec<(Record, Option<u64>)>,
+    frame: Frame,
     rows: Vec<u64>,
     erasures: u64,
 }
 
-impl Left<'_> {
+impl Behind<'_> {
     fn take(&mut self, entry: &Entry<'_>) -> Result<(), Error> {
         // Entries that were erased since are passed over, and may have begun the frame.
         for row in self.next..=entry.header.sequence {
             if self.source.begins_frame(row)? {
-                self.instead.clear();
+                self.replacements.clear();
             }
         }
-        self.next = entry.header.sequence + 1;
-        match entry.header.kind {
-            Kind::Status => self.instead.push((Kind::Status, None, entry.body.to_vec())),
-            Kind::Read => {
-                let read = ReadEntry::decode(&entry.body);
-                let stands_for = read.and_then(|read| read.instead_of);
-                // Of a read that is kept; whoever read is then known there too.
-                if stands_for.is_some_and(|(row, _)| row < self.end) {
+        let (row, kind) = (entry.header.sequence, entry.header.kind);
+        self.next = row + 1;
+        if !matches!(kind, Kind::Status | Kind::Read | Kind::Erasing) {
+            return Ok(());
+        }
+        let record = Record::decode(kind, &entry.body);
+        match record.ok_or_else(|| Error::malformed(row, kind))? {
+            Record::Read(read) => {
+                // Of a read that is kept; its actor is then known there too.
+                if read.replaces.is_some_and(|(row, _)| row < self.end) {
                     let actor = entry.header.actor;
-                    self.instead.push((Kind::Read, actor, entry.body.to_vec()));
+                    self.replacements.push((Record::Read(read), actor));
                 }
             }
-            Kind::Erasing => {
-                let listed = erased_rows(&entry.body).into_iter();
-                let kept: Vec<u64> = listed.filter(|row| *row < self.end).collect();
-                if !kept.is_empty() {
-                    // They stand for entries on the list that also spoke of other grains.
-                    self.records.append(&mut self.instead);
+            Record::Erasing(mut erasing) => {
+                erasing.rows.retain(|row| *row < self.end);
+                self.rows.extend(&erasing.rows);
+                if !erasing.rows.is_empty() {
+                    // They stand for listed entries that also spoke of other grains.
+                    for (record, actor) in self.replacements.drain(..) {
+                        self.frame.record_by(&record, actor)?;
+                    }
                 }
-                self.records
-                    .push((Kind::Erasing, None, erasing(&entry.body, &kept)?));
-                self.rows.extend(kept);
+                self.frame.record(&Record::Erasing(erasing))?;
                 self.erasures += 1;
             }
-            _ => {}
+            record => self.replacements.push((record, None)),
         }
         Ok(())
     }
-}
-
-fn restored(source: &Ledger, until: Until) -> Map {
-    let why = match until {
-        Until::End => "end".into(),
-        Until::Entries(entries) => format!("entries {entries}"),
-        Until::Time(time) => format!("time {time}"),
-    };
-    Map::from_iter([
-        ("h", Value::Bytes(source.head().to_vec())),
-        ("n", source.len().into()),
-        ("why", why.into()),
-    ])
-}
-
-/// Returns the body of an erasure with another list, and all else it says as it was.
-fn erasing(body: &[u8], rows: &[u64]) -> Result<Vec<u8>, Error> {
-    let map = Encoding::MessagePack.decode(body, Profile::Extended);
-    let mut map = map?.into_map();
-    let rows = rows.iter().flat_map(|row| row.to_be_bytes());
-    map.insert("r", Value::Bytes(rows.collect()));
-    Ok(encode(map)?)
 }
 
 /// Makes sure that there is an empty directory.
@@ -255,7 +199,7 @@ fn make_empty(path: &Path) -> Result<(), Error> {
     }
     match path.read_dir().map_err(failed)?.next() {
         None => Ok(()),
-        Some(_) if path.join(crate::store::instance::manifest::NAME).exists() => {
+        Some(_) if path.join(MANIFEST).exists() => {
             Err(Error::Exists {
                 path: path.to_owned(),
             })

@@ -1,3 +1,5 @@
+//! What a store holds, in numbers.
+
 use std::collections::BTreeMap;
 
 use crate::grain::Type;
@@ -60,26 +62,24 @@ impl Store {
             source,
         };
         let (mut segments, mut ledger_bytes) = (0, 0);
-        for name in inner.disk.list("ledger").map_err(failed)? {
-            let file = inner
-                .disk
-                .open(&format!("ledger/{name}"), Access::Read)
+        for name in inner.disk().list("ledger").map_err(failed)? {
+            let file = inner.disk().open(&format!("ledger/{name}"), Access::Read)
                 .map_err(failed)?;
             ledger_bytes += file.len_bytes().map_err(failed)?;
             segments += u64::from(name.ends_with(".seg"));
         }
         Ok(Stats {
-            store_id: inner.manifest.store_id,
-            created_at: inner.manifest.created_at,
+            store_id: inner.manifest().store_id,
+            created_at: inner.manifest().created_at,
             grains: grains.len(),
             current: current as u64,
             by_type,
-            entries: inner.ledger.len(),
-            head: inner.ledger.head(),
+            entries: inner.ledger().len(),
+            head: inner.ledger().head(),
             segments,
             ledger_bytes,
-            index_runs: inner.index.runs() as u64,
-            index_bytes: inner.index.len_bytes(),
+            index_runs: inner.index().runs() as u64,
+            index_bytes: inner.index().len_bytes(),
         })
     }
 }

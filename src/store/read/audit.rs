@@ -2,25 +2,22 @@
 //! grains, when, and by what operation. Nothing of what the grains say.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::Ordering;
 
-use crate::codec::{self, ContentAddress, Map, Value};
+use crate::codec::ContentAddress;
 use crate::crypto::Did;
 use crate::grain::{Grain, Time};
 use crate::index::{Family, Snapshot};
 use crate::ledger::Kind;
 use crate::policy::{Clause, Regime};
-
-use crate::store::commit::group::{Frame, What};
-use crate::store::instance::open::Inner;
-use crate::store::records::entry::{bytes, decode, encode};
+use crate::store::instance::Inner;
+use crate::store::records::{Frame, ReadRecord, Record};
 use crate::store::{Access, Error, Store};
 
 /// A read on record, because a clause of a regime asked for it.
 ///
 /// ```
 /// use grainstore::policy::Regime;
-/// use grainstore::store::Mandate;
+/// use grainstore::store::Authorization;
 /// use grainstore::{Draft, Options, Store};
 ///
 /// let store = Store::in_memory(Options::default())?;
@@ -28,7 +25,7 @@ use crate::store::{Access, Error, Store};
 ///     "name = \"ours\"\ntitle = \"our own\"\n[[clause]]\nid = \"reads\"\ncites = \"a contract\"\n\
 ///      says = \"we know who reads what\"\nrequires = { read_audit = true }\n",
 /// )?;
-/// store.set_regimes(vec![ours], Mandate { reason: "agreed", authority: "legal" })?;
+/// store.set_regimes(vec![ours], Authorization { reason: "agreed", authority: "legal" })?;
 /// let address = store.put(Draft::event("she likes tea"))?;
 /// store.as_actor(&"did:web:bot.example".parse()?).get(&address)?;
 /// let reads = store.reads(Some(&address), None, 10)?;
@@ -53,7 +50,7 @@ pub struct AuditedRead {
 }
 
 /// Grains on their way to whoever asked for them.
-pub(crate) struct Outgoing<'a> {
+pub(crate) struct ReadRecorder<'a> {
     inner: &'a Inner,
     author: Option<&'a Did>,
     operation: &'static str,
@@ -105,25 +102,25 @@ impl Store {
     }
 
     /// Starts handing grains to the store's owner.
-    pub(crate) fn outgoing(&self, operation: &'static str) -> Outgoing<'_> {
-        Outgoing::new(&self.inner, None, operation)
+    pub(crate) fn read_recorder(&self, operation: &'static str) -> ReadRecorder<'_> {
+        ReadRecorder::new(&self.inner, None, operation)
     }
 }
 
 impl Access {
     /// Starts handing grains to the holder of the handle.
-    pub(crate) fn outgoing(&self, operation: &'static str) -> Outgoing<'_> {
-        Outgoing::new(&self.store().inner, self.warrant().acts_as(), operation)
+    pub(crate) fn read_recorder(&self, operation: &'static str) -> ReadRecorder<'_> {
+        ReadRecorder::new(&self.store().inner, self.warrant().acts_as(), operation)
     }
 }
 
-impl<'a> Outgoing<'a> {
+impl<'a> ReadRecorder<'a> {
     fn new(inner: &'a Inner, author: Option<&'a Did>, operation: &'static str) -> Self {
         Self {
             inner,
             author,
             operation,
-            is_watched: inner.records_reads.load(Ordering::Acquire),
+            is_watched: inner.state().regimes().records_reads(),
             watched: BTreeMap::new(),
         }
     }
@@ -140,7 +137,7 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    /// Records all of some grains, as [`Outgoing::record`] does.
+    /// Records all of some grains, as [`ReadRecorder::record`] does.
     pub(crate) fn all<'g>(mut self, grains: impl Iterator<Item = &'g Grain>) -> Result<(), Error> {
         if self.is_watched {
             grains.for_each(|grain| self.watch(grain));
@@ -149,8 +146,11 @@ impl<'a> Outgoing<'a> {
     }
 
     fn watch(&mut self, grain: &Grain) {
-        let regimes = self.inner.regimes.read();
-        let clauses: Vec<String> = regimes.recording_reads_of(grain).map(name).collect();
+        let clauses: Vec<String> = {
+            let state = self.inner.state();
+            let clauses = state.regimes().all().recording_reads_of(grain);
+            clauses.map(name).collect()
+        };
         if !clauses.is_empty() {
             let watched = self.watched.entry(clauses).or_default();
             watched.insert(grain.address());
@@ -165,20 +165,20 @@ impl<'a> Outgoing<'a> {
         }
         let actor = self.actor()?;
         let mut frames = vec![Frame::by(actor)];
-        let mut writer = self.inner.lead_alone();
-        let snapshot = self.inner.index.snapshot();
+        let mut writer = self.inner.exclusive();
+        let snapshot = self.inner.snapshot();
         for (clauses, addresses) in &self.watched {
             let addresses = self.inner.still_here(&snapshot, addresses)?;
             for addresses in addresses.chunks(ADDRESSES_MAX) {
-                let entry = ReadEntry::new(self.operation, clauses, addresses);
+                let read = ReadRecord::new(self.operation, clauses, addresses);
                 if frames
                     .last()
-                    .is_none_or(|frame| frame.items.len() == ENTRIES_MAX)
+                    .is_none_or(|frame| frame.len() == ENTRIES_MAX)
                 {
                     frames.push(Frame::by(actor));
                 }
                 if let Some(frame) = frames.last_mut() {
-                    frame.record(Kind::Read, entry.encode()?);
+                    frame.record(&Record::Read(read))?;
                 }
             }
         }
@@ -188,18 +188,18 @@ impl<'a> Outgoing<'a> {
         Ok(())
     }
 
-    /// As [`Outgoing::record`] of everything that is here, whatever grains the clauses are about.
+    /// As [`ReadRecorder::record`] of everything that is here, whatever grains the clauses are about.
     pub(crate) fn record_all(self) -> Result<(), Error> {
         if !self.is_watched {
             return Ok(());
         }
-        let clauses: Vec<String> = self.inner.regimes.read().recording().map(name).collect();
-        let mut frame = Frame::by(self.actor()?);
-        frame.record(
-            Kind::Read,
-            ReadEntry::new(self.operation, &clauses, &[]).encode()?,
-        );
-        self.inner.commit(&mut self.inner.lead_alone(), &frame)?;
+        let clauses: Vec<String> = {
+            let state = self.inner.state();
+            state.regimes().all().recording().map(name).collect()
+        };
+        let read = ReadRecord::new(self.operation, &clauses, &[]);
+        let frame = Frame::of(self.actor()?, &Record::Read(read))?;
+        self.inner.commit(&mut self.inner.exclusive(), &frame)?;
         Ok(())
     }
 
@@ -215,7 +215,7 @@ impl Inner {
         snapshot: &Snapshot,
         addresses: &BTreeSet<ContentAddress>,
     ) -> Result<Vec<ContentAddress>, Error> {
-        let any_erased = self.has_tombstones.load(Ordering::Acquire);
+        let any_erased = self.state().erasures().any();
         let mut here = Vec::with_capacity(addresses.len());
         for address in addresses {
             if !any_erased || self.locate(snapshot, address)?.is_some() {
@@ -226,12 +226,11 @@ impl Inner {
     }
 
     fn read_at(&self, row: u64) -> Result<AuditedRead, Error> {
-        let entry = self.ledger.read(row)?;
-        let read = ReadEntry::decode(&entry.body)
-            .ok_or_else(|| Error::damaged(format!("entry {row}"), "not a read"))?;
-        let (_, at) = read
-            .instead_of
-            .unwrap_or((row, Time::from_ms(entry.header.time_ms)));
+        let Record::Read(read) = self.record_at(row)? else {
+            return Err(Error::damaged(format!("entry {row}"), "not a read"));
+        };
+        let recorded_at = Time::from_ms(self.ledger().read(row)?.header.time_ms);
+        let at = read.replaces.map_or(recorded_at, |(_, at)| at);
         Ok(AuditedRead {
             entry: row,
             at,
@@ -256,8 +255,7 @@ impl Inner {
         }
         let mut rows = BTreeSet::new();
         for row in named {
-            let entry = self.ledger.read(row)?;
-            let Some(mut read) = ReadEntry::decode(&entry.body) else {
+            let Record::Read(mut read) = self.record_at(row)? else {
                 continue;
             };
             let before = read.addresses.len();
@@ -267,69 +265,13 @@ impl Inner {
             }
             rows.insert(row);
             if !read.addresses.is_empty() {
-                let first = (row, Time::from_ms(entry.header.time_ms));
-                read.instead_of = read.instead_of.or(Some(first));
-                let what = What::Record(Kind::Read, read.encode()?);
-                frame.push(what, entry.header.actor);
+                let header = self.ledger().read(row)?.header;
+                let first = (row, Time::from_ms(header.time_ms));
+                read.replaces = read.replaces.or(Some(first));
+                frame.record_by(&Record::Read(read), header.actor)?;
             }
         }
         Ok(rows)
-    }
-}
-
-/// A read of some grains, or of all that were here.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ReadEntry {
-    operation: String,
-    clauses: Vec<String>,
-    /// None of a read of everything.
-    pub(crate) addresses: Vec<ContentAddress>,
-    /// The erased entry that this one stands for, and its time.
-    pub(crate) instead_of: Option<(u64, Time)>,
-}
-
-impl ReadEntry {
-    fn new(operation: &str, clauses: &[String], addresses: &[ContentAddress]) -> Self {
-        Self {
-            operation: operation.to_owned(),
-            clauses: clauses.to_vec(),
-            addresses: addresses.to_vec(),
-            instead_of: None,
-        }
-    }
-
-    fn encode(&self) -> Result<Vec<u8>, codec::Error> {
-        let mut map = Map::from_iter([("op", Value::from(self.operation.as_str()))]);
-        let clauses: Vec<&str> = self.clauses.iter().map(String::as_str).collect();
-        map.insert("for", clauses);
-        if !self.addresses.is_empty() {
-            let addresses: Vec<Value> = self.addresses.iter().map(bytes).collect();
-            map.insert("l", Value::Array(addresses));
-        }
-        if let Some((row, at)) = self.instead_of {
-            map.insert("io", row);
-            map.insert("t", at.ms());
-        }
-        encode(map)
-    }
-
-    pub(crate) fn decode(body: &[u8]) -> Option<Self> {
-        let map = decode(body)?;
-        let addresses = map.get("l").and_then(Value::as_array).unwrap_or_default();
-        let address = |value: &Value| {
-            let bytes: [u8; 32] = value.as_bytes()?.try_into().ok()?;
-            Some(ContentAddress::new(bytes))
-        };
-        let row = map.get("io").and_then(Value::as_i64);
-        let time = map.get("t").and_then(Value::as_i64);
-        Some(Self {
-            operation: map.get("op")?.as_text()?.to_owned(),
-            clauses: map.get("for")?.texts().map(str::to_owned).collect(),
-            addresses: addresses.iter().map(address).collect::<Option<_>>()?,
-            instead_of: row
-                .and_then(|row| row.try_into().ok())
-                .zip(time.map(Time::from_ms)),
-        })
     }
 }
 

@@ -1,19 +1,12 @@
-use std::collections::BTreeSet;
+//! What has expired by a time (OMS 15.1, 23.9, ruling I23): answers leave it out.
 
 use crate::codec::Value;
 use crate::grain::{Grain, Time, Type};
 use crate::index::{Family, RowSet, Snapshot};
 
 use crate::store::Error;
-use crate::store::instance::open::{Inner, Store};
-
-/// The deadlines of the goals that were read: a grain never changes, so each is read once.
-#[derive(Debug, Default)]
-pub(crate) struct Deadlines {
-    read: RowSet,
-    /// Those after which a goal is inactive, with its row.
-    ends: BTreeSet<(Time, u64)>,
-}
+use crate::store::Store;
+use crate::store::instance::Inner;
 
 impl Store {
     /// Returns the time by the store's clock.
@@ -73,19 +66,15 @@ impl Inner {
         if goals.is_empty() {
             return Ok(goals);
         }
-        let mut unread = goals.clone();
-        unread.subtract(&self.deadlines.lock().read);
+        let unread = self.caches().deadlines.unread_of(&goals);
         let mut ends = Vec::new();
         for row in unread.iter() {
-            let body = self.ledger.read(row)?.body.into_owned();
+            let body = self.ledger().read(row)?.body.into_owned();
             let end = end_of(&Grain::from_proven(body)?);
             ends.extend(end.map(|end| (end, row)));
         }
-        let mut known = self.deadlines.lock();
-        known.read.unite(&unread);
-        known.ends.extend(ends);
-        let ended = known.ends.range(..(now, 0)).map(|(_, row)| *row);
-        Ok(ended.filter(|row| goals.contains(*row)).collect())
+        self.caches().deadlines.learn(&unread, ends);
+        Ok(self.caches().deadlines.ended_of(&goals, now))
     }
 }
 

@@ -1,3 +1,5 @@
+//! Reading grains: by address, in lists, along their lineage, by foreign identifier.
+
 use std::collections::BTreeMap;
 
 use crate::codec::ContentAddress;
@@ -5,9 +7,7 @@ use crate::grain::{self, Grain, Status, Time, Warning};
 use crate::index::Snapshot;
 use crate::policy::Delegation;
 
-use crate::store::instance::open::Inner;
-use crate::store::records::entry::StatusEntry;
-use crate::store::{Error, Outgoing, Signature, Store};
+use crate::store::{Error, ReadRecorder, Signature, Store};
 
 /// A stretch of a listing, and where the next one begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Store {
     /// shows grains only under a consent.
     pub fn get(&self, address: &ContentAddress) -> Result<Option<Grain>, Error> {
         let found = self.find(address)?;
-        self.hand_out(self.outgoing("get"), found.iter())?;
+        self.record_reads(self.read_recorder("get"), found.iter())?;
         Ok(found.map(|(_, grain)| grain))
     }
 
@@ -55,12 +55,12 @@ impl Store {
         let snapshot = self.snapshot();
         for row in snapshot.candidates(address)?.iter() {
             // Read once: what the ledger holds there decides whether the index was right.
-            let body = self.inner.ledger.read(row)?.body.into_owned();
+            let body = self.inner.ledger().read(row)?.body.into_owned();
             match Grain::from_stored(body, *address) {
                 Err(grain::Error::Integrity { .. }) => {}
                 read => {
                     let grain = read?;
-                    self.inner.refuse_reading(&snapshot, &grain)?;
+                    self.inner.authorize_read(&snapshot, &grain)?;
                     let grain = self.inner.with_signature(row, grain)?;
                     return Ok(Some((row, grain)));
                 }
@@ -76,17 +76,17 @@ impl Store {
     pub fn get_batch(&self, addresses: &[ContentAddress]) -> Result<Vec<Option<Grain>>, Error> {
         let found = addresses.iter().map(|address| self.find(address));
         let found = found.collect::<Result<Vec<_>, _>>()?;
-        self.hand_out(self.outgoing("get"), found.iter().flatten())?;
+        self.record_reads(self.read_recorder("get"), found.iter().flatten())?;
         Ok(grains(found))
     }
 
     /// Records and counts grains that somebody is shown, with their rows.
-    pub(crate) fn hand_out<'g>(
+    pub(crate) fn record_reads<'g>(
         &self,
-        outgoing: Outgoing<'_>,
+        read_recorder: ReadRecorder<'_>,
         found: impl Iterator<Item = &'g (u64, Grain)> + Clone,
     ) -> Result<(), Error> {
-        outgoing.all(found.clone().map(|(_, grain)| grain))?;
+        read_recorder.all(found.clone().map(|(_, grain)| grain))?;
         self.retrieved(found.map(|(row, _)| *row));
         Ok(())
     }
@@ -125,7 +125,7 @@ impl Store {
                     next: last,
                 });
             }
-            addresses.push(ContentAddress::of(&self.inner.ledger.read(row)?.body));
+            addresses.push(ContentAddress::of(&self.inner.ledger().read(row)?.body));
             last = Some(row);
         }
         Ok(Page {
@@ -144,7 +144,7 @@ impl Store {
     pub fn history(&self, address: &ContentAddress) -> Result<Vec<Version>, Error> {
         let versions = self.lineage(address)?;
         let grains = versions.iter().map(|version| &version.grain);
-        self.outgoing("history").all(grains)?;
+        self.read_recorder("history").all(grains)?;
         Ok(versions)
     }
 
@@ -171,7 +171,7 @@ impl Store {
         }
         let mut shown = Vec::with_capacity(versions.len());
         for version in versions.into_values() {
-            match self.inner.refuse_reading(&snapshot, &version.grain) {
+            match self.inner.authorize_read(&snapshot, &version.grain) {
                 Err(Error::Denied { address: kept, .. }) if kept != *address => {}
                 allowed => {
                     allowed?;
@@ -224,7 +224,8 @@ impl Store {
         scope: &str,
         id: &str,
     ) -> Result<Option<ContentAddress>, Error> {
-        self.inner.resolve(&self.snapshot(), [format, scope, id])
+        let mut addresses = self.inner.named(&self.snapshot(), [format, scope, id])?;
+        Ok(addresses.pop())
     }
 }
 
@@ -232,62 +233,4 @@ impl Store {
 pub(crate) fn grains(found: Vec<Option<(u64, Grain)>>) -> Vec<Option<Grain>> {
     let grains = found.into_iter().map(|found| found.map(|(_, grain)| grain));
     grains.collect()
-}
-
-impl Inner {
-    pub(crate) fn status_at(&self, snapshot: &Snapshot, row: u64) -> Result<Status, Error> {
-        let mut status = Status::default();
-        for entry in snapshot.status_entries(row) {
-            status.apply(&self.status_entry(entry?)?.change);
-        }
-        Ok(status)
-    }
-
-    pub(crate) fn status_entry(&self, row: u64) -> Result<StatusEntry, Error> {
-        let body = self.ledger.read(row)?.body;
-        StatusEntry::decode(&body)
-            .ok_or_else(|| Error::damaged(format!("entry {row}"), "not a status"))
-    }
-
-    pub(crate) fn version_at(&self, snapshot: &Snapshot, row: u64) -> Result<Version, Error> {
-        let entry = self.ledger.read(row)?;
-        // The ledger has proven the body against its commitment.
-        let grain = Grain::from_proven(entry.body.into_owned())?;
-        let grain = self.with_signature(row, grain)?;
-        Ok(Version {
-            stored_at: Time::from_ms(entry.header.time_ms),
-            stored_by: None,
-            signature: self.signature_of(&grain),
-            grain,
-            status: self.status_at(snapshot, row)?,
-        })
-    }
-
-    pub(crate) fn resolve(
-        &self,
-        snapshot: &Snapshot,
-        name: [&str; 3],
-    ) -> Result<Option<ContentAddress>, Error> {
-        Ok(self.named(snapshot, name)?.pop())
-    }
-
-    /// Returns the addresses that a foreign name was given to, each once, the newest last.
-    pub(crate) fn named(
-        &self,
-        snapshot: &Snapshot,
-        name: [&str; 3],
-    ) -> Result<Vec<ContentAddress>, Error> {
-        let mut addresses = Vec::new();
-        for row in snapshot.foreign(name).rows()?.iter() {
-            let body = self.ledger.read(row)?.body;
-            let alias = crate::store::records::entry::AliasEntry::decode(&body)
-                .ok_or_else(|| Error::damaged(format!("entry {row}"), "not an alias"))?;
-            // The index holds a hash of the name.
-            if alias.name() == name {
-                addresses.retain(|known| *known != alias.of);
-                addresses.push(alias.of);
-            }
-        }
-        Ok(addresses)
-    }
 }

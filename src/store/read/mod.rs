@@ -1,5 +1,17 @@
-pub(crate) mod audit;
-pub(crate) mod expiry;
-pub(crate) mod get;
-pub(crate) mod retrieval_counts;
-pub(crate) mod signature;
+//! Reading: grains, their status, vectors and signatures, with the record of reads that a regime
+//! asks for.
+
+mod audit;
+mod embedding;
+mod expiry;
+mod get;
+mod lookup;
+mod retrieval_counts;
+mod signature;
+
+pub use audit::AuditedRead;
+pub(crate) use audit::ReadRecorder;
+pub use embedding::Embedding;
+pub(crate) use embedding::Lengths;
+pub(crate) use get::grains;
+pub use get::{Page, Version};

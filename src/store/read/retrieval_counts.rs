@@ -1,12 +1,8 @@
-use std::sync::Arc;
-use std::time::Duration;
+//! Counters of retrievals (OMS 22.10).
 
 use crate::codec::ContentAddress;
-use crate::index::{self, Accesses};
-use crate::ledger::Disk;
-
-use crate::store::instance::manifest::Manifest;
-use crate::store::instance::open::Inner;
+use crate::index;
+use crate::store::instance::Inner;
 use crate::store::{Error, Store};
 
 impl Store {
@@ -38,36 +34,25 @@ impl Store {
     /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn accesses(&self, address: &ContentAddress) -> Result<Option<index::Access>, Error> {
         let row = self.inner.row_of(&self.snapshot(), address)?;
-        let accesses = self.inner.accesses.as_ref();
+        let accesses = self.inner.retrievals();
         Ok(accesses.and_then(|accesses| accesses.of(row)))
     }
 
     /// Counts rows that somebody was shown.
     pub(crate) fn retrieved(&self, rows: impl IntoIterator<Item = u64>) {
-        if let Some(accesses) = &self.inner.accesses {
-            accesses.record(rows, self.inner.options.clock.now());
+        if let Some(counts) = self.inner.retrievals() {
+            counts.record(rows, self.inner.now());
         }
     }
 }
 
 impl Inner {
     /// Writes at the end what was counted.
-    pub(crate) fn close_accesses(&self) {
-        if let Some(accesses) = &self.accesses
-            && let Err(error) = accesses.flush()
+    pub(crate) fn close_retrievals(&self) {
+        if let Some(counts) = self.retrievals()
+            && let Err(error) = counts.flush()
         {
-            tracing::warn!(%error, "closing without writing what was counted of accesses");
+            tracing::warn!(%error, "closing without writing the last counts of retrievals");
         }
     }
-}
-
-/// Opens the counts of a store of so many entries, if it counts.
-pub(crate) fn open(
-    disk: &Arc<dyn Disk>,
-    manifest: &Manifest,
-    staleness: Option<Duration>,
-    entries: u64,
-) -> Result<Option<Accesses>, Error> {
-    let open = |staleness| Accesses::open(disk, manifest.store_id, staleness, entries);
-    Ok(staleness.map(open).transpose()?)
 }

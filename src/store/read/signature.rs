@@ -1,11 +1,10 @@
-use crate::codec::ContentAddress;
-use crate::crypto::{self, Resolver};
-use crate::grain::Grain;
-use crate::ledger::{Entry, Kind};
+//! The signature of a stored grain, and the grain as it is delivered with it.
 
-use crate::store::instance::open::Inner;
-use crate::store::maintenance::check::{Report, Severity};
-use crate::store::records::entry::SignatureEntry;
+use crate::codec::ContentAddress;
+use crate::grain::Grain;
+use crate::ledger::Kind;
+use crate::store::instance::Inner;
+use crate::store::records::Record;
 use crate::store::{Error, Store};
 
 impl Store {
@@ -42,77 +41,21 @@ impl Inner {
     /// which was written in the same frame.
     pub(crate) fn with_signature(&self, row: u64, grain: Grain) -> Result<Grain, Error> {
         let behind = row.saturating_add(1);
-        if !grain.is_signed() || behind >= self.ledger.len() {
+        if !grain.is_signed() || behind >= self.ledger().len() {
             return Ok(grain);
         }
-        let entry = match self.ledger.read(behind) {
+        let entry = match self.ledger().read(behind) {
             Ok(entry) if entry.header.kind == Kind::Signature => entry,
             // Without it the grain can be read and not delivered; a check says so.
             Ok(_) => return Ok(grain),
             Err(error) if error.code() == "ERR_ERASED" => return Ok(grain),
             Err(error) => return Err(error.into()),
         };
-        match SignatureEntry::decode(&entry.body) {
-            Some(signature) if signature.of == grain.address() => {
+        match Record::decode(Kind::Signature, &entry.body) {
+            Some(Record::Signature(signature)) if signature.of == grain.address() => {
                 Ok(grain.with_envelope(signature.envelope))
             }
             _ => Ok(grain),
-        }
-    }
-}
-
-/// Sees the entries of a ledger go by, and whether each signed grain has its signature.
-#[derive(Default)]
-pub(crate) struct Signatures {
-    /// The signed grain whose signature must come next, and its row.
-    awaited: Option<(u64, Grain)>,
-}
-
-impl Signatures {
-    pub(crate) fn see(&mut self, entry: &Entry<'_>, resolver: &dyn Resolver, report: &mut Report) {
-        let row = entry.header.sequence;
-        if entry.header.kind == Kind::Signature {
-            let signature = SignatureEntry::decode(&entry.body);
-            let of = self.awaited.take().filter(|(before, grain)| {
-                let named = signature.as_ref().map(|signature| signature.of);
-                *before + 1 == row && named == Some(grain.address())
-            });
-            match (of, signature) {
-                (Some((_, grain)), Some(signature)) => {
-                    verify(&grain.with_envelope(signature.envelope), resolver, report);
-                }
-                _ => {
-                    let message = format!("entry {row}: a signature of no grain before it");
-                    report.find("signature-stray", Severity::Damage, message);
-                }
-            }
-            return;
-        }
-        self.finish(report);
-        if entry.header.kind == Kind::Grain
-            && let Ok(grain) = Grain::from_proven(entry.body.to_vec())
-            && grain.is_signed()
-        {
-            self.awaited = Some((row, grain));
-        }
-    }
-
-    pub(crate) fn finish(&mut self, report: &mut Report) {
-        if let Some((row, grain)) = self.awaited.take() {
-            let address = grain.address();
-            let message = format!("entry {row}, grain {address}: its signature is not there");
-            report.find("signature-missing", Severity::Damage, message);
-        }
-    }
-}
-
-fn verify(grain: &Grain, resolver: &dyn Resolver, report: &mut Report) {
-    match grain.verify_signature(resolver) {
-        // Who could be asked when it was stored may not be there now.
-        Ok(_) | Err(crypto::Error::Unresolved { .. }) => {}
-        Err(error) => {
-            let message = format!("grain {}: {error}", grain.address());
-            report.find("signature-invalid", Severity::Damage, message);
         }
     }
 }

@@ -1,59 +1,69 @@
-use crate::codec::{Map, Value};
+//! The reason and the authority of a decision about a store or its grains.
 
-use crate::store::Error;
+use crate::codec::Map;
 
-/// Why something is decided about a store or its grains, and on whose authority. Both stay in the
-/// ledger.
+use super::fields::text;
+
+/// The reason for a decision about a store or its grains, and the authority it rests on. Both stay
+/// in the ledger (ruling I19).
 ///
 /// ```
-/// use grainstore::store::Mandate;
+/// use grainstore::store::Authorization;
 /// use grainstore::{Draft, Options, Store};
 ///
 /// let store = Store::in_memory(Options::default())?;
+/// let address = store.put(Draft::event("my number is 555 0100"))?;
+/// let officer = Authorization { reason: "GDPR Art. 17", authority: "the data protection officer" };
+/// store.delete(&address, officer)?;
+/// assert!(!store.exists(&address)?);
+/// assert_eq!(store.search("number", &Default::default(), 10)?.total, 0);
+///
 /// let address = store.put(Draft::event("the contract was signed"))?;
-/// store.place_hold(&address, Mandate { reason: "Doe v. Acme", authority: "legal" })?;
-/// let nobody = Mandate { reason: "settled", authority: "" };
-/// assert_eq!(store.lift_hold(&address, nobody).unwrap_err().code(), "ERR_AUTHORITY");
+/// store.place_hold(&address, Authorization { reason: "Doe v. Acme", authority: "legal" })?;
+/// let anonymous = Authorization { reason: "settled", authority: "" };
+/// assert_eq!(store.lift_hold(&address, anonymous).unwrap_err().code(), "ERR_AUTHORITY");
 /// # Ok::<(), grainstore::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mandate<'a> {
-    /// Why, in words.
+pub struct Authorization<'a> {
+    /// The reason, in words; nothing of what a deletion deletes.
     pub reason: &'a str,
-    /// Who decided it: a person, an office, a DID.
+    /// The authority that decided: a person, an office, a DID.
     pub authority: &'a str,
 }
 
-/// A mandate as an entry keeps it.
+/// An [`Authorization`] as the ledger keeps it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decided {
-    /// Why, in words.
+pub struct RecordedAuthorization {
+    /// The reason, in words.
     pub reason: String,
-    /// Who decided it.
+    /// The authority that decided.
     pub authority: String,
 }
 
-impl Mandate<'_> {
-    /// Refuses one that says nothing: what is decided by nobody for no reason cannot be audited.
-    pub(crate) fn check(self) -> Result<Self, Error> {
-        if self.reason.trim().is_empty() || self.authority.trim().is_empty() {
-            return Err(Error::NoMandate);
-        }
-        Ok(self)
-    }
-
-    pub(crate) fn write(self, map: &mut Map) {
-        map.insert("why", self.reason);
-        map.insert("by", self.authority);
+impl Authorization<'_> {
+    /// Returns the authorization as the ledger keeps it; `None` of one without a reason or an
+    /// authority, since a decision of nobody for no reason cannot be audited.
+    pub(crate) fn recorded(self) -> Option<RecordedAuthorization> {
+        let is_blank = self.reason.trim().is_empty() || self.authority.trim().is_empty();
+        (!is_blank).then(|| RecordedAuthorization {
+            reason: self.reason.to_owned(),
+            authority: self.authority.to_owned(),
+        })
     }
 }
 
-impl Decided {
-    pub(crate) fn read(map: &Map) -> Option<Self> {
-        let text = |key: &str| map.get(key).and_then(Value::as_text).map(str::to_owned);
+impl RecordedAuthorization {
+    pub(super) fn write(&self, mut map: Map) -> Map {
+        map.insert("why", self.reason.as_str());
+        map.insert("by", self.authority.as_str());
+        map
+    }
+
+    pub(super) fn read(map: &Map) -> Option<Self> {
         Some(Self {
-            reason: text("why")?,
-            authority: text("by")?,
+            reason: text(map, "why")?.to_owned(),
+            authority: text(map, "by")?.to_owned(),
         })
     }
 }

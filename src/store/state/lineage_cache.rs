@@ -1,27 +1,24 @@
+//! What protects grains from above and along their lineage, remembered between changes.
+
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Type};
-use crate::index::Snapshot;
 use crate::policy::{Protection, Scope};
 
-use crate::store::Error;
+use super::Presence;
+use super::presence::protects;
 
-/// What grains are derived from and what protects that, remembered so that a change does not read
-/// every ancestor again (OMS 23.6, ruling I11). Blobs never change, so what is remembered stays
-/// true until something is erased; what is not remembered is read.
+/// Ancestors of grains and what protects them, remembered so that a change does not read every
+/// ancestor again (OMS 23.6, ruling I11).
+///
+/// Blobs never change, so what is remembered stays true until something is erased; the rest is read.
 #[derive(Debug, Default)]
-pub(crate) struct Ancestry {
-    known: Mutex<Remembered>,
-    /// Whether a grain was ever stored that protects anything: as long as none was, nothing reaches
-    /// any other grain, and neither lineages nor ancestors are walked.
-    is_any_protected: AtomicBool,
-}
+pub(crate) struct LineageCache(Mutex<Remembered>);
 
 #[derive(Debug, Default)]
 struct Remembered {
@@ -51,44 +48,24 @@ impl Ancestor {
     }
 }
 
-impl Ancestry {
-    /// Remembers a grain that was just stored, if it has anything to say.
-    pub(crate) fn learn(&self, grain: &Grain) {
+impl LineageCache {
+    /// Remembers a grain that was just stored, if anything can rest on it.
+    pub(super) fn learn(&self, grain: &Grain, presence: Presence) {
         if let Some(claim) = claim_of(grain) {
-            let mut known = self.known.lock();
+            let mut known = self.0.lock();
             if known.claims.len() >= REMEMBERED_MAX {
                 known.claims.clear();
             }
             known.claims.insert(grain.address(), claim);
         }
-        let protects = grain.field("invalidation_policy").is_some();
-        // OMS 8.10: a consent is soft-locked though it does not say so.
-        if protects || grain.type_() == Type::Consent {
-            self.is_any_protected.store(true, Ordering::Release);
-        }
-        if protects || (self.is_any_protected() && grain.field("derived_from").is_some()) {
+        let is_below = presence.protections() && grain.field("derived_from").is_some();
+        if is_below || protects(grain) {
             self.remember(grain.address(), Arc::new(Ancestor::of(grain)));
         }
     }
 
-    /// Learns from the index whether anything is protected.
-    pub(crate) fn recover(&self, snapshot: &Snapshot) -> Result<(), Error> {
-        let protects = [snapshot.protected(), snapshot.of_type(Type::Consent)];
-        for scan in protects {
-            if !scan.rows()?.is_empty() {
-                self.is_any_protected.store(true, Ordering::Release);
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns whether anything may be protected by another grain than itself.
-    pub(crate) fn is_any_protected(&self) -> bool {
-        self.is_any_protected.load(Ordering::Acquire)
-    }
-
     pub(crate) fn remember(&self, address: ContentAddress, ancestor: Arc<Ancestor>) {
-        let mut known = self.known.lock();
+        let mut known = self.0.lock();
         if known.ancestors.len() >= REMEMBERED_MAX {
             known.ancestors.clear();
         }
@@ -96,13 +73,13 @@ impl Ancestry {
     }
 
     pub(crate) fn get(&self, address: &ContentAddress) -> Option<Arc<Ancestor>> {
-        self.known.lock().ancestors.get(address).cloned()
+        self.0.lock().ancestors.get(address).cloned()
     }
 
     /// Returns whether a grain is remembered to be about something else than another one claims, so
     /// that the other cannot be said to replace it (ruling I4).
     pub(crate) fn is_about_else(&self, address: &ContentAddress, claim: u64) -> bool {
-        let known = self.known.lock().claims.get(address).copied();
+        let known = self.0.lock().claims.get(address).copied();
         known.is_some_and(|known| known != claim)
     }
 
@@ -111,7 +88,7 @@ impl Ancestry {
         &self,
         head: &ContentAddress,
     ) -> Option<Arc<Vec<(ContentAddress, Protection)>>> {
-        self.known.lock().lineages.get(head).cloned()
+        self.0.lock().lineages.get(head).cloned()
     }
 
     /// Remembers what protects what a head replaced.
@@ -120,7 +97,7 @@ impl Ancestry {
         head: ContentAddress,
         earlier: Arc<Vec<(ContentAddress, Protection)>>,
     ) {
-        let mut known = self.known.lock();
+        let mut known = self.0.lock();
         if known.lineages.len() >= REMEMBERED_MAX {
             known.lineages.clear();
         }
@@ -129,12 +106,12 @@ impl Ancestry {
 
     /// Forgets lineages: an import may have joined others to them.
     pub(crate) fn forget_lineages(&self) {
-        self.known.lock().lineages.clear();
+        self.0.lock().lineages.clear();
     }
 
     /// Forgets everything: something was erased.
     pub(crate) fn forget(&self) {
-        *self.known.lock() = Remembered::default();
+        *self.0.lock() = Remembered::default();
     }
 }
 

@@ -1,197 +1,188 @@
-use crate::codec::{self, Map, Value};
+//! The clock as far as decisions believe it (ruling I21).
+//!
+//! The clock is believed up to a day beyond the trusted time, which follows it step by step. A longer
+//! step is a leap: it is recorded, and the trusted time stays where it is until an operator accepts
+//! the clock, however often the store is written to meanwhile.
+
 use crate::grain::Time;
+use crate::index::{RowSet, Snapshot};
 use crate::ledger::Kind;
 use crate::policy::Moment;
+use crate::store::Error;
+use crate::store::records::{PolicyRecord, Record};
 
-use crate::store::commit::group::Frame;
-use crate::store::instance::open::Inner;
-use crate::store::records::authorization::Mandate;
-use crate::store::records::entry::{decode, encode};
-use crate::store::{Error, Store};
+use super::{Body, Entry, Fold, of_kinds};
 
-/// How far the clock is believed (ruling I21): up to a day beyond the floor, which follows the
-/// clock step by step. A longer step is a leap: it goes on record, and the floor stays where it is
-/// until an operator accepts the clock, however often somebody writes meanwhile.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Floor {
-    at: Option<Time>,
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct TrustedClock {
+    /// `None` of a store without entries.
+    trusted: Option<Time>,
     has_leapt: bool,
+    /// The time of the last entry: ledger time never goes back, whatever the clock does.
+    last: Option<Time>,
 }
 
-/// What a store makes of its clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ClockState {
-    /// What the clock says.
-    pub now: Time,
-    /// Up to when it is believed; none of a store without entries.
-    pub floor: Option<Time>,
-    /// Whether it leapt ahead and nobody has accepted that: `timed` grains stay locked.
-    pub is_doubted: bool,
-}
+impl TrustedClock {
+    /// Returns the time up to which the clock was believed last.
+    pub(crate) const fn trusted(self) -> Option<Time> {
+        self.trusted
+    }
 
-impl Floor {
-    /// Returns the moment that a decision may go by.
+    /// Returns the time of the next entry, when the clock shows `told`.
+    pub(crate) fn entry_time(self, told: Time) -> Time {
+        self.last.map_or(told, |last| last.max(told))
+    }
+
+    /// Returns the moment that a decision goes by, when the clock shows `told`.
     pub(crate) fn moment(self, told: Time) -> Moment {
-        let Some(floor) = self.at else {
+        let Some(trusted) = self.trusted else {
             return Moment {
                 now: told,
                 jumped: false,
             };
         };
-        let believed = Time::from_ms(floor.ms().saturating_add(STEP_MAX_MS));
+        let believed = Time::from_ms(trusted.ms().saturating_add(STEP_MAX_MS));
         Moment {
-            now: told.min(believed).max(floor),
+            now: told.min(believed).max(trusted),
             jumped: told > believed,
         }
     }
 
-    /// Follows the clock; returns the floor if it leaps now, which belongs on record.
-    pub(crate) fn follow(&mut self, told: Time) -> Option<Time> {
+    /// Returns what has to be recorded about the clock before the next entry is written.
+    pub(crate) fn observe(self, told: Time) -> Option<PolicyRecord> {
+        let trusted = self.trusted?;
         if self.has_leapt {
             return None;
         }
         if self.moment(told).jumped {
-            self.has_leapt = true;
-            return self.at;
+            return Some(PolicyRecord::ClockLeapt(trusted));
         }
-        self.at = Some(self.at.map_or(told, |floor| floor.max(told)));
-        None
-    }
-
-    fn accept(&mut self, told: Time) {
-        *self = Self {
-            at: Some(told),
-            has_leapt: false,
-        };
+        // Entries do not tell how far the clock was followed while their time is ahead of it.
+        let is_behind = self.last.is_some_and(|last| told < last);
+        let step = told.ms().saturating_sub(trusted.ms());
+        (is_behind && step >= FOLLOWED_MS).then_some(PolicyRecord::ClockFollowed(told))
     }
 }
 
-/// What an entry says about the clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ClockEntry {
-    /// It leapt, and is believed no further than this.
-    Leapt(Time),
-    /// An operator accepted it, as it said this.
-    Accepted(Time),
-}
-
-impl ClockEntry {
-    fn encode(self, mandate: Option<Mandate<'_>>) -> Result<Vec<u8>, codec::Error> {
-        let (op, time) = match self {
-            Self::Leapt(floor) => (LEAPT, floor),
-            Self::Accepted(told) => (ACCEPTED, told),
-        };
-        let mut map = Map::from_iter([("op", Value::from(op)), ("t", time.ms().into())]);
-        if let Some(mandate) = mandate {
-            mandate.write(&mut map);
-        }
-        encode(map)
+impl Fold for TrustedClock {
+    fn sources(&self, snapshot: &Snapshot) -> Result<RowSet, Error> {
+        let mut rows = of_kinds(snapshot, &[Kind::Policy])?;
+        // Ledger time does not go back, so the last entry says how far the others went.
+        snapshot
+            .watermark()
+            .checked_sub(1)
+            .into_iter()
+            .for_each(|last| rows.insert(last));
+        Ok(rows)
     }
 
-    fn decode(body: &[u8]) -> Option<Self> {
-        let map = decode(body)?;
-        let time = Time::from_ms(map.get("t")?.as_i64()?);
-        match map.get("op")?.as_text()? {
-            LEAPT => Some(Self::Leapt(time)),
-            ACCEPTED => Some(Self::Accepted(time)),
-            _ => None,
+    fn apply(&mut self, entry: &Entry<'_>) -> Result<(), Error> {
+        match entry.body {
+            Body::Record(Record::Policy(PolicyRecord::ClockLeapt(trusted))) => {
+                self.trusted = Some(*trusted);
+                self.has_leapt = true;
+            }
+            Body::Record(Record::Policy(PolicyRecord::ClockFollowed(told))) => {
+                self.trusted = self.trusted.max(Some(*told));
+            }
+            Body::Record(Record::Policy(PolicyRecord::ClockAccepted { told, .. })) => {
+                self.trusted = Some(*told);
+                self.has_leapt = false;
+            }
+            Body::Grain(_) | Body::Record(_) => {}
         }
-    }
-}
-
-impl Store {
-    /// Returns what the store makes of its clock.
-    pub fn clock_state(&self) -> ClockState {
-        let floor = self.inner.writer.lock().floor;
-        let now = self.inner.options.clock.now();
-        ClockState {
-            now,
-            floor: floor.at,
-            is_doubted: floor.moment(now).jumped,
+        if !self.has_leapt && self.last.is_none_or(|last| entry.time > last) {
+            self.trusted = self.trusted.max(Some(entry.time));
         }
-    }
-
-    /// Accepts what the clock says after it leapt ahead, so that `timed` grains go by it again
-    /// (ruling I21). The entry in the ledger says who did and why.
-    ///
-    /// # Errors
-    /// `ERR_AUTHORITY` without a reason or an authority; storage errors.
-    pub fn accept_clock(&self, mandate: Mandate<'_>) -> Result<(), Error> {
-        let inner = &*self.inner;
-        let mandate = mandate.check()?;
-        let mut writer = inner.lead_alone();
-        let told = inner.options.clock.now();
-        let mut frame = Frame::default();
-        let entry = ClockEntry::Accepted(told).encode(Some(mandate))?;
-        frame.record(Kind::Policy, entry);
-        inner.commit(&mut writer, &frame)?;
-        writer.floor.accept(told);
+        self.last = self.last.max(Some(entry.time));
         Ok(())
-    }
-}
-
-impl Inner {
-    /// Returns the entry that says that the clock leapt.
-    pub(crate) fn leap(floor: Time) -> Result<Frame, Error> {
-        let mut frame = Frame::default();
-        frame.record(Kind::Policy, ClockEntry::Leapt(floor).encode(None)?);
-        Ok(frame)
-    }
-
-    /// Returns the floor that the ledger leaves: what is on record holds over every reopening.
-    pub(crate) fn floor(&self, last: Time) -> Result<Floor, Error> {
-        let snapshot = self.index.snapshot();
-        for row in snapshot.of_kind(Kind::Policy).rows()?.iter().rev() {
-            let entry = self.ledger.read(row)?;
-            let (at, has_leapt) = match ClockEntry::decode(&entry.body) {
-                Some(ClockEntry::Leapt(floor)) => (floor, true),
-                // The ledger's time does not go back with a clock that was set right: it says how
-                // far the clock was followed only once it has gone on.
-                Some(ClockEntry::Accepted(told)) if entry.header.time_ms == last.ms() => {
-                    (told, false)
-                }
-                Some(ClockEntry::Accepted(_)) => (last, false),
-                None => continue,
-            };
-            return Ok(Floor {
-                at: Some(at),
-                has_leapt,
-            });
-        }
-        Ok(Floor {
-            at: Some(last),
-            has_leapt: false,
-        })
     }
 }
 
 /// Ruling I21: a clock further ahead than this is not believed by `timed` grains.
 const STEP_MAX_MS: i64 = 24 * 60 * 60 * 1000;
 
-const LEAPT: &str = "clock leapt";
-const ACCEPTED: &str = "clock accepted";
+/// The step of the clock that is worth an entry.
+const FOLLOWED_MS: i64 = 60 * 60 * 1000;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::records::RecordedAuthorization;
+
+    impl TrustedClock {
+        fn write(&mut self, record: PolicyRecord, told: Time) {
+            let (time, record) = (self.entry_time(told), Record::Policy(record));
+            let body = Body::Record(&record);
+            self.apply(&Entry { row: 0, time, body }).unwrap();
+        }
+
+        /// Writes an entry as a commit does; returns what was recorded about the clock.
+        fn commit(&mut self, told: Time) -> Option<PolicyRecord> {
+            let observed = self.observe(told);
+            if let Some(record) = observed.clone() {
+                self.write(record, told);
+            }
+            // A record that says nothing about the clock.
+            self.write(regimes(), told);
+            observed
+        }
+    }
+
+    fn authorization() -> RecordedAuthorization {
+        RecordedAuthorization {
+            reason: "checked".into(),
+            authority: "the operator".into(),
+        }
+    }
+
+    fn regimes() -> PolicyRecord {
+        PolicyRecord::Regimes {
+            documents: Vec::new(),
+            authorization: authorization(),
+        }
+    }
 
     #[test]
     fn a_clock_is_believed_for_a_day_and_not_sooner_for_being_asked_again() {
-        let mut floor = Floor::default();
+        let mut clock = TrustedClock::default();
         let day = STEP_MAX_MS;
-        assert_eq!(floor.follow(Time::from_ms(0)), None);
-        assert_eq!(floor.follow(Time::from_ms(day)), None);
+        assert_eq!(clock.commit(Time::from_ms(0)), None);
+        assert_eq!(clock.commit(Time::from_ms(day)), None);
         let leapt = Time::from_ms(2 * day + 1);
-        assert_eq!(floor.follow(leapt), Some(Time::from_ms(day)));
+        let trusted = Time::from_ms(day);
+        assert_eq!(clock.commit(leapt), Some(PolicyRecord::ClockLeapt(trusted)));
         for _ in 0..3 {
-            assert_eq!(floor.follow(leapt), None);
-            let moment = floor.moment(leapt);
+            assert_eq!(clock.commit(leapt), None);
+            let moment = clock.moment(leapt);
             assert!(moment.jumped && moment.now == Time::from_ms(2 * day));
         }
         // Set right again, it is believed as before, and an accepted one from there.
-        assert!(!floor.moment(Time::from_ms(day + 1)).jumped);
-        floor.accept(leapt);
-        assert_eq!(floor.moment(leapt).now, leapt);
-        assert_eq!(floor.follow(Time::from_ms(leapt.ms() + day)), None);
+        assert!(!clock.moment(Time::from_ms(day + 1)).jumped);
+        let accepted = PolicyRecord::ClockAccepted {
+            told: leapt,
+            authorization: authorization(),
+        };
+        clock.write(accepted, leapt);
+        assert_eq!(clock.moment(leapt).now, leapt);
+        assert_eq!(clock.commit(Time::from_ms(leapt.ms() + day)), None);
+    }
+
+    #[test]
+    fn a_clock_set_right_is_followed_although_the_time_of_the_ledger_stays_ahead_of_it() {
+        let mut clock = TrustedClock::default();
+        let (day, ahead) = (STEP_MAX_MS, Time::from_ms(400 * STEP_MAX_MS));
+        clock.commit(Time::from_ms(0));
+        clock.commit(ahead);
+        let accepted = PolicyRecord::ClockAccepted {
+            told: Time::from_ms(day),
+            authorization: authorization(),
+        };
+        clock.write(accepted, Time::from_ms(day));
+        for hour in 25..240 {
+            let told = Time::from_ms(hour * 60 * 60 * 1000);
+            assert_eq!(clock.commit(told), Some(PolicyRecord::ClockFollowed(told)));
+            assert!(!clock.moment(told).jumped);
+        }
     }
 }

@@ -1,19 +1,20 @@
+//! The effective protection of a grain: its own policy, and those that reach it from its ancestors
+//! and along its lineage (OMS 23.6, 23.7).
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Time};
-use crate::index::{Family, Snapshot};
+use crate::index::Snapshot;
 use crate::interchange::aimem;
 use crate::policy::{self, Facts, Protection, Scope};
-
-use crate::store::instance::open::Inner;
-use crate::store::lineage::supersede::names;
-use crate::store::state::lineage_cache::Ancestor;
+use crate::store::instance::Inner;
+use crate::store::state::Ancestor;
 use crate::store::{Error, Version};
 
 /// What protects a grain from being changed: its own policy first, then those that reach it.
-pub(crate) struct Shield {
+pub(crate) struct EffectiveProtection {
     protections: Vec<Protection>,
     /// Whose each of them is.
     sources: Vec<ContentAddress>,
@@ -23,7 +24,7 @@ pub(crate) struct Shield {
     is_lasting: bool,
 }
 
-impl Shield {
+impl EffectiveProtection {
     /// Returns the facts for a decision about the grain.
     pub(crate) fn facts<'a>(&'a self, successor: Option<&'a Grain>) -> Facts<'a> {
         Facts {
@@ -35,9 +36,7 @@ impl Shield {
             is_lasting: self.is_lasting,
         }
     }
-}
 
-impl Shield {
     /// Returns the grains that the protections are of, in their order.
     pub(crate) fn sources(&self) -> &[ContentAddress] {
         &self.sources
@@ -50,34 +49,33 @@ impl Inner {
     ///
     /// There is no limit of hops: a seventeenth would be the way around the sixteen that the text
     /// asks for (ruling I11). Ancestors that are not here protect nothing.
-    pub(crate) fn shield(
+    pub(crate) fn effective_protection(
         &self,
         snapshot: &Snapshot,
         row: u64,
         target: &Version,
         successor: Option<&Grain>,
-    ) -> Result<Shield, Error> {
+    ) -> Result<EffectiveProtection, Error> {
         let own = target.grain.address();
-        let mut protections = vec![self.protection(&target.grain)];
+        let mut protections = vec![self.own_protection(&target.grain)];
         let mut sources = vec![own];
-        if self.ancestry.is_any_protected() {
+        if self.state().presence().protections() {
             for (address, protection) in self.lineage(snapshot, row, target)?.iter() {
-                protections.push(self.standing_protection(address, protection.clone()));
+                protections.push(self.remaining_protection(address, protection.clone()));
                 sources.push(*address);
             }
             let successors = successor.into_iter().flat_map(Grain::derived_from);
             let parents = target.grain.derived_from().chain(successors).collect();
             for (address, protection) in self.above(snapshot, own, parents)? {
-                protections.push(self.standing_protection(&address, protection));
+                protections.push(self.remaining_protection(&address, protection));
                 sources.push(address);
             }
         }
-        Ok(Shield {
+        Ok(EffectiveProtection {
             protections,
             sources,
-            retained_until: policy::retained_until(&target.grain)
-                .max(self.regimes.read().retained_until(&target.grain)),
-            legal_hold: self.is_held(&own),
+            retained_until: self.retained_until(&target.grain),
+            legal_hold: self.state().holds().is_held(&own),
             is_evidence: self.is_evidence(snapshot, &target.grain)?,
             is_lasting: aimem::is_protected(&target.grain),
         })
@@ -114,14 +112,14 @@ impl Inner {
         snapshot: &Snapshot,
         address: &ContentAddress,
     ) -> Result<Option<Arc<Ancestor>>, Error> {
-        if let Some(known) = self.ancestry.get(address) {
+        if let Some(known) = self.caches().lineages.get(address) {
             return Ok(Some(known));
         }
         let Some(row) = self.locate(snapshot, address)? else {
             return Ok(None);
         };
         let ancestor = Arc::new(Ancestor::of(&self.grain_at(row, address)?));
-        self.ancestry.remember(*address, Arc::clone(&ancestor));
+        self.caches().lineages.remember(*address, Arc::clone(&ancestor));
         Ok(Some(ancestor))
     }
 
@@ -135,7 +133,7 @@ impl Inner {
         let address = target.grain.address();
         // Behind a head there is nothing new: what it replaced was replaced for good.
         let is_head = target.status.superseded_by.is_none();
-        if is_head && let Some(known) = self.ancestry.lineage(&address) {
+        if is_head && let Some(known) = self.caches().lineages.lineage(&address) {
             return Ok(known);
         }
         let mut protections = Vec::new();
@@ -149,7 +147,8 @@ impl Inner {
         }
         let protections = Arc::new(protections);
         if is_head {
-            self.ancestry
+            self.caches()
+                .lineages
                 .remember_lineage(address, Arc::clone(&protections));
         }
         Ok(protections)
@@ -157,7 +156,7 @@ impl Inner {
 
     /// Remembers what protects a new head: what protected the old one, and that one itself.
     pub(crate) fn inherit(&self, old: &Grain, new: ContentAddress) {
-        let Some(earlier) = self.ancestry.lineage(&old.address()) else {
+        let Some(earlier) = self.caches().lineages.lineage(&old.address()) else {
             return;
         };
         let own = Protection::of(old);
@@ -168,83 +167,35 @@ impl Inner {
             both.push((old.address(), own));
             Arc::new(both)
         };
-        self.ancestry.remember_lineage(new, inherited);
+        self.caches().lineages.remember_lineage(new, inherited);
     }
 
     /// Gathers what protects a grain that is not in the ledger yet: only its own policy reaches it.
-    pub(crate) fn shield_of_new(&self, grain: &Grain) -> Shield {
-        Shield {
-            protections: vec![self.protection(grain)],
+    pub(crate) fn effective_protection_of_new(&self, grain: &Grain) -> EffectiveProtection {
+        EffectiveProtection {
+            protections: vec![self.own_protection(grain)],
             sources: vec![grain.address()],
-            retained_until: policy::retained_until(grain)
-                .max(self.regimes.read().retained_until(grain)),
+            retained_until: self.retained_until(grain),
             legal_hold: false,
             is_evidence: false,
             is_lasting: aimem::is_protected(grain),
         }
     }
 
-    /// Returns the other grains of the lineage that `target` belongs to.
-    fn chain(&self, snapshot: &Snapshot, row: u64, target: &Version) -> Result<Vec<Link>, Error> {
-        let mut links = Vec::new();
-        let mut seen = BTreeSet::from([row]);
-        let mut pending = Vec::new();
-        let follow = |version: &Version, is_earlier: bool| -> Result<_, Error> {
-            let mut before = self.replaced_by(snapshot, &version.grain.address())?;
-            // Ruling I18: an import may say of what it brings that something here replaced it, and
-            // must not protect that with a policy it never agreed to.
-            before.retain(|(_, earlier)| names(&version.grain, earlier));
-            let next = version.status.superseded_by;
-            let after = match next {
-                Some(next) => self.locate(snapshot, &next)?,
-                None => None,
-            };
-            let before = before.into_iter().map(move |(row, _)| (row, is_earlier));
-            Ok(before
-                .chain(after.map(|row| (row, false)))
-                .collect::<Vec<_>>())
-        };
-        pending.extend(follow(target, true)?);
-        while let Some((row, is_earlier)) = pending.pop() {
-            if !seen.insert(row) {
-                continue;
-            }
-            let version = self.version_at(snapshot, row)?;
-            pending.extend(follow(&version, is_earlier)?);
-            links.push(Link {
-                grain: version.grain,
-                is_earlier,
-            });
-        }
-        Ok(links)
+    fn retained_until(&self, grain: &Grain) -> Option<Time> {
+        let by_regimes = self.state().regimes().all().retained_until(grain);
+        policy::retained_until(grain).max(by_regimes)
     }
 
-    /// Returns the grains that this one superseded, by row and address.
-    pub(crate) fn replaced_by(
-        &self,
-        snapshot: &Snapshot,
-        address: &ContentAddress,
-    ) -> Result<Vec<(u64, ContentAddress)>, Error> {
-        let mut replaced = Vec::new();
-        let entries = snapshot.pointing_at(Family::Lineage, address).rows()?;
-        for entry in entries.iter() {
-            let earlier = self.status_entry(entry)?.of;
-            let Some(row) = self.locate(snapshot, &earlier)? else {
-                continue;
-            };
-            // The index holds a hash of the address, and a later entry may say otherwise: ask the
-            // grain itself.
-            if self.status_at(snapshot, row)?.superseded_by == Some(*address) {
-                replaced.push((row, earlier));
-            }
-        }
-        Ok(replaced)
+    /// Returns what the policy of a grain protects, as far as no operator has lifted it.
+    pub(crate) fn own_protection(&self, grain: &Grain) -> Protection {
+        self.remaining_protection(&grain.address(), Protection::of(grain))
     }
-}
 
-/// Another grain of a lineage.
-struct Link {
-    grain: Grain,
-    /// Whether the grain asked about replaces it, at however many removes.
-    is_earlier: bool,
+    fn remaining_protection(&self, of: &ContentAddress, protection: Protection) -> Protection {
+        if protection.can_hold() && self.state().holds().was_lifted(of) {
+            return protection.lifted();
+        }
+        protection
+    }
 }

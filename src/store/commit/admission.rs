@@ -1,0 +1,142 @@
+//! Admission: which grains of a request enter the frame that it shares with others.
+//!
+//! The rules are asked here, in the order of their cost; each is stated in the room of its subject.
+
+use std::collections::HashMap;
+
+use crate::codec::ContentAddress;
+use crate::grain::{Grain, Time};
+use crate::index::Snapshot;
+use crate::policy::Moment;
+use crate::store::Error;
+use crate::store::instance::Inner;
+use crate::store::records::{DenialRecord, Frame, PendingPut, Record};
+
+/// A frame that several requests share, and the grains in it.
+pub(super) struct Admission<'a> {
+    store: &'a Inner,
+    now: Time,
+    moment: Moment,
+    frame: Frame,
+    /// The entry of each grain in the frame.
+    pending: HashMap<ContentAddress, usize>,
+}
+
+/// What an admitted request waits for.
+pub(super) enum Admitted {
+    /// The frame: a part of the request is in it.
+    Waits,
+    /// Nothing: all of it was stored before.
+    IsStored,
+}
+
+impl<'a> Admission<'a> {
+    pub(super) fn new(store: &'a Inner) -> Self {
+        let told = store.now();
+        let clock = store.state().clock();
+        Self {
+            store,
+            now: clock.entry_time(told),
+            moment: clock.moment(told),
+            frame: Frame::default(),
+            pending: HashMap::new(),
+        }
+    }
+
+    pub(super) fn into_frame(self) -> Frame {
+        self.frame
+    }
+
+    /// Adds the new grains of a request. A refused request leaves nothing in the frame but the
+    /// record of the refusal.
+    ///
+    /// # Errors
+    /// As [`Store::put`](crate::Store::put), with the place of the grain in the request.
+    pub(super) fn admit(&mut self, grains: Vec<PendingPut>) -> Result<Admitted, Error> {
+        let before = self.frame.len();
+        let snapshot = self.store.snapshot();
+        let mut admitted = Admitted::IsStored;
+        for (index, put) in grains.into_iter().enumerate() {
+            let (address, actor) = (put.grain.address(), put.actor);
+            if self.pending.contains_key(&address) {
+                // Acknowledged with the frame that has the first copy, and not before.
+                admitted = Admitted::Waits;
+                continue;
+            }
+            let taken = match self.is_new(&snapshot, &put) {
+                Ok(true) => {
+                    admitted = Admitted::Waits;
+                    self.take(&snapshot, put)
+                }
+                Ok(false) => Ok(()),
+                Err(error) => Err(error),
+            };
+            if let Err(error) = taken {
+                self.truncate(before);
+                if let Some(denial) = denial_of(&error) {
+                    self.frame.record_by(&Record::Denial(denial), actor)?;
+                }
+                return Err(Error::batch(index, error));
+            }
+        }
+        Ok(admitted)
+    }
+
+    /// Returns whether a grain is new.
+    ///
+    /// # Errors
+    /// A refusal of a grain that may not be stored.
+    fn is_new(&self, snapshot: &Snapshot, put: &PendingPut) -> Result<bool, Error> {
+        let (store, grain) = (self.store, &put.grain);
+        let address = grain.address();
+        if store.locate(snapshot, &address)?.is_some() {
+            return Ok(false);
+        }
+        store.refuse_erased(&address, put.again)?;
+        store.authorize_grain(grain)?;
+        store.authorize_owner_claim(snapshot, grain, self.frame.grains())?;
+        let pending = |address: &ContentAddress| self.grain(address);
+        let parents = &put.non_superseding_parents;
+        store.refuse_implicit_supersession(grain, parents, &pending)?;
+        let delegated = store.authorize_delegated(snapshot, grain, self.now)?;
+        delegated.map_err(|rule| Error::Refused { rule })?;
+        store.authorize_by_regimes(grain)?;
+        Ok(true)
+    }
+
+    /// Adds a grain and its consequences, unless what it rests on forbids it.
+    fn take(&mut self, snapshot: &Snapshot, put: PendingPut) -> Result<(), Error> {
+        let (store, address) = (self.store, put.grain.address());
+        if let Some(rule) = store.authorize_basis(snapshot, &self.frame, &put.grain)? {
+            return Err(Error::Denied { address, rule });
+        }
+        let consequent = Inner::has_consequences(&put.grain).then(|| put.grain.clone());
+        self.pending.insert(address, self.frame.len());
+        self.frame.put(put);
+        if let Some(grain) = consequent {
+            let moment = Some(self.moment);
+            store.record_consequences(snapshot, &mut self.frame, &grain, moment)?;
+        }
+        Ok(())
+    }
+
+    fn grain(&self, address: &ContentAddress) -> Option<&Grain> {
+        let entry = self.frame.entries().get(*self.pending.get(address)?)?;
+        entry.grain()
+    }
+
+    fn truncate(&mut self, len: usize) {
+        self.frame.truncate(len);
+        self.pending.retain(|_, entry| *entry < len);
+    }
+}
+
+/// Returns the record of a put that was refused, if the ledger records such a refusal.
+fn denial_of(error: &Error) -> Option<DenialRecord> {
+    match error {
+        Error::Denied { address, rule } => {
+            Some(DenialRecord::new(Some(*address), "put", rule.name()))
+        }
+        error => error.denial("put"),
+    }
+}

@@ -1,0 +1,59 @@
+//! Writing a frame: the one door to the ledger.
+
+use std::ops::Range;
+
+use crate::grain::Time;
+use crate::ledger;
+use crate::store::instance::{Inner, Writer};
+use crate::store::records::{Frame, PolicyRecord, Record};
+use crate::store::{Durability, Error};
+
+impl Inner {
+    /// Appends a frame, makes it as durable as the options say, and applies it.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_HALTED`, `ERR_STORE_LOCKED`, `ERR_STORAGE_FULL`, `ERR_STORAGE_IO`.
+    pub(crate) fn commit(&self, writer: &mut Writer, frame: &Frame) -> Result<Range<u64>, Error> {
+        if writer.is_halted {
+            return Err(ledger::Error::Halted.into());
+        }
+        if frame.is_empty() {
+            let end = self.ledger().len();
+            return Ok(end..end);
+        }
+        let told = self.now();
+        let observed = self.state().clock().observe(told);
+        if let Some(record) = observed {
+            if let PolicyRecord::ClockLeapt(trusted) = &record {
+                tracing::warn!(%trusted, %told, "the clock leapt forward by more than a day");
+            }
+            // Before anything that was written by it.
+            let observation = Frame::of(None, &Record::Policy(record))?;
+            self.write(writer, &observation, told)?;
+        }
+        self.write(writer, frame, told)
+    }
+
+    fn write(&self, writer: &mut Writer, frame: &Frame, told: Time) -> Result<Range<u64>, Error> {
+        let lost = self.lock().check();
+        lost.inspect_err(|_| writer.is_halted = true)?;
+        let time = self.state().clock().entry_time(told);
+        let entries = frame.to_ledger(self.random())?;
+        // Until all views have it: a frame that is in the ledger and not in the index would let
+        // its grains in twice.
+        writer.is_halted = true;
+        let may_wait = self.options().durability == Durability::Relaxed || frame.is_of_reads();
+        let appended = if may_wait {
+            self.ledger().append_unsynced(time.ms(), &entries)
+        } else {
+            self.ledger().append(time.ms(), &entries)
+        };
+        let rows = appended.inspect_err(|_| {
+            // The ledger knows whether it may go on.
+            writer.is_halted = false;
+        })?;
+        self.apply(&rows, frame, time)?;
+        writer.is_halted = false;
+        Ok(rows)
+    }
+}

@@ -1,0 +1,136 @@
+//! Erasure: an entry that begins it, blanked bytes, rewritten derived files, an entry that completes
+//! it. A crash at any point leaves an erasure that the next open completes.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use crate::codec::ContentAddress;
+use crate::grain::Time;
+use crate::index::{Family, Snapshot};
+use crate::store::Error;
+use crate::store::instance::{Inner, Writer};
+use crate::store::records::{Authorization, ErasedRecord, ErasingRecord, Frame, Record};
+
+impl Inner {
+    /// Begins and completes the erasure of grains that nothing keeps, each with its row.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(super) fn erase(
+        &self,
+        writer: &mut Writer,
+        snapshot: &Snapshot,
+        mut frame: Frame,
+        targets: &[(u64, ContentAddress)],
+        authorization: Authorization<'_>,
+    ) -> Result<(), Error> {
+        let (rows, tombstones) = self.erasure_plan(snapshot, targets, &mut frame)?;
+        frame.record(&Record::Erasing(ErasingRecord {
+            rows: rows.clone(),
+            tombstones,
+            reason: authorization.reason.to_owned(),
+            authority: authorization.authority.to_owned(),
+        }))?;
+        let written = self.commit_erasure(writer, &frame)?;
+        // The erasure is the last entry of its frame.
+        self.complete_erasure(writer, written.end.saturating_sub(1), &rows)
+    }
+
+    /// Commits the entry that begins an erasure; on a full disk the ballast makes room for it, since
+    /// what must be forgotten must not stay because nothing else fits.
+    fn commit_erasure(&self, writer: &mut Writer, frame: &Frame) -> Result<Range<u64>, Error> {
+        match self.commit(writer, frame) {
+            Err(error) if error.code() == "ERR_STORAGE_FULL" => {
+                self.ballast().release(self.disk())?;
+                self.commit(writer, frame)
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// Returns every entry that names one of the grains, and their tombstones. What such an entry
+    /// says about another grain is written again.
+    fn erasure_plan(
+        &self,
+        snapshot: &Snapshot,
+        targets: &[(u64, ContentAddress)],
+        frame: &mut Frame,
+    ) -> Result<(Vec<u64>, Vec<[u8; 32]>), Error> {
+        let key = self.manifest().tombstone_key();
+        let all: BTreeSet<ContentAddress> = targets.iter().map(|(_, address)| *address).collect();
+        let mut tombstones = Vec::with_capacity(targets.len());
+        // An entry may name two of them.
+        let mut rows = self.forget_reads(snapshot, &all, frame)?;
+        for (row, address) in targets {
+            rows.insert(*row);
+            tombstones.push(key.of_address(address));
+            let mentions = snapshot.pointing_at(Family::Mentions, address).rows()?;
+            for entry in mentions.iter() {
+                match self.record_at(entry)? {
+                    Record::Status(status) if status.of != *address => {
+                        if status.change.superseded_by != Some(*address) {
+                            continue;
+                        }
+                        if !all.contains(&status.of) {
+                            let time_ms = self.ledger().read(entry)?.header.time_ms;
+                            let kept = status.without_successor(entry, Time::from_ms(time_ms));
+                            frame.record(&Record::Status(kept))?;
+                        }
+                    }
+                    // The index holds hashes of addresses.
+                    record if record.about() != Some(*address) => continue,
+                    Record::Alias(alias) => tombstones.push(key.of_name(alias.name())),
+                    _ => {}
+                }
+                rows.insert(entry);
+            }
+        }
+        Ok((rows.into_iter().collect(), tombstones))
+    }
+
+    /// Carries out an erasure that the ledger holds as entry `begun`. Every step can be repeated.
+    fn complete_erasure(
+        &self,
+        writer: &mut Writer,
+        begun: u64,
+        rows: &[u64],
+    ) -> Result<(), Error> {
+        let is_of_state = self.state().rests_on(rows, &self.snapshot())?;
+        // First of all no snapshot shows it any more, however old.
+        self.index().erase(rows.iter().copied());
+        self.caches().forget(rows);
+        self.ledger().redact(rows)?;
+        self.index().expunge()?;
+        if let Some(text) = self.text() {
+            text.erase(rows)?;
+        }
+        if let Some(counts) = self.retrievals() {
+            counts.forget(rows)?;
+        }
+        if is_of_state {
+            self.recover_state()?;
+        }
+        let frame = Frame::of(None, &Record::Erased(ErasedRecord { begun }))?;
+        self.commit(writer, &frame)?;
+        if let Err(error) = self.ballast().restore(self.disk()) {
+            tracing::warn!(%error, "no room is kept for erasing on a full disk");
+        }
+        Ok(())
+    }
+
+    /// Completes the erasures that a crash cut short.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn resume_erasures(&self) -> Result<(), Error> {
+        let open = self.state().erasures().open().clone();
+        if open.is_empty() {
+            return Ok(());
+        }
+        let mut writer = self.exclusive();
+        for (begun, rows) in open {
+            self.complete_erasure(&mut writer, begun, &rows)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,52 @@
+//! Tombstones: by which a deleted grain, or a foreign identifier of one, is known if it comes again
+//! (OMS 28.4).
+
+use crate::codec::ContentAddress;
+use crate::store::Error;
+use crate::store::instance::Inner;
+use crate::store::records::Record;
+
+impl Inner {
+    /// Refuses a grain that was deleted here, unless the caller asks for just that.
+    ///
+    /// # Errors
+    /// `ERR_ERASED`; storage errors.
+    pub(crate) fn refuse_erased(&self, address: &ContentAddress, again: bool) -> Result<(), Error> {
+        if !again && self.was_deleted(address)? {
+            return Err(Error::Erased { address: *address });
+        }
+        Ok(())
+    }
+
+    /// Returns whether a grain was deleted here.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn was_deleted(&self, address: &ContentAddress) -> Result<bool, Error> {
+        self.has_tombstone(|store| store.manifest().tombstone_key().of_address(address))
+    }
+
+    /// Returns whether a grain with this foreign identifier was deleted here.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn was_named(&self, name: [&str; 3]) -> Result<bool, Error> {
+        self.has_tombstone(|store| store.manifest().tombstone_key().of_name(name))
+    }
+
+    fn has_tombstone(&self, tombstone: impl FnOnce(&Self) -> [u8; 32]) -> Result<bool, Error> {
+        if !self.state().erasures().any() {
+            return Ok(false);
+        }
+        let tombstone = tombstone(self);
+        for row in self.snapshot().tombstones(&tombstone).rows()?.iter() {
+            // The index holds a hash of the tombstone.
+            if let Record::Erasing(erasing) = self.record_at(row)?
+                && erasing.tombstones.contains(&tombstone)
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}

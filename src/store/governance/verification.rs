@@ -1,0 +1,160 @@
+//! Contradiction and verification of stored grains (OMS 6.1, 28.3).
+
+use crate::codec::ContentAddress;
+use crate::crypto::{Did, Statement};
+use crate::grain::{Status, StatusChange, Verification};
+use crate::ledger::Kind;
+use crate::policy::{Actor, Operation};
+use crate::store::instance::{Caller, Inner};
+use crate::store::lineage::Change;
+use crate::store::records::{Frame, Record, StatusRecord};
+use crate::store::{Error, Store};
+
+use super::justification::Justification;
+
+/// An operation on the status of a grain, and its justification.
+struct Request<'a> {
+    operation: Operation,
+    /// The statement that a signature must agree to.
+    statement: Statement,
+    justification: Justification<'a>,
+}
+
+impl Store {
+    /// Marks a grain as contradicted: it is contested and no longer current (OMS 28.3, ruling I1).
+    /// Doing so again changes nothing.
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND`; `ERR_INVALIDATION_DENIED` where a policy forbids it, just as it forbids a
+    /// supersession (OMS 23.7), and the refusal is recorded; storage errors.
+    pub fn contradict<'a>(
+        &self,
+        address: &ContentAddress,
+        justification: impl Into<Justification<'a>>,
+    ) -> Result<(), Error> {
+        self.inner
+            .contradict(address, justification.into(), Caller::default())
+    }
+
+    /// Records how far a grain has been verified (OMS 6.1). Saying the same again changes nothing.
+    ///
+    /// Contested and retracted count against a grain, so its policy is asked (OMS 23.1).
+    ///
+    /// # Errors
+    /// As [`Store::contradict`].
+    pub fn set_verification<'a>(
+        &self,
+        address: &ContentAddress,
+        verification: Verification,
+        justification: impl Into<Justification<'a>>,
+    ) -> Result<(), Error> {
+        let caller = Caller::default();
+        self.inner
+            .set_verification(address, verification, justification.into(), caller)
+    }
+}
+
+impl Inner {
+    pub(crate) fn contradict(
+        &self,
+        address: &ContentAddress,
+        justification: Justification<'_>,
+        caller: Caller<'_>,
+    ) -> Result<(), Error> {
+        let request = Request {
+            operation: Operation::Contradict,
+            statement: Statement::contradict(*address, self.store_id())?,
+            justification,
+        };
+        self.change_status(&request, address, caller, |status| {
+            (!status.contradicted).then(|| self.contradiction(status))
+        })
+    }
+
+    /// Returns the change that contradicts a grain of some status.
+    pub(crate) fn contradiction(&self, status: &Status) -> StatusChange {
+        let is_open = status.system_valid_to.is_none();
+        StatusChange {
+            contradicted: Some(true),
+            verification: Some(Verification::Contested),
+            // A grain that ended before ended then.
+            system_valid_to: is_open.then(|| self.entry_time()),
+            ..StatusChange::default()
+        }
+    }
+
+    pub(crate) fn set_verification(
+        &self,
+        address: &ContentAddress,
+        verification: Verification,
+        justification: Justification<'_>,
+        caller: Caller<'_>,
+    ) -> Result<(), Error> {
+        let request = Request {
+            operation: Operation::Verify,
+            statement: Statement::verify(*address, verification, self.store_id())?,
+            justification,
+        };
+        self.change_status(&request, address, caller, |status| {
+            (status.verification != verification).then(|| StatusChange {
+                verification: Some(verification),
+                ..StatusChange::default()
+            })
+        })
+    }
+
+    fn change_status(
+        &self,
+        request: &Request<'_>,
+        target: &ContentAddress,
+        caller: Caller<'_>,
+        change: impl FnOnce(&Status) -> Option<StatusChange>,
+    ) -> Result<(), Error> {
+        // Before the turn to write: a caller's resolver may take its time.
+        let signatures = request.justification.signatures.iter().map(Vec::as_slice);
+        let signers = request.statement.signers(signatures, self.resolver());
+        let signers: Vec<&str> = signers.dids().into_iter().map(Did::as_str).collect();
+        let justification = request.justification.justification;
+        let mut writer = self.exclusive();
+        let snapshot = self.snapshot();
+        let row = self.row_of(&snapshot, target)?;
+        let version = self.version_at(&snapshot, row)?;
+        caller.authorize_sight(&version.grain)?;
+        self.authorize_change(&mut writer, &snapshot, caller, None, &version.grain)?;
+        let Some(change) = change(&version.status) else {
+            return Ok(());
+        };
+        let confirms = matches!(
+            change.verification,
+            Some(Verification::Verified | Verification::Unverified)
+        );
+        // A retraction that anyone could take back would protect nothing.
+        let reopens = version.status.verification != Verification::Unverified;
+        let mut frame = Frame::by(caller.actor);
+        if !confirms || reopens {
+            let protection = self.effective_protection(&snapshot, row, &version, None)?;
+            let asked = Change {
+                operation: request.operation,
+                target,
+                facts: protection.facts(None),
+                actor: Actor {
+                    signers: &signers,
+                    justification,
+                    is_job: caller.is_job(),
+                    ..Actor::default()
+                },
+            };
+            let (operation, reasons) = (request.operation, [justification, None]);
+            let is_reviewed =
+                self.authorize_reason(&mut writer, caller, operation, &version.grain, reasons)?;
+            self.authorize(&mut writer, &asked, &mut frame)?;
+            if is_reviewed && !frame.has(Kind::Review) {
+                frame.review(target, operation)?;
+            }
+        }
+        let status = StatusRecord::of(*target, change).because(justification);
+        frame.record(&Record::Status(status))?;
+        self.commit(&mut writer, &frame)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,136 @@
+//! The one path by which entries change what a store knows: those of a frame that was just written,
+//! and those that a store finds in its ledger when it opens.
+
+use std::ops::{ControlFlow, Range};
+
+use crate::grain::Time;
+use crate::index::Batch;
+use crate::store::Error;
+use crate::store::records::{EntryBody, Frame};
+use crate::store::state::{Body, DecodedEntry, Entry, State, index_entry};
+
+use super::inner::Inner;
+
+impl Inner {
+    /// Applies a frame that was written as the entries `rows`, and makes it visible.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn apply(&self, rows: &Range<u64>, frame: &Frame, time: Time) -> Result<(), Error> {
+        let entries = rows.clone().zip(frame.entries());
+        let entries = entries.map(|(row, entry)| {
+            let body = match entry.body() {
+                EntryBody::Grain(grain, _) => Body::Grain(grain),
+                EntryBody::Record(record, _) => Body::Record(record),
+            };
+            Entry { row, time, body }
+        });
+        let entries: Vec<_> = entries.collect();
+        let snapshot = self.snapshot();
+        let mut batch = self.index().batch();
+        let mut resolve = |batch: &Batch, address: &_| self.locate_with(&snapshot, batch, address);
+        for entry in &entries {
+            index_entry(&mut batch, entry, &mut resolve)?;
+        }
+        self.index().publish(batch, rows.end);
+        let presence = {
+            let mut state = self.state_cell().write();
+            entries.iter().try_for_each(|entry| state.apply(entry))?;
+            state.presence()
+        };
+        self.caches().apply(&entries, presence);
+        self.freeze_if_due();
+        self.feed_text(&entries, rows);
+        Ok(())
+    }
+
+    /// Brings index, state and text view to where the ledger is.
+    ///
+    /// # Errors
+    /// Storage errors; `ERR_POLICY` for a regime that this version cannot read; `ERR_TEXT`.
+    pub(super) fn catch_up(&self) -> Result<(), Error> {
+        self.catch_up_index()?;
+        self.recover_state()?;
+        self.catch_up_text()
+    }
+
+    /// Recovers the state from the ledger: on opening, and where a source of it was erased.
+    ///
+    /// # Errors
+    /// As [`State::recover`].
+    pub(crate) fn recover_state(&self) -> Result<(), Error> {
+        let state = State::recover(self.ledger(), &self.snapshot())?;
+        *self.state_cell().write() = state;
+        Ok(())
+    }
+
+    fn catch_up_index(&self) -> Result<(), Error> {
+        let from = self.index().watermark();
+        let mut snapshot = self.snapshot();
+        let mut batch = self.index().batch();
+        self.each_entry(from, &mut |entry| {
+            let mut resolve =
+                |batch: &Batch, address: &_| self.locate_with(&snapshot, batch, address);
+            index_entry(&mut batch, &entry, &mut resolve)?;
+            let end = entry.row + 1;
+            if end - snapshot.watermark() >= BATCH_LEN {
+                let full = std::mem::replace(&mut batch, self.index().batch());
+                self.index().publish(full, end);
+                self.freeze_if_due();
+                snapshot = self.snapshot();
+            }
+            Ok(())
+        })?;
+        self.index().publish(batch, self.ledger().len());
+        self.freeze_if_due();
+        Ok(())
+    }
+
+    /// Shows every entry of the ledger from a sequence on, without those that were erased.
+    ///
+    /// # Errors
+    /// Storage errors; as `show`.
+    pub(super) fn each_entry(
+        &self,
+        from: u64,
+        show: &mut dyn FnMut(Entry<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut outcome = Ok(());
+        self.ledger().scan(from, &mut |entry| {
+            outcome = DecodedEntry::decode(entry).and_then(|entry| show(entry.as_entry()));
+            match outcome {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            }
+        })?;
+        outcome
+    }
+
+    /// Hands the memory of the index over to be written, if there is enough of it.
+    fn freeze_if_due(&self) {
+        if self.index().is_due() {
+            self.freeze();
+        }
+    }
+
+    /// Hands the memory of the index over to be written. A failure costs nothing but time: the
+    /// entries are durable and indexed in memory.
+    pub(crate) fn freeze(&self) {
+        let active = self.index().active();
+        let places = self.ledger().places(active.start, active.end);
+        // The index must not claim what a crash could take from the ledger.
+        let mark = match self.ledger().sync() {
+            Ok(mark) => mark,
+            Err(error) => {
+                tracing::warn!(%error, "the index stays in memory");
+                return;
+            }
+        };
+        if let Err(error) = self.index().freeze(Some(mark), places) {
+            tracing::warn!(%error, "the index cannot be written and stays in memory");
+        }
+    }
+}
+
+/// Entries applied at once when an index is built: enough to make sorting cheap.
+const BATCH_LEN: u64 = 1_000;

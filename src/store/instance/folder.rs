@@ -1,0 +1,92 @@
+//! The directory of a store: making sure that it is one, and what its files are called.
+
+use std::path::{Path, PathBuf};
+
+use crate::ledger::{Disk, FileDisk};
+use crate::store::{Create, Error};
+
+use super::manifest;
+
+/// Makes sure there is a folder to look into, and none of somebody else's.
+pub(crate) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
+    let not_a_store = |reason: String| Error::NotAStore {
+        path: path.to_owned(),
+        reason,
+    };
+    let failed = |error: std::io::Error| not_a_store(error.to_string());
+    match path.metadata() {
+        Ok(found) if !found.is_dir() => Err(not_a_store("it is a file".into())),
+        Ok(_) if path.join(manifest::MANIFEST).exists() => Ok(()),
+        Ok(_) if create == Create::Never => Err(no_manifest(path)),
+        Ok(_) => {
+            // What a crash inside an earlier creation left may be there, and nothing else.
+            for item in path.read_dir().map_err(failed)? {
+                let name = item.map_err(failed)?.file_name();
+                let ours = [
+                    "ledger",
+                    "index",
+                    "text",
+                    LOCK,
+                    BALLAST,
+                    manifest::TEMPORARY,
+                ];
+                if !ours.iter().any(|known| name == *known) {
+                    let name = PathBuf::from(name);
+                    return Err(not_a_store(format!(
+                        "it holds {} and no MANIFEST",
+                        name.display()
+                    )));
+                }
+            }
+            Ok(())
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            if create == Create::Never {
+                return Err(not_a_store("it does not exist".into()));
+            }
+            create_private(path).map_err(failed)
+        }
+        Err(error) => Err(failed(error)),
+    }
+}
+
+/// Creates the folder of a store, and makes its name durable: what it remembers is nobody else's
+/// to read.
+pub(crate) fn create_private(path: &Path) -> std::io::Result<()> {
+    let missing = path.ancestors().take_while(|path| !path.exists());
+    let parents: Vec<_> = missing.filter_map(Path::parent).collect();
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)?;
+    for parent in parents {
+        // The parent of a plain name is the empty path.
+        let here = Path::new(".");
+        let parent = if parent.as_os_str().is_empty() {
+            here
+        } else {
+            parent
+        };
+        FileDisk::new(parent).sync_folder("")?;
+    }
+    Ok(())
+}
+
+/// Returns what tells a second writer who the first one is.
+pub(crate) fn this_process() -> String {
+    let program = std::env::current_exe().ok();
+    let name = program.as_deref().and_then(Path::file_stem);
+    let name = name.map_or("unknown".into(), |name| name.to_string_lossy());
+    format!("process {} ({name})", std::process::id())
+}
+
+pub(crate) fn no_manifest(path: &Path) -> Error {
+    Error::NotAStore {
+        path: path.to_owned(),
+        reason: "it has no MANIFEST".into(),
+    }
+}
+
+pub(crate) const LOCK: &str = "LOCK";
+pub(super) const BALLAST: &str = "ballast";

@@ -1,0 +1,227 @@
+//! An open store: what reads, the state, and the queue of those who write.
+//!
+//! What is done with them is for the rooms below; a method of [`Inner`] lies in the room of what it
+//! does.
+
+use std::sync::Arc;
+
+use parking_lot::{RwLock, RwLockReadGuard};
+
+use crate::codec::ContentAddress;
+use crate::crypto::{Random, Resolver};
+use crate::grain::Time;
+use crate::index::{Accesses, Batch, Index, Snapshot};
+use crate::ledger::{Ballast, Disk, Ledger, Lock};
+use crate::policy::Moment;
+use crate::store::records::draw_salts;
+use crate::store::state::{Caches, State};
+use crate::store::{Error, Options};
+use crate::text::Text;
+
+use super::manifest::Manifest;
+use super::recovery::RecoveryReport;
+use super::writer::{Commits, Exclusive};
+
+/// An open store.
+#[derive(Debug)]
+pub(crate) struct Inner {
+    reader: Reader,
+    /// Changed by [`Inner::apply`](super::apply) alone, and recovered where entries are erased.
+    state: RwLock<State>,
+    caches: Caches,
+    commits: Commits,
+}
+
+/// The files of an open store, and how it was opened.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    pub(super) options: Options,
+    pub(super) manifest: Manifest,
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) ledger: Ledger,
+    pub(super) index: Index,
+    /// `None` of a store that does not count retrievals.
+    pub(super) retrievals: Option<Accesses>,
+    /// `None` of a store opened without its text view.
+    pub(super) text: Option<Text>,
+    pub(super) ballast: Ballast,
+    pub(super) recovery: RecoveryReport,
+    pub(super) lock: Lock,
+}
+
+impl Inner {
+    pub(super) fn new(reader: Reader) -> Self {
+        Self {
+            reader,
+            state: RwLock::default(),
+            caches: Caches::default(),
+            commits: Commits::default(),
+        }
+    }
+
+    pub(crate) const fn options(&self) -> &Options {
+        &self.reader.options
+    }
+
+    pub(crate) const fn manifest(&self) -> &Manifest {
+        &self.reader.manifest
+    }
+
+    pub(crate) fn disk(&self) -> &dyn Disk {
+        &*self.reader.disk
+    }
+
+    pub(crate) const fn ledger(&self) -> &Ledger {
+        &self.reader.ledger
+    }
+
+    pub(crate) const fn index(&self) -> &Index {
+        &self.reader.index
+    }
+
+    pub(crate) const fn retrievals(&self) -> Option<&Accesses> {
+        self.reader.retrievals.as_ref()
+    }
+
+    pub(crate) const fn text(&self) -> Option<&Text> {
+        self.reader.text.as_ref()
+    }
+
+    pub(crate) const fn ballast(&self) -> &Ballast {
+        &self.reader.ballast
+    }
+
+    pub(crate) const fn recovery(&self) -> &RecoveryReport {
+        &self.reader.recovery
+    }
+
+    pub(crate) const fn lock(&self) -> &Lock {
+        &self.reader.lock
+    }
+
+    pub(crate) const fn caches(&self) -> &Caches {
+        &self.caches
+    }
+
+    pub(crate) const fn commits(&self) -> &Commits {
+        &self.commits
+    }
+
+    /// Returns the state as it is now. Not to be held while anything else is asked: a reader that
+    /// asks twice would wait for a writer that waits for it.
+    pub(crate) fn state(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read()
+    }
+
+    /// Returns the state to change it.
+    pub(super) const fn state_cell(&self) -> &RwLock<State> {
+        &self.state
+    }
+
+    pub(crate) fn resolver(&self) -> &dyn Resolver {
+        &*self.options().resolver
+    }
+
+    pub(crate) fn random(&self) -> &dyn Random {
+        &*self.options().random
+    }
+
+    /// Returns the identity of the store, as statements about it carry it.
+    pub(crate) const fn store_id(&self) -> [u8; 16] {
+        *self.manifest().store_id.as_bytes()
+    }
+
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        self.index().snapshot()
+    }
+
+    /// Returns the time by the store's clock.
+    pub(crate) fn now(&self) -> Time {
+        self.options().clock.now()
+    }
+
+    /// Returns the time that an entry written now would have.
+    pub(crate) fn entry_time(&self) -> Time {
+        self.state().clock().entry_time(self.now())
+    }
+
+    /// Returns the moment that a decision goes by.
+    pub(crate) fn moment(&self) -> Moment {
+        self.state().clock().moment(self.now())
+    }
+
+    /// Waits until no other thread writes.
+    pub(crate) fn exclusive(&self) -> Exclusive<'_> {
+        self.commits.exclusive()
+    }
+
+    /// Draws salts for entries.
+    ///
+    /// # Errors
+    /// `ERR_NO_RANDOMNESS`.
+    pub(crate) fn salts(&self, count: usize) -> Result<Vec<[u8; 16]>, Error> {
+        Ok(draw_salts(self.random(), count)?)
+    }
+
+    /// Returns the row of a grain: of the rows that the index names, the one that the ledger
+    /// confirms.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn locate(
+        &self,
+        snapshot: &Snapshot,
+        address: &ContentAddress,
+    ) -> Result<Option<u64>, Error> {
+        for row in snapshot.candidates(address)?.iter() {
+            if self.ledger().holds(row, address.as_bytes())? {
+                return Ok(Some(row));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the row of a grain that must be stored.
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND`; storage errors.
+    pub(crate) fn row_of(
+        &self,
+        snapshot: &Snapshot,
+        address: &ContentAddress,
+    ) -> Result<u64, Error> {
+        let row = self.locate(snapshot, address)?;
+        row.ok_or(Error::NotFound { address: *address })
+    }
+
+    /// Returns the row of a grain that is in the index or in a batch on its way there.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn locate_with(
+        &self,
+        snapshot: &Snapshot,
+        batch: &Batch,
+        address: &ContentAddress,
+    ) -> Result<Option<u64>, Error> {
+        let row = self.locate(snapshot, address)?;
+        Ok(row.or_else(|| batch.row_of(address)))
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Err(error) = self.ledger().sync() {
+            tracing::warn!(%error, "closing without knowing that the last writes are durable");
+        }
+        self.close_text();
+        self.close_retrievals();
+        let active = self.index().active();
+        if active.end - active.start >= WORTH_A_RUN {
+            self.freeze();
+        }
+    }
+}
+
+/// Entries that are quicker written to a run now than applied at every open.
+const WORTH_A_RUN: u64 = 4_096;

@@ -1,0 +1,60 @@
+//! The right to write: one thread at a time, in the order of the queue.
+
+use std::ops::{Deref, DerefMut};
+
+use parking_lot::{Mutex, MutexGuard};
+
+use crate::store::Error;
+use crate::store::records::PendingPut;
+
+use super::queue::{CommitQueue, LeaderGuard};
+
+/// The queue of puts, which share frames, and of others that write.
+pub(crate) type PutQueue = CommitQueue<Vec<PendingPut>, Result<(), Error>>;
+
+/// Those who want to write, and the one who may.
+#[derive(Debug, Default)]
+pub(crate) struct Commits {
+    pub(crate) queue: PutQueue,
+    /// Free to the leader of the queue.
+    pub(crate) writer: Mutex<Writer>,
+}
+
+/// Held from a decision to its acknowledgement.
+#[derive(Debug, Default)]
+pub(crate) struct Writer {
+    /// Whether the ledger may hold what the index does not: then nothing can be decided any more.
+    pub(crate) is_halted: bool,
+}
+
+/// The right to write alone.
+pub(crate) struct Exclusive<'a> {
+    // Dropped before the lead: the next leader finds it free.
+    writer: MutexGuard<'a, Writer>,
+    _lead: LeaderGuard<'a, Vec<PendingPut>, Result<(), Error>>,
+}
+
+impl Commits {
+    /// Waits until no other thread writes.
+    pub(crate) fn exclusive(&self) -> Exclusive<'_> {
+        let lead = self.queue.lead_alone();
+        Exclusive {
+            writer: self.writer.lock(),
+            _lead: lead,
+        }
+    }
+}
+
+impl Deref for Exclusive<'_> {
+    type Target = Writer;
+
+    fn deref(&self) -> &Writer {
+        &self.writer
+    }
+}
+
+impl DerefMut for Exclusive<'_> {
+    fn deref_mut(&mut self) -> &mut Writer {
+        &mut self.writer
+    }
+}

@@ -1,0 +1,76 @@
+//! Walks along a lineage: what a grain superseded, and what superseded it.
+
+use std::collections::BTreeSet;
+
+use crate::codec::ContentAddress;
+use crate::grain::Grain;
+use crate::index::{Family, Snapshot};
+use crate::store::instance::Inner;
+use crate::store::{Error, Version};
+
+use super::implicit::names;
+
+impl Inner {
+    /// Returns the other grains of the lineage that `target` belongs to.
+    pub(super) fn chain(&self, snapshot: &Snapshot, row: u64, target: &Version) -> Result<Vec<Link>, Error> {
+        let mut links = Vec::new();
+        let mut seen = BTreeSet::from([row]);
+        let mut pending = Vec::new();
+        let follow = |version: &Version, is_earlier: bool| -> Result<_, Error> {
+            let mut before = self.replaced_by(snapshot, &version.grain.address())?;
+            // Ruling I18: an import may say of what it brings that something here replaced it, and
+            // must not protect that with a policy it never agreed to.
+            before.retain(|(_, earlier)| names(&version.grain, earlier));
+            let next = version.status.superseded_by;
+            let after = match next {
+                Some(next) => self.locate(snapshot, &next)?,
+                None => None,
+            };
+            let before = before.into_iter().map(move |(row, _)| (row, is_earlier));
+            Ok(before
+                .chain(after.map(|row| (row, false)))
+                .collect::<Vec<_>>())
+        };
+        pending.extend(follow(target, true)?);
+        while let Some((row, is_earlier)) = pending.pop() {
+            if !seen.insert(row) {
+                continue;
+            }
+            let version = self.version_at(snapshot, row)?;
+            pending.extend(follow(&version, is_earlier)?);
+            links.push(Link {
+                grain: version.grain,
+                is_earlier,
+            });
+        }
+        Ok(links)
+    }
+
+    /// Returns the grains that this one superseded, by row and address.
+    pub(crate) fn replaced_by(
+        &self,
+        snapshot: &Snapshot,
+        address: &ContentAddress,
+    ) -> Result<Vec<(u64, ContentAddress)>, Error> {
+        let mut replaced = Vec::new();
+        let entries = snapshot.pointing_at(Family::Lineage, address).rows()?;
+        for entry in entries.iter() {
+            let earlier = self.status_record(entry)?.of;
+            let Some(row) = self.locate(snapshot, &earlier)? else {
+                continue;
+            };
+            // The index holds a hash of the address, and a later entry may say otherwise: ask the
+            // grain itself.
+            if self.status_at(snapshot, row)?.superseded_by == Some(*address) {
+                replaced.push((row, earlier));
+            }
+        }
+        Ok(replaced)
+    }
+}
+/// Another grain of a lineage.
+pub(super) struct Link {
+    pub(super) grain: Grain,
+    /// Whether the grain asked about replaces it, at however many removes.
+    pub(super) is_earlier: bool,
+}

@@ -1,0 +1,67 @@
+//! Checking that every signed grain has its signature behind it, and that it verifies.
+
+use crate::crypto::{self, Resolver};
+use crate::grain::Grain;
+use crate::ledger::{Entry, Kind};
+use crate::store::records::Record;
+
+use super::check::{Report, Severity};
+
+/// Sees the entries of a ledger go by, and whether each signed grain has its signature.
+#[derive(Default)]
+pub(crate) struct Signatures {
+    /// The signed grain whose signature must come next, and its row.
+    awaited: Option<(u64, Grain)>,
+}
+
+impl Signatures {
+    pub(crate) fn see(&mut self, entry: &Entry<'_>, resolver: &dyn Resolver, report: &mut Report) {
+        let row = entry.header.sequence;
+        if entry.header.kind == Kind::Signature {
+            let signature = match Record::decode(Kind::Signature, &entry.body) {
+                Some(Record::Signature(signature)) => Some(signature),
+                _ => None,
+            };
+            let of = self.awaited.take().filter(|(before, grain)| {
+                let named = signature.as_ref().map(|signature| signature.of);
+                *before + 1 == row && named == Some(grain.address())
+            });
+            match (of, signature) {
+                (Some((_, grain)), Some(signature)) => {
+                    verify(&grain.with_envelope(signature.envelope), resolver, report);
+                }
+                _ => {
+                    let message = format!("entry {row}: a signature of no grain before it");
+                    report.find("signature-stray", Severity::Damage, message);
+                }
+            }
+            return;
+        }
+        self.finish(report);
+        if entry.header.kind == Kind::Grain
+            && let Ok(grain) = Grain::from_proven(entry.body.to_vec())
+            && grain.is_signed()
+        {
+            self.awaited = Some((row, grain));
+        }
+    }
+
+    pub(crate) fn finish(&mut self, report: &mut Report) {
+        if let Some((row, grain)) = self.awaited.take() {
+            let address = grain.address();
+            let message = format!("entry {row}, grain {address}: its signature is not there");
+            report.find("signature-missing", Severity::Damage, message);
+        }
+    }
+}
+
+fn verify(grain: &Grain, resolver: &dyn Resolver, report: &mut Report) {
+    match grain.verify_signature(resolver) {
+        // Who could be asked when it was stored may not be there now.
+        Ok(_) | Err(crypto::Error::Unresolved { .. }) => {}
+        Err(error) => {
+            let message = format!("grain {}: {error}", grain.address());
+            report.find("signature-invalid", Severity::Damage, message);
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Vectors of grains: keeping them, reading them, and asking which rows are nearest.
+
+use std::collections::{BTreeMap, HashSet};
+
+use crate::codec::{ContentAddress, nfc};
+use crate::grain::Time;
+use crate::index::{RowSet, Snapshot};
+use crate::interchange::{StoredVector, Vectors as ForeignVectors};
+use crate::ledger::Kind;
+use crate::vector::{Matrix, Near};
+
+use crate::store::records::Frame;
+use crate::store::instance::Inner;
+use crate::store::records::{EmbeddingRecord, Record};
+use crate::store::state::StoredAt;
+use crate::store::{Error, Store};
+
+/// A vector that somebody's model made of a grain.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Embedding {
+    /// The grain.
+    pub of: ContentAddress,
+    /// The name of the model: vectors of one model are compared with each other, and only those.
+    pub model: String,
+    /// The vector; only its direction counts.
+    pub vector: Vec<f32>,
+}
+
+impl Embedding {
+    /// Returns the record of it, with what the file that it came from said about it.
+    pub(crate) fn to_record(&self, source: Option<&str>) -> EmbeddingRecord {
+        EmbeddingRecord {
+            of: self.of,
+            model: self.model.clone(),
+            vector: self.vector.clone(),
+            source: source.map(str::to_owned),
+        }
+    }
+}
+
+impl Store {
+    /// Keeps the vector that a model made of a grain, in place of an earlier one of that model. It
+    /// is a ledger entry, goes into backups, and is deleted with its grain.
+    ///
+    /// The store has no model and asks none: whoever searches brings vectors of the same model.
+    ///
+    /// ```
+    /// use grainstore::{Draft, Filter, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// let tea = store.put(Draft::event("she likes tea"))?;
+    /// let sea = store.put(Draft::event("she lives by the sea"))?;
+    /// store.put_embedding(&tea, "tiny", &[0.9, 0.1])?;
+    /// store.put_embedding(&sea, "tiny", &[0.2, 0.8])?;
+    /// let near = store.nearest("tiny", &[1.0, 0.0], &Filter::new(), 1)?;
+    /// assert_eq!(near.results[0].address, tea);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND`; `ERR_EMBEDDING` for a vector that is empty, too long, not finite, without a
+    /// direction, or of another length than the model's others, and for a model without a name;
+    /// storage errors.
+    pub fn put_embedding(
+        &self,
+        address: &ContentAddress,
+        model: &str,
+        vector: &[f32],
+    ) -> Result<(), Error> {
+        self.put_embeddings(&[Embedding {
+            of: *address,
+            model: model.to_owned(),
+            vector: vector.to_vec(),
+        }])
+    }
+
+    /// Keeps vectors together: all of them, or none if one is refused.
+    ///
+    /// # Errors
+    /// As [`Store::put_embedding`].
+    pub fn put_embeddings(&self, embeddings: &[Embedding]) -> Result<(), Error> {
+        let inner = &*self.inner;
+        let mut writer = inner.exclusive();
+        let snapshot = inner.snapshot();
+        let mut frame = Frame::default();
+        let mut lengths = Lengths::default();
+        for embedding in embeddings {
+            inner.row_of(&snapshot, &embedding.of)?;
+            inner.judge_embedding(&snapshot, embedding, &mut lengths)?;
+            frame.record(&Record::Embedding(embedding.to_record(None)))?;
+        }
+        inner.commit(&mut writer, &frame)?;
+        Ok(())
+    }
+
+    /// Returns the vector that a model made of a grain, with the length 1.
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND`; `ERR_CONSENT` as [`Store::get`]; storage errors.
+    pub fn embedding(
+        &self,
+        address: &ContentAddress,
+        model: &str,
+    ) -> Result<Option<Vec<f32>>, Error> {
+        let found = self.vector_of(address, model)?;
+        let mut read_recorder = self.read_recorder("embedding");
+        if found.is_some() && read_recorder.is_watched() {
+            let row = self.inner.row_of(&self.snapshot(), address)?;
+            read_recorder.add(&self.inner.grain_at(row, address)?);
+        }
+        read_recorder.record()?;
+        Ok(found)
+    }
+
+    /// Returns what [`Store::embedding`] does, for the store's own use.
+    pub(crate) fn vector_of(
+        &self,
+        address: &ContentAddress,
+        model: &str,
+    ) -> Result<Option<Vec<f32>>, Error> {
+        let snapshot = self.snapshot();
+        let row = self.inner.row_of(&snapshot, address)?;
+        // What a grain says can be guessed from its vector.
+        if self.inner.is_consent_required_to_read() {
+            let grain = self.inner.grain_at(row, address)?;
+            self.inner.authorize_read(&snapshot, &grain)?;
+        }
+        let found = self.inner.with_view(&snapshot, model, |matrix| {
+            matrix.get(row).map(<[f32]>::to_vec)
+        })?;
+        Ok(found.flatten())
+    }
+
+    /// Returns the newest vector of each of some grains, whatever model made it.
+    pub(crate) fn stored_vectors(
+        &self,
+        wanted: &HashSet<ContentAddress>,
+    ) -> Result<ForeignVectors, Error> {
+        let mut found = ForeignVectors::new();
+        self.inner
+            .each_embedding(&self.snapshot(), &mut |entry, at| {
+                if wanted.contains(&entry.of) {
+                    let vector = StoredVector {
+                        model: entry.model,
+                        numbers: entry.vector,
+                        record: entry.source,
+                        at,
+                    };
+                    found.insert(entry.of, vector);
+                }
+            })?;
+        Ok(found)
+    }
+
+    /// Returns the nearest of some rows to a vector, and how many of them have a vector.
+    pub(crate) fn nearest_rows(
+        &self,
+        snapshot: &Snapshot,
+        model: &str,
+        vector: &[f32],
+        rows: &RowSet,
+        limit: usize,
+    ) -> Result<(Vec<Near>, u64), Error> {
+        let found = self.inner.with_view(snapshot, model, |matrix| {
+            if vector.len() != matrix.dimensions() {
+                return Err(Error::Embedding {
+                    reason: "it is not as long as those of the model",
+                });
+            }
+            let total = rows.iter().filter(|row| matrix.get(*row).is_some()).count() as u64;
+            let is_few = rows.len() < matrix.len() as u64 / FEW_OF;
+            Ok(if is_few {
+                (matrix.nearest_of(vector, limit, rows.iter()), total)
+            } else {
+                let accepts = |row| rows.contains(row);
+                (matrix.nearest(vector, limit, &accepts), total)
+            })
+        })?;
+        found.unwrap_or_else(|| Ok((Vec::new(), 0)))
+    }
+}
+
+/// How long the vectors of models are, as far as it is known.
+pub(crate) type Lengths = BTreeMap<String, usize>;
+
+fn check(embedding: &Embedding) -> Result<(), Error> {
+    let refuse = |reason| Err(Error::Embedding { reason });
+    let vector = &embedding.vector;
+    if embedding.model.is_empty() || embedding.model.len() > MODEL_LEN_MAX {
+        refuse("its model needs a name of at most 256 bytes")
+    } else if vector.len() > DIMENSIONS_MAX {
+        refuse("it has more than 16,384 numbers")
+    } else if !vector.iter().all(|value| value.is_finite()) {
+        refuse("its numbers must be finite")
+    } else if vector.iter().all(|value| *value == 0.0) {
+        refuse("it has no direction")
+    } else {
+        Ok(())
+    }
+}
+
+impl Inner {
+    /// Judges a vector by itself, and by the others of its model.
+    ///
+    /// # Errors
+    /// `ERR_EMBEDDING`; storage errors.
+    pub(crate) fn judge_embedding(
+        &self,
+        snapshot: &Snapshot,
+        embedding: &Embedding,
+        lengths: &mut Lengths,
+    ) -> Result<(), Error> {
+        check(embedding)?;
+        let len = match lengths.get(&embedding.model) {
+            Some(len) => *len,
+            None => {
+                let known = self.with_view(snapshot, &embedding.model, Matrix::dimensions)?;
+                let len = known.unwrap_or(embedding.vector.len());
+                lengths.insert(embedding.model.clone(), len);
+                len
+            }
+        };
+        if embedding.vector.len() != len {
+            return Err(Error::Embedding {
+                reason: "it is not as long as the others of its model",
+            });
+        }
+        Ok(())
+    }
+
+    /// Shows every vector that is kept, the oldest first, with the time at which it came.
+    pub(crate) fn each_embedding(
+        &self,
+        snapshot: &Snapshot,
+        show: &mut dyn FnMut(EmbeddingRecord, Time),
+    ) -> Result<(), Error> {
+        for row in snapshot.of_kind(Kind::Embedding).set()?.iter() {
+            let at = Time::from_ms(self.ledger().read(row)?.header.time_ms);
+            show(self.embedding_record(row)?, at);
+        }
+        Ok(())
+    }
+
+    fn embedding_record(&self, row: u64) -> Result<EmbeddingRecord, Error> {
+        match self.record_at(row)? {
+            Record::Embedding(embedding) => Ok(embedding),
+            _ => Err(Error::damaged(format!("entry {row}"), "not an embedding")),
+        }
+    }
+
+    /// Asks the matrix of a model, brought to where the snapshot is; none if the model has none.
+    fn with_view<T>(
+        &self,
+        snapshot: &Snapshot,
+        model: &str,
+        ask: impl FnOnce(&Matrix) -> T,
+    ) -> Result<Option<T>, Error> {
+        let model = &*nfc(model);
+        let read = |from| {
+            let mut stored = Vec::new();
+            for entry in snapshot.of_kind(Kind::Embedding).set()?.iter_from(from) {
+                let embedding = self.embedding_record(entry)?;
+                if embedding.model == model
+                    && let Some(grain) = self.locate(snapshot, &embedding.of)?
+                {
+                    stored.push(StoredAt {
+                        entry,
+                        grain,
+                        vector: embedding.vector,
+                    });
+                }
+            }
+            Ok(stored)
+        };
+        self.caches().vectors.with(model, snapshot.watermark(), read, ask)
+    }
+}
+
+/// Where fewer than one in so many vectors may be shown, only those are looked at.
+const FEW_OF: u64 = 4;
+
+const DIMENSIONS_MAX: usize = 16_384;
+const MODEL_LEN_MAX: usize = 256;

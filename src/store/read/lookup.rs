@@ -1,0 +1,98 @@
+//! Reading single entries: the record of an entry, the grain of a row, its status, its version.
+
+use crate::codec::ContentAddress;
+use crate::grain::{Grain, Status, Time};
+use crate::index::Snapshot;
+use crate::store::Error;
+use crate::store::instance::Inner;
+use crate::store::records::{AliasRecord, Record, StatusRecord};
+
+use super::get::Version;
+
+impl Inner {
+    /// Reads the record of an entry that is no grain.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn record_at(&self, row: u64) -> Result<Record, Error> {
+        let entry = self.ledger().read(row)?;
+        let kind = entry.header.kind;
+        Record::decode(kind, &entry.body).ok_or_else(|| Error::malformed(row, kind))
+    }
+
+    /// Reads the grain of a row that the index says has this address.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn grain_at(&self, row: u64, address: &ContentAddress) -> Result<Grain, Error> {
+        let blob = self.ledger().read_as(row, address.as_bytes())?;
+        Ok(Grain::from_verified(blob, *address)?)
+    }
+
+    /// Reads the grain of a row with its status.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn version_at(&self, snapshot: &Snapshot, row: u64) -> Result<Version, Error> {
+        let entry = self.ledger().read(row)?;
+        // The ledger has proven the body against its commitment.
+        let grain = Grain::from_proven(entry.body.into_owned())?;
+        let grain = self.with_signature(row, grain)?;
+        Ok(Version {
+            stored_at: Time::from_ms(entry.header.time_ms),
+            stored_by: None,
+            signature: self.signature_of(&grain),
+            grain,
+            status: self.status_at(snapshot, row)?,
+        })
+    }
+
+    /// Returns the status of the grain of a row: the fold of its status entries.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn status_at(&self, snapshot: &Snapshot, row: u64) -> Result<Status, Error> {
+        let mut status = Status::default();
+        for entry in snapshot.status_entries(row) {
+            status.apply(&self.status_record(entry?)?.change);
+        }
+        Ok(status)
+    }
+
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn status_record(&self, row: u64) -> Result<StatusRecord, Error> {
+        match self.record_at(row)? {
+            Record::Status(status) => Ok(status),
+            _ => Err(Error::damaged(format!("entry {row}"), "not a status")),
+        }
+    }
+
+    /// Returns the addresses that a foreign identifier was given to, each once, the newest last.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn named(
+        &self,
+        snapshot: &Snapshot,
+        name: [&str; 3],
+    ) -> Result<Vec<ContentAddress>, Error> {
+        let mut addresses = Vec::new();
+        for row in snapshot.foreign(name).rows()?.iter() {
+            let alias = self.alias_record(row)?;
+            // The index holds a hash of the identifier.
+            if alias.name() == name {
+                addresses.retain(|known| *known != alias.of);
+                addresses.push(alias.of);
+            }
+        }
+        Ok(addresses)
+    }
+
+    fn alias_record(&self, row: u64) -> Result<AliasRecord, Error> {
+        match self.record_at(row)? {
+            Record::Alias(alias) => Ok(alias),
+            _ => Err(Error::damaged(format!("entry {row}"), "not an alias")),
+        }
+    }
+}

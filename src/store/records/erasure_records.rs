@@ -1,0 +1,134 @@
+//! Records of erasures: one that has begun, one that is complete, and the restoration of a ledger
+//! that erasures behind the restored point are carried over to.
+
+use crate::codec::{Map, Value};
+use crate::grain::Time;
+
+use super::fields::{decode, row, sequence, text};
+
+/// An erasure that has begun: the entries it blanks, and the tombstones that keep what they held
+/// from coming back.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ErasingRecord {
+    pub(crate) rows: Vec<u64>,
+    pub(crate) tombstones: Vec<[u8; 32]>,
+    pub(crate) reason: String,
+    pub(crate) authority: String,
+}
+
+impl ErasingRecord {
+    pub(super) fn to_map(&self) -> Map {
+        let rows = self.rows.iter().flat_map(|row| row.to_be_bytes());
+        Map::from_iter([
+            ("r", Value::Bytes(rows.collect())),
+            ("t", Value::Bytes(self.tombstones.concat())),
+            ("why", self.reason.as_str().into()),
+            ("by", self.authority.as_str().into()),
+        ])
+    }
+
+    pub(super) fn from_map(map: &Map) -> Option<Self> {
+        let (tombstones, rest) = map.get("t")?.as_bytes()?.as_chunks();
+        rest.is_empty().then_some(())?;
+        Some(Self {
+            rows: rows_of(map).unwrap_or_default(),
+            tombstones: tombstones.to_vec(),
+            reason: text(map, "why")?.to_owned(),
+            authority: text(map, "by")?.to_owned(),
+        })
+    }
+}
+
+/// Returns the entries that the body of an `erasing` entry lists; none of one that is malformed,
+/// so that what it erased shows as damage.
+pub(crate) fn erased_rows(body: &[u8]) -> Vec<u64> {
+    let map = decode(body);
+    map.as_deref().and_then(rows_of).unwrap_or_default()
+}
+
+fn rows_of(map: &Map) -> Option<Vec<u64>> {
+    let (rows, rest) = map.get("r")?.as_bytes()?.as_chunks();
+    rest.is_empty().then_some(())?;
+    Some(rows.iter().copied().map(u64::from_be_bytes).collect())
+}
+
+/// An erasure that is complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ErasedRecord {
+    /// The sequence of its [`ErasingRecord`].
+    pub(crate) begun: u64,
+}
+
+impl ErasedRecord {
+    pub(super) fn to_map(self) -> Map {
+        Map::from_iter([("e", sequence(self.begun))])
+    }
+
+    pub(super) fn from_map(map: &Map) -> Option<Self> {
+        let begun = row(map, "e")?;
+        Some(Self { begun })
+    }
+}
+
+/// The point up to which a ledger was restored.
+///
+/// Frames are taken whole: what was one batch comes back as one batch, or not at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Until {
+    /// The end of the source.
+    End,
+    /// As long as the ledger had no more entries than this.
+    Entries(u64),
+    /// What was written up to this time, by the clock of the store.
+    Time(Time),
+}
+
+impl Until {
+    pub(crate) fn keeps(self, entries: u64, time_ms: i64) -> bool {
+        match self {
+            Self::End => true,
+            Self::Entries(most) => entries <= most,
+            Self::Time(last) => time_ms <= last.ms(),
+        }
+    }
+}
+
+/// The restoration of a ledger: what the source held, and the point that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RestoredRecord {
+    /// The last leaf of the source's hash chain.
+    pub(crate) head: Vec<u8>,
+    /// The number of entries of the source.
+    pub(crate) entries: u64,
+    pub(crate) until: String,
+}
+
+impl RestoredRecord {
+    pub(crate) fn new(head: &[u8], entries: u64, until: Until) -> Self {
+        Self {
+            head: head.to_vec(),
+            entries,
+            until: match until {
+                Until::End => "end".into(),
+                Until::Entries(entries) => format!("entries {entries}"),
+                Until::Time(time) => format!("time {time}"),
+            },
+        }
+    }
+
+    pub(super) fn to_map(&self) -> Map {
+        Map::from_iter([
+            ("h", Value::Bytes(self.head.clone())),
+            ("n", self.entries.into()),
+            ("why", self.until.as_str().into()),
+        ])
+    }
+
+    pub(super) fn from_map(map: &Map) -> Option<Self> {
+        Some(Self {
+            head: map.get("h")?.as_bytes()?.to_vec(),
+            entries: row(map, "n")?,
+            until: text(map, "why")?.to_owned(),
+        })
+    }
+}

@@ -1,0 +1,295 @@
+//! A frame before it is written: the entries of one atomic batch.
+//!
+//! A record is encoded when it enters the frame, and the frame keeps what its bytes decode to. So
+//! what is applied after the commit is what a store opened on the same ledger would apply.
+
+use crate::codec::{self, ContentAddress};
+use crate::crypto::{self, Random};
+use crate::grain::Grain;
+use crate::ledger::{Binding, Kind, NewEntry};
+
+use super::{ConsentEffectRecord, Record, SignatureRecord};
+
+/// The entries of one atomic batch.
+#[derive(Debug, Default)]
+pub(crate) struct Frame {
+    entries: Vec<FrameEntry>,
+    /// The effects of withdrawals in it, each with the number of entries before it.
+    effects: Vec<(usize, ConsentEffectRecord)>,
+    /// The entry that names the actor, unless an entry has its own.
+    actor: Option<u64>,
+}
+
+/// An entry of a frame.
+#[derive(Debug)]
+pub(crate) struct FrameEntry {
+    body: EntryBody,
+    actor: Option<u64>,
+}
+
+/// The body of an entry.
+#[derive(Debug)]
+pub(crate) enum EntryBody {
+    /// A grain, and its binding if it was made before.
+    Grain(Box<Grain>, Option<Binding>),
+    /// A record, and its bytes.
+    Record(Record, Vec<u8>),
+}
+
+/// A grain that waits for its place in the ledger.
+#[derive(Debug)]
+pub(crate) struct PendingPut {
+    pub(crate) grain: Grain,
+    pub(crate) binding: Binding,
+    /// Parents that it does not supersede implicitly.
+    pub(crate) non_superseding_parents: Vec<ContentAddress>,
+    /// Whether it may come back after it was deleted.
+    pub(crate) again: bool,
+    /// The entry that names the actor.
+    pub(crate) actor: Option<u64>,
+    /// The entry behind a signed grain.
+    pub(crate) signature: Option<EntryBody>,
+}
+
+impl PendingPut {
+    /// Returns what it adds to a frame, in bytes, about.
+    pub(crate) fn weight(&self) -> usize {
+        let signature = match &self.signature {
+            Some(EntryBody::Record(_, body)) => body.len() + PER_ENTRY,
+            _ => 0,
+        };
+        self.grain.blob().len() + PER_ENTRY + signature
+    }
+}
+
+impl EntryBody {
+    /// Encodes a record.
+    ///
+    /// # Errors
+    /// As [`Record::encode`].
+    pub(crate) fn record(record: &Record) -> Result<Self, codec::Error> {
+        let (kind, body) = (record.kind(), record.encode()?);
+        // Its bytes are canonical MessagePack of the members that the decoder asks for.
+        let record = Record::decode(kind, &body).unwrap_or(Record::Unknown(kind, None));
+        Ok(Self::Record(record, body))
+    }
+
+    /// Returns whether it is a record that says the same.
+    pub(crate) fn is(&self, other: &Record) -> bool {
+        matches!(self, Self::Record(record, _) if record == other)
+    }
+
+    /// Returns the entry that goes behind a grain, if it is signed: a frame holds both or neither.
+    ///
+    /// # Errors
+    /// As [`Record::encode`].
+    pub(crate) fn signature_of(grain: &Grain) -> Result<Option<Self>, codec::Error> {
+        let record = grain.envelope().map(|envelope| {
+            Record::Signature(SignatureRecord {
+                of: grain.address(),
+                envelope: envelope.to_vec(),
+            })
+        });
+        record.as_ref().map(Self::record).transpose()
+    }
+}
+
+impl Frame {
+    /// Starts a frame of the actor that the entry `actor` names.
+    pub(crate) fn by(actor: Option<u64>) -> Self {
+        Self {
+            actor,
+            ..Self::default()
+        }
+    }
+
+    /// Starts a frame with one record.
+    ///
+    /// # Errors
+    /// As [`Record::encode`].
+    pub(crate) fn of(actor: Option<u64>, record: &Record) -> Result<Self, codec::Error> {
+        let mut frame = Self::by(actor);
+        frame.record(record)?;
+        Ok(frame)
+    }
+
+    /// Adds a record of the frame's actor.
+    ///
+    /// # Errors
+    /// As [`Record::encode`].
+    pub(crate) fn record(&mut self, record: &Record) -> Result<(), codec::Error> {
+        self.record_by(record, self.actor)
+    }
+
+    /// Adds a record of another actor.
+    ///
+    /// # Errors
+    /// As [`Record::encode`].
+    pub(crate) fn record_by(
+        &mut self,
+        record: &Record,
+        actor: Option<u64>,
+    ) -> Result<(), codec::Error> {
+        self.push_by(EntryBody::record(record)?, actor);
+        Ok(())
+    }
+
+    /// Adds a grain, and behind it its signature.
+    ///
+    /// # Errors
+    /// As [`Record::encode`].
+    pub(crate) fn grain(&mut self, grain: Grain) -> Result<(), codec::Error> {
+        let signature = EntryBody::signature_of(&grain)?;
+        self.push(EntryBody::Grain(Box::new(grain), None));
+        if let Some(signature) = signature {
+            self.push(signature);
+        }
+        Ok(())
+    }
+
+    /// Adds a grain that was prepared before, and behind it its signature.
+    pub(crate) fn put(&mut self, put: PendingPut) {
+        let body = EntryBody::Grain(Box::new(put.grain), Some(put.binding));
+        self.push_by(body, put.actor);
+        if let Some(signature) = put.signature {
+            self.push_by(signature, put.actor);
+        }
+    }
+
+    /// Adds an entry of the frame's actor.
+    pub(crate) fn push(&mut self, body: EntryBody) {
+        self.push_by(body, self.actor);
+    }
+
+    fn push_by(&mut self, body: EntryBody, actor: Option<u64>) {
+        if let EntryBody::Record(Record::ConsentEffect(effect), _) = &body {
+            self.effects.push((self.entries.len(), *effect));
+        }
+        self.entries.push(FrameEntry { body, actor });
+    }
+
+    /// Takes back every entry from the `len`th on.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.entries.truncate(len);
+        self.effects.retain(|(before, _)| *before < len);
+    }
+
+    /// Returns the entry that names the actor.
+    pub(crate) const fn actor(&self) -> Option<u64> {
+        self.actor
+    }
+
+    pub(crate) fn entries(&self) -> &[FrameEntry] {
+        &self.entries
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Returns the withdrawals of consents in it.
+    pub(crate) fn effects(&self) -> impl Iterator<Item = ConsentEffectRecord> {
+        self.effects.iter().map(|(_, effect)| *effect)
+    }
+
+    pub(crate) fn has_effects(&self) -> bool {
+        !self.effects.is_empty()
+    }
+
+    /// Returns the grains in it.
+    pub(crate) fn grains(&self) -> impl Iterator<Item = &Grain> {
+        self.entries.iter().filter_map(FrameEntry::grain)
+    }
+
+    /// Returns a grain in it.
+    pub(crate) fn find(&self, address: &ContentAddress) -> Option<&Grain> {
+        self.grains().find(|grain| grain.address() == *address)
+    }
+
+    /// Returns whether it has a record of a kind.
+    pub(crate) fn has(&self, kind: Kind) -> bool {
+        self.entries.iter().any(|entry| entry.kind() == kind)
+    }
+
+    /// Returns whether it has nothing but reads: they become durable with what is written next, so
+    /// that a read does not take as long as a write.
+    pub(crate) fn is_of_reads(&self) -> bool {
+        let mut entries = self.entries.iter();
+        entries.all(|entry| entry.kind() == Kind::Read)
+    }
+
+    /// Returns the entries as the ledger takes them, each bound to its body by a salt.
+    ///
+    /// # Errors
+    /// `ERR_NO_RANDOMNESS`.
+    pub(crate) fn to_ledger(&self, random: &dyn Random) -> Result<Vec<NewEntry<'_>>, crypto::Error> {
+        let unbound = self.entries.iter().filter(|entry| !entry.is_bound());
+        let mut salts = draw_salts(random, unbound.count())?.into_iter();
+        let mut salt = || salts.next().unwrap_or_default();
+        let entries = self.entries.iter().map(|entry| {
+            let (kind, body, binding) = match &entry.body {
+                EntryBody::Grain(grain, Some(binding)) => (Kind::Grain, grain.blob(), *binding),
+                EntryBody::Grain(grain, None) => {
+                    let binding = Binding::new(salt(), grain.address().as_bytes());
+                    (Kind::Grain, grain.blob(), binding)
+                }
+                EntryBody::Record(record, body) => {
+                    (record.kind(), body.as_slice(), Binding::of(salt(), body))
+                }
+            };
+            NewEntry {
+                kind,
+                actor: entry.actor,
+                body,
+                binding,
+            }
+        });
+        Ok(entries.collect())
+    }
+}
+
+impl FrameEntry {
+    pub(crate) const fn body(&self) -> &EntryBody {
+        &self.body
+    }
+
+    pub(crate) fn grain(&self) -> Option<&Grain> {
+        match &self.body {
+            EntryBody::Grain(grain, _) => Some(grain),
+            EntryBody::Record(..) => None,
+        }
+    }
+
+    const fn kind(&self) -> Kind {
+        match &self.body {
+            EntryBody::Grain(..) => Kind::Grain,
+            EntryBody::Record(record, _) => record.kind(),
+        }
+    }
+
+    const fn is_bound(&self) -> bool {
+        matches!(&self.body, EntryBody::Grain(_, Some(_)))
+    }
+}
+
+/// Draws salts, all at once: the system charges by the call.
+///
+/// # Errors
+/// `ERR_NO_RANDOMNESS`.
+pub(crate) fn draw_salts(
+    random: &dyn Random,
+    count: usize,
+) -> Result<Vec<[u8; Binding::SALT_LEN]>, crypto::Error> {
+    let mut salts = vec![[0; Binding::SALT_LEN]; count];
+    if count > 0 {
+        random.fill(salts.as_flattened_mut())?;
+    }
+    Ok(salts)
+}
+
+/// The bytes of an entry beside its body.
+const PER_ENTRY: usize = 80;

@@ -1,0 +1,271 @@
+//! Records of policy decisions: legal holds, effects of withdrawn consents, reviews, refusals, and
+//! what an operator decides for the store (demanded consents, regimes, the clock).
+
+use crate::codec::{ContentAddress, Map, Value};
+use crate::grain::Time;
+
+use super::authorization::RecordedAuthorization;
+use super::fields::{address, bytes, flag, row, sequence, text, texts, time};
+
+/// A legal hold on one grain, placed or lifted (OMS 23.2).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct HoldRecord {
+    pub(crate) of: ContentAddress,
+    pub(crate) is_placed: bool,
+    pub(crate) authorization: RecordedAuthorization,
+}
+
+impl HoldRecord {
+    pub(super) fn to_map(&self) -> Map {
+        let placed = Value::Bool(self.is_placed);
+        let map = Map::from_iter([("a", bytes(&self.of)), ("on", placed)]);
+        self.authorization.write(map)
+    }
+
+    pub(super) fn from_map(map: &Map) -> Option<Self> {
+        Some(Self {
+            of: address(map, "a")?,
+            is_placed: flag(map, "on")?,
+            authorization: RecordedAuthorization::read(map)?,
+        })
+    }
+}
+
+/// A withdrawal that takes effect: it names the consent whether that is stored or not (rulings I7,
+/// I8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ConsentEffectRecord {
+    pub(crate) consent: ContentAddress,
+    pub(crate) withdrawal: ContentAddress,
+}
+
+impl ConsentEffectRecord {
+    pub(super) fn to_map(self) -> Map {
+        Map::from_iter([
+            ("a", bytes(&self.consent)),
+            ("w", bytes(&self.withdrawal)),
+        ])
+    }
+
+    pub(super) fn from_map(map: &Map) -> Option<Self> {
+        Some(Self {
+            consent: address(map, "a")?,
+            withdrawal: address(map, "w")?,
+        })
+    }
+}
+
+/// A review by a person: asked for, or done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ReviewRecord {
+    Opened {
+        of: ContentAddress,
+        operation: String,
+    },
+    Cleared {
+        of: ContentAddress,
+        /// The entry that opened it.
+        opened: u64,
+        authorization: RecordedAuthorization,
+    },
+}
+
+impl ReviewRecord {
+    /// The operation of a review that a grain itself requires before anything relies on it
+    /// (OMS 6.1).
+    pub(crate) const RELY: &'static str = "rely";
+
+    pub(crate) fn opened(of: ContentAddress, operation: &str) -> Self {
+        let operation = operation.to_owned();
+        Self::Opened { of, operation }
+    }
+
+    pub(super) const fn of(&self) -> ContentAddress {
+        match self {
+            Self::Opened { of, .. } | Self::Cleared { of, .. } => *of,
+        }
+    }
+
+    pub(super) fn to_map(&self) -> Map {
+        match self {
+            Self::Opened { of, operation } => {
+                Map::from_iter([("a", bytes(of)), ("op", operation.as_str().into())])
+            }
+            Self::Cleared {
+                of,
+                opened,
+                authorization,
+            } => {
+                let map = Map::from_iter([("a", bytes(of)), ("c", sequence(*opened))]);
+                authorization.write(map)
+            }
+        }
+    }
+
+    pub(super) fn from_map(map: &Map) -> Option<Self> {
+        let of = address(map, "a")?;
+        if map.get("c").is_none() {
+            return Some(Self::opened(of, text(map, "op")?));
+        }
+        Some(Self::Cleared {
+            of,
+            opened: row(map, "c")?,
+            authorization: RecordedAuthorization::read(map)?,
+        })
+    }
+}
+
+/// A refused operation: the rule, the grain it is about if the store has it, and nothing of what
+/// was to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DenialRecord {
+    pub(crate) of: Option<ContentAddress>,
+    pub(crate) operation: String,
+    pub(crate) rule: String,
+}
+
+impl DenialRecord {
+    pub(crate) fn new(of: Option<ContentAddress>, operation: &str, rule: &str) -> Self {
+        Self {
+            of,
+            operation: operation.to_owned(),
+            rule: rule.to_owned(),
+        }
+    }
+
+    pub(super) fn to_map(&self) -> Map {
+        let mut map = Map::from_iter([
+            ("op", self.operation.as_str()),
+            ("rule", self.rule.as_str()),
+        ]);
+        if let Some(of) = &self.of {
+            map.insert("a", bytes(of));
+        }
+        map
+    }
+
+    pub(super) fn from_map(map: &Map) -> Option<Self> {
+        let of = address(map, "a");
+        Some(Self::new(of, text(map, "op")?, text(map, "rule")?))
+    }
+}
+
+/// The consents that a namespace demands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RequiredConsent {
+    /// Reading takes a consent with `retrieve` in its scope.
+    pub read: bool,
+    /// Storing takes a consent with `store` in its scope.
+    pub write: bool,
+}
+
+/// A decision of an operator for the whole store, or what the store observed of its clock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum PolicyRecord {
+    /// A namespace demands consents.
+    ConsentRequired {
+        namespace: String,
+        required: RequiredConsent,
+        authorization: RecordedAuthorization,
+    },
+    /// How long after a withdrawal the grains that rest on it may stay.
+    ConsentDeadline {
+        ms: i64,
+        authorization: RecordedAuthorization,
+    },
+    /// The regimes in force from here on, each as its document.
+    Regimes {
+        documents: Vec<String>,
+        authorization: RecordedAuthorization,
+    },
+    /// The clock leapt, and is believed no further than this.
+    ClockLeapt(Time),
+    /// The clock was followed to this time while the time of the ledger, which never goes back, was
+    /// ahead of it.
+    ClockFollowed(Time),
+    /// An operator accepted the clock when it showed this time.
+    ClockAccepted {
+        told: Time,
+        authorization: RecordedAuthorization,
+    },
+}
+
+impl PolicyRecord {
+    pub(super) fn to_map(&self) -> Map {
+        let operation = |name: &str| Map::from_iter([("op", Value::from(name))]);
+        match self {
+            Self::ConsentRequired {
+                namespace,
+                required,
+                authorization,
+            } => {
+                let mut map = operation(REQUIRED);
+                map.insert("ns", namespace.as_str());
+                map.insert("rd", Value::Bool(required.read));
+                map.insert("wr", Value::Bool(required.write));
+                authorization.write(map)
+            }
+            Self::ConsentDeadline { ms, authorization } => {
+                let mut map = operation(DEADLINE);
+                map.insert("ms", *ms);
+                authorization.write(map)
+            }
+            Self::Regimes {
+                documents,
+                authorization,
+            } => {
+                let mut map = operation(REGIMES);
+                map.insert("doc", documents.clone());
+                authorization.write(map)
+            }
+            Self::ClockLeapt(time) => at(operation(LEAPT), *time),
+            Self::ClockFollowed(time) => at(operation(FOLLOWED), *time),
+            Self::ClockAccepted {
+                told,
+                authorization,
+            } => authorization.write(at(operation(ACCEPTED), *told)),
+        }
+    }
+
+    pub(super) fn from_map(map: &Map) -> Option<Self> {
+        let authorization = RecordedAuthorization::read(map);
+        let is_set = |key: &str| flag(map, key) == Some(true);
+        Some(match text(map, "op")? {
+            REQUIRED => Self::ConsentRequired {
+                namespace: text(map, "ns")?.to_owned(),
+                required: RequiredConsent {
+                    read: is_set("rd"),
+                    write: is_set("wr"),
+                },
+                authorization: authorization?,
+            },
+            DEADLINE => Self::ConsentDeadline {
+                ms: map.get("ms")?.as_i64()?,
+                authorization: authorization?,
+            },
+            REGIMES => Self::Regimes {
+                documents: texts(map, "doc")?,
+                authorization: authorization?,
+            },
+            LEAPT => Self::ClockLeapt(time(map, "t")?),
+            FOLLOWED => Self::ClockFollowed(time(map, "t")?),
+            ACCEPTED => Self::ClockAccepted {
+                told: time(map, "t")?,
+                authorization: authorization?,
+            },
+            _ => return None,
+        })
+    }
+}
+
+fn at(mut map: Map, time: Time) -> Map {
+    map.insert("t", time.ms());
+    map
+}
+
+const REQUIRED: &str = "consent required";
+const DEADLINE: &str = "consent deadline";
+const REGIMES: &str = "regimes";
+const LEAPT: &str = "clock leapt";
+const FOLLOWED: &str = "clock followed";
+const ACCEPTED: &str = "clock accepted";

@@ -1,0 +1,68 @@
+//! Records of trust: a signer trusted by a rule, or trusted no longer.
+
+use crate::codec::{Map, Value};
+use crate::crypto::Did;
+use crate::grain::Type;
+use crate::policy::TrustRule;
+
+use super::fields::{flag, text, texts};
+
+/// A change of the trust rules, with the reason that the operator gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TrustRecord {
+    Added { rule: TrustRule, reason: String },
+    Removed { signer: Did, reason: String },
+}
+
+impl TrustRecord {
+    pub(super) fn to_map(&self) -> Map {
+        match self {
+            Self::Added { rule, reason } => {
+                let texts = |texts: &[String]| -> Value { texts.to_vec().into() };
+                let types = rule.types.iter().map(|of| i64::from(of.byte()).into());
+                Map::from_iter([
+                    ("op", Value::from(ADD)),
+                    ("did", rule.signer.as_str().into()),
+                    ("ns", texts(&rule.namespaces)),
+                    ("t", Value::Array(types.collect())),
+                    ("for", texts(&rule.authors)),
+                    ("only", Value::Bool(rule.is_exclusive)),
+                    ("why", reason.as_str().into()),
+                ])
+            }
+            Self::Removed { signer, reason } => Map::from_iter([
+                ("op", REMOVE),
+                ("did", signer.as_str()),
+                ("why", reason.as_str()),
+            ]),
+        }
+    }
+
+    pub(super) fn from_map(map: &Map) -> Option<Self> {
+        let signer: Did = text(map, "did")?.parse().ok()?;
+        let reason = text(map, "why").unwrap_or_default().to_owned();
+        match text(map, "op")? {
+            ADD => Some(Self::Added {
+                rule: rule_of(map, signer)?,
+                reason,
+            }),
+            REMOVE => Some(Self::Removed { signer, reason }),
+            _ => None,
+        }
+    }
+}
+
+fn rule_of(map: &Map, signer: Did) -> Option<TrustRule> {
+    let types = map.get("t")?.as_array()?.iter();
+    let types = types.map(|of| Some(Type::from_byte(u8::try_from(of.as_i64()?).ok()?)));
+    Some(TrustRule {
+        signer,
+        namespaces: texts(map, "ns")?,
+        types: types.collect::<Option<_>>()?,
+        authors: texts(map, "for")?,
+        is_exclusive: flag(map, "only")?,
+    })
+}
+
+const ADD: &str = "add";
+const REMOVE: &str = "remove";

@@ -1,0 +1,35 @@
+//! The actors that the ledger knows, by the sequence of the entry that names each.
+
+use std::collections::HashMap;
+
+use crate::index::{RowSet, Snapshot};
+use crate::ledger::Kind;
+use crate::store::Error;
+use crate::store::records::Record;
+
+use super::{Body, Entry, Fold, of_kinds};
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Actors(HashMap<String, u64>);
+
+impl Actors {
+    /// Returns the entry that names an actor.
+    pub(crate) fn entry_of(&self, did: &str) -> Option<u64> {
+        self.0.get(did).copied()
+    }
+}
+
+impl Fold for Actors {
+    fn sources(&self, snapshot: &Snapshot) -> Result<RowSet, Error> {
+        of_kinds(snapshot, &[Kind::Actor])
+    }
+
+    fn apply(&mut self, entry: &Entry<'_>) -> Result<(), Error> {
+        if let Body::Record(Record::Actor(actor)) = entry.body
+            && !self.0.contains_key(&actor.did)
+        {
+            self.0.insert(actor.did.clone(), entry.row);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,107 @@
+//! What is remembered so that it is not read again: no part of the state, since all of it can be
+//! gathered from the index and the ledger at any time.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::grain::Type;
+use crate::index::RowSet;
+use crate::store::Error;
+use crate::store::records::Record;
+
+use super::{Body, Deadlines, Entry, LineageCache, Presence, Vectors};
+
+#[derive(Debug, Default)]
+pub(crate) struct Caches {
+    pub(crate) lineages: LineageCache,
+    pub(crate) vectors: Vectors,
+    pub(crate) deadlines: Deadlines,
+    /// Rows that rest on withdrawn consents.
+    pub(crate) withdrawn: CachedRows,
+    /// Rows that nothing may rely on before a person's review.
+    pub(crate) unreviewed: CachedRows,
+}
+
+impl Caches {
+    /// Brings the caches behind a frame, whose entries these are.
+    pub(crate) fn apply(&self, entries: &[Entry<'_>], presence: Presence) {
+        for entry in entries {
+            match entry.body {
+                Body::Grain(grain) => {
+                    if grain.type_() == Type::Consent {
+                        self.withdrawn.forget();
+                    }
+                    self.lineages.learn(grain, presence);
+                }
+                Body::Record(Record::Status(status)) => {
+                    let successor = status.change.superseded_by;
+                    let is_new = |address| {
+                        let mut grains = entries.iter().filter_map(Entry::grain);
+                        grains.any(|grain| grain.address() == address)
+                    };
+                    // A successor that was stored before may be the past of heads that are
+                    // remembered.
+                    if successor.is_some_and(|address| !is_new(address)) {
+                        self.lineages.forget_lineages();
+                    }
+                }
+                Body::Record(Record::ConsentEffect(_)) => self.withdrawn.forget(),
+                Body::Record(Record::Review(_)) => self.unreviewed.forget(),
+                Body::Record(_) => {}
+            }
+        }
+    }
+
+    /// Forgets what rests on erased entries.
+    pub(crate) fn forget(&self, erased: &[u64]) {
+        self.lineages.forget();
+        self.vectors.forget(erased);
+        self.deadlines.forget(erased);
+        self.withdrawn.forget();
+        self.unreviewed.forget();
+    }
+}
+
+/// Rows that are gathered when they are first asked for.
+#[derive(Debug, Default)]
+pub(crate) struct CachedRows(Mutex<Gathered>);
+
+#[derive(Debug, Default)]
+struct Gathered {
+    rows: Option<Arc<RowSet>>,
+    /// How often they were forgotten.
+    generation: u64,
+}
+
+impl CachedRows {
+    /// Returns the rows, gathered now if they are not known.
+    ///
+    /// # Errors
+    /// As `gather`.
+    pub(crate) fn get_or(
+        &self,
+        gather: impl FnOnce() -> Result<RowSet, Error>,
+    ) -> Result<Arc<RowSet>, Error> {
+        let generation = {
+            let known = self.0.lock();
+            if let Some(rows) = &known.rows {
+                return Ok(Arc::clone(rows));
+            }
+            known.generation
+        };
+        let rows = Arc::new(gather()?);
+        let mut known = self.0.lock();
+        // A change while they were gathered is not in them.
+        if known.generation == generation {
+            known.rows = Some(Arc::clone(&rows));
+        }
+        Ok(rows)
+    }
+
+    fn forget(&self) {
+        let mut known = self.0.lock();
+        known.rows = None;
+        known.generation += 1;
+    }
+}

@@ -1,0 +1,102 @@
+//! What the ledger says of consents: withdrawals in effect, the consents that namespaces demand, and
+//! the time that carrying out a withdrawal may take.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::codec::ContentAddress;
+use crate::grain::Time;
+use crate::index::{RowSet, Snapshot};
+use crate::ledger::Kind;
+use crate::store::Error;
+use crate::store::records::{PolicyRecord, Record, RequiredConsent};
+
+use super::{Body, Entry, Fold, of_kinds};
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Consents {
+    /// Withdrawals under the consent that each names, whether that is stored or not.
+    withdrawals: HashMap<ContentAddress, Vec<Withdrawal>>,
+    required: BTreeMap<String, RequiredConsent>,
+    deadline_ms: Option<i64>,
+}
+
+/// A withdrawal of a consent, in effect from the entry that records it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Withdrawal {
+    /// The Consent grain that withdraws.
+    pub by: ContentAddress,
+    /// The time from which it is in effect here.
+    pub at: Time,
+}
+
+impl Consents {
+    pub(crate) const fn withdrawals(&self) -> &HashMap<ContentAddress, Vec<Withdrawal>> {
+        &self.withdrawals
+    }
+
+    /// Returns the withdrawals that name a consent, oldest first.
+    pub(crate) fn withdrawals_of(&self, consent: &ContentAddress) -> &[Withdrawal] {
+        self.withdrawals.get(consent).map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) const fn required(&self) -> &BTreeMap<String, RequiredConsent> {
+        &self.required
+    }
+
+    /// Returns what the innermost namespace that demands anything demands.
+    pub(crate) fn required_in(&self, namespace: &str) -> RequiredConsent {
+        if self.required.is_empty() {
+            return RequiredConsent::default();
+        }
+        let mut part = namespace;
+        loop {
+            if let Some(required) = self.required.get(part) {
+                return *required;
+            }
+            match part.rsplit_once(':') {
+                Some((outer, _)) => part = outer,
+                None => return RequiredConsent::default(),
+            }
+        }
+    }
+
+    /// Returns whether any namespace shows its grains only under a consent.
+    pub(crate) fn is_any_required_to_read(&self) -> bool {
+        self.required.values().any(|required| required.read)
+    }
+
+    /// Returns the deadline that the operator has set, in milliseconds from a withdrawal.
+    pub(crate) const fn deadline_ms(&self) -> Option<i64> {
+        self.deadline_ms
+    }
+}
+
+impl Fold for Consents {
+    fn sources(&self, snapshot: &Snapshot) -> Result<RowSet, Error> {
+        of_kinds(snapshot, &[Kind::ConsentEffect, Kind::Policy])
+    }
+
+    fn apply(&mut self, entry: &Entry<'_>) -> Result<(), Error> {
+        match entry.body {
+            Body::Record(Record::ConsentEffect(effect)) => {
+                let known = self.withdrawals.entry(effect.consent).or_default();
+                known.push(Withdrawal {
+                    by: effect.withdrawal,
+                    at: entry.time,
+                });
+            }
+            Body::Record(Record::Policy(PolicyRecord::ConsentRequired {
+                namespace,
+                required,
+                ..
+            })) => {
+                self.required.insert(namespace.clone(), *required);
+            }
+            Body::Record(Record::Policy(PolicyRecord::ConsentDeadline { ms, .. })) => {
+                self.deadline_ms = Some(*ms);
+            }
+            Body::Grain(_) | Body::Record(_) => {}
+        }
+        Ok(())
+    }
+}

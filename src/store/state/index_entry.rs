@@ -1,0 +1,60 @@
+//! The fold that the index is: the keys of one entry.
+
+use crate::codec::ContentAddress;
+use crate::index::Batch;
+use crate::ledger::Kind;
+use crate::store::Error;
+use crate::store::records::Record;
+
+use super::{Body, Entry};
+
+/// Finds the row of a grain that an entry names.
+pub(crate) type Resolve<'a> = dyn FnMut(&Batch, &ContentAddress) -> Result<Option<u64>, Error> + 'a;
+
+/// Adds the keys of an entry to a batch.
+///
+/// # Errors
+/// As `resolve`.
+pub(crate) fn index_entry(
+    batch: &mut Batch,
+    entry: &Entry<'_>,
+    resolve: &mut Resolve<'_>,
+) -> Result<(), Error> {
+    let (row, time) = (entry.row, entry.time.ms());
+    let record = match entry.body {
+        Body::Grain(grain) => {
+            batch.grain(row, grain, time);
+            return Ok(());
+        }
+        Body::Record(record) => record,
+    };
+    match record {
+        Record::Status(status) => {
+            let target = resolve(batch, &status.of)?;
+            batch.status(row, time, &status.of, target, &status.change);
+            if let Some(erased) = status.replaces {
+                batch.instead(row, erased);
+            }
+            return Ok(());
+        }
+        Record::Alias(alias) => {
+            batch.alias(row, &alias.of, alias.name());
+            return Ok(());
+        }
+        Record::Erasing(erasing) => batch.erasure(row, &erasing.rows, &erasing.tombstones),
+        Record::Read(read) => batch.read(row, &read.addresses),
+        Record::ConsentEffect(effect) => {
+            batch.mention(row, &effect.consent);
+            batch.mention(row, &effect.withdrawal);
+        }
+        // Entries that only later versions understand mention no grain, whatever they hold.
+        Record::Unknown(Kind::Grain | Kind::SealedGrain, _) => {}
+        record => {
+            if let Some(address) = record.about() {
+                batch.mention(row, &address);
+            }
+        }
+    }
+    batch.kind(row, record.kind());
+    Ok(())
+}
