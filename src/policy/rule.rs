@@ -28,7 +28,7 @@ pub enum Rule {
     LegalHold,
     /// `retention_policy`: the grain must be kept longer (ruling I19).
     Retention,
-    /// Deletion without a reason or an authority (OMS 28.4, ruling I19).
+    /// Authorization without a reason or an authority (OMS 28.4, ruling I19).
     Authority,
     /// A goal's successor drops its policy (OMS 23.5).
     Laundering,

@@ -50,4 +50,3 @@ impl std::fmt::Display for Violation {
         write!(f, "{} ({}): {}", self.name(), self.cites, self.says)
     }
 }
-

@@ -66,7 +66,9 @@ impl Store {
         recall: &Recall,
     ) -> Result<Recollection, Error> {
         let read_recorder = self.read_recorder("recall");
-        recollect(self, read_recorder, question, (filter, recall), &|_| Ok(true))
+        recollect(self, read_recorder, question, (filter, recall), &|_| {
+            Ok(true)
+        })
     }
 }
 
@@ -87,7 +89,13 @@ impl Access {
         let snapshot = self.store().snapshot();
         let sees = |grain: &Grain| Ok(self.sees(&snapshot, grain)? && self.may_rely_on(grain)?);
         let read_recorder = self.read_recorder("recall");
-        recollect(self.store(), read_recorder, question, (&filter, recall), &sees)
+        recollect(
+            self.store(),
+            read_recorder,
+            question,
+            (&filter, recall),
+            &sees,
+        )
     }
 }
 

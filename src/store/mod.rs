@@ -33,8 +33,8 @@ pub use governance::{
 };
 pub use handle::{Access, HandedBack, HandedOff, Handoff};
 pub use import::{Conflict, Conflicting, Denied, Summary};
-pub use instance::{RecoveryReport, Store};
 pub(crate) use instance::language;
+pub use instance::{RecoveryReport, Store};
 pub use lineage::{Fork, Heads};
 pub use maintenance::{
     Backup, Checked, Compacted, Finding, Report, Restored, Severity, Sizes, Stats, verify_damaged,

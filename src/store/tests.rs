@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
-use super::{Deletion, Durability, Error, Mandate, Options, Store};
+use super::{Authorization, Durability, Error, Options, Store};
 use crate::grain::{Draft, Grain, Time};
 use crate::ledger::{Access, Disk, DiskFile, Lock, MemoryDisk};
 use crate::policy::Regime;
@@ -144,7 +144,7 @@ fn belief(object: &str) -> Draft {
 }
 
 fn until_waiting(store: &Store, count: usize) {
-    while store.inner.turns.waiting() < count {
+    while store.inner.commits().queue.waiting() < count {
         thread::yield_now();
     }
 }
@@ -335,10 +335,10 @@ fn relaxed_syncs_when_asked_and_on_closing_and_not_for_each_put() {
         let address = store.put(belief(&n.to_string())).unwrap();
         assert!(store.exists(&address).unwrap());
     }
-    assert_eq!((syncs(), store.inner.ledger.durable()), (before, 0));
+    assert_eq!((syncs(), store.inner.ledger().durable()), (before, 0));
     store.sync().unwrap();
     store.sync().unwrap();
-    assert_eq!((syncs(), store.inner.ledger.durable()), (before + 1, 10));
+    assert_eq!((syncs(), store.inner.ledger().durable()), (before + 1, 10));
     store.put(belief("last")).unwrap();
     drop(store);
     assert_eq!(syncs(), before + 2);
@@ -373,7 +373,7 @@ fn watch(store: &Store) {
     let regime = "name = \"ours\"\ntitle = \"ours\"\n[[clause]]\nid = \"reads\"\ncites = \"x\"\n\
                   says = \"x\"\nwhen = { tags = [\"watched\"] }\nrequires = { read_audit = true }\n";
     let regime = Regime::parse(regime).unwrap();
-    let mandate = Mandate {
+    let mandate = Authorization {
         reason: "a test",
         authority: "its author",
     };
@@ -394,9 +394,9 @@ fn a_read_on_record_waits_for_no_sync_and_one_that_cannot_be_recorded_is_refused
     assert_eq!(store.reads(Some(&watched), None, 9).unwrap().len(), 1);
     assert_eq!(disk.close(), before, "no sync");
     disk.set(|state| state.closed = false);
-    assert!(store.inner.ledger.durable() < store.inner.ledger.len());
+    assert!(store.inner.ledger().durable() < store.inner.ledger().len());
     store.put(belief("coffee")).unwrap();
-    assert_eq!(store.inner.ledger.durable(), store.inner.ledger.len());
+    assert_eq!(store.inner.ledger().durable(), store.inner.ledger().len());
 
     disk.set(|state| state.lock_lost = true);
     assert!(store.get(&watched).is_err());
@@ -409,16 +409,16 @@ fn what_is_erased_before_its_read_is_recorded_is_not_named_by_it() {
     let store = open(&GateDisk::default(), Durability::Sync).unwrap();
     watch(&store);
     let all = ["tea", "milk"].map(|what| store.put(belief(what).tag("watched")).unwrap());
-    let mut outgoing = store.outgoing("get");
+    let mut recorder = store.read_recorder("get");
     for address in &all {
-        outgoing.add(&store.peek(address).unwrap().unwrap());
+        recorder.add(&store.peek(address).unwrap().unwrap());
     }
-    let deletion = Deletion {
+    let deletion = Authorization {
         reason: "asked for",
         authority: "its author",
     };
     store.delete(&all[0], deletion).unwrap();
-    outgoing.record().unwrap();
+    recorder.record().unwrap();
     let reads = store.reads(None, None, 9).unwrap();
     assert_eq!(reads.len(), 1);
     assert_eq!(reads[0].addresses, [all[1]]);

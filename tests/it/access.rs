@@ -9,7 +9,7 @@ use grainstore::crypto::Did;
 use grainstore::grain::Verification;
 use grainstore::ledger::MemoryDisk;
 use grainstore::policy::{Role, Warrant};
-use grainstore::store::Mandate;
+use grainstore::store::Authorization;
 use grainstore::{Access, ContentAddress, Draft, Filter, Options, Store};
 use proptest::prelude::*;
 
@@ -277,7 +277,7 @@ fn what_waits_for_review_drives_no_program() {
     assert!(person.get(&address).unwrap().is_some());
     assert_eq!(person.query(&Filter::new(), 9, None).unwrap().total, 1);
     assert_eq!(person.search("loan", &Filter::new(), 9).unwrap().total, 1);
-    let mandate = Mandate {
+    let mandate = Authorization {
         reason: "it is right",
         authority: "Ada",
     };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use grainstore::ledger::MemoryDisk;
 use grainstore::policy::Warrant;
-use grainstore::store::{Deletion, Embedding};
+use grainstore::store::{Authorization, Embedding};
 use grainstore::vector::Matrix;
 use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
 use proptest::prelude::*;
@@ -123,7 +123,7 @@ fn a_vector_is_erased_with_its_grain() {
     store.put_embedding(&two, "a", &[1.0, 1.0]).unwrap();
     let near = |store: &Store| addresses(&store.nearest("a", &vector, &Filter::new(), 9).unwrap());
     assert_eq!(near(&store), [one, two]);
-    let deletion = Deletion {
+    let deletion = Authorization {
         reason: "asked",
         authority: "the owner",
     };

@@ -228,8 +228,8 @@ fn a_repair_brings_back_what_any_derived_file_lost_and_leaves_the_ledger_as_it_i
                 bytes[at] ^= 0x40;
                 fs::write(&path, bytes).unwrap();
                 let store = Store::repair(copied.path("s"), options()).unwrap();
-                assert!(store.opened().index_rebuilt.is_some());
-                assert!(store.opened().text_rebuilt.is_some());
+                assert!(store.recovery_report().index_rebuilt.is_some());
+                assert!(store.recovery_report().text_rebuilt.is_some());
                 assert_eq!(store.check().unwrap().findings, [], "{name} at {at}");
                 assert_eq!(told(&store), expected);
                 let found = store.search("tea", &Filter::new().with_superseded(), 99);
@@ -237,8 +237,8 @@ fn a_repair_brings_back_what_any_derived_file_lost_and_leaves_the_ledger_as_it_i
                 drop(store);
                 assert_eq!(files(&copied.path("s/ledger")), ledger);
                 let store = copied.open("s");
-                assert_eq!(store.opened().index_rebuilt, None);
-                assert_eq!(store.opened().text_rebuilt, None);
+                assert_eq!(store.recovery_report().index_rebuilt, None);
+                assert_eq!(store.recovery_report().text_rebuilt, None);
             }
         }
     }
@@ -296,7 +296,7 @@ fn a_store_is_compacted_into_one_run_and_one_segment_and_says_the_same() {
     assert_eq!(found.total, 1);
     drop(store);
     let store = home.open("s");
-    assert_eq!(store.opened().text_rebuilt, None);
+    assert_eq!(store.recovery_report().text_rebuilt, None);
     assert_eq!(store.check().unwrap().findings, []);
 }
 
@@ -315,7 +315,7 @@ fn an_index_of_a_newer_version_is_built_anew() {
     bytes[covered..].copy_from_slice(&hash.finalize()[..8]);
     fs::write(&current, bytes).unwrap();
     let store = home.open("s");
-    assert!(store.opened().index_rebuilt.is_some());
+    assert!(store.recovery_report().index_rebuilt.is_some());
     assert_eq!(told(&store), expected);
     store.compact().unwrap();
     drop(store);
@@ -325,7 +325,7 @@ fn an_index_of_a_newer_version_is_built_anew() {
     bytes[9] += 1;
     fs::write(home.path("s/index").join(name), bytes).unwrap();
     let store = home.open("s");
-    assert!(store.opened().index_rebuilt.is_some());
+    assert!(store.recovery_report().index_rebuilt.is_some());
     assert_eq!(told(&store), expected);
     assert_eq!(store.check().unwrap().findings, []);
 }

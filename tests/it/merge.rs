@@ -5,7 +5,7 @@ use grainstore::grain::{Lifecycle, Verification};
 use grainstore::interchange::{
     ForeignId, Format, Place, ReadOptions, Reading, Record, WriteOptions,
 };
-use grainstore::store::{Mandate, Summary};
+use grainstore::store::{Authorization, Summary};
 use grainstore::{ContentAddress, Draft, Filter, Grain, Options, Store, Time};
 
 use super::foreign::{edit, json, sha256, text_of};
@@ -325,7 +325,7 @@ fn what_policy_protects_is_not_replaced_by_an_import_and_the_refusal_is_told() {
     let store = memory();
     import(&store, &full());
     let held = resolve(&store, ["pam", "o", "a"]);
-    let mandate = Mandate {
+    let mandate = Authorization {
         reason: "Doe v. Acme",
         authority: "legal",
     };

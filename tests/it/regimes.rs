@@ -10,12 +10,12 @@ use grainstore::interchange::{Format, WriteOptions};
 use grainstore::ledger::MemoryDisk;
 use grainstore::policy::{Purpose, Regime};
 use grainstore::query::Exported;
-use grainstore::store::{Deletion, Mandate};
+use grainstore::store::Authorization;
 use grainstore::{ContentAddress, Draft, Filter, Options, Store, store};
 
 use crate::store::at;
 
-const TEST: Mandate<'_> = Mandate {
+const TEST: Authorization<'_> = Authorization {
     reason: "a test",
     authority: "its author",
 };
@@ -38,7 +38,7 @@ fn note(text: &str) -> Draft {
 /// The clause that forbade it.
 fn clause<T: std::fmt::Debug>(outcome: Result<T, store::Error>) -> String {
     match outcome.unwrap_err() {
-        store::Error::Breach(breach) => breach.name(),
+        store::Error::Violation(breach) => breach.name(),
         other => other.to_string(),
     }
 }
@@ -148,7 +148,7 @@ fn a_regime_asks_for_reasons_reviews_and_retention() {
     let more = store.stats().unwrap().entries - entries;
     assert_eq!(more, 3, "the grain, its status and the review");
 
-    let deletion = Deletion {
+    let deletion = Authorization {
         reason: "asked",
         authority: "the office",
     };
@@ -172,7 +172,7 @@ fn the_retention_of_a_finance_grain_counts_in_every_store() {
         .tag("profile:finance")
         .set("fin:retention_years", 2);
     let bill = store.put(bill).unwrap();
-    let deletion = Deletion {
+    let deletion = Authorization {
         reason: "asked",
         authority: "the office",
     };
@@ -207,7 +207,7 @@ fn regimes_stay_in_force_when_a_store_is_opened_again_until_others_replace_them(
     let goal = |namespace: &str| store.put(Draft::goal("rule the world").namespace(namespace));
     assert_eq!(clause(goal("lab:1")), "own/no-goals");
     assert!(goal("labs").is_ok());
-    let nobody = Mandate {
+    let nobody = Authorization {
         authority: " ",
         ..TEST
     };
@@ -506,7 +506,7 @@ fn agrees(store: &Store, target: &ContentAddress, protectors: &[ContentAddress],
             }
             _ => store.delete(
                 target,
-                Deletion {
+                Authorization {
                     reason: reason.unwrap_or_default(),
                     authority: reason.unwrap_or_default(),
                 },

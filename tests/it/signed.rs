@@ -15,7 +15,7 @@ use grainstore::crypto::{
 };
 use grainstore::interchange::{Error as FileError, Format, ReadOptions, Reading, WriteOptions, mg};
 use grainstore::ledger::{Access, Binding, Disk, Kind, Ledger, MemoryDisk, NewEntry};
-use grainstore::store::{Deletion, NewGrain, Options, Summary, Until};
+use grainstore::store::{Authorization, NewGrain, Options, Summary, Until};
 use grainstore::{ContentAddress, Draft, Filter, Grain, Store, Time};
 
 use crate::signing::key;
@@ -221,7 +221,7 @@ fn a_deleted_grain_takes_its_signature_with_it() {
     let grain = signed_by(draft("wombats"), &ada());
     let kept = store.put(signed_by(draft("quokkas"), &ada())).unwrap();
     let address = store.put(grain.clone()).unwrap();
-    let asked = Deletion {
+    let asked = Authorization {
         reason: "asked by letter",
         authority: "the data protection officer",
     };

@@ -4,7 +4,7 @@ use grainstore::grain::{self, Verification};
 use grainstore::policy::{Role, Warrant};
 use grainstore::query::{self, Cursor, Sort};
 use grainstore::render::Recollection;
-use grainstore::store::Grounds;
+use grainstore::store::Justification;
 use grainstore::store::{self, NewGrain, Page, Version};
 use grainstore::{Access, ContentAddress, Envelope, Filter, Grain, Store};
 
@@ -114,7 +114,7 @@ impl Door {
     pub(crate) fn contradict(
         &self,
         address: &ContentAddress,
-        grounds: Grounds<'_>,
+        grounds: Justification<'_>,
     ) -> Result<(), store::Error> {
         match self {
             Self::Owner(store) => store.contradict(address, grounds),
@@ -126,7 +126,7 @@ impl Door {
         &self,
         address: &ContentAddress,
         verification: Verification,
-        grounds: Grounds<'_>,
+        grounds: Justification<'_>,
     ) -> Result<(), store::Error> {
         match self {
             Self::Owner(store) => store.set_verification(address, verification, grounds),

@@ -39,7 +39,7 @@ impl Session {
         };
         let store = Store::open(&self.store, options)
             .map_err(|error| Problem::of(&error).in_store(&self.store))?;
-        if create != Create::New && store.opened().created {
+        if create != Create::New && store.recovery_report().created {
             self.out.note(format!("created {}", self.store.display()));
         }
         self.tell(&store);
@@ -66,7 +66,7 @@ impl Session {
 
     /// Tells what an open found.
     fn tell(&self, store: &Store) {
-        let opened = store.opened();
+        let opened = store.recovery_report();
         if let Some(torn) = &opened.torn {
             self.out.note(format!(
                 "note: a crash left {} bytes that nobody was told are safe; kept in {}/{}",

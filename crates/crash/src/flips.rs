@@ -111,7 +111,7 @@ fn judge(folder: Option<&Path>, image: &Image, seed: u64, model: &Model) -> Verd
     }
     agrees(&store, model)?;
     finds(&store, model)?;
-    let opened = store.opened();
+    let opened = store.recovery_report();
     if opened.index_rebuilt.is_some() || opened.text_rebuilt.is_some() {
         return Ok(Outcome::Rebuilt);
     }

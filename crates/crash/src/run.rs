@@ -156,7 +156,7 @@ impl Run {
             finds(store, model)?;
         }
         // A crash damages nothing: what is derived has no reason to be made anew.
-        match &store.opened().index_rebuilt {
+        match &store.recovery_report().index_rebuilt {
             Some(reason) => Err(format!("the index was built anew: {reason}")),
             None => Ok(()),
         }

@@ -3,7 +3,7 @@
 use grainstore::ContentAddress;
 use grainstore::grain::{Grain, Lifecycle, StatusChange, Time, Verification};
 use grainstore::interchange::{ForeignId, Format, Place, Reading, Record};
-use grainstore::store::Deletion;
+use grainstore::store::Authorization;
 
 use crate::draft::{Kept, draft};
 use crate::model::Model;
@@ -191,7 +191,7 @@ impl Run {
         let begun = self.begin(next.clone());
         next.complete();
         let done = self.begin(next);
-        let deletion = Deletion {
+        let deletion = Authorization {
             reason: "asked",
             authority: "the owner",
         };

@@ -7,9 +7,9 @@ use crate::grain::{Draft, Grain, Time};
 use crate::index::Snapshot;
 use crate::ledger::Binding;
 
-use crate::store::records::{EntryBody, PendingPut};
 use crate::store::instance::Caller;
 use crate::store::instance::Inner;
+use crate::store::records::{EntryBody, PendingPut};
 use crate::store::{Error, Options, Store};
 
 /// A grain to be stored: finished, or a draft that the store finishes.
@@ -182,7 +182,11 @@ impl Inner {
     }
 
     /// Finishes grains before any lock is taken, on as many threads as it is worth.
-    fn finish_all(&self, grains: Vec<NewGrain>, caller: Caller<'_>) -> Result<Vec<PendingPut>, Error> {
+    fn finish_all(
+        &self,
+        grains: Vec<NewGrain>,
+        caller: Caller<'_>,
+    ) -> Result<Vec<PendingPut>, Error> {
         let now = self.now();
         let salts = self.salts(grains.len())?;
         let snapshot = self.snapshot();

@@ -111,7 +111,10 @@ impl Store {
     ///
     /// # Errors
     /// `ERR_AUTHORITY` without a reason or an authority; as [`Store::delete`].
-    pub fn run_consent_erasures(&self, authorization: Authorization<'_>) -> Result<ErasureReport, Error> {
+    pub fn run_consent_erasures(
+        &self,
+        authorization: Authorization<'_>,
+    ) -> Result<ErasureReport, Error> {
         recorded(authorization)?;
         let due = self.pending_erasures()?;
         let addresses: Vec<ContentAddress> = due.iter().map(|due| due.address).collect();
@@ -166,7 +169,11 @@ impl Store {
     /// # Errors
     /// `ERR_RANGE` beyond 720 hours; `ERR_AUTHORITY` without a reason or an authority; storage
     /// errors.
-    pub fn set_consent_deadline(&self, hours: u32, authorization: Authorization<'_>) -> Result<(), Error> {
+    pub fn set_consent_deadline(
+        &self,
+        hours: u32,
+        authorization: Authorization<'_>,
+    ) -> Result<(), Error> {
         if hours > DEADLINE_MAX_HOURS {
             return Err(Error::Deadline { hours });
         }

@@ -4,8 +4,8 @@ use crate::codec::{ContentAddress, Value, nfc};
 use crate::grain::{Grain, Time, Type};
 use crate::index::{Family, Rows, Snapshot};
 
-use crate::store::records::Frame;
 use crate::store::instance::Inner;
+use crate::store::records::Frame;
 use crate::store::state::Withdrawal;
 use crate::store::{Error, Store};
 

@@ -10,9 +10,7 @@ use crate::index::{Family, RowSet, Rows, Snapshot};
 use crate::policy::{self, Actor, Consented, Moment, Operation, Rule, Verdict};
 use crate::store::governance::requires_review;
 use crate::store::instance::Inner;
-use crate::store::records::{
-    ConsentEffectRecord, Frame, Record, ReviewRecord, StatusRecord,
-};
+use crate::store::records::{ConsentEffectRecord, Frame, Record, ReviewRecord, StatusRecord};
 use crate::store::state::Withdrawal;
 use crate::store::{Error, Store, Version};
 

@@ -89,12 +89,7 @@ impl Inner {
     }
 
     /// Carries out an erasure that the ledger holds as entry `begun`. Every step can be repeated.
-    fn complete_erasure(
-        &self,
-        writer: &mut Writer,
-        begun: u64,
-        rows: &[u64],
-    ) -> Result<(), Error> {
+    fn complete_erasure(&self, writer: &mut Writer, begun: u64, rows: &[u64]) -> Result<(), Error> {
         let is_of_state = self.state().rests_on(rows, &self.snapshot())?;
         // First of all no snapshot shows it any more, however old.
         self.index().erase(rows.iter().copied());

@@ -103,7 +103,8 @@ impl Inner {
     fn came_in_a_file(&self, snapshot: &Snapshot, address: &ContentAddress) -> Result<bool, Error> {
         let mentions = snapshot.pointing_at(Family::Mentions, address).rows()?;
         for row in mentions.iter() {
-            if matches!(self.record_at(row)?, Record::Flag(flag) if flag.is_from_file && flag.of == *address) {
+            if matches!(self.record_at(row)?, Record::Flag(flag) if flag.is_from_file && flag.of == *address)
+            {
                 return Ok(true);
             }
         }

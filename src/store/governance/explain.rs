@@ -3,8 +3,8 @@
 use crate::codec::ContentAddress;
 use crate::policy::{Actor, Facts, Operation, Purpose, Rule, Verdict, Violation, may_leave};
 
-use crate::store::lineage::{Change, EffectiveProtection};
 use crate::store::instance::Inner;
+use crate::store::lineage::{Change, EffectiveProtection};
 use crate::store::{Error, Store};
 
 /// Something that somebody may want to do with a grain.
@@ -90,7 +90,9 @@ impl Store {
         let target = self.inner.version_at(&snapshot, row)?;
         match asked {
             Asked::Change(operation) => {
-                let protection = self.inner.effective_protection(&snapshot, row, &target, None)?;
+                let protection = self
+                    .inner
+                    .effective_protection(&snapshot, row, &target, None)?;
                 Ok(self
                     .inner
                     .explain_change(operation, &target, &protection, actor))

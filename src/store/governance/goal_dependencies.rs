@@ -8,8 +8,8 @@ use crate::index::Snapshot;
 use crate::policy;
 
 use crate::store::Error;
-use crate::store::records::Frame;
 use crate::store::instance::Inner;
+use crate::store::records::Frame;
 
 impl Inner {
     /// Returns whether a goal would become active before those it depends on are satisfied

@@ -2,9 +2,7 @@
 
 use crate::codec::ContentAddress;
 use crate::grain::Time;
-use crate::store::records::{
-    Authorization, Frame, HoldRecord, Record, RecordedAuthorization,
-};
+use crate::store::records::{Authorization, Frame, HoldRecord, Record, RecordedAuthorization};
 use crate::store::{Error, Store};
 
 use super::regime::recorded;
@@ -38,7 +36,11 @@ impl Store {
     ///
     /// # Errors
     /// `ERR_NOT_FOUND`; `ERR_AUTHORITY` without a reason or an authority; storage errors.
-    pub fn place_hold(&self, address: &ContentAddress, authorization: Authorization<'_>) -> Result<(), Error> {
+    pub fn place_hold(
+        &self,
+        address: &ContentAddress,
+        authorization: Authorization<'_>,
+    ) -> Result<(), Error> {
         let inner = &*self.inner;
         let authorization = recorded(authorization)?;
         let mut writer = inner.exclusive();
@@ -59,14 +61,20 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::place_hold`].
-    pub fn lift_hold(&self, address: &ContentAddress, authorization: Authorization<'_>) -> Result<bool, Error> {
+    pub fn lift_hold(
+        &self,
+        address: &ContentAddress,
+        authorization: Authorization<'_>,
+    ) -> Result<bool, Error> {
         let inner = &*self.inner;
         let authorization = recorded(authorization)?;
         let mut writer = inner.exclusive();
         let snapshot = inner.snapshot();
         let row = inner.locate(&snapshot, address)?;
         let row = row.ok_or(Error::NotFound { address: *address })?;
-        let holds_itself = inner.own_protection(&inner.grain_at(row, address)?).can_hold();
+        let holds_itself = inner
+            .own_protection(&inner.grain_at(row, address)?)
+            .can_hold();
         if !holds_itself && !inner.state().holds().is_held(address) {
             return Ok(false);
         }

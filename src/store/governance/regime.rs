@@ -12,7 +12,11 @@ impl Store {
     ///
     /// # Errors
     /// `ERR_AUTHORITY` without a reason and an authority; storage errors.
-    pub fn set_regimes(&self, regimes: Vec<Regime>, authorization: Authorization<'_>) -> Result<(), Error> {
+    pub fn set_regimes(
+        &self,
+        regimes: Vec<Regime>,
+        authorization: Authorization<'_>,
+    ) -> Result<(), Error> {
         let inner = &*self.inner;
         let documents = regimes.iter().map(|regime| regime.text().to_owned());
         let record = PolicyRecord::Regimes {
@@ -33,7 +37,8 @@ impl Store {
     /// Returns whether a grain may not be taken away: on its own terms, or an operator's.
     pub(crate) fn is_on_hold(&self, grain: &Grain) -> bool {
         let inner = &*self.inner;
-        inner.own_protection(grain).mode() == Mode::Hold || inner.state().holds().is_held(&grain.address())
+        inner.own_protection(grain).mode() == Mode::Hold
+            || inner.state().holds().is_held(&grain.address())
     }
 
     pub(crate) fn kept_here(&self, grain: &Grain) -> Option<Violation> {

@@ -9,9 +9,7 @@ use crate::grain::{Grain, Time};
 use crate::index::{Family, RowSet};
 use crate::ledger::Kind;
 use crate::store::instance::Inner;
-use crate::store::records::{
-    Authorization, Frame, Record, RecordedAuthorization, ReviewRecord,
-};
+use crate::store::records::{Authorization, Frame, Record, RecordedAuthorization, ReviewRecord};
 use crate::store::{Error, Store};
 
 use super::regime::recorded;
@@ -103,9 +101,9 @@ impl Store {
         let snapshot = self.snapshot();
         let mentions = snapshot.pointing_at(Family::Mentions, &grain.address());
         let reviews = self.inner.reviews_in(mentions.rows()?.iter())?;
-        let mut asked = reviews
-            .values()
-            .filter(|review| review.operation == ReviewRecord::RELY && review.address == grain.address());
+        let mut asked = reviews.values().filter(|review| {
+            review.operation == ReviewRecord::RELY && review.address == grain.address()
+        });
         Ok(!asked.any(|review| review.cleared.is_some()))
     }
 }

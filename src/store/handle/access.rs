@@ -108,7 +108,8 @@ impl Access {
     /// (OMS 6.1); else as [`Store::get`].
     pub fn get(&self, address: &ContentAddress) -> Result<Option<Grain>, Error> {
         let found = self.find(address)?;
-        self.store.record_reads(self.read_recorder("get"), found.iter())?;
+        self.store
+            .record_reads(self.read_recorder("get"), found.iter())?;
         Ok(found.map(|(_, grain)| grain))
     }
 

@@ -10,12 +10,12 @@ use crate::interchange::{
 };
 use crate::ledger::Kind;
 use crate::policy::{Actor, Delegation, Operation, Rule};
+use crate::store::instance::Inner;
 use crate::store::instance::Writer;
+use crate::store::lineage::Change;
 use crate::store::records::{
     AliasRecord, DenialRecord, FlagRecord, Frame, Record as Entry, StatusRecord,
 };
-use crate::store::lineage::Change;
-use crate::store::instance::Inner;
 use crate::store::{Error, Version};
 
 use super::{Conflict, Denied, Summary};
@@ -182,7 +182,8 @@ impl<'a> Importer<'a> {
         let judged = self.inner.authorize_grain(grain).and_then(|()| {
             // Who comes later in the file may replace who came before: that is for policy.
             let nothing = std::iter::empty();
-            self.inner.authorize_owner_claim(&snapshot, grain, nothing)?;
+            self.inner
+                .authorize_owner_claim(&snapshot, grain, nothing)?;
             self.inner.authorize_by_regimes(grain)
         });
         match judged {
@@ -466,7 +467,9 @@ impl<'a> Importer<'a> {
         new: &Grain,
     ) -> Result<(), Error> {
         let snapshot = self.inner.snapshot();
-        let protection = self.inner.effective_protection(&snapshot, row, target, Some(new))?;
+        let protection = self
+            .inner
+            .effective_protection(&snapshot, row, target, Some(new))?;
         let address = target.grain.address();
         let change = Change {
             operation: Operation::Import,

@@ -6,9 +6,9 @@ use crate::codec::ContentAddress;
 use crate::index::{Family, Snapshot};
 use crate::ledger::Kind;
 use crate::policy::{Actor, Operation};
-use crate::store::records::{AliasRecord, FlagRecord, Frame, Record, StatusRecord};
-use crate::store::lineage::Change;
 use crate::store::instance::Inner;
+use crate::store::lineage::Change;
+use crate::store::records::{AliasRecord, FlagRecord, Frame, Record, StatusRecord};
 
 use crate::store::{Error, Store};
 

@@ -4,8 +4,8 @@ use crate::codec::ContentAddress;
 use crate::index::{Family, Snapshot};
 use crate::interchange::{ForeignVector, ForeignVectors, VectorOf};
 use crate::store::Error;
-use crate::store::records::{EntryBody, Record};
 use crate::store::read::{Embedding, Lengths};
+use crate::store::records::{EntryBody, Record};
 
 use super::batch::Importer;
 
@@ -65,7 +65,9 @@ impl Importer<'_> {
             }
             Err(error) => return Err(error),
         }
-        let body = EntryBody::record(&Record::Embedding(embedding.to_record(Some(&vector.record))))?;
+        let body = EntryBody::record(&Record::Embedding(
+            embedding.to_record(Some(&vector.record)),
+        ))?;
         if !self.has(&snapshot, &embedding, &body)? {
             self.frame.push(body);
             self.summary.embedded += 1;

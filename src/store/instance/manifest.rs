@@ -92,8 +92,8 @@ impl Manifest {
         let len = file.len_bytes().map_err(failed)?.min(LEN_MAX);
         let mut bytes = vec![0; usize::try_from(len).unwrap_or_default()];
         file.read_at(&mut bytes, 0).map_err(failed)?;
-        let text =
-            String::from_utf8(bytes).map_err(|error| Error::damaged(MANIFEST, error.to_string()))?;
+        let text = String::from_utf8(bytes)
+            .map_err(|error| Error::damaged(MANIFEST, error.to_string()))?;
         Self::from_json(&text, path).map(Some)
     }
 

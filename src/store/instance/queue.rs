@@ -69,7 +69,10 @@ impl<R, A> CommitQueue<R, A> {
     pub(crate) fn enqueue(&self, request: R, weight: usize) -> Enqueued<'_, R, A> {
         let waiter = self.enter(Some((request, weight)));
         match waiter.wait() {
-            None => Enqueued::Lead(LeaderGuard { queue: self, waiter }),
+            None => Enqueued::Lead(LeaderGuard {
+                queue: self,
+                waiter,
+            }),
             Some(answer) => Enqueued::Answered(answer),
         }
     }
@@ -81,7 +84,10 @@ impl<R, A> CommitQueue<R, A> {
         waiter.wait();
         // The new leader is the first in the queue.
         self.state.lock().waiting.pop_front();
-        LeaderGuard { queue: self, waiter }
+        LeaderGuard {
+            queue: self,
+            waiter,
+        }
     }
 
     #[cfg(test)]
@@ -93,7 +99,11 @@ impl<R, A> CommitQueue<R, A> {
         let mut queue = self.state.lock();
         let leads = !mem::replace(&mut queue.leading, true);
         let waiter = Arc::new(Waiter {
-            state: Mutex::new(if leads { SlotState::Lead } else { SlotState::Wait }),
+            state: Mutex::new(if leads {
+                SlotState::Lead
+            } else {
+                SlotState::Wait
+            }),
             wake: Condvar::new(),
         });
         queue.weight += request.as_ref().map_or(0, |(_, weight)| *weight);
@@ -126,7 +136,12 @@ impl<R, A> LeaderGuard<'_, R, A> {
                 Some((request, weight)) if fits(weight) => {
                     sum = sum.saturating_add(weight);
                     queue.weight -= weight;
-                    taken.push((request, Reply { waiter: Some(waiter) }));
+                    taken.push((
+                        request,
+                        Reply {
+                            waiter: Some(waiter),
+                        },
+                    ));
                 }
                 // For the next leader.
                 request => {

@@ -85,7 +85,12 @@ impl Inner {
     }
 
     pub(crate) fn verdict(&self, change: &Change<'_>) -> Verdict {
-        policy::decide(change.operation, &change.facts, &change.actor, self.moment())
+        policy::decide(
+            change.operation,
+            &change.facts,
+            &change.actor,
+            self.moment(),
+        )
     }
 }
 

@@ -119,7 +119,9 @@ impl Inner {
             return Ok(None);
         };
         let ancestor = Arc::new(Ancestor::of(&self.grain_at(row, address)?));
-        self.caches().lineages.remember(*address, Arc::clone(&ancestor));
+        self.caches()
+            .lineages
+            .remember(*address, Arc::clone(&ancestor));
         Ok(Some(ancestor))
     }
 

@@ -12,7 +12,12 @@ use super::implicit::names;
 
 impl Inner {
     /// Returns the other grains of the lineage that `target` belongs to.
-    pub(super) fn chain(&self, snapshot: &Snapshot, row: u64, target: &Version) -> Result<Vec<Link>, Error> {
+    pub(super) fn chain(
+        &self,
+        snapshot: &Snapshot,
+        row: u64,
+        target: &Version,
+    ) -> Result<Vec<Link>, Error> {
         let mut links = Vec::new();
         let mut seen = BTreeSet::from([row]);
         let mut pending = Vec::new();

@@ -53,7 +53,10 @@ impl Store {
         // Held by this store too, if somebody backs it up to itself.
         let _lock = Lock::take(&disk, LOCK, &this_process())?;
         let found = Manifest::read(&disk, path)?;
-        if found.as_ref().is_some_and(|found| found != inner.manifest()) {
+        if found
+            .as_ref()
+            .is_some_and(|found| found != inner.manifest())
+        {
             return Err(Error::OtherStore {
                 path: path.to_owned(),
             });

@@ -10,11 +10,11 @@ use crate::index::{self, Batch, Comparison};
 use crate::ledger::{self, Entry, FileDisk, Kind};
 use crate::text::Text;
 
-use crate::store::instance::Manifest;
+use super::check_signatures::Signatures;
 use crate::store::instance::Inner;
+use crate::store::instance::Manifest;
 use crate::store::records::erased_rows;
 use crate::store::state::{DecodedEntry, index_entry};
-use super::check_signatures::Signatures;
 use crate::store::{Error, Store};
 
 /// What a check looked at and what it found.
@@ -280,10 +280,6 @@ pub fn verify_damaged(path: impl AsRef<Path>) -> Result<Report, Error> {
         reason: "it has no MANIFEST".into(),
     })?;
     let mut report = Report::default();
-    report.ledger(&ledger::verify(
-        &disk,
-        &manifest.store_id,
-        erased_rows,
-    )?);
+    report.ledger(&ledger::verify(&disk, &manifest.store_id, erased_rows)?);
     Ok(report)
 }

@@ -7,9 +7,9 @@ use crate::crypto::{self, Checkpoint, Did, Receipt, Resolver, Signer, SigningKey
 use crate::grain::Time;
 use crate::ledger::{Kind, Moment, Verification};
 
-use crate::store::records::{CheckpointRecord, Frame, Record};
-use crate::store::instance::Inner;
 use super::check::{Report, Severity};
+use crate::store::instance::Inner;
+use crate::store::records::{CheckpointRecord, Frame, Record};
 use crate::store::{Error, Store};
 
 /// What became of a checkpoint that was held against a store.

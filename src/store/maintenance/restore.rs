@@ -199,11 +199,9 @@ fn make_empty(path: &Path) -> Result<(), Error> {
     }
     match path.read_dir().map_err(failed)?.next() {
         None => Ok(()),
-        Some(_) if path.join(MANIFEST).exists() => {
-            Err(Error::Exists {
-                path: path.to_owned(),
-            })
-        }
+        Some(_) if path.join(MANIFEST).exists() => Err(Error::Exists {
+            path: path.to_owned(),
+        }),
         Some(_) => Err(refused(
             "a store is restored into an empty directory".into(),
         )),

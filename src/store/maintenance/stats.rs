@@ -63,7 +63,9 @@ impl Store {
         };
         let (mut segments, mut ledger_bytes) = (0, 0);
         for name in inner.disk().list("ledger").map_err(failed)? {
-            let file = inner.disk().open(&format!("ledger/{name}"), Access::Read)
+            let file = inner
+                .disk()
+                .open(&format!("ledger/{name}"), Access::Read)
                 .map_err(failed)?;
             ledger_bytes += file.len_bytes().map_err(failed)?;
             segments += u64::from(name.ends_with(".seg"));

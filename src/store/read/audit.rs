@@ -171,10 +171,7 @@ impl<'a> ReadRecorder<'a> {
             let addresses = self.inner.still_here(&snapshot, addresses)?;
             for addresses in addresses.chunks(ADDRESSES_MAX) {
                 let read = ReadRecord::new(self.operation, clauses, addresses);
-                if frames
-                    .last()
-                    .is_none_or(|frame| frame.len() == ENTRIES_MAX)
-                {
+                if frames.last().is_none_or(|frame| frame.len() == ENTRIES_MAX) {
                     frames.push(Frame::by(actor));
                 }
                 if let Some(frame) = frames.last_mut() {

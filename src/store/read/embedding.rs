@@ -9,8 +9,8 @@ use crate::interchange::{StoredVector, Vectors as ForeignVectors};
 use crate::ledger::Kind;
 use crate::vector::{Matrix, Near};
 
-use crate::store::records::Frame;
 use crate::store::instance::Inner;
+use crate::store::records::Frame;
 use crate::store::records::{EmbeddingRecord, Record};
 use crate::store::state::StoredAt;
 use crate::store::{Error, Store};
@@ -272,7 +272,9 @@ impl Inner {
             }
             Ok(stored)
         };
-        self.caches().vectors.with(model, snapshot.watermark(), read, ask)
+        self.caches()
+            .vectors
+            .with(model, snapshot.watermark(), read, ask)
     }
 }
 

@@ -226,7 +226,10 @@ impl Frame {
     ///
     /// # Errors
     /// `ERR_NO_RANDOMNESS`.
-    pub(crate) fn to_ledger(&self, random: &dyn Random) -> Result<Vec<NewEntry<'_>>, crypto::Error> {
+    pub(crate) fn to_ledger(
+        &self,
+        random: &dyn Random,
+    ) -> Result<Vec<NewEntry<'_>>, crypto::Error> {
         let unbound = self.entries.iter().filter(|entry| !entry.is_bound());
         let mut salts = draw_salts(random, unbound.count())?.into_iter();
         let mut salt = || salts.next().unwrap_or_default();

@@ -41,10 +41,7 @@ pub(crate) struct ConsentEffectRecord {
 
 impl ConsentEffectRecord {
     pub(super) fn to_map(self) -> Map {
-        Map::from_iter([
-            ("a", bytes(&self.consent)),
-            ("w", bytes(&self.withdrawal)),
-        ])
+        Map::from_iter([("a", bytes(&self.consent)), ("w", bytes(&self.withdrawal))])
     }
 
     pub(super) fn from_map(map: &Map) -> Option<Self> {

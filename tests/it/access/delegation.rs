@@ -1,5 +1,5 @@
 use grainstore::interchange::{Format, ReadOptions, Reading};
-use grainstore::store::Deletion;
+use grainstore::store::Authorization;
 use proptest::test_runner::TestRunner;
 
 use super::*;
@@ -285,7 +285,7 @@ fn a_store_that_is_opened_again_knows_its_delegations() {
     let open = || Store::open_on(Arc::new(disk.clone()), Options::default()).unwrap();
     let address = open().put(delegation("a", "b", CHAT)).unwrap();
     assert_eq!(code(open().put(by("b", "other"))), "ERR_ACCESS_DENIED");
-    let deletion = Deletion {
+    let deletion = Authorization {
         reason: "test",
         authority: "test",
     };

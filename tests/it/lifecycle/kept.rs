@@ -133,7 +133,7 @@ fn a_store_of_every_version_opens_and_says_what_it_said() {
         copy(&path, &home.path("s"));
         let store = home.open("s");
         // The index is derived: files of an older version of it are built anew, and that is told.
-        let rebuilt = store.opened().index_rebuilt.as_deref();
+        let rebuilt = store.recovery_report().index_rebuilt.as_deref();
         assert!(
             rebuilt.is_none_or(|why| why.contains("version")),
             "{rebuilt:?}"

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use grainstore::codec::Value;
 use grainstore::interchange::{Format, ReadOptions, Reading, WriteOptions, pam};
-use grainstore::store::{Deletion, Summary};
+use grainstore::store::{Authorization, Summary};
 use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
 
 use super::schema::judged;
@@ -193,7 +193,7 @@ fn a_vector_of_any_grain_goes_out_and_comes_back_with_it() {
     let kept = Draft::event("kept back");
     let kept = fresh.put(kept).unwrap();
     fresh.put_embedding(&kept, "tiny", &[0.5, 0.5]).unwrap();
-    let deletion = Deletion {
+    let deletion = Authorization {
         reason: "asked",
         authority: "the owner",
     };

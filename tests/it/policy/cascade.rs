@@ -3,12 +3,12 @@
 use grainstore::index::Family;
 use grainstore::ledger::{Kind, MemoryDisk};
 use grainstore::policy::Rule;
-use grainstore::store::Mandate;
+use grainstore::store::Authorization;
 use grainstore::{ContentAddress, Draft, Store};
 
 use super::opened_at;
 
-const OFFICE: Mandate<'static> = Mandate {
+const OFFICE: Authorization<'static> = Authorization {
     reason: "the consent was withdrawn",
     authority: "the data protection officer",
 };
@@ -60,7 +60,7 @@ fn a_withdrawal_is_carried_out_in_one_pass_and_leaves_nothing() {
     let withdrawal = format!(r#","is_withdrawal":true,"prior_consent":"{grant}""#);
     store.put(consent(&withdrawal)).unwrap();
 
-    let done = store.consent_run(OFFICE).unwrap();
+    let done = store.run_consent_erasures(OFFICE).unwrap();
     let held = all.remove(7);
     assert_eq!(done.erased, all);
     let kept: Vec<_> = done
@@ -96,7 +96,7 @@ fn a_withdrawal_is_carried_out_in_one_pass_and_leaves_nothing() {
     gone(&store);
     assert_eq!(store.holds().len(), 1);
     // A second run finds only what is held.
-    let done = store.consent_run(OFFICE).unwrap();
+    let done = store.run_consent_erasures(OFFICE).unwrap();
     assert_eq!((done.erased.len(), done.kept.len()), (0, 1));
     assert_eq!(entries(&store, Kind::Erasing), 1);
 }
@@ -109,7 +109,7 @@ fn a_long_cascade_is_carried_out_in_turns() {
     let all = store.put_batch(facts).unwrap();
     let withdrawal = format!(r#","is_withdrawal":true,"prior_consent":"{grant}""#);
     store.put(consent(&withdrawal)).unwrap();
-    let done = store.consent_run(OFFICE).unwrap();
+    let done = store.run_consent_erasures(OFFICE).unwrap();
     assert_eq!(done.erased, all);
     assert_eq!(entries(&store, Kind::Erasing), 3);
     assert_eq!(store.stats().unwrap().grains, 2);

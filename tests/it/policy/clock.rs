@@ -1,10 +1,10 @@
 use grainstore::ledger::{Kind, MemoryDisk};
-use grainstore::store::Mandate;
+use grainstore::store::Authorization;
 use grainstore::{ContentAddress, Draft, Store};
 
 use super::opened_at;
 
-const OPERATOR: Mandate<'static> = Mandate {
+const OPERATOR: Authorization<'static> = Authorization {
     reason: "the machine was off over the holidays",
     authority: "the operator",
 };
@@ -48,7 +48,7 @@ fn a_leap_of_the_clock_opens_nothing_however_often_one_asks_or_opens_the_store()
         assert!(denied(&store, &locked).is_some());
     }
     let (store, _) = opened_at(&disk, 10 * DAY + HOUR);
-    let nobody = Mandate {
+    let nobody = Authorization {
         authority: " ",
         ..OPERATOR
     };

@@ -1,12 +1,12 @@
 use grainstore::interchange::{ReadOptions, Reading};
 use grainstore::ledger::{Kind, MemoryDisk};
 use grainstore::policy::Rule;
-use grainstore::store::{Deletion, Mandate, Required};
+use grainstore::store::{Authorization, RequiredConsent};
 use grainstore::{ContentAddress, Draft, Filter, Store};
 
 use super::opened_at;
 
-const OFFICE: Mandate<'static> = Mandate {
+const OFFICE: Authorization<'static> = Authorization {
     reason: "the consent was withdrawn",
     authority: "the data protection officer",
 };
@@ -131,7 +131,7 @@ fn nobody_withdraws_the_consent_of_another() {
         .unwrap();
     assert!(sees(&store, "tea"));
     assert!(store.status(&consent_of_alice).unwrap().is_current());
-    assert_eq!(store.consent_due().unwrap(), []);
+    assert_eq!(store.pending_erasures().unwrap(), []);
 }
 
 #[test]
@@ -145,10 +145,10 @@ fn what_rests_on_a_withdrawn_consent_is_due_within_a_day_and_erased_by_a_run() {
     let other = store
         .put(Draft::belief("bob", "likes", "milk").confidence(0.5))
         .unwrap();
-    assert_eq!(store.consent_due().unwrap(), []);
+    assert_eq!(store.pending_erasures().unwrap(), []);
     clock.set(5_000);
     let withdrawn = store.put(withdrawal(consent)).unwrap();
-    let due = store.consent_due().unwrap();
+    let due = store.pending_erasures().unwrap();
     let addresses: Vec<_> = due.iter().map(|due| due.address).collect();
     assert_eq!(addresses, [tea, cake]);
     assert_eq!((due[0].consent, due[0].withdrawal), (consent, withdrawn));
@@ -156,19 +156,19 @@ fn what_rests_on_a_withdrawn_consent_is_due_within_a_day_and_erased_by_a_run() {
     assert_eq!(due[0].due_at.ms(), 5_000 + 24 * HOUR);
     assert_eq!(due[0].kept, None);
 
-    let nobody = Mandate {
+    let nobody = Authorization {
         reason: "",
         ..OFFICE
     };
     assert_eq!(
-        store.consent_run(nobody).unwrap_err().code(),
+        store.run_consent_erasures(nobody).unwrap_err().code(),
         "ERR_AUTHORITY"
     );
-    let done = store.consent_run(OFFICE).unwrap();
+    let done = store.run_consent_erasures(OFFICE).unwrap();
     assert_eq!((done.erased, done.kept), (vec![tea, cake], vec![]));
     assert!(!store.exists(&tea).unwrap() && store.exists(&other).unwrap());
     // OMS 8.10: both stay, and are not deleted by hand either.
-    let asked = Deletion {
+    let asked = Authorization {
         reason: "asked",
         authority: "the office",
     };
@@ -176,7 +176,7 @@ fn what_rests_on_a_withdrawn_consent_is_due_within_a_day_and_erased_by_a_run() {
         let denied = store.delete(&kept, asked).unwrap_err();
         assert!(denied.to_string().contains("consent_kept"), "{denied}");
     }
-    assert_eq!(store.consent_due().unwrap(), []);
+    assert_eq!(store.pending_erasures().unwrap(), []);
     assert_eq!(store.check().unwrap().findings, []);
 }
 
@@ -191,7 +191,7 @@ fn holds_and_retention_win_over_a_withdrawal() {
     let retained = r#","retention_policy":{"minimum_retention_years":7}"#;
     let retained = store.put(fact("bills", consent, retained)).unwrap();
     store.put(withdrawal(consent)).unwrap();
-    let kept = |due: &[grainstore::store::Due]| -> Vec<_> {
+    let kept = |due: &[grainstore::store::PendingErasure]| -> Vec<_> {
         due.iter().map(|due| (due.address, due.kept)).collect()
     };
     let expected = [
@@ -199,8 +199,8 @@ fn holds_and_retention_win_over_a_withdrawal() {
         (placed, Some(Rule::LegalHold)),
         (retained, Some(Rule::Retention)),
     ];
-    assert_eq!(kept(&store.consent_due().unwrap()), expected);
-    let done = store.consent_run(OFFICE).unwrap();
+    assert_eq!(kept(&store.pending_erasures().unwrap()), expected);
+    let done = store.run_consent_erasures(OFFICE).unwrap();
     assert_eq!(
         (done.erased.len(), kept(&done.kept)),
         (0, expected.to_vec())
@@ -208,7 +208,10 @@ fn holds_and_retention_win_over_a_withdrawal() {
     assert!(!sees(&store, "tea"), "kept is not shown");
     store.lift_hold(&own, OFFICE).unwrap();
     store.lift_hold(&placed, OFFICE).unwrap();
-    assert_eq!(store.consent_run(OFFICE).unwrap().erased, [own, placed]);
+    assert_eq!(
+        store.run_consent_erasures(OFFICE).unwrap().erased,
+        [own, placed]
+    );
     assert!(store.exists(&retained).unwrap());
 }
 
@@ -226,9 +229,9 @@ fn the_deadline_is_a_month_at_most_and_on_record() {
     store.put(withdrawal(consent)).unwrap();
     drop(store);
     let (store, _) = opened_at(&disk, 0);
-    assert_eq!(store.consent_due().unwrap()[0].due_at.ms(), 720 * HOUR);
+    assert_eq!(store.pending_erasures().unwrap()[0].due_at.ms(), 720 * HOUR);
     store.set_consent_deadline(1, OFFICE).unwrap();
-    assert_eq!(store.consent_due().unwrap()[0].due_at.ms(), HOUR);
+    assert_eq!(store.pending_erasures().unwrap()[0].due_at.ms(), HOUR);
 }
 
 #[test]
@@ -247,7 +250,7 @@ fn a_renewed_consent_carries_what_rested_on_the_old_one_and_takes_it_along() {
     store.supersede(&second, withdrawal(second), None).unwrap();
     assert!(!sees(&store, "tea") && !sees(&store, "cake"));
     let mut due: Vec<_> = store
-        .consent_due()
+        .pending_erasures()
         .unwrap()
         .iter()
         .map(|due| due.address)
@@ -278,7 +281,7 @@ fn an_import_brings_withdrawals_and_nothing_that_rests_on_them() {
     assert_eq!(summary.inserted, 2);
     assert_eq!(summary.refused[0].code(), "ERR_CONSENT");
     assert!(!sees(&store, "tea") && !sees(&store, "cake"));
-    assert_eq!(store.consent_due().unwrap().len(), 2);
+    assert_eq!(store.pending_erasures().unwrap().len(), 2);
     // Ruling I4: what an import brings supersedes nothing.
     assert!(store.status(&consent).unwrap().is_current());
 }
@@ -299,7 +302,7 @@ fn what_may_not_be_read_shows_no_vector_and_is_on_no_agents_card() {
         store.put_embedding(&address, "m", &[1.0, 0.0]).unwrap();
     }
     assert_eq!(store.agent_card(agent).unwrap().capabilities.len(), 2);
-    let read = Required {
+    let read = RequiredConsent {
         read: true,
         write: false,
     };
@@ -322,7 +325,7 @@ fn a_namespace_may_demand_consent_for_writing_and_reading() {
     let before = store
         .put(Draft::event("ulcer").namespace("clinic"))
         .unwrap();
-    let both = Required {
+    let both = RequiredConsent {
         read: true,
         write: true,
     };
@@ -367,7 +370,7 @@ fn a_namespace_may_demand_consent_for_writing_and_reading() {
         "it is in the ledger"
     );
     store
-        .require_consent("clinic", Required::default(), OFFICE)
+        .require_consent("clinic", RequiredConsent::default(), OFFICE)
         .unwrap();
     assert!(store.get(&before).unwrap().is_some());
     let recorded = store.index_snapshot().of_kind(Kind::Policy).rows().unwrap();
@@ -382,7 +385,7 @@ fn a_history_shows_of_a_namespace_what_its_consents_allow() {
     let valid = store.put(grant()).unwrap();
     let second = fact("gout", valid, r#","namespace":"clinic""#).derived_from(first);
     let second = store.supersede(&first, second, None).unwrap();
-    let read = Required {
+    let read = RequiredConsent {
         read: true,
         write: false,
     };
@@ -405,7 +408,7 @@ fn a_consent_is_not_forgotten_with_what_it_rests_on() {
     let resting = store.put(consent("did:web:bob.example", &more)).unwrap();
     let tea = store.put(fact("tea", first, "")).unwrap();
     store.put(withdrawal(first)).unwrap();
-    let done = store.consent_run(OFFICE).unwrap();
+    let done = store.run_consent_erasures(OFFICE).unwrap();
     assert_eq!(done.erased, [tea]);
     for kept in [first, resting] {
         assert!(store.exists(&kept).unwrap());
@@ -428,7 +431,7 @@ fn a_namespace_is_its_name_and_not_its_hash() {
         .find(|name| hash(name) == wanted);
     let other = other.unwrap();
     let store = memory();
-    let both = Required {
+    let both = RequiredConsent {
         read: true,
         write: true,
     };
@@ -449,7 +452,7 @@ fn what_may_be_stored_and_read_does_not_hang_on_header_bits() {
     let before = store
         .put(Draft::event("ulcer").namespace("clinic"))
         .unwrap();
-    let both = Required {
+    let both = RequiredConsent {
         read: true,
         write: true,
     };

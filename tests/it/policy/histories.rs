@@ -9,7 +9,7 @@ use std::sync::Arc;
 use grainstore::codec::Value;
 use grainstore::crypto::{Algorithm, SigningKey, Statement};
 use grainstore::grain::{Status, Verification};
-use grainstore::store::{Deletion, Error, Mandate};
+use grainstore::store::{Authorization, Error};
 use grainstore::{ContentAddress, Draft, Options, Store, Time};
 
 use crate::random::{Random, seeds};
@@ -33,7 +33,7 @@ fn asked() -> Range<u64> {
 
 const DAY: i64 = 86_400_000;
 const START: i64 = 1_768_471_200_000;
-const SOMEBODY: Mandate<'static> = Mandate {
+const SOMEBODY: Authorization<'static> = Authorization {
     reason: "asked",
     authority: "the office",
 };
@@ -371,7 +371,7 @@ impl World<'_> {
     }
 
     fn delete(&mut self, target: usize, who: Who) {
-        let deletion = Deletion {
+        let deletion = Authorization {
             reason: "asked",
             authority: if who == Who::None { "" } else { "the office" },
         };

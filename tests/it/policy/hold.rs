@@ -2,14 +2,14 @@ use std::sync::Arc;
 
 use grainstore::grain::Verification;
 use grainstore::ledger::MemoryDisk;
-use grainstore::store::{Deletion, Mandate, NewGrain};
+use grainstore::store::{Authorization, NewGrain};
 use grainstore::{ContentAddress, Draft, Options, Store};
 
-const COUNSEL: Mandate<'static> = Mandate {
+const COUNSEL: Authorization<'static> = Authorization {
     reason: "Doe v. Acme",
     authority: "counsel",
 };
-const ASKED: Deletion<'static> = Deletion {
+const ASKED: Authorization<'static> = Authorization {
     reason: "asked by letter",
     authority: "the data protection officer",
 };
@@ -59,7 +59,7 @@ fn a_legal_hold_keeps_a_grain_as_it_is_until_it_is_lifted_over_every_reopening()
     }
     let holds = store.holds();
     assert_eq!((holds.len(), holds[0].address), (1, held));
-    assert_eq!(holds[0].decided.authority, "counsel");
+    assert_eq!(holds[0].authorization.authority, "counsel");
     store.delete(&free, ASKED).unwrap();
     assert_eq!(store.holds().len(), 1, "as before an erasure");
 
@@ -80,7 +80,7 @@ fn holds_are_placed_and_lifted_by_somebody_for_a_reason() {
     let store = Store::in_memory(Options::default()).unwrap();
     let address = store.put(belief("900")).unwrap();
     for (reason, authority) in [("", "counsel"), ("Doe", " ")] {
-        let mandate = Mandate { reason, authority };
+        let mandate = Authorization { reason, authority };
         assert_eq!(
             store.place_hold(&address, mandate).unwrap_err().code(),
             "ERR_AUTHORITY"

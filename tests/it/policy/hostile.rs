@@ -5,14 +5,14 @@ use std::path::Path;
 
 use grainstore::grain::Verification;
 use grainstore::interchange::{Format, ReadOptions, Reading, WriteOptions};
-use grainstore::store::{Deletion, Mandate, Summary};
+use grainstore::store::{Authorization, Summary};
 use grainstore::{ContentAddress, Draft, Filter, Grain, Options, Store, Time};
 
-const ASKED: Deletion<'static> = Deletion {
+const ASKED: Authorization<'static> = Authorization {
     reason: "asked by letter",
     authority: "the data protection officer",
 };
-const COUNSEL: Mandate<'static> = Mandate {
+const COUNSEL: Authorization<'static> = Authorization {
     reason: "Doe v. Acme",
     authority: "counsel",
 };

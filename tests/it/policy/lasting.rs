@@ -2,7 +2,7 @@ use grainstore::codec::Value;
 use grainstore::grain::{Grain, Verification};
 use grainstore::interchange::{ReadOptions, Reading, aimem};
 use grainstore::policy::{Role, Rule, Warrant};
-use grainstore::store::{Deletion, Error};
+use grainstore::store::{Authorization, Error};
 use grainstore::{Access, ContentAddress, Draft, Filter, Options, Store};
 
 /// A store with a memory of each kind; the fact is pinned.
@@ -83,7 +83,7 @@ fn work_that_nobody_asked_for_leaves_what_is_to_last_as_it_is() {
     store
         .supersede(&first, instead(first), Some("asked"))
         .unwrap();
-    let asked = Deletion {
+    let asked = Authorization {
         reason: "asked by the user",
         authority: "the user",
     };

@@ -1,8 +1,8 @@
 use grainstore::policy::Warrant;
-use grainstore::store::{Mandate, Review};
+use grainstore::store::{Authorization, Review};
 use grainstore::{Draft, Filter, Options, Store};
 
-const ADA: Mandate<'static> = Mandate {
+const ADA: Authorization<'static> = Authorization {
     reason: "looked at, fine",
     authority: "Ada",
 };
@@ -37,7 +37,7 @@ fn what_was_permitted_with_a_reason_waits_for_a_person_who_clears_it_once() {
     assert_eq!(what, ["supersede", "contradict"]);
     assert!(reviews.iter().all(|review| review.address == old));
 
-    let nobody = Mandate {
+    let nobody = Authorization {
         authority: "",
         ..ADA
     };

@@ -1,7 +1,7 @@
 use grainstore::codec::Value;
 use grainstore::crypto::{Algorithm, SigningKey, Statement};
 use grainstore::grain::{Grain, Time, Verification};
-use grainstore::store::Grounds;
+use grainstore::store::Justification;
 use grainstore::{ContentAddress, Draft, Options, Store};
 
 use crate::signing::key;
@@ -126,7 +126,7 @@ fn contradiction_and_judgement_take_the_signatures_that_a_supersession_takes() {
         sign(&of_other, &[&alice, &bob]),
         vec![vec![1, 2, 3]],
     ] {
-        let grounds = Grounds {
+        let grounds = Justification {
             justification: Some("asked"),
             signatures: &signatures,
         };
@@ -134,9 +134,9 @@ fn contradiction_and_judgement_take_the_signatures_that_a_supersession_takes() {
         assert!(denied.to_string().contains("quorum"), "{denied}");
     }
     let signatures = sign(&retraction, &[&alice, &bob]);
-    let grounds = Grounds {
+    let grounds = Justification {
         signatures: &signatures,
-        ..Grounds::default()
+        ..Justification::default()
     };
     let contested = store.set_verification(&old, Verification::Contested, grounds);
     assert!(contested.is_err(), "they agreed to something else");
@@ -144,9 +144,9 @@ fn contradiction_and_judgement_take_the_signatures_that_a_supersession_takes() {
         .set_verification(&old, Verification::Retracted, grounds)
         .unwrap();
     let signatures = sign(&contradiction, &[&alice, &bob]);
-    let grounds = Grounds {
+    let grounds = Justification {
         signatures: &signatures,
-        ..Grounds::default()
+        ..Justification::default()
     };
     store.contradict(&old, grounds).unwrap();
     assert!(store.status(&old).unwrap().contradicted);

@@ -1,7 +1,7 @@
 //! The table of OMS 15.2, as ruling I20 reads it.
 
 use grainstore::interchange::{ReadOptions, Reading};
-use grainstore::store::Deletion;
+use grainstore::store::Authorization;
 use grainstore::{ContentAddress, Draft, Filter, Store, Time};
 
 use crate::store::at;
@@ -90,7 +90,7 @@ fn what_was_erased_is_not_known_at_any_time() {
         .unwrap();
     let then = Filter::new().known_at(ms(1_500));
     assert_eq!(found(&store, &then), [old]);
-    let deletion = Deletion {
+    let deletion = Authorization {
         reason: "asked",
         authority: "mira",
     };
@@ -115,7 +115,7 @@ fn a_grain_that_superseded_an_erased_one_still_ended_what_it_ended() {
         .supersede(&first, lives_in("Bergen").derived_from(first), None)
         .unwrap();
     clock.set(3_000);
-    let deletion = Deletion {
+    let deletion = Authorization {
         reason: "asked",
         authority: "mira",
     };

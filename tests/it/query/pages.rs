@@ -1,7 +1,7 @@
 //! Pages of one answer, while others write.
 
 use grainstore::query::{Cursor, Sort, SortBy};
-use grainstore::store::Deletion;
+use grainstore::store::Authorization;
 use grainstore::{Draft, Filter, Store, Time};
 use proptest::prelude::*;
 
@@ -66,7 +66,7 @@ fn what_was_replaced_stays_so_on_later_pages_though_its_successor_is_erased() {
     let current = Filter::new();
     let page = store.query(&current, 1, None).unwrap();
     assert_eq!((page.results[0].address, page.total), (new, 4));
-    let deletion = Deletion {
+    let deletion = Authorization {
         reason: "asked",
         authority: "the owner",
     };

@@ -6,7 +6,7 @@ use grainstore::codec::Value;
 use grainstore::grain::{Draft, Grain, Type, Verification};
 use grainstore::index;
 use grainstore::ledger::MemoryDisk;
-use grainstore::store::{Deletion, Options};
+use grainstore::store::{Authorization, Options};
 use grainstore::{ContentAddress, Store, Time};
 use proptest::prelude::*;
 
@@ -280,7 +280,7 @@ impl World {
             }
             Step::Delete(at) => {
                 let Some(n) = self.pick(&at) else { return };
-                let deletion = Deletion {
+                let deletion = Authorization {
                     reason: "asked",
                     authority: "the owner",
                 };

@@ -44,7 +44,7 @@ fn a_checkpoint_says_what_the_ledger_was_and_the_next_one_follows_it() {
     assert_eq!(store.check().unwrap().findings, []);
     // An erasure leaves the leaves, so what was signed stays true.
     let gone = store.list(None, 1).unwrap().addresses[0];
-    let asked = Deletion {
+    let asked = Authorization {
         reason: "asked by letter",
         authority: "the data protection officer",
     };

@@ -197,7 +197,7 @@ fn only_what_is_verified_is_found_where_that_is_asked() {
     let explained = store.explain(&asked).unwrap().to_string();
     assert!(explained.contains("trust = verified"), "{explained}");
     // A verified grain that was deleted is not there; and then nobody is trusted any more.
-    let asked_for = Deletion {
+    let asked_for = Authorization {
         reason: "asked by letter",
         authority: "the data protection officer",
     };

@@ -4,7 +4,7 @@ use std::time::Duration;
 use grainstore::index::Access;
 use grainstore::ledger::{self, Disk, MemoryDisk};
 use grainstore::query::Recall;
-use grainstore::store::Deletion;
+use grainstore::store::Authorization;
 use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
 
 use super::at;
@@ -137,7 +137,7 @@ fn a_damaged_file_counts_as_none_and_what_is_deleted_is_forgotten() {
         let file = disk.open("index/accesses", ledger::Access::Write).unwrap();
         (file.len_bytes().unwrap(), file)
     };
-    let deletion = Deletion {
+    let deletion = Authorization {
         reason: "asked for",
         authority: "its owner",
     };

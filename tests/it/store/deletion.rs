@@ -2,10 +2,10 @@ use std::sync::Arc;
 
 use grainstore::interchange::{ReadOptions, Reading};
 use grainstore::ledger::MemoryDisk;
-use grainstore::store::{Deletion, Mandate, NewGrain};
+use grainstore::store::{Authorization, NewGrain};
 use grainstore::{ContentAddress, Draft, Filter, Options, Store};
 
-const ASKED: Deletion<'static> = Deletion {
+const ASKED: Authorization<'static> = Authorization {
     reason: "asked by letter",
     authority: "the data protection officer",
 };
@@ -121,11 +121,11 @@ fn a_deletion_without_a_reason_or_an_authority_is_denied_and_recorded() {
     let store = open(&MemoryDisk::default());
     let address = store.put(belief("tea")).unwrap();
     for deletion in [
-        Deletion {
+        Authorization {
             reason: " ",
             ..ASKED
         },
-        Deletion {
+        Authorization {
             authority: "",
             ..ASKED
         },
@@ -154,7 +154,7 @@ fn a_grain_is_kept_as_long_as_its_retention_says() {
     clock.1.set(8 * 365 * 86_400_000);
     // Ruling I21: whoever sets the clock must not end a retention.
     assert!(store.delete(&address, ASKED).is_err());
-    let mandate = Mandate {
+    let mandate = Authorization {
         reason: "the archive was not opened for years",
         authority: "the operator",
     };

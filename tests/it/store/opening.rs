@@ -94,7 +94,7 @@ fn a_creation_cut_short_is_no_store_and_is_simply_created_again() {
     // As a crash leaves it before the manifest is in place.
     std::fs::rename(path.join("MANIFEST"), path.join("MANIFEST.new")).unwrap();
     let store = Store::open(&path, at(1).0).unwrap();
-    assert!(store.opened().created);
+    assert!(store.recovery_report().created);
     store.put(prefers("a")).unwrap();
 }
 
@@ -134,7 +134,7 @@ fn a_torn_tail_is_set_aside_and_told_and_everything_acknowledged_is_there() {
     bytes.extend_from_slice(b"GFRM half a frame that nobody acknowledged");
     std::fs::write(&segment, bytes).unwrap();
     let store = Store::open(&path, at(1).0).unwrap();
-    assert!(store.opened().torn.is_some());
+    assert!(store.recovery_report().torn.is_some());
     assert!(
         addresses
             .iter()
@@ -206,14 +206,14 @@ fn a_put_is_found_by_its_words_at_once_and_after_reopening() {
     let path = folder.path().join("memory.grains");
     {
         let store = Store::open(&path, at(1).0).unwrap();
-        assert!(store.opened().created);
+        assert!(store.recovery_report().created);
         store.put(prefers("walking in the Rotterdam rain")).unwrap();
         let found = store.search("walks", &Filter::new(), 5).unwrap();
         assert_eq!(found.results[0].matched_fields, ["object"]);
         assert!((0.0..=1.0).contains(&found.results[0].score));
     }
     let store = Store::open(&path, at(2).0).unwrap();
-    assert!(!store.opened().created);
+    assert!(!store.recovery_report().created);
     assert_eq!(
         store.search("rotterdam", &Filter::new(), 5).unwrap().total,
         1

@@ -1,6 +1,6 @@
 use clap::{Args, Subcommand};
 use grainstore::Time;
-use grainstore::store::{Consent, ConsentFilter, Due, Required};
+use grainstore::store::{Consent, ConsentFilter, PendingErasure, RequiredConsent};
 use serde_json::{Value, json};
 
 use super::mandate::Decision;
@@ -32,7 +32,7 @@ enum Action {
     /// its creation, and ends with its valid_to, or when it was withdrawn or replaced here.
     List(List),
     /// Show what is to be erased, by when, and what holds keep
-    Due,
+    PendingErasure,
     /// Erase what is due, all of it; exit 1 if holds or retention keep a part
     Run(Run),
     /// Say whether a namespace demands consent, or show which do
@@ -100,7 +100,7 @@ impl ConsentTool {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         match self.action {
             Action::List(list) => list.run(session),
-            Action::Due => due(session),
+            Action::PendingErasure => due(session),
             Action::Run(run) => run.run(session),
             Action::Require(require) => require.run(session),
             Action::Deadline(Deadline { hours, decision }) => {
@@ -113,7 +113,7 @@ impl ConsentTool {
 }
 
 fn due(session: &mut Session) -> anyhow::Result<Exit> {
-    let due = session.open()?.consent_due()?;
+    let due = session.open()?.pending_erasures()?;
     if session.out.is_json() {
         let due: Vec<_> = due.iter().map(due_json).collect();
         session.out.json(&json!({ "due": due }))?;
@@ -200,7 +200,9 @@ impl Run {
             let message = "what is erased is gone for good: say --yes";
             return Err(Problem::new("ERR_USAGE", message).into());
         }
-        let done = session.open()?.consent_run(self.decision.mandate())?;
+        let done = session
+            .open()?
+            .run_consent_erasures(self.decision.mandate())?;
         if session.out.is_json() {
             let erased: Vec<_> = done.erased.iter().map(ToString::to_string).collect();
             let kept: Vec<_> = done.kept.iter().map(due_json).collect();
@@ -225,11 +227,11 @@ impl Require {
         if let (Some(namespace), Some(reason), Some(authority)) =
             (&self.namespace, &self.reason, &self.authority)
         {
-            let required = Required {
+            let required = RequiredConsent {
                 read: self.read,
                 write: self.write,
             };
-            let mandate = grainstore::store::Mandate { reason, authority };
+            let mandate = grainstore::store::Authorization { reason, authority };
             store.require_consent(namespace, required, mandate)?;
         }
         let required = store.required_consent();
@@ -254,7 +256,7 @@ impl Require {
     }
 }
 
-fn line(due: &Due) -> String {
+fn line(due: &PendingErasure) -> String {
     let kept = match due.kept {
         Some(rule) => format!("kept: {rule}"),
         None => format!("due {}", due.due_at),
@@ -263,7 +265,7 @@ fn line(due: &Due) -> String {
     format!("{address}  rests on {consent}  {kept}")
 }
 
-fn due_json(due: &Due) -> Value {
+fn due_json(due: &PendingErasure) -> Value {
     json!({
         "address": due.address.to_string(),
         "consent": due.consent.to_string(),

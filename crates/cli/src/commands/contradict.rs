@@ -1,5 +1,5 @@
 use clap::Args;
-use grainstore::store::Grounds;
+use grainstore::store::Justification;
 use serde_json::json;
 
 use super::agreement;
@@ -30,7 +30,7 @@ impl Contradict {
         let store = session.open()?;
         let address = address::resolve(&store, &self.address)?;
         let signatures = agreement::read_all(&self.auth)?;
-        let grounds = Grounds {
+        let grounds = Justification {
             justification: self.justification.as_deref(),
             signatures: &signatures,
         };

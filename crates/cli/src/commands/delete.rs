@@ -1,7 +1,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use clap::Args;
-use grainstore::store::Deletion;
+use grainstore::store::Authorization;
 use serde_json::json;
 
 use crate::address;
@@ -35,7 +35,7 @@ impl Delete {
         if !self.yes && !confirmed(&address.to_string())? {
             return Ok(Exit::Nothing);
         }
-        let deletion = Deletion {
+        let deletion = Authorization {
             reason: &self.reason,
             authority: &self.authority,
         };

@@ -77,9 +77,9 @@ fn list(session: &mut Session) -> anyhow::Result<Exit> {
         let Hold {
             address,
             since,
-            decided,
+            authorization,
         } = hold;
-        let (reason, authority) = (&decided.reason, &decided.authority);
+        let (reason, authority) = (&authorization.reason, &authorization.authority);
         let address = short(address);
         session
             .out
@@ -92,7 +92,7 @@ fn hold_json(hold: &Hold) -> serde_json::Value {
     json!({
         "address": hold.address.to_string(),
         "since": hold.since.ms(),
-        "reason": hold.decided.reason,
-        "authority": hold.decided.authority,
+        "reason": hold.authorization.reason,
+        "authority": hold.authorization.authority,
     })
 }

@@ -1,5 +1,5 @@
 use clap::Args;
-use grainstore::store::{Create, Mandate};
+use grainstore::store::{Authorization, Create};
 use serde_json::json;
 
 use super::regime::{Chosen, regimes_json, tell_gaps};
@@ -23,7 +23,7 @@ impl Init {
         let regimes = self.chosen.regimes()?;
         let store = session.open_or(Create::New)?;
         if !regimes.is_empty() {
-            let mandate = Mandate {
+            let mandate = Authorization {
                 reason: "chosen when the store was created",
                 authority: "whoever created it",
             };

@@ -1,5 +1,5 @@
 use clap::Args;
-use grainstore::store::Mandate;
+use grainstore::store::Authorization;
 
 /// Why something is decided, and by whom: what every such command asks for.
 #[derive(Debug, Args)]
@@ -13,8 +13,8 @@ pub(super) struct Decision {
 }
 
 impl Decision {
-    pub(super) fn mandate(&self) -> Mandate<'_> {
-        Mandate {
+    pub(super) fn mandate(&self) -> Authorization<'_> {
+        Authorization {
             reason: &self.reason,
             authority: &self.authority,
         }

@@ -1,6 +1,6 @@
 use clap::{Args, ValueEnum};
 use grainstore::grain::Verification;
-use grainstore::store::Grounds;
+use grainstore::store::Justification;
 use serde_json::json;
 
 use super::agreement;
@@ -57,7 +57,7 @@ impl Status {
         let door = self.as_whom.door(&store)?;
         if let Some(word) = self.verification {
             let signatures = agreement::read_all(&self.auth)?;
-            let grounds = Grounds {
+            let grounds = Justification {
                 justification: self.justification.as_deref(),
                 signatures: &signatures,
             };

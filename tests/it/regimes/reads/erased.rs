@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-const ASKED: Deletion<'static> = Deletion {
+const ASKED: Authorization<'static> = Authorization {
     reason: "asked by letter",
     authority: "the data protection officer",
 };

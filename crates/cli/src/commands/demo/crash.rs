@@ -29,7 +29,7 @@ pub(super) fn show(stage: &mut Stage<'_>, path: &Path) -> anyhow::Result<()> {
     stage.say(format!(
         "{untold:5} more were stored, and it died before it could say so"
     ))?;
-    stage.say(match &store.opened().torn {
+    stage.say(match &store.recovery_report().torn {
         Some(torn) => format!(
             "a torn tail of {} bytes was set aside in {}",
             torn.bytes, torn.file
