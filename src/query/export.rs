@@ -11,7 +11,7 @@ use crate::interchange::{
 };
 use crate::store::{self, Store};
 
-use super::withheld::Withheld;
+use super::export_filter::Withheld;
 use super::{Error, Filter};
 
 /// What an export wrote.

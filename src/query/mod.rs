@@ -3,20 +3,20 @@
 //! `Store::query`, `Store::search` and `Store::export` live here. A question is answered from one
 //! snapshot: what is written meanwhile does not show.
 
-mod ask;
+mod run_query;
 mod condition;
 mod cursor;
 mod envelope;
 mod export;
 mod export_file;
 mod filter;
-mod near;
+mod nearest;
 mod plan;
 mod scoped;
 mod recall;
 mod search;
 mod sort;
-mod withheld;
+mod export_filter;
 
 mod error;
 

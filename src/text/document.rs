@@ -7,8 +7,8 @@ use tantivy::{Index, IndexBuilder, IndexSettings, TantivyDocument, Term};
 
 use crate::grain;
 
-use super::Language;
-use super::analysis;
+use super::analysis::language::Language;
+use super::analysis::token as analysis;
 
 /// What a row says: passages of text, each of a field of the grain, and what ranks it beside its
 /// words.
@@ -29,13 +29,13 @@ use super::analysis;
 pub struct Document {
     passages: Vec<(u32, String)>,
     /// None is the language of the view.
-    pub(super) language: Option<Language>,
+    pub(in crate::text) language: Option<Language>,
     /// What it was said in, 0 in none.
-    pub(super) thread: u64,
-    pub(super) time_ms: i64,
-    pub(super) importance: f64,
+    pub(in crate::text) thread: u64,
+    pub(in crate::text) time_ms: i64,
+    pub(in crate::text) importance: f64,
     /// What decides between equal scores.
-    pub(super) order: u64,
+    pub(in crate::text) order: u64,
 }
 
 impl Document {
@@ -82,13 +82,13 @@ impl Document {
     }
 
     /// Returns the length of the passages together, in bytes.
-    pub(super) fn len_bytes(&self) -> usize {
+    pub(in crate::text) fn len_bytes(&self) -> usize {
         self.passages.iter().map(|(_, text)| text.len()).sum()
     }
 
     /// Returns the names of its words with their places, lowest place first: the stems, and what
     /// else finds them.
-    pub(super) fn names(&self, default: Language) -> Named {
+    pub(in crate::text) fn names(&self, default: Language) -> Named {
         let language = self.language.unwrap_or(default);
         let mut named = Named::default();
         let mut next = [0_u32; FIELDS];
@@ -114,9 +114,9 @@ impl Document {
 
 /// The names of a document's words, each with its place.
 #[derive(Debug, Default)]
-pub(super) struct Named {
-    pub(super) stems: Vec<(u32, String)>,
-    pub(super) also: Vec<(u32, String)>,
+pub(in crate::text) struct Named {
+    pub(in crate::text) stems: Vec<(u32, String)>,
+    pub(in crate::text) also: Vec<(u32, String)>,
 }
 
 impl<T: Into<String>> From<T> for Document {
@@ -136,14 +136,14 @@ impl<T: Into<String>> FromIterator<T> for Document {
 
 /// The fields of the index, and the language of texts that name none.
 #[derive(Clone)]
-pub(super) struct Fields {
-    pub(super) schema: Schema,
-    pub(super) analyzers: TokenizerManager,
-    pub(super) stems: Field,
-    pub(super) also: Field,
-    pub(super) languages: Field,
-    pub(super) thread: Field,
-    pub(super) language: Language,
+pub(in crate::text) struct Fields {
+    pub(in crate::text) schema: Schema,
+    pub(in crate::text) analyzers: TokenizerManager,
+    pub(in crate::text) stems: Field,
+    pub(in crate::text) also: Field,
+    pub(in crate::text) languages: Field,
+    pub(in crate::text) thread: Field,
+    pub(in crate::text) language: Language,
     row: Field,
     order: Field,
     time: Field,
@@ -157,7 +157,7 @@ impl Fields {
     /// found again; `order` to decide between equal scores; `thread` to find the turns of a
     /// conversation; `time` and `importance` to rank
     /// by. Nothing is stored: the ledger has it.
-    pub(super) fn new(language: Language) -> Self {
+    pub(in crate::text) fn new(language: Language) -> Self {
         let mut builder = Schema::builder();
         let analyzer = format!("{}-{language}", analysis::NAME);
         let indexed = |option| {
@@ -184,7 +184,7 @@ impl Fields {
     }
 
     /// Returns how to make an index of these fields.
-    pub(super) fn index(&self) -> IndexBuilder {
+    pub(in crate::text) fn index(&self) -> IndexBuilder {
         // Where nothing is stored there is nothing to compress, least of all in a thread per
         // segment.
         let settings = IndexSettings {
@@ -199,17 +199,17 @@ impl Fields {
     }
 
     /// Returns the term that only the document of this row has.
-    pub(super) fn row_term(&self, row: u64) -> Term {
+    pub(in crate::text) fn row_term(&self, row: u64) -> Term {
         Term::from_field_u64(self.row, row)
     }
 
     /// Returns the term that the turns of a conversation have.
-    pub(super) fn thread_term(&self, thread: u64) -> Term {
+    pub(in crate::text) fn thread_term(&self, thread: u64) -> Term {
         Term::from_field_u64(self.thread, thread)
     }
 
     /// Returns `document` as the index library takes it.
-    pub(super) fn indexable(&self, row: u64, document: &Document) -> TantivyDocument {
+    pub(in crate::text) fn indexable(&self, row: u64, document: &Document) -> TantivyDocument {
         let named = document.names(self.language);
         let mut indexable = TantivyDocument::new();
         indexable.add_u64(self.row, row);
@@ -227,7 +227,7 @@ impl Fields {
 }
 
 /// Returns the number of a field of a grain, 0 of one that has none.
-pub(super) fn number_of(field: &str) -> u32 {
+pub(in crate::text) fn number_of(field: &str) -> u32 {
     let number = grain::WORDED.iter().position(|name| *name == field);
     let number = number.and_then(|number| u32::try_from(number + 1).ok());
     number.unwrap_or(0)
@@ -246,12 +246,12 @@ fn cut(names: Vec<(u32, String)>) -> PreTokenizedString {
 }
 
 /// Returns the field of a grain that a place is in, as its number.
-pub(super) const fn field_of(place: u32) -> u32 {
+pub(in crate::text) const fn field_of(place: u32) -> u32 {
     place % PLACES
 }
 
 /// Fields that a place can tell apart: a place is a word's position times this, plus its field.
-pub(super) const PLACES: u32 = 64;
+pub(in crate::text) const PLACES: u32 = 64;
 
 const FIELDS: usize = PLACES as usize;
 
@@ -259,16 +259,16 @@ const FIELDS: usize = PLACES as usize;
 const PASSAGE_GAP: u32 = 2;
 
 /// The name of the field that holds the row.
-pub(super) const ROW: &str = "row";
+pub(in crate::text) const ROW: &str = "row";
 
 /// The name of the field that decides between equal scores.
-pub(super) const ORDER: &str = "order";
+pub(in crate::text) const ORDER: &str = "order";
 
 /// The name of the field that holds the conversation.
-pub(super) const THREAD: &str = "thread";
+pub(in crate::text) const THREAD: &str = "thread";
 
 /// The name of the field that holds the time.
-pub(super) const TIME: &str = "time";
+pub(in crate::text) const TIME: &str = "time";
 
 /// The name of the field that holds the importance.
-pub(super) const IMPORTANCE: &str = "importance";
+pub(in crate::text) const IMPORTANCE: &str = "importance";

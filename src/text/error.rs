@@ -46,7 +46,9 @@ impl Error {
     }
 
     /// Returns a closure that says what was being done when the index library refused.
-    pub(super) fn index(doing: &'static str) -> impl FnOnce(tantivy::TantivyError) -> Self {
+    pub(in crate::text) fn index(
+        doing: &'static str,
+    ) -> impl FnOnce(tantivy::TantivyError) -> Self {
         move |source| Self::Index { doing, source }
     }
 }

@@ -10,44 +10,21 @@
 //! derived data: a stored index that cannot be trusted is deleted and fed again, and a crash loses
 //! only what the caller feeds again from [`Text::watermark`].
 
-mod language;
-mod fold;
 mod analysis;
 mod document;
-mod parse;
+mod index;
 mod query;
-mod stop;
-mod memory;
-mod expand;
-mod segment;
-mod wanted;
-mod plan;
-mod counts;
-mod matching;
-mod stretch;
-mod occurring;
-mod score;
-mod hit;
-mod ranking;
-mod conversation;
-mod highlight;
-mod tail;
-mod open;
-mod view;
 mod search;
-mod care;
-mod erase;
-mod feeder;
 
 mod error;
 
+pub use analysis::language::Language;
 pub use document::Document;
 pub use error::Error;
-pub use feeder::Text;
-pub use highlight::{Highlighter, Snippet};
-pub use hit::{Around, Hit, Hits, TOTAL_MAX};
-pub use language::Language;
-pub use open::{Opened, Place, remove};
-pub use query::Query;
-pub use ranking::{Ranking, Recency};
-pub use view::Options;
+pub use index::committer::Text;
+pub use index::open::{Opened, Place, remove};
+pub use index::view::Options;
+pub use query::ast::Query;
+pub use search::highlight::{Highlighter, Snippet};
+pub use search::ranking::{Ranking, Recency};
+pub use search::top_docs::{Around, Hit, Hits, TOTAL_MAX};

@@ -6,20 +6,20 @@ use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, InvertedIndexReader, Searcher, SegmentReader, TERMINATED};
 
-use super::counts::Counts;
-use super::document::{Fields, IMPORTANCE, ORDER, ROW, THREAD, TIME};
-use super::expand::Expansion;
-use super::memory::{Memory, Posting};
+use crate::text::document::{Fields, IMPORTANCE, ORDER, ROW, THREAD, TIME};
+use crate::text::index::memory_segment::{Memory, Posting};
+use crate::text::index::term_freqs::Counts;
+use crate::text::query::fuzzy::Expansion;
 
 /// What a search reads: it stays as it is while the view goes on being fed.
-pub(super) struct Snapshot {
-    pub(super) committed: Arc<Committed>,
-    pub(super) tail: Vec<Arc<Memory>>,
+pub(in crate::text) struct Snapshot {
+    pub(in crate::text) committed: Arc<Committed>,
+    pub(in crate::text) tail: Vec<Arc<Memory>>,
 }
 
 impl Snapshot {
     /// Opens the segments: those on disk, then those in memory.
-    pub(super) fn segments(&self, fields: &Fields) -> tantivy::Result<Vec<Segment<'_>>> {
+    pub(in crate::text) fn segments(&self, fields: &Fields) -> tantivy::Result<Vec<Segment<'_>>> {
         let disk = self.committed.on_disk(fields)?.iter().map(Segment::Disk);
         let memory = self.tail.iter().map(|memory| Segment::Memory(memory));
         Ok(disk.chain(memory).collect())
@@ -27,15 +27,15 @@ impl Snapshot {
 }
 
 /// The segments on disk as one commit left them.
-pub(super) struct Committed {
-    pub(super) searcher: Searcher,
+pub(in crate::text) struct Committed {
+    pub(in crate::text) searcher: Searcher,
     /// What the first search opens and the others share: reading the heads of columns costs as much
     /// as looking a rare word up.
     on_disk: OnceLock<Vec<OnDisk>>,
 }
 
 impl Committed {
-    pub(super) const fn new(searcher: Searcher) -> Self {
+    pub(in crate::text) const fn new(searcher: Searcher) -> Self {
         Self {
             searcher,
             on_disk: OnceLock::new(),
@@ -55,19 +55,19 @@ impl Committed {
 
 /// Which names of words are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Of {
+pub(in crate::text) enum Of {
     Stems,
     Also,
 }
 
 /// A stretch of documents with an index of its own. Documents are numbered within it.
-pub(super) enum Segment<'a> {
+pub(in crate::text) enum Segment<'a> {
     Disk(&'a OnDisk),
     Memory(&'a Memory),
 }
 
 /// A segment of the index library.
-pub(super) struct OnDisk {
+pub(in crate::text) struct OnDisk {
     reader: SegmentReader,
     stems: Arc<InvertedIndexReader>,
     also: Arc<InvertedIndexReader>,
@@ -109,7 +109,7 @@ impl OnDisk {
 
 impl Segment<'_> {
     /// Returns how many documents it numbers, deleted ones too.
-    pub(super) fn len(&self) -> u32 {
+    pub(in crate::text) fn len(&self) -> u32 {
         match self {
             Self::Disk(disk) => disk.reader.max_doc(),
             Self::Memory(memory) => u32::try_from(memory.facts.len()).unwrap_or(u32::MAX),
@@ -117,7 +117,7 @@ impl Segment<'_> {
     }
 
     /// Returns how many words its documents have together.
-    pub(super) fn len_words(&self) -> u64 {
+    pub(in crate::text) fn len_words(&self) -> u64 {
         match self {
             Self::Disk(disk) => disk.stems.total_num_tokens(),
             Self::Memory(memory) => memory.len_words,
@@ -125,7 +125,7 @@ impl Segment<'_> {
     }
 
     /// Returns whether a document was not deleted.
-    pub(super) fn is_alive(&self, document: u32) -> bool {
+    pub(in crate::text) fn is_alive(&self, document: u32) -> bool {
         match self {
             Self::Disk(disk) => !disk.reader.is_deleted(document),
             Self::Memory(_) => true,
@@ -133,7 +133,7 @@ impl Segment<'_> {
     }
 
     /// Returns the row of a document.
-    pub(super) fn row(&self, document: u32) -> Option<u64> {
+    pub(in crate::text) fn row(&self, document: u32) -> Option<u64> {
         match self {
             Self::Disk(disk) => disk.row.first(document),
             Self::Memory(memory) => Some(memory.facts.get(document as usize)?.row),
@@ -141,7 +141,7 @@ impl Segment<'_> {
     }
 
     /// Returns what stands before a document of the same score: the lower.
-    pub(super) fn order(&self, document: u32) -> u64 {
+    pub(in crate::text) fn order(&self, document: u32) -> u64 {
         match self {
             Self::Disk(disk) => disk.order.first(document),
             Self::Memory(memory) => memory.facts.get(document as usize).map(|of| of.order),
@@ -150,7 +150,7 @@ impl Segment<'_> {
     }
 
     /// Returns the conversation of a document, 0 of one in none.
-    pub(super) fn thread(&self, document: u32) -> u64 {
+    pub(in crate::text) fn thread(&self, document: u32) -> u64 {
         match self {
             Self::Disk(disk) => disk.thread.first(document),
             Self::Memory(memory) => memory.facts.get(document as usize).map(|of| of.thread),
@@ -159,7 +159,7 @@ impl Segment<'_> {
     }
 
     /// Returns when a document was said.
-    pub(super) fn time_ms(&self, document: u32) -> i64 {
+    pub(in crate::text) fn time_ms(&self, document: u32) -> i64 {
         match self {
             Self::Disk(disk) => disk.time.first(document),
             Self::Memory(memory) => memory.facts.get(document as usize).map(|of| of.time_ms),
@@ -168,7 +168,7 @@ impl Segment<'_> {
     }
 
     /// Returns how important a document is.
-    pub(super) fn importance(&self, document: u32) -> f64 {
+    pub(in crate::text) fn importance(&self, document: u32) -> f64 {
         match self {
             Self::Disk(disk) => disk.importance.first(document),
             Self::Memory(memory) => memory.facts.get(document as usize).map(|of| of.importance),
@@ -177,7 +177,7 @@ impl Segment<'_> {
     }
 
     /// Returns the class of a document's length; [`len_of_class`] says what it stands for.
-    pub(super) fn len_class(&self, document: u32) -> u8 {
+    pub(in crate::text) fn len_class(&self, document: u32) -> u8 {
         match self {
             Self::Disk(disk) => disk.lengths.fieldnorm_id(document),
             Self::Memory(memory) => {
@@ -188,7 +188,7 @@ impl Segment<'_> {
     }
 
     /// Returns how many documents have a name.
-    pub(super) fn documents_with(&self, of: Of, name: &str) -> tantivy::Result<u64> {
+    pub(in crate::text) fn documents_with(&self, of: Of, name: &str) -> tantivy::Result<u64> {
         Ok(match self {
             Self::Disk(disk) => {
                 let info = disk.names(of).terms().get(name.as_bytes())?;
@@ -199,7 +199,11 @@ impl Segment<'_> {
     }
 
     /// Returns the documents that have a name, and where in them; none if there are none.
-    pub(super) fn postings(&self, of: Of, name: &str) -> tantivy::Result<Option<Cursor<'_>>> {
+    pub(in crate::text) fn postings(
+        &self,
+        of: Of,
+        name: &str,
+    ) -> tantivy::Result<Option<Cursor<'_>>> {
         match self {
             Self::Disk(disk) => {
                 let names = disk.names(of);
@@ -218,7 +222,11 @@ impl Segment<'_> {
     }
 
     /// Returns the documents that have a name, and how often; none if there are none.
-    pub(super) fn counts(&self, of: Of, name: &str) -> tantivy::Result<Option<Counts<'_>>> {
+    pub(in crate::text) fn counts(
+        &self,
+        of: Of,
+        name: &str,
+    ) -> tantivy::Result<Option<Counts<'_>>> {
         match self {
             Self::Disk(disk) => {
                 let names = disk.names(of);
@@ -237,7 +245,7 @@ impl Segment<'_> {
     }
 
     /// Adds the names that fit an expansion, with their number of documents, to what it found.
-    pub(super) fn expand(&self, of: Of, expansion: &mut Expansion) -> tantivy::Result<()> {
+    pub(in crate::text) fn expand(&self, of: Of, expansion: &mut Expansion) -> tantivy::Result<()> {
         match self {
             Self::Disk(disk) => expansion.in_dictionary(of, disk.names(of).terms())?,
             Self::Memory(memory) => expansion.in_memory(of, memory.names(of)),
@@ -246,7 +254,7 @@ impl Segment<'_> {
     }
 
     /// Returns the documents of a conversation.
-    pub(super) fn turns(&self, fields: &Fields, thread: u64) -> tantivy::Result<Vec<u32>> {
+    pub(in crate::text) fn turns(&self, fields: &Fields, thread: u64) -> tantivy::Result<Vec<u32>> {
         match self {
             Self::Disk(disk) => {
                 let term = fields.thread_term(thread);
@@ -267,7 +275,7 @@ impl Segment<'_> {
     }
 
     /// Adds the codes of the languages that documents name.
-    pub(super) fn languages(&self, codes: &mut Vec<String>) -> tantivy::Result<()> {
+    pub(in crate::text) fn languages(&self, codes: &mut Vec<String>) -> tantivy::Result<()> {
         match self {
             Self::Disk(disk) => {
                 let mut terms = disk.languages.terms().stream()?;
@@ -284,7 +292,7 @@ impl Segment<'_> {
 }
 
 impl Memory {
-    const fn names(&self, of: Of) -> &super::memory::Names {
+    const fn names(&self, of: Of) -> &crate::text::index::memory_segment::Names {
         match of {
             Of::Stems => &self.stems,
             Of::Also => &self.also,
@@ -293,7 +301,7 @@ impl Memory {
 }
 
 /// Documents in order, each with the places of one name.
-pub(super) enum Cursor<'a> {
+pub(in crate::text) enum Cursor<'a> {
     Disk(Box<SegmentPostings>),
     /// From the current document on.
     Memory(&'a [Posting]),
@@ -301,7 +309,7 @@ pub(super) enum Cursor<'a> {
 
 impl Cursor<'_> {
     /// Returns how many documents there are.
-    pub(super) fn len(&self) -> u64 {
+    pub(in crate::text) fn len(&self) -> u64 {
         match self {
             Self::Disk(postings) => postings.doc_freq().into(),
             Self::Memory(postings) => postings.len() as u64,
@@ -319,7 +327,7 @@ impl Cursor<'_> {
 
     /// Goes to the first document from `target` on, and returns it.
     #[inline]
-    pub(super) fn seek(&mut self, target: u32) -> u32 {
+    pub(in crate::text) fn seek(&mut self, target: u32) -> u32 {
         match self {
             Self::Disk(postings) => {
                 if postings.doc() < target {
@@ -335,7 +343,7 @@ impl Cursor<'_> {
     }
 
     /// Adds where the name stands in the current document, lowest first.
-    pub(super) fn places(&mut self, places: &mut Vec<u32>) {
+    pub(in crate::text) fn places(&mut self, places: &mut Vec<u32>) {
         match self {
             Self::Disk(postings) => postings.append_positions_with_offset(0, places),
             Self::Memory(postings) => {
@@ -347,6 +355,6 @@ impl Cursor<'_> {
 }
 
 /// Returns the length in words that a class stands for.
-pub(super) fn len_of_class(class: u8) -> u32 {
+pub(in crate::text) fn len_of_class(class: u8) -> u32 {
     FieldNormReader::id_to_fieldnorm(class)
 }

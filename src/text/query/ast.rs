@@ -1,7 +1,7 @@
-use super::Error;
-use super::analysis::{self, Chunk, Part};
-use super::fold::Script;
-use super::parse::{self, Form, Item, Run};
+use crate::text::analysis::fold::Script;
+use crate::text::analysis::token::{self as analysis, Chunk, Part};
+use crate::text::error::Error;
+use crate::text::query::parse::{self, Form, Item, Run};
 
 /// What to look for, read from what somebody typed.
 ///
@@ -28,7 +28,7 @@ use super::parse::{self, Form, Item, Run};
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Query {
-    pub(super) clauses: Vec<(Role, Node)>,
+    pub(in crate::text) clauses: Vec<(Role, Node)>,
     is_truncated: bool,
 }
 
@@ -92,7 +92,7 @@ fn has_wanted(clauses: &[(Role, Node)]) -> bool {
 
 /// What a clause asks of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Role {
+pub(in crate::text) enum Role {
     Should,
     Must,
     MustNot,
@@ -100,7 +100,7 @@ pub(super) enum Role {
 
 /// What a clause is about.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Node {
+pub(in crate::text) enum Node {
     Leaf(Leaf),
     /// Matches where all that must match do, none that must not does, and, where nothing must,
     /// at least one of the others does.
@@ -109,19 +109,19 @@ pub(super) enum Node {
 
 /// A word, or several that must stand together.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Leaf {
+pub(in crate::text) struct Leaf {
     /// Never empty, each with its distance from the first.
-    pub(super) words: Vec<(u32, Word)>,
+    pub(in crate::text) words: Vec<(u32, Word)>,
     /// The number of the field it must stand in.
-    pub(super) field: Option<u32>,
-    pub(super) boost: f32,
+    pub(in crate::text) field: Option<u32>,
+    pub(in crate::text) boost: f32,
     /// Whether it is there by itself, and nobody asked for just this.
-    pub(super) is_loose: bool,
+    pub(in crate::text) is_loose: bool,
 }
 
 /// What a word of a text must be.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Word {
+pub(in crate::text) enum Word {
     /// A form of this one.
     Form(Part),
     /// These letters of a script without words.

@@ -3,7 +3,7 @@ use std::str::FromStr;
 
 use frostem::{Algorithm, Stemmer};
 
-use super::fold::Script;
+use crate::text::analysis::fold::Script;
 
 /// The language of a text: how its words are reduced to stems.
 ///
@@ -38,7 +38,7 @@ impl Language {
     }
 
     /// Returns whether its words grow together: `Krankenversicherung`.
-    pub(super) const fn has_compounds(self) -> bool {
+    pub(in crate::text) const fn has_compounds(self) -> bool {
         matches!(
             self.code().as_bytes(),
             b"de" | b"nl" | b"da" | b"sv" | b"no" | b"fi"
@@ -49,7 +49,7 @@ impl Language {
     ///
     /// A word in another script than the language's is of the language that this script is mostly
     /// used for: a Russian name in an English text is still declined.
-    pub(super) fn stemmer(self, script: Script) -> Option<Stemmer> {
+    pub(in crate::text) fn stemmer(self, script: Script) -> Option<Stemmer> {
         let own = self.row().filter(|row| row.2 == script);
         // A language that writes in this script and has no stemmer keeps its words.
         if own.is_none() && self == Self::OTHER && script == Script::Latin {

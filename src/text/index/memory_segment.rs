@@ -2,45 +2,48 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tantivy::fieldnorm::FieldNormReader;
 
-use super::document::{Document, Fields};
-use super::tail::Fed;
+use crate::text::document::{Document, Fields};
+use crate::text::index::uncommitted::Fed;
 
-/// An index in memory over a few documents: what [`Segment`](super::segment::Segment) asks of one
+/// An index in memory over a few documents: what [`Segment`](crate::text::index::segment_reader::Segment) asks of one
 /// on disk, answered from maps.
-pub(super) struct Memory {
-    pub(super) facts: Vec<Facts>,
-    pub(super) stems: Names,
-    pub(super) also: Names,
-    pub(super) threads: BTreeMap<u64, Vec<u32>>,
-    pub(super) languages: BTreeSet<&'static str>,
+pub(in crate::text) struct Memory {
+    pub(in crate::text) facts: Vec<Facts>,
+    pub(in crate::text) stems: Names,
+    pub(in crate::text) also: Names,
+    pub(in crate::text) threads: BTreeMap<u64, Vec<u32>>,
+    pub(in crate::text) languages: BTreeSet<&'static str>,
     /// How many words the documents have.
-    pub(super) len_words: u64,
+    pub(in crate::text) len_words: u64,
 }
 
 /// What a document is beside its words.
-pub(super) struct Facts {
-    pub(super) row: u64,
-    pub(super) order: u64,
-    pub(super) thread: u64,
-    pub(super) time_ms: i64,
-    pub(super) importance: f64,
+pub(in crate::text) struct Facts {
+    pub(in crate::text) row: u64,
+    pub(in crate::text) order: u64,
+    pub(in crate::text) thread: u64,
+    pub(in crate::text) time_ms: i64,
+    pub(in crate::text) importance: f64,
     /// The number of its words, as coarsely as on disk.
-    pub(super) len_class: u8,
+    pub(in crate::text) len_class: u8,
 }
 
 /// Names, each with the documents that have it.
 #[derive(Default)]
-pub(super) struct Names(BTreeMap<String, Vec<Posting>>);
+pub(in crate::text) struct Names(BTreeMap<String, Vec<Posting>>);
 
 /// A document and where in it a name stands.
-pub(super) struct Posting {
-    pub(super) document: u32,
-    pub(super) places: Vec<u32>,
+pub(in crate::text) struct Posting {
+    pub(in crate::text) document: u32,
+    pub(in crate::text) places: Vec<u32>,
 }
 
 impl Memory {
     /// Indexes documents in the order of their rows.
-    pub(super) fn of<'a>(fields: &Fields, documents: impl Iterator<Item = &'a Fed>) -> Self {
+    pub(in crate::text) fn of<'a>(
+        fields: &Fields,
+        documents: impl Iterator<Item = &'a Fed>,
+    ) -> Self {
         let mut memory = Self {
             facts: Vec::new(),
             stems: Names::default(),
@@ -72,7 +75,8 @@ impl Memory {
             .or_default()
             .push(number);
         let foreign = document.language.filter(|of| *of != fields.language);
-        self.languages.extend(foreign.map(super::Language::code));
+        self.languages
+            .extend(foreign.map(crate::text::analysis::language::Language::code));
         self.stems.add(number, named.stems);
         self.also.add(number, named.also);
     }
@@ -93,12 +97,12 @@ impl Names {
     }
 
     /// Returns the documents that have a name, in order.
-    pub(super) fn get(&self, name: &str) -> &[Posting] {
+    pub(in crate::text) fn get(&self, name: &str) -> &[Posting] {
         self.0.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the names from `from` on, in order, each with its number of documents.
-    pub(super) fn from<'a>(&'a self, from: &str) -> impl Iterator<Item = (&'a str, u64)> {
+    pub(in crate::text) fn from<'a>(&'a self, from: &str) -> impl Iterator<Item = (&'a str, u64)> {
         let names = self
             .0
             .range::<str, _>((std::ops::Bound::Included(from), std::ops::Bound::Unbounded));

@@ -1,10 +1,15 @@
 use std::ops::Range;
 
-use super::analysis::{self, Token};
-use super::query::{Leaf, Node, Role};
-use super::view::View;
-use super::wanted::Wanted;
-use super::{Error, Language, Query, document, plan, stop};
+use crate::text::analysis::language::Language;
+use crate::text::analysis::token::{self as analysis, Token};
+use crate::text::document;
+use crate::text::error::Error;
+use crate::text::index::view::View;
+use crate::text::query::ast::Query;
+use crate::text::query::ast::{Leaf, Node, Role};
+use crate::text::query::plan;
+use crate::text::query::stop_words as stop;
+use crate::text::query::term_expansion::Wanted;
 
 /// Finds in a text what a query looks for, as the index does.
 pub struct Highlighter {
@@ -35,7 +40,7 @@ pub struct Snippet {
 }
 
 impl View {
-    pub(super) fn highlighter(&self, query: &Query) -> Result<Highlighter, Error> {
+    pub(in crate::text) fn highlighter(&self, query: &Query) -> Result<Highlighter, Error> {
         let snapshot = self.snapshot();
         let languages = snapshot
             .segments(&self.fields)

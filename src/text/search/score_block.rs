@@ -1,7 +1,7 @@
-use super::segment::Of;
+use crate::text::index::segment_reader::Of;
 
 /// What a leaf adds to the scores of [`SPAN`] documents in a row, by their distance from the first.
-pub(super) struct Stretch {
+pub(in crate::text) struct Stretch {
     has: Bits,
     /// Of documents that are not in `has`, what is left of another stretch.
     scores: Vec<f64>,
@@ -11,10 +11,10 @@ pub(super) struct Stretch {
 
 /// A set of documents of a stretch.
 #[derive(Clone, Copy)]
-pub(super) struct Bits([u64; WORDS]);
+pub(in crate::text) struct Bits([u64; WORDS]);
 
 impl Stretch {
-    pub(super) fn new() -> Self {
+    pub(in crate::text) fn new() -> Self {
         Self {
             has: Bits::EMPTY,
             scores: vec![0.0; SPAN as usize],
@@ -23,24 +23,24 @@ impl Stretch {
     }
 
     /// Starts another stretch.
-    pub(super) fn clear(&mut self) {
+    pub(in crate::text) fn clear(&mut self) {
         self.has = Bits::EMPTY;
     }
 
     /// Returns the documents in which the leaf occurs.
-    pub(super) const fn has(&self) -> &Bits {
+    pub(in crate::text) const fn has(&self) -> &Bits {
         &self.has
     }
 
     /// Returns what the leaf adds to the score of a document; none if it does not occur there.
     #[inline]
-    pub(super) fn score(&self, at: u32) -> Option<f64> {
+    pub(in crate::text) fn score(&self, at: u32) -> Option<f64> {
         let is_there = self.has.contains(at);
         self.scores.get(at as usize).copied().filter(|_| is_there)
     }
 
     #[inline]
-    pub(super) fn put(&mut self, at: u32, score: f64) {
+    pub(in crate::text) fn put(&mut self, at: u32, score: f64) {
         if let Some(slot) = self.scores.get_mut(at as usize) {
             *slot = score;
             self.has.insert(at);
@@ -49,7 +49,7 @@ impl Stretch {
 
     /// Counts occurrences by names of a kind.
     #[inline]
-    pub(super) fn count(&mut self, at: u32, of: Of, count: f64) {
+    pub(in crate::text) fn count(&mut self, at: u32, of: Of, count: f64) {
         let [stems, also] = &mut self.counts;
         let counts = if of == Of::Stems { stems } else { also };
         if counts.is_empty() {
@@ -62,7 +62,7 @@ impl Stretch {
     }
 
     /// Makes scores of what was counted: of the kind of which there is more.
-    pub(super) fn settle(&mut self, score: impl Fn(u32, f64) -> f64) {
+    pub(in crate::text) fn settle(&mut self, score: impl Fn(u32, f64) -> f64) {
         let mut take = |of: usize, at: u32| {
             let slot = self.counts.get_mut(of)?.get_mut(at as usize)?;
             Some(std::mem::take(slot))
@@ -78,7 +78,7 @@ impl Stretch {
 }
 
 impl Bits {
-    pub(super) const EMPTY: Self = Self([0; WORDS]);
+    pub(in crate::text) const EMPTY: Self = Self([0; WORDS]);
 
     #[inline]
     fn contains(&self, at: u32) -> bool {
@@ -94,14 +94,14 @@ impl Bits {
     }
 
     /// Adds what another set has.
-    pub(super) fn unite(&mut self, other: &Self) {
+    pub(in crate::text) fn unite(&mut self, other: &Self) {
         for (word, other) in self.0.iter_mut().zip(other.0) {
             *word |= other;
         }
     }
 
     /// Returns the documents in order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = u32> + use<> {
+    pub(in crate::text) fn iter(&self) -> impl Iterator<Item = u32> + use<> {
         let words = (0_u32..).zip(self.0);
         words.flat_map(|(word, mut bits)| {
             std::iter::from_fn(move || {
@@ -114,6 +114,6 @@ impl Bits {
 }
 
 /// How many documents are looked at together.
-pub(super) const SPAN: u32 = 4_096;
+pub(in crate::text) const SPAN: u32 = 4_096;
 
 const WORDS: usize = SPAN as usize / 64;

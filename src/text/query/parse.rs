@@ -2,13 +2,13 @@
 
 use crate::grain;
 
-use super::Error;
-use super::document;
-use super::query::Role;
+use crate::text::document;
+use crate::text::error::Error;
+use crate::text::query::ast::Role;
 
 /// Something that is looked for or ruled out.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Item {
+pub(in crate::text) enum Item {
     Run(Run),
     /// Items in parentheses, and how much they count.
     Group(Vec<(Role, Self)>, f32),
@@ -16,16 +16,16 @@ pub(super) enum Item {
 
 /// A text without operators in it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Run {
-    pub(super) text: String,
-    pub(super) field: Option<u32>,
-    pub(super) boost: f32,
-    pub(super) form: Form,
+pub(in crate::text) struct Run {
+    pub(in crate::text) text: String,
+    pub(in crate::text) field: Option<u32>,
+    pub(in crate::text) boost: f32,
+    pub(in crate::text) form: Form,
 }
 
 /// How the words of a run are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(in crate::text) enum Form {
     Words,
     /// In quotes.
     Phrase,
@@ -35,13 +35,13 @@ pub(super) enum Form {
 
 impl Run {
     /// Returns whether each of its words is an alternative.
-    pub(super) fn is_loose(&self) -> bool {
+    pub(in crate::text) fn is_loose(&self) -> bool {
         self.form == Form::Words && self.field.is_none() && self.boost == 1.0
     }
 }
 
 /// Reads the language of queries.
-pub(super) fn parse(text: &str) -> Result<Vec<(Role, Item)>, Error> {
+pub(in crate::text) fn parse(text: &str) -> Result<Vec<(Role, Item)>, Error> {
     let mut parser = Parser { text, at: 0 };
     parser.alternatives(None, 0)
 }

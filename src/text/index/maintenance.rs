@@ -4,9 +4,10 @@ use tantivy::directory::Directory;
 use tantivy::directory::error::OpenReadError;
 use tantivy::{IndexMeta, IndexWriter, TantivyError};
 
-use super::open::{FOOTER_LEN_MIN, is_optional};
-use super::view::View;
-use super::{Error, Text};
+use crate::text::error::Error;
+use crate::text::index::committer::Text;
+use crate::text::index::open::{FOOTER_LEN_MIN, is_optional};
+use crate::text::index::view::View;
 
 impl Text {
     /// Reads every byte of the committed files and returns in words what does not match its

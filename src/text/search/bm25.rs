@@ -1,9 +1,9 @@
-use super::hit::{Best, as_f32};
-use super::occurring::Occurring;
-use super::plan::{Plan, Planned, Step};
-use super::query::Role;
-use super::segment::{Segment, len_of_class};
-use super::stretch::{Bits, SPAN, Stretch};
+use crate::text::index::segment_reader::{Segment, len_of_class};
+use crate::text::query::ast::Role;
+use crate::text::query::plan::{Plan, Planned, Step};
+use crate::text::search::postings_cursor::Occurring;
+use crate::text::search::score_block::{Bits, SPAN, Stretch};
+use crate::text::search::top_docs::{Best, as_f32};
 
 /// Evaluates a plan over one segment.
 ///
@@ -11,7 +11,7 @@ use super::stretch::{Bits, SPAN, Stretch};
 /// in all of a stretch. Then only what may be among the best is of interest: the leaves that are
 /// worth most decide which documents may, and the others are looked up in those (MaxScore). What
 /// is left is scored as ever, so that what is skipped changes no result.
-pub(super) struct Scoring<'a> {
+pub(in crate::text) struct Scoring<'a> {
     segment: &'a Segment<'a>,
     plan: &'a Plan,
     /// The part of BM25 that a length is responsible for, by class.
@@ -38,7 +38,7 @@ struct Leaf<'a> {
 }
 
 /// Returns the norms of a plan: `k1 (1 - b + b length / mean length)`.
-pub(super) fn norms(plan: &Plan) -> [f64; 256] {
+pub(in crate::text) fn norms(plan: &Plan) -> [f64; 256] {
     std::array::from_fn(|class| {
         let len = len_of_class(u8::try_from(class).unwrap_or(u8::MAX));
         norm(f64::from(len), plan.len_mean)
@@ -46,18 +46,18 @@ pub(super) fn norms(plan: &Plan) -> [f64; 256] {
 }
 
 /// Returns the norm of a length beside the mean length.
-pub(super) fn norm(len: f64, len_mean: f64) -> f64 {
+pub(in crate::text) fn norm(len: f64, len_mean: f64) -> f64 {
     let share = if len_mean > 0.0 { len / len_mean } else { 1.0 };
     K1 * (1.0 - B + B * share)
 }
 
 /// Returns what an occurrence is worth, of 1, when there are `count` of them: less than `K1 + 1`.
-pub(super) fn saturation(count: f64, norm: f64) -> f64 {
+pub(in crate::text) fn saturation(count: f64, norm: f64) -> f64 {
     count * (K1 + 1.0) / (count + norm)
 }
 
 impl<'a> Scoring<'a> {
-    pub(super) fn open(
+    pub(in crate::text) fn open(
         segment: &'a Segment<'a>,
         plan: &'a Plan,
         norms: &'a [f64; 256],
@@ -106,7 +106,7 @@ impl<'a> Scoring<'a> {
     ///
     /// Scores are added up in the order of the query, so that the last bit of a sum is the same in
     /// every segment.
-    pub(super) fn offer(mut self, number: usize, best: &mut Best<'_>) {
+    pub(in crate::text) fn offer(mut self, number: usize, best: &mut Best<'_>) {
         let mut from = 0;
         loop {
             let floor = best.floor();
@@ -231,7 +231,7 @@ impl Leaf<'_> {
 
 /// Returns the score of a document by clauses, if they match it; `added` is what a leaf adds to it,
 /// none where it does not occur.
-pub(super) fn judge(
+pub(in crate::text) fn judge(
     clauses: &[(Role, Step)],
     added: &impl Fn(usize) -> Option<f64>,
 ) -> Option<f64> {

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::document::Fields;
-use super::hit::Candidate;
-use super::occurring::Occurring;
-use super::plan::Plan;
-use super::ranking::Ranking;
-use super::score::{judge, norm, saturation};
-use super::segment::{Segment, len_of_class};
+use crate::text::document::Fields;
+use crate::text::index::segment_reader::{Segment, len_of_class};
+use crate::text::query::plan::Plan;
+use crate::text::search::bm25::{judge, norm, saturation};
+use crate::text::search::postings_cursor::Occurring;
+use crate::text::search::ranking::Ranking;
+use crate::text::search::top_docs::Candidate;
 
 /// A turn of a conversation that candidates are turns of.
 struct Turn {
@@ -24,7 +24,7 @@ struct Turn {
 }
 
 /// A conversation: its turns in the order in which they were said.
-pub(super) struct Thread {
+pub(in crate::text) struct Thread {
     turns: Vec<Turn>,
     /// How often each leaf of the plan occurs in all turns together.
     counts: Vec<f64>,
@@ -32,14 +32,14 @@ pub(super) struct Thread {
 }
 
 /// Conversations that were read, by what their turns have in common.
-pub(super) type Threads = HashMap<u64, Thread>;
+pub(in crate::text) type Threads = HashMap<u64, Thread>;
 
 /// Scores candidates, best first, also by the turns around them, and adds what else matches in
 /// their conversations.
 ///
 /// Only the conversations of the best candidates are read; the turns of others count as if they
 /// stood alone. Returns them.
-pub(super) fn rank(
+pub(in crate::text) fn rank(
     candidates: &mut Vec<Candidate>,
     segments: &[Segment<'_>],
     fields: &Fields,
@@ -61,7 +61,7 @@ pub(super) fn rank(
         !threads.contains_key(&thread)
     });
     let len_sum: f64 = threads.values().map(|thread| thread.len_words).sum();
-    let len_mean = len_sum / super::plan::as_f64(threads.len().max(1) as u64);
+    let len_mean = len_sum / crate::text::query::plan::as_f64(threads.len().max(1) as u64);
     for thread in threads.values() {
         let session = thread.score(plan, len_mean);
         for (at, turn) in thread.turns.iter().enumerate() {
@@ -133,7 +133,7 @@ fn turns_of(
 }
 
 /// Returns for each candidate its row among those of the turns up to `reach` before and after it.
-pub(super) fn around(
+pub(in crate::text) fn around(
     candidates: &[Candidate],
     mut threads: Threads,
     segments: &[Segment<'_>],

@@ -1,7 +1,7 @@
 use std::cmp::Ordering;
 
-use super::segment::Segment;
 use crate::grain;
+use crate::text::index::segment_reader::Segment;
 
 /// A row that matched.
 ///
@@ -42,20 +42,20 @@ impl Hit {
 
 /// A hit, and where its document is.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Candidate {
-    pub(super) row: u64,
+pub(in crate::text) struct Candidate {
+    pub(in crate::text) row: u64,
     /// What decides between equal scores.
-    pub(super) order: u64,
-    pub(super) score: f64,
+    pub(in crate::text) order: u64,
+    pub(in crate::text) score: f64,
     /// The place of its segment among those of the search.
-    pub(super) segment: usize,
-    pub(super) document: u32,
+    pub(in crate::text) segment: usize,
+    pub(in crate::text) document: u32,
 }
 
 impl Candidate {
     /// Orders the better one first: by score, as coarse as two ways to compute it may differ, then
     /// by its order, then the older row.
-    pub(super) fn best_first(&self, other: &Self) -> Ordering {
+    pub(in crate::text) fn best_first(&self, other: &Self) -> Ordering {
         let by_score = as_f32(other.score).total_cmp(&as_f32(self.score));
         let by_order = by_score.then(self.order.cmp(&other.order));
         by_order.then(self.row.cmp(&other.row))
@@ -67,7 +67,7 @@ impl Candidate {
     clippy::cast_possible_truncation,
     reason = "rounding once is the point"
 )]
-pub(super) const fn as_f32(score: f64) -> f32 {
+pub(in crate::text) const fn as_f32(score: f64) -> f32 {
     score as f32
 }
 
@@ -87,12 +87,12 @@ pub struct Hits {
     pub total: usize,
     /// Whether more than [`TOTAL_MAX`] match, so that `total` is where the count stopped.
     pub total_is_lower_bound: bool,
-    /// The hits, best first; of equal scores as [`Document::order`](super::Document::order) says.
+    /// The hits, best first; of equal scores as [`Document::order`](super::super::Document::order) says.
     pub hits: Vec<Hit>,
 }
 
 /// Keeps the best `limit` of the candidates it is offered, and counts them.
-pub(super) struct Best<'a> {
+pub(in crate::text) struct Best<'a> {
     limit: usize,
     /// After how many the count ends.
     count_max: usize,
@@ -107,7 +107,7 @@ pub(super) struct Best<'a> {
 impl<'a> Best<'a> {
     /// Returns an empty collection that will admit only rows for which `accept` holds, and counts
     /// up to `count_max` of them.
-    pub(super) fn new(
+    pub(in crate::text) fn new(
         limit: usize,
         count_max: usize,
         accept: &'a (dyn Fn(u64) -> bool + Sync),
@@ -125,7 +125,7 @@ impl<'a> Best<'a> {
     /// Counts a document, and keeps it if it is among the best so far.
     ///
     /// Once the count has ended, only one that would be kept is worth asking the caller about.
-    pub(super) fn offer(
+    pub(in crate::text) fn offer(
         &mut self,
         segment: &Segment<'_>,
         number: usize,
@@ -173,7 +173,7 @@ impl<'a> Best<'a> {
     }
 
     /// Returns the score that a document must have to change anything.
-    pub(super) fn floor(&mut self) -> f32 {
+    pub(in crate::text) fn floor(&mut self) -> f32 {
         if !self.has_counted() {
             return f32::NEG_INFINITY;
         }
@@ -188,12 +188,12 @@ impl<'a> Best<'a> {
     }
 
     /// Returns how many were accepted, up to where the count ends, and whether there are more.
-    pub(super) fn total(&self) -> (usize, bool) {
+    pub(in crate::text) fn total(&self) -> (usize, bool) {
         (self.accepted.min(self.count_max), self.has_counted())
     }
 
     /// Returns what was kept, best first.
-    pub(super) fn into_candidates(mut self) -> Vec<Candidate> {
+    pub(in crate::text) fn into_candidates(mut self) -> Vec<Candidate> {
         self.kept.sort_unstable_by(Candidate::best_first);
         self.kept.truncate(self.limit);
         self.kept

@@ -1,11 +1,11 @@
 use tantivy::TERMINATED;
 use tantivy::postings::BlockSegmentPostings;
 
-use super::memory::Posting;
+use crate::text::index::memory_segment::Posting;
 
 /// Documents in order, each with how often one name stands in it: read a block at a time, and
 /// without places.
-pub(super) enum Counts<'a> {
+pub(in crate::text) enum Counts<'a> {
     Disk {
         block: Box<BlockSegmentPostings>,
         /// The place of the current document in the block.
@@ -16,7 +16,7 @@ pub(super) enum Counts<'a> {
 }
 
 impl Counts<'_> {
-    pub(super) fn on_disk(block: BlockSegmentPostings) -> Self {
+    pub(in crate::text) fn on_disk(block: BlockSegmentPostings) -> Self {
         Self::Disk {
             block: Box::new(block),
             at: 0,
@@ -24,7 +24,7 @@ impl Counts<'_> {
     }
 
     /// Returns how many documents there are, those behind the cursor too where they are on disk.
-    pub(super) fn len(&self) -> u64 {
+    pub(in crate::text) fn len(&self) -> u64 {
         match self {
             Self::Disk { block, .. } => block.doc_freq().into(),
             Self::Memory(postings) => postings.len() as u64,
@@ -42,7 +42,7 @@ impl Counts<'_> {
 
     /// Goes to the first document from `target` on, and returns it.
     #[inline]
-    pub(super) fn seek(&mut self, target: u32) -> u32 {
+    pub(in crate::text) fn seek(&mut self, target: u32) -> u32 {
         match self {
             Self::Disk { block, at } => {
                 let here = block.docs().get(*at).copied();
@@ -60,7 +60,7 @@ impl Counts<'_> {
 
     /// Returns how often the name stands in the current document.
     #[inline]
-    pub(super) fn count(&self) -> u32 {
+    pub(in crate::text) fn count(&self) -> u32 {
         match self {
             Self::Disk { block, at } => block.freqs().get(*at).copied().unwrap_or(0),
             Self::Memory(postings) => postings.first().map_or(0, places_of),
@@ -70,7 +70,7 @@ impl Counts<'_> {
     /// Calls `found` with the documents from the current one on that are below `end`, and goes
     /// behind them.
     #[inline]
-    pub(super) fn each_below(&mut self, end: u32, mut found: impl FnMut(u32, u32)) {
+    pub(in crate::text) fn each_below(&mut self, end: u32, mut found: impl FnMut(u32, u32)) {
         match self {
             Self::Disk { block, at } => loop {
                 let documents = block.docs().get(*at..).unwrap_or_default();

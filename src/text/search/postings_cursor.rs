@@ -1,13 +1,13 @@
 use tantivy::TERMINATED;
 
-use super::counts::Counts;
-use super::matching::{Matching, most};
-use super::plan::Planned;
-use super::segment::{Of, Segment};
-use super::stretch::{SPAN, Stretch};
+use crate::text::index::segment_reader::{Of, Segment};
+use crate::text::index::term_freqs::Counts;
+use crate::text::query::plan::Planned;
+use crate::text::search::phrase::{Matching, most};
+use crate::text::search::score_block::{SPAN, Stretch};
 
 /// The documents of a segment in which a leaf occurs, and how often.
-pub(super) enum Occurring<'a> {
+pub(in crate::text) enum Occurring<'a> {
     /// One word, wherever it stands: the list of each of its names, of which kind that is, and how
     /// much an occurrence counts.
     Word(Vec<(Counts<'a>, Of, f32)>),
@@ -17,7 +17,7 @@ pub(super) enum Occurring<'a> {
 
 impl<'a> Occurring<'a> {
     /// Opens the lists of a leaf's names.
-    pub(super) fn open(segment: &'a Segment<'a>, leaf: &Planned) -> tantivy::Result<Self> {
+    pub(in crate::text) fn open(segment: &'a Segment<'a>, leaf: &Planned) -> tantivy::Result<Self> {
         let ([(_, names)], None) = (leaf.words.as_slice(), leaf.field) else {
             return Ok(Self::Placed(Box::new(Matching::open(segment, leaf)?)));
         };
@@ -31,7 +31,7 @@ impl<'a> Occurring<'a> {
     }
 
     /// Returns about how many documents there are at most.
-    pub(super) fn len(&self) -> u64 {
+    pub(in crate::text) fn len(&self) -> u64 {
         match self {
             Self::Word(lists) => lists.iter().map(|(counts, ..)| counts.len()).sum(),
             Self::Placed(matching) => matching.len(),
@@ -39,7 +39,7 @@ impl<'a> Occurring<'a> {
     }
 
     /// Returns a document that is not behind the next one that matches from `from` on.
-    pub(super) fn lower_bound(&mut self, from: u32) -> u32 {
+    pub(in crate::text) fn lower_bound(&mut self, from: u32) -> u32 {
         match self {
             Self::Word(lists) => {
                 let next = lists.iter_mut().map(|(counts, ..)| counts.seek(from)).min();
@@ -50,7 +50,7 @@ impl<'a> Occurring<'a> {
     }
 
     /// Returns how often the leaf occurs in a document that is not behind the cursors.
-    pub(super) fn count(&mut self, document: u32) -> f64 {
+    pub(in crate::text) fn count(&mut self, document: u32) -> f64 {
         match self {
             Self::Word(lists) => most(lists.iter_mut().map(|(counts, of, weight)| {
                 let is_there = counts.seek(document) == document;
@@ -63,7 +63,7 @@ impl<'a> Occurring<'a> {
 
     /// Finds the leaf in every document of a stretch; `score` is of a document and how often it
     /// occurs there.
-    pub(super) fn fill(
+    pub(in crate::text) fn fill(
         &mut self,
         stretch: &mut Stretch,
         start: u32,

@@ -5,9 +5,18 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
-use super::tail::Tail;
-use super::view::View;
-use super::{Around, Document, Error, Highlighter, Hits, Opened, Options, Place, Query, Ranking};
+use crate::text::document::Document;
+use crate::text::error::Error;
+use crate::text::index::open::Opened;
+use crate::text::index::open::Place;
+use crate::text::index::uncommitted::Tail;
+use crate::text::index::view::Options;
+use crate::text::index::view::View;
+use crate::text::query::ast::Query;
+use crate::text::search::highlight::Highlighter;
+use crate::text::search::ranking::Ranking;
+use crate::text::search::top_docs::Around;
+use crate::text::search::top_docs::Hits;
 
 /// A full-text view of a ledger, open for feeding and searching from any thread.
 ///
@@ -26,7 +35,7 @@ use super::{Around, Document, Error, Highlighter, Hits, Opened, Options, Place, 
 /// # Ok::<(), grainstore::text::Error>(())
 /// ```
 pub struct Text {
-    pub(super) view: Arc<View>,
+    pub(in crate::text) view: Arc<View>,
     committer: Option<Committer>,
 }
 

@@ -2,11 +2,11 @@
 
 use crate::codec::{nfd, nfkc};
 
-use super::Language;
+use crate::text::analysis::language::Language;
 
 /// What a word is written in, as far as the analysis treats it differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Script {
+pub(in crate::text) enum Script {
     Latin,
     Cyrillic,
     Greek,
@@ -22,12 +22,12 @@ pub(super) enum Script {
 
 impl Script {
     /// Returns whether a letter is a syllable of Korean, whose words end in particles.
-    pub(super) const fn is_hangul(letter: char) -> bool {
+    pub(in crate::text) const fn is_hangul(letter: char) -> bool {
         matches!(letter, '\u{1100}'..='\u{11ff}' | '\u{3130}'..='\u{318f}' | '\u{ac00}'..='\u{d7ff}')
     }
 
     /// Returns the script of a letter.
-    pub(super) const fn of(letter: char) -> Self {
+    pub(in crate::text) const fn of(letter: char) -> Self {
         match letter {
             '\0'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' | '\u{ff21}'..='\u{ff5a}' => Self::Latin,
             '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}' => Self::Greek,
@@ -54,7 +54,7 @@ impl Script {
 }
 
 /// Returns a word in lower case as its language writes it, without compatibility forms.
-pub(super) fn lower(word: &str, language: Language) -> String {
+pub(in crate::text) fn lower(word: &str, language: Language) -> String {
     if word.is_ascii() && language != Language::TURKISH {
         return word.to_ascii_lowercase();
     }
@@ -68,7 +68,7 @@ pub(super) fn lower(word: &str, language: Language) -> String {
 }
 
 /// Returns a word in lower case without accents and with one form of each letter.
-pub(super) fn plain(word: &str) -> String {
+pub(in crate::text) fn plain(word: &str) -> String {
     if word.is_ascii() {
         return word.to_owned();
     }
@@ -87,7 +87,7 @@ pub(super) fn plain(word: &str) -> String {
 /// Returns whether a mark changes how a letter is read and not which letter it is.
 ///
 /// Marks of other scripts are vowels, or make another letter of it.
-pub(super) const fn is_accent(mark: char) -> bool {
+pub(in crate::text) const fn is_accent(mark: char) -> bool {
     matches!(mark,
         '\u{300}'..='\u{36f}' // Latin, Greek, Cyrillic
         | '\u{591}'..='\u{5c7}' // Hebrew points
@@ -97,7 +97,7 @@ pub(super) const fn is_accent(mark: char) -> bool {
 }
 
 /// Returns whether a sign is left out of a word: an accent, or the tatweel, which only stretches.
-pub(super) const fn is_silent(letter: char) -> bool {
+pub(in crate::text) const fn is_silent(letter: char) -> bool {
     is_accent(letter) || letter == 'ـ'
 }
 

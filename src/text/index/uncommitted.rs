@@ -1,26 +1,26 @@
 use std::sync::Arc;
 
-use super::Document;
-use super::document::Fields;
-use super::memory::Memory;
+use crate::text::document::Document;
+use crate::text::document::Fields;
+use crate::text::index::memory_segment::Memory;
 
 /// The documents that were fed and are not in the committed index yet.
 ///
 /// Feeding only queues them. A search indexes what it needs into segments in memory: the new ones
 /// together with the small segments before them, so that of n documents none is indexed more than
 /// log2([`PART_LEN`]) times and there are few segments to search.
-pub(super) struct Tail {
+pub(in crate::text) struct Tail {
     documents: Vec<Arc<Fed>>,
     len_bytes: usize,
     parts: Vec<Part>,
     /// How many ledger entries the committed index and the tail cover together.
-    pub(super) watermark: u64,
+    pub(in crate::text) watermark: u64,
 }
 
 /// A document and the row that says it.
-pub(super) struct Fed {
-    pub(super) row: u64,
-    pub(super) document: Document,
+pub(in crate::text) struct Fed {
+    pub(in crate::text) row: u64,
+    pub(in crate::text) document: Document,
 }
 
 /// A segment over consecutive documents of the tail.
@@ -31,7 +31,7 @@ struct Part {
 
 impl Tail {
     /// Returns an empty tail after the entries that are committed.
-    pub(super) fn new(watermark: u64) -> Self {
+    pub(in crate::text) fn new(watermark: u64) -> Self {
         Self {
             documents: Vec::new(),
             len_bytes: 0,
@@ -41,7 +41,7 @@ impl Tail {
     }
 
     /// Queues a document, unless its row is already covered.
-    pub(super) fn push(&mut self, row: u64, document: Document) {
+    pub(in crate::text) fn push(&mut self, row: u64, document: Document) {
         if row < self.watermark {
             return;
         }
@@ -51,43 +51,43 @@ impl Tail {
     }
 
     /// Returns whether so much is queued that it is worth a segment.
-    pub(super) fn is_due(&self) -> bool {
+    pub(in crate::text) fn is_due(&self) -> bool {
         self.documents.len() >= FEED_LEN_MAX || self.len_bytes >= FEED_BYTES_MAX
     }
 
     /// Returns whether the thread that commits should have a look.
-    pub(super) fn wants_attention(&self) -> bool {
+    pub(in crate::text) fn wants_attention(&self) -> bool {
         self.documents.len() == IDLE_LEN_MIN || self.is_due()
     }
 
     /// Forgets what these rows said; they stay covered.
-    pub(super) fn erase(&mut self, rows: &[u64]) {
+    pub(in crate::text) fn erase(&mut self, rows: &[u64]) {
         self.documents.retain(|fed| !rows.contains(&fed.row));
         self.parts.clear();
     }
 
     /// Returns whether so much is queued that a feeder must wait for whoever commits.
-    pub(super) fn is_full(&self) -> bool {
+    pub(in crate::text) fn is_full(&self) -> bool {
         self.documents.len() >= 4 * FEED_LEN_MAX || self.len_bytes >= 4 * FEED_BYTES_MAX
     }
 
     /// Returns whether a tail that nobody adds to should be committed all the same.
-    pub(super) fn is_worth_a_commit(&self) -> bool {
+    pub(in crate::text) fn is_worth_a_commit(&self) -> bool {
         self.documents.len() >= IDLE_LEN_MIN
     }
 
     /// Returns whether a search had better commit the tail than index it in memory.
-    pub(super) fn is_long(&self) -> bool {
+    pub(in crate::text) fn is_long(&self) -> bool {
         self.documents.len() > SEARCH_LEN_MAX
     }
 
     /// Returns the queued documents, in the order of their rows.
-    pub(super) fn documents(&self) -> Vec<Arc<Fed>> {
+    pub(in crate::text) fn documents(&self) -> Vec<Arc<Fed>> {
         self.documents.clone()
     }
 
     /// Forgets the documents below `watermark`, which the committed index now holds.
-    pub(super) fn forget_below(&mut self, watermark: u64) {
+    pub(in crate::text) fn forget_below(&mut self, watermark: u64) {
         self.documents.retain(|fed| fed.row >= watermark);
         self.len_bytes = self
             .documents
@@ -98,7 +98,7 @@ impl Tail {
     }
 
     /// Returns segments over every document of the tail, indexing those that have none.
-    pub(super) fn segments(&mut self, fields: &Fields) -> Vec<Arc<Memory>> {
+    pub(in crate::text) fn segments(&mut self, fields: &Fields) -> Vec<Arc<Memory>> {
         let indexed: usize = self.parts.iter().map(|part| part.len).sum();
         let mut len = self.documents.len().saturating_sub(indexed);
         if len > 0 {
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn documents_searched_one_by_one_lie_in_few_segments() {
-        let fields = Fields::new(super::super::Language::ENGLISH);
+        let fields = Fields::new(crate::text::analysis::language::Language::ENGLISH);
         let mut tail = Tail::new(0);
         for row in 0..1_000 {
             tail.push(row, Document::from(format!("note {row}")));

@@ -1,14 +1,16 @@
-use super::conversation::{self, Threads};
-use super::hit::{Around, Best, Candidate, Hit, Hits, TOTAL_MAX, as_f32};
-use super::matching::Matching;
-use super::plan::Plan;
-use super::score::{self, Scoring};
-use super::segment::Segment;
-use super::view::View;
-use super::{Error, Query, Ranking};
+use crate::text::error::Error;
+use crate::text::index::segment_reader::Segment;
+use crate::text::index::view::View;
+use crate::text::query::ast::Query;
+use crate::text::query::plan::Plan;
+use crate::text::search::bm25::{self as score, Scoring};
+use crate::text::search::conversation::{self, Threads};
+use crate::text::search::phrase::Matching;
+use crate::text::search::ranking::Ranking;
+use crate::text::search::top_docs::{Around, Best, Candidate, Hit, Hits, TOTAL_MAX, as_f32};
 
 impl View {
-    pub(super) fn search(
+    pub(in crate::text) fn search(
         &self,
         query: &Query,
         ranking: &Ranking,
@@ -23,7 +25,7 @@ impl View {
         Ok(hits)
     }
 
-    pub(super) fn recall(
+    pub(in crate::text) fn recall(
         &self,
         query: &Query,
         ranking: &Ranking,

@@ -5,19 +5,19 @@ use levenshtein_automata::{DFA, Distance, LevenshteinAutomatonBuilder, SINK_STAT
 use tantivy::termdict::TermDictionary;
 use tantivy_fst::Automaton;
 
-use super::analysis::BEHIND;
-use super::memory::Names;
-use super::segment::Of;
+use crate::text::analysis::token::BEHIND;
+use crate::text::index::memory_segment::Names;
+use crate::text::index::segment_reader::Of;
 
 /// Names that fit a pattern, gathered from all segments so that the choice is the same wherever
 /// the documents lie.
-pub(super) struct Expansion {
+pub(in crate::text) struct Expansion {
     pattern: Pattern,
     found: BTreeMap<(Of, String), Fitting>,
 }
 
 /// Which names fit.
-pub(super) enum Pattern {
+pub(in crate::text) enum Pattern {
     /// Those that begin like this.
     Prefix(String),
     /// Those that differ by a few letters.
@@ -26,7 +26,7 @@ pub(super) enum Pattern {
 
 /// Words within a distance of another: each letter that is too many, missing, another, or swapped
 /// with the next counts one.
-pub(super) struct Near(DFA);
+pub(in crate::text) struct Near(DFA);
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Fitting {
@@ -35,14 +35,18 @@ struct Fitting {
 }
 
 impl Expansion {
-    pub(super) const fn new(pattern: Pattern) -> Self {
+    pub(in crate::text) const fn new(pattern: Pattern) -> Self {
         Self {
             pattern,
             found: BTreeMap::new(),
         }
     }
 
-    pub(super) fn in_dictionary(&mut self, of: Of, terms: &TermDictionary) -> tantivy::Result<()> {
+    pub(in crate::text) fn in_dictionary(
+        &mut self,
+        of: Of,
+        terms: &TermDictionary,
+    ) -> tantivy::Result<()> {
         match &self.pattern {
             Pattern::Prefix(prefix) => {
                 let mut stream = terms.range().ge(prefix.as_bytes()).into_stream()?;
@@ -65,7 +69,7 @@ impl Expansion {
         Ok(())
     }
 
-    pub(super) fn in_memory(&mut self, of: Of, names: &Names) {
+    pub(in crate::text) fn in_memory(&mut self, of: Of, names: &Names) {
         match &self.pattern {
             Pattern::Prefix(prefix) => {
                 let fitting = names.from(prefix);
@@ -85,7 +89,7 @@ impl Expansion {
     }
 
     /// Returns the names, nearest and then most frequent first, with their distance.
-    pub(super) fn into_names(self) -> Vec<(Of, String, u8)> {
+    pub(in crate::text) fn into_names(self) -> Vec<(Of, String, u8)> {
         let mut found: Vec<_> = self.found.into_iter().collect();
         found.sort_by(|(a_name, a), (b_name, b)| {
             let nearer = a.distance.cmp(&b.distance);
@@ -116,7 +120,7 @@ fn add(
 
 impl Near {
     /// Returns the words within `distance` (1, or 2) of `word`.
-    pub(super) fn to(word: &str, distance: u8) -> Self {
+    pub(in crate::text) fn to(word: &str, distance: u8) -> Self {
         static BUILDERS: [OnceLock<LevenshteinAutomatonBuilder>; 2] =
             [const { OnceLock::new() }; 2];
         let [one, two] = &BUILDERS;
@@ -126,7 +130,7 @@ impl Near {
     }
 
     /// Returns how far a word is, if it is near.
-    pub(super) fn distance(&self, word: &[u8]) -> Option<u8> {
+    pub(in crate::text) fn distance(&self, word: &[u8]) -> Option<u8> {
         if word.starts_with(&[BEHIND]) {
             return None;
         }

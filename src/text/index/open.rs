@@ -7,8 +7,8 @@ use tantivy::{Index, IndexMeta, IndexReader, ReloadPolicy, TantivyError};
 
 use crate::codec::ContentAddress;
 
-use super::Error;
-use super::document::Fields;
+use crate::text::document::Fields;
+use crate::text::error::Error;
 
 /// Where a view keeps its index.
 ///
@@ -42,14 +42,14 @@ pub enum Opened {
 }
 
 /// An index that is ready to be read and written.
-pub(super) struct Found {
-    pub(super) index: Index,
-    pub(super) reader: IndexReader,
-    pub(super) watermark: u64,
+pub(in crate::text) struct Found {
+    pub(in crate::text) index: Index,
+    pub(in crate::text) reader: IndexReader,
+    pub(in crate::text) watermark: u64,
 }
 
 /// Opens the index at `place`, or makes an empty one; never answers from an index in doubt.
-pub(super) fn open(
+pub(in crate::text) fn open(
     place: &Place,
     ledger_len: u64,
     fields: &Fields,
@@ -145,18 +145,18 @@ fn check(index: &Index, folder: &Path, path: &Path) -> Result<(), String> {
 }
 
 /// Whether a file is there only for deletions, or for a segment half written.
-pub(super) fn is_optional(path: &Path) -> bool {
+pub(in crate::text) fn is_optional(path: &Path) -> bool {
     let ends = path.extension();
     ends.is_some_and(|name| name == "del" || name == "temp")
 }
 
 /// What a commit covers, as its payload says: it is replaced in one step with the segment list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Covered {
+pub(in crate::text) struct Covered {
     /// How many ledger entries.
-    pub(super) watermark: u64,
+    pub(in crate::text) watermark: u64,
     /// How many of them had text.
-    pub(super) documents: u64,
+    pub(in crate::text) documents: u64,
 }
 
 impl Covered {
@@ -164,7 +164,7 @@ impl Covered {
     ///
     /// The segment list has no checksum of its own, so the payload carries one, and the number of
     /// documents that the segments must add up to.
-    pub(super) fn read(metas: &IndexMeta) -> Result<Self, String> {
+    pub(in crate::text) fn read(metas: &IndexMeta) -> Result<Self, String> {
         let documents: u64 = metas
             .segments
             .iter()
@@ -187,7 +187,7 @@ impl Covered {
     }
 
     /// Returns the text to store with a commit.
-    pub(super) fn payload(self) -> String {
+    pub(in crate::text) fn payload(self) -> String {
         let Self {
             watermark,
             documents,
@@ -246,7 +246,7 @@ fn of_folder(path: &Path) -> impl FnOnce(io::Error) -> Error {
 }
 
 /// Each file of a segment ends with the length of its footer and a magic number.
-pub(super) const FOOTER_LEN_MIN: u64 = 8;
+pub(in crate::text) const FOOTER_LEN_MIN: u64 = 8;
 
 #[cfg(test)]
 mod tests {

@@ -1,43 +1,44 @@
-use super::document::Fields;
-use super::expand::{Expansion, Pattern};
-use super::query::{Leaf, Node, Role, Word};
-use super::segment::{Of, Segment};
-use super::wanted::Wanted;
-use super::{Language, stop};
+use crate::text::analysis::language::Language;
+use crate::text::document::Fields;
+use crate::text::index::segment_reader::{Of, Segment};
+use crate::text::query::ast::{Leaf, Node, Role, Word};
+use crate::text::query::fuzzy::{Expansion, Pattern};
+use crate::text::query::stop_words as stop;
+use crate::text::query::term_expansion::Wanted;
 
 /// A query as the segments can answer it: each word with its names in the index, each leaf with
 /// what it is worth.
-pub(super) struct Plan {
-    pub(super) root: Vec<(Role, Step)>,
-    pub(super) leaves: Vec<Planned>,
+pub(in crate::text) struct Plan {
+    pub(in crate::text) root: Vec<(Role, Step)>,
+    pub(in crate::text) leaves: Vec<Planned>,
     /// The mean length of a document in words.
-    pub(super) len_mean: f64,
+    pub(in crate::text) len_mean: f64,
 }
 
 /// A clause: a leaf by its number, or a group.
-pub(super) enum Step {
+pub(in crate::text) enum Step {
     Leaf(usize),
     Group(Vec<(Role, Self)>),
 }
 
 /// A word, or several that must stand together.
 #[derive(Debug, PartialEq)]
-pub(super) struct Planned {
+pub(in crate::text) struct Planned {
     /// Each with its distance from the first and the names it may have.
-    pub(super) words: Vec<(u32, Vec<Name>)>,
-    pub(super) field: Option<u32>,
+    pub(in crate::text) words: Vec<(u32, Vec<Name>)>,
+    pub(in crate::text) field: Option<u32>,
     /// The inverse document frequency times the boost.
-    pub(super) worth: f64,
+    pub(in crate::text) worth: f64,
     /// Whether it is looked for, rather than ruled out.
-    pub(super) is_wanted: bool,
+    pub(in crate::text) is_wanted: bool,
 }
 
 /// A name in the index and how much an occurrence of it counts.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Name {
-    pub(super) of: Of,
-    pub(super) text: String,
-    pub(super) weight: f32,
+pub(in crate::text) struct Name {
+    pub(in crate::text) of: Of,
+    pub(in crate::text) text: String,
+    pub(in crate::text) weight: f32,
 }
 
 /// Makes a plan from a query.
@@ -53,7 +54,7 @@ impl Plan {
     ///
     /// The statistics are those of all segments together, so a document scores the same whichever
     /// segment holds it.
-    pub(super) fn of(
+    pub(in crate::text) fn of(
         clauses: &[(Role, Node)],
         fields: &Fields,
         keeps_stop_words: bool,
@@ -81,7 +82,7 @@ impl Plan {
 }
 
 /// Returns the language of the view and those that documents name.
-pub(super) fn languages(
+pub(in crate::text) fn languages(
     default: Language,
     segments: &[Segment<'_>],
 ) -> tantivy::Result<Vec<Language>> {
@@ -215,6 +216,6 @@ impl Planner<'_> {
 
 /// Counts of documents and words are far below 2^53.
 #[expect(clippy::cast_precision_loss, reason = "a count of what is on a disk")]
-pub(super) const fn as_f64(count: u64) -> f64 {
+pub(in crate::text) const fn as_f64(count: u64) -> f64 {
     count as f64
 }

@@ -1,11 +1,11 @@
 use tantivy::TERMINATED;
 
-use super::document::{PLACES, field_of};
-use super::plan::Planned;
-use super::segment::{Cursor, Of, Segment};
+use crate::text::document::{PLACES, field_of};
+use crate::text::index::segment_reader::{Cursor, Of, Segment};
+use crate::text::query::plan::Planned;
 
 /// The documents of a segment in which a leaf occurs, and where in them.
-pub(super) struct Matching<'a> {
+pub(in crate::text) struct Matching<'a> {
     words: Vec<(u32, Vec<Listed<'a>>)>,
     field: Option<u32>,
     places: [Vec<u32>; 2],
@@ -16,7 +16,7 @@ type Listed<'a> = (Cursor<'a>, Of, f32);
 
 impl<'a> Matching<'a> {
     /// Opens the lists of a leaf's names.
-    pub(super) fn open(segment: &'a Segment<'a>, leaf: &Planned) -> tantivy::Result<Self> {
+    pub(in crate::text) fn open(segment: &'a Segment<'a>, leaf: &Planned) -> tantivy::Result<Self> {
         let mut words = Vec::new();
         for (offset, names) in &leaf.words {
             let mut cursors = Vec::new();
@@ -38,7 +38,7 @@ impl<'a> Matching<'a> {
     }
 
     /// Returns about how many documents there are at most.
-    pub(super) fn len(&self) -> u64 {
+    pub(in crate::text) fn len(&self) -> u64 {
         let words = self.words.iter();
         let of_word = |(_, cursors): &(u32, Vec<Listed<'_>>)| {
             cursors.iter().map(|(cursor, ..)| cursor.len()).sum()
@@ -47,7 +47,7 @@ impl<'a> Matching<'a> {
     }
 
     /// Returns a document that is not behind the next one that matches from `from` on.
-    pub(super) fn lower_bound(&mut self, from: u32) -> u32 {
+    pub(in crate::text) fn lower_bound(&mut self, from: u32) -> u32 {
         let words = self.words.iter_mut();
         let first = |(_, cursors): &mut (u32, Vec<Listed<'_>>)| {
             let cursors = cursors.iter_mut();
@@ -58,7 +58,7 @@ impl<'a> Matching<'a> {
 
     /// Calls `found` with each document from `start` on and below `end` in which the leaf occurs,
     /// and how often.
-    pub(super) fn each(&mut self, start: u32, end: u32, mut found: impl FnMut(u32, f64)) {
+    pub(in crate::text) fn each(&mut self, start: u32, end: u32, mut found: impl FnMut(u32, f64)) {
         let mut document = self.lower_bound(start);
         while document < end {
             let count = self.count(document);
@@ -70,7 +70,7 @@ impl<'a> Matching<'a> {
     }
 
     /// Returns how often the leaf occurs in a document that is not behind the cursors.
-    pub(super) fn count(&mut self, document: u32) -> f64 {
+    pub(in crate::text) fn count(&mut self, document: u32) -> f64 {
         if let ([(_, cursors)], Some(field)) = (self.words.as_mut_slice(), self.field) {
             let [places, _] = &mut self.places;
             let counts = cursors.iter_mut().map(|(cursor, of, weight)| {
@@ -90,7 +90,7 @@ impl<'a> Matching<'a> {
     }
 
     /// Returns the fields of a document in which the leaf occurs, each as a bit.
-    pub(super) fn fields(&mut self, document: u32) -> u64 {
+    pub(in crate::text) fn fields(&mut self, document: u32) -> u64 {
         self.find_starts(document);
         let [starts, _] = &self.places;
         starts
@@ -133,7 +133,7 @@ impl<'a> Matching<'a> {
 
 /// Returns how often names occur in a document: as stems, or as other names of the same words,
 /// whichever is more.
-pub(super) fn most(counts: impl Iterator<Item = (Of, f64)>) -> f64 {
+pub(in crate::text) fn most(counts: impl Iterator<Item = (Of, f64)>) -> f64 {
     let (mut stems, mut also) = (0.0, 0.0);
     for (of, count) in counts {
         *(if of == Of::Stems {

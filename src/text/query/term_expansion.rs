@@ -1,32 +1,32 @@
-use super::Language;
-use super::analysis::{self, BEHIND, Names, Part};
-use super::expand::Near;
-use super::fold;
-use super::query::Word;
-use super::segment::Of;
+use crate::text::analysis::fold;
+use crate::text::analysis::language::Language;
+use crate::text::analysis::token::{self as analysis, BEHIND, Names, Part};
+use crate::text::index::segment_reader::Of;
+use crate::text::query::ast::Word;
+use crate::text::query::fuzzy::Near;
 
 /// The names a word of a query may have in the index: what is looked up, and what tells whether a
 /// token of a text is meant.
-pub(super) struct Wanted {
+pub(in crate::text) struct Wanted {
     /// Whole names.
-    pub(super) names: Vec<(Of, String)>,
+    pub(in crate::text) names: Vec<(Of, String)>,
     /// Beginnings of names.
-    pub(super) prefixes: Vec<Prefix>,
-    pub(super) near: Option<Near>,
+    pub(in crate::text) prefixes: Vec<Prefix>,
+    pub(in crate::text) near: Option<Near>,
 }
 
 /// Names that begin alike.
-pub(super) struct Prefix {
-    pub(super) of: Option<Of>,
-    pub(super) text: String,
+pub(in crate::text) struct Prefix {
+    pub(in crate::text) of: Option<Of>,
+    pub(in crate::text) text: String,
     /// How many letters more they have at least.
-    pub(super) more: usize,
-    pub(super) weight: f32,
+    pub(in crate::text) more: usize,
+    pub(in crate::text) weight: f32,
 }
 
 impl Wanted {
     /// Returns the names of a word, in whichever of `languages` a text may be.
-    pub(super) fn of(word: &Word, languages: &[Language]) -> Self {
+    pub(in crate::text) fn of(word: &Word, languages: &[Language]) -> Self {
         let mut wanted = Self {
             names: Vec::new(),
             prefixes: Vec::new(),
@@ -127,7 +127,7 @@ impl Wanted {
     }
 
     /// Returns whether a token with these names is meant.
-    pub(super) fn fits(&self, names: &Names) -> bool {
+    pub(in crate::text) fn fits(&self, names: &Names) -> bool {
         self.fits_name(Of::Stems, &names.stem)
             || names.also.iter().any(|name| self.fits_name(Of::Also, name))
     }
@@ -152,7 +152,7 @@ impl Wanted {
 
 impl Prefix {
     /// Returns whether a name is meant.
-    pub(super) fn fits(&self, name: &str) -> bool {
+    pub(in crate::text) fn fits(&self, name: &str) -> bool {
         let rest = name.strip_prefix(&self.text);
         rest.is_some_and(|rest| rest.chars().count() >= self.more)
     }

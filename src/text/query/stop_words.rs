@@ -2,11 +2,12 @@
 
 use tantivy::tokenizer::{self, RawTokenizer, StopWordFilter, TextAnalyzer, TokenStream as _};
 
-use super::query::{Leaf, Node, Role, Word};
-use super::{Language, fold};
+use crate::text::analysis::fold;
+use crate::text::analysis::language::Language;
+use crate::text::query::ast::{Leaf, Node, Role, Word};
 
 /// Returns the clauses without stop words, unless there is nothing else to look for.
-pub(super) fn kept(
+pub(in crate::text) fn kept(
     clauses: &[(Role, Node)],
     language: Language,
     keeps: bool,

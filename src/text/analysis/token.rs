@@ -2,56 +2,56 @@
 
 use std::ops::Range;
 
-use super::Language;
-use super::fold::{self, Script};
+use crate::text::analysis::fold::{self, Script};
+use crate::text::analysis::language::Language;
 
 /// A stretch of text without spaces: `word`, `e-mail`, `getUserName`, `alice@example.com`, `東京都`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Chunk {
+pub(in crate::text) struct Chunk {
     /// Never empty.
-    pub(super) parts: Vec<Part>,
+    pub(in crate::text) parts: Vec<Part>,
     /// All letters of a chunk of several parts, as one word: what is written `e-mail`, `E_mail`
     /// and `eMail` is also `email`.
-    pub(super) joined: Option<String>,
+    pub(in crate::text) joined: Option<String>,
 }
 
 /// One word of a chunk, or one letter of a script without words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Part {
+pub(in crate::text) struct Part {
     /// As it was written.
-    pub(super) written: String,
-    pub(super) script: Script,
+    pub(in crate::text) written: String,
+    pub(in crate::text) script: Script,
     /// Where it stands in the text, in bytes.
-    pub(super) range: Range<usize>,
+    pub(in crate::text) range: Range<usize>,
 }
 
 impl Part {
     /// Returns whether it is one letter of a script without words.
-    pub(super) fn is_letter(&self) -> bool {
+    pub(in crate::text) fn is_letter(&self) -> bool {
         self.script == Script::Unspaced
     }
 }
 
 /// What a word is indexed by.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Names {
+pub(in crate::text) struct Names {
     /// Its stem, in plain letters.
-    pub(super) stem: String,
+    pub(in crate::text) stem: String,
     /// What else finds it: its own form, its compound from behind, its stem typed without accents.
-    pub(super) also: Vec<String>,
+    pub(in crate::text) also: Vec<String>,
 }
 
 /// Where a word stands in its text, and what it is indexed by.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Token {
+pub(in crate::text) struct Token {
     /// Counts words from the beginning of the text.
-    pub(super) position: u32,
-    pub(super) range: Range<usize>,
-    pub(super) names: Names,
+    pub(in crate::text) position: u32,
+    pub(in crate::text) range: Range<usize>,
+    pub(in crate::text) names: Names,
 }
 
 /// Returns the words of a text in order.
-pub(super) fn tokens(text: &str, language: Language) -> Vec<Token> {
+pub(in crate::text) fn tokens(text: &str, language: Language) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut position = 0;
     for mut chunk in chunks(text) {
@@ -101,7 +101,7 @@ fn pairs(letters: &[Part], position: &mut u32, tokens: &mut Vec<Token>) {
 }
 
 /// Returns what a word of a language is indexed by.
-pub(super) fn names(part: &Part, language: Language) -> Names {
+pub(in crate::text) fn names(part: &Part, language: Language) -> Names {
     let lower = fold::lower(&part.written, language);
     let plain = fold::plain(&lower);
     let stem_of = |word: &str| match language.stemmer(part.script) {
@@ -133,14 +133,14 @@ pub(super) fn names(part: &Part, language: Language) -> Names {
 
 /// Returns a stem from its last letter to its first, marked: whatever ends like `versicherung` then
 /// begins alike.
-pub(super) fn from_behind(stem: &str) -> String {
+pub(in crate::text) fn from_behind(stem: &str) -> String {
     let mut reversed = String::from(char::from(BEHIND));
     reversed.extend(stem.chars().rev());
     reversed
 }
 
 /// Cuts a text into chunks.
-pub(super) fn chunks(text: &str) -> impl Iterator<Item = Chunk> {
+pub(in crate::text) fn chunks(text: &str) -> impl Iterator<Item = Chunk> {
     let mut from = 0;
     std::iter::from_fn(move || {
         let chunk = next_chunk(text, from)?;
@@ -305,11 +305,11 @@ const PARTS_MAX: usize = 16;
 const COMPOUND_LEN_MIN: usize = 7;
 
 /// Marks a name that is spelled from behind.
-pub(super) const BEHIND: u8 = 1;
+pub(in crate::text) const BEHIND: u8 = 1;
 
 /// The name the schema stores. It changes with the analysis: another name is another schema, and an
 /// index of another schema is built anew.
-pub(super) const NAME: &str = "words-2";
+pub(in crate::text) const NAME: &str = "words-2";
 
 #[cfg(test)]
 mod tests {

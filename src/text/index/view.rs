@@ -4,29 +4,33 @@ use parking_lot::Mutex;
 use tantivy::indexer::IndexWriterOptions;
 use tantivy::{Index, IndexReader, IndexWriter, TantivyError};
 
-use super::document::Fields;
-use super::open::{self, Covered};
-use super::segment::{Committed, Snapshot};
-use super::tail::{Fed, Tail};
-use super::{Document, Error, Language, Opened, Place};
+use crate::text::analysis::language::Language;
+use crate::text::document::Document;
+use crate::text::document::Fields;
+use crate::text::error::Error;
+use crate::text::index::open::Opened;
+use crate::text::index::open::Place;
+use crate::text::index::open::{self, Covered};
+use crate::text::index::segment_reader::{Committed, Snapshot};
+use crate::text::index::uncommitted::{Fed, Tail};
 
 /// The committed index and the tail behind it, without the thread that commits.
-pub(super) struct View {
-    pub(super) fields: Fields,
-    pub(super) options: Options,
-    pub(super) index: Index,
+pub(in crate::text) struct View {
+    pub(in crate::text) fields: Fields,
+    pub(in crate::text) options: Options,
+    pub(in crate::text) index: Index,
     reader: IndexReader,
     /// Held throughout a commit, and taken before `state`. There is no writer before the first
     /// commit and after one that went wrong.
-    pub(super) writer: Mutex<Option<IndexWriter>>,
-    pub(super) state: Mutex<State>,
+    pub(in crate::text) writer: Mutex<Option<IndexWriter>>,
+    pub(in crate::text) state: Mutex<State>,
 }
 
 /// What must change together, so that a document is never in both places or in neither.
-pub(super) struct State {
-    pub(super) committed: Arc<Committed>,
-    pub(super) committed_watermark: u64,
-    pub(super) tail: Tail,
+pub(in crate::text) struct State {
+    pub(in crate::text) committed: Arc<Committed>,
+    pub(in crate::text) committed_watermark: u64,
+    pub(in crate::text) tail: Tail,
 }
 
 /// What a view may use.
@@ -57,7 +61,7 @@ impl Default for Options {
 }
 
 impl View {
-    pub(super) fn open(
+    pub(in crate::text) fn open(
         place: &Place,
         ledger_len: u64,
         options: Options,
@@ -80,36 +84,36 @@ impl View {
         Ok((view, opened))
     }
 
-    pub(super) fn watermark(&self) -> u64 {
+    pub(in crate::text) fn watermark(&self) -> u64 {
         self.state.lock().tail.watermark
     }
 
-    pub(super) fn committed(&self) -> u64 {
+    pub(in crate::text) fn committed(&self) -> u64 {
         self.state.lock().committed_watermark
     }
 
     /// Queues the text of a row, and returns what `then` says of the tail it is in.
-    pub(super) fn push<T>(&self, row: u64, document: Document, then: fn(&Tail) -> T) -> T {
+    pub(in crate::text) fn push<T>(&self, row: u64, document: Document, then: fn(&Tail) -> T) -> T {
         let tail = &mut self.state.lock().tail;
         tail.push(row, document);
         then(tail)
     }
 
-    pub(super) fn tail_is(&self, so: fn(&Tail) -> bool) -> bool {
+    pub(in crate::text) fn tail_is(&self, so: fn(&Tail) -> bool) -> bool {
         so(&self.state.lock().tail)
     }
 
-    pub(super) fn advance(&self, watermark: u64) {
+    pub(in crate::text) fn advance(&self, watermark: u64) {
         let tail = &mut self.state.lock().tail;
         tail.watermark = tail.watermark.max(watermark);
     }
 
-    pub(super) fn flush(&self) -> Result<(), Error> {
+    pub(in crate::text) fn flush(&self) -> Result<(), Error> {
         self.commit_if(|state| state.committed_watermark != state.tail.watermark)
     }
 
     /// Commits, and waits until small segments are merged and the writer is gone.
-    pub(super) fn close(&self) -> Result<(), Error> {
+    pub(in crate::text) fn close(&self) -> Result<(), Error> {
         self.flush()?;
         let mut writer = self.writer.lock();
         let Some(ended) = writer.take() else {
@@ -123,7 +127,7 @@ impl View {
     }
 
     /// Returns what a search reads.
-    pub(super) fn snapshot(&self) -> Snapshot {
+    pub(in crate::text) fn snapshot(&self) -> Snapshot {
         if let Err(error) = self.commit_if(|state| state.tail.is_long()) {
             // A full disk must not keep anybody from reading: a long tail is only slower.
             tracing::warn!(%error, "searching without committing the text index");
@@ -136,7 +140,7 @@ impl View {
     }
 
     /// Commits the tail if `is_due` holds, still holds once no other commit is under way.
-    pub(super) fn commit_if(&self, is_due: fn(&State) -> bool) -> Result<(), Error> {
+    pub(in crate::text) fn commit_if(&self, is_due: fn(&State) -> bool) -> Result<(), Error> {
         if !is_due(&self.state.lock()) {
             return Ok(());
         }
@@ -186,7 +190,7 @@ impl View {
         Ok(())
     }
 
-    pub(super) fn new_writer(&self) -> tantivy::Result<IndexWriter> {
+    pub(in crate::text) fn new_writer(&self) -> tantivy::Result<IndexWriter> {
         // One thread keeps rows in order within a segment, and leaves the machine to the store.
         let options = IndexWriterOptions::builder()
             .num_worker_threads(1)
@@ -197,7 +201,7 @@ impl View {
     }
 
     /// Lets searches see what was committed instead of the documents that went into it.
-    pub(super) fn publish(&self, watermark: u64) -> Result<(), Error> {
+    pub(in crate::text) fn publish(&self, watermark: u64) -> Result<(), Error> {
         self.reader
             .reload()
             .map_err(Error::index("opening what was committed"))?;
@@ -218,8 +222,10 @@ const BUDGET_MAX: usize = 4_000_000_000;
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Hits, Query, Ranking};
     use super::*;
+    use crate::text::query::ast::Query;
+    use crate::text::search::ranking::Ranking;
+    use crate::text::search::top_docs::Hits;
 
     #[test]
     fn a_commit_that_reported_an_error_and_happened_is_not_repeated() {

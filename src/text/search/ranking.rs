@@ -47,22 +47,22 @@ impl Ranking {
     };
 
     /// Returns whether turns are ranked by their conversation.
-    pub(super) fn looks_around(&self) -> bool {
+    pub(in crate::text) fn looks_around(&self) -> bool {
         self.neighbours > 0.0 || self.session > 0.0
     }
 
     /// Returns whether the time or the importance of a grain ranks.
-    pub(super) fn has_signals(&self) -> bool {
+    pub(in crate::text) fn has_signals(&self) -> bool {
         self.recency.is_some() || self.importance > 0.0
     }
 
     /// Returns whether anything but the own words ranks.
-    pub(super) fn looks_further(&self) -> bool {
+    pub(in crate::text) fn looks_further(&self) -> bool {
         self.looks_around() || self.has_signals()
     }
 
     /// Returns what the signals multiply a score by.
-    pub(super) fn signals(&self, time_ms: i64, importance: f64) -> f64 {
+    pub(in crate::text) fn signals(&self, time_ms: i64, importance: f64) -> f64 {
         let recency = self.recency.map_or(0.0, |recency| recency.of(time_ms));
         let importance = self.importance * importance.clamp(0.0, 1.0);
         (1.0 + recency) * (1.0 + importance)
@@ -81,8 +81,10 @@ impl Default for Ranking {
 
 impl Recency {
     fn of(&self, time_ms: i64) -> f64 {
-        let age = super::plan::as_f64(self.now_ms.saturating_sub(time_ms).max(0).unsigned_abs());
-        let half_life = super::plan::as_f64(self.half_life_ms.max(1));
+        let age = crate::text::query::plan::as_f64(
+            self.now_ms.saturating_sub(time_ms).max(0).unsigned_abs(),
+        );
+        let half_life = crate::text::query::plan::as_f64(self.half_life_ms.max(1));
         self.weight * (-age / half_life).exp2()
     }
 }

@@ -1,12 +1,12 @@
 use tantivy::{IndexWriter, TantivyError};
 
-use super::Error;
-use super::open::Covered;
-use super::view::View;
+use crate::text::error::Error;
+use crate::text::index::open::Covered;
+use crate::text::index::view::View;
 
 impl View {
     /// Forgets what `rows` said, in memory and in the files.
-    pub(super) fn erase(&self, rows: &[u64]) -> Result<(), Error> {
+    pub(in crate::text) fn erase(&self, rows: &[u64]) -> Result<(), Error> {
         let mut writer = self.writer.lock();
         self.state.lock().tail.erase(rows);
         let erased = self.erase_committed(&mut writer, rows);

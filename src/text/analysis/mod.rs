@@ -1,0 +1,5 @@
+//! Texts into words, and words into the terms they are indexed by.
+
+pub(super) mod fold;
+pub(super) mod language;
+pub(super) mod token;
