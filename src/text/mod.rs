@@ -12,19 +12,21 @@
 
 mod analysis;
 mod document;
+mod options;
 mod index;
 mod query;
 mod search;
+mod handle;
 
 mod error;
 
 pub use analysis::language::Language;
 pub use document::Document;
 pub use error::Error;
-pub use index::committer::Text;
+pub use handle::Text;
 pub use index::open::{Opened, Place, remove};
-pub use index::view::Options;
-pub use query::ast::Query;
+pub use options::Options;
+pub use query::lowering::Query;
 pub use search::highlight::{Highlighter, Snippet};
+pub use search::hit::{Around, Hit, Hits, TOTAL_MAX};
 pub use search::ranking::{Ranking, Recency};
-pub use search::top_docs::{Around, Hit, Hits, TOTAL_MAX};

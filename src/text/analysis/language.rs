@@ -3,7 +3,7 @@ use std::str::FromStr;
 
 use frostem::{Algorithm, Stemmer};
 
-use crate::text::analysis::fold::Script;
+use crate::text::analysis::script::Script;
 
 /// The language of a text: how its words are reduced to stems.
 ///

@@ -2,50 +2,14 @@ use std::path::Path;
 
 use tantivy::directory::Directory;
 use tantivy::directory::error::OpenReadError;
-use tantivy::{IndexMeta, IndexWriter, TantivyError};
+use tantivy::{IndexMeta, IndexWriter};
 
 use crate::text::error::Error;
-use crate::text::index::committer::Text;
 use crate::text::index::open::{FOOTER_LEN_MIN, is_optional};
 use crate::text::index::view::View;
 
-impl Text {
-    /// Reads every byte of the committed files and returns in words what does not match its
-    /// checksum.
-    ///
-    /// # Errors
-    /// `ERR_TEXT` where the list of files cannot be read.
-    pub fn verify(&self) -> Result<Vec<String>, Error> {
-        self.view.verify()
-    }
-
-    /// Commits what was fed, and merges all segments into one.
-    ///
-    /// # Errors
-    /// `ERR_TEXT` where the index could not be written: what was fed stays searchable.
-    pub fn compact(&self) -> Result<(), Error> {
-        // What the library merges by itself must be done before.
-        self.close()?;
-        self.view.merge_all()?;
-        self.close()
-    }
-
-    /// Returns how many segments were committed, and their length together in bytes.
-    ///
-    /// # Errors
-    /// `ERR_TEXT` where a file cannot be read.
-    pub fn size(&self) -> Result<(usize, u64), Error> {
-        let committed = self.view.state.lock().committed.searcher.clone();
-        let space = committed.space_usage();
-        let space = space.map_err(TantivyError::from);
-        let space = space.map_err(Error::index("measuring it"))?;
-        let segments = committed.segment_readers().len();
-        Ok((segments, space.total().get_bytes()))
-    }
-}
-
 impl View {
-    fn verify(&self) -> Result<Vec<String>, Error> {
+    pub(in crate::text) fn verify(&self) -> Result<Vec<String>, Error> {
         // No commit meanwhile; a merge may still take files away.
         let _writer = self.writer.lock();
         let metas = || self.index.load_metas().map_err(Error::index("checking it"));
@@ -79,7 +43,7 @@ impl View {
         }
     }
 
-    fn merge_all(&self) -> Result<(), Error> {
+    pub(in crate::text) fn merge_all(&self) -> Result<(), Error> {
         let mut writer = self.writer.lock();
         let merged = self.merge_with(&mut writer);
         if merged.is_err() {

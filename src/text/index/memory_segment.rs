@@ -2,10 +2,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tantivy::fieldnorm::FieldNormReader;
 
-use crate::text::document::{Document, Fields};
-use crate::text::index::uncommitted::Fed;
+use crate::text::document::Document;
+use crate::text::index::schema::{Fields, Of};
 
-/// An index in memory over a few documents: what [`Segment`](crate::text::index::segment_reader::Segment) asks of one
+/// An index in memory over a few documents: what [`Segment`](super::segment_reader::Segment) asks of one
 /// on disk, answered from maps.
 pub(in crate::text) struct Memory {
     pub(in crate::text) facts: Vec<Facts>,
@@ -42,7 +42,7 @@ impl Memory {
     /// Indexes documents in the order of their rows.
     pub(in crate::text) fn of<'a>(
         fields: &Fields,
-        documents: impl Iterator<Item = &'a Fed>,
+        documents: impl Iterator<Item = (u64, &'a Document)>,
     ) -> Self {
         let mut memory = Self {
             facts: Vec::new(),
@@ -52,8 +52,8 @@ impl Memory {
             languages: BTreeSet::new(),
             len_words: 0,
         };
-        for (number, fed) in (0..).zip(documents) {
-            memory.add(fields, number, fed.row, &fed.document);
+        for (number, (row, document)) in (0..).zip(documents) {
+            memory.add(fields, number, row, document);
         }
         memory
     }
@@ -79,6 +79,15 @@ impl Memory {
             .extend(foreign.map(crate::text::analysis::language::Language::code));
         self.stems.add(number, named.stems);
         self.also.add(number, named.also);
+    }
+}
+
+impl Memory {
+    pub(in crate::text) const fn names(&self, of: Of) -> &Names {
+        match of {
+            Of::Stems => &self.stems,
+            Of::Also => &self.also,
+        }
     }
 }
 

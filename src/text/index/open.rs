@@ -7,8 +7,8 @@ use tantivy::{Index, IndexMeta, IndexReader, ReloadPolicy, TantivyError};
 
 use crate::codec::ContentAddress;
 
-use crate::text::document::Fields;
 use crate::text::error::Error;
+use crate::text::index::schema::Fields;
 
 /// Where a view keeps its index.
 ///

@@ -2,14 +2,13 @@ use std::sync::{Arc, OnceLock};
 
 use tantivy::columnar::Column;
 use tantivy::fieldnorm::FieldNormReader;
-use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::schema::IndexRecordOption;
+use tantivy::termdict::TermDictionary;
 use tantivy::{DocSet, InvertedIndexReader, Searcher, SegmentReader, TERMINATED};
 
-use crate::text::document::{Fields, IMPORTANCE, ORDER, ROW, THREAD, TIME};
-use crate::text::index::memory_segment::{Memory, Posting};
-use crate::text::index::term_freqs::Counts;
-use crate::text::query::fuzzy::Expansion;
+use crate::text::index::memory_segment::{Memory, Names};
+use crate::text::index::postings::{Counts, Cursor};
+use crate::text::index::schema::{Fields, IMPORTANCE, ORDER, Of, ROW, THREAD, TIME};
 
 /// What a search reads: it stays as it is while the view goes on being fed.
 pub(in crate::text) struct Snapshot {
@@ -53,13 +52,6 @@ impl Committed {
     }
 }
 
-/// Which names of words are asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::text) enum Of {
-    Stems,
-    Also,
-}
-
 /// A stretch of documents with an index of its own. Documents are numbered within it.
 pub(in crate::text) enum Segment<'a> {
     Disk(&'a OnDisk),
@@ -79,6 +71,12 @@ pub(in crate::text) struct OnDisk {
     thread: Column<u64>,
     time: Column<i64>,
     importance: Column<f64>,
+}
+
+/// The names of a segment, in order.
+pub(in crate::text) enum Terms<'a> {
+    Disk(&'a TermDictionary),
+    Memory(&'a Names),
 }
 
 impl OnDisk {
@@ -244,13 +242,12 @@ impl Segment<'_> {
         }
     }
 
-    /// Adds the names that fit an expansion, with their number of documents, to what it found.
-    pub(in crate::text) fn expand(&self, of: Of, expansion: &mut Expansion) -> tantivy::Result<()> {
+    /// Returns the names of a kind.
+    pub(in crate::text) fn terms(&self, of: Of) -> Terms<'_> {
         match self {
-            Self::Disk(disk) => expansion.in_dictionary(of, disk.names(of).terms())?,
-            Self::Memory(memory) => expansion.in_memory(of, memory.names(of)),
+            Self::Disk(disk) => Terms::Disk(disk.names(of).terms()),
+            Self::Memory(memory) => Terms::Memory(memory.names(of)),
         }
-        Ok(())
     }
 
     /// Returns the documents of a conversation.
@@ -288,69 +285,6 @@ impl Segment<'_> {
             }
         }
         Ok(())
-    }
-}
-
-impl Memory {
-    const fn names(&self, of: Of) -> &crate::text::index::memory_segment::Names {
-        match of {
-            Of::Stems => &self.stems,
-            Of::Also => &self.also,
-        }
-    }
-}
-
-/// Documents in order, each with the places of one name.
-pub(in crate::text) enum Cursor<'a> {
-    Disk(Box<SegmentPostings>),
-    /// From the current document on.
-    Memory(&'a [Posting]),
-}
-
-impl Cursor<'_> {
-    /// Returns how many documents there are.
-    pub(in crate::text) fn len(&self) -> u64 {
-        match self {
-            Self::Disk(postings) => postings.doc_freq().into(),
-            Self::Memory(postings) => postings.len() as u64,
-        }
-    }
-
-    /// Returns the current document; [`TERMINATED`] behind the last.
-    #[inline]
-    fn document(&self) -> u32 {
-        match self {
-            Self::Disk(postings) => postings.doc(),
-            Self::Memory(postings) => postings.first().map_or(TERMINATED, |at| at.document),
-        }
-    }
-
-    /// Goes to the first document from `target` on, and returns it.
-    #[inline]
-    pub(in crate::text) fn seek(&mut self, target: u32) -> u32 {
-        match self {
-            Self::Disk(postings) => {
-                if postings.doc() < target {
-                    postings.seek(target);
-                }
-            }
-            Self::Memory(postings) => {
-                let skipped = postings.partition_point(|at| at.document < target);
-                *postings = postings.get(skipped..).unwrap_or_default();
-            }
-        }
-        self.document()
-    }
-
-    /// Adds where the name stands in the current document, lowest first.
-    pub(in crate::text) fn places(&mut self, places: &mut Vec<u32>) {
-        match self {
-            Self::Disk(postings) => postings.append_positions_with_offset(0, places),
-            Self::Memory(postings) => {
-                let at = postings.first();
-                places.extend(at.into_iter().flat_map(|at| &at.places));
-            }
-        }
     }
 }
 

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use crate::text::document::Document;
-use crate::text::document::Fields;
 use crate::text::index::memory_segment::Memory;
+use crate::text::index::schema::Fields;
 
 /// The documents that were fed and are not in the committed index yet.
 ///
@@ -112,7 +112,7 @@ impl Tail {
             }
             let start = self.documents.len().saturating_sub(len);
             let documents = self.documents.iter().skip(start);
-            let segment = Memory::of(fields, documents.map(Arc::as_ref));
+            let segment = Memory::of(fields, documents.map(|fed| (fed.row, &fed.document)));
             self.parts.truncate(kept);
             self.parts.push(Part {
                 len,
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn documents_searched_one_by_one_lie_in_few_segments() {
-        let fields = Fields::new(crate::text::analysis::language::Language::ENGLISH);
+        let fields = Fields::new(crate::text::Language::ENGLISH);
         let mut tail = Tail::new(0);
         for row in 0..1_000 {
             tail.push(row, Document::from(format!("note {row}")));

@@ -4,15 +4,15 @@ use parking_lot::Mutex;
 use tantivy::indexer::IndexWriterOptions;
 use tantivy::{Index, IndexReader, IndexWriter, TantivyError};
 
-use crate::text::analysis::language::Language;
 use crate::text::document::Document;
-use crate::text::document::Fields;
 use crate::text::error::Error;
 use crate::text::index::open::Opened;
 use crate::text::index::open::Place;
 use crate::text::index::open::{self, Covered};
+use crate::text::index::schema::Fields;
 use crate::text::index::segment_reader::{Committed, Snapshot};
 use crate::text::index::uncommitted::{Fed, Tail};
+use crate::text::options::Options;
 
 /// The committed index and the tail behind it, without the thread that commits.
 pub(in crate::text) struct View {
@@ -31,33 +31,6 @@ pub(in crate::text) struct State {
     pub(in crate::text) committed: Arc<Committed>,
     pub(in crate::text) committed_watermark: u64,
     pub(in crate::text) tail: Tail,
-}
-
-/// What a view may use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
-    /// How much memory a commit may fill before it starts another segment, in bytes; kept between
-    /// 15 MB, the least the index library works with, and 4 GB.
-    pub budget_bytes: usize,
-    /// Whether a thread of the view's own commits; without it, whoever feeds or searches does, and
-    /// what happens depends on nothing but the calls.
-    pub background: bool,
-    /// The language of texts that name none. An index of another language is built anew.
-    pub language: Language,
-    /// Whether a search looks for words like "the" and "what" beside others. They are indexed in
-    /// any case, for phrases.
-    pub stop_words: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            budget_bytes: 50_000_000,
-            background: true,
-            language: Language::ENGLISH,
-            stop_words: false,
-        }
-    }
 }
 
 impl View {
@@ -223,9 +196,9 @@ const BUDGET_MAX: usize = 4_000_000_000;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::query::ast::Query;
+    use crate::text::query::lowering::Query;
+    use crate::text::search::hit::Hits;
     use crate::text::search::ranking::Ranking;
-    use crate::text::search::top_docs::Hits;
 
     #[test]
     fn a_commit_that_reported_an_error_and_happened_is_not_repeated() {

@@ -7,7 +7,8 @@ use tantivy_fst::Automaton;
 
 use crate::text::analysis::token::BEHIND;
 use crate::text::index::memory_segment::Names;
-use crate::text::index::segment_reader::Of;
+use crate::text::index::schema::Of;
+use crate::text::index::segment_reader::{Segment, Terms};
 
 /// Names that fit a pattern, gathered from all segments so that the choice is the same wherever
 /// the documents lie.
@@ -42,11 +43,22 @@ impl Expansion {
         }
     }
 
-    pub(in crate::text) fn in_dictionary(
+    /// Adds the names of a kind that fit, with their number of documents.
+    pub(in crate::text) fn collect(
         &mut self,
         of: Of,
-        terms: &TermDictionary,
+        segment: &Segment<'_>,
     ) -> tantivy::Result<()> {
+        match segment.terms(of) {
+            Terms::Disk(terms) => self.from_disk(of, terms),
+            Terms::Memory(terms) => {
+                self.from_memory(of, terms);
+                Ok(())
+            }
+        }
+    }
+
+    fn from_disk(&mut self, of: Of, terms: &TermDictionary) -> tantivy::Result<()> {
         match &self.pattern {
             Pattern::Prefix(prefix) => {
                 let mut stream = terms.range().ge(prefix.as_bytes()).into_stream()?;
@@ -69,7 +81,7 @@ impl Expansion {
         Ok(())
     }
 
-    pub(in crate::text) fn in_memory(&mut self, of: Of, names: &Names) {
+    fn from_memory(&mut self, of: Of, names: &Names) {
         match &self.pattern {
             Pattern::Prefix(prefix) => {
                 let fitting = names.from(prefix);

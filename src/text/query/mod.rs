@@ -2,6 +2,7 @@
 
 pub(super) mod ast;
 pub(super) mod fuzzy;
+pub(super) mod lowering;
 pub(super) mod parse;
 pub(super) mod plan;
 pub(super) mod stop_words;

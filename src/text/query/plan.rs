@@ -1,6 +1,6 @@
 use crate::text::analysis::language::Language;
-use crate::text::document::Fields;
-use crate::text::index::segment_reader::{Of, Segment};
+use crate::text::index::schema::{Fields, Of};
+use crate::text::index::segment_reader::Segment;
 use crate::text::query::ast::{Leaf, Node, Role, Word};
 use crate::text::query::fuzzy::{Expansion, Pattern};
 use crate::text::query::stop_words as stop;
@@ -190,7 +190,7 @@ impl Planner<'_> {
         for segment in self.segments {
             for each in [Of::Stems, Of::Also] {
                 if of.is_none_or(|of| of == each) {
-                    segment.expand(each, &mut expansion)?;
+                    expansion.collect(each, segment)?;
                 }
             }
         }

@@ -1,7 +1,9 @@
+use crate::text::analysis::chunk::Part;
 use crate::text::analysis::fold;
 use crate::text::analysis::language::Language;
-use crate::text::analysis::token::{self as analysis, BEHIND, Names, Part};
-use crate::text::index::segment_reader::Of;
+use crate::text::analysis::script::Script;
+use crate::text::analysis::token::{self as analysis, BEHIND, Names};
+use crate::text::index::schema::Of;
 use crate::text::query::ast::Word;
 use crate::text::query::fuzzy::Near;
 
@@ -39,7 +41,7 @@ impl Wanted {
                 wanted.names.push((Of::Also, joined.clone()));
                 let part = Part {
                     written: joined.clone(),
-                    script: fold::Script::of(joined.chars().next().unwrap_or_default()),
+                    script: Script::of(joined.chars().next().unwrap_or_default()),
                     range: 0..joined.len(),
                 };
                 for language in languages {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::text::document::Fields;
+use crate::text::index::schema::Fields;
 use crate::text::index::segment_reader::{Segment, len_of_class};
 use crate::text::query::plan::Plan;
 use crate::text::search::bm25::{judge, norm, saturation};

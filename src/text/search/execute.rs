@@ -1,13 +1,14 @@
 use crate::text::error::Error;
 use crate::text::index::segment_reader::Segment;
 use crate::text::index::view::View;
-use crate::text::query::ast::Query;
+use crate::text::query::lowering::Query;
 use crate::text::query::plan::Plan;
 use crate::text::search::bm25::{self as score, Scoring};
 use crate::text::search::conversation::{self, Threads};
+use crate::text::search::hit::{Around, Hit, Hits, TOTAL_MAX};
 use crate::text::search::phrase::Matching;
 use crate::text::search::ranking::Ranking;
-use crate::text::search::top_docs::{Around, Best, Candidate, Hit, Hits, TOTAL_MAX, as_f32};
+use crate::text::search::top_docs::{Best, Candidate, as_f32};
 
 impl View {
     pub(in crate::text) fn search(

@@ -4,6 +4,7 @@ pub(super) mod bm25;
 pub(super) mod conversation;
 pub(super) mod execute;
 pub(super) mod highlight;
+pub(super) mod hit;
 pub(super) mod phrase;
 pub(super) mod postings_cursor;
 pub(super) mod ranking;

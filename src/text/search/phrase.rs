@@ -1,7 +1,9 @@
 use tantivy::TERMINATED;
 
 use crate::text::document::{PLACES, field_of};
-use crate::text::index::segment_reader::{Cursor, Of, Segment};
+use crate::text::index::postings::Cursor;
+use crate::text::index::schema::Of;
+use crate::text::index::segment_reader::Segment;
 use crate::text::query::plan::Planned;
 
 /// The documents of a segment in which a leaf occurs, and where in them.

@@ -1,7 +1,8 @@
 use tantivy::TERMINATED;
 
-use crate::text::index::segment_reader::{Of, Segment};
-use crate::text::index::term_freqs::Counts;
+use crate::text::index::postings::Counts;
+use crate::text::index::schema::Of;
+use crate::text::index::segment_reader::Segment;
 use crate::text::query::plan::Planned;
 use crate::text::search::phrase::{Matching, most};
 use crate::text::search::score_block::{SPAN, Stretch};

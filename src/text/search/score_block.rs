@@ -1,4 +1,4 @@
-use crate::text::index::segment_reader::Of;
+use crate::text::index::schema::Of;
 
 /// What a leaf adds to the scores of [`SPAN`] documents in a row, by their distance from the first.
 pub(in crate::text) struct Stretch {

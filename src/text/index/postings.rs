@@ -1,5 +1,5 @@
-use tantivy::TERMINATED;
-use tantivy::postings::BlockSegmentPostings;
+use tantivy::postings::{BlockSegmentPostings, Postings, SegmentPostings};
+use tantivy::{DocSet, TERMINATED};
 
 use crate::text::index::memory_segment::Posting;
 
@@ -105,4 +105,58 @@ impl Counts<'_> {
 
 fn places_of(posting: &Posting) -> u32 {
     u32::try_from(posting.places.len()).unwrap_or(u32::MAX)
+}
+
+/// Documents in order, each with the places of one name.
+pub(in crate::text) enum Cursor<'a> {
+    Disk(Box<SegmentPostings>),
+    /// From the current document on.
+    Memory(&'a [Posting]),
+}
+
+impl Cursor<'_> {
+    /// Returns how many documents there are.
+    pub(in crate::text) fn len(&self) -> u64 {
+        match self {
+            Self::Disk(postings) => postings.doc_freq().into(),
+            Self::Memory(postings) => postings.len() as u64,
+        }
+    }
+
+    /// Returns the current document; [`TERMINATED`] behind the last.
+    #[inline]
+    fn document(&self) -> u32 {
+        match self {
+            Self::Disk(postings) => postings.doc(),
+            Self::Memory(postings) => postings.first().map_or(TERMINATED, |at| at.document),
+        }
+    }
+
+    /// Goes to the first document from `target` on, and returns it.
+    #[inline]
+    pub(in crate::text) fn seek(&mut self, target: u32) -> u32 {
+        match self {
+            Self::Disk(postings) => {
+                if postings.doc() < target {
+                    postings.seek(target);
+                }
+            }
+            Self::Memory(postings) => {
+                let skipped = postings.partition_point(|at| at.document < target);
+                *postings = postings.get(skipped..).unwrap_or_default();
+            }
+        }
+        self.document()
+    }
+
+    /// Adds where the name stands in the current document, lowest first.
+    pub(in crate::text) fn places(&mut self, places: &mut Vec<u32>) {
+        match self {
+            Self::Disk(postings) => postings.append_positions_with_offset(0, places),
+            Self::Memory(postings) => {
+                let at = postings.first();
+                places.extend(at.into_iter().flat_map(|at| &at.places));
+            }
+        }
+    }
 }
