@@ -104,7 +104,7 @@ impl Store {
     ) -> Result<Self, Error> {
         prepare_folder(path, options.create)?;
         let disk = Arc::new(FileDisk::new(path));
-        let text = text::Place::Folder(path.join("text"));
+        let text = text::TextLocation::Folder(path.join("text"));
         Self::join(disk, &text, path, options, is_repair)
     }
 
@@ -128,7 +128,7 @@ impl Store {
     /// As [`Store::open`].
     pub fn open_on(disk: Arc<dyn Disk>, options: Options) -> Result<Self, Error> {
         let path = Path::new("memory");
-        Self::join(disk, &text::Place::Memory, path, options, false)
+        Self::join(disk, &text::TextLocation::Memory, path, options, false)
     }
 
     /// Creates a store in memory, which is gone when its last handle is.
@@ -145,7 +145,7 @@ impl Store {
 
     fn join(
         disk: Arc<dyn Disk>,
-        place: &text::Place,
+        place: &text::TextLocation,
         path: &Path,
         options: Options,
         is_repair: bool,

@@ -38,7 +38,7 @@ impl Store {
 /// Deletes what is derived. The ledger is open: what the index knew of its length has been heard.
 pub(super) fn forget_derived(
     index: &Index,
-    place: &text::Place,
+    place: &text::TextLocation,
     opened: &mut Opened,
 ) -> Result<(), Error> {
     index.reset()?;

@@ -94,16 +94,16 @@ impl Inner {
 
 /// Opens the view at `place`, unless the options do without.
 pub(super) fn open(
-    place: &text::Place,
+    place: &text::TextLocation,
     ledger_len: u64,
-    options: Option<text::Options>,
+    options: Option<text::TextOptions>,
     opened: &mut Opened,
 ) -> Result<Option<Text>, Error> {
     let Some(options) = options else {
         return Ok(None);
     };
     let (text, found) = Text::open(place, ledger_len, options)?;
-    if let text::Opened::Rebuilt { reason } = found {
+    if let text::OpenOutcome::Rebuilt { reason } = found {
         opened.text_rebuilt = Some(reason);
     }
     Ok(Some(text))

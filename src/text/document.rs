@@ -79,11 +79,11 @@ impl Document {
         self.passages.iter().map(|(_, text)| text.len()).sum()
     }
 
-    /// Returns the names of its words with their places, lowest place first: the stems, and what
+    /// Returns the terms of its words with their positions, lowest position first: the stems, and what
     /// else finds them.
-    pub(in crate::text) fn names(&self, default: Language) -> Named {
+    pub(in crate::text) fn terms(&self, default: Language) -> DocumentTerms {
         let language = self.language.unwrap_or(default);
-        let mut named = Named::default();
+        let mut terms = DocumentTerms::default();
         let mut next = [0_u32; FIELDS];
         for (field, text) in &self.passages {
             let Some(from) = next.get_mut(*field as usize) else {
@@ -92,24 +92,28 @@ impl Document {
             let start = *from;
             for token in analysis::tokens(text, language) {
                 let position = start.saturating_add(token.position);
-                let place = position.saturating_mul(PLACES).saturating_add(*field);
-                named.stems.push((place, token.names.stem));
-                let also = token.names.also.into_iter().map(|name| (place, name));
-                named.also.extend(also);
+                let position = position.saturating_mul(FIELD_SLOTS).saturating_add(*field);
+                terms.stems.push((position, token.terms.stem));
+                let variants = token
+                    .terms
+                    .variants
+                    .into_iter()
+                    .map(|name| (position, name));
+                terms.variants.extend(variants);
                 *from = position.saturating_add(PASSAGE_GAP);
             }
         }
-        named.stems.sort_by_key(|(place, _)| *place);
-        named.also.sort_by_key(|(place, _)| *place);
-        named
+        terms.stems.sort_by_key(|(position, _)| *position);
+        terms.variants.sort_by_key(|(position, _)| *position);
+        terms
     }
 }
 
-/// The names of a document's words, each with its place.
+/// The terms of a document's words, each with its position.
 #[derive(Debug, Default)]
-pub(in crate::text) struct Named {
+pub(in crate::text) struct DocumentTerms {
     pub(in crate::text) stems: Vec<(u32, String)>,
-    pub(in crate::text) also: Vec<(u32, String)>,
+    pub(in crate::text) variants: Vec<(u32, String)>,
 }
 
 impl<T: Into<String>> From<T> for Document {
@@ -134,15 +138,15 @@ pub(in crate::text) fn number_of(field: &str) -> u32 {
     number.unwrap_or(0)
 }
 
-/// Returns the field of a grain that a place is in, as its number.
-pub(in crate::text) const fn field_of(place: u32) -> u32 {
-    place % PLACES
+/// Returns the field of a grain that a position is in, as its number.
+pub(in crate::text) const fn field_of(position: u32) -> u32 {
+    position % FIELD_SLOTS
 }
 
-/// Fields that a place can tell apart: a place is a word's position times this, plus its field.
-pub(in crate::text) const PLACES: u32 = 64;
+/// Fields that a position can tell apart: a position is a word's position times this, plus its field.
+pub(in crate::text) const FIELD_SLOTS: u32 = 64;
 
-const FIELDS: usize = PLACES as usize;
+const FIELDS: usize = FIELD_SLOTS as usize;
 
 /// How far apart the words of two passages of a field stand.
 const PASSAGE_GAP: u32 = 2;

@@ -8,13 +8,13 @@ use tantivy::TantivyError;
 use super::document::Document;
 use super::error::Error;
 use super::index::committer::Committer;
-use super::index::open::{Opened, Place};
-use super::index::uncommitted::Tail;
+use super::index::open::{OpenOutcome, TextLocation};
+use super::index::uncommitted::Uncommitted;
 use super::index::view::View;
-use super::options::Options;
+use super::options::TextOptions;
 use super::query::lowering::Query;
 use super::search::highlight::Highlighter;
-use super::search::hit::{Around, Hits};
+use super::search::hit::{Hits, RecalledHit};
 use super::search::ranking::Ranking;
 
 /// A full-text view of a ledger, open for feeding and searching from any thread.
@@ -24,9 +24,9 @@ use super::search::ranking::Ranking;
 /// more; by [`flush`](Self::flush); and by a search that finds more than 4,096 documents waiting.
 ///
 /// ```
-/// use grainstore::text::{Document, Options, Place, Query, Ranking, Text};
+/// use grainstore::text::{Document, TextOptions, TextLocation, Query, Ranking, Text};
 ///
-/// let (text, _) = Text::open(&Place::Memory, 0, Options::default())?;
+/// let (text, _) = Text::open(&TextLocation::Memory, 0, TextOptions::default())?;
 /// text.add(0, Document::from("prefers green tea"))?;
 /// let hits = text.search(&Query::words("teas"), &Ranking::default(), 10, &|_| true)?;
 /// assert_eq!(hits.hits[0].row, 0);
@@ -41,12 +41,16 @@ pub struct Text {
 impl Text {
     /// Opens the view at `place` of a ledger of `ledger_len` entries.
     ///
-    /// An index that cannot be trusted is deleted, not an error: [`Opened`] says so, and the caller
+    /// An index that cannot be trusted is deleted, not an error: [`OpenOutcome`] says so, and the caller
     /// feeds from [`watermark`](Self::watermark) as always.
     ///
     /// # Errors
     /// `ERR_TEXT` where the folder cannot be read or written.
-    pub fn open(place: &Place, ledger_len: u64, options: Options) -> Result<(Self, Opened), Error> {
+    pub fn open(
+        place: &TextLocation,
+        ledger_len: u64,
+        options: TextOptions,
+    ) -> Result<(Self, OpenOutcome), Error> {
         let (view, opened) = View::open(place, ledger_len, options)?;
         let view = Arc::new(view);
         // Without a thread the caller commits: slower, and nothing else is different.
@@ -79,10 +83,10 @@ impl Text {
             self.view.push(row, document, |_| ());
             return Ok(());
         };
-        if self.view.tail_is(Tail::is_full) {
+        if self.view.uncommitted_is(Uncommitted::is_full) {
             self.view.commit_if(|state| state.tail.is_full())?;
         }
-        if self.view.push(row, document, Tail::wants_attention) {
+        if self.view.push(row, document, Uncommitted::needs_committer) {
             committer.wake();
         }
         Ok(())
@@ -153,7 +157,7 @@ impl Text {
         limit: usize,
         reach: usize,
         accept: &(dyn Fn(u64) -> bool + Sync),
-    ) -> Result<Vec<Around>, Error> {
+    ) -> Result<Vec<RecalledHit>, Error> {
         self.view.recall(query, ranking, limit, reach, accept)
     }
 

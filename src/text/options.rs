@@ -1,10 +1,10 @@
-//! Options.
+//! TextOptions.
 
 use super::analysis::language::Language;
 
 /// What a view may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
+pub struct TextOptions {
     /// How much memory a commit may fill before it starts another segment, in bytes; kept between
     /// 15 MB, the least the index library works with, and 4 GB.
     pub budget_bytes: usize,
@@ -18,7 +18,7 @@ pub struct Options {
     pub stop_words: bool,
 }
 
-impl Default for Options {
+impl Default for TextOptions {
     fn default() -> Self {
         Self {
             budget_bytes: 50_000_000,

@@ -12,7 +12,7 @@ pub(in crate::text) struct Chunk {
     /// Never empty.
     pub(in crate::text) parts: Vec<Part>,
     /// All letters of a chunk of several parts, as one word: what is written `e-mail`, `E_mail`
-    /// and `eMail` is also `email`.
+    /// and `eMail` is variants `email`.
     pub(in crate::text) joined: Option<String>,
 }
 

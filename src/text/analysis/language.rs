@@ -7,7 +7,7 @@ use crate::text::analysis::script::Script;
 
 /// The language of a text: how its words are reduced to stems.
 ///
-/// Any language tag of BCP 47 names one; of those without a stemmer, words are kept as they are.
+/// Any language tag of BCP 47 terms one; of those without a stemmer, words are kept as they are.
 ///
 /// ```
 /// use grainstore::text::Language;

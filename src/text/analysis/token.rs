@@ -1,4 +1,4 @@
-//! Texts into words, and words into the names they are indexed by.
+//! Texts into words, and words into the terms they are indexed by.
 
 use std::ops::Range;
 
@@ -9,11 +9,11 @@ use crate::text::analysis::script::Script;
 
 /// What a word is indexed by.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::text) struct Names {
+pub(in crate::text) struct Terms {
     /// Its stem, in plain letters.
     pub(in crate::text) stem: String,
     /// What else finds it: its own form, its compound from behind, its stem typed without accents.
-    pub(in crate::text) also: Vec<String>,
+    pub(in crate::text) variants: Vec<String>,
 }
 
 /// Where a word stands in its text, and what it is indexed by.
@@ -22,7 +22,7 @@ pub(in crate::text) struct Token {
     /// Counts words from the beginning of the text.
     pub(in crate::text) position: u32,
     pub(in crate::text) range: Range<usize>,
-    pub(in crate::text) names: Names,
+    pub(in crate::text) terms: Terms,
 }
 
 /// Returns the words of a text in order.
@@ -40,16 +40,16 @@ pub(in crate::text) fn tokens(text: &str, language: Language) -> Vec<Token> {
                     tokens.push(Token {
                         position,
                         range: part.range.clone(),
-                        names: names(part, language),
+                        terms: terms(part, language),
                     });
                 }
                 position += 1;
             }
         }
         if let (Some(token), Some(joined)) = (tokens.get_mut(first), chunk.joined.take())
-            && !token.names.also.contains(&joined)
+            && !token.terms.variants.contains(&joined)
         {
-            token.names.also.push(joined);
+            token.terms.variants.push(joined);
         }
     }
     tokens
@@ -65,18 +65,18 @@ fn pairs(letters: &[Part], position: &mut u32, tokens: &mut Vec<Token>) {
             stem.push_str(&next.written);
             range.end = next.range.end;
         }
-        let also = Vec::new();
+        let variants = Vec::new();
         tokens.push(Token {
             position: *position,
             range,
-            names: Names { stem, also },
+            terms: Terms { stem, variants },
         });
         *position += 1;
     }
 }
 
 /// Returns what a word of a language is indexed by.
-pub(in crate::text) fn names(part: &Part, language: Language) -> Names {
+pub(in crate::text) fn terms(part: &Part, language: Language) -> Terms {
     let lower = fold::lower(&part.written, language);
     let plain = fold::plain(&lower);
     let stem_of = |word: &str| match language.stemmer(part.script) {
@@ -94,22 +94,22 @@ pub(in crate::text) fn names(part: &Part, language: Language) -> Names {
     } else {
         (stem_of(&lower), stem_of(&plain))
     };
-    let mut also = Vec::new();
+    let mut variants = Vec::new();
     for other in [plain, typed] {
-        if other != stem && !also.contains(&other) {
-            also.push(other);
+        if other != stem && !variants.contains(&other) {
+            variants.push(other);
         }
     }
     if language.has_compounds() && stem.chars().count() >= COMPOUND_LEN_MIN {
-        also.push(from_behind(&stem));
+        variants.push(reversed(&stem));
     }
-    Names { stem, also }
+    Terms { stem, variants }
 }
 
 /// Returns a stem from its last letter to its first, marked: whatever ends like `versicherung` then
 /// begins alike.
-pub(in crate::text) fn from_behind(stem: &str) -> String {
-    let mut reversed = String::from(char::from(BEHIND));
+pub(in crate::text) fn reversed(stem: &str) -> String {
+    let mut reversed = String::from(char::from(REVERSED));
     reversed.extend(stem.chars().rev());
     reversed
 }
@@ -118,7 +118,7 @@ pub(in crate::text) fn from_behind(stem: &str) -> String {
 const COMPOUND_LEN_MIN: usize = 7;
 
 /// Marks a name that is spelled from behind.
-pub(in crate::text) const BEHIND: u8 = 1;
+pub(in crate::text) const REVERSED: u8 = 1;
 
 /// The name the schema stores. It changes with the analysis: another name is another schema, and an
 /// index of another schema is built anew.
@@ -130,7 +130,7 @@ mod tests {
 
     fn stems(text: &str) -> Vec<String> {
         let tokens = tokens(text, Language::ENGLISH);
-        tokens.into_iter().map(|token| token.names.stem).collect()
+        tokens.into_iter().map(|token| token.terms.stem).collect()
     }
 
     fn joined(text: &str) -> Vec<String> {
@@ -190,7 +190,7 @@ mod tests {
         let text = "Ein Öl-Wechsel für ｶﾞｲﾄﾞ東京, don't";
         for token in tokens(text, Language::GERMAN) {
             let written = &text[token.range.clone()];
-            let first = token.names.stem.chars().next();
+            let first = token.terms.stem.chars().next();
             assert!(first.is_some() && !written.is_empty(), "{written}");
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
-use crate::text::index::uncommitted::Tail;
+use crate::text::index::uncommitted::Uncommitted;
 use crate::text::index::view::View;
 
 /// The thread that commits while others feed.
@@ -61,7 +61,7 @@ impl Signal {
     fn serve(&self, view: &View) {
         let mut before = 0;
         loop {
-            let is_worth = view.tail_is(Tail::is_worth_a_commit);
+            let is_worth = view.uncommitted_is(Uncommitted::is_worth_committing);
             let mut asked = self.asked.lock();
             if asked.to_commit || asked.to_end {
                 // Asked while nobody listened.
@@ -76,9 +76,10 @@ impl Signal {
             asked.to_commit = false;
             drop(asked);
             let watermark = view.watermark();
-            let is_idle = watermark == before && view.tail_is(Tail::is_worth_a_commit);
+            let is_idle =
+                watermark == before && view.uncommitted_is(Uncommitted::is_worth_committing);
             before = watermark;
-            if (is_idle || view.tail_is(Tail::is_due))
+            if (is_idle || view.uncommitted_is(Uncommitted::is_due))
                 && let Err(error) = view.flush()
             {
                 // What was fed stays searchable, and the ledger has it.

@@ -3,14 +3,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use tantivy::fieldnorm::FieldNormReader;
 
 use crate::text::document::Document;
-use crate::text::index::schema::{Fields, Of};
+use crate::text::index::schema::{Fields, TermField};
 
 /// An index in memory over a few documents: what [`Segment`](super::segment_reader::Segment) asks of one
 /// on disk, answered from maps.
-pub(in crate::text) struct Memory {
-    pub(in crate::text) facts: Vec<Facts>,
-    pub(in crate::text) stems: Names,
-    pub(in crate::text) also: Names,
+pub(in crate::text) struct MemorySegment {
+    pub(in crate::text) values: Vec<DocValues>,
+    pub(in crate::text) stems: MemoryTerms,
+    pub(in crate::text) variants: MemoryTerms,
     pub(in crate::text) threads: BTreeMap<u64, Vec<u32>>,
     pub(in crate::text) languages: BTreeSet<&'static str>,
     /// How many words the documents have.
@@ -18,7 +18,7 @@ pub(in crate::text) struct Memory {
 }
 
 /// What a document is beside its words.
-pub(in crate::text) struct Facts {
+pub(in crate::text) struct DocValues {
     pub(in crate::text) row: u64,
     pub(in crate::text) order: u64,
     pub(in crate::text) thread: u64,
@@ -28,26 +28,26 @@ pub(in crate::text) struct Facts {
     pub(in crate::text) len_class: u8,
 }
 
-/// Names, each with the documents that have it.
+/// MemoryTerms, each with the documents that have it.
 #[derive(Default)]
-pub(in crate::text) struct Names(BTreeMap<String, Vec<Posting>>);
+pub(in crate::text) struct MemoryTerms(BTreeMap<String, Vec<Posting>>);
 
-/// A document and where in it a name stands.
+/// A document and where in it a term stands.
 pub(in crate::text) struct Posting {
     pub(in crate::text) document: u32,
-    pub(in crate::text) places: Vec<u32>,
+    pub(in crate::text) positions: Vec<u32>,
 }
 
-impl Memory {
+impl MemorySegment {
     /// Indexes documents in the order of their rows.
     pub(in crate::text) fn of<'a>(
         fields: &Fields,
         documents: impl Iterator<Item = (u64, &'a Document)>,
     ) -> Self {
         let mut memory = Self {
-            facts: Vec::new(),
-            stems: Names::default(),
-            also: Names::default(),
+            values: Vec::new(),
+            stems: MemoryTerms::default(),
+            variants: MemoryTerms::default(),
             threads: BTreeMap::new(),
             languages: BTreeSet::new(),
             len_words: 0,
@@ -59,10 +59,10 @@ impl Memory {
     }
 
     fn add(&mut self, fields: &Fields, number: u32, row: u64, document: &Document) {
-        let named = document.names(fields.language);
-        let len = u32::try_from(named.stems.len()).unwrap_or(u32::MAX);
+        let terms = document.terms(fields.language);
+        let len = u32::try_from(terms.stems.len()).unwrap_or(u32::MAX);
         self.len_words += u64::from(len);
-        self.facts.push(Facts {
+        self.values.push(DocValues {
             row,
             order: document.order,
             thread: document.thread,
@@ -77,44 +77,44 @@ impl Memory {
         let foreign = document.language.filter(|of| *of != fields.language);
         self.languages
             .extend(foreign.map(crate::text::analysis::language::Language::code));
-        self.stems.add(number, named.stems);
-        self.also.add(number, named.also);
+        self.stems.add(number, terms.stems);
+        self.variants.add(number, terms.variants);
     }
 }
 
-impl Memory {
-    pub(in crate::text) const fn names(&self, of: Of) -> &Names {
+impl MemorySegment {
+    pub(in crate::text) const fn terms(&self, of: TermField) -> &MemoryTerms {
         match of {
-            Of::Stems => &self.stems,
-            Of::Also => &self.also,
+            TermField::Stems => &self.stems,
+            TermField::Variants => &self.variants,
         }
     }
 }
 
-impl Names {
-    fn add(&mut self, document: u32, names: Vec<(u32, String)>) {
-        for (place, name) in names {
-            let postings = self.0.entry(name).or_default();
+impl MemoryTerms {
+    fn add(&mut self, document: u32, terms: Vec<(u32, String)>) {
+        for (position, term) in terms {
+            let postings = self.0.entry(term).or_default();
             match postings.last_mut() {
-                Some(last) if last.document == document => last.places.push(place),
+                Some(last) if last.document == document => last.positions.push(position),
                 _ => postings.push(Posting {
                     document,
-                    places: vec![place],
+                    positions: vec![position],
                 }),
             }
         }
     }
 
-    /// Returns the documents that have a name, in order.
-    pub(in crate::text) fn get(&self, name: &str) -> &[Posting] {
-        self.0.get(name).map_or(&[], Vec::as_slice)
+    /// Returns the documents that have a term, in order.
+    pub(in crate::text) fn get(&self, term: &str) -> &[Posting] {
+        self.0.get(term).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the names from `from` on, in order, each with its number of documents.
+    /// Returns the terms from `from` on, in order, each with its number of documents.
     pub(in crate::text) fn from<'a>(&'a self, from: &str) -> impl Iterator<Item = (&'a str, u64)> {
-        let names = self
+        let terms = self
             .0
             .range::<str, _>((std::ops::Bound::Included(from), std::ops::Bound::Unbounded));
-        names.map(|(name, postings)| (name.as_str(), postings.len() as u64))
+        terms.map(|(term, postings)| (term.as_str(), postings.len() as u64))
     }
 }

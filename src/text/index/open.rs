@@ -13,14 +13,14 @@ use crate::text::index::schema::Fields;
 /// Where a view keeps its index.
 ///
 /// ```
-/// use grainstore::text::{Options, Place, Text};
+/// use grainstore::text::{TextOptions, TextLocation, Text};
 ///
-/// let (text, _) = Text::open(&Place::Memory, 0, Options::default())?;
+/// let (text, _) = Text::open(&TextLocation::Memory, 0, TextOptions::default())?;
 /// assert_eq!(text.watermark(), 0);
 /// # Ok::<(), grainstore::text::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum TextLocation {
     /// In memory, for as long as the view lives.
     Memory,
     /// In a folder of its own: whatever else lies there is deleted when the index is rebuilt.
@@ -29,7 +29,7 @@ pub enum Place {
 
 /// How an index was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Opened {
+pub enum OpenOutcome {
     /// There was none: the view is empty.
     Created,
     /// It was sound and goes on from its watermark.
@@ -50,21 +50,24 @@ pub(in crate::text) struct Found {
 
 /// Opens the index at `place`, or makes an empty one; never answers from an index in doubt.
 pub(in crate::text) fn open(
-    place: &Place,
+    place: &TextLocation,
     ledger_len: u64,
     fields: &Fields,
-) -> Result<(Found, Opened), Error> {
-    let Place::Folder(folder) = place else {
+) -> Result<(Found, OpenOutcome), Error> {
+    let TextLocation::Folder(folder) = place else {
         let found = create(RamDirectory::create(), fields);
-        return Ok((found.map_err(Error::index("creating it"))?, Opened::Created));
+        return Ok((
+            found.map_err(Error::index("creating it"))?,
+            OpenOutcome::Created,
+        ));
     };
     fs::create_dir_all(folder).map_err(of_folder(folder))?;
     let opened = if entries(folder)?.is_empty() {
-        Opened::Created
+        OpenOutcome::Created
     } else {
         match find(folder, ledger_len, fields) {
-            Ok(found) => return Ok((found, Opened::Found)),
-            Err(reason) => Opened::Rebuilt { reason },
+            Ok(found) => return Ok((found, OpenOutcome::Found)),
+            Err(reason) => OpenOutcome::Rebuilt { reason },
         }
     };
     empty(folder)?;
@@ -111,7 +114,7 @@ fn find(folder: &Path, ledger_len: u64, fields: &Fields) -> Result<Found, String
     for path in metas.list_segment_files() {
         check(&index, folder, &path)?;
     }
-    let covered = Covered::read(&metas)?;
+    let covered = CommitPayload::read(&metas)?;
     if covered.watermark > ledger_len {
         return Err(format!(
             "it covers {} entries of a ledger of {ledger_len}",
@@ -152,14 +155,14 @@ pub(in crate::text) fn is_optional(path: &Path) -> bool {
 
 /// What a commit covers, as its payload says: it is replaced in one step with the segment list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::text) struct Covered {
+pub(in crate::text) struct CommitPayload {
     /// How many ledger entries.
     pub(in crate::text) watermark: u64,
     /// How many of them had text.
     pub(in crate::text) documents: u64,
 }
 
-impl Covered {
+impl CommitPayload {
     /// Reads what the last commit covers.
     ///
     /// The segment list has no checksum of its own, so the payload carries one, and the number of
@@ -216,9 +219,9 @@ fn entries(folder: &Path) -> Result<Vec<fs::DirEntry>, Error> {
 ///
 /// # Errors
 /// `ERR_TEXT` where a file cannot be deleted.
-pub fn remove(place: &Place) -> Result<(), Error> {
+pub fn remove(place: &TextLocation) -> Result<(), Error> {
     match place {
-        Place::Folder(folder) if folder.exists() => empty(folder),
+        TextLocation::Folder(folder) if folder.exists() => empty(folder),
         _ => Ok(()),
     }
 }
@@ -254,17 +257,17 @@ mod tests {
 
     #[test]
     fn a_payload_with_any_other_byte_is_unreadable() {
-        let covered = Covered {
+        let covered = CommitPayload {
             watermark: 1_200,
             documents: 34,
         };
         let payload = covered.payload();
-        assert_eq!(Covered::from_payload(&payload), Some(covered));
+        assert_eq!(CommitPayload::from_payload(&payload), Some(covered));
         for place in 0..payload.len() {
             let mut garbled = payload.clone().into_bytes();
             garbled[place] ^= 1;
             let garbled = String::from_utf8(garbled).unwrap();
-            assert_eq!(Covered::from_payload(&garbled), None, "{garbled}");
+            assert_eq!(CommitPayload::from_payload(&garbled), None, "{garbled}");
         }
     }
 }

@@ -4,8 +4,8 @@ use tantivy::{DocSet, TERMINATED};
 use crate::text::index::memory_segment::Posting;
 
 /// Documents in order, each with how often one name stands in it: read a block at a time, and
-/// without places.
-pub(in crate::text) enum Counts<'a> {
+/// without positions.
+pub(in crate::text) enum TermFreqs<'a> {
     Disk {
         block: Box<BlockSegmentPostings>,
         /// The place of the current document in the block.
@@ -15,7 +15,7 @@ pub(in crate::text) enum Counts<'a> {
     Memory(&'a [Posting]),
 }
 
-impl Counts<'_> {
+impl TermFreqs<'_> {
     pub(in crate::text) fn on_disk(block: BlockSegmentPostings) -> Self {
         Self::Disk {
             block: Box::new(block),
@@ -63,7 +63,7 @@ impl Counts<'_> {
     pub(in crate::text) fn count(&self) -> u32 {
         match self {
             Self::Disk { block, at } => block.freqs().get(*at).copied().unwrap_or(0),
-            Self::Memory(postings) => postings.first().map_or(0, places_of),
+            Self::Memory(postings) => postings.first().map_or(0, freq_of),
         }
     }
 
@@ -95,7 +95,7 @@ impl Counts<'_> {
                 let below = postings.partition_point(|at| at.document < end);
                 let (passed, rest) = postings.split_at(below);
                 for posting in passed {
-                    found(posting.document, places_of(posting));
+                    found(posting.document, freq_of(posting));
                 }
                 *postings = rest;
             }
@@ -103,18 +103,18 @@ impl Counts<'_> {
     }
 }
 
-fn places_of(posting: &Posting) -> u32 {
-    u32::try_from(posting.places.len()).unwrap_or(u32::MAX)
+fn freq_of(posting: &Posting) -> u32 {
+    u32::try_from(posting.positions.len()).unwrap_or(u32::MAX)
 }
 
-/// Documents in order, each with the places of one name.
-pub(in crate::text) enum Cursor<'a> {
+/// Documents in order, each with the positions of one name.
+pub(in crate::text) enum TermPositions<'a> {
     Disk(Box<SegmentPostings>),
     /// From the current document on.
     Memory(&'a [Posting]),
 }
 
-impl Cursor<'_> {
+impl TermPositions<'_> {
     /// Returns how many documents there are.
     pub(in crate::text) fn len(&self) -> u64 {
         match self {
@@ -150,12 +150,12 @@ impl Cursor<'_> {
     }
 
     /// Adds where the name stands in the current document, lowest first.
-    pub(in crate::text) fn places(&mut self, places: &mut Vec<u32>) {
+    pub(in crate::text) fn positions(&mut self, positions: &mut Vec<u32>) {
         match self {
-            Self::Disk(postings) => postings.append_positions_with_offset(0, places),
+            Self::Disk(postings) => postings.append_positions_with_offset(0, positions),
             Self::Memory(postings) => {
                 let at = postings.first();
-                places.extend(at.into_iter().flat_map(|at| &at.places));
+                positions.extend(at.into_iter().flat_map(|at| &at.positions));
             }
         }
     }

@@ -1,7 +1,7 @@
 use tantivy::{IndexWriter, TantivyError};
 
 use crate::text::error::Error;
-use crate::text::index::open::Covered;
+use crate::text::index::open::CommitPayload;
 use crate::text::index::view::View;
 
 impl View {
@@ -33,7 +33,7 @@ impl View {
             return Ok(());
         }
         let stored =
-            Covered::read(&self.index.load_metas()?).map_err(TantivyError::InternalError)?;
+            CommitPayload::read(&self.index.load_metas()?).map_err(TantivyError::InternalError)?;
         let writer = match writer {
             Some(writer) => writer,
             None => writer.insert(self.new_writer()?),
@@ -42,7 +42,7 @@ impl View {
             writer.delete_term(self.fields.row_term(*row));
         }
         let mut commit = writer.prepare_commit()?;
-        let covered = Covered {
+        let covered = CommitPayload {
             documents: stored.documents.saturating_sub(found),
             ..stored
         };

@@ -17,7 +17,7 @@ pub(in crate::text) struct Fields {
     pub(in crate::text) schema: Schema,
     pub(in crate::text) analyzers: TokenizerManager,
     pub(in crate::text) stems: Field,
-    pub(in crate::text) also: Field,
+    pub(in crate::text) variants: Field,
     pub(in crate::text) languages: Field,
     pub(in crate::text) thread: Field,
     pub(in crate::text) language: Language,
@@ -27,15 +27,15 @@ pub(in crate::text) struct Fields {
     importance: Field,
 }
 
-/// Which names of words are asked for.
+/// Which terms of words are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::text) enum Of {
+pub(in crate::text) enum TermField {
     Stems,
-    Also,
+    Variants,
 }
 
 impl Fields {
-    /// Returns the fields: `stems` has one name per word, `also` the other names, both with places,
+    /// Returns the fields: `stems` has one name per word, `also` the other terms, both with places,
     /// for phrases and to tell the fields of a grain apart; `language` what was fed in another
     /// language than the view's; `row` to say what was found, and indexed so that one row can be
     /// found again; `order` to decide between equal scores; `thread` to find the turns of a
@@ -54,7 +54,7 @@ impl Fields {
         analyzers.register(&analyzer, RawTokenizer::default());
         Self {
             stems: builder.add_text_field("stems", placed.clone()),
-            also: builder.add_text_field("also", placed),
+            variants: builder.add_text_field("also", placed),
             languages: builder.add_text_field("language", indexed(IndexRecordOption::Basic)),
             row: builder.add_u64_field(ROW, INDEXED | FAST),
             order: builder.add_u64_field(ORDER, FAST),
@@ -94,15 +94,15 @@ impl Fields {
 
     /// Returns `document` as the index library takes it.
     pub(in crate::text) fn indexable(&self, row: u64, document: &Document) -> TantivyDocument {
-        let named = document.names(self.language);
+        let terms = document.terms(self.language);
         let mut indexable = TantivyDocument::new();
         indexable.add_u64(self.row, row);
         indexable.add_u64(self.order, document.order);
         indexable.add_u64(self.thread, document.thread);
         indexable.add_i64(self.time, document.time_ms);
         indexable.add_f64(self.importance, document.importance);
-        indexable.add_pre_tokenized_text(self.stems, cut(named.stems));
-        indexable.add_pre_tokenized_text(self.also, cut(named.also));
+        indexable.add_pre_tokenized_text(self.stems, cut(terms.stems));
+        indexable.add_pre_tokenized_text(self.variants, cut(terms.variants));
         if let Some(language) = document.language.filter(|of| *of != self.language) {
             indexable.add_text(self.languages, language.code());
         }
@@ -110,15 +110,15 @@ impl Fields {
     }
 }
 
-fn cut(names: Vec<(u32, String)>) -> PreTokenizedString {
-    let token = |(place, text): (u32, String)| Token {
-        position: place as usize,
+fn cut(terms: Vec<(u32, String)>) -> PreTokenizedString {
+    let token = |(position, text): (u32, String)| Token {
+        position: position as usize,
         text,
         ..Token::default()
     };
     PreTokenizedString {
         text: String::new(),
-        tokens: names.into_iter().map(token).collect(),
+        tokens: terms.into_iter().map(token).collect(),
     }
 }
 

@@ -6,14 +6,14 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::termdict::TermDictionary;
 use tantivy::{DocSet, InvertedIndexReader, Searcher, SegmentReader, TERMINATED};
 
-use crate::text::index::memory_segment::{Memory, Names};
-use crate::text::index::postings::{Counts, Cursor};
-use crate::text::index::schema::{Fields, IMPORTANCE, ORDER, Of, ROW, THREAD, TIME};
+use crate::text::index::memory_segment::{MemorySegment, MemoryTerms};
+use crate::text::index::postings::{TermFreqs, TermPositions};
+use crate::text::index::schema::{Fields, IMPORTANCE, ORDER, ROW, THREAD, TIME, TermField};
 
 /// What a search reads: it stays as it is while the view goes on being fed.
 pub(in crate::text) struct Snapshot {
     pub(in crate::text) committed: Arc<Committed>,
-    pub(in crate::text) tail: Vec<Arc<Memory>>,
+    pub(in crate::text) tail: Vec<Arc<MemorySegment>>,
 }
 
 impl Snapshot {
@@ -30,7 +30,7 @@ pub(in crate::text) struct Committed {
     pub(in crate::text) searcher: Searcher,
     /// What the first search opens and the others share: reading the heads of columns costs as much
     /// as looking a rare word up.
-    on_disk: OnceLock<Vec<OnDisk>>,
+    on_disk: OnceLock<Vec<DiskSegment>>,
 }
 
 impl Committed {
@@ -41,12 +41,12 @@ impl Committed {
         }
     }
 
-    fn on_disk(&self, fields: &Fields) -> tantivy::Result<&[OnDisk]> {
+    fn on_disk(&self, fields: &Fields) -> tantivy::Result<&[DiskSegment]> {
         if let Some(opened) = self.on_disk.get() {
             return Ok(opened);
         }
         let readers = self.searcher.segment_readers().iter();
-        let opened = readers.map(|reader| OnDisk::open(reader, fields));
+        let opened = readers.map(|reader| DiskSegment::open(reader, fields));
         let opened = opened.collect::<tantivy::Result<_>>()?;
         Ok(self.on_disk.get_or_init(|| opened))
     }
@@ -54,15 +54,15 @@ impl Committed {
 
 /// A stretch of documents with an index of its own. Documents are numbered within it.
 pub(in crate::text) enum Segment<'a> {
-    Disk(&'a OnDisk),
-    Memory(&'a Memory),
+    Disk(&'a DiskSegment),
+    Memory(&'a MemorySegment),
 }
 
 /// A segment of the index library.
-pub(in crate::text) struct OnDisk {
+pub(in crate::text) struct DiskSegment {
     reader: SegmentReader,
     stems: Arc<InvertedIndexReader>,
-    also: Arc<InvertedIndexReader>,
+    variants: Arc<InvertedIndexReader>,
     threads: Arc<InvertedIndexReader>,
     languages: Arc<InvertedIndexReader>,
     lengths: FieldNormReader,
@@ -73,19 +73,19 @@ pub(in crate::text) struct OnDisk {
     importance: Column<f64>,
 }
 
-/// The names of a segment, in order.
-pub(in crate::text) enum Terms<'a> {
+/// The terms of a segment, in order.
+pub(in crate::text) enum FieldTerms<'a> {
     Disk(&'a TermDictionary),
-    Memory(&'a Names),
+    Memory(&'a MemoryTerms),
 }
 
-impl OnDisk {
+impl DiskSegment {
     fn open(reader: &SegmentReader, fields: &Fields) -> tantivy::Result<Self> {
         let fast = reader.fast_fields();
         Ok(Self {
             reader: reader.clone(),
             stems: reader.inverted_index(fields.stems)?,
-            also: reader.inverted_index(fields.also)?,
+            variants: reader.inverted_index(fields.variants)?,
             threads: reader.inverted_index(fields.thread)?,
             languages: reader.inverted_index(fields.languages)?,
             lengths: reader.get_fieldnorms_reader(fields.stems)?,
@@ -97,10 +97,10 @@ impl OnDisk {
         })
     }
 
-    fn names(&self, of: Of) -> &InvertedIndexReader {
+    fn terms(&self, of: TermField) -> &InvertedIndexReader {
         match of {
-            Of::Stems => &self.stems,
-            Of::Also => &self.also,
+            TermField::Stems => &self.stems,
+            TermField::Variants => &self.variants,
         }
     }
 }
@@ -110,7 +110,7 @@ impl Segment<'_> {
     pub(in crate::text) fn len(&self) -> u32 {
         match self {
             Self::Disk(disk) => disk.reader.max_doc(),
-            Self::Memory(memory) => u32::try_from(memory.facts.len()).unwrap_or(u32::MAX),
+            Self::Memory(memory) => u32::try_from(memory.values.len()).unwrap_or(u32::MAX),
         }
     }
 
@@ -134,7 +134,7 @@ impl Segment<'_> {
     pub(in crate::text) fn row(&self, document: u32) -> Option<u64> {
         match self {
             Self::Disk(disk) => disk.row.first(document),
-            Self::Memory(memory) => Some(memory.facts.get(document as usize)?.row),
+            Self::Memory(memory) => Some(memory.values.get(document as usize)?.row),
         }
     }
 
@@ -142,7 +142,7 @@ impl Segment<'_> {
     pub(in crate::text) fn order(&self, document: u32) -> u64 {
         match self {
             Self::Disk(disk) => disk.order.first(document),
-            Self::Memory(memory) => memory.facts.get(document as usize).map(|of| of.order),
+            Self::Memory(memory) => memory.values.get(document as usize).map(|of| of.order),
         }
         .unwrap_or(0)
     }
@@ -151,7 +151,7 @@ impl Segment<'_> {
     pub(in crate::text) fn thread(&self, document: u32) -> u64 {
         match self {
             Self::Disk(disk) => disk.thread.first(document),
-            Self::Memory(memory) => memory.facts.get(document as usize).map(|of| of.thread),
+            Self::Memory(memory) => memory.values.get(document as usize).map(|of| of.thread),
         }
         .unwrap_or(0)
     }
@@ -160,7 +160,7 @@ impl Segment<'_> {
     pub(in crate::text) fn time_ms(&self, document: u32) -> i64 {
         match self {
             Self::Disk(disk) => disk.time.first(document),
-            Self::Memory(memory) => memory.facts.get(document as usize).map(|of| of.time_ms),
+            Self::Memory(memory) => memory.values.get(document as usize).map(|of| of.time_ms),
         }
         .unwrap_or(0)
     }
@@ -169,7 +169,7 @@ impl Segment<'_> {
     pub(in crate::text) fn importance(&self, document: u32) -> f64 {
         match self {
             Self::Disk(disk) => disk.importance.first(document),
-            Self::Memory(memory) => memory.facts.get(document as usize).map(|of| of.importance),
+            Self::Memory(memory) => memory.values.get(document as usize).map(|of| of.importance),
         }
         .unwrap_or(0.0)
     }
@@ -179,74 +179,78 @@ impl Segment<'_> {
         match self {
             Self::Disk(disk) => disk.lengths.fieldnorm_id(document),
             Self::Memory(memory) => {
-                let facts = memory.facts.get(document as usize);
-                facts.map_or(0, |facts| facts.len_class)
+                let values = memory.values.get(document as usize);
+                values.map_or(0, |values| values.len_class)
             }
         }
     }
 
-    /// Returns how many documents have a name.
-    pub(in crate::text) fn documents_with(&self, of: Of, name: &str) -> tantivy::Result<u64> {
+    /// Returns how many documents have a term.
+    pub(in crate::text) fn documents_with(
+        &self,
+        of: TermField,
+        term: &str,
+    ) -> tantivy::Result<u64> {
         Ok(match self {
             Self::Disk(disk) => {
-                let info = disk.names(of).terms().get(name.as_bytes())?;
+                let info = disk.terms(of).terms().get(term.as_bytes())?;
                 info.map_or(0, |info| u64::from(info.doc_freq))
             }
-            Self::Memory(memory) => memory.names(of).get(name).len() as u64,
+            Self::Memory(memory) => memory.terms(of).get(term).len() as u64,
         })
     }
 
-    /// Returns the documents that have a name, and where in them; none if there are none.
-    pub(in crate::text) fn postings(
+    /// Returns the documents that have a term, and where in them; none if there are none.
+    pub(in crate::text) fn positions(
         &self,
-        of: Of,
-        name: &str,
-    ) -> tantivy::Result<Option<Cursor<'_>>> {
+        of: TermField,
+        term: &str,
+    ) -> tantivy::Result<Option<TermPositions<'_>>> {
         match self {
             Self::Disk(disk) => {
-                let names = disk.names(of);
-                let Some(info) = names.terms().get(name.as_bytes())? else {
+                let terms = disk.terms(of);
+                let Some(info) = terms.terms().get(term.as_bytes())? else {
                     return Ok(None);
                 };
                 let option = IndexRecordOption::WithFreqsAndPositions;
-                let postings = names.read_postings_from_terminfo(&info, option)?;
-                Ok(Some(Cursor::Disk(Box::new(postings))))
+                let positions = terms.read_postings_from_terminfo(&info, option)?;
+                Ok(Some(TermPositions::Disk(Box::new(positions))))
             }
             Self::Memory(memory) => {
-                let postings = memory.names(of).get(name);
-                Ok((!postings.is_empty()).then_some(Cursor::Memory(postings)))
+                let positions = memory.terms(of).get(term);
+                Ok((!positions.is_empty()).then_some(TermPositions::Memory(positions)))
             }
         }
     }
 
-    /// Returns the documents that have a name, and how often; none if there are none.
-    pub(in crate::text) fn counts(
+    /// Returns the documents that have a term, and how often; none if there are none.
+    pub(in crate::text) fn freqs(
         &self,
-        of: Of,
-        name: &str,
-    ) -> tantivy::Result<Option<Counts<'_>>> {
+        of: TermField,
+        term: &str,
+    ) -> tantivy::Result<Option<TermFreqs<'_>>> {
         match self {
             Self::Disk(disk) => {
-                let names = disk.names(of);
-                let Some(info) = names.terms().get(name.as_bytes())? else {
+                let terms = disk.terms(of);
+                let Some(info) = terms.terms().get(term.as_bytes())? else {
                     return Ok(None);
                 };
                 let option = IndexRecordOption::WithFreqs;
-                let block = names.read_block_postings_from_terminfo(&info, option)?;
-                Ok(Some(Counts::on_disk(block)))
+                let block = terms.read_block_postings_from_terminfo(&info, option)?;
+                Ok(Some(TermFreqs::on_disk(block)))
             }
             Self::Memory(memory) => {
-                let postings = memory.names(of).get(name);
-                Ok((!postings.is_empty()).then_some(Counts::Memory(postings)))
+                let positions = memory.terms(of).get(term);
+                Ok((!positions.is_empty()).then_some(TermFreqs::Memory(positions)))
             }
         }
     }
 
-    /// Returns the names of a kind.
-    pub(in crate::text) fn terms(&self, of: Of) -> Terms<'_> {
+    /// Returns the terms of a kind.
+    pub(in crate::text) fn terms(&self, of: TermField) -> FieldTerms<'_> {
         match self {
-            Self::Disk(disk) => Terms::Disk(disk.names(of).terms()),
-            Self::Memory(memory) => Terms::Memory(memory.names(of)),
+            Self::Disk(disk) => FieldTerms::Disk(disk.terms(of).terms()),
+            Self::Memory(memory) => FieldTerms::Memory(memory.terms(of)),
         }
     }
 
@@ -255,14 +259,14 @@ impl Segment<'_> {
         match self {
             Self::Disk(disk) => {
                 let term = fields.thread_term(thread);
-                let postings = disk
+                let positions = disk
                     .threads
                     .read_postings(&term, IndexRecordOption::Basic)?;
                 let mut turns = Vec::new();
-                if let Some(mut postings) = postings {
-                    while postings.doc() != TERMINATED {
-                        turns.push(postings.doc());
-                        postings.advance();
+                if let Some(mut positions) = positions {
+                    while positions.doc() != TERMINATED {
+                        turns.push(positions.doc());
+                        positions.advance();
                     }
                 }
                 Ok(turns)
@@ -271,7 +275,7 @@ impl Segment<'_> {
         }
     }
 
-    /// Adds the codes of the languages that documents name.
+    /// Adds the codes of the languages that documents term.
     pub(in crate::text) fn languages(&self, codes: &mut Vec<String>) -> tantivy::Result<()> {
         match self {
             Self::Disk(disk) => {

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use crate::text::document::Document;
-use crate::text::index::memory_segment::Memory;
+use crate::text::index::memory_segment::MemorySegment;
 use crate::text::index::schema::Fields;
 
 /// The documents that were fed and are not in the committed index yet.
@@ -9,27 +9,27 @@ use crate::text::index::schema::Fields;
 /// Feeding only queues them. A search indexes what it needs into segments in memory: the new ones
 /// together with the small segments before them, so that of n documents none is indexed more than
 /// log2([`PART_LEN`]) times and there are few segments to search.
-pub(in crate::text) struct Tail {
-    documents: Vec<Arc<Fed>>,
+pub(in crate::text) struct Uncommitted {
+    documents: Vec<Arc<QueuedDocument>>,
     len_bytes: usize,
-    parts: Vec<Part>,
+    parts: Vec<IndexedPart>,
     /// How many ledger entries the committed index and the tail cover together.
     pub(in crate::text) watermark: u64,
 }
 
 /// A document and the row that says it.
-pub(in crate::text) struct Fed {
+pub(in crate::text) struct QueuedDocument {
     pub(in crate::text) row: u64,
     pub(in crate::text) document: Document,
 }
 
 /// A segment over consecutive documents of the tail.
-struct Part {
+struct IndexedPart {
     len: usize,
-    segment: Arc<Memory>,
+    segment: Arc<MemorySegment>,
 }
 
-impl Tail {
+impl Uncommitted {
     /// Returns an empty tail after the entries that are committed.
     pub(in crate::text) fn new(watermark: u64) -> Self {
         Self {
@@ -47,7 +47,8 @@ impl Tail {
         }
         self.watermark = row.saturating_add(1);
         self.len_bytes = self.len_bytes.saturating_add(document.len_bytes());
-        self.documents.push(Arc::new(Fed { row, document }));
+        self.documents
+            .push(Arc::new(QueuedDocument { row, document }));
     }
 
     /// Returns whether so much is queued that it is worth a segment.
@@ -56,7 +57,7 @@ impl Tail {
     }
 
     /// Returns whether the thread that commits should have a look.
-    pub(in crate::text) fn wants_attention(&self) -> bool {
+    pub(in crate::text) fn needs_committer(&self) -> bool {
         self.documents.len() == IDLE_LEN_MIN || self.is_due()
     }
 
@@ -72,7 +73,7 @@ impl Tail {
     }
 
     /// Returns whether a tail that nobody adds to should be committed all the same.
-    pub(in crate::text) fn is_worth_a_commit(&self) -> bool {
+    pub(in crate::text) fn is_worth_committing(&self) -> bool {
         self.documents.len() >= IDLE_LEN_MIN
     }
 
@@ -82,7 +83,7 @@ impl Tail {
     }
 
     /// Returns the queued documents, in the order of their rows.
-    pub(in crate::text) fn documents(&self) -> Vec<Arc<Fed>> {
+    pub(in crate::text) fn documents(&self) -> Vec<Arc<QueuedDocument>> {
         self.documents.clone()
     }
 
@@ -98,7 +99,7 @@ impl Tail {
     }
 
     /// Returns segments over every document of the tail, indexing those that have none.
-    pub(in crate::text) fn segments(&mut self, fields: &Fields) -> Vec<Arc<Memory>> {
+    pub(in crate::text) fn segments(&mut self, fields: &Fields) -> Vec<Arc<MemorySegment>> {
         let indexed: usize = self.parts.iter().map(|part| part.len).sum();
         let mut len = self.documents.len().saturating_sub(indexed);
         if len > 0 {
@@ -112,9 +113,9 @@ impl Tail {
             }
             let start = self.documents.len().saturating_sub(len);
             let documents = self.documents.iter().skip(start);
-            let segment = Memory::of(fields, documents.map(|fed| (fed.row, &fed.document)));
+            let segment = MemorySegment::of(fields, documents.map(|fed| (fed.row, &fed.document)));
             self.parts.truncate(kept);
-            self.parts.push(Part {
+            self.parts.push(IndexedPart {
                 len,
                 segment: Arc::new(segment),
             });
@@ -148,11 +149,11 @@ mod tests {
     #[test]
     fn documents_searched_one_by_one_lie_in_few_segments() {
         let fields = Fields::new(crate::text::Language::ENGLISH);
-        let mut tail = Tail::new(0);
+        let mut tail = Uncommitted::new(0);
         for row in 0..1_000 {
             tail.push(row, Document::from(format!("note {row}")));
             let segments = tail.segments(&fields);
-            let documents: usize = segments.iter().map(|segment| segment.facts.len()).sum();
+            let documents: usize = segments.iter().map(|segment| segment.values.len()).sum();
             assert_eq!(documents as u64, row + 1);
             assert!(
                 segments.len() <= 12,
@@ -164,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_queue_is_due_by_number_or_by_size_and_full_at_four_times_that() {
-        let mut tail = Tail::new(0);
+        let mut tail = Uncommitted::new(0);
         tail.push(0, Document::from("x".repeat(FEED_BYTES_MAX)));
         assert!(tail.is_due() && !tail.is_full());
         tail.forget_below(1);

@@ -6,18 +6,18 @@ use tantivy::{Index, IndexReader, IndexWriter, TantivyError};
 
 use crate::text::document::Document;
 use crate::text::error::Error;
-use crate::text::index::open::Opened;
-use crate::text::index::open::Place;
-use crate::text::index::open::{self, Covered};
+use crate::text::index::open::OpenOutcome;
+use crate::text::index::open::TextLocation;
+use crate::text::index::open::{self, CommitPayload};
 use crate::text::index::schema::Fields;
 use crate::text::index::segment_reader::{Committed, Snapshot};
-use crate::text::index::uncommitted::{Fed, Tail};
-use crate::text::options::Options;
+use crate::text::index::uncommitted::{QueuedDocument, Uncommitted};
+use crate::text::options::TextOptions;
 
 /// The committed index and the tail behind it, without the thread that commits.
 pub(in crate::text) struct View {
     pub(in crate::text) fields: Fields,
-    pub(in crate::text) options: Options,
+    pub(in crate::text) options: TextOptions,
     pub(in crate::text) index: Index,
     reader: IndexReader,
     /// Held throughout a commit, and taken before `state`. There is no writer before the first
@@ -30,21 +30,21 @@ pub(in crate::text) struct View {
 pub(in crate::text) struct State {
     pub(in crate::text) committed: Arc<Committed>,
     pub(in crate::text) committed_watermark: u64,
-    pub(in crate::text) tail: Tail,
+    pub(in crate::text) tail: Uncommitted,
 }
 
 impl View {
     pub(in crate::text) fn open(
-        place: &Place,
+        place: &TextLocation,
         ledger_len: u64,
-        options: Options,
-    ) -> Result<(Self, Opened), Error> {
+        options: TextOptions,
+    ) -> Result<(Self, OpenOutcome), Error> {
         let fields = Fields::new(options.language);
         let (found, opened) = open::open(place, ledger_len, &fields)?;
         let state = State {
             committed: Arc::new(Committed::new(found.reader.searcher())),
             committed_watermark: found.watermark,
-            tail: Tail::new(found.watermark),
+            tail: Uncommitted::new(found.watermark),
         };
         let view = Self {
             fields,
@@ -66,13 +66,18 @@ impl View {
     }
 
     /// Queues the text of a row, and returns what `then` says of the tail it is in.
-    pub(in crate::text) fn push<T>(&self, row: u64, document: Document, then: fn(&Tail) -> T) -> T {
+    pub(in crate::text) fn push<T>(
+        &self,
+        row: u64,
+        document: Document,
+        then: fn(&Uncommitted) -> T,
+    ) -> T {
         let tail = &mut self.state.lock().tail;
         tail.push(row, document);
         then(tail)
     }
 
-    pub(in crate::text) fn tail_is(&self, so: fn(&Tail) -> bool) -> bool {
+    pub(in crate::text) fn uncommitted_is(&self, so: fn(&Uncommitted) -> bool) -> bool {
         so(&self.state.lock().tail)
     }
 
@@ -138,18 +143,18 @@ impl View {
     fn write(
         &self,
         writer: &mut Option<IndexWriter>,
-        documents: &[Arc<Fed>],
+        documents: &[Arc<QueuedDocument>],
         watermark: u64,
     ) -> tantivy::Result<()> {
         // A commit that reported an error may have happened: what the disk covers is not written
         // a second time.
         let stored =
-            Covered::read(&self.index.load_metas()?).map_err(TantivyError::InternalError)?;
+            CommitPayload::read(&self.index.load_metas()?).map_err(TantivyError::InternalError)?;
         let writer = match writer {
             Some(writer) => writer,
             None => writer.insert(self.new_writer()?),
         };
-        let mut covered = Covered {
+        let mut covered = CommitPayload {
             watermark,
             ..stored
         };
@@ -202,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_commit_that_reported_an_error_and_happened_is_not_repeated() {
-        let (view, _) = View::open(&Place::Memory, 0, Options::default()).unwrap();
+        let (view, _) = View::open(&TextLocation::Memory, 0, TextOptions::default()).unwrap();
         view.push(0, Document::from("green tea"), |_| ());
         view.push(1, Document::from("tea"), |_| ());
         let query = Query::words("green tea");

@@ -28,7 +28,7 @@ pub(in crate::text) struct Leaf {
     pub(in crate::text) field: Option<u32>,
     pub(in crate::text) boost: f32,
     /// Whether it is there by itself, and nobody asked for just this.
-    pub(in crate::text) is_loose: bool,
+    pub(in crate::text) is_bare: bool,
 }
 
 /// What a word of a text must be.
@@ -43,7 +43,7 @@ pub(in crate::text) enum Word {
     /// One that begins like this.
     Prefix(Part),
     /// One that differs from this by a few letters.
-    Near(Part, u8),
+    Fuzzy(Part, u8),
 }
 
 impl Leaf {
@@ -51,13 +51,13 @@ impl Leaf {
         words: Vec<(u32, Word)>,
         field: Option<u32>,
         boost: f32,
-        is_loose: bool,
+        is_bare: bool,
     ) -> Self {
         Self {
             words,
             field,
             boost,
-            is_loose,
+            is_bare,
         }
     }
 }

@@ -5,75 +5,75 @@ use levenshtein_automata::{DFA, Distance, LevenshteinAutomatonBuilder, SINK_STAT
 use tantivy::termdict::TermDictionary;
 use tantivy_fst::Automaton;
 
-use crate::text::analysis::token::BEHIND;
-use crate::text::index::memory_segment::Names;
-use crate::text::index::schema::Of;
-use crate::text::index::segment_reader::{Segment, Terms};
+use crate::text::analysis::token::REVERSED;
+use crate::text::index::memory_segment::MemoryTerms;
+use crate::text::index::schema::TermField;
+use crate::text::index::segment_reader::{FieldTerms, Segment};
 
-/// Names that fit a pattern, gathered from all segments so that the choice is the same wherever
+/// MemoryTerms that fit a pattern, gathered from all segments so that the choice is the same wherever
 /// the documents lie.
-pub(in crate::text) struct Expansion {
-    pattern: Pattern,
-    found: BTreeMap<(Of, String), Fitting>,
+pub(in crate::text) struct PatternTerms {
+    pattern: TermPattern,
+    found: BTreeMap<(TermField, String), TermMatch>,
 }
 
-/// Which names fit.
-pub(in crate::text) enum Pattern {
+/// Which terms fit.
+pub(in crate::text) enum TermPattern {
     /// Those that begin like this.
     Prefix(String),
     /// Those that differ by a few letters.
-    Near(Near),
+    Fuzzy(FuzzyAutomaton),
 }
 
 /// Words within a distance of another: each letter that is too many, missing, another, or swapped
 /// with the next counts one.
-pub(in crate::text) struct Near(DFA);
+pub(in crate::text) struct FuzzyAutomaton(DFA);
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Fitting {
+struct TermMatch {
     documents: u64,
     distance: u8,
 }
 
-impl Expansion {
-    pub(in crate::text) const fn new(pattern: Pattern) -> Self {
+impl PatternTerms {
+    pub(in crate::text) const fn new(pattern: TermPattern) -> Self {
         Self {
             pattern,
             found: BTreeMap::new(),
         }
     }
 
-    /// Adds the names of a kind that fit, with their number of documents.
+    /// Adds the terms of a kind that fit, with their number of documents.
     pub(in crate::text) fn collect(
         &mut self,
-        of: Of,
+        of: TermField,
         segment: &Segment<'_>,
     ) -> tantivy::Result<()> {
         match segment.terms(of) {
-            Terms::Disk(terms) => self.from_disk(of, terms),
-            Terms::Memory(terms) => {
+            FieldTerms::Disk(terms) => self.from_disk(of, terms),
+            FieldTerms::Memory(terms) => {
                 self.from_memory(of, terms);
                 Ok(())
             }
         }
     }
 
-    fn from_disk(&mut self, of: Of, terms: &TermDictionary) -> tantivy::Result<()> {
+    fn from_disk(&mut self, of: TermField, terms: &TermDictionary) -> tantivy::Result<()> {
         match &self.pattern {
-            Pattern::Prefix(prefix) => {
+            TermPattern::Prefix(prefix) => {
                 let mut stream = terms.range().ge(prefix.as_bytes()).into_stream()?;
-                while let Some((name, info)) = stream.next() {
-                    if !name.starts_with(prefix.as_bytes()) {
+                while let Some((term, info)) = stream.next() {
+                    if !term.starts_with(prefix.as_bytes()) {
                         break;
                     }
-                    add(&mut self.found, of, name, info.doc_freq.into(), 0);
+                    add(&mut self.found, of, term, info.doc_freq.into(), 0);
                 }
             }
-            Pattern::Near(near) => {
-                let mut stream = terms.search(near).into_stream()?;
-                while let Some((name, info)) = stream.next() {
-                    if let Some(distance) = near.distance(name) {
-                        add(&mut self.found, of, name, info.doc_freq.into(), distance);
+            TermPattern::Fuzzy(fuzzy) => {
+                let mut stream = terms.search(fuzzy).into_stream()?;
+                while let Some((term, info)) = stream.next() {
+                    if let Some(distance) = fuzzy.distance(term) {
+                        add(&mut self.found, of, term, info.doc_freq.into(), distance);
                     }
                 }
             }
@@ -81,56 +81,56 @@ impl Expansion {
         Ok(())
     }
 
-    fn from_memory(&mut self, of: Of, names: &Names) {
+    fn from_memory(&mut self, of: TermField, terms: &MemoryTerms) {
         match &self.pattern {
-            Pattern::Prefix(prefix) => {
-                let fitting = names.from(prefix);
-                let fitting = fitting.take_while(|(name, _)| name.starts_with(prefix.as_str()));
-                for (name, documents) in fitting {
-                    add(&mut self.found, of, name.as_bytes(), documents, 0);
+            TermPattern::Prefix(prefix) => {
+                let matched = terms.from(prefix);
+                let matched = matched.take_while(|(term, _)| term.starts_with(prefix.as_str()));
+                for (term, documents) in matched {
+                    add(&mut self.found, of, term.as_bytes(), documents, 0);
                 }
             }
-            Pattern::Near(near) => {
-                for (name, documents) in names.from("") {
-                    if let Some(distance) = near.distance(name.as_bytes()) {
-                        add(&mut self.found, of, name.as_bytes(), documents, distance);
+            TermPattern::Fuzzy(fuzzy) => {
+                for (term, documents) in terms.from("") {
+                    if let Some(distance) = fuzzy.distance(term.as_bytes()) {
+                        add(&mut self.found, of, term.as_bytes(), documents, distance);
                     }
                 }
             }
         }
     }
 
-    /// Returns the names, nearest and then most frequent first, with their distance.
-    pub(in crate::text) fn into_names(self) -> Vec<(Of, String, u8)> {
+    /// Returns the terms, nearest and then most frequent first, with their distance.
+    pub(in crate::text) fn into_terms(self) -> Vec<(TermField, String, u8)> {
         let mut found: Vec<_> = self.found.into_iter().collect();
         found.sort_by(|(a_name, a), (b_name, b)| {
             let nearer = a.distance.cmp(&b.distance);
             let commoner = || b.documents.cmp(&a.documents);
             nearer.then_with(commoner).then_with(|| a_name.cmp(b_name))
         });
-        found.truncate(NAMES_MAX);
-        let names = found.into_iter();
-        names
-            .map(|((of, name), fitting)| (of, name, fitting.distance))
+        found.truncate(TERMS_MAX);
+        let terms = found.into_iter();
+        terms
+            .map(|((of, term), matched)| (of, term, matched.distance))
             .collect()
     }
 }
 
 fn add(
-    found: &mut BTreeMap<(Of, String), Fitting>,
-    of: Of,
-    name: &[u8],
+    found: &mut BTreeMap<(TermField, String), TermMatch>,
+    of: TermField,
+    term: &[u8],
     documents: u64,
     distance: u8,
 ) {
-    if let Ok(name) = std::str::from_utf8(name) {
-        let fitting = found.entry((of, name.to_owned())).or_default();
-        fitting.documents += documents;
-        fitting.distance = distance;
+    if let Ok(term) = std::str::from_utf8(term) {
+        let matched = found.entry((of, term.to_owned())).or_default();
+        matched.documents += documents;
+        matched.distance = distance;
     }
 }
 
-impl Near {
+impl FuzzyAutomaton {
     /// Returns the words within `distance` (1, or 2) of `word`.
     pub(in crate::text) fn to(word: &str, distance: u8) -> Self {
         static BUILDERS: [OnceLock<LevenshteinAutomatonBuilder>; 2] =
@@ -141,9 +141,9 @@ impl Near {
         Self(builder.build_dfa(word))
     }
 
-    /// Returns how far a word is, if it is near.
+    /// Returns how far a word is, if it is fuzzy.
     pub(in crate::text) fn distance(&self, word: &[u8]) -> Option<u8> {
-        if word.starts_with(&[BEHIND]) {
+        if word.starts_with(&[REVERSED]) {
             return None;
         }
         match self.0.eval(word) {
@@ -153,7 +153,7 @@ impl Near {
     }
 }
 
-impl Automaton for &Near {
+impl Automaton for &FuzzyAutomaton {
     type State = u32;
 
     fn start(&self) -> u32 {
@@ -173,5 +173,5 @@ impl Automaton for &Near {
     }
 }
 
-/// How many names a pattern stands for at most.
-const NAMES_MAX: usize = 256;
+/// How many terms a pattern stands for at most.
+const TERMS_MAX: usize = 256;

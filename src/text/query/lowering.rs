@@ -103,12 +103,12 @@ impl Lowering {
         let mut clauses = Vec::new();
         for (role, item) in items {
             match item {
-                Item::Run(run) if role == Role::Should && run.is_loose() => {
-                    let leaves = self.loose(&run, boost);
+                Item::Run(run) if role == Role::Should && run.is_bare() => {
+                    let leaves = self.bare(&run, boost);
                     clauses.extend(leaves.into_iter().map(|leaf| (role, Node::Leaf(leaf))));
                 }
                 Item::Run(run) => {
-                    let node = self.bound(&run, boost);
+                    let node = self.unit(&run, boost);
                     clauses.extend(node.map(|node| (role, node)));
                 }
                 Item::Group(items, of_group) => {
@@ -123,7 +123,7 @@ impl Lowering {
     }
 
     /// Returns each word of a run as an alternative, and each chunk as a whole.
-    fn loose(&mut self, run: &Run, boost: f32) -> Vec<Leaf> {
+    fn bare(&mut self, run: &Run, boost: f32) -> Vec<Leaf> {
         let boost = boost * run.boost;
         let mut leaves = Vec::new();
         for chunk in chunk::chunks(&run.text) {
@@ -145,14 +145,14 @@ impl Lowering {
     }
 
     /// Returns the words of a run as one thing: together, or joined.
-    fn bound(&mut self, run: &Run, boost: f32) -> Option<Node> {
+    fn unit(&mut self, run: &Run, boost: f32) -> Option<Node> {
         let boost = boost * run.boost;
         let mut chunks: Vec<Chunk> = chunk::chunks(&run.text).collect();
         let mut words: Vec<Word> = chunks.iter().flat_map(words_of).collect();
         match (run.form, words.pop()) {
             (Form::Prefix, Some(Word::Form(part))) => words.push(Word::Prefix(part)),
-            (Form::Near(distance), Some(Word::Form(part))) => {
-                words.push(Word::Near(part, distance));
+            (Form::Fuzzy(distance), Some(Word::Form(part))) => {
+                words.push(Word::Fuzzy(part, distance));
             }
             (_, last) => words.extend(last),
         }
@@ -231,7 +231,7 @@ mod tests {
                         Word::Letters(letters) => letters.clone(),
                         Word::Joined(joined) => format!("={joined}"),
                         Word::Prefix(part) => format!("{}*", part.written),
-                        Word::Near(part, distance) => format!("{}~{distance}", part.written),
+                        Word::Fuzzy(part, distance) => format!("{}~{distance}", part.written),
                     });
                     let words: Vec<String> = words.collect();
                     let field = leaf

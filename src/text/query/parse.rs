@@ -30,12 +30,12 @@ pub(in crate::text) enum Form {
     /// In quotes.
     Phrase,
     Prefix,
-    Near(u8),
+    Fuzzy(u8),
 }
 
 impl Run {
     /// Returns whether each of its words is an alternative.
-    pub(in crate::text) fn is_loose(&self) -> bool {
+    pub(in crate::text) fn is_bare(&self) -> bool {
         self.form == Form::Words && self.field.is_none() && self.boost == 1.0
     }
 }
@@ -282,7 +282,7 @@ fn of_run(text: &str, start: usize, field: Option<u32>) -> Result<Run, Error> {
                     return Err(syntax(place, "words may differ by 1 or 2 letters"));
                 }
             };
-            (word, Form::Near(distance))
+            (word, Form::Fuzzy(distance))
         }
         _ => match text.strip_suffix('*') {
             Some(word) if ends_in_word(word) => (word, Form::Prefix),

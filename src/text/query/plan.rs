@@ -1,44 +1,44 @@
 use crate::text::analysis::language::Language;
-use crate::text::index::schema::{Fields, Of};
+use crate::text::index::schema::{Fields, TermField};
 use crate::text::index::segment_reader::Segment;
 use crate::text::query::ast::{Leaf, Node, Role, Word};
-use crate::text::query::fuzzy::{Expansion, Pattern};
+use crate::text::query::fuzzy::{PatternTerms, TermPattern};
 use crate::text::query::stop_words as stop;
-use crate::text::query::term_expansion::Wanted;
+use crate::text::query::term_expansion::TermExpansion;
 
-/// A query as the segments can answer it: each word with its names in the index, each leaf with
-/// what it is worth.
+/// A query as the segments can answer it: each word with its terms in the index, each leaf with
+/// what it is weight.
 pub(in crate::text) struct Plan {
-    pub(in crate::text) root: Vec<(Role, Step)>,
-    pub(in crate::text) leaves: Vec<Planned>,
+    pub(in crate::text) root: Vec<(Role, PlanNode)>,
+    pub(in crate::text) leaves: Vec<PlannedLeaf>,
     /// The mean length of a document in words.
     pub(in crate::text) len_mean: f64,
 }
 
 /// A clause: a leaf by its number, or a group.
-pub(in crate::text) enum Step {
+pub(in crate::text) enum PlanNode {
     Leaf(usize),
     Group(Vec<(Role, Self)>),
 }
 
 /// A word, or several that must stand together.
 #[derive(Debug, PartialEq)]
-pub(in crate::text) struct Planned {
-    /// Each with its distance from the first and the names it may have.
-    pub(in crate::text) words: Vec<(u32, Vec<Name>)>,
+pub(in crate::text) struct PlannedLeaf {
+    /// Each with its distance from the first and the terms it may have.
+    pub(in crate::text) words: Vec<(u32, Vec<WeightedTerm>)>,
     pub(in crate::text) field: Option<u32>,
     /// The inverse document frequency times the boost.
-    pub(in crate::text) worth: f64,
+    pub(in crate::text) weight: f64,
     /// Whether it is looked for, rather than ruled out.
-    pub(in crate::text) is_wanted: bool,
+    pub(in crate::text) is_scored: bool,
 }
 
-/// A name in the index and how much an occurrence of it counts.
+/// A term in the index and how much an occurrence of it counts.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::text) struct Name {
-    pub(in crate::text) of: Of,
+pub(in crate::text) struct WeightedTerm {
+    pub(in crate::text) of: TermField,
     pub(in crate::text) text: String,
-    pub(in crate::text) weight: f32,
+    pub(in crate::text) factor: f32,
 }
 
 /// Makes a plan from a query.
@@ -46,7 +46,7 @@ struct Planner<'a> {
     segments: &'a [Segment<'a>],
     languages: Vec<Language>,
     documents: u64,
-    leaves: Vec<Planned>,
+    leaves: Vec<PlannedLeaf>,
 }
 
 impl Plan {
@@ -72,7 +72,7 @@ impl Plan {
             leaves: Vec::new(),
         };
         let kept = stop::kept(clauses, fields.language, keeps_stop_words);
-        let root = planner.steps(kept, true)?;
+        let root = planner.nodes(kept, true)?;
         Ok(Self {
             root,
             leaves: planner.leaves,
@@ -81,7 +81,7 @@ impl Plan {
     }
 }
 
-/// Returns the language of the view and those that documents name.
+/// Returns the language of the view and those that documents term.
 pub(in crate::text) fn languages(
     default: Language,
     segments: &[Segment<'_>],
@@ -101,20 +101,20 @@ pub(in crate::text) fn languages(
 }
 
 impl Planner<'_> {
-    fn steps<'n>(
+    fn nodes<'n>(
         &mut self,
         clauses: impl Iterator<Item = &'n (Role, Node)>,
-        is_wanted: bool,
-    ) -> tantivy::Result<Vec<(Role, Step)>> {
-        let mut steps: Vec<(Role, Step)> = Vec::new();
+        is_scored: bool,
+    ) -> tantivy::Result<Vec<(Role, PlanNode)>> {
+        let mut nodes: Vec<(Role, PlanNode)> = Vec::new();
         for (role, node) in clauses {
-            let is_wanted = is_wanted && *role != Role::MustNot;
-            let step = match node {
-                Node::Group(clauses) => Step::Group(self.steps(clauses.iter(), is_wanted)?),
+            let is_scored = is_scored && *role != Role::MustNot;
+            let node = match node {
+                Node::Group(clauses) => PlanNode::Group(self.nodes(clauses.iter(), is_scored)?),
                 Node::Leaf(leaf) => {
-                    let planned = self.leaf(leaf, is_wanted)?;
-                    let is_repeated = steps.iter().any(|(other, step)| {
-                        let Step::Leaf(number) = step else {
+                    let planned = self.leaf(leaf, is_scored)?;
+                    let is_repeated = nodes.iter().any(|(other, node)| {
+                        let PlanNode::Leaf(number) = node else {
                             return false;
                         };
                         other == role && self.leaves.get(*number) == Some(&planned)
@@ -124,90 +124,93 @@ impl Planner<'_> {
                         continue;
                     }
                     self.leaves.push(planned);
-                    Step::Leaf(self.leaves.len() - 1)
+                    PlanNode::Leaf(self.leaves.len() - 1)
                 }
             };
-            steps.push((*role, step));
+            nodes.push((*role, node));
         }
-        Ok(steps)
+        Ok(nodes)
     }
 
-    fn leaf(&mut self, leaf: &Leaf, is_wanted: bool) -> tantivy::Result<Planned> {
+    fn leaf(&mut self, leaf: &Leaf, is_scored: bool) -> tantivy::Result<PlannedLeaf> {
         let mut words = Vec::new();
         let mut idf = 0.0;
         for (offset, word) in &leaf.words {
-            let names = self.names(word)?;
-            if is_wanted {
-                idf += self.idf(&names)?;
+            let terms = self.terms(word)?;
+            if is_scored {
+                idf += self.idf(&terms)?;
             }
-            words.push((*offset, names));
+            words.push((*offset, terms));
         }
-        Ok(Planned {
+        Ok(PlannedLeaf {
             words,
             field: leaf.field,
-            worth: idf * f64::from(leaf.boost),
-            is_wanted,
+            weight: idf * f64::from(leaf.boost),
+            is_scored,
         })
     }
 
-    /// Returns the names that a word has in the index.
-    fn names(&self, word: &Word) -> tantivy::Result<Vec<Name>> {
-        let wanted = Wanted::of(word, &self.languages);
-        let mut names = Vec::new();
-        let mut add = |of, text: String, weight| {
-            if !names
+    /// Returns the terms that a word has in the index.
+    fn terms(&self, word: &Word) -> tantivy::Result<Vec<WeightedTerm>> {
+        let expansion = TermExpansion::of(word, &self.languages);
+        let mut terms = Vec::new();
+        let mut add = |of, text: String, factor| {
+            if !terms
                 .iter()
-                .any(|name: &Name| name.of == of && name.text == text)
+                .any(|term: &WeightedTerm| term.of == of && term.text == text)
             {
-                names.push(Name { of, text, weight });
+                terms.push(WeightedTerm { of, text, factor });
             }
         };
-        for (of, text) in wanted.names {
+        for (of, text) in expansion.terms {
             add(of, text, 1.0);
         }
-        for prefix in wanted.prefixes {
-            let expansion = Expansion::new(Pattern::Prefix(prefix.text.clone()));
+        for prefix in expansion.prefixes {
+            let expansion = PatternTerms::new(TermPattern::Prefix(prefix.text.clone()));
             for (of, text, _) in self.expand(expansion, prefix.of)? {
-                if prefix.fits(&text) {
-                    add(of, text, prefix.weight);
+                if prefix.matches(&text) {
+                    add(of, text, prefix.factor);
                 }
             }
         }
-        if let Some(near) = wanted.near {
-            let expansion = Expansion::new(Pattern::Near(near));
+        if let Some(fuzzy) = expansion.fuzzy {
+            let expansion = PatternTerms::new(TermPattern::Fuzzy(fuzzy));
             for (of, text, distance) in self.expand(expansion, None)? {
                 add(of, text, 1.0 / f32::from(distance + 1));
             }
         }
-        Ok(names)
+        Ok(terms)
     }
 
     fn expand(
         &self,
-        mut expansion: Expansion,
-        of: Option<Of>,
-    ) -> tantivy::Result<Vec<(Of, String, u8)>> {
+        mut expansion: PatternTerms,
+        of: Option<TermField>,
+    ) -> tantivy::Result<Vec<(TermField, String, u8)>> {
         for segment in self.segments {
-            for each in [Of::Stems, Of::Also] {
+            for each in [TermField::Stems, TermField::Variants] {
                 if of.is_none_or(|of| of == each) {
                     expansion.collect(each, segment)?;
                 }
             }
         }
-        Ok(expansion.into_names())
+        Ok(expansion.into_terms())
     }
 
     /// Returns the inverse document frequency of a word, in the form that is never negative.
-    fn idf(&self, names: &[Name]) -> tantivy::Result<f64> {
+    fn idf(&self, terms: &[WeightedTerm]) -> tantivy::Result<f64> {
         let mut with = [0; 2];
-        for name in names {
+        for term in terms {
             for segment in self.segments {
-                let [stems, also] = &mut with;
-                *(if name.of == Of::Stems { stems } else { also }) +=
-                    segment.documents_with(name.of, &name.text)?;
+                let [stems, variants] = &mut with;
+                *(if term.of == TermField::Stems {
+                    stems
+                } else {
+                    variants
+                }) += segment.documents_with(term.of, &term.text)?;
             }
         }
-        // A document may have several of the names, and most have both kinds of one word.
+        // A document may have several of the terms, and most have both kinds of one word.
         let with = with.into_iter().max().unwrap_or(0).min(self.documents);
         let without = as_f64(self.documents - with);
         Ok(((without + 0.5) / (as_f64(with) + 0.5)).ln_1p())

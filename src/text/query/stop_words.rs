@@ -26,7 +26,7 @@ pub(in crate::text) fn kept(
 fn is_stop(node: &Node, language: Language) -> bool {
     let Node::Leaf(Leaf {
         words,
-        is_loose: true,
+        is_bare: true,
         ..
     }) = node
     else {

@@ -2,76 +2,76 @@ use crate::text::analysis::chunk::Part;
 use crate::text::analysis::fold;
 use crate::text::analysis::language::Language;
 use crate::text::analysis::script::Script;
-use crate::text::analysis::token::{self as analysis, BEHIND, Names};
-use crate::text::index::schema::Of;
+use crate::text::analysis::token::{self as analysis, REVERSED, Terms};
+use crate::text::index::schema::TermField;
 use crate::text::query::ast::Word;
-use crate::text::query::fuzzy::Near;
+use crate::text::query::fuzzy::FuzzyAutomaton;
 
-/// The names a word of a query may have in the index: what is looked up, and what tells whether a
+/// The terms a word of a query may have in the index: what is looked up, and what tells whether a
 /// token of a text is meant.
-pub(in crate::text) struct Wanted {
-    /// Whole names.
-    pub(in crate::text) names: Vec<(Of, String)>,
-    /// Beginnings of names.
+pub(in crate::text) struct TermExpansion {
+    /// Whole terms.
+    pub(in crate::text) terms: Vec<(TermField, String)>,
+    /// Beginnings of terms.
     pub(in crate::text) prefixes: Vec<Prefix>,
-    pub(in crate::text) near: Option<Near>,
+    pub(in crate::text) fuzzy: Option<FuzzyAutomaton>,
 }
 
-/// Names that begin alike.
+/// Terms that begin alike.
 pub(in crate::text) struct Prefix {
-    pub(in crate::text) of: Option<Of>,
+    pub(in crate::text) of: Option<TermField>,
     pub(in crate::text) text: String,
-    /// How many letters more they have at least.
-    pub(in crate::text) more: usize,
-    pub(in crate::text) weight: f32,
+    /// How many letters min_extra they have at least.
+    pub(in crate::text) min_extra: usize,
+    pub(in crate::text) factor: f32,
 }
 
-impl Wanted {
-    /// Returns the names of a word, in whichever of `languages` a text may be.
+impl TermExpansion {
+    /// Returns the terms of a word, in whichever of `languages` a text may be.
     pub(in crate::text) fn of(word: &Word, languages: &[Language]) -> Self {
-        let mut wanted = Self {
-            names: Vec::new(),
+        let mut expansion = Self {
+            terms: Vec::new(),
             prefixes: Vec::new(),
-            near: None,
+            fuzzy: None,
         };
         match word {
-            Word::Form(part) => wanted.add_forms(part, languages),
-            Word::Letters(letters) => wanted.names.push((Of::Stems, letters.clone())),
+            Word::Form(part) => expansion.add_forms(part, languages),
+            Word::Letters(letters) => expansion.terms.push((TermField::Stems, letters.clone())),
             Word::Joined(joined) => {
-                wanted.names.push((Of::Also, joined.clone()));
+                expansion.terms.push((TermField::Variants, joined.clone()));
                 let part = Part {
                     written: joined.clone(),
                     script: Script::of(joined.chars().next().unwrap_or_default()),
                     range: 0..joined.len(),
                 };
                 for language in languages {
-                    wanted.add(Of::Stems, analysis::names(&part, *language).stem);
+                    expansion.add(TermField::Stems, analysis::terms(&part, *language).stem);
                 }
             }
-            Word::Prefix(part) => wanted.prefixes.push(Prefix {
+            Word::Prefix(part) => expansion.prefixes.push(Prefix {
                 of: None,
                 text: fold::plain(&fold::lower(&part.written, Language::OTHER)),
-                more: 0,
-                weight: 1.0,
+                min_extra: 0,
+                factor: 1.0,
             }),
-            Word::Near(part, distance) => {
+            Word::Fuzzy(part, distance) => {
                 let plain = fold::plain(&fold::lower(&part.written, Language::OTHER));
-                wanted.near = Some(Near::to(&plain, *distance));
+                expansion.fuzzy = Some(FuzzyAutomaton::to(&plain, *distance));
             }
         }
-        wanted
+        expansion
     }
 
     fn add_forms(&mut self, part: &Part, languages: &[Language]) {
         for language in languages {
-            let Names { stem, also } = analysis::names(part, *language);
+            let Terms { stem, variants } = analysis::terms(part, *language);
             let plain = fold::plain(&fold::lower(&part.written, *language));
             let plain_len = plain.chars().count();
-            self.add(Of::Also, plain);
-            self.add(Of::Also, stem.clone());
-            for name in also {
-                if !name.as_bytes().starts_with(&[BEHIND]) {
-                    self.add(Of::Also, name);
+            self.add(TermField::Variants, plain);
+            self.add(TermField::Variants, stem.clone());
+            for term in variants {
+                if !term.as_bytes().starts_with(&[REVERSED]) {
+                    self.add(TermField::Variants, term);
                 }
             }
             if *language == Language::GERMAN {
@@ -80,7 +80,7 @@ impl Wanted {
             if language.has_compounds() && plain_len >= COMPOUND_PART_LEN_MIN {
                 self.add_compounds(&stem);
             }
-            self.add(Of::Stems, stem);
+            self.add(TermField::Stems, stem);
         }
     }
 
@@ -100,8 +100,8 @@ impl Wanted {
                     written,
                     ..part.clone()
                 };
-                let names = analysis::names(&part, Language::GERMAN);
-                self.add(Of::Stems, names.stem);
+                let terms = analysis::terms(&part, Language::GERMAN);
+                self.add(TermField::Stems, terms.stem);
             }
         }
     }
@@ -109,54 +109,57 @@ impl Wanted {
     /// Adds the compounds that end or begin with a stem.
     fn add_compounds(&mut self, stem: &str) {
         self.prefixes.push(Prefix {
-            of: Some(Of::Also),
-            text: analysis::from_behind(stem),
-            more: COMPOUND_MORE_MIN,
-            weight: COMPOUND_WEIGHT,
+            of: Some(TermField::Variants),
+            text: analysis::reversed(stem),
+            min_extra: COMPOUND_MORE_MIN,
+            factor: COMPOUND_FACTOR,
         });
         self.prefixes.push(Prefix {
-            of: Some(Of::Stems),
+            of: Some(TermField::Stems),
             text: stem.to_owned(),
-            more: COMPOUND_MORE_MIN,
-            weight: COMPOUND_WEIGHT,
+            min_extra: COMPOUND_MORE_MIN,
+            factor: COMPOUND_FACTOR,
         });
     }
 
-    fn add(&mut self, of: Of, name: String) {
-        if !self.names.contains(&(of, name.clone())) {
-            self.names.push((of, name));
+    fn add(&mut self, of: TermField, term: String) {
+        if !self.terms.contains(&(of, term.clone())) {
+            self.terms.push((of, term));
         }
     }
 
-    /// Returns whether a token with these names is meant.
-    pub(in crate::text) fn fits(&self, names: &Names) -> bool {
-        self.fits_name(Of::Stems, &names.stem)
-            || names.also.iter().any(|name| self.fits_name(Of::Also, name))
+    /// Returns whether a token with these terms is meant.
+    pub(in crate::text) fn matches(&self, terms: &Terms) -> bool {
+        self.matches_term(TermField::Stems, &terms.stem)
+            || terms
+                .variants
+                .iter()
+                .any(|term| self.matches_term(TermField::Variants, term))
     }
 
-    fn fits_name(&self, of: Of, name: &str) -> bool {
-        let is_named = self
-            .names
+    fn matches_term(&self, of: TermField, term: &str) -> bool {
+        let is_listed = self
+            .terms
             .iter()
-            .any(|(its, wanted)| *its == of && wanted == name);
+            .any(|(its, expansion)| *its == of && expansion == term);
         let begins = || {
             self.prefixes
                 .iter()
-                .any(|prefix| prefix.of.is_none_or(|its| its == of) && prefix.fits(name))
+                .any(|prefix| prefix.of.is_none_or(|its| its == of) && prefix.matches(term))
         };
-        let is_near = || {
-            let near = self.near.as_ref();
-            near.is_some_and(|near| near.distance(name.as_bytes()).is_some())
+        let is_fuzzy = || {
+            let fuzzy = self.fuzzy.as_ref();
+            fuzzy.is_some_and(|fuzzy| fuzzy.distance(term.as_bytes()).is_some())
         };
-        is_named || begins() || is_near()
+        is_listed || begins() || is_fuzzy()
     }
 }
 
 impl Prefix {
-    /// Returns whether a name is meant.
-    pub(in crate::text) fn fits(&self, name: &str) -> bool {
-        let rest = name.strip_prefix(&self.text);
-        rest.is_some_and(|rest| rest.chars().count() >= self.more)
+    /// Returns whether a term is meant.
+    pub(in crate::text) fn matches(&self, term: &str) -> bool {
+        let rest = term.strip_prefix(&self.text);
+        rest.is_some_and(|rest| rest.chars().count() >= self.min_extra)
     }
 }
 
@@ -167,4 +170,4 @@ const COMPOUND_PART_LEN_MIN: usize = 4;
 const COMPOUND_MORE_MIN: usize = 3;
 
 /// How much a compound counts beside the word itself.
-const COMPOUND_WEIGHT: f32 = 0.5;
+const COMPOUND_FACTOR: f32 = 0.5;

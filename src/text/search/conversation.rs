@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use crate::text::index::schema::Fields;
 use crate::text::index::segment_reader::{Segment, len_of_class};
 use crate::text::query::plan::Plan;
-use crate::text::search::bm25::{judge, norm, saturation};
-use crate::text::search::postings_cursor::Occurring;
+use crate::text::search::bm25::{evaluate, norm, saturation};
+use crate::text::search::postings_cursor::PostingsCursor;
 use crate::text::search::ranking::Ranking;
 use crate::text::search::top_docs::Candidate;
 
@@ -24,7 +24,7 @@ struct Turn {
 }
 
 /// A conversation: its turns in the order in which they were said.
-pub(in crate::text) struct Thread {
+pub(in crate::text) struct Conversation {
     turns: Vec<Turn>,
     /// How often each leaf of the plan occurs in all turns together.
     counts: Vec<f64>,
@@ -32,7 +32,7 @@ pub(in crate::text) struct Thread {
 }
 
 /// Conversations that were read, by what their turns have in common.
-pub(in crate::text) type Threads = HashMap<u64, Thread>;
+pub(in crate::text) type Conversations = HashMap<u64, Conversation>;
 
 /// Scores candidates, best first, also by the turns around them, and adds what else matches in
 /// their conversations.
@@ -47,9 +47,9 @@ pub(in crate::text) fn rank(
     norms: &[f64; 256],
     ranking: &Ranking,
     accept: &(dyn Fn(u64) -> bool + Sync),
-) -> tantivy::Result<Threads> {
-    let mut threads = read(candidates, segments, fields, accept)?;
-    count(&mut threads, segments, plan, norms)?;
+) -> tantivy::Result<Conversations> {
+    let mut conversations = read(candidates, segments, fields, accept)?;
+    count(&mut conversations, segments, plan, norms)?;
     let together = |own: f64, around: f64, session: f64| {
         let more = ranking.neighbours * around + ranking.session * session;
         (own + more) / (1.0 + ranking.session)
@@ -58,11 +58,11 @@ pub(in crate::text) fn rank(
         let segment = segments.get(candidate.segment);
         let thread = segment.map_or(0, |segment| segment.thread(candidate.document));
         candidate.score = together(candidate.score, 0.0, candidate.score);
-        !threads.contains_key(&thread)
+        !conversations.contains_key(&thread)
     });
-    let len_sum: f64 = threads.values().map(|thread| thread.len_words).sum();
-    let len_mean = len_sum / crate::text::query::plan::as_f64(threads.len().max(1) as u64);
-    for thread in threads.values() {
+    let len_sum: f64 = conversations.values().map(|thread| thread.len_words).sum();
+    let len_mean = len_sum / crate::text::query::plan::as_f64(conversations.len().max(1) as u64);
+    for thread in conversations.values() {
         let session = thread.score(plan, len_mean);
         for (at, turn) in thread.turns.iter().enumerate() {
             let found = turn.score.zip(segments.get(turn.segment));
@@ -75,7 +75,7 @@ pub(in crate::text) fn rank(
             }));
         }
     }
-    Ok(threads)
+    Ok(conversations)
 }
 
 /// Reads the conversations of the candidates.
@@ -84,23 +84,23 @@ fn read(
     segments: &[Segment<'_>],
     fields: &Fields,
     accept: &(dyn Fn(u64) -> bool + Sync),
-) -> tantivy::Result<HashMap<u64, Thread>> {
-    let mut threads: HashMap<u64, Thread> = HashMap::new();
+) -> tantivy::Result<HashMap<u64, Conversation>> {
+    let mut conversations: HashMap<u64, Conversation> = HashMap::new();
     let mut turns_left = TURNS_MAX;
     for candidate in candidates {
         let segment = segments.get(candidate.segment);
         let thread = segment.map_or(0, |segment| segment.thread(candidate.document));
-        if thread == 0 || threads.contains_key(&thread) {
+        if thread == 0 || conversations.contains_key(&thread) {
             continue;
         }
-        if threads.len() == THREADS_MAX || turns_left == 0 {
+        if conversations.len() == CONVERSATIONS_MAX || turns_left == 0 {
             break;
         }
         let turns = turns_of(thread, segments, fields, accept)?;
         turns_left = turns_left.saturating_sub(turns.len());
-        threads.insert(thread, Thread::of(turns));
+        conversations.insert(thread, Conversation::of(turns));
     }
-    Ok(threads)
+    Ok(conversations)
 }
 
 /// Returns the turns of a conversation in the order in which they were said.
@@ -135,7 +135,7 @@ fn turns_of(
 /// Returns for each candidate its row among those of the turns up to `reach` before and after it.
 pub(in crate::text) fn around(
     candidates: &[Candidate],
-    mut threads: Threads,
+    mut conversations: Conversations,
     segments: &[Segment<'_>],
     fields: &Fields,
     reach: usize,
@@ -145,12 +145,12 @@ pub(in crate::text) fn around(
     for candidate in candidates {
         let segment = segments.get(candidate.segment);
         let thread = segment.map_or(0, |segment| segment.thread(candidate.document));
-        if thread != 0 && !threads.contains_key(&thread) {
+        if thread != 0 && !conversations.contains_key(&thread) {
             let turns = turns_of(thread, segments, fields, accept)?;
-            threads.insert(thread, Thread::of(turns));
+            conversations.insert(thread, Conversation::of(turns));
         }
         let time_ms = segment.map_or(0, |segment| segment.time_ms(candidate.document));
-        let near = threads.get(&thread).and_then(|thread| {
+        let near = conversations.get(&thread).and_then(|thread| {
             let at = thread.place(time_ms, candidate.row)?;
             let end = at.saturating_add(reach).saturating_add(1);
             let end = end.min(thread.turns.len());
@@ -164,14 +164,14 @@ pub(in crate::text) fn around(
 
 /// Counts what is looked for in every turn, and judges which of them match.
 fn count(
-    threads: &mut HashMap<u64, Thread>,
+    conversations: &mut HashMap<u64, Conversation>,
     segments: &[Segment<'_>],
     plan: &Plan,
     norms: &[f64; 256],
 ) -> tantivy::Result<()> {
     let leaves = plan.leaves.len();
     let mut by_place = Vec::new();
-    for thread in threads.values_mut() {
+    for thread in conversations.values_mut() {
         thread.counts = vec![0.0; leaves];
         let counts = thread.counts.as_mut_slice();
         let counts = std::rc::Rc::new(std::cell::RefCell::new(counts));
@@ -192,15 +192,15 @@ fn count(
         added.clear();
         added.resize(of_segment.len().saturating_mul(leaves), None);
         for (number, leaf) in plan.leaves.iter().enumerate() {
-            let mut occurring = Occurring::open(segment, leaf)?;
+            let mut cursor = PostingsCursor::open(segment, leaf)?;
             let slots = added.iter_mut().skip(number).step_by(leaves);
             for ((turn, counts), slot) in of_segment.iter_mut().zip(slots) {
-                let count = occurring.count(turn.document);
+                let count = cursor.count(turn.document);
                 if count > 0.0 {
                     let norm = norms.get(usize::from(turn.len_class));
-                    let score = leaf.worth * saturation(count, norm.copied().unwrap_or(1.0));
+                    let score = leaf.weight * saturation(count, norm.copied().unwrap_or(1.0));
                     *slot = Some(score);
-                    if leaf.is_wanted {
+                    if leaf.is_scored {
                         turn.own += score;
                         if let Some(sum) = counts.borrow_mut().get_mut(number) {
                             *sum += count;
@@ -210,13 +210,13 @@ fn count(
             }
         }
         for ((turn, _), added) in of_segment.iter_mut().zip(added.chunks(leaves.max(1))) {
-            turn.score = judge(&plan.root, &|number| added.get(number).copied().flatten());
+            turn.score = evaluate(&plan.root, &|number| added.get(number).copied().flatten());
         }
     }
     Ok(())
 }
 
-impl Thread {
+impl Conversation {
     fn of(turns: Vec<Turn>) -> Self {
         let lengths = turns.iter();
         let lengths = lengths.map(|turn| f64::from(len_of_class(turn.len_class)));
@@ -245,13 +245,13 @@ impl Thread {
         let norm = norm(self.len_words, len_mean);
         let leaves = plan.leaves.iter().zip(&self.counts);
         leaves
-            .map(|(leaf, count)| leaf.worth * saturation(*count, norm))
+            .map(|(leaf, count)| leaf.weight * saturation(*count, norm))
             .sum()
     }
 }
 
 /// How many conversations a search reads.
-const THREADS_MAX: usize = 32;
+const CONVERSATIONS_MAX: usize = 32;
 
 /// How many turns a search reads, or a few more: the last conversation is read to its end.
 const TURNS_MAX: usize = 20_000;

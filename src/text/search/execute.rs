@@ -3,12 +3,12 @@ use crate::text::index::segment_reader::Segment;
 use crate::text::index::view::View;
 use crate::text::query::lowering::Query;
 use crate::text::query::plan::Plan;
-use crate::text::search::bm25::{self as score, Scoring};
-use crate::text::search::conversation::{self, Threads};
-use crate::text::search::hit::{Around, Hit, Hits, TOTAL_MAX};
-use crate::text::search::phrase::Matching;
+use crate::text::search::bm25::{self as score, SegmentScorer};
+use crate::text::search::conversation::{self, Conversations};
+use crate::text::search::hit::{Hit, Hits, RecalledHit, TOTAL_MAX};
+use crate::text::search::phrase::PhraseMatcher;
 use crate::text::search::ranking::Ranking;
-use crate::text::search::top_docs::{Best, Candidate, as_f32};
+use crate::text::search::top_docs::{Candidate, TopDocs, as_f32};
 
 impl View {
     pub(in crate::text) fn search(
@@ -33,14 +33,16 @@ impl View {
         limit: usize,
         reach: usize,
         accept: &(dyn Fn(u64) -> bool + Sync),
-    ) -> Result<Vec<Around>, Error> {
+    ) -> Result<Vec<RecalledHit>, Error> {
         if query.is_empty() {
             return Ok(Vec::new());
         }
         let found = self.find(query, ranking, limit, Some(reach), accept);
         let (hits, turns) = found.map_err(Error::index("recalling"))?;
         let around = hits.hits.into_iter().zip(turns);
-        Ok(around.map(|(hit, turns)| Around { hit, turns }).collect())
+        Ok(around
+            .map(|(hit, turns)| RecalledHit { hit, turns })
+            .collect())
     }
 
     fn find(
@@ -58,21 +60,21 @@ impl View {
         let norms = score::norms(&plan);
         // What else ranks may bring up what the words alone would not.
         let kept = match (ranking.has_signals(), ranking.looks_around()) {
-            (true, _) => limit.max(SIGNALLED),
-            (false, true) => limit.max(CANDIDATES),
+            (true, _) => limit.max(SIGNAL_CANDIDATES),
+            (false, true) => limit.max(CONVERSATION_CANDIDATES),
             (false, false) => limit,
         };
         // Nobody asks how much there would be to recall.
         let count_max = if reach.is_some() { 0 } else { TOTAL_MAX };
-        let mut best = Best::new(kept, count_max, accept);
+        let mut top = TopDocs::new(kept, count_max, accept);
         for (number, segment) in segments.iter().enumerate() {
-            Scoring::open(segment, &plan, &norms)?.offer(number, &mut best);
+            SegmentScorer::open(segment, &plan, &norms)?.offer(number, &mut top);
         }
-        let (total, total_is_lower_bound) = best.total();
-        let mut candidates = best.into_candidates();
-        let mut threads = Threads::new();
+        let (total, total_is_lower_bound) = top.total();
+        let mut candidates = top.into_candidates();
+        let mut conversations = Conversations::new();
         if ranking.looks_around() {
-            threads = conversation::rank(
+            conversations = conversation::rank(
                 &mut candidates,
                 &segments,
                 &self.fields,
@@ -96,9 +98,14 @@ impl View {
             candidates.truncate(limit);
         }
         let turns = match reach {
-            Some(reach) => {
-                conversation::around(&candidates, threads, &segments, &self.fields, reach, accept)?
-            }
+            Some(reach) => conversation::around(
+                &candidates,
+                conversations,
+                &segments,
+                &self.fields,
+                reach,
+                accept,
+            )?,
             None => Vec::new(),
         };
         let hits = Hits {
@@ -133,10 +140,10 @@ fn hits(
         let Some(segment) = segment else {
             continue;
         };
-        for leaf in plan.leaves.iter().filter(|leaf| leaf.is_wanted) {
-            let mut matching = Matching::open(segment, leaf)?;
+        for leaf in plan.leaves.iter().filter(|leaf| leaf.is_scored) {
+            let mut matcher = PhraseMatcher::open(segment, leaf)?;
             for (_, at, hit) in of_segment.iter_mut() {
-                hit.fields |= matching.fields(at.document);
+                hit.fields |= matcher.fields(at.document);
             }
         }
     }
@@ -144,10 +151,10 @@ fn hits(
     Ok(hits.into_iter().map(|(.., hit)| hit).collect())
 }
 
-/// How many of the best by their words are ranked again by their conversations, with what else
+/// How many of the top by their words are ranked again by their conversations, with what else
 /// matches in those.
-const CANDIDATES: usize = 256;
+const CONVERSATION_CANDIDATES: usize = 256;
 
-/// How many of the best by their words are ranked again by their time and importance: nothing but
+/// How many of the top by their words are ranked again by their time and importance: nothing but
 /// the words leads to them.
-const SIGNALLED: usize = 1_000;
+const SIGNAL_CANDIDATES: usize = 1_000;

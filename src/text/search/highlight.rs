@@ -9,17 +9,17 @@ use crate::text::query::ast::{Leaf, Node, Role};
 use crate::text::query::lowering::Query;
 use crate::text::query::plan;
 use crate::text::query::stop_words as stop;
-use crate::text::query::term_expansion::Wanted;
+use crate::text::query::term_expansion::TermExpansion;
 
 /// Finds in a text what a query looks for, as the index does.
 pub struct Highlighter {
-    leaves: Vec<Sought>,
+    leaves: Vec<HighlightLeaf>,
     language: Language,
 }
 
 /// A word or phrase that is looked for, and the field it must stand in.
-struct Sought {
-    words: Vec<(u32, Wanted)>,
+struct HighlightLeaf {
+    words: Vec<(u32, TermExpansion)>,
     field: Option<u32>,
 }
 
@@ -64,15 +64,16 @@ impl View {
 fn gather<'n>(
     clauses: impl Iterator<Item = &'n (Role, Node)>,
     languages: &[Language],
-    leaves: &mut Vec<Sought>,
+    leaves: &mut Vec<HighlightLeaf>,
 ) {
     for (_, node) in clauses.filter(|(role, _)| *role != Role::MustNot) {
         match node {
             Node::Group(clauses) => gather(clauses.iter(), languages, leaves),
             Node::Leaf(Leaf { words, field, .. }) => {
                 let words = words.iter();
-                let words = words.map(|(offset, word)| (*offset, Wanted::of(word, languages)));
-                leaves.push(Sought {
+                let words =
+                    words.map(|(offset, word)| (*offset, TermExpansion::of(word, languages)));
+                leaves.push(HighlightLeaf {
                     words: words.collect(),
                     field: *field,
                 });
@@ -88,7 +89,7 @@ impl Highlighter {
         let number = document::number_of(field);
         let mut marks = Vec::new();
         for leaf in &self.leaves {
-            if leaf.field.is_none_or(|wanted| wanted == number) {
+            if leaf.field.is_none_or(|expansion| expansion == number) {
                 leaf.mark(&tokens, &mut marks);
             }
         }
@@ -144,29 +145,29 @@ impl Highlighter {
     }
 }
 
-impl Sought {
+impl HighlightLeaf {
     fn mark(&self, tokens: &[Token], marks: &mut Vec<Range<usize>>) {
         let Some((_, first)) = self.words.first() else {
             return;
         };
         for (at, token) in tokens.iter().enumerate() {
-            if !first.fits(&token.names) {
+            if !first.matches(&token.terms) {
                 continue;
             }
             let found: Option<Vec<&Token>> = self
                 .words
                 .iter()
-                .map(|(offset, wanted)| {
+                .map(|(offset, expansion)| {
                     let position = token.position.saturating_add(*offset);
                     let rest = tokens.get(at..)?;
                     let near = rest.iter().find(|other| other.position >= position)?;
-                    (near.position == position && wanted.fits(&near.names)).then_some(near)
+                    (near.position == position && expansion.matches(&near.terms)).then_some(near)
                 })
                 .collect();
             let Some(found) = found else {
                 continue;
             };
-            // Of pairs of letters each covers two.
+            // TermField pairs of letters each covers two.
             marks.extend(found.iter().map(|token| token.range.clone()));
         }
     }

@@ -41,7 +41,7 @@ impl Hit {
 
 /// A hit and what was said around it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Around {
+pub struct RecalledHit {
     /// The hit.
     pub hit: Hit,
     /// Its row, and those of the turns around it, in the order in which they were said.

@@ -1,30 +1,33 @@
 use tantivy::TERMINATED;
 
-use crate::text::document::{PLACES, field_of};
-use crate::text::index::postings::Cursor;
-use crate::text::index::schema::Of;
+use crate::text::document::{FIELD_SLOTS, field_of};
+use crate::text::index::postings::TermPositions;
+use crate::text::index::schema::TermField;
 use crate::text::index::segment_reader::Segment;
-use crate::text::query::plan::Planned;
+use crate::text::query::plan::PlannedLeaf;
 
 /// The documents of a segment in which a leaf occurs, and where in them.
-pub(in crate::text) struct Matching<'a> {
-    words: Vec<(u32, Vec<Listed<'a>>)>,
+pub(in crate::text) struct PhraseMatcher<'a> {
+    words: Vec<(u32, Vec<TermCursor<'a>>)>,
     field: Option<u32>,
-    places: [Vec<u32>; 2],
+    positions: [Vec<u32>; 2],
 }
 
-/// The list of a name, of which kind it is, and how much an occurrence counts.
-type Listed<'a> = (Cursor<'a>, Of, f32);
+/// The list of a term, of which kind it is, and how much an occurrence counts.
+type TermCursor<'a> = (TermPositions<'a>, TermField, f32);
 
-impl<'a> Matching<'a> {
-    /// Opens the lists of a leaf's names.
-    pub(in crate::text) fn open(segment: &'a Segment<'a>, leaf: &Planned) -> tantivy::Result<Self> {
+impl<'a> PhraseMatcher<'a> {
+    /// Opens the lists of a leaf's terms.
+    pub(in crate::text) fn open(
+        segment: &'a Segment<'a>,
+        leaf: &PlannedLeaf,
+    ) -> tantivy::Result<Self> {
         let mut words = Vec::new();
-        for (offset, names) in &leaf.words {
+        for (offset, terms) in &leaf.words {
             let mut cursors = Vec::new();
-            for name in names {
-                if let Some(cursor) = segment.postings(name.of, &name.text)? {
-                    cursors.push((cursor, name.of, name.weight));
+            for term in terms {
+                if let Some(cursor) = segment.positions(term.of, &term.text)? {
+                    cursors.push((cursor, term.of, term.factor));
                 }
             }
             words.push((*offset, cursors));
@@ -35,14 +38,14 @@ impl<'a> Matching<'a> {
         Ok(Self {
             words,
             field: leaf.field,
-            places: [Vec::new(), Vec::new()],
+            positions: [Vec::new(), Vec::new()],
         })
     }
 
-    /// Returns about how many documents there are at most.
+    /// Returns about how many documents there are at max_by_field.
     pub(in crate::text) fn len(&self) -> u64 {
         let words = self.words.iter();
-        let of_word = |(_, cursors): &(u32, Vec<Listed<'_>>)| {
+        let of_word = |(_, cursors): &(u32, Vec<TermCursor<'_>>)| {
             cursors.iter().map(|(cursor, ..)| cursor.len()).sum()
         };
         words.map(of_word).min().unwrap_or(0)
@@ -51,7 +54,7 @@ impl<'a> Matching<'a> {
     /// Returns a document that is not behind the next one that matches from `from` on.
     pub(in crate::text) fn lower_bound(&mut self, from: u32) -> u32 {
         let words = self.words.iter_mut();
-        let first = |(_, cursors): &mut (u32, Vec<Listed<'_>>)| {
+        let first = |(_, cursors): &mut (u32, Vec<TermCursor<'_>>)| {
             let cursors = cursors.iter_mut();
             cursors.map(|(cursor, ..)| cursor.seek(from)).min()
         };
@@ -74,51 +77,53 @@ impl<'a> Matching<'a> {
     /// Returns how often the leaf occurs in a document that is not behind the cursors.
     pub(in crate::text) fn count(&mut self, document: u32) -> f64 {
         if let ([(_, cursors)], Some(field)) = (self.words.as_mut_slice(), self.field) {
-            let [places, _] = &mut self.places;
-            let counts = cursors.iter_mut().map(|(cursor, of, weight)| {
-                places.clear();
+            let [positions, _] = &mut self.positions;
+            let counts = cursors.iter_mut().map(|(cursor, of, factor)| {
+                positions.clear();
                 if cursor.seek(document) == document {
-                    cursor.places(places);
+                    cursor.positions(positions);
                 }
-                let inside = places.iter().filter(|place| field_of(**place) == field);
+                let inside = positions
+                    .iter()
+                    .filter(|position| field_of(**position) == field);
                 let count = u32::try_from(inside.count()).unwrap_or(u32::MAX);
-                (*of, f64::from(count) * f64::from(*weight))
+                (*of, f64::from(count) * f64::from(*factor))
             });
-            return most(counts);
+            return max_by_field(counts);
         }
         self.find_starts(document);
-        let [starts, _] = &self.places;
+        let [starts, _] = &self.positions;
         f64::from(u32::try_from(starts.len()).unwrap_or(u32::MAX))
     }
 
     /// Returns the fields of a document in which the leaf occurs, each as a bit.
     pub(in crate::text) fn fields(&mut self, document: u32) -> u64 {
         self.find_starts(document);
-        let [starts, _] = &self.places;
+        let [starts, _] = &self.positions;
         starts
             .iter()
-            .fold(0, |fields, place| fields | 1 << field_of(*place))
+            .fold(0, |fields, position| fields | 1 << field_of(*position))
     }
 
-    /// Finds the places in a document where the words of the leaf stand together.
+    /// Finds the positions in a document where the words of the leaf stand together.
     fn find_starts(&mut self, document: u32) {
-        let [starts, places] = &mut self.places;
+        let [starts, positions] = &mut self.positions;
         starts.clear();
         for (at, (offset, cursors)) in self.words.iter_mut().enumerate() {
-            places.clear();
+            positions.clear();
             for (cursor, ..) in cursors {
                 if cursor.seek(document) == document {
-                    cursor.places(places);
+                    cursor.positions(positions);
                 }
             }
-            places.sort_unstable();
-            places.dedup();
-            let distance = offset.saturating_mul(PLACES);
+            positions.sort_unstable();
+            positions.dedup();
+            let distance = offset.saturating_mul(FIELD_SLOTS);
             if at == 0 {
-                std::mem::swap(starts, places);
+                std::mem::swap(starts, positions);
             } else {
                 starts.retain(|start| {
-                    places
+                    positions
                         .binary_search(&start.saturating_add(distance))
                         .is_ok()
                 });
@@ -128,21 +133,21 @@ impl<'a> Matching<'a> {
             }
         }
         if let Some(field) = self.field {
-            starts.retain(|place| field_of(*place) == field);
+            starts.retain(|position| field_of(*position) == field);
         }
     }
 }
 
-/// Returns how often names occur in a document: as stems, or as other names of the same words,
+/// Returns how often terms occur in a document: as stems, or as other terms of the same words,
 /// whichever is more.
-pub(in crate::text) fn most(counts: impl Iterator<Item = (Of, f64)>) -> f64 {
-    let (mut stems, mut also) = (0.0, 0.0);
+pub(in crate::text) fn max_by_field(counts: impl Iterator<Item = (TermField, f64)>) -> f64 {
+    let (mut stems, mut variants) = (0.0, 0.0);
     for (of, count) in counts {
-        *(if of == Of::Stems {
+        *(if of == TermField::Stems {
             &mut stems
         } else {
-            &mut also
+            &mut variants
         }) += count;
     }
-    f64::max(stems, also)
+    f64::max(stems, variants)
 }

@@ -1,41 +1,44 @@
 use tantivy::TERMINATED;
 
-use crate::text::index::postings::Counts;
-use crate::text::index::schema::Of;
+use crate::text::index::postings::TermFreqs;
+use crate::text::index::schema::TermField;
 use crate::text::index::segment_reader::Segment;
-use crate::text::query::plan::Planned;
-use crate::text::search::phrase::{Matching, most};
-use crate::text::search::score_block::{SPAN, Stretch};
+use crate::text::query::plan::PlannedLeaf;
+use crate::text::search::phrase::{PhraseMatcher, max_by_field};
+use crate::text::search::score_block::{BLOCK_LEN, ScoreBlock};
 
 /// The documents of a segment in which a leaf occurs, and how often.
-pub(in crate::text) enum Occurring<'a> {
-    /// One word, wherever it stands: the list of each of its names, of which kind that is, and how
-    /// much an occurrence counts.
-    Word(Vec<(Counts<'a>, Of, f32)>),
+pub(in crate::text) enum PostingsCursor<'a> {
+    /// One word, wherever it stands: the list of each of its terms, of which kind that is, and how
+    /// much an occurrence freqs.
+    Word(Vec<(TermFreqs<'a>, TermField, f32)>),
     /// Several words that must stand together, or one in a field.
-    Placed(Box<Matching<'a>>),
+    Phrase(Box<PhraseMatcher<'a>>),
 }
 
-impl<'a> Occurring<'a> {
-    /// Opens the lists of a leaf's names.
-    pub(in crate::text) fn open(segment: &'a Segment<'a>, leaf: &Planned) -> tantivy::Result<Self> {
-        let ([(_, names)], None) = (leaf.words.as_slice(), leaf.field) else {
-            return Ok(Self::Placed(Box::new(Matching::open(segment, leaf)?)));
+impl<'a> PostingsCursor<'a> {
+    /// Opens the lists of a leaf's terms.
+    pub(in crate::text) fn open(
+        segment: &'a Segment<'a>,
+        leaf: &PlannedLeaf,
+    ) -> tantivy::Result<Self> {
+        let ([(_, terms)], None) = (leaf.words.as_slice(), leaf.field) else {
+            return Ok(Self::Phrase(Box::new(PhraseMatcher::open(segment, leaf)?)));
         };
         let mut lists = Vec::new();
-        for name in names {
-            if let Some(counts) = segment.counts(name.of, &name.text)? {
-                lists.push((counts, name.of, name.weight));
+        for term in terms {
+            if let Some(freqs) = segment.freqs(term.of, &term.text)? {
+                lists.push((freqs, term.of, term.factor));
             }
         }
         Ok(Self::Word(lists))
     }
 
-    /// Returns about how many documents there are at most.
+    /// Returns about how many documents there are at max_by_field.
     pub(in crate::text) fn len(&self) -> u64 {
         match self {
-            Self::Word(lists) => lists.iter().map(|(counts, ..)| counts.len()).sum(),
-            Self::Placed(matching) => matching.len(),
+            Self::Word(lists) => lists.iter().map(|(freqs, ..)| freqs.len()).sum(),
+            Self::Phrase(phrase) => phrase.len(),
         }
     }
 
@@ -43,59 +46,59 @@ impl<'a> Occurring<'a> {
     pub(in crate::text) fn lower_bound(&mut self, from: u32) -> u32 {
         match self {
             Self::Word(lists) => {
-                let next = lists.iter_mut().map(|(counts, ..)| counts.seek(from)).min();
+                let next = lists.iter_mut().map(|(freqs, ..)| freqs.seek(from)).min();
                 next.unwrap_or(TERMINATED)
             }
-            Self::Placed(matching) => matching.lower_bound(from),
+            Self::Phrase(phrase) => phrase.lower_bound(from),
         }
     }
 
     /// Returns how often the leaf occurs in a document that is not behind the cursors.
     pub(in crate::text) fn count(&mut self, document: u32) -> f64 {
         match self {
-            Self::Word(lists) => most(lists.iter_mut().map(|(counts, of, weight)| {
-                let is_there = counts.seek(document) == document;
-                let count = if is_there { counts.count() } else { 0 };
-                (*of, f64::from(count) * f64::from(*weight))
+            Self::Word(lists) => max_by_field(lists.iter_mut().map(|(freqs, of, factor)| {
+                let is_there = freqs.seek(document) == document;
+                let count = if is_there { freqs.count() } else { 0 };
+                (*of, f64::from(count) * f64::from(*factor))
             })),
-            Self::Placed(matching) => matching.count(document),
+            Self::Phrase(phrase) => phrase.count(document),
         }
     }
 
-    /// Finds the leaf in every document of a stretch; `score` is of a document and how often it
+    /// Finds the leaf in every document of a block; `score` is of a document and how often it
     /// occurs there.
     pub(in crate::text) fn fill(
         &mut self,
-        stretch: &mut Stretch,
+        block: &mut ScoreBlock,
         start: u32,
         score: impl Fn(u32, f64) -> f64,
     ) {
-        let end = start.saturating_add(SPAN);
-        stretch.clear();
+        let end = start.saturating_add(BLOCK_LEN);
+        block.clear();
         let lists = match self {
             Self::Word(lists) => lists.as_mut_slice(),
-            Self::Placed(matching) => {
-                return matching.each(start, end, |document, count| {
+            Self::Phrase(phrase) => {
+                return phrase.each(start, end, |document, count| {
                     let at = document - start;
-                    stretch.put(at, score(at, count));
+                    block.put(at, score(at, count));
                 });
             }
         };
-        if let [(counts, _, weight)] = lists {
-            let weight = f64::from(*weight);
-            counts.seek(start);
-            return counts.each_below(end, |document, count| {
+        if let [(freqs, _, factor)] = lists {
+            let factor = f64::from(*factor);
+            freqs.seek(start);
+            return freqs.each_below(end, |document, count| {
                 let at = document - start;
-                stretch.put(at, score(at, f64::from(count) * weight));
+                block.put(at, score(at, f64::from(count) * factor));
             });
         }
-        for (counts, of, weight) in lists {
-            let (of, weight) = (*of, f64::from(*weight));
-            counts.seek(start);
-            counts.each_below(end, |document, count| {
-                stretch.count(document - start, of, f64::from(count) * weight);
+        for (freqs, of, factor) in lists {
+            let (of, factor) = (*of, f64::from(*factor));
+            freqs.seek(start);
+            freqs.each_below(end, |document, count| {
+                block.count(document - start, of, f64::from(count) * factor);
             });
         }
-        stretch.settle(score);
+        block.score_counts(score);
     }
 }

@@ -1,9 +1,9 @@
-use crate::text::index::schema::Of;
+use crate::text::index::schema::TermField;
 
-/// What a leaf adds to the scores of [`SPAN`] documents in a row, by their distance from the first.
-pub(in crate::text) struct Stretch {
-    has: Bits,
-    /// Of documents that are not in `has`, what is left of another stretch.
+/// What a leaf adds to the scores of [`BLOCK_LEN`] documents in a row, by their distance from the first.
+pub(in crate::text) struct ScoreBlock {
+    has: DocBits,
+    /// TermField documents that are not in `has`, what is left of another stretch.
     scores: Vec<f64>,
     /// How often a word occurs by names of each kind; zero when not in use, empty until needed.
     counts: [Vec<f64>; 2],
@@ -11,24 +11,24 @@ pub(in crate::text) struct Stretch {
 
 /// A set of documents of a stretch.
 #[derive(Clone, Copy)]
-pub(in crate::text) struct Bits([u64; WORDS]);
+pub(in crate::text) struct DocBits([u64; BLOCK_WORDS]);
 
-impl Stretch {
+impl ScoreBlock {
     pub(in crate::text) fn new() -> Self {
         Self {
-            has: Bits::EMPTY,
-            scores: vec![0.0; SPAN as usize],
+            has: DocBits::EMPTY,
+            scores: vec![0.0; BLOCK_LEN as usize],
             counts: [Vec::new(), Vec::new()],
         }
     }
 
     /// Starts another stretch.
     pub(in crate::text) fn clear(&mut self) {
-        self.has = Bits::EMPTY;
+        self.has = DocBits::EMPTY;
     }
 
     /// Returns the documents in which the leaf occurs.
-    pub(in crate::text) const fn has(&self) -> &Bits {
+    pub(in crate::text) const fn has(&self) -> &DocBits {
         &self.has
     }
 
@@ -49,11 +49,15 @@ impl Stretch {
 
     /// Counts occurrences by names of a kind.
     #[inline]
-    pub(in crate::text) fn count(&mut self, at: u32, of: Of, count: f64) {
-        let [stems, also] = &mut self.counts;
-        let counts = if of == Of::Stems { stems } else { also };
+    pub(in crate::text) fn count(&mut self, at: u32, of: TermField, count: f64) {
+        let [stems, variants] = &mut self.counts;
+        let counts = if of == TermField::Stems {
+            stems
+        } else {
+            variants
+        };
         if counts.is_empty() {
-            counts.resize(SPAN as usize, 0.0);
+            counts.resize(BLOCK_LEN as usize, 0.0);
         }
         if let Some(slot) = counts.get_mut(at as usize) {
             *slot += count;
@@ -62,14 +66,14 @@ impl Stretch {
     }
 
     /// Makes scores of what was counted: of the kind of which there is more.
-    pub(in crate::text) fn settle(&mut self, score: impl Fn(u32, f64) -> f64) {
+    pub(in crate::text) fn score_counts(&mut self, score: impl Fn(u32, f64) -> f64) {
         let mut take = |of: usize, at: u32| {
             let slot = self.counts.get_mut(of)?.get_mut(at as usize)?;
             Some(std::mem::take(slot))
         };
         for at in self.has.iter() {
-            let (stems, also) = (take(0, at), take(1, at));
-            let count = f64::max(stems.unwrap_or(0.0), also.unwrap_or(0.0));
+            let (stems, variants) = (take(0, at), take(1, at));
+            let count = f64::max(stems.unwrap_or(0.0), variants.unwrap_or(0.0));
             if let Some(slot) = self.scores.get_mut(at as usize) {
                 *slot = score(at, count);
             }
@@ -77,8 +81,8 @@ impl Stretch {
     }
 }
 
-impl Bits {
-    pub(in crate::text) const EMPTY: Self = Self([0; WORDS]);
+impl DocBits {
+    pub(in crate::text) const EMPTY: Self = Self([0; BLOCK_WORDS]);
 
     #[inline]
     fn contains(&self, at: u32) -> bool {
@@ -114,6 +118,6 @@ impl Bits {
 }
 
 /// How many documents are looked at together.
-pub(in crate::text) const SPAN: u32 = 4_096;
+pub(in crate::text) const BLOCK_LEN: u32 = 4_096;
 
-const WORDS: usize = SPAN as usize / 64;
+const BLOCK_WORDS: usize = BLOCK_LEN as usize / 64;

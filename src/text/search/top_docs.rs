@@ -33,20 +33,20 @@ pub(in crate::text) const fn as_f32(score: f64) -> f32 {
     score as f32
 }
 
-/// Keeps the best `limit` of the candidates it is offered, and counts them.
-pub(in crate::text) struct Best<'a> {
+/// Keeps the top `limit` of the candidates it is offered, and counts them.
+pub(in crate::text) struct TopDocs<'a> {
     limit: usize,
     /// After how many the count ends.
     count_max: usize,
     accept: &'a (dyn Fn(u64) -> bool + Sync),
     accepted: usize,
-    /// The best so far, and up to as many that came after `worst` was found.
+    /// The top so far, and up to as many that came after `worst` was found.
     kept: Vec<Candidate>,
-    /// The last of the best `limit` of those that were looked at.
+    /// The last of the top `limit` of those that were looked at.
     worst: Option<Candidate>,
 }
 
-impl<'a> Best<'a> {
+impl<'a> TopDocs<'a> {
     /// Returns an empty collection that will admit only rows for which `accept` holds, and counts
     /// up to `count_max` of them.
     pub(in crate::text) fn new(
@@ -64,7 +64,7 @@ impl<'a> Best<'a> {
         }
     }
 
-    /// Counts a document, and keeps it if it is among the best so far.
+    /// Counts a document, and keeps it if it is among the top so far.
     ///
     /// Once the count has ended, only one that would be kept is worth asking the caller about.
     pub(in crate::text) fn offer(
@@ -74,14 +74,14 @@ impl<'a> Best<'a> {
         document: u32,
         score: f64,
     ) {
-        let is_hopeless = self
+        let is_below = self
             .worst
             .is_some_and(|worst| as_f32(score) < as_f32(worst.score));
-        if is_hopeless && self.has_counted() {
+        if is_below && self.count_ended() {
             return;
         }
         if let Some(row) = segment.row(document) {
-            self.offer_row(row, is_hopeless, || Candidate {
+            self.offer_row(row, is_below, || Candidate {
                 row,
                 order: segment.order(document),
                 score,
@@ -91,8 +91,8 @@ impl<'a> Best<'a> {
         }
     }
 
-    fn offer_row(&mut self, row: u64, is_hopeless: bool, candidate: impl Fn() -> Candidate) {
-        let contender = if is_hopeless || self.limit == 0 {
+    fn offer_row(&mut self, row: u64, is_below: bool, candidate: impl Fn() -> Candidate) {
+        let contender = if is_below || self.limit == 0 {
             None
         } else {
             let candidate = candidate();
@@ -102,28 +102,28 @@ impl<'a> Best<'a> {
                 .is_none_or(is_better)
                 .then_some(candidate)
         };
-        if (contender.is_none() && self.has_counted()) || !(self.accept)(row) {
+        if (contender.is_none() && self.count_ended()) || !(self.accept)(row) {
             return;
         }
         self.accepted = self.accepted.saturating_add(1);
         if let Some(contender) = contender {
             self.kept.push(contender);
             if self.kept.len() >= self.limit.saturating_mul(2) {
-                self.forget_worse();
+                self.prune();
             }
         }
     }
 
     /// Returns the score that a document must have to change anything.
-    pub(in crate::text) fn floor(&mut self) -> f32 {
-        if !self.has_counted() {
+    pub(in crate::text) fn threshold(&mut self) -> f32 {
+        if !self.count_ended() {
             return f32::NEG_INFINITY;
         }
         if self.limit == 0 {
             return f32::INFINITY;
         }
         if self.worst.is_none() && self.kept.len() >= self.limit {
-            self.forget_worse();
+            self.prune();
         }
         self.worst
             .map_or(f32::NEG_INFINITY, |worst| as_f32(worst.score))
@@ -131,21 +131,21 @@ impl<'a> Best<'a> {
 
     /// Returns how many were accepted, up to where the count ends, and whether there are more.
     pub(in crate::text) fn total(&self) -> (usize, bool) {
-        (self.accepted.min(self.count_max), self.has_counted())
+        (self.accepted.min(self.count_max), self.count_ended())
     }
 
-    /// Returns what was kept, best first.
+    /// Returns what was kept, top first.
     pub(in crate::text) fn into_candidates(mut self) -> Vec<Candidate> {
         self.kept.sort_unstable_by(Candidate::best_first);
         self.kept.truncate(self.limit);
         self.kept
     }
 
-    const fn has_counted(&self) -> bool {
+    const fn count_ended(&self) -> bool {
         self.accepted > self.count_max
     }
 
-    fn forget_worse(&mut self) {
+    fn prune(&mut self) {
         let last = self.limit.saturating_sub(1);
         if last < self.kept.len() {
             let (_, worst, _) = self
@@ -174,7 +174,7 @@ mod tests {
         }
     }
 
-    impl Best<'_> {
+    impl TopDocs<'_> {
         fn offer_candidate(&mut self, candidate: Candidate) {
             self.offer_row(candidate.row, false, || candidate);
         }
@@ -188,32 +188,32 @@ mod tests {
         ) {
             let accept = |row: u64| row % 5 > 1;
             let all = (0_u64..).zip(&scores).map(|(row, score)| candidate(row, (*score).into()));
-            let mut best = Best::new(limit, TOTAL_MAX, &accept);
-            all.clone().for_each(|hit| best.offer_candidate(hit));
+            let mut top = TopDocs::new(limit, TOTAL_MAX, &accept);
+            all.clone().for_each(|hit| top.offer_candidate(hit));
             let mut sorted: Vec<Candidate> = all.filter(|hit| accept(hit.row)).collect();
-            prop_assert_eq!(best.total(), (sorted.len(), false));
+            prop_assert_eq!(top.total(), (sorted.len(), false));
             sorted.sort_by(Candidate::best_first);
             sorted.truncate(limit);
-            prop_assert_eq!(best.into_candidates(), sorted);
+            prop_assert_eq!(top.into_candidates(), sorted);
         }
     }
 
     #[test]
     fn counting_ends_at_the_maximum_and_says_so() {
         for (offered, is_lower_bound) in [(1_000, false), (1_001, true), (1_500, true)] {
-            let mut best = Best::new(1, TOTAL_MAX, &|_| true);
-            (0..offered).for_each(|row| best.offer_candidate(candidate(row, 1.0)));
-            assert_eq!(best.total(), (TOTAL_MAX, is_lower_bound));
-            assert_eq!(best.into_candidates(), [candidate(0, 1.0)]);
+            let mut top = TopDocs::new(1, TOTAL_MAX, &|_| true);
+            (0..offered).for_each(|row| top.offer_candidate(candidate(row, 1.0)));
+            assert_eq!(top.total(), (TOTAL_MAX, is_lower_bound));
+            assert_eq!(top.into_candidates(), [candidate(0, 1.0)]);
         }
     }
 
     #[test]
     fn a_better_hit_after_the_count_has_ended_is_still_kept() {
-        let mut best = Best::new(1, TOTAL_MAX, &|row| row != 20_001);
-        (0..20_000).for_each(|row| best.offer_candidate(candidate(row, 1.0)));
-        best.offer_candidate(candidate(20_001, 3.0));
-        best.offer_candidate(candidate(20_002, 2.0));
-        assert_eq!(best.into_candidates(), [candidate(20_002, 2.0)]);
+        let mut top = TopDocs::new(1, TOTAL_MAX, &|row| row != 20_001);
+        (0..20_000).for_each(|row| top.offer_candidate(candidate(row, 1.0)));
+        top.offer_candidate(candidate(20_001, 3.0));
+        top.offer_candidate(candidate(20_002, 2.0));
+        assert_eq!(top.into_candidates(), [candidate(20_002, 2.0)]);
     }
 }
