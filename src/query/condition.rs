@@ -52,19 +52,19 @@ pub(super) enum Condition {
 }
 
 /// What the index says of a condition.
-pub(super) struct Part<'a> {
+pub(super) struct IndexSource<'a> {
     /// Whether the rows are those that fail.
     pub(super) excludes: bool,
     pub(super) estimate: Estimate,
-    rows: Source<'a>,
+    rows: SourceRows<'a>,
 }
 
-enum Source<'a> {
+enum SourceRows<'a> {
     Scans(Vec<Scan<'a>>),
     Set(RowSet),
 }
 
-impl<'a> Part<'a> {
+impl<'a> IndexSource<'a> {
     fn of(excludes: bool, scans: Vec<Scan<'a>>) -> Result<Self, Error> {
         let mut estimate = Estimate::default();
         for scan in &scans {
@@ -75,7 +75,7 @@ impl<'a> Part<'a> {
         Ok(Self {
             excludes,
             estimate,
-            rows: Source::Scans(scans),
+            rows: SourceRows::Scans(scans),
         })
     }
 
@@ -86,7 +86,7 @@ impl<'a> Part<'a> {
                 rows: rows.len(),
                 keys: 0,
             },
-            rows: Source::Set(rows),
+            rows: SourceRows::Set(rows),
         }
     }
 
@@ -94,8 +94,8 @@ impl<'a> Part<'a> {
     pub(super) fn rows(self) -> Result<RowSet, Error> {
         let mut all = RowSet::default();
         match self.rows {
-            Source::Set(rows) => return Ok(rows),
-            Source::Scans(scans) => {
+            SourceRows::Set(rows) => return Ok(rows),
+            SourceRows::Scans(scans) => {
                 for scan in scans {
                     all.unite(&scan.set()?);
                 }
@@ -137,8 +137,8 @@ impl Condition {
     }
 
     /// Asks the index.
-    pub(super) fn part<'a>(&self, snapshot: &'a Snapshot) -> Result<Part<'a>, Error> {
-        let one = |scan| Part::of(false, vec![scan]);
+    pub(super) fn source<'a>(&self, snapshot: &'a Snapshot) -> Result<IndexSource<'a>, Error> {
+        let one = |scan| IndexSource::of(false, vec![scan]);
         match self {
             Self::Type(of) => one(snapshot.of_type(*of)),
             Self::Namespace(namespace) => one(snapshot.with_text(Family::Namespace, namespace)),
@@ -149,9 +149,9 @@ impl Condition {
             })),
             Self::Text { family, text, .. } => one(snapshot.with_text(*family, text)),
             Self::Facet { field, text } => one(snapshot.with_facet(field, text)),
-            Self::NoTag(tag) => Part::of(true, vec![snapshot.with_text(Family::Tag, tag)]),
+            Self::NoTag(tag) => IndexSource::of(true, vec![snapshot.with_text(Family::Tag, tag)]),
             Self::DerivedFrom(address) => one(snapshot.pointing_at(Family::DerivedFrom, address)),
-            Self::Created { from, to } => one_window(snapshot, Family::CreatedAt, *from, *to),
+            Self::Created { from, to } => time_range(snapshot, Family::CreatedAt, *from, *to),
             Self::Number {
                 family, from, to, ..
             } => one(snapshot.in_numbers(*family, *from, *to)),
@@ -160,19 +160,21 @@ impl Condition {
                 for other in [Verification::Contested, Verification::Retracted] {
                     others.unite(&snapshot.verified_as(other)?);
                 }
-                Ok(Part::given(true, others))
+                Ok(IndexSource::given(true, others))
             }
-            Self::Verification(status) => Ok(Part::given(false, snapshot.verified_as(*status)?)),
-            Self::TrueBy(time) => later(snapshot, Family::ValidTime, *time),
+            Self::Verification(status) => {
+                Ok(IndexSource::given(false, snapshot.verified_as(*status)?))
+            }
+            Self::TrueBy(time) => excluding_later(snapshot, Family::ValidTime, *time),
             Self::TrueUntil(time) => {
                 let over = match before(*time) {
                     Some(last) => vec![snapshot.in_time(Family::ValidTo, None, Some(last))],
                     None => Vec::new(),
                 };
-                Part::of(true, over)
+                IndexSource::of(true, over)
             }
-            Self::KnownBy(time) => one_window(snapshot, Family::SystemTime, None, Some(*time)),
-            Self::Verified => Ok(Part::given(false, signed(snapshot)?)),
+            Self::KnownBy(time) => time_range(snapshot, Family::SystemTime, None, Some(*time)),
+            Self::Verified => Ok(IndexSource::given(false, signed(snapshot)?)),
         }
     }
 
@@ -288,18 +290,18 @@ fn has_tag(version: &Version, tag: &str) -> bool {
 
 /// Returns the rows within a time of a family that every grain has, or those without: whichever
 /// are fewer.
-fn one_window(
+fn time_range(
     snapshot: &Snapshot,
     family: Family,
     from: Option<Time>,
     to: Option<Time>,
-) -> Result<Part<'_>, Error> {
-    let inside = Part::of(false, vec![snapshot.in_time(family, from, to)])?;
+) -> Result<IndexSource<'_>, Error> {
+    let inside = IndexSource::of(false, vec![snapshot.in_time(family, from, to)])?;
     let earlier = from.and_then(before);
     let earlier = earlier.map(|last| snapshot.in_time(family, None, Some(last)));
     let later = to.and_then(after);
     let later = later.map(|first| snapshot.in_time(family, Some(first), None));
-    let outside = Part::of(true, earlier.into_iter().chain(later).collect())?;
+    let outside = IndexSource::of(true, earlier.into_iter().chain(later).collect())?;
     Ok(if outside.estimate.rows < inside.estimate.rows {
         outside
     } else {
@@ -308,10 +310,14 @@ fn one_window(
 }
 
 /// Excludes the rows with a time behind `time`.
-fn later(snapshot: &Snapshot, family: Family, time: Time) -> Result<Part<'_>, Error> {
+fn excluding_later(
+    snapshot: &Snapshot,
+    family: Family,
+    time: Time,
+) -> Result<IndexSource<'_>, Error> {
     let first = after(time);
     let later = first.map(|first| snapshot.in_time(family, Some(first), None));
-    Part::of(true, later.into_iter().collect())
+    IndexSource::of(true, later.into_iter().collect())
 }
 
 fn before(time: Time) -> Option<Time> {
@@ -342,13 +348,13 @@ impl fmt::Display for Condition {
             Self::DerivedFrom(address) => write!(f, "derived_from = {address}"),
             Self::Created { from, to } => {
                 write!(f, "created_at ")?;
-                window(f, from.as_ref(), to.as_ref())
+                write_range(f, from.as_ref(), to.as_ref())
             }
             Self::Number {
                 field, from, to, ..
             } => {
                 write!(f, "{field} ")?;
-                window(f, from.as_ref(), to.as_ref())
+                write_range(f, from.as_ref(), to.as_ref())
             }
             Self::Verification(status) => write!(f, "verification_status = {}", status.name()),
             Self::TrueBy(time) => write!(f, "valid_from absent or up to {time}"),
@@ -359,7 +365,7 @@ impl fmt::Display for Condition {
     }
 }
 
-fn window<T: fmt::Display>(
+fn write_range<T: fmt::Display>(
     f: &mut fmt::Formatter<'_>,
     from: Option<&T>,
     to: Option<&T>,

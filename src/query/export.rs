@@ -11,12 +11,12 @@ use crate::interchange::{
 };
 use crate::store::{self, Store};
 
-use super::export_filter::Withheld;
+use super::export_filter::ExportFilter;
 use super::{Error, Filter};
 
 /// What an export wrote.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Exported {
+pub struct ExportReport {
     /// Grains written; of formats that are not of grains, records.
     pub grains: u64,
     /// Files written.
@@ -57,7 +57,7 @@ impl Store {
         filter: &Filter,
         options: &WriteOptions,
         out: &mut impl Write,
-    ) -> Result<Exported, Error> {
+    ) -> Result<ExportReport, Error> {
         let beside = matches!(format, Format::Aimem | Format::AimemNdjson);
         if options.sign.is_some() && beside {
             return Err(unsupported(
@@ -79,10 +79,10 @@ impl Store {
         filter: &Filter,
         options: &WriteOptions,
         out: &mut impl Write,
-    ) -> Result<Exported, Error> {
+    ) -> Result<ExportReport, Error> {
         match format {
             Format::Mg => {
-                let mut exported = Exported::default();
+                let mut exported = ExportReport::default();
                 let chosen = self.choose(filter, options, &mut exported.loss)?;
                 let fetch = |address| self.fetch(&address);
                 let summary = mg::write(out, entries(&chosen), options.mg, fetch)?;
@@ -116,7 +116,7 @@ impl Store {
                     }
                 };
                 out.flush().map_err(io_error)?;
-                Ok(Exported::of(written, 1, &loss))
+                Ok(ExportReport::of(written, 1, &loss))
             }
         }
     }
@@ -129,15 +129,15 @@ impl Store {
         loss: &mut Loss,
     ) -> Result<Vec<Entry>, Error> {
         let snapshot = self.snapshot();
-        let rows = self.rows_to_leave(&snapshot, filter, loss)?;
+        let rows = self.exportable_rows(&snapshot, filter, loss)?;
         let rows: Vec<u64> = rows.iter().collect();
         let entries = rows.par_iter().map(|row| {
             let version = self.version_at(&snapshot, *row)?;
             Ok((version.grain, version.status))
         });
         let entries = entries.collect::<Result<Vec<Entry>, Error>>()?;
-        let withheld = Withheld::by_law(self, options.purpose).and_by_owners(&snapshot)?;
-        let entries = withheld.take_from(entries, loss);
+        let withheld = ExportFilter::by_policy(self, options.purpose).and_by_owner(&snapshot)?;
+        let entries = withheld.remove_from(entries, loss);
         let grains = entries.iter().map(|(grain, _)| grain);
         self.outgoing("export").all(grains)?;
         Ok(entries)
@@ -157,7 +157,7 @@ impl Store {
     }
 
     /// Returns the rows that a filter shows; what a missing consent keeps back is told.
-    fn rows_to_leave(
+    fn exportable_rows(
         &self,
         snapshot: &Snapshot,
         filter: &Filter,
@@ -165,8 +165,8 @@ impl Store {
     ) -> Result<RowSet, Error> {
         // A file is for keeping: whoever reads it decides what may be acted on, and when.
         let filter = filter.clone().with_unreviewed().with_expired();
-        let (rows, kept_back) = self.rows_told(snapshot, &filter)?;
-        (0..kept_back).for_each(|_| loss.count("consent withdrawn or missing"));
+        let (rows, consent_withheld) = self.rows_and_withheld(snapshot, &filter)?;
+        (0..consent_withheld).for_each(|_| loss.count("consent withdrawn or missing"));
         Ok(rows)
     }
 
@@ -196,12 +196,12 @@ impl Store {
         loss: &mut Loss,
     ) -> Result<Vec<Chosen>, Error> {
         let snapshot = self.snapshot();
-        let mut withheld = Withheld::by_law(self, options.purpose);
+        let mut withheld = ExportFilter::by_policy(self, options.purpose);
         let mut outgoing = self.outgoing("export");
         let mut chosen = Vec::new();
-        for row in self.rows_to_leave(&snapshot, filter, loss)?.iter() {
+        for row in self.exportable_rows(&snapshot, filter, loss)?.iter() {
             let version = self.version_at(&snapshot, row)?;
-            if !withheld.takes(&version.grain, loss) {
+            if !withheld.withholds(&version.grain, loss) {
                 outgoing.add(&version.grain);
                 chosen.push(Chosen::of(&version.grain, version.status));
             }
@@ -221,13 +221,13 @@ impl Store {
         chosen: &[Chosen],
         loss: Loss,
         file: impl Write,
-    ) -> Result<Exported, Error> {
+    ) -> Result<ExportReport, Error> {
         let mut writer = jsonl::Writer::new(BufWriter::new(file));
         for one in chosen {
             writer.write(&self.fetch(&one.address)?, &one.status)?;
         }
         writer.into_inner().flush().map_err(io_error)?;
-        Ok(Exported {
+        Ok(ExportReport {
             grains: u64::try_from(chosen.len()).unwrap_or(u64::MAX),
             files: 1,
             loss,
@@ -240,7 +240,7 @@ impl Store {
     }
 }
 
-impl Exported {
+impl ExportReport {
     pub(super) fn of(mut written: Written, files: u64, withheld: &Loss) -> Self {
         written.loss.merge(withheld);
         Self {

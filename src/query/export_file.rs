@@ -6,7 +6,7 @@ use crate::interchange::{Format, Loss, WriteOptions, aimem, mg, pam};
 use crate::store::Store;
 
 use super::export::{entries, io_error, sealed, unsupported};
-use super::{Error, Exported, Filter};
+use super::{Error, ExportReport, Filter};
 
 impl Store {
     /// Writes the grains that pass a filter to a file, which is there whole or not at all.
@@ -26,7 +26,7 @@ impl Store {
         filter: &Filter,
         options: &WriteOptions,
         path: &Path,
-    ) -> Result<Exported, Error> {
+    ) -> Result<ExportReport, Error> {
         match format {
             Format::Mg => self.export_volumes(filter, options, path),
             Format::Pam if path.is_dir() && options.seal.is_some() => {
@@ -48,8 +48,8 @@ impl Store {
         filter: &Filter,
         options: &WriteOptions,
         path: &Path,
-    ) -> Result<Exported, Error> {
-        let mut exported = Exported::default();
+    ) -> Result<ExportReport, Error> {
+        let mut exported = ExportReport::default();
         let chosen = self.choose(filter, options, &mut exported.loss)?;
         let plan = mg::Plan::new(entries(&chosen), options.mg)?;
         for (number, volume) in plan.volumes().enumerate() {
@@ -67,7 +67,7 @@ impl Store {
         filter: &Filter,
         options: &WriteOptions,
         folder: &Path,
-    ) -> Result<Exported, Error> {
+    ) -> Result<ExportReport, Error> {
         let (document, loss) = self.with_files(filter, options)?;
         // The store that names the conversations comes last: half an export has none.
         let store = (pam::STORE, &document.store);
@@ -90,7 +90,7 @@ impl Store {
             })?;
             count += 1;
         }
-        Ok(Exported::of(document.written, count, &loss))
+        Ok(ExportReport::of(document.written, count, &loss))
     }
 
     /// Gathers a PAM store with the files beside it.
@@ -111,10 +111,10 @@ impl Store {
         filter: &Filter,
         options: &WriteOptions,
         path: &Path,
-    ) -> Result<Exported, Error> {
+    ) -> Result<ExportReport, Error> {
         let (document, loss) = self.with_files(filter, options)?;
         whole_file(path, options, |file| Ok(document.write_zip(file)?))?;
-        Ok(Exported::of(document.written, 1, &loss))
+        Ok(ExportReport::of(document.written, 1, &loss))
     }
 
     /// Writes a bundle and the signature that stands beside it.
@@ -124,7 +124,7 @@ impl Store {
         filter: &Filter,
         options: &WriteOptions,
         path: &Path,
-    ) -> Result<Exported, Error> {
+    ) -> Result<ExportReport, Error> {
         let mut bundle = Vec::new();
         let mut exported = self.export_plain(format, filter, options, &mut bundle)?;
         let is_stream = format == Format::AimemNdjson;

@@ -10,7 +10,7 @@ use crate::store::Store;
 use super::Error;
 
 /// What does not leave the store, whatever is asked for.
-pub(super) struct Withheld<'a> {
+pub(super) struct ExportFilter<'a> {
     store: &'a Store,
     purpose: Purpose,
     /// What owners said of their grains (PAM 21.1), where the file is for others.
@@ -18,9 +18,9 @@ pub(super) struct Withheld<'a> {
     held: BTreeSet<ContentAddress>,
 }
 
-impl<'a> Withheld<'a> {
+impl<'a> ExportFilter<'a> {
     /// Starts with what law and policy keep here.
-    pub(super) const fn by_law(store: &'a Store, purpose: Purpose) -> Self {
+    pub(super) const fn by_policy(store: &'a Store, purpose: Purpose) -> Self {
         Self {
             store,
             purpose,
@@ -30,13 +30,13 @@ impl<'a> Withheld<'a> {
     }
 
     /// Adds what owners keep back.
-    pub(super) fn and_by_owners(mut self, snapshot: &Snapshot) -> Result<Self, Error> {
+    pub(super) fn and_by_owner(mut self, snapshot: &Snapshot) -> Result<Self, Error> {
         self.exportable = Some(self.store.exportable(snapshot)?);
         Ok(self)
     }
 
     /// Returns whether a grain is withheld; if so it is counted with the rule, and remembered.
-    pub(super) fn takes(&mut self, grain: &Grain, loss: &mut Loss) -> bool {
+    pub(super) fn withholds(&mut self, grain: &Grain, loss: &mut Loss) -> bool {
         let reason = self.reason(grain);
         if let Some(reason) = &reason {
             loss.count(reason);
@@ -61,8 +61,8 @@ impl<'a> Withheld<'a> {
     }
 
     /// Leaves out what is withheld, with the links that would name it.
-    pub(super) fn take_from(mut self, mut entries: Vec<Entry>, loss: &mut Loss) -> Vec<Entry> {
-        entries.retain(|(grain, _)| !self.takes(grain, loss));
+    pub(super) fn remove_from(mut self, mut entries: Vec<Entry>, loss: &mut Loss) -> Vec<Entry> {
+        entries.retain(|(grain, _)| !self.withholds(grain, loss));
         if self.held.is_empty() {
             return entries;
         }

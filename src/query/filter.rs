@@ -22,7 +22,7 @@ use super::condition::Condition;
 pub struct Filter {
     conditions: Vec<Condition>,
     statement: [Option<String>; 3],
-    state: State,
+    state: VersionScope,
     known_at: Option<Time>,
     with_unreviewed: bool,
     with_expired: bool,
@@ -30,7 +30,7 @@ pub struct Filter {
 
 /// Which grains of a lineage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum VersionScope {
     /// Those that have not ended.
     #[default]
     Current,
@@ -220,7 +220,7 @@ impl Filter {
     /// no longer current then.
     #[must_use]
     pub const fn with_superseded(mut self) -> Self {
-        self.state = State::Any;
+        self.state = VersionScope::Any;
         self
     }
 
@@ -228,7 +228,7 @@ impl Filter {
     /// no longer current then.
     #[must_use]
     pub const fn only_superseded(mut self) -> Self {
-        self.state = State::Ended;
+        self.state = VersionScope::Ended;
         self
     }
 
@@ -282,7 +282,7 @@ impl Filter {
         let is_at_a_time = |condition: &Condition| matches!(condition, Condition::TrueUntil(_));
         self.with_expired
             || self.known_at.is_some()
-            || self.state != State::Current
+            || self.state != VersionScope::Current
             || self.conditions.iter().any(is_at_a_time)
     }
 
@@ -352,12 +352,12 @@ impl Filter {
         conditions
     }
 
-    pub(super) const fn state(&self) -> State {
+    pub(super) const fn state(&self) -> VersionScope {
         self.state
     }
 
     /// Returns the time at which grains are current or not; none for now.
-    pub(super) const fn moment(&self) -> Option<Time> {
+    pub(super) const fn known_at_time(&self) -> Option<Time> {
         self.known_at
     }
 

@@ -110,7 +110,7 @@ impl Store {
         let deep = limit.saturating_mul(4).max(DEEP);
         let words = self.searched(text, filter, deep)?;
         let near = self.near(model, vector, filter, deep)?;
-        Ok(fused(words, near, limit))
+        Ok(fuse(words, near, limit))
     }
 }
 
@@ -172,7 +172,7 @@ impl Access {
 }
 
 /// Joins two rankings: a rank counts, not the score behind it.
-fn fused(words: Envelope, near: Envelope, limit: usize) -> Envelope {
+fn fuse(words: Envelope, near: Envelope, limit: usize) -> Envelope {
     let total = words.total.max(near.total);
     let mut ranked: BTreeMap<ContentAddress, Found> = BTreeMap::new();
     for results in [words.results, near.results] {
