@@ -1,7 +1,13 @@
+//! Opens, creates and removes the committed index.
+//!
+//! An index is used only if its schema, its checksums and its watermark are sound. Otherwise it is
+//! deleted and an empty one is created; it is never repaired.
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use tantivy::directory::error::OpenReadError;
 use tantivy::directory::{Directory, MmapDirectory, RamDirectory};
 use tantivy::{Index, IndexMeta, IndexReader, ReloadPolicy, TantivyError};
 
@@ -10,7 +16,7 @@ use crate::codec::ContentAddress;
 use crate::text::error::Error;
 use crate::text::index::schema::Fields;
 
-/// Where a view keeps its index.
+/// Where a view stores its index.
 ///
 /// ```
 /// use grainstore::text::{TextOptions, TextLocation, Text};
@@ -21,34 +27,34 @@ use crate::text::index::schema::Fields;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TextLocation {
-    /// In memory, for as long as the view lives.
+    /// In memory, for the lifetime of the view.
     Memory,
-    /// In a folder of its own: whatever else lies there is deleted when the index is rebuilt.
+    /// In a folder of its own. A rebuild deletes all contents of the folder.
     Folder(PathBuf),
 }
 
-/// How an index was found.
+/// The state in which an index was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OpenOutcome {
-    /// There was none: the view is empty.
+    /// There was no index; the view is empty.
     Created,
-    /// It was sound and goes on from its watermark.
+    /// The index was sound; feeding continues at its watermark.
     Found,
-    /// It could not be trusted, was deleted, and must be fed from row 0.
+    /// The index could not be trusted and was deleted; the caller must feed from row 0.
     Rebuilt {
-        /// What was wrong with it.
+        /// The reason.
         reason: String,
     },
 }
 
-/// An index that is ready to be read and written.
+/// An open index.
 pub(in crate::text) struct Found {
     pub(in crate::text) index: Index,
     pub(in crate::text) reader: IndexReader,
     pub(in crate::text) watermark: u64,
 }
 
-/// Opens the index at `place`, or makes an empty one; never answers from an index in doubt.
+/// Opens the index at `place` or creates an empty one. An index in doubt is never used.
 pub(in crate::text) fn open(
     place: &TextLocation,
     ledger_len: u64,
@@ -77,7 +83,7 @@ pub(in crate::text) fn open(
     Ok((found.map_err(Error::index("creating it"))?, opened))
 }
 
-/// Makes an empty index.
+/// Creates an empty index.
 fn create(directory: impl Into<Box<dyn Directory>>, fields: &Fields) -> tantivy::Result<Found> {
     let index = fields.index().open_or_create(directory)?;
     Ok(Found {
@@ -87,18 +93,18 @@ fn create(directory: impl Into<Box<dyn Directory>>, fields: &Fields) -> tantivy:
     })
 }
 
-/// Opens the segments of `index`. What is committed later is seen when the view says so: it must
-/// leave the tail at the same moment.
+/// Opens the segments of `index`. Reloading is manual: a commit must become visible in the same
+/// step in which its documents leave the uncommitted queue.
 fn reader(index: &Index) -> tantivy::Result<IndexReader> {
     let builder = index.reader_builder();
     builder.reload_policy(ReloadPolicy::Manual).try_into()
 }
 
-/// Opens the index in `folder`, or says why it cannot be trusted.
+/// Opens the index in `folder`; `Err` is the reason why it cannot be trusted.
 ///
-/// Checksums come before anything is decoded: the library trusts its files, and one that changed
-/// under it ends in a panic or, mapped and truncated, in a signal. They cost about a second per
-/// few gigabytes.
+/// Checksums are verified before anything is decoded: the library trusts its files, and a file
+/// modified underneath it causes a panic or, if mapped and truncated, a signal. Verification takes
+/// about a second for a few gigabytes.
 fn find(folder: &Path, ledger_len: u64, fields: &Fields) -> Result<Found, String> {
     let text = |error: TantivyError| error.to_string();
     let directory = MmapDirectory::open(folder).map_err(|error| error.to_string())?;
@@ -112,7 +118,9 @@ fn find(folder: &Path, ledger_len: u64, fields: &Fields) -> Result<Found, String
     index.set_tokenizers(fields.analyzers.clone());
     let metas = index.load_metas().map_err(text)?;
     for path in metas.list_segment_files() {
-        check(&index, folder, &path)?;
+        if let Some(damage) = damage(&index, &path) {
+            return Err(format!("{}: {damage}", path.display()));
+        }
     }
     let covered = CommitPayload::read(&metas)?;
     if covered.watermark > ledger_len {
@@ -128,45 +136,46 @@ fn find(folder: &Path, ledger_len: u64, fields: &Fields) -> Result<Found, String
     })
 }
 
-/// Says what is wrong with a file that a segment may have.
-fn check(index: &Index, folder: &Path, path: &Path) -> Result<(), String> {
-    let name = path.display();
-    let len = match fs::metadata(folder.join(path)) {
-        Ok(metadata) => metadata.len(),
-        Err(_) if is_optional(path) => return Ok(()),
-        Err(error) => return Err(format!("{name}: {error}")),
+/// Returns the damage of a file that a segment may have.
+pub(in crate::text) fn damage(index: &Index, path: &Path) -> Option<String> {
+    let directory = index.directory();
+    let len = match directory.get_file_handle(path) {
+        Ok(file) => file.len(),
+        Err(OpenReadError::FileDoesNotExist(_)) if is_optional(path) => return None,
+        Err(error) => return Some(error.to_string()),
     };
-    // The library computes where the footer begins before it looks whether there is room for one.
+    // The library computes the offset of the footer without checking the length.
     if len < FOOTER_LEN_MIN {
-        return Err(format!("{name} is {len} bytes"));
+        return Some(format!("it is {len} bytes"));
     }
-    match index.directory().validate_checksum(path) {
-        Ok(true) => Ok(()),
-        Ok(false) => Err(format!("{name} does not match its checksum")),
-        Err(error) => Err(format!("{name}: {error}")),
+    match directory.validate_checksum(path) {
+        Ok(true) => None,
+        Ok(false) => Some("it does not match its checksum".into()),
+        Err(error) => Some(error.to_string()),
     }
 }
 
-/// Whether a file is there only for deletions, or for a segment half written.
-pub(in crate::text) fn is_optional(path: &Path) -> bool {
+/// Returns whether a file exists only for deletions or for a segment being written.
+fn is_optional(path: &Path) -> bool {
     let ends = path.extension();
     ends.is_some_and(|name| name == "del" || name == "temp")
 }
 
-/// What a commit covers, as its payload says: it is replaced in one step with the segment list.
+/// The payload of a commit: the range that it covers. It is replaced atomically with the segment
+/// list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::text) struct CommitPayload {
-    /// How many ledger entries.
+    /// The number of ledger entries.
     pub(in crate::text) watermark: u64,
-    /// How many of them had text.
+    /// The number of documents among them.
     pub(in crate::text) documents: u64,
 }
 
 impl CommitPayload {
-    /// Reads what the last commit covers.
+    /// Reads the payload of the last commit.
     ///
-    /// The segment list has no checksum of its own, so the payload carries one, and the number of
-    /// documents that the segments must add up to.
+    /// The segment list has no checksum, so the payload has one, and the number of documents that
+    /// the segments must add up to.
     pub(in crate::text) fn read(metas: &IndexMeta) -> Result<Self, String> {
         let documents: u64 = metas
             .segments
@@ -189,7 +198,7 @@ impl CommitPayload {
         Ok(covered)
     }
 
-    /// Returns the text to store with a commit.
+    /// Returns the payload as text.
     pub(in crate::text) fn payload(self) -> String {
         let Self {
             watermark,
@@ -215,10 +224,10 @@ fn entries(folder: &Path) -> Result<Vec<fs::DirEntry>, Error> {
     entries.map_err(of_folder(folder))
 }
 
-/// Deletes the index at `place`: the next open makes an empty one, to be fed from row 0.
+/// Deletes the index at `place`. The next open creates an empty one, to be fed from row 0.
 ///
 /// # Errors
-/// `ERR_TEXT` where a file cannot be deleted.
+/// `ERR_TEXT` if a file cannot be deleted.
 pub fn remove(place: &TextLocation) -> Result<(), Error> {
     match place {
         TextLocation::Folder(folder) if folder.exists() => empty(folder),
@@ -226,7 +235,7 @@ pub fn remove(place: &TextLocation) -> Result<(), Error> {
     }
 }
 
-/// Deletes what is in `folder`, and not the folder: it may be a link to another disk.
+/// Deletes the contents of `folder` but not the folder, which may be a link to another disk.
 fn empty(folder: &Path) -> Result<(), Error> {
     for entry in entries(folder)? {
         let path = entry.path();
@@ -248,8 +257,8 @@ fn of_folder(path: &Path) -> impl FnOnce(io::Error) -> Error {
     }
 }
 
-/// Each file of a segment ends with the length of its footer and a magic number.
-pub(in crate::text) const FOOTER_LEN_MIN: u64 = 8;
+/// Each segment file ends with the length of its footer and a magic number.
+const FOOTER_LEN_MIN: usize = 8;
 
 #[cfg(test)]
 mod tests {
