@@ -1,13 +1,18 @@
+//! `Document`: the text of one ledger row, with the values that rank it.
+//!
+//! It encodes the position of each term together with the grain field that contains it, for phrase
+//! and field queries. It is never stored; the ledger holds the text.
+
 use crate::grain;
 
 use super::analysis::language::Language;
 use super::analysis::token as analysis;
 
-/// What a row says: passages of text, each of a field of the grain, and what ranks it beside its
-/// words.
+/// The text of a row: passages, each belonging to a field of the grain, and the values that rank
+/// the row besides its words.
 ///
-/// A phrase is found within a passage, never across two, so the fields of a grain are best passed
-/// as one passage each.
+/// A phrase matches within one passage and never across two, so the text of one field should be one
+/// passage.
 ///
 /// ```
 /// use grainstore::text::Document;
@@ -21,66 +26,65 @@ use super::analysis::token as analysis;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Document {
     passages: Vec<(u32, String)>,
-    /// None is the language of the view.
+    /// `None`: the default language of the view.
     pub(in crate::text) language: Option<Language>,
-    /// What it was said in, 0 in none.
+    /// The conversation that it belongs to; 0 for none.
     pub(in crate::text) thread: u64,
     pub(in crate::text) time_ms: i64,
     pub(in crate::text) importance: f64,
-    /// What decides between equal scores.
+    /// The tie-breaker between equal scores.
     pub(in crate::text) order: u64,
 }
 
 impl Document {
-    /// Adds what a field of the grain says.
+    /// Adds the text of a field of the grain.
     #[must_use]
     pub fn passage(mut self, field: &str, text: impl Into<String>) -> Self {
         self.passages.push((number_of(field), text.into()));
         self
     }
 
-    /// Says which language it is in, where that is not the language of the view.
+    /// Sets the language, if it is not the default language of the view.
     #[must_use]
     pub const fn language(mut self, language: Language) -> Self {
         self.language = Some(language);
         self
     }
 
-    /// Says which conversation it is a turn of; 0 is none.
+    /// Sets the conversation that this is a turn of; 0 is none.
     #[must_use]
     pub const fn thread(mut self, thread: u64) -> Self {
         self.thread = thread;
         self
     }
 
-    /// Says when it was said, in milliseconds since 1970.
+    /// Sets when it was said, in milliseconds since 1970.
     #[must_use]
     pub const fn time_ms(mut self, time_ms: i64) -> Self {
         self.time_ms = time_ms;
         self
     }
 
-    /// Says how important it is, in [0, 1].
+    /// Sets its importance, in [0, 1].
     #[must_use]
     pub const fn importance(mut self, importance: f64) -> Self {
         self.importance = importance;
         self
     }
 
-    /// Says where it stands among others of the same score: lower ones first, then older rows.
+    /// Sets the tie-breaker between equal scores: lower values rank first, then older rows.
     #[must_use]
     pub const fn order(mut self, order: u64) -> Self {
         self.order = order;
         self
     }
 
-    /// Returns the length of the passages together, in bytes.
+    /// Returns the total length of the passages, in bytes.
     pub(in crate::text) fn len_bytes(&self) -> usize {
         self.passages.iter().map(|(_, text)| text.len()).sum()
     }
 
-    /// Returns the terms of its words with their positions, lowest position first: the stems, and what
-    /// else finds them.
+    /// Returns the stems and variants of its words, ordered by position.
     pub(in crate::text) fn terms(&self, default: Language) -> DocumentTerms {
         let language = self.language.unwrap_or(default);
         let mut terms = DocumentTerms::default();
@@ -109,7 +113,7 @@ impl Document {
     }
 }
 
-/// The terms of a document's words, each with its position.
+/// The terms of a document with their positions.
 #[derive(Debug, Default)]
 pub(in crate::text) struct DocumentTerms {
     pub(in crate::text) stems: Vec<(u32, String)>,
@@ -131,22 +135,23 @@ impl<T: Into<String>> FromIterator<T> for Document {
     }
 }
 
-/// Returns the number of a field of a grain, 0 of one that has none.
+/// Returns the number of a grain field; 0 for a field without one.
 pub(in crate::text) fn number_of(field: &str) -> u32 {
     let number = grain::WORDED.iter().position(|name| *name == field);
     let number = number.and_then(|number| u32::try_from(number + 1).ok());
     number.unwrap_or(0)
 }
 
-/// Returns the field of a grain that a position is in, as its number.
+/// Returns the number of the grain field that a position belongs to.
 pub(in crate::text) const fn field_of(position: u32) -> u32 {
     position % FIELD_SLOTS
 }
 
-/// Fields that a position can tell apart: a position is a word's position times this, plus its field.
+/// The number of fields that a position can encode: position = word position × `FIELD_SLOTS` +
+/// field number.
 pub(in crate::text) const FIELD_SLOTS: u32 = 64;
 
 const FIELDS: usize = FIELD_SLOTS as usize;
 
-/// How far apart the words of two passages of a field stand.
+/// The gap between the word positions of two passages of one field.
 const PASSAGE_GAP: u32 = 2;

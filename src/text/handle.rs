@@ -1,4 +1,7 @@
-//! Handle.
+//! `Text`: the public handle of the text view.
+//!
+//! It joins the view and its background committer, and delegates. The index is in `index/`, the
+//! evaluation of a search in `search/`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,11 +20,12 @@ use super::search::highlight::Highlighter;
 use super::search::hit::{Hits, RecalledHit};
 use super::search::ranking::Ranking;
 
-/// A full-text view of a ledger, open for feeding and searching from any thread.
+/// A full-text view of a ledger. Any thread may feed and search it.
 ///
-/// Rows are fed in order by one feeder. What was fed is found at once. It is committed in the
-/// background when 50,000 documents or 32 MiB wait, or when 1,024 do and a second passes without
-/// more; by [`flush`](Self::flush); and by a search that finds more than 4,096 documents waiting.
+/// Rows are fed in order by one writer and are searchable at once. They are committed in the
+/// background when 50,000 documents or 32 MiB are queued, or when 1,024 are queued and a second
+/// passes without more; by [`flush`](Self::flush); and by a search that finds more than 4,096
+/// documents queued.
 ///
 /// ```
 /// use grainstore::text::{Document, TextOptions, TextLocation, Query, Ranking, Text};
@@ -39,10 +43,10 @@ pub struct Text {
 }
 
 impl Text {
-    /// Opens the view at `place` of a ledger of `ledger_len` entries.
+    /// Opens the view of a ledger of `ledger_len` entries at `place`.
     ///
-    /// An index that cannot be trusted is deleted, not an error: [`OpenOutcome`] says so, and the caller
-    /// feeds from [`watermark`](Self::watermark) as always.
+    /// An index that cannot be trusted is deleted and is not an error. [`OpenOutcome`] reports it,
+    /// and the caller feeds from [`watermark`](Self::watermark) as always.
     ///
     /// # Errors
     /// `ERR_TEXT` where the folder cannot be read or written.
@@ -53,7 +57,7 @@ impl Text {
     ) -> Result<(Self, OpenOutcome), Error> {
         let (view, opened) = View::open(place, ledger_len, options)?;
         let view = Arc::new(view);
-        // Without a thread the caller commits: slower, and nothing else is different.
+        // If the thread cannot be started, the caller commits: slower, with the same results.
         let committer = match options.background {
             true => Committer::start(&view).ok(),
             false => None,
@@ -61,30 +65,31 @@ impl Text {
         Ok((Self { view, committer }, opened))
     }
 
-    /// Returns how many ledger entries the view covers: the row to feed next.
+    /// Returns the number of ledger entries that the view covers, which is the row to feed next.
     pub fn watermark(&self) -> u64 {
         self.view.watermark()
     }
 
-    /// Returns how many ledger entries the committed index covers: what the next open starts from.
+    /// Returns the number of ledger entries that the committed index covers, which is where the
+    /// next open starts.
     pub fn committed(&self) -> u64 {
         self.view.committed()
     }
 
-    /// Feeds the text of `row`; rows below the watermark are covered already and change nothing.
+    /// Feeds the text of `row`. A row below the watermark is covered already and changes nothing.
     ///
-    /// Waits for a commit where 200,000 documents or 128 MiB have not been committed yet.
+    /// Blocks for a commit if 200,000 documents or 128 MiB are uncommitted.
     ///
     /// # Errors
-    /// `ERR_TEXT` where so much waits and cannot be committed: then nothing was taken.
+    /// `ERR_TEXT` if that commit fails; the document is not taken then.
     pub fn add(&self, row: u64, document: Document) -> Result<(), Error> {
         let Some(committer) = &self.committer else {
-            self.view.commit_if(|state| state.tail.is_due())?;
+            self.view.commit_if(|state| state.uncommitted.is_due())?;
             self.view.push(row, document, |_| ());
             return Ok(());
         };
         if self.view.uncommitted_is(Uncommitted::is_full) {
-            self.view.commit_if(|state| state.tail.is_full())?;
+            self.view.commit_if(|state| state.uncommitted.is_full())?;
         }
         if self.view.push(row, document, Uncommitted::needs_committer) {
             committer.wake();
@@ -92,32 +97,34 @@ impl Text {
         Ok(())
     }
 
-    /// Covers the rows below `watermark` that were not fed because they say nothing.
+    /// Marks the rows below `watermark` as covered; those that were not fed have no text.
     pub fn advance(&self, watermark: u64) {
         self.view.advance(watermark);
     }
 
-    /// Forgets what rows said, in the files too: when this returns, no word of theirs that no other
-    /// row says is left in the index (the library itself keeps the words of deleted documents).
+    /// Erases the text of rows, in the files too. After it returns, the index contains no word that
+    /// only these rows contained (the index library alone keeps the terms of deleted documents).
     ///
     /// # Errors
-    /// `ERR_TEXT` where the index could not be written; then it must be asked again, or rebuilt.
+    /// `ERR_TEXT` if the index cannot be written; the caller must repeat the call or rebuild the
+    /// index.
     pub fn erase(&self, rows: &[u64]) -> Result<(), Error> {
         self.view.erase(rows)
     }
 
-    /// Commits what was fed, so that it need not be fed again after the next open.
+    /// Commits the rows fed so far, so that they need not be fed again after the next open.
     ///
     /// # Errors
-    /// `ERR_TEXT` where the index could not be written: what was fed stays searchable.
+    /// `ERR_TEXT` if the index cannot be written; the rows stay searchable.
     pub fn flush(&self) -> Result<(), Error> {
         self.view.flush()
     }
 
-    /// Commits what was fed, and waits until small segments are merged and the writer is gone.
+    /// Commits the rows fed so far, waits until small segments are merged, and drops the index
+    /// writer.
     ///
-    /// A process that ends without it loses nothing, but leaves merging to the next: many short
-    /// runs would leave many small segments. Feeding may go on afterwards.
+    /// A process that ends without this call loses nothing but leaves the merging to the next one:
+    /// many short runs would leave many small segments. The view can be fed again afterwards.
     ///
     /// # Errors
     /// `ERR_TEXT` where the index could not be written.
@@ -125,11 +132,11 @@ impl Text {
         self.view.close()
     }
 
-    /// Returns the best `limit` rows that match `query` and for which `accept` holds.
+    /// Returns the best `limit` rows that match `query` and for which `accept` returns true.
     ///
-    /// A row scores by BM25 (k1 1.2, b 0.75) over everything fed, accepted or not: the sum of the
-    /// words and phrases that occur in it; then by what `ranking` says. `accept` may be asked about
-    /// any row that matches, or is a turn of the same conversation, in no order.
+    /// The score is BM25 (k1 1.2, b 0.75), summed over the words and phrases of the query that
+    /// occur; statistics count all rows, accepted or not. Then `ranking` applies. `accept` may be
+    /// called, in any order, for every row that matches or that is a turn of the same conversation.
     ///
     /// # Errors
     /// `ERR_TEXT` where the index cannot be read.
@@ -145,8 +152,8 @@ impl Text {
 }
 
 impl Text {
-    /// Returns the best `limit` rows as [`search`](Self::search) does, each with the `reach` turns
-    /// of its conversation before and after it for which `accept` holds.
+    /// Returns the best `limit` rows as [`search`](Self::search) does, each with up to `reach`
+    /// turns of its conversation before and after it for which `accept` returns true.
     ///
     /// # Errors
     /// `ERR_TEXT` where the index cannot be read.
@@ -161,7 +168,7 @@ impl Text {
         self.view.recall(query, ranking, limit, reach, accept)
     }
 
-    /// Returns what finds in a text what `query` looks for.
+    /// Returns a highlighter for `query`.
     ///
     /// # Errors
     /// `ERR_TEXT` where the index cannot be read.
@@ -180,8 +187,7 @@ impl fmt::Debug for Text {
 }
 
 impl Text {
-    /// Reads every byte of the committed files and returns in words what does not match its
-    /// checksum.
+    /// Reads every byte of the committed files and describes each checksum mismatch.
     ///
     /// # Errors
     /// `ERR_TEXT` where the list of files cannot be read.
@@ -189,18 +195,18 @@ impl Text {
         self.view.verify()
     }
 
-    /// Commits what was fed, and merges all segments into one.
+    /// Commits the rows fed so far and merges all segments into one.
     ///
     /// # Errors
-    /// `ERR_TEXT` where the index could not be written: what was fed stays searchable.
+    /// `ERR_TEXT` if the index cannot be written; the rows stay searchable.
     pub fn compact(&self) -> Result<(), Error> {
-        // What the library merges by itself must be done before.
+        // The automatic merges of the library must finish first.
         self.close()?;
         self.view.merge_all()?;
         self.close()
     }
 
-    /// Returns how many segments were committed, and their length together in bytes.
+    /// Returns the number of committed segments and their total size in bytes.
     ///
     /// # Errors
     /// `ERR_TEXT` where a file cannot be read.

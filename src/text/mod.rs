@@ -1,14 +1,12 @@
-//! The full-text view of the ledger: which rows say these words, best first (OMS 28.1).
+//! The full-text view of the ledger: ranked search over the words of rows (OMS 28.1).
 //!
-//! A row is a ledger sequence. The room is fed rows and their texts in order, remembers how far it
-//! was fed, and finds a row from the moment it was fed: a search reads the committed index and the
-//! tail that is not yet in it, and scores both by BM25 over the statistics of both together, so
-//! that a commit changes neither what is found nor how it ranks. The index library keeps the lists;
-//! what a query means, matches and scores is evaluated here, on disk and in memory alike.
+//! A row is a ledger sequence. The store feeds rows in order, and a row is searchable at once. A
+//! search reads the committed index (tantivy) and the uncommitted documents, and scores both with
+//! one implementation of BM25 over the statistics of both, so that a commit changes neither matches
+//! nor ranking.
 //!
-//! It never sees a grain, a namespace or a user: the caller says which rows may be shown. It is
-//! derived data: a stored index that cannot be trusted is deleted and fed again, and a crash loses
-//! only what the caller feeds again from [`Text::watermark`].
+//! The room knows no grains, namespaces or users: the caller decides which rows may be shown. It is
+//! derived data: an index that cannot be trusted is deleted and fed again from [`Text::watermark`].
 
 mod analysis;
 mod document;

@@ -1,20 +1,20 @@
-//! TextOptions.
+//! `TextOptions`: the settings of a text view, with their defaults.
 
 use super::analysis::language::Language;
 
-/// What a view may use.
+/// The settings of a text view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextOptions {
-    /// How much memory a commit may fill before it starts another segment, in bytes; kept between
-    /// 15 MB, the least the index library works with, and 4 GB.
+    /// The memory that a commit may use before it starts another segment, in bytes. It is clamped
+    /// to 15 MB (the minimum of the index library) and 4 GB.
     pub budget_bytes: usize,
-    /// Whether a thread of the view's own commits; without it, whoever feeds or searches does, and
-    /// what happens depends on nothing but the calls.
+    /// Whether a background thread commits. Without it, the calls that feed and search commit, and
+    /// the behaviour depends on the calls alone.
     pub background: bool,
-    /// The language of texts that name none. An index of another language is built anew.
+    /// The language of texts that do not name one. An index of another language is rebuilt.
     pub language: Language,
-    /// Whether a search looks for words like "the" and "what" beside others. They are indexed in
-    /// any case, for phrases.
+    /// Whether a search evaluates words such as "the" and "what" beside other words. They are
+    /// always indexed, for phrases.
     pub stop_words: bool,
 }
 

@@ -1,4 +1,6 @@
-//! Texts into chunks, and chunks into words.
+//! The tokenizer: cuts a text into chunks (text without spaces) and each chunk into its parts.
+//!
+//! It finds word boundaries only. Terms are derived from the parts in `token.rs`.
 
 use std::ops::Range;
 
@@ -6,34 +8,34 @@ use crate::text::analysis::fold;
 use crate::text::analysis::language::Language;
 use crate::text::analysis::script::Script;
 
-/// A stretch of text without spaces: `word`, `e-mail`, `getUserName`, `alice@example.com`, `東京都`.
+/// A run of text without spaces: `word`, `e-mail`, `getUserName`, `alice@example.com`, `東京都`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::text) struct Chunk {
     /// Never empty.
     pub(in crate::text) parts: Vec<Part>,
-    /// All letters of a chunk of several parts, as one word: what is written `e-mail`, `E_mail`
-    /// and `eMail` is variants `email`.
+    /// All letters of a chunk of several parts, as one word: `e-mail`, `E_mail` and `eMail` are
+    /// also indexed as `email`.
     pub(in crate::text) joined: Option<String>,
 }
 
-/// One word of a chunk, or one letter of a script without words.
+/// One word of a chunk, or one letter of a script that does not separate words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::text) struct Part {
-    /// As it was written.
+    /// The original spelling.
     pub(in crate::text) written: String,
     pub(in crate::text) script: Script,
-    /// Where it stands in the text, in bytes.
+    /// The byte range in the text.
     pub(in crate::text) range: Range<usize>,
 }
 
 impl Part {
-    /// Returns whether it is one letter of a script without words.
+    /// Returns whether the part is one letter of a script that does not separate words.
     pub(in crate::text) fn is_letter(&self) -> bool {
         self.script == Script::Unspaced
     }
 }
 
-/// Cuts a text into chunks.
+/// Splits a text into chunks.
 pub(in crate::text) fn chunks(text: &str) -> impl Iterator<Item = Chunk> {
     let mut from = 0;
     std::iter::from_fn(move || {
@@ -62,10 +64,10 @@ fn next_chunk(text: &str, from: usize) -> Option<Chunk> {
         let start = at + connector_len;
         let end = word_end(text, start);
         let word = text.get(start..end).unwrap_or_default();
-        // The possessive is grammar, like an ending.
+        // The possessive ending is grammar, like a plural.
         let is_possessive = APOSTROPHES.contains(&next) && matches!(word, "s" | "S");
         if is_possessive {
-            // Its place is taken, so that nothing is looked at twice.
+            // The range covers the ending, so that it is not tokenized again.
             if let Some(last) = parts.last_mut() {
                 last.range.end = end;
             }
@@ -89,7 +91,7 @@ fn next_chunk(text: &str, from: usize) -> Option<Chunk> {
     Some(Chunk { parts, joined })
 }
 
-/// Returns the letters of a run without words, from `start` on.
+/// Returns the letters of a run in a script that does not separate words, from `start` on.
 fn letters(text: &str, start: usize) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for (at, letter) in text.get(start..).unwrap_or_default().char_indices() {
@@ -118,7 +120,8 @@ fn word_end(text: &str, start: usize) -> usize {
     rest.find(ends).map_or(text.len(), |len| start + len)
 }
 
-/// Returns the length of what joins the word that ended at `at` to the next, and its last sign.
+/// Returns the length of the connector between the word that ended at `at` and the next word, and
+/// its last character; `None` if no word follows directly.
 fn connected(text: &str, at: usize) -> Option<(usize, char)> {
     let rest = text.get(at..)?;
     let len = if rest.starts_with("://") {
@@ -136,7 +139,7 @@ fn connected(text: &str, at: usize) -> Option<(usize, char)> {
     (joins && is_in_word(next) && Script::of(next) != Script::Unspaced).then_some((len, sign))
 }
 
-/// Adds the words of a run: `getHTTPCode` has three.
+/// Splits a word at changes of case: `getHTTPCode` has three parts.
 fn split_case(text: &str, run: Range<usize>, parts: &mut Vec<Part>) {
     let written = text.get(run.clone()).unwrap_or_default();
     let mut from = 0;
@@ -172,24 +175,25 @@ fn is_in_word(c: char) -> bool {
     c.is_alphanumeric() || fold::is_accent(c) || JOINERS.contains(&c)
 }
 
-/// Marks within words that are neither letters nor accents: viramas, tones, invisible joiners.
+/// Combining marks within words that are neither letters nor accents: viramas, tone marks,
+/// invisible joiners.
 const JOINERS: &[char] = &[
     '\u{93c}', '\u{94d}', '\u{9bc}', '\u{9cd}', '\u{bcd}', '\u{e47}', '\u{e48}', '\u{e49}',
     '\u{e4a}', '\u{e4b}', '\u{e4c}', '\u{e4d}', '\u{ec8}', '\u{ec9}', '\u{eca}', '\u{ecb}',
     '\u{1037}', '\u{1039}', '\u{103a}', '\u{17d2}', '\u{200c}', '\u{200d}', '\u{3099}', '\u{309a}',
 ];
 
-/// The marks that voice the Kana before them.
+/// The combining marks that voice the preceding Kana.
 const VOICING: &[char] = &['\u{3099}', '\u{309a}', '\u{ff9e}', '\u{ff9f}'];
 
 const APOSTROPHES: &[char] = &['\'', '’', 'ʼ'];
 
-/// Signs that join words where no space is around them.
+/// Characters that connect words if no space is around them.
 const CONNECTORS: &[char] = &[
     '_', '-', '.', '@', '/', ':', '\'', '’', 'ʼ', '#', '+', '=', '&', '?', '%', '~', '\\', '‐', '‑',
 ];
 
-/// How many words a chunk has at most: the rest of a longer one is the next.
+/// The maximum number of parts of a chunk. A longer chunk continues as the next one.
 const PARTS_MAX: usize = 16;
 
 /// Longer words are noise (keys, encoded files) and are not indexed.

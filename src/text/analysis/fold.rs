@@ -1,10 +1,13 @@
-//! Spellings that a reader takes for the same word: case, accents, widths, letter forms.
+//! Folding: maps spellings of one word to one form (case, accents, character widths, letter
+//! variants).
+//!
+//! It does not remove endings; that is the stemmer's task in `language.rs`.
 
 use crate::codec::{nfd, nfkc};
 
 use crate::text::analysis::language::Language;
 
-/// Returns a word in lower case as its language writes it, without compatibility forms.
+/// Returns a word in lower case, by the rules of its language, without compatibility forms.
 pub(in crate::text) fn lower(word: &str, language: Language) -> String {
     if word.is_ascii() && language != Language::TURKISH {
         return word.to_ascii_lowercase();
@@ -12,13 +15,13 @@ pub(in crate::text) fn lower(word: &str, language: Language) -> String {
     let word = nfkc(word);
     let word: String = word.chars().filter_map(digit_or_letter).collect();
     if language == Language::TURKISH {
-        // The dotless I is a letter of its own: `I` is no capital `i`.
+        // The dotless i is a letter of its own in Turkish: `I` is not a capital `i`.
         return word.replace('I', "ı").replace('İ', "i").to_lowercase();
     }
     word.to_lowercase().replace("i\u{307}", "i")
 }
 
-/// Returns a word in lower case without accents and with one form of each letter.
+/// Returns a lower-case word without accents and with one form of each letter.
 pub(in crate::text) fn plain(word: &str) -> String {
     if word.is_ascii() {
         return word.to_owned();
@@ -35,9 +38,9 @@ pub(in crate::text) fn plain(word: &str) -> String {
     plain
 }
 
-/// Returns whether a mark changes how a letter is read and not which letter it is.
+/// Returns whether a combining mark changes the pronunciation of a letter but not its identity.
 ///
-/// Marks of other scripts are vowels, or make another letter of it.
+/// The marks of other scripts are vowels or form another letter.
 pub(in crate::text) const fn is_accent(mark: char) -> bool {
     matches!(mark,
         '\u{300}'..='\u{36f}' // Latin, Greek, Cyrillic
@@ -47,7 +50,8 @@ pub(in crate::text) const fn is_accent(mark: char) -> bool {
         | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}')
 }
 
-/// Returns whether a sign is left out of a word: an accent, or the tatweel, which only stretches.
+/// Returns whether a character is left out of a word: an accent, or the tatweel, which only
+/// stretches the line.
 pub(in crate::text) const fn is_silent(letter: char) -> bool {
     is_accent(letter) || letter == 'ـ'
 }
@@ -76,7 +80,7 @@ fn push_plain(letter: char, plain: &mut String) {
     }
 }
 
-/// Returns the letter, or the ASCII digit of a digit of another script.
+/// Returns the character; for a digit of another script, the ASCII digit.
 fn digit_or_letter(c: char) -> Option<char> {
     let zero = DIGITS.iter().find(|zero| {
         let from = u32::from(**zero);
@@ -88,7 +92,7 @@ fn digit_or_letter(c: char) -> Option<char> {
     }
 }
 
-/// The zeros of scripts with ten digits in a row.
+/// The digit zero of each script that has ten consecutive digits.
 const DIGITS: &[char] = &[
     '\u{660}', '\u{6f0}', '\u{966}', '\u{9e6}', '\u{be6}', '\u{e50}',
 ];

@@ -1,3 +1,7 @@
+//! The languages that have a stemmer, and which stemmer a word gets.
+//!
+//! The stemmers are those of the Snowball project; no other file names their crate.
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -5,9 +9,10 @@ use frostem::{Algorithm, Stemmer};
 
 use crate::text::analysis::script::Script;
 
-/// The language of a text: how its words are reduced to stems.
+/// The language of a text. It selects the stemmer.
 ///
-/// Any language tag of BCP 47 terms one; of those without a stemmer, words are kept as they are.
+/// Any BCP 47 language tag is accepted. Words of a language without a stemmer are indexed
+/// unstemmed.
 ///
 /// ```
 /// use grainstore::text::Language;
@@ -29,7 +34,7 @@ impl Language {
     /// A language without a stemmer.
     pub const OTHER: Self = Self(None);
 
-    /// Returns the code of the language: two letters, or `und` of one without a stemmer.
+    /// Returns the language code: two letters, or `und` for a language without a stemmer.
     pub const fn code(self) -> &'static str {
         match self.0 {
             Some(code) => code,
@@ -37,7 +42,7 @@ impl Language {
         }
     }
 
-    /// Returns whether its words grow together: `Krankenversicherung`.
+    /// Returns whether the language joins nouns into compounds, as in `Krankenversicherung`.
     pub(in crate::text) const fn has_compounds(self) -> bool {
         matches!(
             self.code().as_bytes(),
@@ -45,13 +50,13 @@ impl Language {
         )
     }
 
-    /// Returns what reduces a word of `script` in a text of this language to its stem.
+    /// Returns the stemmer for a word in `script` within a text of this language.
     ///
-    /// A word in another script than the language's is of the language that this script is mostly
-    /// used for: a Russian name in an English text is still declined.
+    /// A word in another script than that of the language is stemmed in the main language of its
+    /// script: a Russian name in an English text is still inflected.
     pub(in crate::text) fn stemmer(self, script: Script) -> Option<Stemmer> {
         let own = self.row().filter(|row| row.2 == script);
-        // A language that writes in this script and has no stemmer keeps its words.
+        // A language without a stemmer that is written in Latin script keeps its words unstemmed.
         if own.is_none() && self == Self::OTHER && script == Script::Latin {
             return None;
         }
@@ -87,7 +92,7 @@ impl FromStr for Language {
 
     fn from_str(tag: &str) -> Result<Self, Self::Err> {
         let primary = tag.split(['-', '_']).next().unwrap_or_default();
-        // Bokmål and Nynorsk are inflected alike, as far as a stemmer goes.
+        // Bokmål and Nynorsk share one stemmer.
         let primary = match primary.to_ascii_lowercase().as_str() {
             "nb" | "nn" => "no".to_owned(),
             primary => primary.to_owned(),
@@ -99,8 +104,8 @@ impl FromStr for Language {
 
 type Row = (&'static str, Algorithm, Script);
 
-/// The languages with a stemmer. The first of a script is what its words are taken for where the
-/// text is of a language of another script.
+/// The languages with a stemmer. The first entry of a script is the language assumed for its words
+/// in a text whose language uses another script.
 const LANGUAGES: &[Row] = &[
     ("en", Algorithm::English, Script::Latin),
     ("ru", Algorithm::Russian, Script::Cyrillic),

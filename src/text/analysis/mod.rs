@@ -1,4 +1,7 @@
-//! Texts into words, and words into the terms they are indexed by.
+//! Text analysis: from a text to the terms that it is indexed by.
+//!
+//! The same analysis runs over documents and over queries, so that both produce the same terms.
+//! Nothing here knows the index or the query language.
 
 pub(super) mod chunk;
 pub(super) mod fold;

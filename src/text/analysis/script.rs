@@ -1,6 +1,8 @@
-//! The script of a letter.
+//! The writing system of a letter, as far as the analysis treats scripts differently.
+//!
+//! It decides which stemmer applies and whether words are separated by spaces.
 
-/// What a word is written in, as far as the analysis treats it differently.
+/// The script that a word is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::text) enum Script {
     Latin,
@@ -10,14 +12,14 @@ pub(in crate::text) enum Script {
     Tamil,
     Devanagari,
     Armenian,
-    /// Words are not set apart, or carry their grammar with them: Han, Kana, Hangul, Thai, Lao,
-    /// Khmer, Burmese. Their texts are indexed by pairs of letters.
+    /// Scripts that do not separate words or attach grammar to them: Han, Kana, Hangul, Thai, Lao,
+    /// Khmer, Burmese. Their texts are indexed as pairs of letters (bigrams).
     Unspaced,
     Other,
 }
 
 impl Script {
-    /// Returns whether a letter is a syllable of Korean, whose words end in particles.
+    /// Returns whether a letter is Korean Hangul, whose words carry particles.
     pub(in crate::text) const fn is_hangul(letter: char) -> bool {
         matches!(letter, '\u{1100}'..='\u{11ff}' | '\u{3130}'..='\u{318f}' | '\u{ac00}'..='\u{d7ff}')
     }

@@ -1,4 +1,7 @@
-//! Texts into words, and words into the terms they are indexed by.
+//! Tokens: each word of a text with its position and the terms that it is indexed by.
+//!
+//! One word has one stem and any number of variants (its unstemmed form, its joined chunk, its
+//! reversed form for compounds).
 
 use std::ops::Range;
 
@@ -7,25 +10,26 @@ use crate::text::analysis::fold;
 use crate::text::analysis::language::Language;
 use crate::text::analysis::script::Script;
 
-/// What a word is indexed by.
+/// The terms that a word is indexed by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::text) struct Terms {
-    /// Its stem, in plain letters.
+    /// The stem, folded.
     pub(in crate::text) stem: String,
-    /// What else finds it: its own form, its compound from behind, its stem typed without accents.
+    /// Further terms: the unstemmed word, the reversed stem of a possible compound, the stem as
+    /// typed without accents.
     pub(in crate::text) variants: Vec<String>,
 }
 
-/// Where a word stands in its text, and what it is indexed by.
+/// A word of a text: where it stands and its terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::text) struct Token {
-    /// Counts words from the beginning of the text.
+    /// The number of words before it in the text.
     pub(in crate::text) position: u32,
     pub(in crate::text) range: Range<usize>,
     pub(in crate::text) terms: Terms,
 }
 
-/// Returns the words of a text in order.
+/// Returns the tokens of a text in order.
 pub(in crate::text) fn tokens(text: &str, language: Language) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut position = 0;
@@ -55,8 +59,8 @@ pub(in crate::text) fn tokens(text: &str, language: Language) -> Vec<Token> {
     tokens
 }
 
-/// Adds a token for each pair of neighbouring letters, and for the last letter by itself: whatever
-/// stretch is looked for is found by its pairs, and one letter by the beginnings of pairs.
+/// Adds a token for each pair of adjacent letters, and one for the last letter. Any run of letters
+/// is then found by its pairs, and a single letter by a prefix of a pair.
 fn pairs(letters: &[Part], position: &mut u32, tokens: &mut Vec<Token>) {
     for (at, letter) in letters.iter().enumerate() {
         let mut stem = letter.written.clone();
@@ -75,7 +79,7 @@ fn pairs(letters: &[Part], position: &mut u32, tokens: &mut Vec<Token>) {
     }
 }
 
-/// Returns what a word of a language is indexed by.
+/// Returns the terms of a word in a language.
 pub(in crate::text) fn terms(part: &Part, language: Language) -> Terms {
     let lower = fold::lower(&part.written, language);
     let plain = fold::plain(&lower);
@@ -84,7 +88,7 @@ pub(in crate::text) fn terms(part: &Part, language: Language) -> Terms {
         None => fold::plain(word),
     };
     let (stem, typed) = if part.script == Script::Arabic {
-        // Vowel signs are rarely written, and the stemmer takes them for letters.
+        // Vowel marks are rarely written, and the stemmer would treat them as letters.
         let letters = lower.chars().filter(|letter| !fold::is_silent(*letter));
         let stem = stem_of(&letters.collect::<String>());
         (stem.clone(), stem)
@@ -106,22 +110,22 @@ pub(in crate::text) fn terms(part: &Part, language: Language) -> Terms {
     Terms { stem, variants }
 }
 
-/// Returns a stem from its last letter to its first, marked: whatever ends like `versicherung` then
-/// begins alike.
+/// Returns a stem reversed and marked, so that all compounds that end in `versicherung` share a
+/// prefix.
 pub(in crate::text) fn reversed(stem: &str) -> String {
     let mut reversed = String::from(char::from(REVERSED));
     reversed.extend(stem.chars().rev());
     reversed
 }
 
-/// Shorter words are hardly compounds.
+/// Shorter words are unlikely to be compounds.
 const COMPOUND_LEN_MIN: usize = 7;
 
-/// Marks a name that is spelled from behind.
+/// Marks a reversed term.
 pub(in crate::text) const REVERSED: u8 = 1;
 
-/// The name the schema stores. It changes with the analysis: another name is another schema, and an
-/// index of another schema is built anew.
+/// The name of the analyzer in the schema. It must change with the analysis: an index with another
+/// schema is rebuilt.
 pub(in crate::text) const NAME: &str = "words-2";
 
 #[cfg(test)]

@@ -1,4 +1,6 @@
-//! Committer.
+//! The background thread that commits uncommitted documents.
+//!
+//! It decides when to commit. The commit itself is in `view.rs`, and works without this thread.
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -9,7 +11,7 @@ use parking_lot::{Condvar, Mutex};
 use crate::text::index::uncommitted::Uncommitted;
 use crate::text::index::view::View;
 
-/// The thread that commits while others feed.
+/// The background thread that commits while other threads feed.
 pub(in crate::text) struct Committer {
     signal: Arc<Signal>,
     thread: Option<JoinHandle<()>>,
@@ -64,7 +66,7 @@ impl Signal {
             let is_worth = view.uncommitted_is(Uncommitted::is_worth_committing);
             let mut asked = self.asked.lock();
             if asked.to_commit || asked.to_end {
-                // Asked while nobody listened.
+                // The signal arrived while the thread was not waiting.
             } else if is_worth {
                 self.changed.wait_for(&mut asked, IDLE);
             } else {
@@ -82,12 +84,12 @@ impl Signal {
             if (is_idle || view.uncommitted_is(Uncommitted::is_due))
                 && let Err(error) = view.flush()
             {
-                // What was fed stays searchable, and the ledger has it.
+                // The documents stay searchable, and the ledger still holds them.
                 tracing::warn!(%error, "the text view was not committed");
             }
         }
     }
 }
 
-/// How long nobody must feed before a short tail is committed.
+/// How long the feed must be idle before a short queue is committed.
 const IDLE: Duration = Duration::from_secs(1);

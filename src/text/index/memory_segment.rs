@@ -1,3 +1,8 @@
+//! An inverted index in memory over a few uncommitted documents.
+//!
+//! It answers what `Segment` asks of a segment on disk, with the
+//! same document lengths, so that scores do not depend on where a document is.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use tantivy::fieldnorm::FieldNormReader;
@@ -5,41 +10,40 @@ use tantivy::fieldnorm::FieldNormReader;
 use crate::text::document::Document;
 use crate::text::index::schema::{Fields, TermField};
 
-/// An index in memory over a few documents: what [`Segment`](super::segment_reader::Segment) asks of one
-/// on disk, answered from maps.
+/// A segment in memory.
 pub(in crate::text) struct MemorySegment {
     pub(in crate::text) values: Vec<DocValues>,
     pub(in crate::text) stems: MemoryTerms,
     pub(in crate::text) variants: MemoryTerms,
     pub(in crate::text) threads: BTreeMap<u64, Vec<u32>>,
     pub(in crate::text) languages: BTreeSet<&'static str>,
-    /// How many words the documents have.
+    /// The number of words of all documents.
     pub(in crate::text) len_words: u64,
 }
 
-/// What a document is beside its words.
+/// The values of a document besides its words.
 pub(in crate::text) struct DocValues {
     pub(in crate::text) row: u64,
     pub(in crate::text) order: u64,
     pub(in crate::text) thread: u64,
     pub(in crate::text) time_ms: i64,
     pub(in crate::text) importance: f64,
-    /// The number of its words, as coarsely as on disk.
+    /// The number of its words, quantized as on disk.
     pub(in crate::text) len_class: u8,
 }
 
-/// MemoryTerms, each with the documents that have it.
+/// Terms in order, each with its postings.
 #[derive(Default)]
 pub(in crate::text) struct MemoryTerms(BTreeMap<String, Vec<Posting>>);
 
-/// A document and where in it a term stands.
+/// A document and the positions of a term in it.
 pub(in crate::text) struct Posting {
     pub(in crate::text) document: u32,
     pub(in crate::text) positions: Vec<u32>,
 }
 
 impl MemorySegment {
-    /// Indexes documents in the order of their rows.
+    /// Indexes documents, each with its row, in the order of rows.
     pub(in crate::text) fn of<'a>(
         fields: &Fields,
         documents: impl Iterator<Item = (u64, &'a Document)>,
@@ -74,7 +78,9 @@ impl MemorySegment {
             .entry(document.thread)
             .or_default()
             .push(number);
-        let foreign = document.language.filter(|of| *of != fields.language);
+        let foreign = document
+            .language
+            .filter(|language| *language != fields.language);
         self.languages
             .extend(foreign.map(crate::text::analysis::language::Language::code));
         self.stems.add(number, terms.stems);
@@ -83,8 +89,8 @@ impl MemorySegment {
 }
 
 impl MemorySegment {
-    pub(in crate::text) const fn terms(&self, of: TermField) -> &MemoryTerms {
-        match of {
+    pub(in crate::text) const fn terms(&self, field: TermField) -> &MemoryTerms {
+        match field {
             TermField::Stems => &self.stems,
             TermField::Variants => &self.variants,
         }
@@ -105,12 +111,12 @@ impl MemoryTerms {
         }
     }
 
-    /// Returns the documents that have a term, in order.
+    /// Returns the postings of a term in the order of documents; empty for an unknown term.
     pub(in crate::text) fn get(&self, term: &str) -> &[Posting] {
         self.0.get(term).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the terms from `from` on, in order, each with its number of documents.
+    /// Returns the terms from `from` on, in order, each with its document frequency.
     pub(in crate::text) fn from<'a>(&'a self, from: &str) -> impl Iterator<Item = (&'a str, u64)> {
         let terms = self
             .0

@@ -1,4 +1,6 @@
-//! The committed index, the uncommitted documents behind it, and how they are written.
+//! The inverted index: committed segments on disk, uncommitted documents in memory, and the writer.
+//!
+//! It stores and reads postings. It does not know queries or scores.
 
 pub(super) mod committer;
 pub(super) mod maintenance;

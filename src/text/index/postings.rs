@@ -1,17 +1,21 @@
+//! Cursors over the postings of one term in one segment, on disk or in memory.
+//!
+//! [`TermFreqs`] reads term frequencies block by block; [`TermPositions`] reads positions too.
+
 use tantivy::postings::{BlockSegmentPostings, Postings, SegmentPostings};
 use tantivy::{DocSet, TERMINATED};
 
 use crate::text::index::memory_segment::Posting;
 
-/// Documents in order, each with how often one name stands in it: read a block at a time, and
-/// without positions.
+/// The documents of a term with their term frequencies, read a block at a time and without
+/// positions.
 pub(in crate::text) enum TermFreqs<'a> {
     Disk {
         block: Box<BlockSegmentPostings>,
-        /// The place of the current document in the block.
+        /// The index of the current document in the block.
         at: usize,
     },
-    /// From the current document on.
+    /// The postings from the current document on.
     Memory(&'a [Posting]),
 }
 
@@ -23,7 +27,7 @@ impl TermFreqs<'_> {
         }
     }
 
-    /// Returns how many documents there are, those behind the cursor too where they are on disk.
+    /// Returns the document frequency; in memory, only of the current document and those after it.
     pub(in crate::text) fn len(&self) -> u64 {
         match self {
             Self::Disk { block, .. } => block.doc_freq().into(),
@@ -31,7 +35,7 @@ impl TermFreqs<'_> {
         }
     }
 
-    /// Returns the current document; [`TERMINATED`] behind the last.
+    /// Returns the current document; [`TERMINATED`] after the last.
     #[inline]
     fn document(&self) -> u32 {
         match self {
@@ -40,7 +44,7 @@ impl TermFreqs<'_> {
         }
     }
 
-    /// Goes to the first document from `target` on, and returns it.
+    /// Advances to the first document at or after `target`, and returns it.
     #[inline]
     pub(in crate::text) fn seek(&mut self, target: u32) -> u32 {
         match self {
@@ -58,7 +62,7 @@ impl TermFreqs<'_> {
         self.document()
     }
 
-    /// Returns how often the name stands in the current document.
+    /// Returns the term frequency in the current document.
     #[inline]
     pub(in crate::text) fn count(&self) -> u32 {
         match self {
@@ -67,8 +71,7 @@ impl TermFreqs<'_> {
         }
     }
 
-    /// Calls `found` with the documents from the current one on that are below `end`, and goes
-    /// behind them.
+    /// Calls `found` for each document from the current one to below `end`, and advances past them.
     #[inline]
     pub(in crate::text) fn each_below(&mut self, end: u32, mut found: impl FnMut(u32, u32)) {
         match self {
@@ -107,15 +110,15 @@ fn freq_of(posting: &Posting) -> u32 {
     u32::try_from(posting.positions.len()).unwrap_or(u32::MAX)
 }
 
-/// Documents in order, each with the positions of one name.
+/// The documents of a term with the positions of the term in each.
 pub(in crate::text) enum TermPositions<'a> {
     Disk(Box<SegmentPostings>),
-    /// From the current document on.
+    /// The postings from the current document on.
     Memory(&'a [Posting]),
 }
 
 impl TermPositions<'_> {
-    /// Returns how many documents there are.
+    /// Returns the document frequency; in memory, only of the current document and those after it.
     pub(in crate::text) fn len(&self) -> u64 {
         match self {
             Self::Disk(postings) => postings.doc_freq().into(),
@@ -123,7 +126,7 @@ impl TermPositions<'_> {
         }
     }
 
-    /// Returns the current document; [`TERMINATED`] behind the last.
+    /// Returns the current document; [`TERMINATED`] after the last.
     #[inline]
     fn document(&self) -> u32 {
         match self {
@@ -132,7 +135,7 @@ impl TermPositions<'_> {
         }
     }
 
-    /// Goes to the first document from `target` on, and returns it.
+    /// Advances to the first document at or after `target`, and returns it.
     #[inline]
     pub(in crate::text) fn seek(&mut self, target: u32) -> u32 {
         match self {
@@ -149,7 +152,7 @@ impl TermPositions<'_> {
         self.document()
     }
 
-    /// Adds where the name stands in the current document, lowest first.
+    /// Appends the positions in the current document, in ascending order.
     pub(in crate::text) fn positions(&mut self, positions: &mut Vec<u32>) {
         match self {
             Self::Disk(postings) => postings.append_positions_with_offset(0, positions),

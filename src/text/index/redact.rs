@@ -1,3 +1,5 @@
+//! Erasure: removes the words of rows from memory and from every file of the index (OMS 11).
+
 use tantivy::{IndexWriter, TantivyError};
 
 use crate::text::error::Error;
@@ -5,13 +7,13 @@ use crate::text::index::open::CommitPayload;
 use crate::text::index::view::View;
 
 impl View {
-    /// Forgets what `rows` said, in memory and in the files.
+    /// Erases the text of `rows`, in memory and in the files.
     pub(in crate::text) fn erase(&self, rows: &[u64]) -> Result<(), Error> {
         let mut writer = self.writer.lock();
-        self.state.lock().tail.erase(rows);
+        self.state.lock().uncommitted.erase(rows);
         let erased = self.erase_committed(&mut writer, rows);
         if erased.is_err() {
-            // A writer that failed may hold part of the deletions: the next one starts afresh.
+            // A writer that failed may hold part of the deletions; the next call uses a new one.
             *writer = None;
         }
         erased.map_err(Error::index("forgetting rows"))?;
@@ -51,8 +53,8 @@ impl View {
         self.rewrite(writer)
     }
 
-    /// Writes every segment anew that holds deleted documents: until then their words are still in
-    /// its dictionary.
+    /// Rewrites every segment that contains deleted documents. Until then its dictionary still
+    /// holds their terms.
     fn rewrite(&self, writer: &mut IndexWriter) -> tantivy::Result<()> {
         for segment in self.index.searchable_segment_metas()? {
             if segment.has_deletes() {

@@ -1,4 +1,7 @@
-//! The fields of the index.
+//! The tantivy schema of the index, and how a document is converted to it.
+//!
+//! The names of fields and of the analyzer are part of the format: an index with another schema is
+//! rebuilt.
 
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
@@ -11,7 +14,7 @@ use crate::text::analysis::language::Language;
 use crate::text::analysis::token as analysis;
 use crate::text::document::Document;
 
-/// The fields of the index, and the language of texts that name none.
+/// The fields of the index, and the language of texts that do not name one.
 #[derive(Clone)]
 pub(in crate::text) struct Fields {
     pub(in crate::text) schema: Schema,
@@ -27,7 +30,7 @@ pub(in crate::text) struct Fields {
     importance: Field,
 }
 
-/// Which terms of words are asked for.
+/// The field of the index that a term belongs to: one stem per word, or further variants of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::text) enum TermField {
     Stems,
@@ -35,12 +38,11 @@ pub(in crate::text) enum TermField {
 }
 
 impl Fields {
-    /// Returns the fields: `stems` has one name per word, `also` the other terms, both with places,
-    /// for phrases and to tell the fields of a grain apart; `language` what was fed in another
-    /// language than the view's; `row` to say what was found, and indexed so that one row can be
-    /// found again; `order` to decide between equal scores; `thread` to find the turns of a
-    /// conversation; `time` and `importance` to rank
-    /// by. Nothing is stored: the ledger has it.
+    /// Creates the schema. `stems` holds one term per word and `also` its variants, both with
+    /// positions, for phrases and field queries. `language` lists languages other than the default.
+    /// `row` identifies a document and is indexed for erasure. `order` breaks ties, `thread` finds
+    /// the turns of a conversation, `time` and `importance` rank. No field is stored: the ledger
+    /// holds the text.
     pub(in crate::text) fn new(language: Language) -> Self {
         let mut builder = Schema::builder();
         let analyzer = format!("{}-{language}", analysis::NAME);
@@ -50,7 +52,7 @@ impl Fields {
         };
         let placed = indexed(IndexRecordOption::WithFreqsAndPositions);
         let analyzers = TokenizerManager::default();
-        // Words come cut: this is only asked for.
+        // Documents arrive tokenized; tantivy only requires that the analyzer exists.
         analyzers.register(&analyzer, RawTokenizer::default());
         Self {
             stems: builder.add_text_field("stems", placed.clone()),
@@ -67,10 +69,10 @@ impl Fields {
         }
     }
 
-    /// Returns how to make an index of these fields.
+    /// Returns a builder for an index of this schema.
     pub(in crate::text) fn index(&self) -> IndexBuilder {
-        // Where nothing is stored there is nothing to compress, least of all in a thread per
-        // segment.
+        // Nothing is stored, so there is nothing to compress, and no thread per segment is needed
+        // for it.
         let settings = IndexSettings {
             docstore_compression: Compressor::None,
             docstore_compress_dedicated_thread: false,
@@ -87,12 +89,12 @@ impl Fields {
         Term::from_field_u64(self.row, row)
     }
 
-    /// Returns the term that the turns of a conversation have.
+    /// Returns the term that all turns of a conversation have.
     pub(in crate::text) fn thread_term(&self, thread: u64) -> Term {
         Term::from_field_u64(self.thread, thread)
     }
 
-    /// Returns `document` as the index library takes it.
+    /// Converts `document` to a tantivy document.
     pub(in crate::text) fn indexable(&self, row: u64, document: &Document) -> TantivyDocument {
         let terms = document.terms(self.language);
         let mut indexable = TantivyDocument::new();
@@ -122,17 +124,17 @@ fn cut(terms: Vec<(u32, String)>) -> PreTokenizedString {
     }
 }
 
-/// The name of the field that holds the row.
+/// The field of the row.
 pub(in crate::text) const ROW: &str = "row";
 
-/// The name of the field that decides between equal scores.
+/// The field of the tie-breaker.
 pub(in crate::text) const ORDER: &str = "order";
 
-/// The name of the field that holds the conversation.
+/// The field of the conversation.
 pub(in crate::text) const THREAD: &str = "thread";
 
-/// The name of the field that holds the time.
+/// The field of the time.
 pub(in crate::text) const TIME: &str = "time";
 
-/// The name of the field that holds the importance.
+/// The field of the importance.
 pub(in crate::text) const IMPORTANCE: &str = "importance";

@@ -1,3 +1,7 @@
+//! Read access to segments: one interface over tantivy's segments on disk and segments in memory.
+//!
+//! It returns postings, dictionaries and column values. The evaluation of queries is in `search/`.
+
 use std::sync::{Arc, OnceLock};
 
 use tantivy::columnar::Column;
@@ -10,26 +14,29 @@ use crate::text::index::memory_segment::{MemorySegment, MemoryTerms};
 use crate::text::index::postings::{TermFreqs, TermPositions};
 use crate::text::index::schema::{Fields, IMPORTANCE, ORDER, ROW, THREAD, TIME, TermField};
 
-/// What a search reads: it stays as it is while the view goes on being fed.
+/// An immutable snapshot for one search. Feeding continues beside it.
 pub(in crate::text) struct Snapshot {
     pub(in crate::text) committed: Arc<Committed>,
-    pub(in crate::text) tail: Vec<Arc<MemorySegment>>,
+    pub(in crate::text) uncommitted: Vec<Arc<MemorySegment>>,
 }
 
 impl Snapshot {
-    /// Opens the segments: those on disk, then those in memory.
+    /// Returns the segments: those on disk, then those in memory.
     pub(in crate::text) fn segments(&self, fields: &Fields) -> tantivy::Result<Vec<Segment<'_>>> {
         let disk = self.committed.on_disk(fields)?.iter().map(Segment::Disk);
-        let memory = self.tail.iter().map(|memory| Segment::Memory(memory));
+        let memory = self
+            .uncommitted
+            .iter()
+            .map(|memory| Segment::Memory(memory));
         Ok(disk.chain(memory).collect())
     }
 }
 
-/// The segments on disk as one commit left them.
+/// The segments on disk as of one commit.
 pub(in crate::text) struct Committed {
     pub(in crate::text) searcher: Searcher,
-    /// What the first search opens and the others share: reading the heads of columns costs as much
-    /// as looking a rare word up.
+    /// Opened by the first search and shared by the others: opening columns costs as much as
+    /// looking up a rare term.
     on_disk: OnceLock<Vec<DiskSegment>>,
 }
 
@@ -52,7 +59,7 @@ impl Committed {
     }
 }
 
-/// A stretch of documents with an index of its own. Documents are numbered within it.
+/// A set of documents with an inverted index of its own. Document numbers are local to it.
 pub(in crate::text) enum Segment<'a> {
     Disk(&'a DiskSegment),
     Memory(&'a MemorySegment),
@@ -73,7 +80,7 @@ pub(in crate::text) struct DiskSegment {
     importance: Column<f64>,
 }
 
-/// The terms of a segment, in order.
+/// The term dictionary of a field of a segment.
 pub(in crate::text) enum FieldTerms<'a> {
     Disk(&'a TermDictionary),
     Memory(&'a MemoryTerms),
@@ -97,8 +104,8 @@ impl DiskSegment {
         })
     }
 
-    fn terms(&self, of: TermField) -> &InvertedIndexReader {
-        match of {
+    fn terms(&self, field: TermField) -> &InvertedIndexReader {
+        match field {
             TermField::Stems => &self.stems,
             TermField::Variants => &self.variants,
         }
@@ -106,7 +113,7 @@ impl DiskSegment {
 }
 
 impl Segment<'_> {
-    /// Returns how many documents it numbers, deleted ones too.
+    /// Returns the number of documents, including deleted ones.
     pub(in crate::text) fn len(&self) -> u32 {
         match self {
             Self::Disk(disk) => disk.reader.max_doc(),
@@ -114,7 +121,7 @@ impl Segment<'_> {
         }
     }
 
-    /// Returns how many words its documents have together.
+    /// Returns the number of words of all documents.
     pub(in crate::text) fn len_words(&self) -> u64 {
         match self {
             Self::Disk(disk) => disk.stems.total_num_tokens(),
@@ -122,7 +129,7 @@ impl Segment<'_> {
         }
     }
 
-    /// Returns whether a document was not deleted.
+    /// Returns whether a document is not deleted.
     pub(in crate::text) fn is_alive(&self, document: u32) -> bool {
         match self {
             Self::Disk(disk) => !disk.reader.is_deleted(document),
@@ -138,43 +145,55 @@ impl Segment<'_> {
         }
     }
 
-    /// Returns what stands before a document of the same score: the lower.
+    /// Returns the tie-breaker of a document: of equal scores, the lower value ranks first.
     pub(in crate::text) fn order(&self, document: u32) -> u64 {
         match self {
             Self::Disk(disk) => disk.order.first(document),
-            Self::Memory(memory) => memory.values.get(document as usize).map(|of| of.order),
+            Self::Memory(memory) => memory
+                .values
+                .get(document as usize)
+                .map(|values| values.order),
         }
         .unwrap_or(0)
     }
 
-    /// Returns the conversation of a document, 0 of one in none.
+    /// Returns the conversation of a document; 0 for none.
     pub(in crate::text) fn thread(&self, document: u32) -> u64 {
         match self {
             Self::Disk(disk) => disk.thread.first(document),
-            Self::Memory(memory) => memory.values.get(document as usize).map(|of| of.thread),
+            Self::Memory(memory) => memory
+                .values
+                .get(document as usize)
+                .map(|values| values.thread),
         }
         .unwrap_or(0)
     }
 
-    /// Returns when a document was said.
+    /// Returns the time of a document.
     pub(in crate::text) fn time_ms(&self, document: u32) -> i64 {
         match self {
             Self::Disk(disk) => disk.time.first(document),
-            Self::Memory(memory) => memory.values.get(document as usize).map(|of| of.time_ms),
+            Self::Memory(memory) => memory
+                .values
+                .get(document as usize)
+                .map(|values| values.time_ms),
         }
         .unwrap_or(0)
     }
 
-    /// Returns how important a document is.
+    /// Returns the importance of a document.
     pub(in crate::text) fn importance(&self, document: u32) -> f64 {
         match self {
             Self::Disk(disk) => disk.importance.first(document),
-            Self::Memory(memory) => memory.values.get(document as usize).map(|of| of.importance),
+            Self::Memory(memory) => memory
+                .values
+                .get(document as usize)
+                .map(|values| values.importance),
         }
         .unwrap_or(0.0)
     }
 
-    /// Returns the class of a document's length; [`len_of_class`] says what it stands for.
+    /// Returns the quantized length of a document; [`len_of_class`] decodes it.
     pub(in crate::text) fn len_class(&self, document: u32) -> u8 {
         match self {
             Self::Disk(disk) => disk.lengths.fieldnorm_id(document),
@@ -185,30 +204,30 @@ impl Segment<'_> {
         }
     }
 
-    /// Returns how many documents have a term.
+    /// Returns the document frequency of a term.
     pub(in crate::text) fn documents_with(
         &self,
-        of: TermField,
+        field: TermField,
         term: &str,
     ) -> tantivy::Result<u64> {
         Ok(match self {
             Self::Disk(disk) => {
-                let info = disk.terms(of).terms().get(term.as_bytes())?;
+                let info = disk.terms(field).terms().get(term.as_bytes())?;
                 info.map_or(0, |info| u64::from(info.doc_freq))
             }
-            Self::Memory(memory) => memory.terms(of).get(term).len() as u64,
+            Self::Memory(memory) => memory.terms(field).get(term).len() as u64,
         })
     }
 
-    /// Returns the documents that have a term, and where in them; none if there are none.
+    /// Returns a cursor over the positions of a term; `None` if no document has it.
     pub(in crate::text) fn positions(
         &self,
-        of: TermField,
+        field: TermField,
         term: &str,
     ) -> tantivy::Result<Option<TermPositions<'_>>> {
         match self {
             Self::Disk(disk) => {
-                let terms = disk.terms(of);
+                let terms = disk.terms(field);
                 let Some(info) = terms.terms().get(term.as_bytes())? else {
                     return Ok(None);
                 };
@@ -217,21 +236,21 @@ impl Segment<'_> {
                 Ok(Some(TermPositions::Disk(Box::new(positions))))
             }
             Self::Memory(memory) => {
-                let positions = memory.terms(of).get(term);
+                let positions = memory.terms(field).get(term);
                 Ok((!positions.is_empty()).then_some(TermPositions::Memory(positions)))
             }
         }
     }
 
-    /// Returns the documents that have a term, and how often; none if there are none.
+    /// Returns a cursor over the frequencies of a term; `None` if no document has it.
     pub(in crate::text) fn freqs(
         &self,
-        of: TermField,
+        field: TermField,
         term: &str,
     ) -> tantivy::Result<Option<TermFreqs<'_>>> {
         match self {
             Self::Disk(disk) => {
-                let terms = disk.terms(of);
+                let terms = disk.terms(field);
                 let Some(info) = terms.terms().get(term.as_bytes())? else {
                     return Ok(None);
                 };
@@ -240,17 +259,17 @@ impl Segment<'_> {
                 Ok(Some(TermFreqs::on_disk(block)))
             }
             Self::Memory(memory) => {
-                let positions = memory.terms(of).get(term);
+                let positions = memory.terms(field).get(term);
                 Ok((!positions.is_empty()).then_some(TermFreqs::Memory(positions)))
             }
         }
     }
 
-    /// Returns the terms of a kind.
-    pub(in crate::text) fn terms(&self, of: TermField) -> FieldTerms<'_> {
+    /// Returns the dictionary of a field.
+    pub(in crate::text) fn terms(&self, field: TermField) -> FieldTerms<'_> {
         match self {
-            Self::Disk(disk) => FieldTerms::Disk(disk.terms(of).terms()),
-            Self::Memory(memory) => FieldTerms::Memory(memory.terms(of)),
+            Self::Disk(disk) => FieldTerms::Disk(disk.terms(field).terms()),
+            Self::Memory(memory) => FieldTerms::Memory(memory.terms(field)),
         }
     }
 
@@ -275,7 +294,7 @@ impl Segment<'_> {
         }
     }
 
-    /// Adds the codes of the languages that documents term.
+    /// Adds the codes of the languages that documents are in besides the default.
     pub(in crate::text) fn languages(&self, codes: &mut Vec<String>) -> tantivy::Result<()> {
         match self {
             Self::Disk(disk) => {
@@ -292,7 +311,7 @@ impl Segment<'_> {
     }
 }
 
-/// Returns the length in words that a class stands for.
+/// Returns the length in words of a quantized length.
 pub(in crate::text) fn len_of_class(class: u8) -> u32 {
     FieldNormReader::id_to_fieldnorm(class)
 }

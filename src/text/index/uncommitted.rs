@@ -1,36 +1,41 @@
+//! The documents that were fed and are not in the committed index yet.
+//!
+//! They are queued when fed and indexed in memory only when a search needs them. Limits here decide
+//! when a commit is due.
+
 use std::sync::Arc;
 
 use crate::text::document::Document;
 use crate::text::index::memory_segment::MemorySegment;
 use crate::text::index::schema::Fields;
 
-/// The documents that were fed and are not in the committed index yet.
+/// The queue of uncommitted documents, and the segments in memory over them.
 ///
-/// Feeding only queues them. A search indexes what it needs into segments in memory: the new ones
-/// together with the small segments before them, so that of n documents none is indexed more than
-/// log2([`PART_LEN`]) times and there are few segments to search.
+/// A search indexes new documents together with the small segments before them, so that of n
+/// documents none is indexed more than log2([`PART_LEN`]) times and few segments remain to be
+/// searched.
 pub(in crate::text) struct Uncommitted {
     documents: Vec<Arc<QueuedDocument>>,
     len_bytes: usize,
     parts: Vec<IndexedPart>,
-    /// How many ledger entries the committed index and the tail cover together.
+    /// The number of ledger entries that the committed index and the queue cover together.
     pub(in crate::text) watermark: u64,
 }
 
-/// A document and the row that says it.
+/// A document and its row.
 pub(in crate::text) struct QueuedDocument {
     pub(in crate::text) row: u64,
     pub(in crate::text) document: Document,
 }
 
-/// A segment over consecutive documents of the tail.
+/// A segment over consecutive documents of the queue.
 struct IndexedPart {
     len: usize,
     segment: Arc<MemorySegment>,
 }
 
 impl Uncommitted {
-    /// Returns an empty tail after the entries that are committed.
+    /// Returns an empty queue that starts at `watermark`.
     pub(in crate::text) fn new(watermark: u64) -> Self {
         Self {
             documents: Vec::new(),
@@ -40,7 +45,7 @@ impl Uncommitted {
         }
     }
 
-    /// Queues a document, unless its row is already covered.
+    /// Queues a document, unless its row is covered already.
     pub(in crate::text) fn push(&mut self, row: u64, document: Document) {
         if row < self.watermark {
             return;
@@ -51,33 +56,33 @@ impl Uncommitted {
             .push(Arc::new(QueuedDocument { row, document }));
     }
 
-    /// Returns whether so much is queued that it is worth a segment.
+    /// Returns whether the queue is long enough for a segment of its own.
     pub(in crate::text) fn is_due(&self) -> bool {
         self.documents.len() >= FEED_LEN_MAX || self.len_bytes >= FEED_BYTES_MAX
     }
 
-    /// Returns whether the thread that commits should have a look.
+    /// Returns whether the committer should be woken.
     pub(in crate::text) fn needs_committer(&self) -> bool {
         self.documents.len() == IDLE_LEN_MIN || self.is_due()
     }
 
-    /// Forgets what these rows said; they stay covered.
+    /// Removes the documents of these rows; the rows stay covered.
     pub(in crate::text) fn erase(&mut self, rows: &[u64]) {
         self.documents.retain(|fed| !rows.contains(&fed.row));
         self.parts.clear();
     }
 
-    /// Returns whether so much is queued that a feeder must wait for whoever commits.
+    /// Returns whether the writer must wait for a commit.
     pub(in crate::text) fn is_full(&self) -> bool {
         self.documents.len() >= 4 * FEED_LEN_MAX || self.len_bytes >= 4 * FEED_BYTES_MAX
     }
 
-    /// Returns whether a tail that nobody adds to should be committed all the same.
+    /// Returns whether an idle queue should be committed.
     pub(in crate::text) fn is_worth_committing(&self) -> bool {
         self.documents.len() >= IDLE_LEN_MIN
     }
 
-    /// Returns whether a search had better commit the tail than index it in memory.
+    /// Returns whether a search should commit the queue instead of indexing it in memory.
     pub(in crate::text) fn is_long(&self) -> bool {
         self.documents.len() > SEARCH_LEN_MAX
     }
@@ -87,7 +92,7 @@ impl Uncommitted {
         self.documents.clone()
     }
 
-    /// Forgets the documents below `watermark`, which the committed index now holds.
+    /// Removes the documents below `watermark`, which are in the committed index now.
     pub(in crate::text) fn forget_below(&mut self, watermark: u64) {
         self.documents.retain(|fed| fed.row >= watermark);
         self.len_bytes = self
@@ -98,7 +103,7 @@ impl Uncommitted {
         self.parts.clear();
     }
 
-    /// Returns segments over every document of the tail, indexing those that have none.
+    /// Returns segments over all queued documents, and indexes those that have none.
     pub(in crate::text) fn segments(&mut self, fields: &Fields) -> Vec<Arc<MemorySegment>> {
         let indexed: usize = self.parts.iter().map(|part| part.len).sum();
         let mut len = self.documents.len().saturating_sub(indexed);
@@ -125,21 +130,20 @@ impl Uncommitted {
     }
 }
 
-/// The longest tail a search indexes in memory.
+/// The longest queue that a search indexes in memory.
 const SEARCH_LEN_MAX: usize = 4_096;
 
-/// The longest queue a feed builds up while nobody searches: large, because every commit starts a
-/// segment.
+/// The queue length at which a commit is due: large, because every commit creates a segment.
 const FEED_LEN_MAX: usize = 50_000;
 
-/// The shortest queue that is committed because nobody adds to it: a shorter one is quicker to
-/// index again than to merge.
+/// The shortest idle queue that is committed. Indexing a shorter one again is cheaper than merging
+/// its segment.
 const IDLE_LEN_MIN: usize = 1_024;
 
-/// The largest queue a feed builds up.
+/// The queue size in bytes at which a commit is due.
 const FEED_BYTES_MAX: usize = 32 << 20;
 
-/// Segments of the tail are merged by indexing their documents again up to this many.
+/// Small segments of the queue are combined, by indexing their documents again, up to this length.
 const PART_LEN: usize = 256;
 
 #[cfg(test)]
@@ -149,10 +153,10 @@ mod tests {
     #[test]
     fn documents_searched_one_by_one_lie_in_few_segments() {
         let fields = Fields::new(crate::text::Language::ENGLISH);
-        let mut tail = Uncommitted::new(0);
+        let mut queue = Uncommitted::new(0);
         for row in 0..1_000 {
-            tail.push(row, Document::from(format!("note {row}")));
-            let segments = tail.segments(&fields);
+            queue.push(row, Document::from(format!("note {row}")));
+            let segments = queue.segments(&fields);
             let documents: usize = segments.iter().map(|segment| segment.values.len()).sum();
             assert_eq!(documents as u64, row + 1);
             assert!(
@@ -165,14 +169,14 @@ mod tests {
 
     #[test]
     fn a_queue_is_due_by_number_or_by_size_and_full_at_four_times_that() {
-        let mut tail = Uncommitted::new(0);
-        tail.push(0, Document::from("x".repeat(FEED_BYTES_MAX)));
-        assert!(tail.is_due() && !tail.is_full());
-        tail.forget_below(1);
-        assert!(!tail.is_due());
-        (1..=50_000).for_each(|row| tail.push(row, Document::from("")));
-        assert!(tail.is_due() && !tail.is_full());
-        (50_001..=200_000).for_each(|row| tail.push(row, Document::from("")));
-        assert!(tail.is_full());
+        let mut queue = Uncommitted::new(0);
+        queue.push(0, Document::from("x".repeat(FEED_BYTES_MAX)));
+        assert!(queue.is_due() && !queue.is_full());
+        queue.forget_below(1);
+        assert!(!queue.is_due());
+        (1..=50_000).for_each(|row| queue.push(row, Document::from("")));
+        assert!(queue.is_due() && !queue.is_full());
+        (50_001..=200_000).for_each(|row| queue.push(row, Document::from("")));
+        assert!(queue.is_full());
     }
 }

@@ -1,3 +1,8 @@
+//! The view: the committed index, the uncommitted documents behind it, and the commit between them.
+//!
+//! Locks are taken in the order `writer`, `state`. A commit publishes its segments and removes its
+//! documents from the queue in one step, so that a search sees each document exactly once.
+
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -14,23 +19,23 @@ use crate::text::index::segment_reader::{Committed, Snapshot};
 use crate::text::index::uncommitted::{QueuedDocument, Uncommitted};
 use crate::text::options::TextOptions;
 
-/// The committed index and the tail behind it, without the thread that commits.
+/// The committed index and the uncommitted documents, without the background thread.
 pub(in crate::text) struct View {
     pub(in crate::text) fields: Fields,
     pub(in crate::text) options: TextOptions,
     pub(in crate::text) index: Index,
     reader: IndexReader,
-    /// Held throughout a commit, and taken before `state`. There is no writer before the first
-    /// commit and after one that went wrong.
+    /// Held during a commit and taken before `state`. `None` before the first commit and after one
+    /// that failed.
     pub(in crate::text) writer: Mutex<Option<IndexWriter>>,
     pub(in crate::text) state: Mutex<State>,
 }
 
-/// What must change together, so that a document is never in both places or in neither.
+/// The state that changes atomically: each document is in exactly one of both places.
 pub(in crate::text) struct State {
     pub(in crate::text) committed: Arc<Committed>,
     pub(in crate::text) committed_watermark: u64,
-    pub(in crate::text) tail: Uncommitted,
+    pub(in crate::text) uncommitted: Uncommitted,
 }
 
 impl View {
@@ -44,7 +49,7 @@ impl View {
         let state = State {
             committed: Arc::new(Committed::new(found.reader.searcher())),
             committed_watermark: found.watermark,
-            tail: Uncommitted::new(found.watermark),
+            uncommitted: Uncommitted::new(found.watermark),
         };
         let view = Self {
             fields,
@@ -58,39 +63,39 @@ impl View {
     }
 
     pub(in crate::text) fn watermark(&self) -> u64 {
-        self.state.lock().tail.watermark
+        self.state.lock().uncommitted.watermark
     }
 
     pub(in crate::text) fn committed(&self) -> u64 {
         self.state.lock().committed_watermark
     }
 
-    /// Queues the text of a row, and returns what `then` says of the tail it is in.
+    /// Queues the document of a row, and returns the result of `then` on the queue.
     pub(in crate::text) fn push<T>(
         &self,
         row: u64,
         document: Document,
         then: fn(&Uncommitted) -> T,
     ) -> T {
-        let tail = &mut self.state.lock().tail;
-        tail.push(row, document);
-        then(tail)
+        let uncommitted = &mut self.state.lock().uncommitted;
+        uncommitted.push(row, document);
+        then(uncommitted)
     }
 
     pub(in crate::text) fn uncommitted_is(&self, so: fn(&Uncommitted) -> bool) -> bool {
-        so(&self.state.lock().tail)
+        so(&self.state.lock().uncommitted)
     }
 
     pub(in crate::text) fn advance(&self, watermark: u64) {
-        let tail = &mut self.state.lock().tail;
-        tail.watermark = tail.watermark.max(watermark);
+        let uncommitted = &mut self.state.lock().uncommitted;
+        uncommitted.watermark = uncommitted.watermark.max(watermark);
     }
 
     pub(in crate::text) fn flush(&self) -> Result<(), Error> {
-        self.commit_if(|state| state.committed_watermark != state.tail.watermark)
+        self.commit_if(|state| state.committed_watermark != state.uncommitted.watermark)
     }
 
-    /// Commits, and waits until small segments are merged and the writer is gone.
+    /// Commits, waits until small segments are merged, and drops the writer.
     pub(in crate::text) fn close(&self) -> Result<(), Error> {
         self.flush()?;
         let mut writer = self.writer.lock();
@@ -104,20 +109,20 @@ impl View {
         self.publish(watermark)
     }
 
-    /// Returns what a search reads.
+    /// Returns a snapshot for a search.
     pub(in crate::text) fn snapshot(&self) -> Snapshot {
-        if let Err(error) = self.commit_if(|state| state.tail.is_long()) {
-            // A full disk must not keep anybody from reading: a long tail is only slower.
+        if let Err(error) = self.commit_if(|state| state.uncommitted.is_long()) {
+            // A full disk must not prevent reading: a long queue only makes a search slower.
             tracing::warn!(%error, "searching without committing the text index");
         }
         let mut state = self.state.lock();
         Snapshot {
-            tail: state.tail.segments(&self.fields),
+            uncommitted: state.uncommitted.segments(&self.fields),
             committed: Arc::clone(&state.committed),
         }
     }
 
-    /// Commits the tail if `is_due` holds, still holds once no other commit is under way.
+    /// Commits the queue if `is_due` holds, and still holds once no other commit is running.
     pub(in crate::text) fn commit_if(&self, is_due: fn(&State) -> bool) -> Result<(), Error> {
         if !is_due(&self.state.lock()) {
             return Ok(());
@@ -128,26 +133,26 @@ impl View {
             if !is_due(&state) {
                 return Ok(());
             }
-            (state.tail.documents(), state.tail.watermark)
+            (state.uncommitted.documents(), state.uncommitted.watermark)
         };
         let written = self.write(&mut writer, &documents, watermark);
         if written.is_err() {
-            // A writer that failed may hold part of the documents: the next commit starts afresh.
+            // A writer that failed may hold part of the documents; the next commit uses a new one.
             *writer = None;
         }
         written.map_err(Error::index("committing"))?;
         self.publish(watermark)
     }
 
-    /// Commits `documents` and the watermark they bring the index to, in one step.
+    /// Commits `documents` and the watermark that the index then has, atomically.
     fn write(
         &self,
         writer: &mut Option<IndexWriter>,
         documents: &[Arc<QueuedDocument>],
         watermark: u64,
     ) -> tantivy::Result<()> {
-        // A commit that reported an error may have happened: what the disk covers is not written
-        // a second time.
+        // A commit that returned an error may still have happened: rows that the disk covers are
+        // not written again.
         let stored =
             CommitPayload::read(&self.index.load_metas()?).map_err(TantivyError::InternalError)?;
         let writer = match writer {
@@ -169,7 +174,7 @@ impl View {
     }
 
     pub(in crate::text) fn new_writer(&self) -> tantivy::Result<IndexWriter> {
-        // One thread keeps rows in order within a segment, and leaves the machine to the store.
+        // One thread keeps the rows of a segment in order and leaves the other cores to the store.
         let options = IndexWriterOptions::builder()
             .num_worker_threads(1)
             .num_merge_threads(1)
@@ -178,7 +183,7 @@ impl View {
         self.index.writer_with_options(options)
     }
 
-    /// Lets searches see what was committed instead of the documents that went into it.
+    /// Makes a commit visible to searches and removes its documents from the queue.
     pub(in crate::text) fn publish(&self, watermark: u64) -> Result<(), Error> {
         self.reader
             .reload()
@@ -187,15 +192,15 @@ impl View {
         let mut state = self.state.lock();
         state.committed = committed;
         state.committed_watermark = watermark;
-        state.tail.forget_below(watermark);
+        state.uncommitted.forget_below(watermark);
         Ok(())
     }
 }
 
-/// The least memory the index library writes with.
+/// The minimum memory budget of the index library.
 const BUDGET_MIN: usize = 15_000_000;
 
-/// The most memory worth giving it: it counts in 32 bits.
+/// The maximum memory budget: the library counts in 32 bits.
 const BUDGET_MAX: usize = 4_000_000_000;
 
 #[cfg(test)]
@@ -216,9 +221,9 @@ mod tests {
             hits.unwrap()
         };
         let before = search();
-        let documents = view.state.lock().tail.documents();
+        let documents = view.state.lock().uncommitted.documents();
         view.write(&mut view.writer.lock(), &documents, 2).unwrap();
-        // Nobody was told: the documents are still in the tail.
+        // The commit was not published: the documents are still in the queue.
         assert_eq!(search(), before);
         view.flush().unwrap();
         assert_eq!(search(), before);

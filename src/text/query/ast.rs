@@ -1,8 +1,8 @@
-//! Ast.
+//! The syntax tree of a query: clauses with a role, over words and phrases.
 
 use crate::text::analysis::chunk::Part;
 
-/// What a clause asks of a document.
+/// The role of a clause in a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::text) enum Role {
     Should,
@@ -10,39 +10,39 @@ pub(in crate::text) enum Role {
     MustNot,
 }
 
-/// What a clause is about.
+/// The content of a clause.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::text) enum Node {
     Leaf(Leaf),
-    /// Matches where all that must match do, none that must not does, and, where nothing must,
-    /// at least one of the others does.
+    /// Matches if all `Must` clauses match, no `MustNot` clause does, and, without a `Must` clause,
+    /// at least one `Should` clause does.
     Group(Vec<(Role, Self)>),
 }
 
-/// A word, or several that must stand together.
+/// A word or a phrase.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::text) struct Leaf {
-    /// Never empty, each with its distance from the first.
+    /// Never empty; each word with its distance from the first.
     pub(in crate::text) words: Vec<(u32, Word)>,
-    /// The number of the field it must stand in.
+    /// The number of the field that it must occur in.
     pub(in crate::text) field: Option<u32>,
     pub(in crate::text) boost: f32,
-    /// Whether it is there by itself, and nobody asked for just this.
+    /// Whether it was typed without any operator, quote, field or boost.
     pub(in crate::text) is_bare: bool,
 }
 
-/// What a word of a text must be.
+/// A word of a query.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::text) enum Word {
-    /// A form of this one.
+    /// Any form of this word.
     Form(Part),
-    /// These letters of a script without words.
+    /// A letter pair of a script that does not separate words.
     Letters(String),
-    /// A chunk whose letters are these.
+    /// A chunk that consists of these letters.
     Joined(String),
-    /// One that begins like this.
+    /// A word with this prefix.
     Prefix(Part),
-    /// One that differs from this by a few letters.
+    /// A word within this edit distance.
     Fuzzy(Part, u8),
 }
 

@@ -1,3 +1,8 @@
+//! Lookup of terms by pattern: by prefix, or by edit distance (a Levenshtein automaton).
+//!
+//! The matching terms are collected from all segments before the best are chosen, so that the
+//! choice does not depend on how documents are spread over segments.
+
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -10,23 +15,22 @@ use crate::text::index::memory_segment::MemoryTerms;
 use crate::text::index::schema::TermField;
 use crate::text::index::segment_reader::{FieldTerms, Segment};
 
-/// MemoryTerms that fit a pattern, gathered from all segments so that the choice is the same wherever
-/// the documents lie.
+/// The terms that match a pattern, over all segments.
 pub(in crate::text) struct PatternTerms {
     pattern: TermPattern,
     found: BTreeMap<(TermField, String), TermMatch>,
 }
 
-/// Which terms fit.
+/// A pattern of terms.
 pub(in crate::text) enum TermPattern {
-    /// Those that begin like this.
+    /// Terms with this prefix.
     Prefix(String),
-    /// Those that differ by a few letters.
+    /// Terms within an edit distance.
     Fuzzy(FuzzyAutomaton),
 }
 
-/// Words within a distance of another: each letter that is too many, missing, another, or swapped
-/// with the next counts one.
+/// Terms within an edit distance of a word. An insertion, deletion, substitution or transposition
+/// of adjacent letters counts one.
 pub(in crate::text) struct FuzzyAutomaton(DFA);
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -43,22 +47,22 @@ impl PatternTerms {
         }
     }
 
-    /// Adds the terms of a kind that fit, with their number of documents.
+    /// Adds the matching terms of a field of a segment, with their document frequencies.
     pub(in crate::text) fn collect(
         &mut self,
-        of: TermField,
+        field: TermField,
         segment: &Segment<'_>,
     ) -> tantivy::Result<()> {
-        match segment.terms(of) {
-            FieldTerms::Disk(terms) => self.from_disk(of, terms),
+        match segment.terms(field) {
+            FieldTerms::Disk(terms) => self.from_disk(field, terms),
             FieldTerms::Memory(terms) => {
-                self.from_memory(of, terms);
+                self.from_memory(field, terms);
                 Ok(())
             }
         }
     }
 
-    fn from_disk(&mut self, of: TermField, terms: &TermDictionary) -> tantivy::Result<()> {
+    fn from_disk(&mut self, field: TermField, terms: &TermDictionary) -> tantivy::Result<()> {
         match &self.pattern {
             TermPattern::Prefix(prefix) => {
                 let mut stream = terms.range().ge(prefix.as_bytes()).into_stream()?;
@@ -66,14 +70,14 @@ impl PatternTerms {
                     if !term.starts_with(prefix.as_bytes()) {
                         break;
                     }
-                    add(&mut self.found, of, term, info.doc_freq.into(), 0);
+                    add(&mut self.found, field, term, info.doc_freq.into(), 0);
                 }
             }
             TermPattern::Fuzzy(fuzzy) => {
                 let mut stream = terms.search(fuzzy).into_stream()?;
                 while let Some((term, info)) = stream.next() {
                     if let Some(distance) = fuzzy.distance(term) {
-                        add(&mut self.found, of, term, info.doc_freq.into(), distance);
+                        add(&mut self.found, field, term, info.doc_freq.into(), distance);
                     }
                 }
             }
@@ -81,26 +85,27 @@ impl PatternTerms {
         Ok(())
     }
 
-    fn from_memory(&mut self, of: TermField, terms: &MemoryTerms) {
+    fn from_memory(&mut self, field: TermField, terms: &MemoryTerms) {
         match &self.pattern {
             TermPattern::Prefix(prefix) => {
                 let matched = terms.from(prefix);
                 let matched = matched.take_while(|(term, _)| term.starts_with(prefix.as_str()));
                 for (term, documents) in matched {
-                    add(&mut self.found, of, term.as_bytes(), documents, 0);
+                    add(&mut self.found, field, term.as_bytes(), documents, 0);
                 }
             }
             TermPattern::Fuzzy(fuzzy) => {
                 for (term, documents) in terms.from("") {
                     if let Some(distance) = fuzzy.distance(term.as_bytes()) {
-                        add(&mut self.found, of, term.as_bytes(), documents, distance);
+                        add(&mut self.found, field, term.as_bytes(), documents, distance);
                     }
                 }
             }
         }
     }
 
-    /// Returns the terms, nearest and then most frequent first, with their distance.
+    /// Returns the terms with their distance, ordered by distance, then by descending document
+    /// frequency.
     pub(in crate::text) fn into_terms(self) -> Vec<(TermField, String, u8)> {
         let mut found: Vec<_> = self.found.into_iter().collect();
         found.sort_by(|(a_name, a), (b_name, b)| {
@@ -111,27 +116,27 @@ impl PatternTerms {
         found.truncate(TERMS_MAX);
         let terms = found.into_iter();
         terms
-            .map(|((of, term), matched)| (of, term, matched.distance))
+            .map(|((field, term), matched)| (field, term, matched.distance))
             .collect()
     }
 }
 
 fn add(
     found: &mut BTreeMap<(TermField, String), TermMatch>,
-    of: TermField,
+    field: TermField,
     term: &[u8],
     documents: u64,
     distance: u8,
 ) {
     if let Ok(term) = std::str::from_utf8(term) {
-        let matched = found.entry((of, term.to_owned())).or_default();
+        let matched = found.entry((field, term.to_owned())).or_default();
         matched.documents += documents;
         matched.distance = distance;
     }
 }
 
 impl FuzzyAutomaton {
-    /// Returns the words within `distance` (1, or 2) of `word`.
+    /// Returns the automaton of `word` and an edit distance of 1 or 2.
     pub(in crate::text) fn to(word: &str, distance: u8) -> Self {
         static BUILDERS: [OnceLock<LevenshteinAutomatonBuilder>; 2] =
             [const { OnceLock::new() }; 2];
@@ -141,7 +146,7 @@ impl FuzzyAutomaton {
         Self(builder.build_dfa(word))
     }
 
-    /// Returns how far a word is, if it is fuzzy.
+    /// Returns the distance of a word, if it is within the limit.
     pub(in crate::text) fn distance(&self, word: &[u8]) -> Option<u8> {
         if word.starts_with(&[REVERSED]) {
             return None;
@@ -173,5 +178,5 @@ impl Automaton for &FuzzyAutomaton {
     }
 }
 
-/// How many terms a pattern stands for at most.
+/// The maximum number of terms that a pattern expands to.
 const TERMS_MAX: usize = 256;

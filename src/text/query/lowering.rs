@@ -1,4 +1,6 @@
-//! Items into clauses.
+//! `Query`, and its lowering from parsed items to clauses of the syntax tree.
+//!
+//! Runs of text become words and phrases here. The grammar of operators is in `parse.rs`.
 
 use crate::text::analysis::chunk::{self, Chunk, Part};
 use crate::text::analysis::script::Script;
@@ -6,7 +8,7 @@ use crate::text::error::Error;
 use crate::text::query::ast::{Leaf, Node, Role, Word};
 use crate::text::query::parse::{self, Form, Item, Run};
 
-/// What to look for, read from what somebody typed.
+/// A parsed query.
 ///
 /// | | |
 /// | --- | --- |
@@ -19,7 +21,7 @@ use crate::text::query::parse::{self, Form, Item, Run};
 /// | `object:tea` | in this field of the grain only |
 /// | `tea^2` | counts twice |
 ///
-/// Words are found in their other forms. Everything else is literal text.
+/// A word matches all its inflected forms. Everything else is literal text.
 ///
 /// ```
 /// use grainstore::text::Query;
@@ -36,15 +38,15 @@ pub struct Query {
 }
 
 impl Query {
-    /// Reads `text` in the language of queries; what lies beyond the 1,024th word is left out.
+    /// Parses `text` in the query language. Words after the 1,024th are left out.
     ///
     /// # Errors
-    /// `ERR_SEARCH_SYNTAX` with the place in `text`.
+    /// `ERR_SEARCH_SYNTAX` with the offset in `text`.
     pub fn parse(text: &str) -> Result<Self, Error> {
         Ok(Self::of(parse::parse(text)?))
     }
 
-    /// Reads `text` as words, whatever signs are in it: what somebody said rather than a query.
+    /// Reads `text` as plain words and ignores operators: for natural language instead of a query.
     ///
     /// ```
     /// use grainstore::text::Query;
@@ -72,12 +74,12 @@ impl Query {
         }
     }
 
-    /// Returns whether there is nothing to look for, so that nothing can be found.
+    /// Returns whether the query has no positive clause, so that nothing can match.
     pub fn is_empty(&self) -> bool {
         !has_wanted(&self.clauses)
     }
 
-    /// Returns whether the text was longer than a query may be, and its end was left out.
+    /// Returns whether the text exceeded the limit of words and its end was left out.
     pub const fn is_truncated(&self) -> bool {
         self.is_truncated
     }
@@ -93,7 +95,7 @@ fn has_wanted(clauses: &[(Role, Node)]) -> bool {
     })
 }
 
-/// Makes clauses of what was typed.
+/// Converts parsed items to clauses.
 struct Lowering {
     words_left: usize,
 }
@@ -122,7 +124,7 @@ impl Lowering {
         clauses
     }
 
-    /// Returns each word of a run as an alternative, and each chunk as a whole.
+    /// Returns each word of a run, and each joined chunk, as an alternative.
     fn bare(&mut self, run: &Run, boost: f32) -> Vec<Leaf> {
         let boost = boost * run.boost;
         let mut leaves = Vec::new();
@@ -144,7 +146,7 @@ impl Lowering {
         leaves
     }
 
-    /// Returns the words of a run as one thing: together, or joined.
+    /// Returns the words of a run as one phrase, or as the joined word.
     fn unit(&mut self, run: &Run, boost: f32) -> Option<Node> {
         let boost = boost * run.boost;
         let mut chunks: Vec<Chunk> = chunk::chunks(&run.text).collect();
@@ -173,7 +175,7 @@ impl Lowering {
         Some(Node::Group(either.into()))
     }
 
-    /// Returns as many of the words as the query may still have.
+    /// Truncates the words to the number that the query may still have.
     fn take(&mut self, mut words: Vec<Word>) -> Vec<Word> {
         words.truncate(self.words_left);
         self.words_left -= words.len();
@@ -181,8 +183,8 @@ impl Lowering {
     }
 }
 
-/// Returns whether letters without words between them are about as many as a word has: then its
-/// pairs mean it together, and not the words that begin or end alike.
+/// Returns whether a run of letters is short enough to be one word: then its pairs must occur
+/// together and are not matched separately.
 fn is_one_word(chunk: &Chunk) -> bool {
     let is_hangul = |part: &Part| part.written.chars().all(Script::is_hangul);
     chunk.parts.len() <= LETTERS_OF_WORD
@@ -192,10 +194,10 @@ fn is_one_word(chunk: &Chunk) -> bool {
             .all(|part| part.is_letter() && !is_hangul(part))
 }
 
-/// Returns the words of a chunk: of letters without words, each pair.
+/// Returns the words of a chunk; for a script that does not separate words, each pair of letters.
 fn words_of(chunk: &Chunk) -> Vec<Word> {
     match chunk.parts.as_slice() {
-        // The last letter of a stretch has a name of its own, and the others begin a pair.
+        // The last letter of a run is indexed alone, all others as the first of a pair.
         [letter] if letter.is_letter() => vec![Word::Prefix(letter.clone())],
         [first, ..] if first.is_letter() => {
             let pairs = chunk.parts.windows(2);
@@ -206,10 +208,10 @@ fn words_of(chunk: &Chunk) -> Vec<Word> {
     }
 }
 
-/// The longest run of Chinese or Japanese letters that is looked for as it stands.
+/// The longest run of Chinese or Japanese letters that is treated as one word.
 const LETTERS_OF_WORD: usize = 4;
 
-/// How many words a query may have; each costs a search a list to read.
+/// The maximum number of words of a query. Each costs a search one or more postings lists.
 const WORDS_MAX: usize = 1_024;
 
 #[cfg(test)]

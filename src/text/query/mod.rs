@@ -1,4 +1,6 @@
-//! What is searched for: from typed text to a plan that segments can answer.
+//! Queries: from the text of a query to a plan that segments can evaluate.
+//!
+//! Parsing, stop words, term expansion and planning. Matching and scoring are in `search/`.
 
 pub(super) mod ast;
 pub(super) mod fuzzy;

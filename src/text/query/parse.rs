@@ -1,4 +1,7 @@
-//! What somebody typed into operators and the texts between them.
+//! The parser of the query language: operators, groups, fields and boosts.
+//!
+//! It produces items whose text is not analyzed yet. Syntax errors carry a byte offset; input that
+//! is no operator is literal text.
 
 use crate::grain;
 
@@ -6,15 +9,15 @@ use crate::text::document;
 use crate::text::error::Error;
 use crate::text::query::ast::Role;
 
-/// Something that is looked for or ruled out.
+/// An item of a query.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::text) enum Item {
     Run(Run),
-    /// Items in parentheses, and how much they count.
+    /// Items in parentheses, with their boost.
     Group(Vec<(Role, Self)>, f32),
 }
 
-/// A text without operators in it.
+/// A text without operators.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::text) struct Run {
     pub(in crate::text) text: String,
@@ -23,24 +26,24 @@ pub(in crate::text) struct Run {
     pub(in crate::text) form: Form,
 }
 
-/// How the words of a run are meant.
+/// How the words of a run are matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::text) enum Form {
     Words,
-    /// In quotes.
+    /// A phrase in quotes.
     Phrase,
     Prefix,
     Fuzzy(u8),
 }
 
 impl Run {
-    /// Returns whether each of its words is an alternative.
+    /// Returns whether each of its words is an alternative of its own.
     pub(in crate::text) fn is_bare(&self) -> bool {
         self.form == Form::Words && self.field.is_none() && self.boost == 1.0
     }
 }
 
-/// Reads the language of queries.
+/// Parses the query language.
 pub(in crate::text) fn parse(text: &str) -> Result<Vec<(Role, Item)>, Error> {
     let mut parser = Parser { text, at: 0 };
     parser.alternatives(None, 0)
@@ -52,7 +55,7 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// Reads alternatives up to the end, or up to the parenthesis that closes them.
+    /// Reads alternatives up to the end, or up to the closing parenthesis.
     fn alternatives(
         &mut self,
         field: Option<u32>,
@@ -67,7 +70,7 @@ impl<'a> Parser<'a> {
             }
             let start = self.at;
             if let Some(word @ ("AND" | "OR")) = self.keyword() {
-                // Between alternatives OR changes nothing; AND was read with what is before it.
+                // Between alternatives OR changes nothing. AND has been read with its left operand.
                 if items.is_empty() || dangling.is_some() || word == "AND" {
                     return Err(syntax(start, format!("nothing stands before this {word}")));
                 }
@@ -120,7 +123,7 @@ impl<'a> Parser<'a> {
         Ok(Some((Role::Should, Item::Group(all, 1.0))))
     }
 
-    /// Reads one item with its sign.
+    /// Reads one item with its `+`, `-` or `NOT`.
     fn signed(&mut self, field: Option<u32>, depth: usize) -> Result<Option<(Role, Item)>, Error> {
         let mut role = Role::Should;
         if self.keyword() == Some("NOT") {
@@ -177,7 +180,7 @@ impl<'a> Parser<'a> {
         Ok((!run.text.is_empty()).then_some(Item::Run(run)))
     }
 
-    /// Reads `field:` before something else.
+    /// Reads a `field:` prefix.
     fn scope(&mut self) -> Result<Option<u32>, Error> {
         let rest = self.rest();
         let len = rest.find(|c: char| !c.is_ascii_lowercase() && c != '_');
@@ -201,7 +204,7 @@ impl<'a> Parser<'a> {
         Ok(Some(number))
     }
 
-    /// Reads `^2` behind something.
+    /// Reads a `^2` suffix.
     fn boost(&mut self) -> Result<f32, Error> {
         let rest = self.rest();
         let Some(number) = rest.strip_prefix('^') else {
@@ -216,7 +219,7 @@ impl<'a> Parser<'a> {
         Ok(boost)
     }
 
-    /// Returns the operator in capital letters that stands here by itself.
+    /// Returns the operator in capital letters at this position.
     fn keyword(&self) -> Option<&'static str> {
         let rest = self.rest();
         ["AND", "OR", "NOT"].into_iter().find(|word| {
@@ -242,8 +245,9 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Returns the beginning of `text` up to a space, the parenthesis that closes, or a quote that
-/// opens: one not in or after a word, so that `("a b")` holds a phrase and `5"` does not begin one.
+/// Returns the start of `text` up to white space, the closing parenthesis, or an opening quote. A
+/// quote inside or after a word does not open a phrase: `("a b")` contains a phrase, and `5"` does
+/// not begin one.
 fn split_run(text: &str, closes: bool) -> &str {
     let mut last = None;
     let mut open = 0_usize;
@@ -262,7 +266,7 @@ fn split_run(text: &str, closes: bool) -> &str {
     text.get(..end).unwrap_or(text)
 }
 
-/// Reads what stands behind a word.
+/// Reads the suffixes of a word: `*`, `~`, `~2`, `^2`.
 fn of_run(text: &str, start: usize, field: Option<u32>) -> Result<Run, Error> {
     let (text, boost) = match text.rsplit_once('^') {
         Some((word, number)) if ends_in_word(word) && is_number(number) => {
@@ -318,10 +322,10 @@ fn syntax(place: usize, reason: impl Into<String>) -> Error {
     }
 }
 
-/// How deep parentheses may stand within each other.
+/// The maximum nesting depth of parentheses.
 const DEPTH_MAX: usize = 32;
 
-/// Words of so many letters may differ by two where no number is given.
+/// Words of at least this many letters get an edit distance of 2 if no number is given.
 const LONG: usize = 6;
 
 const BOOST_MAX: f32 = 1_000.0;

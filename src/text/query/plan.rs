@@ -1,3 +1,8 @@
+//! The planner: resolves the words of a query to terms of the index and assigns their weights.
+//!
+//! All statistics (document frequency, mean length) are taken over all segments together, so that
+//! the score of a document does not depend on its segment.
+
 use crate::text::analysis::language::Language;
 use crate::text::index::schema::{Fields, TermField};
 use crate::text::index::segment_reader::Segment;
@@ -6,42 +11,42 @@ use crate::text::query::fuzzy::{PatternTerms, TermPattern};
 use crate::text::query::stop_words as stop;
 use crate::text::query::term_expansion::TermExpansion;
 
-/// A query as the segments can answer it: each word with its terms in the index, each leaf with
-/// what it is weight.
+/// A query that segments can evaluate: each word with its terms in the index, each leaf with its
+/// weight.
 pub(in crate::text) struct Plan {
     pub(in crate::text) root: Vec<(Role, PlanNode)>,
     pub(in crate::text) leaves: Vec<PlannedLeaf>,
-    /// The mean length of a document in words.
+    /// The mean document length in words.
     pub(in crate::text) len_mean: f64,
 }
 
-/// A clause: a leaf by its number, or a group.
+/// A clause: the index of a leaf, or a group.
 pub(in crate::text) enum PlanNode {
     Leaf(usize),
     Group(Vec<(Role, Self)>),
 }
 
-/// A word, or several that must stand together.
+/// A word or a phrase.
 #[derive(Debug, PartialEq)]
 pub(in crate::text) struct PlannedLeaf {
-    /// Each with its distance from the first and the terms it may have.
+    /// Each word with its distance from the first and its terms.
     pub(in crate::text) words: Vec<(u32, Vec<WeightedTerm>)>,
     pub(in crate::text) field: Option<u32>,
     /// The inverse document frequency times the boost.
     pub(in crate::text) weight: f64,
-    /// Whether it is looked for, rather than ruled out.
+    /// Whether it adds to the score; `false` below a `MustNot`.
     pub(in crate::text) is_scored: bool,
 }
 
-/// A term in the index and how much an occurrence of it counts.
+/// A term of the index and the factor of its frequency.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::text) struct WeightedTerm {
-    pub(in crate::text) of: TermField,
+    pub(in crate::text) field: TermField,
     pub(in crate::text) text: String,
     pub(in crate::text) factor: f32,
 }
 
-/// Makes a plan from a query.
+/// Builds a plan from a query.
 struct Planner<'a> {
     segments: &'a [Segment<'a>],
     languages: Vec<Language>,
@@ -51,9 +56,6 @@ struct Planner<'a> {
 
 impl Plan {
     /// Plans a query over segments.
-    ///
-    /// The statistics are those of all segments together, so a document scores the same whichever
-    /// segment holds it.
     pub(in crate::text) fn of(
         clauses: &[(Role, Node)],
         fields: &Fields,
@@ -81,7 +83,7 @@ impl Plan {
     }
 }
 
-/// Returns the language of the view and those that documents term.
+/// Returns the default language and all languages that documents name.
 pub(in crate::text) fn languages(
     default: Language,
     segments: &[Segment<'_>],
@@ -119,7 +121,7 @@ impl Planner<'_> {
                         };
                         other == role && self.leaves.get(*number) == Some(&planned)
                     });
-                    // A word that is said twice counts once.
+                    // A repeated word counts once.
                     if is_repeated {
                         continue;
                     }
@@ -150,33 +152,37 @@ impl Planner<'_> {
         })
     }
 
-    /// Returns the terms that a word has in the index.
+    /// Returns the terms of a word in the index.
     fn terms(&self, word: &Word) -> tantivy::Result<Vec<WeightedTerm>> {
         let expansion = TermExpansion::of(word, &self.languages);
         let mut terms = Vec::new();
-        let mut add = |of, text: String, factor| {
+        let mut add = |field, text: String, factor| {
             if !terms
                 .iter()
-                .any(|term: &WeightedTerm| term.of == of && term.text == text)
+                .any(|term: &WeightedTerm| term.field == field && term.text == text)
             {
-                terms.push(WeightedTerm { of, text, factor });
+                terms.push(WeightedTerm {
+                    field,
+                    text,
+                    factor,
+                });
             }
         };
-        for (of, text) in expansion.terms {
-            add(of, text, 1.0);
+        for (field, text) in expansion.terms {
+            add(field, text, 1.0);
         }
         for prefix in expansion.prefixes {
             let expansion = PatternTerms::new(TermPattern::Prefix(prefix.text.clone()));
-            for (of, text, _) in self.expand(expansion, prefix.of)? {
+            for (field, text, _) in self.expand(expansion, prefix.field)? {
                 if prefix.matches(&text) {
-                    add(of, text, prefix.factor);
+                    add(field, text, prefix.factor);
                 }
             }
         }
         if let Some(fuzzy) = expansion.fuzzy {
             let expansion = PatternTerms::new(TermPattern::Fuzzy(fuzzy));
-            for (of, text, distance) in self.expand(expansion, None)? {
-                add(of, text, 1.0 / f32::from(distance + 1));
+            for (field, text, distance) in self.expand(expansion, None)? {
+                add(field, text, 1.0 / f32::from(distance + 1));
             }
         }
         Ok(terms)
@@ -185,11 +191,11 @@ impl Planner<'_> {
     fn expand(
         &self,
         mut expansion: PatternTerms,
-        of: Option<TermField>,
+        field: Option<TermField>,
     ) -> tantivy::Result<Vec<(TermField, String, u8)>> {
         for segment in self.segments {
             for each in [TermField::Stems, TermField::Variants] {
-                if of.is_none_or(|of| of == each) {
+                if field.is_none_or(|field| field == each) {
                     expansion.collect(each, segment)?;
                 }
             }
@@ -197,27 +203,28 @@ impl Planner<'_> {
         Ok(expansion.into_terms())
     }
 
-    /// Returns the inverse document frequency of a word, in the form that is never negative.
+    /// Returns the inverse document frequency of a word, in the variant that is never negative.
     fn idf(&self, terms: &[WeightedTerm]) -> tantivy::Result<f64> {
         let mut with = [0; 2];
         for term in terms {
             for segment in self.segments {
                 let [stems, variants] = &mut with;
-                *(if term.of == TermField::Stems {
+                *(if term.field == TermField::Stems {
                     stems
                 } else {
                     variants
-                }) += segment.documents_with(term.of, &term.text)?;
+                }) += segment.documents_with(term.field, &term.text)?;
             }
         }
-        // A document may have several of the terms, and most have both kinds of one word.
+        // A document may contain several of the terms, and most contain both the stem and a variant
+        // of a word.
         let with = with.into_iter().max().unwrap_or(0).min(self.documents);
         let without = as_f64(self.documents - with);
         Ok(((without + 0.5) / (as_f64(with) + 0.5)).ln_1p())
     }
 }
 
-/// Counts of documents and words are far below 2^53.
+/// Converts a count, which is far below 2^53.
 #[expect(clippy::cast_precision_loss, reason = "a count of what is on a disk")]
 pub(in crate::text) const fn as_f64(count: u64) -> f64 {
     count as f64

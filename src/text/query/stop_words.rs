@@ -1,4 +1,6 @@
-//! Words that say nothing by themselves.
+//! Stop words: frequent words without content, such as "the", that a query ignores beside others.
+//!
+//! They are indexed nevertheless, since phrases need them.
 
 use tantivy::tokenizer::{self, RawTokenizer, StopWordFilter, TextAnalyzer, TokenStream as _};
 
@@ -6,7 +8,7 @@ use crate::text::analysis::fold;
 use crate::text::analysis::language::Language;
 use crate::text::query::ast::{Leaf, Node, Role, Word};
 
-/// Returns the clauses without stop words, unless there is nothing else to look for.
+/// Returns the clauses without stop words, unless nothing else is left.
 pub(in crate::text) fn kept(
     clauses: &[(Role, Node)],
     language: Language,
@@ -22,7 +24,7 @@ pub(in crate::text) fn kept(
         .filter(move |clause| !(drops && is_stop(clause)))
 }
 
-/// Returns whether a clause is nothing but a stop word that nobody asked for in particular.
+/// Returns whether a clause is only a stop word typed without any operator.
 fn is_stop(node: &Node, language: Language) -> bool {
     let Node::Leaf(Leaf {
         words,
@@ -48,7 +50,7 @@ fn is_stop(node: &Node, language: Language) -> bool {
     }
 }
 
-/// Returns whether a word is on the list that the index library has of a language.
+/// Returns whether a word is on the index library's stop word list of a language.
 fn is_listed(word: &str, language: Language) -> bool {
     let list = match language.code() {
         "da" => tokenizer::Language::Danish,
@@ -74,8 +76,8 @@ fn is_listed(word: &str, language: Language) -> bool {
     !analyzer.token_stream(word).advance()
 }
 
-/// The list that the English stemmer was published with (snowballstem.org), without its
-/// contractions, and what is left of those when they are cut at the apostrophe.
+/// The stop word list of the English Snowball stemmer (snowballstem.org) without its contractions,
+/// and the fragments that remain when those are split at the apostrophe.
 #[rustfmt::skip]
 const ENGLISH: &[&str] = &[
     "i", "me", "my", "myself", "we", "us", "our", "ours", "ourselves", "you", "your", "yours",

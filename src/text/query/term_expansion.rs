@@ -1,3 +1,7 @@
+//! Term expansion: the terms of the index that a word of a query can match.
+//!
+//! The planner looks these terms up; the highlighter tests tokens against them, so that both agree.
+
 use crate::text::analysis::chunk::Part;
 use crate::text::analysis::fold;
 use crate::text::analysis::language::Language;
@@ -7,27 +11,26 @@ use crate::text::index::schema::TermField;
 use crate::text::query::ast::Word;
 use crate::text::query::fuzzy::FuzzyAutomaton;
 
-/// The terms a word of a query may have in the index: what is looked up, and what tells whether a
-/// token of a text is meant.
+/// The terms that a word of a query can match.
 pub(in crate::text) struct TermExpansion {
-    /// Whole terms.
+    /// Exact terms.
     pub(in crate::text) terms: Vec<(TermField, String)>,
-    /// Beginnings of terms.
+    /// Term prefixes.
     pub(in crate::text) prefixes: Vec<Prefix>,
     pub(in crate::text) fuzzy: Option<FuzzyAutomaton>,
 }
 
-/// Terms that begin alike.
+/// A prefix of terms.
 pub(in crate::text) struct Prefix {
-    pub(in crate::text) of: Option<TermField>,
+    pub(in crate::text) field: Option<TermField>,
     pub(in crate::text) text: String,
-    /// How many letters min_extra they have at least.
+    /// The minimum number of characters after the prefix.
     pub(in crate::text) min_extra: usize,
     pub(in crate::text) factor: f32,
 }
 
 impl TermExpansion {
-    /// Returns the terms of a word, in whichever of `languages` a text may be.
+    /// Expands a word in each of the `languages` that a text may be in.
     pub(in crate::text) fn of(word: &Word, languages: &[Language]) -> Self {
         let mut expansion = Self {
             terms: Vec::new(),
@@ -49,7 +52,7 @@ impl TermExpansion {
                 }
             }
             Word::Prefix(part) => expansion.prefixes.push(Prefix {
-                of: None,
+                field: None,
                 text: fold::plain(&fold::lower(&part.written, Language::OTHER)),
                 min_extra: 0,
                 factor: 1.0,
@@ -84,7 +87,7 @@ impl TermExpansion {
         }
     }
 
-    /// Adds the other spelling of umlauts: Müller is Mueller, and neither is Muller.
+    /// Adds the alternative spellings of umlauts: Müller equals Mueller, and neither equals Muller.
     fn add_umlauts(&mut self, part: &Part) {
         let lower = fold::lower(&part.written, Language::GERMAN);
         let pairs = [("ä", "ae"), ("ö", "oe"), ("ü", "ue")];
@@ -106,29 +109,29 @@ impl TermExpansion {
         }
     }
 
-    /// Adds the compounds that end or begin with a stem.
+    /// Adds the compounds that end or start with a stem.
     fn add_compounds(&mut self, stem: &str) {
         self.prefixes.push(Prefix {
-            of: Some(TermField::Variants),
+            field: Some(TermField::Variants),
             text: analysis::reversed(stem),
             min_extra: COMPOUND_MORE_MIN,
             factor: COMPOUND_FACTOR,
         });
         self.prefixes.push(Prefix {
-            of: Some(TermField::Stems),
+            field: Some(TermField::Stems),
             text: stem.to_owned(),
             min_extra: COMPOUND_MORE_MIN,
             factor: COMPOUND_FACTOR,
         });
     }
 
-    fn add(&mut self, of: TermField, term: String) {
-        if !self.terms.contains(&(of, term.clone())) {
-            self.terms.push((of, term));
+    fn add(&mut self, field: TermField, term: String) {
+        if !self.terms.contains(&(field, term.clone())) {
+            self.terms.push((field, term));
         }
     }
 
-    /// Returns whether a token with these terms is meant.
+    /// Returns whether a token with these terms matches.
     pub(in crate::text) fn matches(&self, terms: &Terms) -> bool {
         self.matches_term(TermField::Stems, &terms.stem)
             || terms
@@ -137,15 +140,15 @@ impl TermExpansion {
                 .any(|term| self.matches_term(TermField::Variants, term))
     }
 
-    fn matches_term(&self, of: TermField, term: &str) -> bool {
+    fn matches_term(&self, field: TermField, term: &str) -> bool {
         let is_listed = self
             .terms
             .iter()
-            .any(|(its, expansion)| *its == of && expansion == term);
+            .any(|(its, listed)| *its == field && listed == term);
         let begins = || {
             self.prefixes
                 .iter()
-                .any(|prefix| prefix.of.is_none_or(|its| its == of) && prefix.matches(term))
+                .any(|prefix| prefix.field.is_none_or(|its| its == field) && prefix.matches(term))
         };
         let is_fuzzy = || {
             let fuzzy = self.fuzzy.as_ref();
@@ -156,18 +159,18 @@ impl TermExpansion {
 }
 
 impl Prefix {
-    /// Returns whether a term is meant.
+    /// Returns whether a term matches.
     pub(in crate::text) fn matches(&self, term: &str) -> bool {
         let rest = term.strip_prefix(&self.text);
         rest.is_some_and(|rest| rest.chars().count() >= self.min_extra)
     }
 }
 
-/// A shorter word begins or ends too many others by chance.
+/// A shorter word is a prefix or suffix of too many unrelated words.
 const COMPOUND_PART_LEN_MIN: usize = 4;
 
-/// What is less than this longer is another form of the word, not a compound.
+/// A shorter remainder is an inflection, not a compound.
 const COMPOUND_MORE_MIN: usize = 3;
 
-/// How much a compound counts beside the word itself.
+/// The frequency factor of a compound, relative to the word itself.
 const COMPOUND_FACTOR: f32 = 0.5;

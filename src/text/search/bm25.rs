@@ -1,3 +1,9 @@
+//! BM25 scoring of one segment, with MaxScore pruning.
+//!
+//! It works the same on segments on disk and in memory. Sums are in `f64`, in the order of the
+//! query, and rounded once to `f32`, so that a document has the same score in every segment, to the
+//! last bit.
+
 use crate::text::index::segment_reader::{Segment, len_of_class};
 use crate::text::query::ast::Role;
 use crate::text::query::plan::{Plan, PlanNode, PlannedLeaf};
@@ -5,25 +11,25 @@ use crate::text::search::postings_cursor::PostingsCursor;
 use crate::text::search::score_block::{BLOCK_LEN, DocBits, ScoreBlock};
 use crate::text::search::top_docs::{TopDocs, as_f32};
 
-/// Evaluates a plan over one segment.
+/// Evaluates a plan over one segment, block by block.
 ///
-/// Documents are looked at in blocks. As long as every match counts, all leaves are looked up
-/// in all of a block. Then only what may be among the top is of interest: the leaves that are
-/// weight most decide which documents may, and the others are looked up in those (MaxScore). What
-/// is candidates is scored as ever, so that what is skipped changes no result.
+/// While matches are counted, every leaf is evaluated in the whole block. After that only documents
+/// that can enter the top are of interest (MaxScore): the leaves with the highest maximum scores
+/// are essential and select candidates, and the other leaves are looked up for those candidates
+/// only. Candidates are scored in full, so pruning does not change any result.
 pub(in crate::text) struct SegmentScorer<'a> {
     segment: &'a Segment<'a>,
     plan: &'a Plan,
-    /// The part of BM25 that a length is responsible for, by class.
+    /// The length normalization of BM25, for each quantized length.
     norms: &'a [f64; 256],
-    /// In the order in which they are looked up.
+    /// In the order of evaluation.
     leaves: Vec<ScoredLeaf<'a>>,
-    /// What each leaf of the plan adds in the block, by its number.
+    /// The scores of each leaf of the plan in the current block, by leaf index.
     blocks: Vec<ScoreBlock>,
-    /// Whether the first leaf must occur.
+    /// Whether the first leaf is required.
     has_lead: bool,
     start: u32,
-    /// The documents of the block that may be found.
+    /// The documents of the current block that can still match.
     candidates: Vec<u32>,
 }
 
@@ -31,13 +37,14 @@ struct ScoredLeaf<'a> {
     number: usize,
     planned: &'a PlannedLeaf,
     cursor: PostingsCursor<'a>,
-    /// What this leaf and all behind it add to a score at most.
+    /// The maximum that this leaf and all leaves after it can add to a score.
     max_remaining: f64,
-    /// About how many documents of a block have it.
+    /// The approximate number of its documents in a block.
     docs_per_block: u64,
 }
 
-/// Returns the norms of a plan: `k1 (1 - b + b length / mean length)`.
+/// Returns the length normalization of each quantized length: `k1 (1 - b + b length / mean
+/// length)`.
 pub(in crate::text) fn norms(plan: &Plan) -> [f64; 256] {
     std::array::from_fn(|class| {
         let len = len_of_class(u8::try_from(class).unwrap_or(u8::MAX));
@@ -45,13 +52,13 @@ pub(in crate::text) fn norms(plan: &Plan) -> [f64; 256] {
     })
 }
 
-/// Returns the norm of a length beside the mean length.
+/// Returns the length normalization of a length.
 pub(in crate::text) fn norm(len: f64, len_mean: f64) -> f64 {
     let share = if len_mean > 0.0 { len / len_mean } else { 1.0 };
     K1 * (1.0 - B + B * share)
 }
 
-/// Returns what an occurrence is weight, of 1, when there are `count` of them: less than `K1 + 1`.
+/// Returns the saturated term frequency of `count` occurrences: below `K1 + 1`.
 pub(in crate::text) fn saturation(count: f64, norm: f64) -> f64 {
     count * (K1 + 1.0) / (count + norm)
 }
@@ -102,10 +109,10 @@ impl<'a> SegmentScorer<'a> {
         })
     }
 
-    /// Offers the documents that match, in order; once the count of matches has ended, only those
-    /// that may be among the top.
+    /// Offers the matching documents in order; after the count of matches has ended, only those
+    /// that can enter the top.
     ///
-    /// Scores are added up in the order of the query, so that the last bit of a sum is the same in
+    /// Scores are summed in the order of the query, so that the last bit of a sum is the same in
     /// every segment.
     pub(in crate::text) fn offer(mut self, number: usize, top: &mut TopDocs<'_>) {
         let mut from = 0;
@@ -130,8 +137,8 @@ impl<'a> SegmentScorer<'a> {
         }
     }
 
-    /// Returns how many leaves decide what is looked at: documents that have none of them do not
-    /// reach the threshold. None decide where nothing does.
+    /// Returns the number of essential leaves: a document without any of them cannot reach the
+    /// threshold. 0 if no document can.
     fn essential(&self, threshold: f32) -> usize {
         let reaches = |leaf: &&ScoredLeaf<'_>| {
             leaf.planned.is_scored && may_reach(leaf.max_remaining, threshold)
@@ -144,14 +151,15 @@ impl<'a> SegmentScorer<'a> {
         }
     }
 
-    /// Returns the first document from `from` on that may match.
+    /// Returns the first document at or after `from` that can match.
     fn next_block(&mut self, from: u32, essential: usize) -> Option<u32> {
         let leaves = self.leaves.iter_mut().take(essential);
         let next = leaves.map(|leaf| leaf.cursor.lower_bound(from)).min()?;
         (next < self.segment.len()).then_some(next)
     }
 
-    /// Finds the documents of the block that may reach the threshold, and what the leaves add there.
+    /// Collects the documents of the block that can reach the threshold, and the scores of their
+    /// leaves.
     fn collect(&mut self, essential: usize, threshold: f32) {
         let (start, segment, norms) = (self.start, self.segment, self.norms);
         let norm = |at: u32| {
@@ -186,7 +194,7 @@ impl<'a> SegmentScorer<'a> {
         }
     }
 
-    /// Leaves out what cannot reach the threshold after so many leaves were looked up.
+    /// Removes the candidates that cannot reach the threshold, given the first `looked_up` leaves.
     fn prune(&mut self, threshold: f32, looked_up: usize) {
         if threshold == f32::NEG_INFINITY {
             return;
@@ -207,14 +215,14 @@ impl<'a> SegmentScorer<'a> {
 }
 
 impl ScoredLeaf<'_> {
-    /// Finds the leaf in every document of a block.
+    /// Scores every document of a block that the leaf occurs in.
     fn fill(&mut self, block: &mut ScoreBlock, start: u32, norm: impl Fn(u32) -> f64) {
         let weight = self.planned.weight;
         let score = |at: u32, count: f64| weight * saturation(count, norm(at));
         self.cursor.fill(block, start, score);
     }
 
-    /// Finds the leaf in some documents of a block.
+    /// Scores the leaf for some documents of a block.
     fn look_up(
         &mut self,
         block: &mut ScoreBlock,
@@ -232,8 +240,8 @@ impl ScoredLeaf<'_> {
     }
 }
 
-/// Returns the score of a document by clauses, if they match it; `added` is what a leaf adds to it,
-/// none where it does not occur.
+/// Returns the score of a document, or `None` if the clauses do not match; `added` is the score of
+/// a leaf, `None` if it does not occur.
 pub(in crate::text) fn evaluate(
     clauses: &[(Role, PlanNode)],
     added: &impl Fn(usize) -> Option<f64>,
@@ -256,7 +264,7 @@ pub(in crate::text) fn evaluate(
     matches.then_some(sum)
 }
 
-/// Returns the place of the rarest leaf that must occur, if one must.
+/// Returns the index of the rarest required leaf, if any.
 fn lead(plan: &Plan, leaves: &[ScoredLeaf<'_>]) -> Option<usize> {
     let must = |leaf: &ScoredLeaf<'_>| {
         plan.root.iter().any(|(role, node)| {
@@ -268,13 +276,13 @@ fn lead(plan: &Plan, leaves: &[ScoredLeaf<'_>]) -> Option<usize> {
     rarest.map(|(place, _)| place)
 }
 
-/// Returns whether a score may come to a threshold: sums differ in the last bits by their order.
+/// Returns whether a score can reach a threshold; the slack covers sums in another order.
 fn may_reach(score: f64, threshold: f32) -> bool {
     as_f32(score * SLACK).total_cmp(&threshold).is_ge()
 }
 
 impl PlannedLeaf {
-    /// Returns what it adds to a score at most.
+    /// Returns the maximum that the leaf can add to a score.
     fn max_score(&self) -> f64 {
         if self.is_scored {
             self.weight.max(0.0) * (K1 + 1.0)
@@ -284,14 +292,14 @@ impl PlannedLeaf {
     }
 }
 
-/// How many documents of a list can be read while one is looked up in it.
+/// The cost of one seek in a postings list, in documents read sequentially.
 const SEEK_COST: u64 = 30;
 
-/// More than rounding can make of a sum.
+/// More than the rounding error of a sum.
 const SLACK: f64 = 1.0 + 1e-9;
 
-/// How fast more occurrences stop counting.
+/// Term frequency saturation.
 const K1: f64 = 1.2;
 
-/// How much longer documents lose.
+/// Length normalization.
 const B: f64 = 0.75;

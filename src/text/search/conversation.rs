@@ -1,4 +1,8 @@
-//! Turns ranked by what is said around them.
+//! Conversation-aware ranking: a turn is scored by its own words, its neighbours and its whole
+//! session.
+//!
+//! An answer often repeats few words of the question but stands beside turns that do. Only the
+//! conversations of the best candidates are read; no text is stored twice for it.
 
 use std::collections::HashMap;
 
@@ -10,35 +14,35 @@ use crate::text::search::postings_cursor::PostingsCursor;
 use crate::text::search::ranking::Ranking;
 use crate::text::search::top_docs::Candidate;
 
-/// A turn of a conversation that candidates are turns of.
+/// A turn of a conversation that contains a candidate.
 struct Turn {
     segment: usize,
     document: u32,
     row: u64,
     time_ms: i64,
     len_class: u8,
-    /// The score of its own words, whether they match the query or not.
+    /// The score of its own words, whether it matches the query or not.
     own: f64,
-    /// The score of its match; none if it is no match.
+    /// The score of its match; `None` if it does not match.
     score: Option<f64>,
 }
 
-/// A conversation: its turns in the order in which they were said.
+/// A conversation: its turns in chronological order.
 pub(in crate::text) struct Conversation {
     turns: Vec<Turn>,
-    /// How often each leaf of the plan occurs in all turns together.
+    /// The frequency of each leaf of the plan in all turns together.
     counts: Vec<f64>,
     len_words: f64,
 }
 
-/// Conversations that were read, by what their turns have in common.
+/// The conversations that were read, by their identifier.
 pub(in crate::text) type Conversations = HashMap<u64, Conversation>;
 
-/// Scores candidates, best first, also by the turns around them, and adds what else matches in
+/// Rescores candidates (given best first) by the turns around them, and adds the other matches in
 /// their conversations.
 ///
-/// Only the conversations of the best candidates are read; the turns of others count as if they
-/// stood alone. Returns them.
+/// Only the conversations of the best candidates are read; other turns score as if they stood
+/// alone. Returns the conversations.
 pub(in crate::text) fn rank(
     candidates: &mut Vec<Candidate>,
     segments: &[Segment<'_>],
@@ -103,7 +107,7 @@ fn read(
     Ok(conversations)
 }
 
-/// Returns the turns of a conversation in the order in which they were said.
+/// Returns the turns of a conversation in chronological order.
 fn turns_of(
     thread: u64,
     segments: &[Segment<'_>],
@@ -127,12 +131,13 @@ fn turns_of(
             }
         }
     }
-    // Mostly they are in order: a sort that sees that has nothing to do.
+    // The turns are usually in order already, which makes the sort cheap.
     turns.sort_by_key(|turn| (turn.time_ms, turn.row));
     Ok(turns)
 }
 
-/// Returns for each candidate its row among those of the turns up to `reach` before and after it.
+/// Returns for each candidate the rows of the turns up to `reach` before and after it, its own
+/// included.
 pub(in crate::text) fn around(
     candidates: &[Candidate],
     mut conversations: Conversations,
@@ -162,7 +167,7 @@ pub(in crate::text) fn around(
     Ok(all)
 }
 
-/// Counts what is looked for in every turn, and judges which of them match.
+/// Counts each leaf in every turn, and decides which turns match.
 fn count(
     conversations: &mut HashMap<u64, Conversation>,
     segments: &[Segment<'_>],
@@ -180,7 +185,7 @@ fn count(
         }
     }
     by_place.sort_by_key(|(turn, _)| (turn.segment, turn.document));
-    // What each leaf adds to the score of each turn of a segment.
+    // The score of each leaf in each turn of a segment.
     let mut added: Vec<Option<f64>> = Vec::new();
     for of_segment in by_place.chunk_by_mut(|(a, _), (b, _)| a.segment == b.segment) {
         let segment = of_segment
@@ -227,20 +232,21 @@ impl Conversation {
         }
     }
 
-    /// Returns the place of a turn.
+    /// Returns the index of a turn.
     fn place(&self, time_ms: i64, row: u64) -> Option<usize> {
         let place = |turn: &Turn| (turn.time_ms, turn.row);
         self.turns.binary_search_by_key(&(time_ms, row), place).ok()
     }
 
-    /// Returns the scores of the turns before and after one, by their own words.
+    /// Returns the sum of the scores of the turns before and after one, by their own words.
     fn around(&self, at: usize) -> f64 {
         let before = at.checked_sub(1).and_then(|at| self.turns.get(at));
         let after = self.turns.get(at.saturating_add(1));
         before.into_iter().chain(after).map(|turn| turn.own).sum()
     }
 
-    /// Returns the score of all turns as one document among conversations of a mean length.
+    /// Returns the score of all turns as one document, normalized by the mean length of
+    /// conversations.
     fn score(&self, plan: &Plan, len_mean: f64) -> f64 {
         let norm = norm(self.len_words, len_mean);
         let leaves = plan.leaves.iter().zip(&self.counts);
@@ -250,8 +256,8 @@ impl Conversation {
     }
 }
 
-/// How many conversations a search reads.
+/// The maximum number of conversations that a search reads.
 const CONVERSATIONS_MAX: usize = 32;
 
-/// How many turns a search reads, or a few more: the last conversation is read to its end.
+/// The number of turns after which a search reads no further conversation.
 const TURNS_MAX: usize = 20_000;

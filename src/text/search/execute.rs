@@ -1,3 +1,7 @@
+//! The execution of a search: plan, score all segments, rerank, and resolve the hits.
+//!
+//! `search` and `recall` are the two entry points; both evaluate one snapshot.
+
 use crate::text::error::Error;
 use crate::text::index::segment_reader::Segment;
 use crate::text::index::view::View;
@@ -58,13 +62,13 @@ impl View {
         let keeps_stop_words = self.options.stop_words;
         let plan = Plan::of(&query.clauses, &self.fields, keeps_stop_words, &segments)?;
         let norms = score::norms(&plan);
-        // What else ranks may bring up what the words alone would not.
+        // Reranking may promote candidates that the words alone rank low.
         let kept = match (ranking.has_signals(), ranking.looks_around()) {
             (true, _) => limit.max(SIGNAL_CANDIDATES),
             (false, true) => limit.max(CONVERSATION_CANDIDATES),
             (false, false) => limit,
         };
-        // Nobody asks how much there would be to recall.
+        // A recall does not report a total.
         let count_max = if reach.is_some() { 0 } else { TOTAL_MAX };
         let mut top = TopDocs::new(kept, count_max, accept);
         for (number, segment) in segments.iter().enumerate() {
@@ -117,7 +121,7 @@ impl View {
     }
 }
 
-/// Returns candidates as hits: with the fields in which they say what was looked for.
+/// Returns candidates as hits, with the fields that matched.
 fn hits(
     candidates: &[Candidate],
     segments: &[Segment<'_>],
@@ -151,10 +155,9 @@ fn hits(
     Ok(hits.into_iter().map(|(.., hit)| hit).collect())
 }
 
-/// How many of the top by their words are ranked again by their conversations, with what else
+/// The number of candidates that are reranked by their conversations, together with the other
 /// matches in those.
 const CONVERSATION_CANDIDATES: usize = 256;
 
-/// How many of the top by their words are ranked again by their time and importance: nothing but
-/// the words leads to them.
+/// The number of candidates that are reranked by time and importance.
 const SIGNAL_CANDIDATES: usize = 1_000;

@@ -1,3 +1,8 @@
+//! Highlighting: marks the words of a query in a text and selects a snippet.
+//!
+//! It analyses the text again and matches tokens by the same term expansion as the index. It reads
+//! no postings.
+
 use std::ops::Range;
 
 use crate::text::analysis::language::Language;
@@ -11,19 +16,19 @@ use crate::text::query::plan;
 use crate::text::query::stop_words as stop;
 use crate::text::query::term_expansion::TermExpansion;
 
-/// Finds in a text what a query looks for, as the index does.
+/// Finds the matches of a query in a text, as the index does.
 pub struct Highlighter {
     leaves: Vec<HighlightLeaf>,
     language: Language,
 }
 
-/// A word or phrase that is looked for, and the field it must stand in.
+/// A word or phrase of the query, and the field that it must occur in.
 struct HighlightLeaf {
     words: Vec<(u32, TermExpansion)>,
     field: Option<u32>,
 }
 
-/// A part of a text around what was looked for.
+/// An excerpt of a text around the matches of a query.
 ///
 /// ```
 /// use grainstore::text::Snippet;
@@ -33,9 +38,9 @@ struct HighlightLeaf {
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Snippet {
-    /// The part, in one line; with an ellipsis where something was left out.
+    /// The excerpt as one line, with an ellipsis where text was left out.
     pub text: String,
-    /// Where in it what was looked for stands, in bytes.
+    /// The byte ranges of the matches in the excerpt.
     pub marks: Vec<Range<usize>>,
 }
 
@@ -60,7 +65,7 @@ impl View {
     }
 }
 
-/// Adds what clauses look for, and not what they rule out.
+/// Adds the leaves of all clauses except `MustNot`.
 fn gather<'n>(
     clauses: impl Iterator<Item = &'n (Role, Node)>,
     languages: &[Language],
@@ -83,7 +88,7 @@ fn gather<'n>(
 }
 
 impl Highlighter {
-    /// Returns where in the text of a field what is looked for stands, in bytes, in order.
+    /// Returns the byte ranges of the matches in the text of a field, in order.
     pub fn marks(&self, field: &str, text: &str, language: Option<Language>) -> Vec<Range<usize>> {
         let tokens = analysis::tokens(text, language.unwrap_or(self.language));
         let number = document::number_of(field);
@@ -104,8 +109,8 @@ impl Highlighter {
         joined
     }
 
-    /// Returns the part, about `len_max` characters of it, that has most of what is looked for, of
-    /// the texts of several fields one after the other.
+    /// Returns the excerpt of about `len_max` characters with the most matches, from the
+    /// concatenated texts of several fields.
     pub fn snippet_of(
         &self,
         fields: &[(&str, String)],
@@ -130,8 +135,8 @@ impl Highlighter {
         Snippet::of(&text, &marks, part)
     }
 
-    /// Returns the part of the text of a field, about `len_max` characters of it, that has most of
-    /// what is looked for.
+    /// Returns the excerpt of about `len_max` characters with the most matches, from the text of a
+    /// field.
     pub fn snippet(
         &self,
         field: &str,
@@ -167,14 +172,14 @@ impl HighlightLeaf {
             let Some(found) = found else {
                 continue;
             };
-            // TermField pairs of letters each covers two.
+            // Letter pairs overlap: each covers two letters.
             marks.extend(found.iter().map(|token| token.range.clone()));
         }
     }
 }
 
-/// Returns the stretch of a text with most marks that is about `len_max` characters long, from the
-/// beginning of a word to the end of one.
+/// Returns the range of about `len_max` characters with the most matches, from the start of a word
+/// to the end of one.
 fn best_part(text: &str, marks: &[Range<usize>], len_max: usize) -> Range<usize> {
     if text.chars().count() <= len_max {
         return 0..text.len();
@@ -190,14 +195,14 @@ fn best_part(text: &str, marks: &[Range<usize>], len_max: usize) -> Range<usize>
             .filter(|mark| mark.start >= start && mark.end <= end)
             .count()
     };
-    // The earliest of the best: `max_by_key` returns the last.
+    // `max_by_key` returns the last maximum; the earliest is wanted.
     let starts: Vec<usize> = starts.collect();
     let best = starts.into_iter().rev().max_by_key(|start| held(*start));
     let best = best.unwrap_or(0);
     best..reaches(best)
 }
 
-/// Returns the beginning of a word about `len` characters before `at`.
+/// Returns the start of a word about `len` characters before `at`.
 fn back(text: &str, at: usize, len: usize) -> usize {
     let before = text.get(..at).unwrap_or_default();
     let far = before
@@ -214,7 +219,7 @@ fn back(text: &str, at: usize, len: usize) -> usize {
     space.map_or(far, |space| far + space + 1)
 }
 
-/// Returns the end of a word about `len` characters behind `start`.
+/// Returns the end of a word about `len` characters after `start`.
 fn forth(text: &str, start: usize, len: usize) -> usize {
     let rest = text.get(start..).unwrap_or_default();
     let Some((far, _)) = rest.char_indices().nth(len) else {
@@ -249,13 +254,13 @@ impl Snippet {
         snippet
     }
 
-    /// Adds a part in one line.
+    /// Appends text as one line.
     fn push(&mut self, part: &str) {
         let line = part.chars().map(|c| if c.is_control() { ' ' } else { c });
         self.text.extend(line);
     }
 
-    /// Returns the text with signs around what was looked for.
+    /// Returns the text with markers around the matches.
     pub fn marked(&self, before: &str, behind: &str) -> String {
         let mut marked = String::with_capacity(self.text.len());
         let mut at = 0;

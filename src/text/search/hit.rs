@@ -1,4 +1,4 @@
-//! Hits.
+//! The results of a search: hits, their total, and hits with the turns around them.
 
 use crate::grain;
 
@@ -12,26 +12,25 @@ use crate::grain;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
-    /// The ledger sequence that was fed.
+    /// The ledger sequence of the row.
     pub row: u64,
-    /// The score by the words and what else ranks: above 0, without an upper end.
+    /// The score by words and ranking signals: above 0, without an upper bound.
     pub score: f32,
-    /// The fields of the grain that say what was looked for, as bits; see
-    /// [`matched_fields`](Self::matched_fields).
+    /// The grain fields that matched, as bits; see [`matched_fields`](Self::matched_fields).
     pub fields: u64,
 }
 
 impl Hit {
     /// Returns the score in [0, 1) for the envelope of OMS 28.1: `score / (score + 4)`.
     ///
-    /// It grows with the score and looks at nothing else, so the same hit keeps its relevance
-    /// whatever is found beside it. 4 is about what one fitting word in a mid-sized store scores.
+    /// It is monotonic in the score and depends on nothing else, so a hit keeps its relevance
+    /// whatever else is found. 4 is about the score of one matching word in a mid-sized store.
     pub fn relevance(&self) -> f64 {
         let score = f64::from(self.score);
         score / (score + SCORE_HALF)
     }
 
-    /// Returns the fields of the grain that say what was looked for.
+    /// Returns the names of the grain fields that matched.
     pub fn matched_fields(&self) -> Vec<&'static str> {
         let fields = (1..).zip(grain::WORDED);
         let matched = fields.filter(|(bit, _)| self.fields >> bit & 1 == 1);
@@ -39,28 +38,28 @@ impl Hit {
     }
 }
 
-/// A hit and what was said around it.
+/// A hit of a recall, with the turns around it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecalledHit {
     /// The hit.
     pub hit: Hit,
-    /// Its row, and those of the turns around it, in the order in which they were said.
+    /// The rows of the hit and of the turns around it, in chronological order.
     pub turns: Vec<u64>,
 }
 
-/// The best rows, and how many there are.
+/// The best hits and the number of matches.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Hits {
-    /// How many accepted rows match, up to [`TOTAL_MAX`].
+    /// The number of accepted rows that match, up to [`TOTAL_MAX`].
     pub total: usize,
-    /// Whether more than [`TOTAL_MAX`] match, so that `total` is where the count stopped.
+    /// Whether more than [`TOTAL_MAX`] rows match.
     pub total_is_lower_bound: bool,
-    /// The hits, best first; of equal scores as [`Document::order`](super::super::Document::order) says.
+    /// The hits, best first; ties are broken by [`Document::order`](super::super::Document::order).
     pub hits: Vec<Hit>,
 }
 
-/// Where counting ends.
+/// The number of matches at which counting stops.
 pub const TOTAL_MAX: usize = 1_000;
 
-/// The score of relevance one half.
+/// The score whose relevance is one half.
 const SCORE_HALF: f64 = 4.0;

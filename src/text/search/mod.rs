@@ -1,4 +1,4 @@
-//! The evaluation of a plan over segments: what matches, how it scores, and what of it is shown.
+//! Evaluation of a plan over segments: matching, scoring, ranking and highlighting.
 
 pub(super) mod bm25;
 pub(super) mod conversation;

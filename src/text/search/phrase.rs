@@ -1,3 +1,8 @@
+//! Matching of phrases and of words in a field, by positions.
+//!
+//! Words without a field restriction are matched in `postings_cursor.rs`, without reading
+//! positions.
+
 use tantivy::TERMINATED;
 
 use crate::text::document::{FIELD_SLOTS, field_of};
@@ -6,18 +11,18 @@ use crate::text::index::schema::TermField;
 use crate::text::index::segment_reader::Segment;
 use crate::text::query::plan::PlannedLeaf;
 
-/// The documents of a segment in which a leaf occurs, and where in them.
+/// The documents of a segment in which a leaf occurs, with positions.
 pub(in crate::text) struct PhraseMatcher<'a> {
     words: Vec<(u32, Vec<TermCursor<'a>>)>,
     field: Option<u32>,
     positions: [Vec<u32>; 2],
 }
 
-/// The list of a term, of which kind it is, and how much an occurrence counts.
+/// The positions of a term, its field and its frequency factor.
 type TermCursor<'a> = (TermPositions<'a>, TermField, f32);
 
 impl<'a> PhraseMatcher<'a> {
-    /// Opens the lists of a leaf's terms.
+    /// Opens the postings of a leaf.
     pub(in crate::text) fn open(
         segment: &'a Segment<'a>,
         leaf: &PlannedLeaf,
@@ -26,8 +31,8 @@ impl<'a> PhraseMatcher<'a> {
         for (offset, terms) in &leaf.words {
             let mut cursors = Vec::new();
             for term in terms {
-                if let Some(cursor) = segment.positions(term.of, &term.text)? {
-                    cursors.push((cursor, term.of, term.factor));
+                if let Some(cursor) = segment.positions(term.field, &term.text)? {
+                    cursors.push((cursor, term.field, term.factor));
                 }
             }
             words.push((*offset, cursors));
@@ -42,7 +47,7 @@ impl<'a> PhraseMatcher<'a> {
         })
     }
 
-    /// Returns about how many documents there are at max_by_field.
+    /// Returns an upper estimate of the number of documents.
     pub(in crate::text) fn len(&self) -> u64 {
         let words = self.words.iter();
         let of_word = |(_, cursors): &(u32, Vec<TermCursor<'_>>)| {
@@ -51,7 +56,7 @@ impl<'a> PhraseMatcher<'a> {
         words.map(of_word).min().unwrap_or(0)
     }
 
-    /// Returns a document that is not behind the next one that matches from `from` on.
+    /// Returns a lower bound of the next matching document at or after `from`.
     pub(in crate::text) fn lower_bound(&mut self, from: u32) -> u32 {
         let words = self.words.iter_mut();
         let first = |(_, cursors): &mut (u32, Vec<TermCursor<'_>>)| {
@@ -61,8 +66,8 @@ impl<'a> PhraseMatcher<'a> {
         words.filter_map(first).max().unwrap_or(TERMINATED)
     }
 
-    /// Calls `found` with each document from `start` on and below `end` in which the leaf occurs,
-    /// and how often.
+    /// Calls `found` with each document in `start..end` in which the leaf occurs, and its
+    /// frequency.
     pub(in crate::text) fn each(&mut self, start: u32, end: u32, mut found: impl FnMut(u32, f64)) {
         let mut document = self.lower_bound(start);
         while document < end {
@@ -74,11 +79,11 @@ impl<'a> PhraseMatcher<'a> {
         }
     }
 
-    /// Returns how often the leaf occurs in a document that is not behind the cursors.
+    /// Returns the frequency of the leaf in a document; documents must be asked in ascending order.
     pub(in crate::text) fn count(&mut self, document: u32) -> f64 {
         if let ([(_, cursors)], Some(field)) = (self.words.as_mut_slice(), self.field) {
             let [positions, _] = &mut self.positions;
-            let counts = cursors.iter_mut().map(|(cursor, of, factor)| {
+            let counts = cursors.iter_mut().map(|(cursor, kind, factor)| {
                 positions.clear();
                 if cursor.seek(document) == document {
                     cursor.positions(positions);
@@ -87,7 +92,7 @@ impl<'a> PhraseMatcher<'a> {
                     .iter()
                     .filter(|position| field_of(**position) == field);
                 let count = u32::try_from(inside.count()).unwrap_or(u32::MAX);
-                (*of, f64::from(count) * f64::from(*factor))
+                (*kind, f64::from(count) * f64::from(*factor))
             });
             return max_by_field(counts);
         }
@@ -96,7 +101,7 @@ impl<'a> PhraseMatcher<'a> {
         f64::from(u32::try_from(starts.len()).unwrap_or(u32::MAX))
     }
 
-    /// Returns the fields of a document in which the leaf occurs, each as a bit.
+    /// Returns the fields of a document in which the leaf occurs, as bits.
     pub(in crate::text) fn fields(&mut self, document: u32) -> u64 {
         self.find_starts(document);
         let [starts, _] = &self.positions;
@@ -105,7 +110,7 @@ impl<'a> PhraseMatcher<'a> {
             .fold(0, |fields, position| fields | 1 << field_of(*position))
     }
 
-    /// Finds the positions in a document where the words of the leaf stand together.
+    /// Finds the positions in a document at which the words of the leaf occur in sequence.
     fn find_starts(&mut self, document: u32) {
         let [starts, positions] = &mut self.positions;
         starts.clear();
@@ -138,12 +143,12 @@ impl<'a> PhraseMatcher<'a> {
     }
 }
 
-/// Returns how often terms occur in a document: as stems, or as other terms of the same words,
-/// whichever is more.
+/// Returns the frequency of a word: the sum over its stems or over its variants, whichever is
+/// greater, since one occurrence is indexed as both.
 pub(in crate::text) fn max_by_field(counts: impl Iterator<Item = (TermField, f64)>) -> f64 {
     let (mut stems, mut variants) = (0.0, 0.0);
-    for (of, count) in counts {
-        *(if of == TermField::Stems {
+    for (field, count) in counts {
+        *(if field == TermField::Stems {
             &mut stems
         } else {
             &mut variants

@@ -1,3 +1,5 @@
+//! A cursor over the documents of a leaf: a word by frequencies alone, anything else by positions.
+
 use tantivy::TERMINATED;
 
 use crate::text::index::postings::TermFreqs;
@@ -7,17 +9,16 @@ use crate::text::query::plan::PlannedLeaf;
 use crate::text::search::phrase::{PhraseMatcher, max_by_field};
 use crate::text::search::score_block::{BLOCK_LEN, ScoreBlock};
 
-/// The documents of a segment in which a leaf occurs, and how often.
+/// The documents of a segment in which a leaf occurs, with its frequency.
 pub(in crate::text) enum PostingsCursor<'a> {
-    /// One word, wherever it stands: the list of each of its terms, of which kind that is, and how
-    /// much an occurrence freqs.
+    /// One word in any field: for each term its frequencies, its field and its frequency factor.
     Word(Vec<(TermFreqs<'a>, TermField, f32)>),
-    /// Several words that must stand together, or one in a field.
+    /// A phrase, or a word in one field.
     Phrase(Box<PhraseMatcher<'a>>),
 }
 
 impl<'a> PostingsCursor<'a> {
-    /// Opens the lists of a leaf's terms.
+    /// Opens the postings of a leaf.
     pub(in crate::text) fn open(
         segment: &'a Segment<'a>,
         leaf: &PlannedLeaf,
@@ -27,14 +28,14 @@ impl<'a> PostingsCursor<'a> {
         };
         let mut lists = Vec::new();
         for term in terms {
-            if let Some(freqs) = segment.freqs(term.of, &term.text)? {
-                lists.push((freqs, term.of, term.factor));
+            if let Some(freqs) = segment.freqs(term.field, &term.text)? {
+                lists.push((freqs, term.field, term.factor));
             }
         }
         Ok(Self::Word(lists))
     }
 
-    /// Returns about how many documents there are at max_by_field.
+    /// Returns an upper estimate of the number of documents.
     pub(in crate::text) fn len(&self) -> u64 {
         match self {
             Self::Word(lists) => lists.iter().map(|(freqs, ..)| freqs.len()).sum(),
@@ -42,7 +43,7 @@ impl<'a> PostingsCursor<'a> {
         }
     }
 
-    /// Returns a document that is not behind the next one that matches from `from` on.
+    /// Returns a lower bound of the next matching document at or after `from`.
     pub(in crate::text) fn lower_bound(&mut self, from: u32) -> u32 {
         match self {
             Self::Word(lists) => {
@@ -53,20 +54,20 @@ impl<'a> PostingsCursor<'a> {
         }
     }
 
-    /// Returns how often the leaf occurs in a document that is not behind the cursors.
+    /// Returns the frequency of the leaf in a document; documents must be asked in ascending order.
     pub(in crate::text) fn count(&mut self, document: u32) -> f64 {
         match self {
-            Self::Word(lists) => max_by_field(lists.iter_mut().map(|(freqs, of, factor)| {
+            Self::Word(lists) => max_by_field(lists.iter_mut().map(|(freqs, field, factor)| {
                 let is_there = freqs.seek(document) == document;
                 let count = if is_there { freqs.count() } else { 0 };
-                (*of, f64::from(count) * f64::from(*factor))
+                (*field, f64::from(count) * f64::from(*factor))
             })),
             Self::Phrase(phrase) => phrase.count(document),
         }
     }
 
-    /// Finds the leaf in every document of a block; `score` is of a document and how often it
-    /// occurs there.
+    /// Scores the leaf in every document of a block; `score` maps a document and a frequency to a
+    /// score.
     pub(in crate::text) fn fill(
         &mut self,
         block: &mut ScoreBlock,
@@ -92,11 +93,11 @@ impl<'a> PostingsCursor<'a> {
                 block.put(at, score(at, f64::from(count) * factor));
             });
         }
-        for (freqs, of, factor) in lists {
-            let (of, factor) = (*of, f64::from(*factor));
+        for (freqs, field, factor) in lists {
+            let (field, factor) = (*field, f64::from(*factor));
             freqs.seek(start);
             freqs.each_below(end, |document, count| {
-                block.count(document - start, of, f64::from(count) * factor);
+                block.count(document - start, field, f64::from(count) * factor);
             });
         }
         block.score_counts(score);

@@ -1,9 +1,11 @@
-/// What ranks a hit beside its own words. One default for everybody.
+//! `Ranking`: the parameters of ranking besides BM25 (conversation, recency, importance).
+
+/// The parameters of ranking besides the words of a hit.
 ///
-/// The score of a turn of a conversation is its own, plus a share of its neighbours' (the turns
-/// before and after it in its session), plus a share of its session's (all turns as one document),
-/// over one plus the share of the session; what is in no session counts as a session of its own,
-/// so that conversations and single facts compare. Then the signals multiply it.
+/// The score of a turn is its own score, plus `neighbours` times the scores of the turns before and
+/// after it, plus `session` times the score of the whole session as one document, all divided by 1
+/// + `session`. A row outside any session is a session of its own, so that turns and single facts
+/// compare. Recency and importance then multiply the score.
 ///
 /// ```
 /// use grainstore::text::{Ranking, Recency};
@@ -16,29 +18,29 @@
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ranking {
-    /// The share of the neighbours' scores.
+    /// The factor of the neighbours' scores.
     pub neighbours: f64,
-    /// The share of the session's score.
+    /// The factor of the session's score.
     pub session: f64,
-    /// Whether newer hits are better.
+    /// The boost of newer hits; `None` for no boost.
     pub recency: Option<Recency>,
-    /// How much better important hits are: a score is multiplied by 1 + this × the importance.
+    /// The boost of important hits: the score is multiplied by 1 + this × the importance.
     pub importance: f64,
 }
 
-/// How much better newer hits are: a score is multiplied by 1 + weight × 2^(-age / half-life).
+/// The boost of newer hits: the score is multiplied by 1 + weight × 2^(-age / half-life).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Recency {
-    /// How much better something said just now is.
+    /// The boost at age 0.
     pub weight: f64,
-    /// The age at which half of that is left, in milliseconds.
+    /// The age at which half of the boost is left, in milliseconds.
     pub half_life_ms: u64,
-    /// What age is counted to, in milliseconds since 1970.
+    /// The reference time of ages, in milliseconds since 1970.
     pub now_ms: i64,
 }
 
 impl Ranking {
-    /// Ranks by a hit's own words and nothing else.
+    /// Ranks by words alone.
     pub const WORDS: Self = Self {
         neighbours: 0.0,
         session: 0.0,
@@ -46,22 +48,22 @@ impl Ranking {
         importance: 0.0,
     };
 
-    /// Returns whether turns are ranked by their conversation.
+    /// Returns whether conversations affect the ranking.
     pub(in crate::text) fn looks_around(&self) -> bool {
         self.neighbours > 0.0 || self.session > 0.0
     }
 
-    /// Returns whether the time or the importance of a grain ranks.
+    /// Returns whether time or importance affects the ranking.
     pub(in crate::text) fn has_signals(&self) -> bool {
         self.recency.is_some() || self.importance > 0.0
     }
 
-    /// Returns whether anything but the own words ranks.
+    /// Returns whether anything but the words affects the ranking.
     pub(in crate::text) fn looks_further(&self) -> bool {
         self.looks_around() || self.has_signals()
     }
 
-    /// Returns what the signals multiply a score by.
+    /// Returns the product of the boosts.
     pub(in crate::text) fn signals(&self, time_ms: i64, importance: f64) -> f64 {
         let recency = self.recency.map_or(0.0, |recency| recency.of(time_ms));
         let importance = self.importance * importance.clamp(0.0, 1.0);

@@ -1,15 +1,18 @@
+//! The scores of one leaf for a block of consecutive documents, and the bit set of those it occurs
+//! in.
+
 use crate::text::index::schema::TermField;
 
-/// What a leaf adds to the scores of [`BLOCK_LEN`] documents in a row, by their distance from the first.
+/// The scores of a leaf for [`BLOCK_LEN`] consecutive documents, by offset from the first.
 pub(in crate::text) struct ScoreBlock {
     has: DocBits,
-    /// TermField documents that are not in `has`, what is left of another stretch.
+    /// Valid for documents in `has`; others hold values of an earlier block.
     scores: Vec<f64>,
-    /// How often a word occurs by names of each kind; zero when not in use, empty until needed.
+    /// The frequencies of a word by stems and by variants; zero when unused, empty until needed.
     counts: [Vec<f64>; 2],
 }
 
-/// A set of documents of a stretch.
+/// A set of documents of a block.
 #[derive(Clone, Copy)]
 pub(in crate::text) struct DocBits([u64; BLOCK_WORDS]);
 
@@ -22,7 +25,7 @@ impl ScoreBlock {
         }
     }
 
-    /// Starts another stretch.
+    /// Starts another block.
     pub(in crate::text) fn clear(&mut self) {
         self.has = DocBits::EMPTY;
     }
@@ -32,7 +35,7 @@ impl ScoreBlock {
         &self.has
     }
 
-    /// Returns what the leaf adds to the score of a document; none if it does not occur there.
+    /// Returns the score of the leaf in a document; `None` if it does not occur there.
     #[inline]
     pub(in crate::text) fn score(&self, at: u32) -> Option<f64> {
         let is_there = self.has.contains(at);
@@ -47,11 +50,11 @@ impl ScoreBlock {
         }
     }
 
-    /// Counts occurrences by names of a kind.
+    /// Adds to the frequency of a word by terms of one field.
     #[inline]
-    pub(in crate::text) fn count(&mut self, at: u32, of: TermField, count: f64) {
+    pub(in crate::text) fn count(&mut self, at: u32, field: TermField, count: f64) {
         let [stems, variants] = &mut self.counts;
-        let counts = if of == TermField::Stems {
+        let counts = if field == TermField::Stems {
             stems
         } else {
             variants
@@ -65,10 +68,10 @@ impl ScoreBlock {
         }
     }
 
-    /// Makes scores of what was counted: of the kind of which there is more.
+    /// Converts the collected frequencies to scores, by the greater of stems and variants.
     pub(in crate::text) fn score_counts(&mut self, score: impl Fn(u32, f64) -> f64) {
-        let mut take = |of: usize, at: u32| {
-            let slot = self.counts.get_mut(of)?.get_mut(at as usize)?;
+        let mut take = |field: usize, at: u32| {
+            let slot = self.counts.get_mut(field)?.get_mut(at as usize)?;
             Some(std::mem::take(slot))
         };
         for at in self.has.iter() {
@@ -97,7 +100,7 @@ impl DocBits {
         }
     }
 
-    /// Adds what another set has.
+    /// Adds the documents of another set.
     pub(in crate::text) fn unite(&mut self, other: &Self) {
         for (word, other) in self.0.iter_mut().zip(other.0) {
             *word |= other;
@@ -117,7 +120,7 @@ impl DocBits {
     }
 }
 
-/// How many documents are looked at together.
+/// The number of documents that are scored together.
 pub(in crate::text) const BLOCK_LEN: u32 = 4_096;
 
 const BLOCK_WORDS: usize = BLOCK_LEN as usize / 64;

@@ -1,22 +1,25 @@
+//! The best documents of a search: a bounded collection, a count of matches, and the threshold to
+//! enter it.
+
 use std::cmp::Ordering;
 
 use crate::text::index::segment_reader::Segment;
 
-/// A hit, and where its document is.
+/// A hit and the location of its document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::text) struct Candidate {
     pub(in crate::text) row: u64,
-    /// What decides between equal scores.
+    /// The tie-breaker between equal scores.
     pub(in crate::text) order: u64,
     pub(in crate::text) score: f64,
-    /// The place of its segment among those of the search.
+    /// The index of its segment in the search.
     pub(in crate::text) segment: usize,
     pub(in crate::text) document: u32,
 }
 
 impl Candidate {
-    /// Orders the better one first: by score, as coarse as two ways to compute it may differ, then
-    /// by its order, then the older row.
+    /// Orders the better one first: by score, rounded to `f32` since two ways to compute it may
+    /// differ in the last bits, then by tie-breaker, then the older row.
     pub(in crate::text) fn best_first(&self, other: &Self) -> Ordering {
         let by_score = as_f32(other.score).total_cmp(&as_f32(self.score));
         let by_order = by_score.then(self.order.cmp(&other.order));
@@ -24,7 +27,7 @@ impl Candidate {
     }
 }
 
-/// Rounds a score: once, at the end.
+/// Rounds a score. This happens once, at the end.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "rounding once is the point"
@@ -33,22 +36,22 @@ pub(in crate::text) const fn as_f32(score: f64) -> f32 {
     score as f32
 }
 
-/// Keeps the top `limit` of the candidates it is offered, and counts them.
+/// Keeps the best `limit` candidates that it is offered, and counts the accepted ones.
 pub(in crate::text) struct TopDocs<'a> {
     limit: usize,
-    /// After how many the count ends.
+    /// The count at which counting stops.
     count_max: usize,
     accept: &'a (dyn Fn(u64) -> bool + Sync),
     accepted: usize,
-    /// The top so far, and up to as many that came after `worst` was found.
+    /// The best candidates so far, and up to as many later ones.
     kept: Vec<Candidate>,
-    /// The last of the top `limit` of those that were looked at.
+    /// The last of the best `limit`, as of the last pruning.
     worst: Option<Candidate>,
 }
 
 impl<'a> TopDocs<'a> {
-    /// Returns an empty collection that will admit only rows for which `accept` holds, and counts
-    /// up to `count_max` of them.
+    /// Returns an empty collection that admits rows for which `accept` returns true and counts up
+    /// to `count_max` of them.
     pub(in crate::text) fn new(
         limit: usize,
         count_max: usize,
@@ -64,9 +67,9 @@ impl<'a> TopDocs<'a> {
         }
     }
 
-    /// Counts a document, and keeps it if it is among the top so far.
+    /// Counts a document, and keeps it if it is among the best so far.
     ///
-    /// Once the count has ended, only one that would be kept is worth asking the caller about.
+    /// After counting has stopped, `accept` is called only for documents that would be kept.
     pub(in crate::text) fn offer(
         &mut self,
         segment: &Segment<'_>,
@@ -114,7 +117,7 @@ impl<'a> TopDocs<'a> {
         }
     }
 
-    /// Returns the score that a document must have to change anything.
+    /// Returns the minimum score that can change the result.
     pub(in crate::text) fn threshold(&mut self) -> f32 {
         if !self.count_ended() {
             return f32::NEG_INFINITY;
@@ -129,12 +132,13 @@ impl<'a> TopDocs<'a> {
             .map_or(f32::NEG_INFINITY, |worst| as_f32(worst.score))
     }
 
-    /// Returns how many were accepted, up to where the count ends, and whether there are more.
+    /// Returns the number of accepted rows, up to the limit of the count, and whether there are
+    /// more.
     pub(in crate::text) fn total(&self) -> (usize, bool) {
         (self.accepted.min(self.count_max), self.count_ended())
     }
 
-    /// Returns what was kept, top first.
+    /// Returns the kept candidates, best first.
     pub(in crate::text) fn into_candidates(mut self) -> Vec<Candidate> {
         self.kept.sort_unstable_by(Candidate::best_first);
         self.kept.truncate(self.limit);
