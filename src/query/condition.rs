@@ -1,3 +1,7 @@
+//! `Condition`: one predicate of a filter, with its index lookup and its check on a grain.
+//!
+//! The plan in `plan.rs` decides which of the two is used.
+
 use std::fmt;
 
 use crate::codec::{ContentAddress, Value, nfc};
@@ -7,16 +11,16 @@ use crate::ledger::Kind;
 use crate::policy::Trust;
 use crate::store::Version;
 
-/// One thing that must hold of a grain. To add one is to add a variant and its arms here, and a
-/// method that sets it to [`Filter`](super::Filter).
+/// A predicate on grains. A new one needs a variant, an arm in each `match` here, and a method of
+/// [`Filter`](super::Filter).
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Condition {
     Type(Type),
-    /// In the namespace or inside it (OMS 28.2).
+    /// In the namespace or a namespace below it (OMS 28.2).
     Namespace(String),
-    /// Subject, relation, object, as far as they are given.
+    /// Subject, relation and object, each if given.
     Statement([Option<String>; 3]),
-    /// A text of a family.
+    /// The text of a field that has an index family.
     Text {
         family: Family,
         field: &'static str,
@@ -41,19 +45,19 @@ pub(super) enum Condition {
         to: Option<f64>,
     },
     Verification(Verification),
-    /// Not true only later: without a `valid_from`, or with one no later (OMS 15.2).
+    /// `valid_from` is absent or not after the time (OMS 15.2).
     TrueBy(Time),
-    /// Not over before: without a `valid_to`, or with one no earlier (OMS 15.2).
+    /// `valid_to` is absent or not before the time (OMS 15.2).
     TrueUntil(Time),
-    /// Here by then (OMS 15.2, ruling I20).
+    /// Active at the time (OMS 15.2, ruling I20).
     KnownBy(Time),
-    /// Signed by somebody who is trusted to write it (OMS 20.1).
+    /// Signed by a signer who is trusted for this grain (OMS 20.1).
     Verified,
 }
 
-/// What the index says of a condition.
+/// The rows that the index returns for a condition.
 pub(super) struct IndexSource<'a> {
-    /// Whether the rows are those that fail.
+    /// Whether these rows fail the condition instead of meeting it.
     pub(super) excludes: bool,
     pub(super) estimate: Estimate,
     rows: SourceRows<'a>,
@@ -106,7 +110,7 @@ impl<'a> IndexSource<'a> {
 }
 
 impl Condition {
-    /// Returns the field it looks at, by its full name.
+    /// Returns the full names of the fields that it tests.
     pub(super) fn fields(&self) -> Vec<&'static str> {
         match self {
             Self::Type(_) => vec!["type"],
@@ -131,12 +135,12 @@ impl Condition {
         }
     }
 
-    /// Returns whether the index knows all of it; else every grain that it names is looked at.
+    /// Returns whether the index alone decides it. Otherwise each candidate grain must be checked.
     pub(super) const fn is_indexed(&self) -> bool {
         !matches!(self, Self::Verified)
     }
 
-    /// Asks the index.
+    /// Looks the condition up in the index.
     pub(super) fn source<'a>(&self, snapshot: &'a Snapshot) -> Result<IndexSource<'a>, Error> {
         let one = |scan| IndexSource::of(false, vec![scan]);
         match self {
@@ -178,7 +182,7 @@ impl Condition {
         }
     }
 
-    /// Returns whether it holds of a grain: what the index said of hashes is true of the strings.
+    /// Returns whether it holds for a grain. The index compares hashes; this compares the strings.
     pub(super) fn holds(&self, version: &Version) -> bool {
         let grain = &version.grain;
         let says = |field: &str, text: &str| grain.text(field) == Some(&*nfc(text));
@@ -228,7 +232,7 @@ impl Condition {
         }
     }
 
-    /// Returns the family of the one value that decides it, if one does.
+    /// Returns the family of the single value that decides it, if there is one.
     pub(super) const fn column(&self) -> Option<Family> {
         match self {
             Self::Created { .. } => Some(Family::CreatedAt),
@@ -240,7 +244,7 @@ impl Condition {
         }
     }
 
-    /// Returns whether it holds of a row, by its [`column`](Self::column).
+    /// Returns whether it holds for a row, by the value in its [`column`](Self::column).
     pub(super) fn holds_in(&self, column: &Column, row: u64) -> bool {
         match self {
             Self::Number { .. } => self.holds_of(column.number(row)),
@@ -271,7 +275,7 @@ impl Condition {
     }
 }
 
-/// Returns the grains that are signed: the signature of each is the entry behind it.
+/// Returns the signed grains. The signature of a grain is the entry that follows it.
 fn signed(snapshot: &Snapshot) -> Result<RowSet, Error> {
     let mut rows = RowSet::default();
     for row in snapshot.of_kind(Kind::Signature).rows()?.iter() {
@@ -288,8 +292,8 @@ fn has_tag(version: &Version, tag: &str) -> bool {
         .any(|tag| tag == wanted)
 }
 
-/// Returns the rows within a time of a family that every grain has, or those without: whichever
-/// are fewer.
+/// Returns the rows inside a time range, or those outside it, whichever are fewer. Every grain has
+/// a time in the family.
 fn time_range(
     snapshot: &Snapshot,
     family: Family,
@@ -309,7 +313,7 @@ fn time_range(
     })
 }
 
-/// Excludes the rows with a time behind `time`.
+/// Returns the rows with a time after `time`, to be excluded.
 fn excluding_later(
     snapshot: &Snapshot,
     family: Family,

@@ -1,3 +1,7 @@
+//! `ExportFilter`: grains that must not leave the store, and references that would reveal them.
+//!
+//! The rules are in `policy`; this file applies them to an export and counts what is withheld.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::codec::{ContentAddress, Value};
@@ -9,17 +13,17 @@ use crate::store::Store;
 
 use super::Error;
 
-/// What does not leave the store, whatever is asked for.
+/// Withholds grains from an export, whatever the caller asks for.
 pub(super) struct ExportFilter<'a> {
     store: &'a Store,
     purpose: Purpose,
-    /// What owners said of their grains (PAM 21.1), where the file is for others.
+    /// The owners' decisions about their grains (PAM 21.1), if the file is for others.
     exportable: Option<BTreeMap<ContentAddress, bool>>,
     held: BTreeSet<ContentAddress>,
 }
 
 impl<'a> ExportFilter<'a> {
-    /// Starts with what law and policy keep here.
+    /// Withholds by law and policy.
     pub(super) const fn by_policy(store: &'a Store, purpose: Purpose) -> Self {
         Self {
             store,
@@ -29,13 +33,14 @@ impl<'a> ExportFilter<'a> {
         }
     }
 
-    /// Adds what owners keep back.
+    /// Also withholds what owners do not share.
     pub(super) fn and_by_owner(mut self, snapshot: &Snapshot) -> Result<Self, Error> {
         self.exportable = Some(self.store.exportable(snapshot)?);
         Ok(self)
     }
 
-    /// Returns whether a grain is withheld; if so it is counted with the rule, and remembered.
+    /// Returns whether a grain is withheld. A withheld grain is remembered, and counted with its
+    /// rule.
     pub(super) fn withholds(&mut self, grain: &Grain, loss: &mut Loss) -> bool {
         let reason = self.reason(grain);
         if let Some(reason) = &reason {
@@ -60,7 +65,7 @@ impl<'a> ExportFilter<'a> {
         Some(format!("withheld: {}", kept.name()))
     }
 
-    /// Leaves out what is withheld, with the links that would name it.
+    /// Removes the withheld grains and the links that name them.
     pub(super) fn remove_from(mut self, mut entries: Vec<Entry>, loss: &mut Loss) -> Vec<Entry> {
         entries.retain(|(grain, _)| !self.withholds(grain, loss));
         if self.held.is_empty() {
@@ -85,7 +90,7 @@ impl<'a> ExportFilter<'a> {
         self.held.is_empty()
     }
 
-    /// Returns a status that names nothing that is withheld: superseded, and nobody is told by what.
+    /// Returns the status without references to withheld grains: a superseding grain is not named.
     pub(super) fn unnamed(&self, mut status: Status) -> Status {
         if status
             .superseded_by
@@ -97,8 +102,8 @@ impl<'a> ExportFilter<'a> {
         status
     }
 
-    /// Counts the fields of a grain that name what is withheld: whoever reads the file will not
-    /// find it there.
+    /// Counts the fields of a grain that reference withheld grains, which a reader of the file will
+    /// not find.
     pub(super) fn count_dangling(&self, grain: &Grain, loss: &mut Loss) {
         let names = |text: &str| {
             let address = ContentAddress::from_reference(text);

@@ -1,7 +1,8 @@
-//! Questions: filters, plans, pages, and the envelope they are answered in (OMS 28.1, 28.4).
+//! Queries: filters, plans, sort orders, pages, export, and the result envelope (OMS 28.1, 28.4).
 //!
-//! `Store::query`, `Store::search` and `Store::export` live here. A question is answered from one
-//! snapshot: what is written meanwhile does not show.
+//! `Store::query`, `Store::search`, `Store::recall` and `Store::export` are implemented here. Each
+//! is evaluated on one snapshot, so concurrent writes do not show. The room decides what a caller
+//! may see in a result; it changes no state but access counters and the audit of reads.
 
 mod run_query;
 mod condition;

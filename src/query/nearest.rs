@@ -1,3 +1,7 @@
+//! Vector search: nearest neighbours of a vector or grain, and hybrid search by words and vectors.
+//!
+//! Vectors come from the caller and are compared exactly, in `vector`.
+
 use std::collections::BTreeMap;
 
 use crate::codec::ContentAddress;
@@ -7,8 +11,8 @@ use crate::store::{self, Access, Store};
 use super::{Envelope, Error, Filter, Found};
 
 impl Store {
-    /// Returns the `limit` grains whose vectors of a model are nearest to a vector, of those that
-    /// pass a filter. All are compared. The score is (1 + cosine) / 2.
+    /// Returns the `limit` grains whose vectors of a model are nearest to a vector, among those
+    /// that pass a filter. All vectors are compared. The score is (1 + cosine) / 2.
     ///
     /// # Errors
     /// `ERR_FILTER`; `ERR_EMBEDDING` for a vector of another length; storage errors.
@@ -79,11 +83,11 @@ impl Store {
         Ok(near)
     }
 
-    /// Returns the `limit` grains that words and vectors together find best, of those that pass a
+    /// Returns the `limit` best grains by words and vectors combined, among those that pass a
     /// filter: reciprocal rank fusion of [`Store::search`] and [`Store::nearest`].
     ///
-    /// The score is the sum of 1 / (60 + rank) over both, as a part of what first in both is worth.
-    /// The total is a lower bound: the longer of both lists.
+    /// The score is the sum of 1 / (60 + rank) over both rankings, relative to the sum of a grain
+    /// that is first in both. The total is a lower bound: the greater of both totals.
     ///
     /// # Errors
     /// As [`Store::search`] and [`Store::nearest`].
@@ -171,7 +175,7 @@ impl Access {
     }
 }
 
-/// Joins two rankings: a rank counts, not the score behind it.
+/// Combines two rankings by rank, since their scores are not comparable.
 fn fuse(words: Envelope, near: Envelope, limit: usize) -> Envelope {
     let total = words.total.max(near.total);
     let mut ranked: BTreeMap<ContentAddress, Found> = BTreeMap::new();
@@ -188,7 +192,7 @@ fn fuse(words: Envelope, near: Envelope, limit: usize) -> Envelope {
         }
     }
     let mut results: Vec<_> = ranked.into_values().collect();
-    // Stable: of equal scores the lower address stays first.
+    // The sort is stable: of equal scores the lower address comes first.
     results.sort_by(|a, b| b.score.total_cmp(&a.score));
     results.truncate(limit);
     Envelope {
@@ -199,8 +203,8 @@ fn fuse(words: Envelope, near: Envelope, limit: usize) -> Envelope {
     }
 }
 
-/// 60 + 1: the first rank is worth one part of so many.
+/// 60 + 1, so that the first rank scores 1 before scaling.
 const SMOOTH: f64 = 61.0;
 
-/// How far down both lists are looked at, at least.
+/// The minimum number of results taken from each ranking.
 const DEEP: usize = 50;

@@ -1,3 +1,8 @@
+//! The query planner and its evaluation: orders the conditions of a filter by their estimated rows,
+//! chooses an access path for each, and intersects row sets.
+//!
+//! [`QueryPlan`] reports these steps to the caller.
+
 use std::fmt;
 
 use crate::grain::Time;
@@ -8,7 +13,7 @@ use super::condition::{Condition, IndexSource};
 use super::filter::VersionScope;
 use super::{Error, Filter};
 
-/// How a question was answered: what was asked in which order, and what was left after each.
+/// The evaluation of a query: its steps in order, and the number of rows left after each.
 ///
 /// ```
 /// use grainstore::{Draft, Filter, Options, Store};
@@ -26,45 +31,45 @@ pub struct QueryPlan {
     pub steps: Vec<PlanStep>,
 }
 
-/// One step of an answer.
+/// A step of the evaluation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanStep {
-    /// What had to hold.
+    /// The condition.
     pub condition: String,
-    /// How it was found out.
+    /// The access path.
     pub access_path: AccessPath,
-    /// About how many rows of the index say that it holds, or that it does not; none where the
-    /// index was not asked.
+    /// The estimated number of rows that the index lists for the condition; `None` if the index was
+    /// not used.
     pub estimate: Option<u64>,
-    /// How many rows were left.
+    /// The number of rows left.
     pub left: u64,
 }
 
-/// How a condition is found out.
+/// How a condition is evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AccessPath {
-    /// From all grains there are.
+    /// All grains.
     All,
-    /// From the list of the rows that fit.
+    /// The index lists the rows that meet the condition.
     List,
-    /// From the list of the rows that do not.
+    /// The index lists the rows that fail the condition.
     Exclusion,
-    /// By the value of each row that was left.
+    /// The value of each remaining row is looked up.
     Values,
-    /// By reading each grain that was left.
+    /// Each remaining grain is read.
     Grains,
 }
 
 impl QueryPlan {
-    /// Returns how many grains passed.
+    /// Returns the number of grains that passed.
     pub fn total(&self) -> u64 {
         self.steps.last().map_or(0, |step| step.left)
     }
 }
 
 impl fmt::Display for QueryPlan {
-    /// Writes a line for each step.
+    /// Writes one line per step.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (n, step) in self.steps.iter().enumerate() {
             let end = if n == 0 { "" } else { "\n" };
@@ -95,7 +100,7 @@ impl fmt::Display for AccessPath {
 }
 
 impl Store {
-    /// Answers a question and tells how.
+    /// Evaluates a query and returns its plan.
     ///
     /// # Errors
     /// As [`Store::query`].
@@ -111,7 +116,7 @@ impl Store {
         self.rows_at(snapshot, filter, self.now())
     }
 
-    /// Returns the rows of the grains that pass a filter, of which none has expired by a time.
+    /// Returns the rows of the grains that pass a filter and have not expired by a time.
     pub(super) fn rows_at(
         &self,
         snapshot: &Snapshot,
@@ -121,7 +126,7 @@ impl Store {
         Ok(Plan::of(self, snapshot, filter, now, None)?.rows)
     }
 
-    /// Returns the rows of the grains that pass, and how many more a missing consent keeps back.
+    /// Returns the rows of the grains that pass, and the number withheld for a missing consent.
     pub(super) fn rows_and_withheld(
         &self,
         snapshot: &Snapshot,
@@ -132,18 +137,19 @@ impl Store {
     }
 }
 
-/// An answer in the making.
+/// A query during evaluation.
 #[derive(Default)]
 struct Plan {
     rows: RowSet,
-    /// None where nobody asks how: every question has a plan, and few are to be told.
+    /// `None` unless the caller asked for the plan.
     trace: Option<QueryPlan>,
-    /// Grains that a missing consent keeps back.
+    /// The number of grains withheld for a missing consent.
     consent_withheld: u64,
 }
 
 impl Plan {
-    /// Asks the index for the fewest rows first; what is not worth a list is looked at row by row.
+    /// Evaluates the most selective condition first. A condition whose list is not worth reading is
+    /// tested row by row.
     fn of(
         store: &Store,
         snapshot: &Snapshot,
@@ -197,7 +203,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Leaves out what rests on a consent that does not hold (OMS 8.10).
+    /// Excludes grains whose consent does not hold (OMS 8.10).
     fn exclude_unconsented(&mut self, unconsented: &RowSet) {
         if unconsented.is_empty() {
             return;
@@ -208,7 +214,7 @@ impl Plan {
         self.step(&"consented to", AccessPath::Exclusion, None);
     }
 
-    /// Leaves out what is no longer true, and goals that are no longer pursued (ruling I23).
+    /// Excludes grains that are no longer valid, and goals past their deadline (ruling I23).
     fn exclude_expired(&mut self, expired: &RowSet) {
         if !expired.is_empty() {
             self.rows.subtract(expired);
@@ -216,7 +222,7 @@ impl Plan {
         }
     }
 
-    /// Leaves out what waits for a person's review (OMS 6.1).
+    /// Excludes grains that await human review (OMS 6.1).
     fn exclude_unreviewed(&mut self, unreviewed: &RowSet) {
         if !unreviewed.is_empty() {
             self.rows.subtract(unreviewed);
@@ -224,7 +230,7 @@ impl Plan {
         }
     }
 
-    /// Decides how to find a condition out.
+    /// Chooses the access path of a condition.
     fn access_path(&self, condition: &Condition, source: &IndexSource<'_>) -> AccessPath {
         let left = self.rows.len();
         let keys = source.estimate.keys;
@@ -259,7 +265,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Keeps the grains that are current, or were at the moment asked about, or are not.
+    /// Keeps the versions that the filter selects, as of now or of the time asked about.
     fn state(&mut self, snapshot: &Snapshot, filter: &Filter) -> Result<(), Error> {
         let before = match filter.state() {
             VersionScope::Any => return Ok(()),
@@ -287,7 +293,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Reads what is left and keeps the grains of which everything else holds.
+    /// Reads the remaining grains and keeps those that meet the remaining conditions.
     fn read(
         &mut self,
         store: &Store,
@@ -322,21 +328,22 @@ impl Plan {
     }
 }
 
-/// Returns whether so many values are looked up sooner than so many keys are read and put in the
-/// order of rows.
+/// Returns whether looking up `left` values is cheaper than reading `keys` keys and sorting them by
+/// row.
 const fn is_quicker_by_value(keys: u64, left: u64) -> bool {
     keys > left.saturating_mul(KEYS_PER_VALUE) || (keys > KEYS_MANY && keys > left / 2)
 }
 
-/// What reading a grain costs, in keys of the index.
+/// The cost of reading a grain, in keys of the index.
 const KEYS_PER_GRAIN: u64 = 100;
 
-/// What looking a value up costs, in keys of the index: where there are few, the values of what is
-/// in memory have to be laid out first.
+/// The cost of looking up a value, in keys of the index. For few rows it is dominated by building
+/// the column of what is in memory.
 const KEYS_PER_VALUE: u64 = 4;
 
-/// So many keys cost more than laying values out; a value then costs a fraction of a key.
+/// Above this number of keys building the column is cheaper, and a value then costs a fraction of a
+/// key.
 const KEYS_MANY: u64 = 4_096;
 
-/// So few grains are read rather than a long list, though the list would be remembered.
+/// At most this many grains are read instead of a long list, even though the list would be cached.
 const FEW: u64 = 48;

@@ -1,3 +1,5 @@
+//! `Store::query` and `query_sorted`: the evaluation of one page of a filter.
+
 use crate::grain::Grain;
 use crate::index::Snapshot;
 use crate::store::{Outgoing, Store, Version};
@@ -28,11 +30,10 @@ impl Store {
         self.query_sorted(filter, Sort::default(), limit, after)
     }
 
-    /// Returns up to `limit` grains that pass a filter, in an order, from where a page left off.
+    /// Returns up to `limit` grains that pass a filter, in a sort order, from a cursor on.
     ///
-    /// All pages of an answer are of the moment of the first: what is written meanwhile changes
-    /// neither what they hold nor their total, nor does what expires. Only what is erased is missing
-    /// at once.
+    /// All pages show the snapshot of the first page: neither concurrent writes nor expiry change
+    /// their contents or total. Only erased grains disappear at once.
     ///
     /// ```
     /// use grainstore::query::{Sort, SortBy};
@@ -50,7 +51,7 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// `ERR_FILTER`; `ERR_CURSOR` for a cursor of another question; storage errors.
+    /// `ERR_FILTER`; `ERR_CURSOR` for a cursor of another query; storage errors.
     pub fn query_sorted(
         &self,
         filter: &Filter,
@@ -62,7 +63,7 @@ impl Store {
         self.shown(self.outgoing("query"), page)
     }
 
-    /// Records and counts the grains of an answer that is given to somebody (OMS 22.10).
+    /// Records and counts the grains that are returned to the caller (OMS 22.10).
     pub(super) fn shown(
         &self,
         outgoing: Outgoing<'_>,
@@ -73,7 +74,7 @@ impl Store {
         Ok(envelope)
     }
 
-    /// Returns what [`Store::query_sorted`] does, to be looked through before it is shown.
+    /// Returns a page as [`Store::query_sorted`] does, before it is recorded as read.
     pub(super) fn page(
         &self,
         filter: &Filter,
@@ -101,7 +102,7 @@ impl Store {
         let (conditions, fields) = (filter.conditions(), filter.fields());
         for [_, _, row] in places {
             let version = self.version_at(&snapshot, row)?;
-            // Hashes that clash must not show a grain that says something else.
+            // Each result is checked against the filter again, since term hashes can collide.
             if conditions.iter().all(|condition| condition.holds(&version)) {
                 envelope
                     .results
