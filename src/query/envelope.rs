@@ -1,4 +1,6 @@
 //! The result envelope of OMS 28.1 and its JSON form.
+//!
+//! It holds results as they were in the snapshot of the query, and reads nothing.
 
 use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::{Grain, Status};

@@ -1,4 +1,6 @@
-//! Errors of the query room.
+//! Errors of the query room, with their codes.
+//!
+//! Errors of the rooms below pass through with their own codes.
 
 use crate::index;
 use crate::interchange;

@@ -26,7 +26,7 @@ pub struct ExportReport {
     pub grains: u64,
     /// The number of files written.
     pub files: u64,
-    /// What the store knows about the grains and the format cannot carry.
+    /// The facts about the grains that the format cannot carry.
     pub loss: Loss,
 }
 

@@ -1,4 +1,6 @@
 //! `Store::query` and `query_sorted`: the evaluation of one page of a filter.
+//!
+//! The rows come from `plan.rs`, their order from `sort.rs`.
 
 use crate::grain::Grain;
 use crate::index::Snapshot;

@@ -1,4 +1,6 @@
 //! Queries through an [`Access`] handle: restricted to its namespace and to what its actor may see.
+//!
+//! The evaluation is that of the store.
 
 use crate::store::{Access, Store};
 

@@ -1,4 +1,6 @@
 //! Sort orders of a query, and the selection of one page in such an order.
+//!
+//! Only positions are computed here; the grains of a page are read by the caller.
 
 use crate::index::{Column, Family, RowSet, Snapshot};
 use crate::store::{Store, Version};

@@ -6,7 +6,7 @@
 use crate::grain;
 
 use super::analysis::language::Language;
-use super::analysis::token as analysis;
+use super::analysis::token;
 
 /// The text of a row: passages, each belonging to a field of the grain, and the values that rank
 /// the row besides its words.
@@ -94,7 +94,7 @@ impl Document {
                 continue;
             };
             let start = *from;
-            for token in analysis::tokens(text, language) {
+            for token in token::tokens(text, language) {
                 let position = start.saturating_add(token.position);
                 let position = position.saturating_mul(FIELD_SLOTS).saturating_add(*field);
                 terms.stems.push((position, token.terms.stem));

@@ -1,4 +1,6 @@
-//! Errors of the text room.
+//! Errors of the text room, with their codes.
+//!
+//! Damage of the index is not among them: it leads to a rebuild.
 
 use std::path::PathBuf;
 

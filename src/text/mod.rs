@@ -1,12 +1,10 @@
-//! The full-text view of the ledger: ranked search over the words of rows (OMS 28.1).
+//! The full-text view of the ledger: ranked search over the words of rows, which are ledger
+//! sequences (OMS 28.1).
 //!
-//! A row is a ledger sequence. The store feeds rows in order, and a row is searchable at once. A
-//! search reads the committed index (tantivy) and the uncommitted documents, and scores both with
-//! one implementation of BM25 over the statistics of both, so that a commit changes neither matches
-//! nor ranking.
-//!
-//! The room knows no grains, namespaces or users: the caller decides which rows may be shown. It is
-//! derived data: an index that cannot be trusted is deleted and fed again from [`Text::watermark`].
+//! A row is searchable as soon as it is fed. A search reads the committed index (tantivy) and the
+//! uncommitted documents, and scores both with one BM25 over the statistics of both. The room knows
+//! no grains or users: the caller decides which rows may be shown. The view is derived data: an
+//! index in doubt is deleted and fed again.
 
 mod analysis;
 mod document;

@@ -1,4 +1,6 @@
 //! `TextOptions`: the settings of a text view, with their defaults.
+//!
+//! Ranking is not a setting of the view; each search passes its own.
 
 use super::analysis::language::Language;
 

@@ -19,12 +19,12 @@ pub(in crate::text) struct Committer {
 
 #[derive(Default)]
 struct Signal {
-    asked: Mutex<Asked>,
+    requests: Mutex<Requests>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct Asked {
+struct Requests {
     to_commit: bool,
     to_end: bool,
 }
@@ -32,9 +32,9 @@ struct Asked {
 impl Committer {
     pub(in crate::text) fn start(view: &Arc<View>) -> std::io::Result<Self> {
         let signal = Arc::new(Signal::default());
-        let (view, theirs) = (Arc::clone(view), Arc::clone(&signal));
+        let (view, shared) = (Arc::clone(view), Arc::clone(&signal));
         let thread = thread::Builder::new().name("grainstore-text".into());
-        let thread = thread.spawn(move || theirs.serve(&view))?;
+        let thread = thread.spawn(move || shared.serve(&view))?;
         Ok(Self {
             signal,
             thread: Some(thread),
@@ -42,14 +42,14 @@ impl Committer {
     }
 
     pub(in crate::text) fn wake(&self) {
-        self.signal.asked.lock().to_commit = true;
+        self.signal.requests.lock().to_commit = true;
         self.signal.changed.notify_one();
     }
 }
 
 impl Drop for Committer {
     fn drop(&mut self) {
-        self.signal.asked.lock().to_end = true;
+        self.signal.requests.lock().to_end = true;
         self.signal.changed.notify_one();
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
@@ -61,26 +61,26 @@ impl Drop for Committer {
 
 impl Signal {
     fn serve(&self, view: &View) {
-        let mut before = 0;
+        let mut last_watermark = 0;
         loop {
-            let is_worth = view.uncommitted_is(Uncommitted::is_worth_committing);
-            let mut asked = self.asked.lock();
-            if asked.to_commit || asked.to_end {
+            let may_commit = view.uncommitted_is(Uncommitted::is_worth_committing);
+            let mut requests = self.requests.lock();
+            if requests.to_commit || requests.to_end {
                 // The signal arrived while the thread was not waiting.
-            } else if is_worth {
-                self.changed.wait_for(&mut asked, IDLE);
+            } else if may_commit {
+                self.changed.wait_for(&mut requests, IDLE);
             } else {
-                self.changed.wait(&mut asked);
+                self.changed.wait(&mut requests);
             }
-            if asked.to_end {
+            if requests.to_end {
                 return;
             }
-            asked.to_commit = false;
-            drop(asked);
+            requests.to_commit = false;
+            drop(requests);
             let watermark = view.watermark();
-            let is_idle =
-                watermark == before && view.uncommitted_is(Uncommitted::is_worth_committing);
-            before = watermark;
+            let is_idle = watermark == last_watermark
+                && view.uncommitted_is(Uncommitted::is_worth_committing);
+            last_watermark = watermark;
             if (is_idle || view.uncommitted_is(Uncommitted::is_due))
                 && let Err(error) = view.flush()
             {
@@ -91,5 +91,5 @@ impl Signal {
     }
 }
 
-/// How long the feed must be idle before a short queue is committed.
+/// How long the feed must be idle last_watermark a short queue is committed.
 const IDLE: Duration = Duration::from_secs(1);

@@ -1,4 +1,6 @@
 //! Maintenance of the committed index: verification of checksums and the merge of all segments.
+//!
+//! It finds damage and does not repair it; a damaged index is rebuilt from the ledger.
 
 use std::path::Path;
 

@@ -1,4 +1,7 @@
-//! Erasure: removes the words of rows from memory and from every file of the index (OMS 11).
+//! Erasure: removes the words of rows from memory and from every file of the index.
+//!
+//! Deleting documents is not enough: the dictionary of a segment keeps their terms until it is
+//! rewritten.
 
 use tantivy::{IndexWriter, TantivyError};
 

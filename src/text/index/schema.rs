@@ -11,7 +11,7 @@ use tantivy::tokenizer::{PreTokenizedString, RawTokenizer, Token, TokenizerManag
 use tantivy::{Index, IndexBuilder, IndexSettings, TantivyDocument, Term};
 
 use crate::text::analysis::language::Language;
-use crate::text::analysis::token as analysis;
+use crate::text::analysis::token;
 use crate::text::document::Document;
 
 /// The fields of the index, and the language of texts that do not name one.
@@ -45,18 +45,18 @@ impl Fields {
     /// holds the text.
     pub(in crate::text) fn new(language: Language) -> Self {
         let mut builder = Schema::builder();
-        let analyzer = format!("{}-{language}", analysis::NAME);
+        let analyzer = format!("{}-{language}", token::NAME);
         let indexed = |option| {
             let indexing = TextFieldIndexing::default().set_tokenizer(&analyzer);
             TextOptions::default().set_indexing_options(indexing.set_index_option(option))
         };
-        let placed = indexed(IndexRecordOption::WithFreqsAndPositions);
+        let with_positions = indexed(IndexRecordOption::WithFreqsAndPositions);
         let analyzers = TokenizerManager::default();
         // Documents arrive tokenized; tantivy only requires that the analyzer exists.
         analyzers.register(&analyzer, RawTokenizer::default());
         Self {
-            stems: builder.add_text_field("stems", placed.clone()),
-            variants: builder.add_text_field("also", placed),
+            stems: builder.add_text_field("stems", with_positions.clone()),
+            variants: builder.add_text_field("also", with_positions),
             languages: builder.add_text_field("language", indexed(IndexRecordOption::Basic)),
             row: builder.add_u64_field(ROW, INDEXED | FAST),
             order: builder.add_u64_field(ORDER, FAST),

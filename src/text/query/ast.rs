@@ -1,4 +1,6 @@
 //! The syntax tree of a query: clauses with a role, over words and phrases.
+//!
+//! It does not depend on the index: terms and weights are assigned by the planner.
 
 use crate::text::analysis::chunk::Part;
 

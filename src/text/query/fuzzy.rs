@@ -54,15 +54,15 @@ impl PatternTerms {
         segment: &Segment<'_>,
     ) -> tantivy::Result<()> {
         match segment.terms(field) {
-            FieldTerms::Disk(terms) => self.from_disk(field, terms),
+            FieldTerms::Disk(terms) => self.collect_disk(field, terms),
             FieldTerms::Memory(terms) => {
-                self.from_memory(field, terms);
+                self.collect_memory(field, terms);
                 Ok(())
             }
         }
     }
 
-    fn from_disk(&mut self, field: TermField, terms: &TermDictionary) -> tantivy::Result<()> {
+    fn collect_disk(&mut self, field: TermField, terms: &TermDictionary) -> tantivy::Result<()> {
         match &self.pattern {
             TermPattern::Prefix(prefix) => {
                 let mut stream = terms.range().ge(prefix.as_bytes()).into_stream()?;
@@ -85,7 +85,7 @@ impl PatternTerms {
         Ok(())
     }
 
-    fn from_memory(&mut self, field: TermField, terms: &MemoryTerms) {
+    fn collect_memory(&mut self, field: TermField, terms: &MemoryTerms) {
         match &self.pattern {
             TermPattern::Prefix(prefix) => {
                 let matched = terms.from(prefix);

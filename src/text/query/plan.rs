@@ -8,7 +8,7 @@ use crate::text::index::schema::{Fields, TermField};
 use crate::text::index::segment_reader::Segment;
 use crate::text::query::ast::{Leaf, Node, Role, Word};
 use crate::text::query::fuzzy::{PatternTerms, TermPattern};
-use crate::text::query::stop_words as stop;
+use crate::text::query::stop_words;
 use crate::text::query::term_expansion::TermExpansion;
 
 /// A query that segments can evaluate: each word with its terms in the index, each leaf with its
@@ -73,7 +73,7 @@ impl Plan {
             documents,
             leaves: Vec::new(),
         };
-        let kept = stop::kept(clauses, fields.language, keeps_stop_words);
+        let kept = stop_words::kept(clauses, fields.language, keeps_stop_words);
         let root = planner.nodes(kept, true)?;
         Ok(Self {
             root,

@@ -6,7 +6,7 @@ use crate::text::analysis::chunk::Part;
 use crate::text::analysis::fold;
 use crate::text::analysis::language::Language;
 use crate::text::analysis::script::Script;
-use crate::text::analysis::token::{self as analysis, REVERSED, Terms};
+use crate::text::analysis::token::{self, REVERSED, Terms};
 use crate::text::index::schema::TermField;
 use crate::text::query::ast::Word;
 use crate::text::query::fuzzy::FuzzyAutomaton;
@@ -48,7 +48,7 @@ impl TermExpansion {
                     range: 0..joined.len(),
                 };
                 for language in languages {
-                    expansion.add(TermField::Stems, analysis::terms(&part, *language).stem);
+                    expansion.add(TermField::Stems, token::terms(&part, *language).stem);
                 }
             }
             Word::Prefix(part) => expansion.prefixes.push(Prefix {
@@ -67,7 +67,7 @@ impl TermExpansion {
 
     fn add_forms(&mut self, part: &Part, languages: &[Language]) {
         for language in languages {
-            let Terms { stem, variants } = analysis::terms(part, *language);
+            let Terms { stem, variants } = token::terms(part, *language);
             let plain = fold::plain(&fold::lower(&part.written, *language));
             let plain_len = plain.chars().count();
             self.add(TermField::Variants, plain);
@@ -103,7 +103,7 @@ impl TermExpansion {
                     written,
                     ..part.clone()
                 };
-                let terms = analysis::terms(&part, Language::GERMAN);
+                let terms = token::terms(&part, Language::GERMAN);
                 self.add(TermField::Stems, terms.stem);
             }
         }
@@ -113,7 +113,7 @@ impl TermExpansion {
     fn add_compounds(&mut self, stem: &str) {
         self.prefixes.push(Prefix {
             field: Some(TermField::Variants),
-            text: analysis::reversed(stem),
+            text: token::reversed(stem),
             min_extra: COMPOUND_MORE_MIN,
             factor: COMPOUND_FACTOR,
         });

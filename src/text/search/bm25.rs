@@ -83,8 +83,8 @@ impl<'a> SegmentScorer<'a> {
             });
         }
         leaves.sort_by(|a, b| {
-            let wanted_first = b.planned.is_scored.cmp(&a.planned.is_scored);
-            wanted_first.then(b.max_remaining.total_cmp(&a.max_remaining))
+            let scored_first = b.planned.is_scored.cmp(&a.planned.is_scored);
+            scored_first.then(b.max_remaining.total_cmp(&a.max_remaining))
         });
         let lead = lead(plan, &leaves);
         if let Some(lead) = lead {

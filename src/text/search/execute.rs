@@ -7,7 +7,7 @@ use crate::text::index::segment_reader::Segment;
 use crate::text::index::view::View;
 use crate::text::query::lowering::Query;
 use crate::text::query::plan::Plan;
-use crate::text::search::bm25::{self as score, SegmentScorer};
+use crate::text::search::bm25::{self, SegmentScorer};
 use crate::text::search::conversation::{self, Conversations};
 use crate::text::search::hit::{Hit, Hits, RecalledHit, TOTAL_MAX};
 use crate::text::search::phrase::PhraseMatcher;
@@ -61,9 +61,9 @@ impl View {
         let segments = snapshot.segments(&self.fields)?;
         let keeps_stop_words = self.options.stop_words;
         let plan = Plan::of(&query.clauses, &self.fields, keeps_stop_words, &segments)?;
-        let norms = score::norms(&plan);
+        let norms = bm25::norms(&plan);
         // Reranking may promote candidates that the words alone rank low.
-        let kept = match (ranking.has_signals(), ranking.looks_around()) {
+        let kept = match (ranking.uses_signals(), ranking.uses_conversation()) {
             (true, _) => limit.max(SIGNAL_CANDIDATES),
             (false, true) => limit.max(CONVERSATION_CANDIDATES),
             (false, false) => limit,
@@ -77,7 +77,7 @@ impl View {
         let (total, total_is_lower_bound) = top.total();
         let mut candidates = top.into_candidates();
         let mut conversations = Conversations::new();
-        if ranking.looks_around() {
+        if ranking.uses_conversation() {
             conversations = conversation::rank(
                 &mut candidates,
                 &segments,
@@ -88,7 +88,7 @@ impl View {
                 accept,
             )?;
         }
-        if ranking.has_signals() {
+        if ranking.uses_signals() {
             for candidate in &mut candidates {
                 if let Some(segment) = segments.get(candidate.segment) {
                     let time_ms = segment.time_ms(candidate.document);
@@ -97,7 +97,7 @@ impl View {
                 }
             }
         }
-        if ranking.looks_further() {
+        if ranking.reranks() {
             candidates.sort_unstable_by(Candidate::best_first);
             candidates.truncate(limit);
         }

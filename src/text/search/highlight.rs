@@ -6,14 +6,14 @@
 use std::ops::Range;
 
 use crate::text::analysis::language::Language;
-use crate::text::analysis::token::{self as analysis, Token};
+use crate::text::analysis::token::{self, Token};
 use crate::text::document;
 use crate::text::error::Error;
 use crate::text::index::view::View;
 use crate::text::query::ast::{Leaf, Node, Role};
 use crate::text::query::lowering::Query;
 use crate::text::query::plan;
-use crate::text::query::stop_words as stop;
+use crate::text::query::stop_words;
 use crate::text::query::term_expansion::TermExpansion;
 
 /// Finds the matches of a query in a text, as the index does.
@@ -52,7 +52,7 @@ impl View {
             .and_then(|segments| plan::languages(self.fields.language, &segments));
         let languages = languages.map_err(Error::index("reading languages"))?;
         let mut leaves = Vec::new();
-        let kept = stop::kept(
+        let kept = stop_words::kept(
             &query.clauses,
             self.fields.language,
             self.options.stop_words,
@@ -90,7 +90,7 @@ fn gather<'n>(
 impl Highlighter {
     /// Returns the byte ranges of the matches in the text of a field, in order.
     pub fn marks(&self, field: &str, text: &str, language: Option<Language>) -> Vec<Range<usize>> {
-        let tokens = analysis::tokens(text, language.unwrap_or(self.language));
+        let tokens = token::tokens(text, language.unwrap_or(self.language));
         let number = document::number_of(field);
         let mut marks = Vec::new();
         for leaf in &self.leaves {

@@ -1,4 +1,6 @@
 //! The results of a search: hits, their total, and hits with the turns around them.
+//!
+//! These are plain values. Selecting the best is the task of `top_docs.rs`.
 
 use crate::grain;
 

@@ -1,4 +1,7 @@
 //! Evaluation of a plan over segments: matching, scoring, ranking and highlighting.
+//!
+//! It sees segments through `index::segment_reader` only, so that a document is treated alike on
+//! disk and in memory.
 
 pub(super) mod bm25;
 pub(super) mod conversation;

@@ -1,4 +1,6 @@
 //! A cursor over the documents of a leaf: a word by frequencies alone, anything else by positions.
+//!
+//! It joins the terms of a word, since an occurrence of the word may be indexed under several.
 
 use tantivy::TERMINATED;
 

@@ -1,4 +1,6 @@
 //! `Ranking`: the parameters of ranking besides BM25 (conversation, recency, importance).
+//!
+//! The defaults apply to every caller. `conversation.rs` evaluates the first group.
 
 /// The parameters of ranking besides the words of a hit.
 ///
@@ -49,18 +51,18 @@ impl Ranking {
     };
 
     /// Returns whether conversations affect the ranking.
-    pub(in crate::text) fn looks_around(&self) -> bool {
+    pub(in crate::text) fn uses_conversation(&self) -> bool {
         self.neighbours > 0.0 || self.session > 0.0
     }
 
     /// Returns whether time or importance affects the ranking.
-    pub(in crate::text) fn has_signals(&self) -> bool {
+    pub(in crate::text) fn uses_signals(&self) -> bool {
         self.recency.is_some() || self.importance > 0.0
     }
 
     /// Returns whether anything but the words affects the ranking.
-    pub(in crate::text) fn looks_further(&self) -> bool {
-        self.looks_around() || self.has_signals()
+    pub(in crate::text) fn reranks(&self) -> bool {
+        self.uses_conversation() || self.uses_signals()
     }
 
     /// Returns the product of the boosts.
