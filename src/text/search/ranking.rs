@@ -4,10 +4,10 @@
 
 /// The parameters of ranking besides the words of a hit.
 ///
-/// The score of a turn is its own score, plus `neighbours` times the scores of the turns before and
-/// after it, plus `session` times the score of the whole session as one document, all divided by 1
-/// + `session`. A row outside any session is a session of its own, so that turns and single facts
-/// compare. Recency and importance then multiply the score.
+/// The score of a turn is the sum of its own score, `neighbours` times the scores of the turns
+/// before and after it, and `session` times the score of the whole session as one document, divided
+/// by (1 + `session`). A row outside any session is a session of its own, so that turns and single
+/// facts compare. Recency and importance then multiply the score.
 ///
 /// ```
 /// use grainstore::text::{Ranking, Recency};
