@@ -1,3 +1,7 @@
+//! `Condition`: one predicate of a filter, with its index lookup and its check on a grain.
+//!
+//! The plan in `plan.rs` decides which of the two is used.
+
 use std::fmt;
 
 use crate::codec::{ContentAddress, Value, nfc};
@@ -7,16 +11,16 @@ use crate::ledger::Kind;
 use crate::policy::Trust;
 use crate::store::Version;
 
-/// One thing that must hold of a grain. To add one is to add a variant and its arms here, and a
-/// method that sets it to [`Filter`](super::Filter).
+/// A predicate on grains. A new one needs a variant, an arm in each `match` here, and a method of
+/// [`Filter`](super::Filter).
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Condition {
     Type(Type),
-    /// In the namespace or inside it (OMS 28.2).
+    /// In the namespace or a namespace below it (OMS 28.2).
     Namespace(String),
-    /// Subject, relation, object, as far as they are given.
+    /// Subject, relation and object, each if given.
     Statement([Option<String>; 3]),
-    /// A text of a family.
+    /// The text of a field that has an index family.
     Text {
         family: Family,
         field: &'static str,
@@ -41,30 +45,30 @@ pub(super) enum Condition {
         to: Option<f64>,
     },
     Verification(Verification),
-    /// Not true only later: without a `valid_from`, or with one no later (OMS 15.2).
+    /// `valid_from` is absent or not after the time (OMS 15.2).
     TrueBy(Time),
-    /// Not over before: without a `valid_to`, or with one no earlier (OMS 15.2).
+    /// `valid_to` is absent or not before the time (OMS 15.2).
     TrueUntil(Time),
-    /// Here by then (OMS 15.2, ruling I20).
+    /// Active at the time (OMS 15.2, ruling I20).
     KnownBy(Time),
-    /// Signed by somebody who is trusted to write it (OMS 20.1).
+    /// Signed by a signer who is trusted for this grain (OMS 20.1).
     Verified,
 }
 
-/// What the index says of a condition.
-pub(super) struct Part<'a> {
-    /// Whether the rows are those that fail.
+/// The rows that the index returns for a condition.
+pub(super) struct IndexSource<'a> {
+    /// Whether these rows fail the condition instead of meeting it.
     pub(super) excludes: bool,
     pub(super) estimate: Estimate,
-    rows: Source<'a>,
+    rows: SourceRows<'a>,
 }
 
-enum Source<'a> {
+enum SourceRows<'a> {
     Scans(Vec<Scan<'a>>),
     Set(RowSet),
 }
 
-impl<'a> Part<'a> {
+impl<'a> IndexSource<'a> {
     fn of(excludes: bool, scans: Vec<Scan<'a>>) -> Result<Self, Error> {
         let mut estimate = Estimate::default();
         for scan in &scans {
@@ -75,7 +79,7 @@ impl<'a> Part<'a> {
         Ok(Self {
             excludes,
             estimate,
-            rows: Source::Scans(scans),
+            rows: SourceRows::Scans(scans),
         })
     }
 
@@ -86,7 +90,7 @@ impl<'a> Part<'a> {
                 rows: rows.len(),
                 keys: 0,
             },
-            rows: Source::Set(rows),
+            rows: SourceRows::Set(rows),
         }
     }
 
@@ -94,8 +98,8 @@ impl<'a> Part<'a> {
     pub(super) fn rows(self) -> Result<RowSet, Error> {
         let mut all = RowSet::default();
         match self.rows {
-            Source::Set(rows) => return Ok(rows),
-            Source::Scans(scans) => {
+            SourceRows::Set(rows) => return Ok(rows),
+            SourceRows::Scans(scans) => {
                 for scan in scans {
                     all.unite(&scan.set()?);
                 }
@@ -106,7 +110,7 @@ impl<'a> Part<'a> {
 }
 
 impl Condition {
-    /// Returns the field it looks at, by its full name.
+    /// Returns the full names of the fields that it tests.
     pub(super) fn fields(&self) -> Vec<&'static str> {
         match self {
             Self::Type(_) => vec!["type"],
@@ -131,14 +135,14 @@ impl Condition {
         }
     }
 
-    /// Returns whether the index knows all of it; else every grain that it names is looked at.
+    /// Returns whether the index alone decides it. Otherwise each candidate grain must be checked.
     pub(super) const fn is_indexed(&self) -> bool {
         !matches!(self, Self::Verified)
     }
 
-    /// Asks the index.
-    pub(super) fn part<'a>(&self, snapshot: &'a Snapshot) -> Result<Part<'a>, Error> {
-        let one = |scan| Part::of(false, vec![scan]);
+    /// Looks the condition up in the index.
+    pub(super) fn source<'a>(&self, snapshot: &'a Snapshot) -> Result<IndexSource<'a>, Error> {
+        let one = |scan| IndexSource::of(false, vec![scan]);
         match self {
             Self::Type(of) => one(snapshot.of_type(*of)),
             Self::Namespace(namespace) => one(snapshot.with_text(Family::Namespace, namespace)),
@@ -149,9 +153,9 @@ impl Condition {
             })),
             Self::Text { family, text, .. } => one(snapshot.with_text(*family, text)),
             Self::Facet { field, text } => one(snapshot.with_facet(field, text)),
-            Self::NoTag(tag) => Part::of(true, vec![snapshot.with_text(Family::Tag, tag)]),
+            Self::NoTag(tag) => IndexSource::of(true, vec![snapshot.with_text(Family::Tag, tag)]),
             Self::DerivedFrom(address) => one(snapshot.pointing_at(Family::DerivedFrom, address)),
-            Self::Created { from, to } => one_window(snapshot, Family::CreatedAt, *from, *to),
+            Self::Created { from, to } => time_range(snapshot, Family::CreatedAt, *from, *to),
             Self::Number {
                 family, from, to, ..
             } => one(snapshot.in_numbers(*family, *from, *to)),
@@ -160,23 +164,25 @@ impl Condition {
                 for other in [Verification::Contested, Verification::Retracted] {
                     others.unite(&snapshot.verified_as(other)?);
                 }
-                Ok(Part::given(true, others))
+                Ok(IndexSource::given(true, others))
             }
-            Self::Verification(status) => Ok(Part::given(false, snapshot.verified_as(*status)?)),
-            Self::TrueBy(time) => later(snapshot, Family::ValidTime, *time),
+            Self::Verification(status) => {
+                Ok(IndexSource::given(false, snapshot.verified_as(*status)?))
+            }
+            Self::TrueBy(time) => excluding_later(snapshot, Family::ValidTime, *time),
             Self::TrueUntil(time) => {
                 let over = match before(*time) {
                     Some(last) => vec![snapshot.in_time(Family::ValidTo, None, Some(last))],
                     None => Vec::new(),
                 };
-                Part::of(true, over)
+                IndexSource::of(true, over)
             }
-            Self::KnownBy(time) => one_window(snapshot, Family::SystemTime, None, Some(*time)),
-            Self::Verified => Ok(Part::given(false, signed(snapshot)?)),
+            Self::KnownBy(time) => time_range(snapshot, Family::SystemTime, None, Some(*time)),
+            Self::Verified => Ok(IndexSource::given(false, signed(snapshot)?)),
         }
     }
 
-    /// Returns whether it holds of a grain: what the index said of hashes is true of the strings.
+    /// Returns whether it holds for a grain. The index compares hashes; this compares the strings.
     pub(super) fn holds(&self, version: &Version) -> bool {
         let grain = &version.grain;
         let says = |field: &str, text: &str| grain.text(field) == Some(&*nfc(text));
@@ -226,7 +232,7 @@ impl Condition {
         }
     }
 
-    /// Returns the family of the one value that decides it, if one does.
+    /// Returns the family of the single value that decides it, if there is one.
     pub(super) const fn column(&self) -> Option<Family> {
         match self {
             Self::Created { .. } => Some(Family::CreatedAt),
@@ -238,7 +244,7 @@ impl Condition {
         }
     }
 
-    /// Returns whether it holds of a row, by its [`column`](Self::column).
+    /// Returns whether it holds for a row, by the value in its [`column`](Self::column).
     pub(super) fn holds_in(&self, column: &Column, row: u64) -> bool {
         match self {
             Self::Number { .. } => self.holds_of(column.number(row)),
@@ -269,7 +275,7 @@ impl Condition {
     }
 }
 
-/// Returns the grains that are signed: the signature of each is the entry behind it.
+/// Returns the signed grains. The signature of a grain is the entry that follows it.
 fn signed(snapshot: &Snapshot) -> Result<RowSet, Error> {
     let mut rows = RowSet::default();
     for row in snapshot.of_kind(Kind::Signature).rows()?.iter() {
@@ -286,20 +292,20 @@ fn has_tag(version: &Version, tag: &str) -> bool {
         .any(|tag| tag == wanted)
 }
 
-/// Returns the rows within a time of a family that every grain has, or those without: whichever
-/// are fewer.
-fn one_window(
+/// Returns the rows inside a time range, or those outside it, whichever are fewer. Every grain has
+/// a time in the family.
+fn time_range(
     snapshot: &Snapshot,
     family: Family,
     from: Option<Time>,
     to: Option<Time>,
-) -> Result<Part<'_>, Error> {
-    let inside = Part::of(false, vec![snapshot.in_time(family, from, to)])?;
+) -> Result<IndexSource<'_>, Error> {
+    let inside = IndexSource::of(false, vec![snapshot.in_time(family, from, to)])?;
     let earlier = from.and_then(before);
     let earlier = earlier.map(|last| snapshot.in_time(family, None, Some(last)));
     let later = to.and_then(after);
     let later = later.map(|first| snapshot.in_time(family, Some(first), None));
-    let outside = Part::of(true, earlier.into_iter().chain(later).collect())?;
+    let outside = IndexSource::of(true, earlier.into_iter().chain(later).collect())?;
     Ok(if outside.estimate.rows < inside.estimate.rows {
         outside
     } else {
@@ -307,11 +313,15 @@ fn one_window(
     })
 }
 
-/// Excludes the rows with a time behind `time`.
-fn later(snapshot: &Snapshot, family: Family, time: Time) -> Result<Part<'_>, Error> {
+/// Returns the rows with a time after `time`, to be excluded.
+fn excluding_later(
+    snapshot: &Snapshot,
+    family: Family,
+    time: Time,
+) -> Result<IndexSource<'_>, Error> {
     let first = after(time);
     let later = first.map(|first| snapshot.in_time(family, Some(first), None));
-    Part::of(true, later.into_iter().collect())
+    IndexSource::of(true, later.into_iter().collect())
 }
 
 fn before(time: Time) -> Option<Time> {
@@ -342,13 +352,13 @@ impl fmt::Display for Condition {
             Self::DerivedFrom(address) => write!(f, "derived_from = {address}"),
             Self::Created { from, to } => {
                 write!(f, "created_at ")?;
-                window(f, from.as_ref(), to.as_ref())
+                write_range(f, from.as_ref(), to.as_ref())
             }
             Self::Number {
                 field, from, to, ..
             } => {
                 write!(f, "{field} ")?;
-                window(f, from.as_ref(), to.as_ref())
+                write_range(f, from.as_ref(), to.as_ref())
             }
             Self::Verification(status) => write!(f, "verification_status = {}", status.name()),
             Self::TrueBy(time) => write!(f, "valid_from absent or up to {time}"),
@@ -359,7 +369,7 @@ impl fmt::Display for Condition {
     }
 }
 
-fn window<T: fmt::Display>(
+fn write_range<T: fmt::Display>(
     f: &mut fmt::Formatter<'_>,
     from: Option<&T>,
     to: Option<&T>,

@@ -1,3 +1,7 @@
+//! `Cursor`: an opaque token from which the next page of a query continues.
+//!
+//! It binds the page to the snapshot, the time and the query of the first page.
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -8,8 +12,8 @@ use crate::grain::Time;
 use super::sort::Place;
 use super::{Error, Filter, Sort};
 
-/// Where an answer left off, and at which moment it began: its next page is of that moment too,
-/// whatever is written meanwhile. Opaque, and of one question.
+/// The position after a page, and the snapshot of the first page: all pages of a query show the
+/// same snapshot. It is opaque and valid for one query only.
 ///
 /// ```
 /// use grainstore::query::Cursor;
@@ -21,12 +25,12 @@ use super::{Error, Filter, Sort};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
-    /// How many ledger entries there were when the first page was asked for.
+    /// The number of ledger entries at the first page.
     pub(super) entries: u64,
-    /// The time of that moment: what had expired by then.
+    /// The time of the first page, which decides what has expired.
     pub(super) now: Time,
     question: u32,
-    /// The last place that was seen.
+    /// The last position returned.
     pub(super) last: Place,
 }
 
@@ -45,7 +49,7 @@ impl Cursor {
         }
     }
 
-    /// Refuses a cursor of another question: its place would mean nothing here.
+    /// Returns an error for the cursor of another query, in which its position has no meaning.
     pub(super) fn check(&self, filter: &Filter, sort: Sort) -> Result<(), Error> {
         if self.question == question(filter, sort) {
             return Ok(());
@@ -87,7 +91,7 @@ impl FromStr for Cursor {
                 question: next()?.try_into().ok()?,
                 last: [next()?, next()?, next()?],
             };
-            // What is written another way was not written here.
+            // Only the canonical form is accepted.
             (cursor.to_string() == text).then_some(cursor)
         };
         parse().ok_or_else(|| Error::Cursor {

@@ -1,3 +1,7 @@
+//! The result envelope of OMS 28.1 and its JSON form.
+//!
+//! It holds results as they were in the snapshot of the query, and reads nothing.
+
 use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::{Grain, Status};
 use crate::policy::Trust;
@@ -5,20 +9,20 @@ use crate::store::Signature;
 
 use super::Cursor;
 
-/// An answer in the standard form (OMS 28.1).
+/// The result of a query or search in the standard form (OMS 28.1).
 #[derive(Debug, Clone, Default)]
 pub struct Envelope {
-    /// What was found: best first of a search, oldest first of a query.
+    /// The results: best first for a search, oldest first for a query.
     pub results: Vec<Found>,
-    /// How many grains match in all.
+    /// The total number of matching grains.
     pub total: u64,
-    /// Whether counting stopped at `total`.
+    /// Whether `total` is a lower bound.
     pub total_is_lower_bound: bool,
-    /// What to pass to go on; none at the end.
+    /// The cursor of the next page; `None` on the last page.
     pub next_cursor: Option<Cursor>,
 }
 
-/// One grain of an answer.
+/// One result.
 #[derive(Debug, Clone)]
 pub struct Found {
     pub(super) row: u64,
@@ -26,22 +30,22 @@ pub struct Found {
     pub grain: Grain,
     /// Its address.
     pub address: ContentAddress,
-    /// Its status when the question was asked.
+    /// The status of the grain in the snapshot of the query.
     pub status: Status,
-    /// Who signed it, if it is signed, and how far that is to be believed.
+    /// The signer of a signed grain, and whether the signer is trusted.
     pub signature: Option<Signature>,
-    /// How well it fits, in [0, 1]: 1 for every row of a query; of a search see
-    /// [`Hit::relevance`](crate::text::Hit::relevance). Not how far it is to be believed.
+    /// The relevance in [0, 1]: 1 for every result of a query; for a search see
+    /// [`Hit::relevance`](crate::text::Hit::relevance). It does not express confidence or trust.
     pub score: f64,
-    /// The fields that made it fit.
+    /// The fields that matched.
     pub matched_fields: Vec<&'static str>,
 }
 
 impl Envelope {
-    /// Returns the answer as the JSON object of OMS 28.1.
+    /// Returns the JSON object of OMS 28.1.
     ///
-    /// Beside the specification's members, `total_is_lower_bound` is there when it is true,
-    /// `superseded_by` on results that are, and `signature` on those that are signed.
+    /// Besides the members of the specification it has `total_is_lower_bound` if true,
+    /// `superseded_by` on superseded grains, and `signature` on signed grains.
     pub fn to_json(&self) -> String {
         let results: Vec<Value> = self.results.iter().map(Found::to_value).collect();
         let next = self.next_cursor.map(|cursor| cursor.to_string());
@@ -75,7 +79,7 @@ impl Found {
     }
 }
 
-/// Returns who signed and whether he is trusted: a signature alone proves nothing (OMS 20.1).
+/// Returns the signer and the trust in the signer: a signature alone proves nothing (OMS 20.1).
 fn signature_value(signature: &Signature) -> Map {
     let mut map = Map::from_iter([
         ("signer", signature.signer.as_str()),

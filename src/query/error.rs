@@ -1,42 +1,46 @@
+//! Errors of the query room, with their codes.
+//!
+//! Errors of the rooms below pass through with their own codes.
+
 use crate::index;
 use crate::interchange;
 use crate::store;
 use crate::text;
 
-/// Why a question has no answer.
+/// An error of a query, search or export.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A cursor that no answer gave.
+    /// The text is not a cursor of this query.
     #[error("not a cursor of this store: {text}")]
     Cursor {
-        /// What was passed.
+        /// The text.
         text: String,
     },
-    /// A filter that cannot mean anything.
+    /// A filter is invalid.
     #[error("{filter} {reason}")]
     Filter {
         /// The filter.
         filter: &'static str,
-        /// Why.
+        /// The reason.
         reason: &'static str,
     },
-    /// The store's failure.
+    /// An error of the store.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// The index's failure.
+    /// An error of the index.
     #[error(transparent)]
     Index(#[from] index::Error),
-    /// The text view's failure.
+    /// An error of the text view.
     #[error(transparent)]
     Text(#[from] text::Error),
-    /// A file that cannot be written as its format asks.
+    /// The file cannot be written in its format.
     #[error(transparent)]
     Interchange(#[from] interchange::Error),
 }
 
 impl Error {
-    /// Returns the specification's code, or ours where it has none.
+    /// Returns the specification's code, or one of this crate where it has none.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Cursor { .. } => "ERR_CURSOR",

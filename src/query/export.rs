@@ -1,3 +1,8 @@
+//! Export of grains to a stream, in any format that can be written.
+//!
+//! Selection and withholding happen here; the encoding of each format is in `interchange`. Output
+//! that needs several files is in `export_file.rs`.
+
 use std::io::{BufWriter, Write};
 
 use rayon::prelude::*;
@@ -11,26 +16,26 @@ use crate::interchange::{
 };
 use crate::store::{self, Store};
 
-use super::withheld::Withheld;
+use super::export_filter::ExportFilter;
 use super::{Error, Filter};
 
-/// What an export wrote.
+/// The result of an export.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Exported {
-    /// Grains written; of formats that are not of grains, records.
+pub struct ExportReport {
+    /// The number of grains written; for formats of records, the number of records.
     pub grains: u64,
-    /// Files written.
+    /// The number of files written.
     pub files: u64,
-    /// What the store says about grains and the format cannot carry.
+    /// The facts about the grains that the format cannot carry.
     pub loss: Loss,
 }
 
 impl Store {
-    /// Writes the grains that pass a filter: archives and JSON lines in the order of their
-    /// `created_at`, then address; other formats in the order in which they were stored, so that
-    /// what was imported goes out as it came. What has expired and what waits for review goes along.
+    /// Writes the grains that pass a filter. Archives and JSON lines are ordered by `created_at`,
+    /// then address; other formats by the order of storage, so that an import is exported in its
+    /// original order. Expired grains and grains that await review are included.
     ///
-    /// The same grains with the same status make the same archive, whatever store they are in.
+    /// Equal grains with equal status produce equal archives in any store.
     ///
     /// ```
     /// use grainstore::interchange::Format;
@@ -46,18 +51,18 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// `ERR_FILTER`; storage errors; `ERR_IO`; `ERR_UNSUPPORTED` for a format that is only read, and
-    /// for a bundle that is to be signed ([`Store::export_file`] puts the signature beside it);
-    /// `ERR_MG_LIMIT` for more than one archive can hold (`export_file` makes more); `mixed_producers`,
-    /// `mixed_tenants` and `PAM_MIXED_OWNERS` for what one file of the format cannot hold together;
-    /// `PAM_SIGNATURE_FORM` for a key that cannot sign.
+    /// `ERR_FILTER`; storage errors; `ERR_IO`; `ERR_UNSUPPORTED` for a format that is only read,
+    /// and for a bundle with a signature ([`Store::export_file`] writes the signature to a file
+    /// beside it); `ERR_MG_LIMIT` if one archive cannot hold the grains (`export_file` writes
+    /// several); `mixed_producers`, `mixed_tenants` and `PAM_MIXED_OWNERS` for grains that one file
+    /// of the format cannot hold together; `PAM_SIGNATURE_FORM` for a key that cannot sign.
     pub fn export(
         &self,
         format: Format,
         filter: &Filter,
         options: &WriteOptions,
         out: &mut impl Write,
-    ) -> Result<Exported, Error> {
+    ) -> Result<ExportReport, Error> {
         let beside = matches!(format, Format::Aimem | Format::AimemNdjson);
         if options.sign.is_some() && beside {
             return Err(unsupported(
@@ -72,17 +77,17 @@ impl Store {
         }
     }
 
-    /// Writes in the clear, whatever the options say.
+    /// Writes without encryption.
     pub(super) fn export_plain(
         &self,
         format: Format,
         filter: &Filter,
         options: &WriteOptions,
         out: &mut impl Write,
-    ) -> Result<Exported, Error> {
+    ) -> Result<ExportReport, Error> {
         match format {
             Format::Mg => {
-                let mut exported = Exported::default();
+                let mut exported = ExportReport::default();
                 let chosen = self.choose(filter, options, &mut exported.loss)?;
                 let fetch = |address| self.fetch(&address);
                 let summary = mg::write(out, entries(&chosen), options.mg, fetch)?;
@@ -116,12 +121,12 @@ impl Store {
                     }
                 };
                 out.flush().map_err(io_error)?;
-                Ok(Exported::of(written, 1, &loss))
+                Ok(ExportReport::of(written, 1, &loss))
             }
         }
     }
 
-    /// Fetches what a filter shows and may leave the store, in the order in which it was stored.
+    /// Returns the grains that pass the filter and may leave the store, in the order of storage.
     pub(super) fn entries(
         &self,
         filter: &Filter,
@@ -129,21 +134,21 @@ impl Store {
         loss: &mut Loss,
     ) -> Result<Vec<Entry>, Error> {
         let snapshot = self.snapshot();
-        let rows = self.rows_to_leave(&snapshot, filter, loss)?;
+        let rows = self.exportable_rows(&snapshot, filter, loss)?;
         let rows: Vec<u64> = rows.iter().collect();
         let entries = rows.par_iter().map(|row| {
             let version = self.version_at(&snapshot, *row)?;
             Ok((version.grain, version.status))
         });
         let entries = entries.collect::<Result<Vec<Entry>, Error>>()?;
-        let withheld = Withheld::by_law(self, options.purpose).and_by_owners(&snapshot)?;
-        let entries = withheld.take_from(entries, loss);
+        let withheld = ExportFilter::by_policy(self, options.purpose).and_by_owner(&snapshot)?;
+        let entries = withheld.remove_from(entries, loss);
         let grains = entries.iter().map(|(grain, _)| grain);
         self.read_recorder("export").all(grains)?;
         Ok(entries)
     }
 
-    /// Returns the vectors of grains that go out, if they are asked for.
+    /// Returns the vectors of the exported grains, if the options ask for them.
     pub(super) fn vectors_of(
         &self,
         entries: &[Entry],
@@ -156,21 +161,24 @@ impl Store {
         Ok(self.stored_vectors(&wanted)?)
     }
 
-    /// Returns the rows that a filter shows; what a missing consent keeps back is told.
-    fn rows_to_leave(
+    /// Returns the rows that pass the filter, and counts those withheld for a missing consent as
+    /// loss.
+    fn exportable_rows(
         &self,
         snapshot: &Snapshot,
         filter: &Filter,
         loss: &mut Loss,
     ) -> Result<RowSet, Error> {
-        // A file is for keeping: whoever reads it decides what may be acted on, and when.
+        // The reader of a file decides what to act on, so a file includes expired and unreviewed
+        // grains.
         let filter = filter.clone().with_unreviewed().with_expired();
-        let (rows, kept_back) = self.rows_told(snapshot, &filter)?;
-        (0..kept_back).for_each(|_| loss.count("consent withdrawn or missing"));
+        let (rows, consent_withheld) = self.rows_and_withheld(snapshot, &filter)?;
+        (0..consent_withheld).for_each(|_| loss.count("consent withdrawn or missing"));
         Ok(rows)
     }
 
-    /// Lists what a filter shows in the order of files: everything, unless it is for others.
+    /// Lists the grains in the order of the file. Grains that their owner does not share are left
+    /// out if the file is for others.
     pub(super) fn choose(
         &self,
         filter: &Filter,
@@ -199,7 +207,7 @@ impl Store {
         let mut withheld = Withheld::by_law(self, options.purpose);
         let mut read_recorder = self.read_recorder("export");
         let mut chosen = Vec::new();
-        for row in self.rows_to_leave(&snapshot, filter, loss)?.iter() {
+        for row in self.exportable_rows(&snapshot, filter, loss)?.iter() {
             let version = self.version_at(&snapshot, row)?;
             if !withheld.takes(&version.grain, loss) {
                 read_recorder.add(&version.grain);
@@ -221,13 +229,13 @@ impl Store {
         chosen: &[Chosen],
         loss: Loss,
         file: impl Write,
-    ) -> Result<Exported, Error> {
+    ) -> Result<ExportReport, Error> {
         let mut writer = jsonl::Writer::new(BufWriter::new(file));
         for one in chosen {
             writer.write(&self.fetch(&one.address)?, &one.status)?;
         }
         writer.into_inner().flush().map_err(io_error)?;
-        Ok(Exported {
+        Ok(ExportReport {
             grains: u64::try_from(chosen.len()).unwrap_or(u64::MAX),
             files: 1,
             loss,
@@ -240,7 +248,7 @@ impl Store {
     }
 }
 
-impl Exported {
+impl ExportReport {
     pub(super) fn of(mut written: Written, files: u64, withheld: &Loss) -> Self {
         written.loss.merge(withheld);
         Self {
@@ -264,7 +272,7 @@ pub(super) fn entries(chosen: &[Chosen]) -> Vec<mg::Entry> {
     entries.collect()
 }
 
-/// Writes what only those it is for can read.
+/// Writes encrypted output.
 pub(super) fn sealed<W: Write, T>(
     seal: &Seal,
     out: W,
@@ -291,7 +299,7 @@ pub(super) fn io_error(source: std::io::Error) -> Error {
     })
 }
 
-/// What files are planned from.
+/// The facts about a grain that the layout of a file needs.
 pub(super) struct Chosen {
     created_at: Time,
     address: ContentAddress,
@@ -299,7 +307,8 @@ pub(super) struct Chosen {
     status: Status,
 }
 
-/// Returns how long a grain is as it travels; one that must not is refused when its turn comes.
+/// Returns the length of a grain in transfer form. 0 if it cannot be transferred: writing it then
+/// returns the error.
 fn delivered_len(grain: &Grain) -> u32 {
     u32::try_from(grain.delivery_len().unwrap_or_default()).unwrap_or(u32::MAX)
 }

@@ -1,3 +1,7 @@
+//! Export to files: archives in volumes, PAM folders and ZIP archives, signatures beside bundles.
+//!
+//! Each file is written atomically.
+
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -6,27 +10,27 @@ use crate::interchange::{Format, Loss, WriteOptions, aimem, mg, pam};
 use crate::store::Store;
 
 use super::export::{entries, io_error, sealed, unsupported};
-use super::{Error, Exported, Filter};
+use super::{Error, ExportReport, Filter};
 
 impl Store {
-    /// Writes the grains that pass a filter to a file, which is there whole or not at all.
+    /// Writes the grains that pass a filter to a file. The file is either complete or absent.
     ///
-    /// Archives past 4 GiB go on in `NAME.001.mg` and so on beside it. A PAM store that is to go
-    /// to a directory goes there as `memory-store.json`, with the conversations and, if they are
-    /// asked for, the vectors beside it, and to `NAME.zip` or `NAME.zip.age` as an archive of that;
-    /// in one file these are a [`Loss`].
-    /// The signature of an AIMEM bundle goes to `NAME.sig`.
+    /// Archives larger than 4 GiB continue in `NAME.001.mg` and so on. A PAM store written to a
+    /// directory becomes `memory-store.json` with the conversations, and the vectors if asked for,
+    /// beside it; written to `NAME.zip` or `NAME.zip.age` it becomes an archive of these files; in
+    /// a single file they are a [`Loss`]. The signature of an AIMEM bundle is written to
+    /// `NAME.sig`.
     ///
     /// # Errors
-    /// As [`Store::export`], but for `ERR_MG_LIMIT`; `ERR_UNSUPPORTED` for a directory that is to
-    /// be encrypted.
+    /// As [`Store::export`], except `ERR_MG_LIMIT`; `ERR_UNSUPPORTED` for a directory with
+    /// encryption.
     pub fn export_file(
         &self,
         format: Format,
         filter: &Filter,
         options: &WriteOptions,
         path: &Path,
-    ) -> Result<Exported, Error> {
+    ) -> Result<ExportReport, Error> {
         match format {
             Format::Mg => self.export_volumes(filter, options, path),
             Format::Pam if path.is_dir() && options.seal.is_some() => {
@@ -48,8 +52,8 @@ impl Store {
         filter: &Filter,
         options: &WriteOptions,
         path: &Path,
-    ) -> Result<Exported, Error> {
-        let mut exported = Exported::default();
+    ) -> Result<ExportReport, Error> {
+        let mut exported = ExportReport::default();
         let chosen = self.choose(filter, options, &mut exported.loss)?;
         let plan = mg::Plan::new(entries(&chosen), options.mg)?;
         for (number, volume) in plan.volumes().enumerate() {
@@ -67,9 +71,10 @@ impl Store {
         filter: &Filter,
         options: &WriteOptions,
         folder: &Path,
-    ) -> Result<Exported, Error> {
+    ) -> Result<ExportReport, Error> {
         let (document, loss) = self.with_files(filter, options)?;
-        // The store that names the conversations comes last: half an export has none.
+        // The store file names the conversations and is written last, so that an interrupted export
+        // has none.
         let store = (pam::STORE, &document.store);
         let files = document.conversations.iter();
         let files = files.map(|(path, value)| (path.as_str(), value));
@@ -90,10 +95,10 @@ impl Store {
             })?;
             count += 1;
         }
-        Ok(Exported::of(document.written, count, &loss))
+        Ok(ExportReport::of(document.written, count, &loss))
     }
 
-    /// Gathers a PAM store with the files beside it.
+    /// Collects a PAM store with the files beside it.
     fn with_files(
         &self,
         filter: &Filter,
@@ -111,20 +116,20 @@ impl Store {
         filter: &Filter,
         options: &WriteOptions,
         path: &Path,
-    ) -> Result<Exported, Error> {
+    ) -> Result<ExportReport, Error> {
         let (document, loss) = self.with_files(filter, options)?;
         whole_file(path, options, |file| Ok(document.write_zip(file)?))?;
-        Ok(Exported::of(document.written, 1, &loss))
+        Ok(ExportReport::of(document.written, 1, &loss))
     }
 
-    /// Writes a bundle and the signature that stands beside it.
+    /// Writes a bundle and its signature file.
     fn export_signed(
         &self,
         format: Format,
         filter: &Filter,
         options: &WriteOptions,
         path: &Path,
-    ) -> Result<Exported, Error> {
+    ) -> Result<ExportReport, Error> {
         let mut bundle = Vec::new();
         let mut exported = self.export_plain(format, filter, options, &mut bundle)?;
         let is_stream = format == Format::AimemNdjson;
@@ -134,7 +139,7 @@ impl Store {
         let signature = aimem::sign(&bundle, is_stream, key.key())?;
         let mut beside = path.as_os_str().to_owned();
         beside.push(".sig");
-        // A bundle without its signature is one that nobody vouches for, so it comes last.
+        // The bundle is written last, so that it never exists without its signature.
         let plain = WriteOptions::default();
         for (path, bytes, options) in [
             (Path::new(&beside), &signature, &plain),
@@ -154,7 +159,8 @@ fn is_zip(path: &Path) -> bool {
     name.strip_suffix(".age").unwrap_or(&name).ends_with(".zip")
 }
 
-/// Writes under a temporary name, syncs and renames, so that nobody takes half a file for one.
+/// Writes to a temporary name, syncs and renames, so that an incomplete file is never taken for a
+/// complete one.
 fn whole_file<T>(
     path: &Path,
     options: &WriteOptions,
@@ -165,7 +171,7 @@ fn whole_file<T>(
     let temporary = PathBuf::from(temporary);
     let mut open = File::options();
     open.write(true).create(true).truncate(true);
-    // What is exported is somebody's memory: only its owner may read the file.
+    // Exported memories are personal: only the owner of the file may read it.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut open, 0o600);
     let mut file = open.open(&temporary).map_err(io_error)?;

@@ -1,3 +1,6 @@
+//! `Filter`: the conditions that grains of a result must meet. It is a plain value, validated when
+//! used.
+
 use crate::codec::ContentAddress;
 use crate::grain::{Time, Type, Verification};
 use crate::index::Family;
@@ -5,8 +8,8 @@ use crate::index::Family;
 use super::Error;
 use super::condition::Condition;
 
-/// Which grains a question is about. Everything set must hold; nothing set means every grain that
-/// is current and has not [expired](Self::with_expired).
+/// Selects grains. All conditions must hold; without any it selects every grain that is current and
+/// not [expired](Self::with_expired).
 ///
 /// ```
 /// use grainstore::{Filter, Type};
@@ -22,26 +25,26 @@ use super::condition::Condition;
 pub struct Filter {
     conditions: Vec<Condition>,
     statement: [Option<String>; 3],
-    state: State,
+    state: VersionScope,
     known_at: Option<Time>,
     with_unreviewed: bool,
     with_expired: bool,
 }
 
-/// Which grains of a lineage.
+/// Which versions of a lineage are selected.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum State {
-    /// Those that have not ended.
+pub(super) enum VersionScope {
+    /// Current versions.
     #[default]
     Current,
-    /// All.
+    /// All versions.
     Any,
-    /// Those that have.
+    /// Versions that are no longer current.
     Ended,
 }
 
 impl Filter {
-    /// Starts a filter that every current grain passes.
+    /// Returns a filter that every current grain passes.
     pub fn new() -> Self {
         Self::default()
     }
@@ -52,7 +55,7 @@ impl Filter {
         self.and(Condition::Type(of))
     }
 
-    /// Keeps grains of a namespace and of those inside it: `acme` has `acme:chatbot` (OMS 28.2).
+    /// Keeps grains of a namespace and those below it: `acme` includes `acme:chatbot` (OMS 28.2).
     #[must_use]
     pub fn namespace(self, namespace: impl Into<String>) -> Self {
         self.and(Condition::Namespace(namespace.into()))
@@ -72,7 +75,7 @@ impl Filter {
         self
     }
 
-    /// Keeps grains with this object; of an object that is a map, its JSON.
+    /// Keeps grains with this object; for an object that is a map, its JSON.
     #[must_use]
     pub fn object(mut self, object: impl Into<String>) -> Self {
         self.statement[2] = Some(object.into());
@@ -97,33 +100,33 @@ impl Filter {
         self.text(Family::Run, "run_id", run_id)
     }
 
-    /// Keeps grains with this tag; may be said several times.
+    /// Keeps grains with this tag; may be called several times.
     #[must_use]
     pub fn tag(self, tag: impl Into<String>) -> Self {
         self.text(Family::Tag, "structural_tags", tag)
     }
 
-    /// Keeps grains without this tag; may be said several times.
+    /// Keeps grains without this tag; may be called several times.
     #[must_use]
     pub fn without_tag(self, tag: impl Into<String>) -> Self {
         self.and(Condition::NoTag(tag.into()))
     }
 
-    /// Keeps grains that somebody has signed who is trusted to write them (OMS 20.1).
+    /// Keeps grains signed by a signer who is trusted to write them (OMS 20.1).
     ///
-    /// Takes a look at every signed grain that passes what else is asked.
+    /// Reads every signed grain that passes the other conditions.
     #[must_use]
     pub fn verified(self) -> Self {
         self.and(Condition::Verified)
     }
 
-    /// Keeps grains derived from this one.
+    /// Keeps grains derived from this grain.
     #[must_use]
     pub fn derived_from(self, address: ContentAddress) -> Self {
         self.and(Condition::DerivedFrom(address))
     }
 
-    /// Keeps grains created at this time or later.
+    /// Keeps grains created at or after this time.
     #[must_use]
     pub fn created_from(mut self, time: Time) -> Self {
         for condition in &mut self.conditions {
@@ -136,7 +139,7 @@ impl Filter {
         self.and(Condition::Created { from, to })
     }
 
-    /// Keeps grains created at this time or earlier.
+    /// Keeps grains created at or before this time.
     #[must_use]
     pub fn created_to(mut self, time: Time) -> Self {
         for condition in &mut self.conditions {
@@ -149,13 +152,13 @@ impl Filter {
         self.and(Condition::Created { from, to })
     }
 
-    /// Keeps grains whose `confidence` is between these, both included; none without one.
+    /// Keeps grains whose `confidence` is in this inclusive range. Grains without one do not pass.
     #[must_use]
     pub fn confidence(self, from: impl Into<Option<f64>>, to: impl Into<Option<f64>>) -> Self {
         self.number(Family::Confidence, "confidence", from.into(), to.into())
     }
 
-    /// Keeps grains whose `importance` is between these, both included; none without one.
+    /// Keeps grains whose `importance` is in this inclusive range. Grains without one do not pass.
     #[must_use]
     pub fn importance(self, from: impl Into<Option<f64>>, to: impl Into<Option<f64>>) -> Self {
         self.number(Family::Importance, "importance", from.into(), to.into())
@@ -179,24 +182,24 @@ impl Filter {
         self.facet("recall_priority", priority)
     }
 
-    /// Keeps grains that are verified, contested or retracted, or that nobody has judged, now.
+    /// Keeps grains whose current verification status is this one.
     #[must_use]
     pub fn verification(self, status: Verification) -> Self {
         self.and(Condition::Verification(status))
     }
 
-    /// Keeps what was true at a time: `valid_from` ≤ the time ≤ `valid_to`, and an end that a
-    /// grain leaves open is no bound (OMS 15.2). What has expired by now was true then.
+    /// Keeps grains that were true at a time: `valid_from` ≤ time ≤ `valid_to`, where an absent
+    /// bound is open (OMS 15.2). Grains that have expired since then pass.
     #[must_use]
     pub fn valid_at(self, time: Time) -> Self {
         self.and(Condition::TrueBy(time))
             .and(Condition::TrueUntil(time))
     }
 
-    /// Keeps what was known at a time: the grains that were here then and were current then,
-    /// whatever became of them since (OMS 15.2, ruling I20). What was erased since is not shown.
+    /// Keeps grains that were known at a time: stored by then and current then, regardless of later
+    /// changes (OMS 15.2, ruling I20). Grains erased since then are not shown.
     ///
-    /// With [`valid_at`](Self::valid_at) it asks what was then known of what was true at a time.
+    /// With [`valid_at`](Self::valid_at) it selects what was known at one time about another time.
     ///
     /// ```
     /// use grainstore::{Draft, Filter, Options, Store, Time};
@@ -216,11 +219,11 @@ impl Filter {
         self
     }
 
-    /// Keeps also grains that are no longer current; with [`known_at`](Self::known_at), that were
+    /// Also keeps grains that are no longer current; with [`known_at`](Self::known_at), that were
     /// no longer current then.
     #[must_use]
     pub const fn with_superseded(mut self) -> Self {
-        self.state = State::Any;
+        self.state = VersionScope::Any;
         self
     }
 
@@ -228,12 +231,12 @@ impl Filter {
     /// no longer current then.
     #[must_use]
     pub const fn only_superseded(mut self) -> Self {
-        self.state = State::Ended;
+        self.state = VersionScope::Ended;
         self
     }
 
-    /// Keeps also grains that must not drive a decision before a person has reviewed them: answers
-    /// are what programs act on, so they leave these out (OMS 6.1).
+    /// Also keeps grains that require human review before they may drive a decision. Programs act
+    /// on results, so these are excluded by default (OMS 6.1).
     ///
     /// ```
     /// use grainstore::{Draft, Filter, Options, Store};
@@ -255,11 +258,11 @@ impl Filter {
         self.with_unreviewed
     }
 
-    /// Keeps also grains that have expired: those whose `valid_to` is before now, but of Observations
-    /// and Consents, and goals with an `expiry_policy` whose `deadline` is (ruling I23).
+    /// Also keeps expired grains: those with a `valid_to` in the past, except Observations and
+    /// Consents, and goals with an `expiry_policy` and a `deadline` in the past (ruling I23).
     ///
-    /// Whoever asks with [`valid_at`](Self::valid_at), [`known_at`](Self::known_at) or for grains that
-    /// are no longer current is shown them too.
+    /// [`valid_at`](Self::valid_at), [`known_at`](Self::known_at) and filters for grains that are
+    /// no longer current include expired grains as well.
     ///
     /// ```
     /// use grainstore::{Draft, Filter, Options, Store, Time};
@@ -277,16 +280,16 @@ impl Filter {
         self
     }
 
-    /// Returns whether grains are shown that have expired by now.
+    /// Returns whether expired grains pass.
     pub(super) fn shows_expired(&self) -> bool {
         let is_at_a_time = |condition: &Condition| matches!(condition, Condition::TrueUntil(_));
         self.with_expired
             || self.known_at.is_some()
-            || self.state != State::Current
+            || self.state != VersionScope::Current
             || self.conditions.iter().any(is_at_a_time)
     }
 
-    /// Narrows it to a namespace; none if it asks for another one.
+    /// Restricts the filter to a namespace; `None` if it selects a disjoint one.
     pub(super) fn within(self, namespace: &str) -> Option<Self> {
         let lies_in = |inner: &str, outer: &str| {
             let rest = inner.strip_prefix(outer);
@@ -334,7 +337,7 @@ impl Filter {
         })
     }
 
-    /// Returns the fields this filter looks at, by their full names.
+    /// Returns the full names of the fields that the filter tests.
     pub(super) fn fields(&self) -> Vec<&'static str> {
         let conditions = self.conditions();
         let mut fields: Vec<_> = conditions.iter().flat_map(Condition::fields).collect();
@@ -342,7 +345,7 @@ impl Filter {
         fields
     }
 
-    /// Returns everything that must hold of a grain by itself.
+    /// Returns the conditions on single grains.
     pub(super) fn conditions(&self) -> Vec<Condition> {
         let mut conditions = self.conditions.clone();
         if self.statement.iter().any(Option::is_some) {
@@ -352,12 +355,12 @@ impl Filter {
         conditions
     }
 
-    pub(super) const fn state(&self) -> State {
+    pub(super) const fn state(&self) -> VersionScope {
         self.state
     }
 
-    /// Returns the time at which grains are current or not; none for now.
-    pub(super) const fn moment(&self) -> Option<Time> {
+    /// Returns the time at which grains must be current; `None` for now.
+    pub(super) const fn known_at_time(&self) -> Option<Time> {
         self.known_at
     }
 
@@ -370,7 +373,7 @@ fn validate(condition: &Condition) -> Result<(), Error> {
     let refuse = |filter, reason| Err(Error::Filter { filter, reason });
     match condition {
         Condition::Namespace(namespace) if namespace.is_empty() => refuse("namespace", "is empty"),
-        // Only whole `:` parts are indexed, so nothing shorter can be answered.
+        // Only whole `:` components are indexed, so a partial one cannot be answered.
         Condition::Namespace(namespace) if namespace.ends_with([':', '*']) => refuse(
             "namespace",
             "must be whole; those inside it are found with it",

@@ -1,30 +1,31 @@
-//! Questions: filters, plans, pages, and the envelope they are answered in (OMS 28.1, 28.4).
+//! Queries: filters, plans, sort orders, pages, export, and the result envelope (OMS 28.1, 28.4).
 //!
-//! `Store::query`, `Store::search` and `Store::export` live here. A question is answered from one
-//! snapshot: what is written meanwhile does not show.
+//! `Store::query`, `Store::search`, `Store::recall` and `Store::export` are implemented here. Each
+//! is evaluated on one snapshot, so concurrent writes do not show. The room decides what a caller
+//! may see in a result; it changes no state but access counters and the audit of reads.
 
-mod ask;
+mod run_query;
 mod condition;
 mod cursor;
 mod envelope;
 mod export;
 mod export_file;
 mod filter;
-mod near;
+mod nearest;
 mod plan;
 mod scoped;
 mod recall;
 mod search;
 mod sort;
-mod withheld;
+mod export_filter;
 
 mod error;
 
 pub use cursor::Cursor;
 pub use envelope::{Envelope, Found};
 pub use error::Error;
-pub use export::Exported;
+pub use export::ExportReport;
 pub use filter::Filter;
-pub use plan::{Explanation, Step, Way};
+pub use plan::{AccessPath, PlanStep, QueryPlan};
 pub use recall::Recall;
 pub use sort::{Sort, SortBy};

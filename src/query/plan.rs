@@ -1,14 +1,19 @@
+//! The query planner and its evaluation: orders the conditions of a filter by their estimated rows,
+//! chooses an access path for each, and intersects row sets.
+//!
+//! [`QueryPlan`] reports these steps to the caller.
+
 use std::fmt;
 
 use crate::grain::Time;
 use crate::index::{RowSet, Snapshot};
 use crate::store::Store;
 
-use super::condition::{Condition, Part};
-use super::filter::State;
+use super::condition::{Condition, IndexSource};
+use super::filter::VersionScope;
 use super::{Error, Filter};
 
-/// How a question was answered: what was asked in which order, and what was left after each.
+/// The evaluation of a query: its steps in order, and the number of rows left after each.
 ///
 /// ```
 /// use grainstore::{Draft, Filter, Options, Store};
@@ -21,50 +26,50 @@ use super::{Error, Filter};
 /// # Ok::<(), grainstore::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Explanation {
+pub struct QueryPlan {
     /// The steps, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<PlanStep>,
 }
 
-/// One step of an answer.
+/// A step of the evaluation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
-    /// What had to hold.
+pub struct PlanStep {
+    /// The condition.
     pub condition: String,
-    /// How it was found out.
-    pub way: Way,
-    /// About how many rows of the index say that it holds, or that it does not; none where the
-    /// index was not asked.
+    /// The access path.
+    pub access_path: AccessPath,
+    /// The estimated number of rows that the index lists for the condition; `None` if the index was
+    /// not used.
     pub estimate: Option<u64>,
-    /// How many rows were left.
+    /// The number of rows left.
     pub left: u64,
 }
 
-/// How a condition is found out.
+/// How a condition is evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Way {
-    /// From all grains there are.
+pub enum AccessPath {
+    /// All grains.
     All,
-    /// From the list of the rows that fit.
+    /// The index lists the rows that meet the condition.
     List,
-    /// From the list of the rows that do not.
+    /// The index lists the rows that fail the condition.
     Exclusion,
-    /// By the value of each row that was left.
+    /// The value of each remaining row is looked up.
     Values,
-    /// By reading each grain that was left.
+    /// Each remaining grain is read.
     Grains,
 }
 
-impl Explanation {
-    /// Returns how many grains passed.
+impl QueryPlan {
+    /// Returns the number of grains that passed.
     pub fn total(&self) -> u64 {
         self.steps.last().map_or(0, |step| step.left)
     }
 }
 
-impl fmt::Display for Explanation {
-    /// Writes a line for each step.
+impl fmt::Display for QueryPlan {
+    /// Writes one line per step.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (n, step) in self.steps.iter().enumerate() {
             let end = if n == 0 { "" } else { "\n" };
@@ -73,7 +78,7 @@ impl fmt::Display for Explanation {
                 f,
                 "{end}{}: {}{}, {} left",
                 step.condition,
-                step.way,
+                step.access_path,
                 about.unwrap_or_default(),
                 step.left
             )?;
@@ -82,7 +87,7 @@ impl fmt::Display for Explanation {
     }
 }
 
-impl fmt::Display for Way {
+impl fmt::Display for AccessPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::All => "all grains",
@@ -95,15 +100,15 @@ impl fmt::Display for Way {
 }
 
 impl Store {
-    /// Answers a question and tells how.
+    /// Evaluates a query and returns its plan.
     ///
     /// # Errors
     /// As [`Store::query`].
-    pub fn explain(&self, filter: &Filter) -> Result<Explanation, Error> {
+    pub fn explain(&self, filter: &Filter) -> Result<QueryPlan, Error> {
         let snapshot = self.snapshot();
-        let explanation = Some(Explanation::default());
-        let plan = Plan::of(self, &snapshot, filter, self.now(), explanation)?;
-        Ok(plan.explanation.unwrap_or_default())
+        let trace = Some(QueryPlan::default());
+        let plan = Plan::of(self, &snapshot, filter, self.now(), trace)?;
+        Ok(plan.trace.unwrap_or_default())
     }
 
     /// Returns the rows of the grains that pass a filter now.
@@ -111,7 +116,7 @@ impl Store {
         self.rows_at(snapshot, filter, self.now())
     }
 
-    /// Returns the rows of the grains that pass a filter, of which none has expired by a time.
+    /// Returns the rows of the grains that pass a filter and have not expired by a time.
     pub(super) fn rows_at(
         &self,
         snapshot: &Snapshot,
@@ -121,121 +126,122 @@ impl Store {
         Ok(Plan::of(self, snapshot, filter, now, None)?.rows)
     }
 
-    /// Returns the rows of the grains that pass, and how many more a missing consent keeps back.
-    pub(super) fn rows_told(
+    /// Returns the rows of the grains that pass, and the number withheld for a missing consent.
+    pub(super) fn rows_and_withheld(
         &self,
         snapshot: &Snapshot,
         filter: &Filter,
     ) -> Result<(RowSet, u64), Error> {
         let plan = Plan::of(self, snapshot, filter, self.now(), None)?;
-        Ok((plan.rows, plan.kept_back))
+        Ok((plan.rows, plan.consent_withheld))
     }
 }
 
-/// An answer in the making.
+/// A query during evaluation.
 #[derive(Default)]
 struct Plan {
     rows: RowSet,
-    /// None where nobody asks how: every question has a plan, and few are to be told.
-    explanation: Option<Explanation>,
-    /// Grains that a missing consent keeps back.
-    kept_back: u64,
+    /// `None` unless the caller asked for the plan.
+    trace: Option<QueryPlan>,
+    /// The number of grains withheld for a missing consent.
+    consent_withheld: u64,
 }
 
 impl Plan {
-    /// Asks the index for the fewest rows first; what is not worth a list is looked at row by row.
+    /// Evaluates the most selective condition first. A condition whose list is not worth reading is
+    /// tested row by row.
     fn of(
         store: &Store,
         snapshot: &Snapshot,
         filter: &Filter,
         now: Time,
-        explanation: Option<Explanation>,
+        trace: Option<QueryPlan>,
     ) -> Result<Self, Error> {
         filter.validate()?;
         let mut plan = Self {
-            explanation,
+            trace,
             ..Self::default()
         };
         let conditions = filter.conditions();
-        let mut asked = Vec::with_capacity(conditions.len());
+        let mut sources = Vec::with_capacity(conditions.len());
         for condition in &conditions {
-            asked.push((condition, condition.part(snapshot)?));
+            sources.push((condition, condition.source(snapshot)?));
         }
-        asked.sort_by_key(|(_, part)| (part.excludes, part.estimate.rows));
-        let mut asked = asked.into_iter().peekable();
+        sources.sort_by_key(|(_, source)| (source.excludes, source.estimate.rows));
+        let mut sources = sources.into_iter().peekable();
         let mut by_grain = Vec::new();
-        match asked.next_if(|(_, part)| !part.excludes) {
-            Some((condition, part)) => {
-                let estimate = Some(part.estimate.rows);
-                plan.rows = part.rows()?;
-                plan.step(condition, Way::List, estimate);
+        match sources.next_if(|(_, source)| !source.excludes) {
+            Some((condition, source)) => {
+                let estimate = Some(source.estimate.rows);
+                plan.rows = source.rows()?;
+                plan.step(condition, AccessPath::List, estimate);
                 by_grain.extend((!condition.is_indexed()).then_some(condition));
             }
             None => {
                 plan.rows = snapshot.grains();
-                plan.step(&"stored", Way::All, None);
+                plan.step(&"stored", AccessPath::All, None);
             }
         }
         plan.state(snapshot, filter)?;
-        for (condition, part) in asked {
-            match plan.way(condition, &part) {
-                Way::Grains => by_grain.push(condition),
-                way => {
-                    plan.narrow(snapshot, condition, part, way)?;
+        for (condition, source) in sources {
+            match plan.access_path(condition, &source) {
+                AccessPath::Grains => by_grain.push(condition),
+                access_path => {
+                    plan.narrow(snapshot, condition, source, access_path)?;
                     by_grain.extend((!condition.is_indexed()).then_some(condition));
                 }
             }
         }
         plan.read(store, snapshot, &by_grain)?;
         if !filter.shows_expired() {
-            plan.leave_out_expired(&store.expired(snapshot, &plan.rows, now)?);
+            plan.exclude_expired(&store.expired(snapshot, &plan.rows, now)?);
         }
-        plan.keep_back(&*store.unconsented(snapshot)?);
+        plan.exclude_unconsented(&*store.unconsented(snapshot)?);
         if !filter.shows_unreviewed() {
-            plan.leave_out(&*store.unreviewed()?);
+            plan.exclude_unreviewed(&*store.unreviewed()?);
         }
         Ok(plan)
     }
 
-    /// Leaves out what rests on a consent that does not hold (OMS 8.10).
-    fn keep_back(&mut self, unconsented: &RowSet) {
+    /// Excludes grains whose consent does not hold (OMS 8.10).
+    fn exclude_unconsented(&mut self, unconsented: &RowSet) {
         if unconsented.is_empty() {
             return;
         }
         let before = self.rows.len();
         self.rows.subtract(unconsented);
-        self.kept_back = before - self.rows.len();
-        self.step(&"consented to", Way::Exclusion, None);
+        self.consent_withheld = before - self.rows.len();
+        self.step(&"consented to", AccessPath::Exclusion, None);
     }
 
-    /// Leaves out what is no longer true, and goals that are no longer pursued (ruling I23).
-    fn leave_out_expired(&mut self, expired: &RowSet) {
+    /// Excludes grains that are no longer valid, and goals past their deadline (ruling I23).
+    fn exclude_expired(&mut self, expired: &RowSet) {
         if !expired.is_empty() {
             self.rows.subtract(expired);
-            self.step(&"not expired", Way::Exclusion, None);
+            self.step(&"not expired", AccessPath::Exclusion, None);
         }
     }
 
-    /// Leaves out what waits for a person's review (OMS 6.1).
-    fn leave_out(&mut self, unreviewed: &RowSet) {
+    /// Excludes grains that await human review (OMS 6.1).
+    fn exclude_unreviewed(&mut self, unreviewed: &RowSet) {
         if !unreviewed.is_empty() {
             self.rows.subtract(unreviewed);
-            self.step(&"reviewed", Way::Exclusion, None);
+            self.step(&"reviewed", AccessPath::Exclusion, None);
         }
     }
 
-    /// Decides how to find a condition out.
-    fn way(&self, condition: &Condition, part: &Part<'_>) -> Way {
+    /// Chooses the access path of a condition.
+    fn access_path(&self, condition: &Condition, source: &IndexSource<'_>) -> AccessPath {
         let left = self.rows.len();
-        let keys = part.estimate.keys;
+        let keys = source.estimate.keys;
         if keys > left.saturating_mul(KEYS_PER_GRAIN) && left <= FEW {
-            Way::Grains
+            AccessPath::Grains
         } else if condition.column().is_some() && is_quicker_by_value(keys, left) {
-            Way::Values
-        } else if part.excludes {
-            Way::Exclusion
+            AccessPath::Values
+        } else if source.excludes {
+            AccessPath::Exclusion
         } else {
-            Way::List
+            AccessPath::List
         }
     }
 
@@ -243,30 +249,30 @@ impl Plan {
         &mut self,
         snapshot: &Snapshot,
         condition: &Condition,
-        part: Part<'_>,
-        way: Way,
+        source: IndexSource<'_>,
+        access_path: AccessPath,
     ) -> Result<(), Error> {
-        let estimate = Some(part.estimate.rows);
-        match (way, condition.column()) {
-            (Way::Values, Some(family)) => {
+        let estimate = Some(source.estimate.rows);
+        match (access_path, condition.column()) {
+            (AccessPath::Values, Some(family)) => {
                 let column = snapshot.column(family)?;
                 self.rows.retain(|row| condition.holds_in(&column, row));
             }
-            (Way::Exclusion, _) => self.rows.subtract(&part.rows()?),
-            _ => self.rows.intersect(&part.rows()?),
+            (AccessPath::Exclusion, _) => self.rows.subtract(&source.rows()?),
+            _ => self.rows.intersect(&source.rows()?),
         }
-        self.step(condition, way, estimate);
+        self.step(condition, access_path, estimate);
         Ok(())
     }
 
-    /// Keeps the grains that are current, or were at the moment asked about, or are not.
+    /// Keeps the versions that the filter selects, as of now or of the time asked about.
     fn state(&mut self, snapshot: &Snapshot, filter: &Filter) -> Result<(), Error> {
         let before = match filter.state() {
-            State::Any => return Ok(()),
-            State::Current => None,
-            State::Ended => Some(self.rows.clone()),
+            VersionScope::Any => return Ok(()),
+            VersionScope::Current => None,
+            VersionScope::Ended => Some(self.rows.clone()),
         };
-        match filter.moment() {
+        match filter.known_at_time() {
             Some(time) => self.rows.subtract(&snapshot.ended_by(time)?),
             None => snapshot.remove_ended(&mut self.rows)?,
         }
@@ -276,14 +282,18 @@ impl Plan {
             self.rows.subtract(&current);
             condition = "no longer current";
         }
-        match filter.moment() {
-            Some(time) => self.step(&format_args!("{condition} at {time}"), Way::Exclusion, None),
-            None => self.step(&condition, Way::Exclusion, None),
+        match filter.known_at_time() {
+            Some(time) => self.step(
+                &format_args!("{condition} at {time}"),
+                AccessPath::Exclusion,
+                None,
+            ),
+            None => self.step(&condition, AccessPath::Exclusion, None),
         }
         Ok(())
     }
 
-    /// Reads what is left and keeps the grains of which everything else holds.
+    /// Reads the remaining grains and keeps those that meet the remaining conditions.
     fn read(
         &mut self,
         store: &Store,
@@ -302,15 +312,15 @@ impl Plan {
         }
         self.rows = kept;
         let conditions: Vec<_> = conditions.iter().map(ToString::to_string).collect();
-        self.step(&conditions.join("; "), Way::Grains, None);
+        self.step(&conditions.join("; "), AccessPath::Grains, None);
         Ok(())
     }
 
-    fn step(&mut self, condition: &impl ToString, way: Way, estimate: Option<u64>) {
-        if let Some(explanation) = &mut self.explanation {
-            explanation.steps.push(Step {
+    fn step(&mut self, condition: &impl ToString, access_path: AccessPath, estimate: Option<u64>) {
+        if let Some(trace) = &mut self.trace {
+            trace.steps.push(PlanStep {
                 condition: condition.to_string(),
-                way,
+                access_path,
                 estimate,
                 left: self.rows.len(),
             });
@@ -318,21 +328,22 @@ impl Plan {
     }
 }
 
-/// Returns whether so many values are looked up sooner than so many keys are read and put in the
-/// order of rows.
+/// Returns whether looking up `left` values is cheaper than reading `keys` keys and sorting them by
+/// row.
 const fn is_quicker_by_value(keys: u64, left: u64) -> bool {
     keys > left.saturating_mul(KEYS_PER_VALUE) || (keys > KEYS_MANY && keys > left / 2)
 }
 
-/// What reading a grain costs, in keys of the index.
+/// The cost of reading a grain, in keys of the index.
 const KEYS_PER_GRAIN: u64 = 100;
 
-/// What looking a value up costs, in keys of the index: where there are few, the values of what is
-/// in memory have to be laid out first.
+/// The cost of looking up a value, in keys of the index. For few rows it is dominated by building
+/// the column of what is in memory.
 const KEYS_PER_VALUE: u64 = 4;
 
-/// So many keys cost more than laying values out; a value then costs a fraction of a key.
+/// Above this number of keys building the column is cheaper, and a value then costs a fraction of a
+/// key.
 const KEYS_MANY: u64 = 4_096;
 
-/// So few grains are read rather than a long list, though the list would be remembered.
+/// At most this many grains are read instead of a long list, even though the list would be cached.
 const FEW: u64 = 48;

@@ -1,3 +1,7 @@
+//! `Store::recall`: the best grains for a question, with their context, within a token budget.
+//!
+//! Ranking is in `text`; the output formats are in `render`.
+
 use std::collections::{BTreeMap, HashSet};
 
 use crate::codec::nfc;
@@ -8,7 +12,7 @@ use crate::text::{self, Ranking};
 
 use super::{Error, Filter};
 
-/// How much is recalled.
+/// The limits and the ranking of a recall.
 ///
 /// ```
 /// use grainstore::query::Recall;
@@ -18,11 +22,11 @@ use super::{Error, Filter};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Recall {
-    /// What all of it may cost, by [`tokens`](crate::render::tokens), as Markdown.
+    /// The maximum size of the result as Markdown, in [`tokens`](crate::render::tokens).
     pub budget: usize,
-    /// How many turns before and after one that fits are recalled with it.
+    /// The number of turns before and after each hit that are included.
     pub reach: usize,
-    /// What ranks.
+    /// The ranking.
     pub ranking: Ranking,
 }
 
@@ -37,11 +41,11 @@ impl Default for Recall {
 }
 
 impl Store {
-    /// Returns what is known of a question: the grains that fit it best, of those that pass a
-    /// filter, with what was said around them, as much as the budget holds.
+    /// Returns the grains that match a question best, among those that pass a filter, with the
+    /// turns around them, up to the token budget.
     ///
-    /// The question is read as words, whatever signs are in it. What two grains say alike is said
-    /// once. What fits best comes first; turns of one session stand together, in their order.
+    /// The question is read as plain words. Duplicate texts are included once. Passages are ordered
+    /// best first; turns of one session stay together in chronological order.
     ///
     /// ```
     /// use grainstore::query::Recall;
@@ -73,7 +77,7 @@ impl Store {
 }
 
 impl Access {
-    /// Returns what is known of a question, of what it sees; see [`Store::recall`].
+    /// As [`Store::recall`], restricted to what the handle sees.
     ///
     /// # Errors
     /// As [`Store::recall`].
@@ -114,7 +118,7 @@ fn recollect(
     let passages = text.recall(&query, &recall.ranking, HITS, recall.reach, &accept)?;
     let mut collected = Collected::new(recall.budget);
     for passage in &passages {
-        // The best row first: what stands beside it only takes what room is left.
+        // The hit comes first; its context only takes the remaining room.
         let best = std::iter::once(&passage.hit.row);
         let beside = passage.turns.iter().filter(|row| **row != passage.hit.row);
         for row in best.chain(beside) {
@@ -139,14 +143,14 @@ fn recollect(
     Ok(collected.into_recollection())
 }
 
-/// Lines that fit a budget.
+/// The lines collected within the budget.
 struct Collected {
     left: usize,
     budget: usize,
     is_cut: bool,
     rows: HashSet<u64>,
     texts: HashSet<String>,
-    /// Passages in the order in which they were begun, each with its lines.
+    /// Passages in the order of their first line, each with its lines.
     passages: Vec<(Passage, Sorted)>,
 }
 
@@ -165,7 +169,8 @@ impl Collected {
         }
     }
 
-    /// Adds what a grain says, unless it is said already or there is no room; returns whether it did.
+    /// Adds the text of a grain, unless it is a duplicate or exceeds the budget; returns whether it
+    /// was added.
     fn add(&mut self, row: u64, grain: &Grain, score: Option<f64>) -> bool {
         let line = line(grain, score);
         let said = format!("{:?} {}", line.speaker, line.text);
@@ -213,7 +218,7 @@ impl Collected {
     }
 }
 
-/// Returns what a grain says, by whom and when.
+/// Returns the text of a grain with its speaker and time.
 fn line(grain: &Grain, score: Option<f64>) -> Line {
     let of_event = grain
         .text("content")
@@ -233,5 +238,5 @@ fn line(grain: &Grain, score: Option<f64>) -> Line {
     }
 }
 
-/// How many of the best are recalled at most.
+/// The maximum number of hits of a recall.
 const HITS: usize = 100;

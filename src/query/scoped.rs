@@ -1,3 +1,7 @@
+//! Queries through an [`Access`] handle: restricted to its namespace and to what its actor may see.
+//!
+//! The evaluation is that of the store.
+
 use crate::store::{Access, Store};
 
 use super::{Cursor, Envelope, Error, Filter, Found, Sort};
@@ -6,7 +10,7 @@ impl Access {
     /// Returns up to `limit` grains that pass a filter and that it sees, in the order in which they
     /// were stored. What waits for a person's review is left out (OMS 6.1), but not of a reviewer's.
     ///
-    /// Counted is what is shown: while there is more, the total is a lower bound.
+    /// The total counts the grains that are shown; while there are more pages, it is a lower bound.
     ///
     /// # Errors
     /// As [`Store::query`](crate::Store::query).
@@ -90,7 +94,8 @@ impl Access {
         }
     }
 
-    /// Returns the filter within the handle's namespace; none if it reaches nowhere.
+    /// Returns the filter restricted to the namespace of the handle; `None` if the two are
+    /// disjoint.
     pub(super) fn narrow(&self, filter: &Filter) -> Option<Filter> {
         let filter = if self.warrant().reviews() {
             filter.clone().with_unreviewed()

@@ -1,3 +1,7 @@
+//! `Store::search`: full-text search with a filter, and snippets of its results.
+//!
+//! Matching and ranking are in `text`; the filter decides which rows it may return.
+
 use crate::codec::nfc;
 use crate::store::{self, Store};
 use crate::text::{self, Ranking, Snippet};
@@ -5,10 +9,10 @@ use crate::text::{self, Ranking, Snippet};
 use super::{Envelope, Error, Filter, Found};
 
 impl Store {
-    /// Returns the `limit` grains whose words fit `text` best, of those that pass a filter.
+    /// Returns the `limit` grains that match `text` best, among those that pass a filter.
     ///
-    /// What `text` may say is in [`text::Query`]. What was put is found at once. Turns of a
-    /// conversation are ranked also by what is said around them.
+    /// The query language is described in [`text::Query`]. A grain is searchable as soon as `put`
+    /// returns. Turns of a conversation are also ranked by the turns around them.
     ///
     /// ```
     /// use grainstore::{Draft, Filter, Options, Store};
@@ -28,7 +32,7 @@ impl Store {
         self.shown(self.read_recorder("search"), found)
     }
 
-    /// Returns what [`Store::search`] does, to be looked through before it is shown.
+    /// Returns the result of [`Store::search`] before it is recorded as read.
     pub(super) fn searched(
         &self,
         text: &str,
@@ -39,7 +43,7 @@ impl Store {
         self.ranked(&query, filter, &Ranking::default(), limit)
     }
 
-    /// Returns the `limit` grains that fit a query best as `ranking` says, of those that pass a
+    /// Returns the `limit` grains that match a query best under `ranking`, among those that pass a
     /// filter.
     ///
     /// ```
@@ -55,7 +59,7 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// As [`Store::search`], but for the syntax.
+    /// As [`Store::search`], except `ERR_SEARCH_SYNTAX`.
     pub fn search_ranked(
         &self,
         query: &text::Query,
@@ -67,7 +71,7 @@ impl Store {
         self.shown(self.read_recorder("search"), ranked)
     }
 
-    /// Returns what [`Store::search_ranked`] does, to be looked through before it is shown.
+    /// Returns the result of [`Store::search_ranked`] before it is recorded as read.
     fn ranked(
         &self,
         query: &text::Query,
@@ -93,8 +97,8 @@ impl Store {
         Ok(envelope)
     }
 
-    /// Returns of each grain that a search found the part, about `len_max` characters, that says
-    /// most of what was looked for, and where.
+    /// Returns for each result the excerpt of about `len_max` characters with the most matches, and
+    /// where they are.
     ///
     /// ```
     /// use grainstore::{Draft, Filter, Options, Store};

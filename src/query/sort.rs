@@ -1,10 +1,14 @@
+//! Sort orders of a query, and the selection of one page in such an order.
+//!
+//! Only positions are computed here; the grains of a page are read by the caller.
+
 use crate::index::{Column, Family, RowSet, Snapshot};
 use crate::store::{Store, Version};
 
 use super::Error;
 
-/// In which order a query is answered. Grains that are alike in it follow in the order of their
-/// addresses; those without the field come last, either way.
+/// The sort order of a query. Ties are broken by address. Grains without the field come last in
+/// either direction.
 ///
 /// ```
 /// use grainstore::query::{Sort, SortBy};
@@ -18,11 +22,11 @@ pub struct Sort {
     descends: bool,
 }
 
-/// What grains are sorted by.
+/// The sort key.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SortBy {
-    /// When they were stored, which no two grains share.
+    /// The order of storage, which has no ties.
     #[default]
     Stored,
     /// `created_at`.
@@ -31,7 +35,7 @@ pub enum SortBy {
     ValidFrom,
     /// `valid_to`.
     ValidTo,
-    /// `system_valid_from`, else when they were stored (ruling I20).
+    /// `system_valid_from`, or the time of storage if absent (ruling I20).
     KnownFrom,
     /// `confidence`.
     Confidence,
@@ -40,7 +44,7 @@ pub enum SortBy {
 }
 
 impl SortBy {
-    /// Every order, as people name them.
+    /// All sort keys with their names.
     pub const NAMES: [(&'static str, Self); 7] = [
         ("stored", Self::Stored),
         ("created_at", Self::CreatedAt),
@@ -51,13 +55,13 @@ impl SortBy {
         ("importance", Self::Importance),
     ];
 
-    /// Returns the order of a name.
+    /// Returns the sort key with this name.
     pub fn named(name: &str) -> Option<Self> {
         let found = Self::NAMES.iter().find(|(known, _)| *known == name);
         found.map(|(_, by)| *by)
     }
 
-    /// Returns the name of the field, and the family that has it; none for the order of rows.
+    /// Returns the name of the field and its index family; `None` for the order of storage.
     const fn field(self) -> Option<(&'static str, Family)> {
         Some(match self {
             Self::Stored => return None,
@@ -71,13 +75,13 @@ impl SortBy {
     }
 }
 
-/// Where a grain stands in an order: the value, then the beginning of the address, then the row.
+/// The position of a grain in an order: the value, a prefix of the address, the row.
 ///
-/// So an order is total, and a place stays what it is when its grain is gone.
+/// The order is total, and a position remains valid when its grain is erased.
 pub(super) type Place = [u64; 3];
 
 impl Sort {
-    /// Returns an order from the least value on.
+    /// Returns the ascending order by a key.
     pub const fn by(by: SortBy) -> Self {
         Self {
             by,
@@ -85,14 +89,14 @@ impl Sort {
         }
     }
 
-    /// Returns the order from the greatest value on.
+    /// Returns the descending order.
     #[must_use]
     pub const fn descending(mut self) -> Self {
         self.descends = true;
         self
     }
 
-    /// Returns the first `limit` places behind `after`, and whether there are more.
+    /// Returns the first `limit` positions after `after`, and whether there are more.
     pub(super) fn page(
         self,
         store: &Store,
@@ -104,7 +108,7 @@ impl Sort {
         let mut places = match self.by.field() {
             None => self.stored(rows, after, limit),
             Some(field) => {
-                // Behind the page stands whether there is more.
+                // One position more tells whether there is another page.
                 let len = limit.saturating_add(1);
                 let mut places = self.places(store, snapshot, rows, field, after, len)?;
                 places.sort_unstable();
@@ -116,7 +120,7 @@ impl Sort {
         Ok((places, has_more))
     }
 
-    /// Returns one place more than `limit` in the order of rows, if there are so many.
+    /// Returns up to `limit` + 1 positions in the order of storage.
     fn stored(self, rows: &RowSet, after: Option<Place>, limit: usize) -> Vec<Place> {
         let more = limit.saturating_add(1);
         let last = after.map(|[_, _, row]| row);
@@ -128,7 +132,7 @@ impl Sort {
         rest.take(more).map(|row| [row, 0, row]).collect()
     }
 
-    /// Returns the first `len` places behind `after`, and perhaps more of them, in any order.
+    /// Returns the first `len` positions after `after`, and possibly more of them, unsorted.
     fn places(
         self,
         store: &Store,
@@ -158,7 +162,7 @@ impl Sort {
             keyed.retain(|(its, _)| *its >= value);
             passed = keyed.iter().filter(|(its, _)| *its == value).count();
         }
-        // Only what may be among them has its address looked up.
+        // Addresses are looked up only for rows that can be on the page.
         let last = len.saturating_sub(1).saturating_add(passed);
         if last < keyed.len() {
             let (_, (worst, _), _) = keyed.select_nth_unstable(last);
@@ -172,7 +176,7 @@ impl Sort {
         Ok(places.filter(is_behind).collect())
     }
 
-    /// Returns what is least for what comes first.
+    /// Maps a value so that the first in the order is the smallest.
     fn value(self, component: Option<u64>) -> u64 {
         match component {
             None => u64::MAX,
@@ -182,7 +186,7 @@ impl Sort {
     }
 }
 
-/// Returns what the index would have of a grain.
+/// Returns the value that the index has for a grain.
 fn value_of(version: &Version, field: &str) -> Option<u64> {
     let value = version.grain.field(field).and_then(Column::component);
     match field {
@@ -192,5 +196,5 @@ fn value_of(version: &Version, field: &str) -> Option<u64> {
     }
 }
 
-/// So few grains are read; of more, the values are taken from the index.
+/// Up to this many grains are read; for more, the values come from the index.
 const FEW: u64 = 48;

@@ -46,7 +46,7 @@ pub struct Options {
     pub accesses: Option<Duration>,
     /// What the text view may use; none opens the store without it, and searching is an error.
     /// The next open with it feeds it what it missed.
-    pub text: Option<text::Options>,
+    pub text: Option<text::TextOptions>,
 }
 
 impl Default for Options {
@@ -62,7 +62,7 @@ impl Default for Options {
             ledger: ledger::Options::default(),
             index: index::Options::default(),
             accesses: None,
-            text: Some(text::Options::default()),
+            text: Some(text::TextOptions::default()),
         }
     }
 }

@@ -1,43 +1,48 @@
+//! Errors of the text room, with their codes.
+//!
+//! Damage of the index is not among them: it leads to a rebuild.
+
 use std::path::PathBuf;
 
-/// Why the view could not be opened, written or read.
+/// An error of opening, writing or reading the text view.
 ///
-/// The view is derived, so no variant means lost data: it is off, the world failed, or this is a
-/// bug.
+/// The view is derived data, so no variant means data loss: the view is off, the system failed, or
+/// there is a bug.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The folder could not be made, listed or emptied.
+    /// The folder could not be created, listed or emptied.
     #[error("text folder {}", path.display())]
     Folder {
         /// The folder, or the entry in it.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// The store was opened without the view.
     #[error("this store was opened without its text view (Options::text)")]
     Off,
-    /// A query that cannot mean anything.
+    /// The query is not valid.
     #[error("what to search for, at {place}: {reason}")]
     Syntax {
-        /// Where, in bytes of the text.
+        /// The byte offset in the text.
         place: usize,
-        /// What is wrong there.
+        /// The reason.
         reason: String,
     },
-    /// The index library refused.
+    /// The index library returned an error.
     #[error("text index, while {doing}")]
     Index {
-        /// What was being done.
+        /// The operation that failed.
         doing: &'static str,
-        /// What the library says.
+        /// The error of the library.
         source: tantivy::TantivyError,
     },
 }
 
 impl Error {
-    /// Returns `ERR_SEARCH_SYNTAX` or `ERR_TEXT`: no specification names a fault of a derived view.
+    /// Returns `ERR_SEARCH_SYNTAX` or `ERR_TEXT`. No specification defines codes for a derived
+    /// view.
     pub const fn code(&self) -> &'static str {
         match self {
             Self::Syntax { .. } => "ERR_SEARCH_SYNTAX",
@@ -45,8 +50,10 @@ impl Error {
         }
     }
 
-    /// Returns a closure that says what was being done when the index library refused.
-    pub(super) fn index(doing: &'static str) -> impl FnOnce(tantivy::TantivyError) -> Self {
+    /// Returns a closure that adds the operation to an error of the index library.
+    pub(in crate::text) fn index(
+        doing: &'static str,
+    ) -> impl FnOnce(tantivy::TantivyError) -> Self {
         move |source| Self::Index { doing, source }
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use grainstore::text::{Document, Language, Options, Place, Query, Ranking, Text};
+use grainstore::text::{Document, Language, Query, Ranking, Text, TextLocation, TextOptions};
 use serde_json::Value;
 
 struct Pair {
@@ -35,7 +35,7 @@ fn a_reader_of_each_language_finds_what_is_there_and_nothing_else() {
     assert!(pairs.len() >= 100, "{} pairs", pairs.len());
     let mut faults = Vec::new();
     for pair in &pairs {
-        let (text, _) = Text::open(&Place::Memory, 0, Options::default()).unwrap();
+        let (text, _) = Text::open(&TextLocation::Memory, 0, TextOptions::default()).unwrap();
         let document = Document::from(pair.text.as_str()).language(pair.language);
         text.add(0, document).unwrap();
         let query = Query::parse(&pair.query).unwrap();

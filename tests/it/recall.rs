@@ -2,7 +2,7 @@
 
 use grainstore::query::Recall;
 use grainstore::render::{Format, tokens};
-use grainstore::text::{Document, Options as TextOptions, Place, Query, Ranking, Recency, Text};
+use grainstore::text::{Document, Query, Ranking, Recency, Text, TextLocation, TextOptions};
 use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
 
 fn store() -> Store {
@@ -175,7 +175,7 @@ fn a_turn_beside_what_fits_ranks_above_the_same_words_elsewhere() {
 
 #[test]
 fn signals_lift_what_is_new_or_important() {
-    let (text, _) = Text::open(&Place::Memory, 0, TextOptions::default()).unwrap();
+    let (text, _) = Text::open(&TextLocation::Memory, 0, TextOptions::default()).unwrap();
     let tea = || Document::from("tea");
     text.add(0, tea().time_ms(1_000)).unwrap();
     text.add(1, tea().time_ms(9_000)).unwrap();

@@ -233,7 +233,7 @@ fn what_a_preset_asks_and_nothing_does_yet_is_said() {
 }
 
 /// Exports a store of these grains, and returns what was written and the report.
-fn export_bytes(store: &Store, format: Format, purpose: Purpose) -> (Vec<u8>, Exported) {
+fn export_bytes(store: &Store, format: Format, purpose: Purpose) -> (Vec<u8>, ExportReport) {
     let options = WriteOptions {
         purpose,
         ..WriteOptions::default()
@@ -244,12 +244,12 @@ fn export_bytes(store: &Store, format: Format, purpose: Purpose) -> (Vec<u8>, Ex
     (file, exported)
 }
 
-fn export(store: &Store, format: Format, purpose: Purpose) -> (String, Exported) {
+fn export(store: &Store, format: Format, purpose: Purpose) -> (String, ExportReport) {
     let (file, exported) = export_bytes(store, format, purpose);
     (String::from_utf8_lossy(&file).into_owned(), exported)
 }
 
-fn loss(exported: &Exported) -> BTreeMap<String, u64> {
+fn loss(exported: &ExportReport) -> BTreeMap<String, u64> {
     let loss = exported.loss.iter();
     loss.map(|(field, count)| (field.to_owned(), count))
         .collect()

@@ -4,16 +4,20 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::LazyLock;
 
-use grainstore::text::{self, Document, Hit, Hits, Opened, Options, Place, Query, Ranking, Text};
+use grainstore::text::{
+    self, Document, Hit, Hits, OpenOutcome, Query, Ranking, Text, TextLocation, TextOptions,
+};
 use proptest::prelude::*;
 
 fn memory() -> Text {
-    Text::open(&Place::Memory, 0, Options::default()).unwrap().0
+    Text::open(&TextLocation::Memory, 0, TextOptions::default())
+        .unwrap()
+        .0
 }
 
-fn at(folder: &Path, ledger_len: u64) -> (Text, Opened) {
-    let place = Place::Folder(folder.to_owned());
-    Text::open(&place, ledger_len, Options::default()).unwrap()
+fn at(folder: &Path, ledger_len: u64) -> (Text, OpenOutcome) {
+    let place = TextLocation::Folder(folder.to_owned());
+    Text::open(&place, ledger_len, TextOptions::default()).unwrap()
 }
 
 fn feed<'a>(text: &Text, documents: impl IntoIterator<Item = &'a str>) {

@@ -35,9 +35,9 @@ pub(crate) fn options(seed: u64, nth: u64) -> Options {
             background: false,
             ..index::Options::default()
         },
-        text: Some(text::Options {
+        text: Some(text::TextOptions {
             background: false,
-            ..text::Options::default()
+            ..text::TextOptions::default()
         }),
         ballast_bytes: 0,
         ..Options::default()

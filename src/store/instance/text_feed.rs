@@ -63,7 +63,7 @@ impl Inner {
 
 /// Opens the view at `place`, unless the options do without.
 pub(super) fn open(
-    place: &text::Place,
+    place: &text::TextLocation,
     ledger_len: u64,
     options: Option<text::Options>,
     recovery: &mut RecoveryReport,

@@ -92,7 +92,7 @@ fn errors(path: &Path) -> Vec<(String, String)> {
     told.collect()
 }
 
-fn export(store: &Store, path: &Path, with_embeddings: bool) -> grainstore::query::Exported {
+fn export(store: &Store, path: &Path, with_embeddings: bool) -> grainstore::query::ExportReport {
     let options = WriteOptions {
         with_embeddings,
         now: Some(Time::from_ms(1_780_000_000_000)),

@@ -2,7 +2,7 @@
 
 use grainstore::codec::{Map, Value};
 use grainstore::interchange::{Format, WriteOptions};
-use grainstore::query::{Explanation, Recall};
+use grainstore::query::{QueryPlan, Recall};
 use grainstore::render;
 use grainstore::{ContentAddress, Draft, Filter, Store, Time};
 
@@ -26,7 +26,7 @@ fn found(store: &Store, filter: &Filter) -> Vec<ContentAddress> {
     found.results.iter().map(|found| found.address).collect()
 }
 
-fn says(plan: &Explanation) -> bool {
+fn says(plan: &QueryPlan) -> bool {
     plan.steps
         .iter()
         .any(|step| step.condition == "not expired")

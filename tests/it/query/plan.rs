@@ -1,6 +1,6 @@
 //! How questions are answered: the fewest rows first, and nothing that need not be read.
 
-use grainstore::query::Way;
+use grainstore::query::AccessPath;
 use grainstore::{Draft, Filter, Options, Store, Type};
 
 use crate::store::at;
@@ -33,9 +33,12 @@ fn the_cheapest_list_comes_first_and_the_rest_is_read_from_few_grains() {
         .user("u0");
     let plan = store.explain(&filter).unwrap();
     assert_eq!(plan.steps[0].condition, "subject = \"comet\"");
-    assert_eq!((plan.steps[0].way, plan.steps[0].left), (Way::List, 3));
+    assert_eq!(
+        (plan.steps[0].access_path, plan.steps[0].left),
+        (AccessPath::List, 3)
+    );
     let last = plan.steps.last().unwrap();
-    assert_eq!(last.way, Way::Grains, "{plan}");
+    assert_eq!(last.access_path, AccessPath::Grains, "{plan}");
     assert!(last.condition.contains("namespace in \"sky\""), "{plan}");
     assert_eq!(plan.total(), 3);
 }
@@ -45,8 +48,14 @@ fn a_list_that_was_read_once_is_not_read_again() {
     let store = store();
     let filter = Filter::new().namespace("sky").subject("comet");
     assert_eq!(
-        store.explain(&filter).unwrap().steps.last().unwrap().way,
-        Way::Grains
+        store
+            .explain(&filter)
+            .unwrap()
+            .steps
+            .last()
+            .unwrap()
+            .access_path,
+        AccessPath::Grains
     );
     // Somebody asks for all of it; from then on its rows are at hand.
     assert_eq!(
@@ -57,7 +66,11 @@ fn a_list_that_was_read_once_is_not_read_again() {
         3_000
     );
     let plan = store.explain(&filter).unwrap();
-    assert_eq!(plan.steps.last().unwrap().way, Way::List, "{plan}");
+    assert_eq!(
+        plan.steps.last().unwrap().access_path,
+        AccessPath::List,
+        "{plan}"
+    );
     assert_eq!(plan.total(), 3);
 }
 
@@ -67,7 +80,11 @@ fn a_wide_range_is_looked_up_row_by_row() {
     let filter = Filter::new().user("u7").confidence(0.05, None);
     let plan = store.explain(&filter).unwrap();
     let step = plan.steps.last().unwrap();
-    assert_eq!((step.way, step.left), (Way::Values, 300), "{plan}");
+    assert_eq!(
+        (step.access_path, step.left),
+        (AccessPath::Values, 300),
+        "{plan}"
+    );
     let narrow = Filter::new().user("u7").confidence(0.37, 0.37);
     assert_eq!(store.explain(&narrow).unwrap().total(), 30);
 }

@@ -9,7 +9,7 @@ use super::*;
 fn the_watermark_moves_past_rows_without_text_and_survives_reopening() {
     let folder = tempfile::tempdir().unwrap();
     let (text, opened) = at(folder.path(), 0);
-    assert_eq!(opened, Opened::Created);
+    assert_eq!(opened, OpenOutcome::Created);
     text.add(3, Document::from("green tea")).unwrap();
     text.advance(10);
     text.advance(5);
@@ -20,24 +20,24 @@ fn the_watermark_moves_past_rows_without_text_and_survives_reopening() {
     text.add(12, Document::from("lost tea")).unwrap();
     drop(text);
     let (text, opened) = at(folder.path(), 12);
-    assert_eq!((opened, text.watermark()), (Opened::Found, 12));
+    assert_eq!((opened, text.watermark()), (OpenOutcome::Found, 12));
     assert_eq!(rows(&text, "tea"), [3]);
 }
 
 #[test]
 fn a_feed_commits_as_it_goes_when_much_is_waiting() {
     let folder = tempfile::tempdir().unwrap();
-    let options = Options {
+    let options = TextOptions {
         background: false,
-        ..Options::default()
+        ..TextOptions::default()
     };
-    let place = Place::Folder(folder.path().to_owned());
+    let place = TextLocation::Folder(folder.path().to_owned());
     let (text, _) = Text::open(&place, 0, options).unwrap();
     let long = format!("tea {}", ".".repeat(17 << 20));
     feed(&text, [long.as_str(), &long, "tea"]);
     drop(text);
     let (text, opened) = at(folder.path(), 3);
-    assert_eq!((opened, text.watermark()), (Opened::Found, 2));
+    assert_eq!((opened, text.watermark()), (OpenOutcome::Found, 2));
     assert_eq!(rows(&text, "tea"), [0, 1]);
 }
 
@@ -81,7 +81,7 @@ fn an_index_ahead_of_its_ledger_is_rebuilt() {
     drop(text);
     let (text, opened) = at(folder.path(), 1);
     let reason = "it covers 2 entries of a ledger of 1".to_owned();
-    assert_eq!(opened, Opened::Rebuilt { reason });
+    assert_eq!(opened, OpenOutcome::Rebuilt { reason });
     assert_eq!((text.watermark(), search(&text, "tea").total), (0, 0));
 }
 
@@ -92,7 +92,7 @@ fn another_schema_is_rebuilt() {
     schema.add_text_field("text", tantivy::schema::TEXT);
     tantivy::Index::create_in_dir(folder.path(), schema.build()).unwrap();
     let (text, opened) = at(folder.path(), 0);
-    assert!(matches!(opened, Opened::Rebuilt { .. }), "{opened:?}");
+    assert!(matches!(opened, OpenOutcome::Rebuilt { .. }), "{opened:?}");
     feed(&text, ["tea"]);
     text.flush().unwrap();
     assert_eq!(rows(&text, "tea"), [0]);
@@ -133,7 +133,7 @@ fn a_damaged_index_is_rebuilt_or_unharmed_and_never_wrong() {
                 None => fs::remove_file(path).unwrap(),
             }
             let (text, opened) = at(folder.path(), 5);
-            if let Opened::Rebuilt { .. } = opened {
+            if let OpenOutcome::Rebuilt { .. } = opened {
                 rebuilt += 1;
                 assert_eq!(text.watermark(), 0);
                 feed(&text, ["green tea", "black tea", "coffee", "white tea", ""]);
@@ -173,10 +173,10 @@ fn what_a_row_said_is_gone_from_the_files_once_it_is_erased() {
     }
     drop(text);
     let (text, opened) = at(folder.path(), 4);
-    assert_eq!((opened, text.watermark()), (Opened::Found, 4));
+    assert_eq!((opened, text.watermark()), (OpenOutcome::Found, 4));
     assert_eq!(rows(&text, "tea"), [0, 2]);
     text.erase(&[0, 2]).unwrap();
     assert_eq!(search(&text, "tea").total, 0);
     drop(text);
-    assert_eq!(at(folder.path(), 4).1, Opened::Found);
+    assert_eq!(at(folder.path(), 4).1, OpenOutcome::Found);
 }

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use grainstore::codec::Compression;
 use grainstore::interchange::{ExportKey, Format, WriteOptions, aimem, mg};
 use grainstore::policy::Purpose;
-use grainstore::query::Exported;
+use grainstore::query::ExportReport;
 use grainstore::store::{Clock, SystemClock};
 use grainstore::{Filter, Store, Time};
 use serde_json::json;
@@ -178,7 +178,7 @@ impl Export {
         filter: &Filter,
         options: &WriteOptions,
         session: &Session,
-    ) -> anyhow::Result<Exported> {
+    ) -> anyhow::Result<ExportReport> {
         let spinner = progress::spinner(&session.out, format!("writing {}", self.output));
         let path = Path::new(&self.output);
         if self.format == FormatArg::Pam && self.output.ends_with('/') {
@@ -238,7 +238,7 @@ const fn unit(format: FormatArg) -> &'static str {
     }
 }
 
-pub(super) fn summary(exported: &Exported, to: &str, format: FormatArg) -> String {
+pub(super) fn summary(exported: &ExportReport, to: &str, format: FormatArg) -> String {
     let mut text = format!("{} {} written to {to}", exported.grains, unit(format));
     if exported.files > 1 {
         text.push_str(&format!(" and {} files more", exported.files - 1));

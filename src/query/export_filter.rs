@@ -1,0 +1,122 @@
+//! `ExportFilter`: grains that must not leave the store, and references that would reveal them.
+//!
+//! The rules are in `policy`; this file applies them to an export and counts what is withheld.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::codec::{ContentAddress, Value};
+use crate::grain::{Grain, Lifecycle, Status};
+use crate::index::Snapshot;
+use crate::interchange::{Entry, Loss, is_exportable, is_link};
+use crate::policy::{Purpose, may_leave};
+use crate::store::Store;
+
+use super::Error;
+
+/// Withholds grains from an export, whatever the caller asks for.
+pub(super) struct ExportFilter<'a> {
+    store: &'a Store,
+    purpose: Purpose,
+    /// The owners' decisions about their grains (PAM 21.1), if the file is for others.
+    exportable: Option<BTreeMap<ContentAddress, bool>>,
+    held: BTreeSet<ContentAddress>,
+}
+
+impl<'a> ExportFilter<'a> {
+    /// Withholds by law and policy.
+    pub(super) const fn by_policy(store: &'a Store, purpose: Purpose) -> Self {
+        Self {
+            store,
+            purpose,
+            exportable: None,
+            held: BTreeSet::new(),
+        }
+    }
+
+    /// Also withholds what owners do not share.
+    pub(super) fn and_by_owner(mut self, snapshot: &Snapshot) -> Result<Self, Error> {
+        self.exportable = Some(self.store.exportable(snapshot)?);
+        Ok(self)
+    }
+
+    /// Returns whether a grain is withheld. A withheld grain is remembered, and counted with its
+    /// rule.
+    pub(super) fn withholds(&mut self, grain: &Grain, loss: &mut Loss) -> bool {
+        let reason = self.reason(grain);
+        if let Some(reason) = &reason {
+            loss.count(reason);
+            self.held.insert(grain.address());
+        }
+        reason.is_some()
+    }
+
+    fn reason(&self, grain: &Grain) -> Option<String> {
+        if let Some(exportable) = &self.exportable {
+            let said = exportable.get(&grain.address()).copied();
+            if !said.unwrap_or_else(|| is_exportable(grain)) {
+                return Some("not exportable".into());
+            }
+        }
+        let is_on_hold = self.store.is_on_hold(grain);
+        if let Err(rule) = may_leave(grain, is_on_hold, self.purpose) {
+            return Some(format!("withheld: {rule} (OMS {})", rule.section()));
+        }
+        let kept = self.store.kept_here(grain)?;
+        Some(format!("withheld: {}", kept.name()))
+    }
+
+    /// Removes the withheld grains and the links that name them.
+    pub(super) fn remove_from(mut self, mut entries: Vec<Entry>, loss: &mut Loss) -> Vec<Entry> {
+        entries.retain(|(grain, _)| !self.withholds(grain, loss));
+        if self.held.is_empty() {
+            return entries;
+        }
+        entries.retain(|(grain, _)| {
+            let is_severed =
+                is_link(grain) && grain.related_to().any(|end| self.held.contains(&end));
+            if is_severed {
+                loss.count("link to what is withheld");
+            }
+            !is_severed
+        });
+        for (grain, status) in &mut entries {
+            *status = self.unnamed(*status);
+            self.count_dangling(grain, loss);
+        }
+        entries
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    /// Returns the status without references to withheld grains: a superseding grain is not named.
+    pub(super) fn unnamed(&self, mut status: Status) -> Status {
+        if status
+            .superseded_by
+            .is_some_and(|by| self.held.contains(&by))
+        {
+            status.superseded_by = None;
+            status.lifecycle = Lifecycle::Superseded;
+        }
+        status
+    }
+
+    /// Counts the fields of a grain that reference withheld grains, which a reader of the file will
+    /// not find.
+    pub(super) fn count_dangling(&self, grain: &Grain, loss: &mut Loss) {
+        let names = |text: &str| {
+            let address = ContentAddress::from_reference(text);
+            address.is_ok_and(|address| self.held.contains(&address))
+        };
+        for (field, value) in grain.fields().iter() {
+            if value.texts().any(names) {
+                loss.count(&format!("{field} of what is withheld"));
+            }
+        }
+        let related = grain.field("related_to").and_then(Value::as_array);
+        if related.is_some() && grain.related_to().any(|end| self.held.contains(&end)) {
+            loss.count("related_to of what is withheld");
+        }
+    }
+}

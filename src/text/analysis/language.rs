@@ -1,0 +1,168 @@
+//! The languages that have a stemmer, and which stemmer a word gets.
+//!
+//! The stemmers are those of the Snowball project; no other file names their crate.
+
+use std::fmt;
+use std::str::FromStr;
+
+use frostem::{Algorithm, Stemmer};
+
+use crate::text::analysis::script::Script;
+
+/// The language of a text. It selects the stemmer.
+///
+/// Any BCP 47 language tag is accepted. Words of a language without a stemmer are indexed
+/// unstemmed.
+///
+/// ```
+/// use grainstore::text::Language;
+///
+/// assert_eq!("de-AT".parse(), Ok(Language::GERMAN));
+/// assert_eq!("tlh".parse(), Ok(Language::OTHER));
+/// assert_eq!(Language::default(), Language::ENGLISH);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Language(Option<&'static str>);
+
+impl Language {
+    /// English.
+    pub const ENGLISH: Self = Self(Some("en"));
+    /// German.
+    pub const GERMAN: Self = Self(Some("de"));
+    /// Turkish.
+    pub const TURKISH: Self = Self(Some("tr"));
+    /// A language without a stemmer.
+    pub const OTHER: Self = Self(None);
+
+    /// Returns the language code: two letters, or `und` for a language without a stemmer.
+    pub const fn code(self) -> &'static str {
+        match self.0 {
+            Some(code) => code,
+            None => "und",
+        }
+    }
+
+    /// Returns whether the language joins nouns into compounds, as in `Krankenversicherung`.
+    pub(in crate::text) const fn has_compounds(self) -> bool {
+        matches!(
+            self.code().as_bytes(),
+            b"de" | b"nl" | b"da" | b"sv" | b"no" | b"fi"
+        )
+    }
+
+    /// Returns the stemmer for a word in `script` within a text of this language.
+    ///
+    /// A word in another script than that of the language is stemmed in the main language of its
+    /// script: a Russian name in an English text is still inflected.
+    pub(in crate::text) fn stemmer(self, script: Script) -> Option<Stemmer> {
+        let own = self.row().filter(|row| row.2 == script);
+        // A language without a stemmer that is written in Latin script keeps its words unstemmed.
+        if own.is_none() && self == Self::OTHER && script == Script::Latin {
+            return None;
+        }
+        let row = own.or_else(|| LANGUAGES.iter().find(|row| row.2 == script))?;
+        Some(Stemmer::new(row.1))
+    }
+
+    fn row(self) -> Option<&'static Row> {
+        LANGUAGES.iter().find(|row| Some(row.0) == self.0)
+    }
+}
+
+impl Default for Language {
+    fn default() -> Self {
+        Self::ENGLISH
+    }
+}
+
+impl fmt::Debug for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Language({})", self.code())
+    }
+}
+
+impl fmt::Display for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code())
+    }
+}
+
+impl FromStr for Language {
+    type Err = std::convert::Infallible;
+
+    fn from_str(tag: &str) -> Result<Self, Self::Err> {
+        let primary = tag.split(['-', '_']).next().unwrap_or_default();
+        // Bokmål and Nynorsk share one stemmer.
+        let primary = match primary.to_ascii_lowercase().as_str() {
+            "nb" | "nn" => "no".to_owned(),
+            primary => primary.to_owned(),
+        };
+        let row = LANGUAGES.iter().find(|row| row.0 == primary);
+        Ok(Self(row.map(|row| row.0)))
+    }
+}
+
+type Row = (&'static str, Algorithm, Script);
+
+/// The languages with a stemmer. The first entry of a script is the language assumed for its words
+/// in a text whose language uses another script.
+const LANGUAGES: &[Row] = &[
+    ("en", Algorithm::English, Script::Latin),
+    ("ru", Algorithm::Russian, Script::Cyrillic),
+    ("ar", Algorithm::Arabic, Script::Arabic),
+    ("el", Algorithm::Greek, Script::Greek),
+    ("ta", Algorithm::Tamil, Script::Tamil),
+    ("hi", Algorithm::Hindi, Script::Devanagari),
+    ("hy", Algorithm::Armenian, Script::Armenian),
+    ("ca", Algorithm::Catalan, Script::Latin),
+    ("cs", Algorithm::Czech, Script::Latin),
+    ("da", Algorithm::Danish, Script::Latin),
+    ("de", Algorithm::German, Script::Latin),
+    ("es", Algorithm::Spanish, Script::Latin),
+    ("et", Algorithm::Estonian, Script::Latin),
+    ("eu", Algorithm::Basque, Script::Latin),
+    ("fi", Algorithm::Finnish, Script::Latin),
+    ("fr", Algorithm::French, Script::Latin),
+    ("ga", Algorithm::Irish, Script::Latin),
+    ("hu", Algorithm::Hungarian, Script::Latin),
+    ("id", Algorithm::Indonesian, Script::Latin),
+    ("it", Algorithm::Italian, Script::Latin),
+    ("lt", Algorithm::Lithuanian, Script::Latin),
+    ("ne", Algorithm::Nepali, Script::Devanagari),
+    ("nl", Algorithm::Dutch, Script::Latin),
+    ("no", Algorithm::Norwegian, Script::Latin),
+    ("pl", Algorithm::Polish, Script::Latin),
+    ("pt", Algorithm::Portuguese, Script::Latin),
+    ("ro", Algorithm::Romanian, Script::Latin),
+    ("sv", Algorithm::Swedish, Script::Latin),
+    ("tr", Algorithm::Turkish, Script::Latin),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stem(tag: &str, script: Script, word: &str) -> Option<String> {
+        let language: Language = tag.parse().unwrap_or_default();
+        let stemmer = language.stemmer(script)?;
+        Some(stemmer.stem(word).into_owned())
+    }
+
+    #[test]
+    fn a_word_is_reduced_by_the_language_that_its_script_is_of() {
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(stem("en", Script::Latin, "running"), some("run"));
+        assert_eq!(stem("de", Script::Latin, "häuser"), some("haus"));
+        assert_eq!(stem("en", Script::Cyrillic, "книги"), some("книг"));
+        assert_eq!(stem("ru", Script::Latin, "running"), some("run"));
+        assert_eq!(stem("tlh", Script::Latin, "running"), None);
+        assert_eq!(stem("en", Script::Other, "word"), None);
+    }
+
+    #[test]
+    fn every_language_is_found_by_its_code() {
+        for (code, ..) in LANGUAGES {
+            assert_eq!(code.parse::<Language>().map(Language::code), Ok(*code));
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Tokens: each word of a text with its position and the terms that it is indexed by.
+//!
+//! One word has one stem and any number of variants (its unstemmed form, its joined chunk, its
+//! reversed form for compounds).
+
+use std::ops::Range;
+
+use crate::text::analysis::chunk::{Part, WORD_LEN_MAX, chunks};
+use crate::text::analysis::fold;
+use crate::text::analysis::language::Language;
+use crate::text::analysis::script::Script;
+
+/// The terms that a word is indexed by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::text) struct Terms {
+    /// The stem, folded.
+    pub(in crate::text) stem: String,
+    /// Further terms: the unstemmed word, the reversed stem of a possible compound, the stem as
+    /// typed without accents.
+    pub(in crate::text) variants: Vec<String>,
+}
+
+/// A word of a text: where it stands and its terms.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::text) struct Token {
+    /// The number of words before it in the text.
+    pub(in crate::text) position: u32,
+    pub(in crate::text) range: Range<usize>,
+    pub(in crate::text) terms: Terms,
+}
+
+/// Returns the tokens of a text in order.
+pub(in crate::text) fn tokens(text: &str, language: Language) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut position = 0;
+    for mut chunk in chunks(text) {
+        let first = tokens.len();
+        let letters = chunk.parts.iter().filter(|part| part.is_letter()).count();
+        if letters == chunk.parts.len() {
+            pairs(&chunk.parts, &mut position, &mut tokens);
+        } else {
+            for part in &chunk.parts {
+                if part.written.chars().count() <= WORD_LEN_MAX {
+                    tokens.push(Token {
+                        position,
+                        range: part.range.clone(),
+                        terms: terms(part, language),
+                    });
+                }
+                position += 1;
+            }
+        }
+        if let (Some(token), Some(joined)) = (tokens.get_mut(first), chunk.joined.take())
+            && !token.terms.variants.contains(&joined)
+        {
+            token.terms.variants.push(joined);
+        }
+    }
+    tokens
+}
+
+/// Adds a token for each pair of adjacent letters, and one for the last letter. Any run of letters
+/// is then found by its pairs, and a single letter by a prefix of a pair.
+fn pairs(letters: &[Part], position: &mut u32, tokens: &mut Vec<Token>) {
+    for (at, letter) in letters.iter().enumerate() {
+        let mut stem = letter.written.clone();
+        let mut range = letter.range.clone();
+        if let Some(next) = letters.get(at + 1) {
+            stem.push_str(&next.written);
+            range.end = next.range.end;
+        }
+        let variants = Vec::new();
+        tokens.push(Token {
+            position: *position,
+            range,
+            terms: Terms { stem, variants },
+        });
+        *position += 1;
+    }
+}
+
+/// Returns the terms of a word in a language.
+pub(in crate::text) fn terms(part: &Part, language: Language) -> Terms {
+    let lower = fold::lower(&part.written, language);
+    let plain = fold::plain(&lower);
+    let stem_of = |word: &str| match language.stemmer(part.script) {
+        Some(stemmer) => fold::plain(&stemmer.stem(word)),
+        None => fold::plain(word),
+    };
+    let (stem, typed) = if part.script == Script::Arabic {
+        // Vowel marks are rarely written, and the stemmer would treat them as letters.
+        let letters = lower.chars().filter(|letter| !fold::is_silent(*letter));
+        let stem = stem_of(&letters.collect::<String>());
+        (stem.clone(), stem)
+    } else if plain == lower {
+        let stem = stem_of(&lower);
+        (stem.clone(), stem)
+    } else {
+        (stem_of(&lower), stem_of(&plain))
+    };
+    let mut variants = Vec::new();
+    for other in [plain, typed] {
+        if other != stem && !variants.contains(&other) {
+            variants.push(other);
+        }
+    }
+    if language.has_compounds() && stem.chars().count() >= COMPOUND_LEN_MIN {
+        variants.push(reversed(&stem));
+    }
+    Terms { stem, variants }
+}
+
+/// Returns a stem reversed and marked, so that all compounds that end in `versicherung` share a
+/// prefix.
+pub(in crate::text) fn reversed(stem: &str) -> String {
+    let mut reversed = String::from(char::from(REVERSED));
+    reversed.extend(stem.chars().rev());
+    reversed
+}
+
+/// Shorter words are unlikely to be compounds.
+const COMPOUND_LEN_MIN: usize = 7;
+
+/// Marks a reversed term.
+pub(in crate::text) const REVERSED: u8 = 1;
+
+/// The name of the analyzer in the schema. It must change with the analysis: an index with another
+/// schema is rebuilt.
+pub(in crate::text) const NAME: &str = "words-2";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stems(text: &str) -> Vec<String> {
+        let tokens = tokens(text, Language::ENGLISH);
+        tokens.into_iter().map(|token| token.terms.stem).collect()
+    }
+
+    fn joined(text: &str) -> Vec<String> {
+        chunks(text).filter_map(|chunk| chunk.joined).collect()
+    }
+
+    #[test]
+    fn words_are_lower_case_stems_without_punctuation() {
+        assert_eq!(
+            stems("The Running-Dogs, ran!"),
+            ["the", "run", "dog", "ran"]
+        );
+        assert_eq!(stems("Caroline's dogs’ café"), ["carolin", "dog", "cafe"]);
+    }
+
+    #[test]
+    fn identifiers_are_found_by_their_words_and_as_a_whole() {
+        assert_eq!(
+            stems("getHTTPCode snake_case"),
+            ["get", "http", "code", "snake", "case"]
+        );
+        assert_eq!(
+            joined("getHTTPCode snake_case e-mail a@b.org 1,000 x,y and/or"),
+            [
+                "gethttpcode",
+                "snakecase",
+                "email",
+                "aborg",
+                "1000",
+                "andor"
+            ]
+        );
+        assert_eq!(
+            joined("https://docs.rs/x plain words. Next"),
+            ["httpsdocsrsx"]
+        );
+    }
+
+    #[test]
+    fn scripts_without_words_become_pairs_of_letters() {
+        assert_eq!(stems("東京都"), ["東京", "京都", "都"]);
+        assert_eq!(stems("茶"), ["茶"]);
+        assert_eq!(stems("iPhone手机"), ["i", "phone", "手机", "机"]);
+        assert_eq!(stems("ｶﾞｲﾄﾞ"), stems("ガイド"));
+    }
+
+    #[test]
+    fn a_word_of_sixty_four_letters_is_kept_and_a_longer_one_leaves_a_gap() {
+        let text = format!("{} {} z", "7".repeat(64), "8".repeat(65));
+        let tokens = tokens(&text, Language::ENGLISH);
+        assert_eq!(tokens.len(), 2);
+        assert_eq!(tokens[1].position, 2);
+    }
+
+    #[test]
+    fn every_token_knows_where_it_stands() {
+        let text = "Ein Öl-Wechsel für ｶﾞｲﾄﾞ東京, don't";
+        for token in tokens(text, Language::GERMAN) {
+            let written = &text[token.range.clone()];
+            let first = token.terms.stem.chars().next();
+            assert!(first.is_some() && !written.is_empty(), "{written}");
+        }
+    }
+}

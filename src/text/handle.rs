@@ -1,0 +1,221 @@
+//! `Text`: the public handle of the text view.
+//!
+//! It joins the view and its background committer, and delegates. The index is in `index/`, the
+//! evaluation of a search in `search/`.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tantivy::TantivyError;
+
+use super::document::Document;
+use super::error::Error;
+use super::index::committer::Committer;
+use super::index::open::{OpenOutcome, TextLocation};
+use super::index::uncommitted::Uncommitted;
+use super::index::view::View;
+use super::options::TextOptions;
+use super::query::lowering::Query;
+use super::search::highlight::Highlighter;
+use super::search::hit::{Hits, RecalledHit};
+use super::search::ranking::Ranking;
+
+/// A full-text view of a ledger. Any thread may feed and search it.
+///
+/// Rows are fed in order by one writer and are searchable at once. They are committed in the
+/// background when 50,000 documents or 32 MiB are queued, or when 1,024 are queued and a second
+/// passes without more; by [`flush`](Self::flush); and by a search that finds more than 4,096
+/// documents queued.
+///
+/// ```
+/// use grainstore::text::{Document, TextOptions, TextLocation, Query, Ranking, Text};
+///
+/// let (text, _) = Text::open(&TextLocation::Memory, 0, TextOptions::default())?;
+/// text.add(0, Document::from("prefers green tea"))?;
+/// let hits = text.search(&Query::words("teas"), &Ranking::default(), 10, &|_| true)?;
+/// assert_eq!(hits.hits[0].row, 0);
+/// assert_eq!(text.watermark(), 1);
+/// # Ok::<(), grainstore::text::Error>(())
+/// ```
+pub struct Text {
+    pub(in crate::text) view: Arc<View>,
+    committer: Option<Committer>,
+}
+
+impl Text {
+    /// Opens the view of a ledger of `ledger_len` entries at `place`.
+    ///
+    /// An index that cannot be trusted is deleted and is not an error. [`OpenOutcome`] reports it,
+    /// and the caller feeds from [`watermark`](Self::watermark) as always.
+    ///
+    /// # Errors
+    /// `ERR_TEXT` where the folder cannot be read or written.
+    pub fn open(
+        place: &TextLocation,
+        ledger_len: u64,
+        options: TextOptions,
+    ) -> Result<(Self, OpenOutcome), Error> {
+        let (view, opened) = View::open(place, ledger_len, options)?;
+        let view = Arc::new(view);
+        // If the thread cannot be started, the caller commits: slower, with the same results.
+        let committer = match options.background {
+            true => Committer::start(&view).ok(),
+            false => None,
+        };
+        Ok((Self { view, committer }, opened))
+    }
+
+    /// Returns the number of ledger entries that the view covers, which is the row to feed next.
+    pub fn watermark(&self) -> u64 {
+        self.view.watermark()
+    }
+
+    /// Returns the number of ledger entries that the committed index covers, which is where the
+    /// next open starts.
+    pub fn committed(&self) -> u64 {
+        self.view.committed()
+    }
+
+    /// Feeds the text of `row`. A row below the watermark is covered already and changes nothing.
+    ///
+    /// Blocks for a commit if 200,000 documents or 128 MiB are uncommitted.
+    ///
+    /// # Errors
+    /// `ERR_TEXT` if that commit fails; the document is not taken then.
+    pub fn add(&self, row: u64, document: Document) -> Result<(), Error> {
+        let Some(committer) = &self.committer else {
+            self.view.commit_if(|state| state.uncommitted.is_due())?;
+            self.view.push(row, document, |_| ());
+            return Ok(());
+        };
+        if self.view.uncommitted_is(Uncommitted::is_full) {
+            self.view.commit_if(|state| state.uncommitted.is_full())?;
+        }
+        if self.view.push(row, document, Uncommitted::needs_committer) {
+            committer.wake();
+        }
+        Ok(())
+    }
+
+    /// Marks the rows below `watermark` as covered; those that were not fed have no text.
+    pub fn advance(&self, watermark: u64) {
+        self.view.advance(watermark);
+    }
+
+    /// Erases the text of rows, in the files too. After it returns, the index contains no word that
+    /// only these rows contained (the index library alone keeps the terms of deleted documents).
+    ///
+    /// # Errors
+    /// `ERR_TEXT` if the index cannot be written; the caller must repeat the call or rebuild the
+    /// index.
+    pub fn erase(&self, rows: &[u64]) -> Result<(), Error> {
+        self.view.erase(rows)
+    }
+
+    /// Commits the rows fed so far, so that they need not be fed again after the next open.
+    ///
+    /// # Errors
+    /// `ERR_TEXT` if the index cannot be written; the rows stay searchable.
+    pub fn flush(&self) -> Result<(), Error> {
+        self.view.flush()
+    }
+
+    /// Commits the rows fed so far, waits until small segments are merged, and drops the index
+    /// writer.
+    ///
+    /// A process that ends without this call loses nothing but leaves the merging to the next one:
+    /// many short runs would leave many small segments. The view can be fed again afterwards.
+    ///
+    /// # Errors
+    /// `ERR_TEXT` where the index could not be written.
+    pub fn close(&self) -> Result<(), Error> {
+        self.view.close()
+    }
+
+    /// Returns the best `limit` rows that match `query` and for which `accept` returns true.
+    ///
+    /// The score is BM25 (k1 1.2, b 0.75), summed over the words and phrases of the query that
+    /// occur; statistics count all rows, accepted or not. Then `ranking` applies. `accept` may be
+    /// called, in any order, for every row that matches or that is a turn of the same conversation.
+    ///
+    /// # Errors
+    /// `ERR_TEXT` where the index cannot be read.
+    pub fn search(
+        &self,
+        query: &Query,
+        ranking: &Ranking,
+        limit: usize,
+        accept: &(dyn Fn(u64) -> bool + Sync),
+    ) -> Result<Hits, Error> {
+        self.view.search(query, ranking, limit, accept)
+    }
+}
+
+impl Text {
+    /// Returns the best `limit` rows as [`search`](Self::search) does, each with up to `reach`
+    /// turns of its conversation before and after it for which `accept` returns true.
+    ///
+    /// # Errors
+    /// `ERR_TEXT` where the index cannot be read.
+    pub fn recall(
+        &self,
+        query: &Query,
+        ranking: &Ranking,
+        limit: usize,
+        reach: usize,
+        accept: &(dyn Fn(u64) -> bool + Sync),
+    ) -> Result<Vec<RecalledHit>, Error> {
+        self.view.recall(query, ranking, limit, reach, accept)
+    }
+
+    /// Returns a highlighter for `query`.
+    ///
+    /// # Errors
+    /// `ERR_TEXT` where the index cannot be read.
+    pub fn highlighter(&self, query: &Query) -> Result<Highlighter, Error> {
+        self.view.highlighter(query)
+    }
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Text")
+            .field("watermark", &self.watermark())
+            .field("committed", &self.committed())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Text {
+    /// Reads every byte of the committed files and describes each checksum mismatch.
+    ///
+    /// # Errors
+    /// `ERR_TEXT` where the list of files cannot be read.
+    pub fn verify(&self) -> Result<Vec<String>, Error> {
+        self.view.verify()
+    }
+
+    /// Commits the rows fed so far and merges all segments into one.
+    ///
+    /// # Errors
+    /// `ERR_TEXT` if the index cannot be written; the rows stay searchable.
+    pub fn compact(&self) -> Result<(), Error> {
+        // The automatic merges of the library must finish first.
+        self.close()?;
+        self.view.merge_all()?;
+        self.close()
+    }
+
+    /// Returns the number of committed segments and their total size in bytes.
+    ///
+    /// # Errors
+    /// `ERR_TEXT` where a file cannot be read.
+    pub fn size(&self) -> Result<(usize, u64), Error> {
+        let committed = self.view.state.lock().committed.searcher.clone();
+        let space = committed.space_usage();
+        let space = space.map_err(TantivyError::from);
+        let space = space.map_err(Error::index("measuring it"))?;
+        let segments = committed.segment_readers().len();
+        Ok((segments, space.total().get_bytes()))
+    }
+}

@@ -1,0 +1,282 @@
+//! Opens, creates and removes the committed index.
+//!
+//! An index is used only if its schema, its checksums and its watermark are sound. Otherwise it is
+//! deleted and an empty one is created; it is never repaired.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tantivy::directory::error::OpenReadError;
+use tantivy::directory::{Directory, MmapDirectory, RamDirectory};
+use tantivy::{Index, IndexMeta, IndexReader, ReloadPolicy, TantivyError};
+
+use crate::codec::ContentAddress;
+
+use crate::text::error::Error;
+use crate::text::index::schema::Fields;
+
+/// Where a view stores its index.
+///
+/// ```
+/// use grainstore::text::{TextOptions, TextLocation, Text};
+///
+/// let (text, _) = Text::open(&TextLocation::Memory, 0, TextOptions::default())?;
+/// assert_eq!(text.watermark(), 0);
+/// # Ok::<(), grainstore::text::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TextLocation {
+    /// In memory, for the lifetime of the view.
+    Memory,
+    /// In a folder of its own. A rebuild deletes all contents of the folder.
+    Folder(PathBuf),
+}
+
+/// The state in which an index was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OpenOutcome {
+    /// There was no index; the view is empty.
+    Created,
+    /// The index was sound; feeding continues at its watermark.
+    Found,
+    /// The index could not be trusted and was deleted; the caller must feed from row 0.
+    Rebuilt {
+        /// The reason.
+        reason: String,
+    },
+}
+
+/// An open index.
+pub(in crate::text) struct Found {
+    pub(in crate::text) index: Index,
+    pub(in crate::text) reader: IndexReader,
+    pub(in crate::text) watermark: u64,
+}
+
+/// Opens the index at `place` or creates an empty one. An index in doubt is never used.
+pub(in crate::text) fn open(
+    place: &TextLocation,
+    ledger_len: u64,
+    fields: &Fields,
+) -> Result<(Found, OpenOutcome), Error> {
+    let TextLocation::Folder(folder) = place else {
+        let found = create(RamDirectory::create(), fields);
+        return Ok((
+            found.map_err(Error::index("creating it"))?,
+            OpenOutcome::Created,
+        ));
+    };
+    fs::create_dir_all(folder).map_err(of_folder(folder))?;
+    let opened = if entries(folder)?.is_empty() {
+        OpenOutcome::Created
+    } else {
+        match find(folder, ledger_len, fields) {
+            Ok(found) => return Ok((found, OpenOutcome::Found)),
+            Err(reason) => OpenOutcome::Rebuilt { reason },
+        }
+    };
+    empty(folder)?;
+    let found = MmapDirectory::open(folder)
+        .map_err(TantivyError::from)
+        .and_then(|directory| create(directory, fields));
+    Ok((found.map_err(Error::index("creating it"))?, opened))
+}
+
+/// Creates an empty index.
+fn create(directory: impl Into<Box<dyn Directory>>, fields: &Fields) -> tantivy::Result<Found> {
+    let index = fields.index().open_or_create(directory)?;
+    Ok(Found {
+        reader: reader(&index)?,
+        index,
+        watermark: 0,
+    })
+}
+
+/// Opens the segments of `index`. Reloading is manual: a commit must become visible in the same
+/// step in which its documents leave the uncommitted queue.
+fn reader(index: &Index) -> tantivy::Result<IndexReader> {
+    let builder = index.reader_builder();
+    builder.reload_policy(ReloadPolicy::Manual).try_into()
+}
+
+/// Opens the index in `folder`; `Err` is the reason why it cannot be trusted.
+///
+/// Checksums are verified before anything is decoded: the library trusts its files, and a file
+/// modified underneath it causes a panic or, if mapped and truncated, a signal. Verification takes
+/// about a second for a few gigabytes.
+fn find(folder: &Path, ledger_len: u64, fields: &Fields) -> Result<Found, String> {
+    let text = |error: TantivyError| error.to_string();
+    let directory = MmapDirectory::open(folder).map_err(|error| error.to_string())?;
+    if !Index::exists(&directory).map_err(|error| error.to_string())? {
+        return Err("the list of segments is missing".to_owned());
+    }
+    let mut index = Index::open(directory).map_err(text)?;
+    if index.schema() != fields.schema {
+        return Err("its fields or their analysis are of another version".to_owned());
+    }
+    index.set_tokenizers(fields.analyzers.clone());
+    let metas = index.load_metas().map_err(text)?;
+    for path in metas.list_segment_files() {
+        if let Some(damage) = damage(&index, &path) {
+            return Err(format!("{}: {damage}", path.display()));
+        }
+    }
+    let covered = CommitPayload::read(&metas)?;
+    if covered.watermark > ledger_len {
+        return Err(format!(
+            "it covers {} entries of a ledger of {ledger_len}",
+            covered.watermark
+        ));
+    }
+    Ok(Found {
+        reader: reader(&index).map_err(text)?,
+        index,
+        watermark: covered.watermark,
+    })
+}
+
+/// Returns the damage of a file that a segment may have.
+pub(in crate::text) fn damage(index: &Index, path: &Path) -> Option<String> {
+    let directory = index.directory();
+    let len = match directory.get_file_handle(path) {
+        Ok(file) => file.len(),
+        Err(OpenReadError::FileDoesNotExist(_)) if is_optional(path) => return None,
+        Err(error) => return Some(error.to_string()),
+    };
+    // The library computes the offset of the footer without checking the length.
+    if len < FOOTER_LEN_MIN {
+        return Some(format!("it is {len} bytes"));
+    }
+    match directory.validate_checksum(path) {
+        Ok(true) => None,
+        Ok(false) => Some("it does not match its checksum".into()),
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+/// Returns whether a file exists only for deletions or for a segment being written.
+fn is_optional(path: &Path) -> bool {
+    let ends = path.extension();
+    ends.is_some_and(|name| name == "del" || name == "temp")
+}
+
+/// The payload of a commit: the range that it covers. It is replaced atomically with the segment
+/// list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::text) struct CommitPayload {
+    /// The number of ledger entries.
+    pub(in crate::text) watermark: u64,
+    /// The number of documents among them.
+    pub(in crate::text) documents: u64,
+}
+
+impl CommitPayload {
+    /// Reads the payload of the last commit.
+    ///
+    /// The segment list has no checksum, so the payload has one, and the number of documents that
+    /// the segments must add up to.
+    pub(in crate::text) fn read(metas: &IndexMeta) -> Result<Self, String> {
+        let documents: u64 = metas
+            .segments
+            .iter()
+            .map(|segment| u64::from(segment.num_docs()))
+            .sum();
+        let covered = match metas.payload.as_deref() {
+            None => Self {
+                watermark: 0,
+                documents: 0,
+            },
+            Some(payload) => Self::from_payload(payload).ok_or("its watermark is unreadable")?,
+        };
+        if covered.documents != documents {
+            return Err(format!(
+                "its segments hold {documents} documents, not {}",
+                covered.documents
+            ));
+        }
+        Ok(covered)
+    }
+
+    /// Returns the payload as text.
+    pub(in crate::text) fn payload(self) -> String {
+        let Self {
+            watermark,
+            documents,
+        } = self;
+        let text = format!("{watermark} {documents}");
+        let check = ContentAddress::of(text.as_bytes());
+        format!("{text} {check}")
+    }
+
+    fn from_payload(payload: &str) -> Option<Self> {
+        let mut numbers = payload.split(' ').map(str::parse);
+        let covered = Self {
+            watermark: numbers.next()?.ok()?,
+            documents: numbers.next()?.ok()?,
+        };
+        (covered.payload() == payload).then_some(covered)
+    }
+}
+
+fn entries(folder: &Path) -> Result<Vec<fs::DirEntry>, Error> {
+    let entries = fs::read_dir(folder).and_then(Iterator::collect);
+    entries.map_err(of_folder(folder))
+}
+
+/// Deletes the index at `place`. The next open creates an empty one, to be fed from row 0.
+///
+/// # Errors
+/// `ERR_TEXT` if a file cannot be deleted.
+pub fn remove(place: &TextLocation) -> Result<(), Error> {
+    match place {
+        TextLocation::Folder(folder) if folder.exists() => empty(folder),
+        _ => Ok(()),
+    }
+}
+
+/// Deletes the contents of `folder` but not the folder, which may be a link to another disk.
+fn empty(folder: &Path) -> Result<(), Error> {
+    for entry in entries(folder)? {
+        let path = entry.path();
+        let is_folder = entry.file_type().map_err(of_folder(&path))?.is_dir();
+        let removed = if is_folder {
+            fs::remove_dir_all(&path)
+        } else {
+            fs::remove_file(&path)
+        };
+        removed.map_err(of_folder(&path))?;
+    }
+    Ok(())
+}
+
+fn of_folder(path: &Path) -> impl FnOnce(io::Error) -> Error {
+    move |source| Error::Folder {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// Each segment file ends with the length of its footer and a magic number.
+const FOOTER_LEN_MIN: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_payload_with_any_other_byte_is_unreadable() {
+        let covered = CommitPayload {
+            watermark: 1_200,
+            documents: 34,
+        };
+        let payload = covered.payload();
+        assert_eq!(CommitPayload::from_payload(&payload), Some(covered));
+        for place in 0..payload.len() {
+            let mut garbled = payload.clone().into_bytes();
+            garbled[place] ^= 1;
+            let garbled = String::from_utf8(garbled).unwrap();
+            assert_eq!(CommitPayload::from_payload(&garbled), None, "{garbled}");
+        }
+    }
+}

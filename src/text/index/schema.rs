@@ -1,0 +1,140 @@
+//! The tantivy schema of the index, and how a document is converted to it.
+//!
+//! The names of fields and of the analyzer are part of the format: an index with another schema is
+//! rebuilt.
+
+use tantivy::schema::{
+    FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
+};
+use tantivy::store::Compressor;
+use tantivy::tokenizer::{PreTokenizedString, RawTokenizer, Token, TokenizerManager};
+use tantivy::{Index, IndexBuilder, IndexSettings, TantivyDocument, Term};
+
+use crate::text::analysis::language::Language;
+use crate::text::analysis::token;
+use crate::text::document::Document;
+
+/// The fields of the index, and the language of texts that do not name one.
+#[derive(Clone)]
+pub(in crate::text) struct Fields {
+    pub(in crate::text) schema: Schema,
+    pub(in crate::text) analyzers: TokenizerManager,
+    pub(in crate::text) stems: Field,
+    pub(in crate::text) variants: Field,
+    pub(in crate::text) languages: Field,
+    pub(in crate::text) thread: Field,
+    pub(in crate::text) language: Language,
+    row: Field,
+    order: Field,
+    time: Field,
+    importance: Field,
+}
+
+/// The field of the index that a term belongs to: one stem per word, or further variants of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::text) enum TermField {
+    Stems,
+    Variants,
+}
+
+impl Fields {
+    /// Creates the schema. `stems` holds one term per word and `also` its variants, both with
+    /// positions, for phrases and field queries. `language` lists languages other than the default.
+    /// `row` identifies a document and is indexed for erasure. `order` breaks ties, `thread` finds
+    /// the turns of a conversation, `time` and `importance` rank. No field is stored: the ledger
+    /// holds the text.
+    pub(in crate::text) fn new(language: Language) -> Self {
+        let mut builder = Schema::builder();
+        let analyzer = format!("{}-{language}", token::NAME);
+        let indexed = |option| {
+            let indexing = TextFieldIndexing::default().set_tokenizer(&analyzer);
+            TextOptions::default().set_indexing_options(indexing.set_index_option(option))
+        };
+        let with_positions = indexed(IndexRecordOption::WithFreqsAndPositions);
+        let analyzers = TokenizerManager::default();
+        // Documents arrive tokenized; tantivy only requires that the analyzer exists.
+        analyzers.register(&analyzer, RawTokenizer::default());
+        Self {
+            stems: builder.add_text_field("stems", with_positions.clone()),
+            variants: builder.add_text_field("also", with_positions),
+            languages: builder.add_text_field("language", indexed(IndexRecordOption::Basic)),
+            row: builder.add_u64_field(ROW, INDEXED | FAST),
+            order: builder.add_u64_field(ORDER, FAST),
+            thread: builder.add_u64_field(THREAD, INDEXED | FAST),
+            time: builder.add_i64_field(TIME, FAST),
+            importance: builder.add_f64_field(IMPORTANCE, FAST),
+            schema: builder.build(),
+            analyzers,
+            language,
+        }
+    }
+
+    /// Returns a builder for an index of this schema.
+    pub(in crate::text) fn index(&self) -> IndexBuilder {
+        // Nothing is stored, so there is nothing to compress, and no thread per segment is needed
+        // for it.
+        let settings = IndexSettings {
+            docstore_compression: Compressor::None,
+            docstore_compress_dedicated_thread: false,
+            ..IndexSettings::default()
+        };
+        Index::builder()
+            .schema(self.schema.clone())
+            .settings(settings)
+            .tokenizers(self.analyzers.clone())
+    }
+
+    /// Returns the term that only the document of this row has.
+    pub(in crate::text) fn row_term(&self, row: u64) -> Term {
+        Term::from_field_u64(self.row, row)
+    }
+
+    /// Returns the term that all turns of a conversation have.
+    pub(in crate::text) fn thread_term(&self, thread: u64) -> Term {
+        Term::from_field_u64(self.thread, thread)
+    }
+
+    /// Converts `document` to a tantivy document.
+    pub(in crate::text) fn indexable(&self, row: u64, document: &Document) -> TantivyDocument {
+        let terms = document.terms(self.language);
+        let mut indexable = TantivyDocument::new();
+        indexable.add_u64(self.row, row);
+        indexable.add_u64(self.order, document.order);
+        indexable.add_u64(self.thread, document.thread);
+        indexable.add_i64(self.time, document.time_ms);
+        indexable.add_f64(self.importance, document.importance);
+        indexable.add_pre_tokenized_text(self.stems, cut(terms.stems));
+        indexable.add_pre_tokenized_text(self.variants, cut(terms.variants));
+        if let Some(language) = document.language.filter(|of| *of != self.language) {
+            indexable.add_text(self.languages, language.code());
+        }
+        indexable
+    }
+}
+
+fn cut(terms: Vec<(u32, String)>) -> PreTokenizedString {
+    let token = |(position, text): (u32, String)| Token {
+        position: position as usize,
+        text,
+        ..Token::default()
+    };
+    PreTokenizedString {
+        text: String::new(),
+        tokens: terms.into_iter().map(token).collect(),
+    }
+}
+
+/// The field of the row.
+pub(in crate::text) const ROW: &str = "row";
+
+/// The field of the tie-breaker.
+pub(in crate::text) const ORDER: &str = "order";
+
+/// The field of the conversation.
+pub(in crate::text) const THREAD: &str = "thread";
+
+/// The field of the time.
+pub(in crate::text) const TIME: &str = "time";
+
+/// The field of the importance.
+pub(in crate::text) const IMPORTANCE: &str = "importance";

@@ -1,0 +1,182 @@
+//! The documents that were fed and are not in the committed index yet.
+//!
+//! They are queued when fed and indexed in memory only when a search needs them. Limits here decide
+//! when a commit is due.
+
+use std::sync::Arc;
+
+use crate::text::document::Document;
+use crate::text::index::memory_segment::MemorySegment;
+use crate::text::index::schema::Fields;
+
+/// The queue of uncommitted documents, and the segments in memory over them.
+///
+/// A search indexes new documents together with the small segments before them, so that of n
+/// documents none is indexed more than log2([`PART_LEN`]) times and few segments remain to be
+/// searched.
+pub(in crate::text) struct Uncommitted {
+    documents: Vec<Arc<QueuedDocument>>,
+    len_bytes: usize,
+    parts: Vec<IndexedPart>,
+    /// The number of ledger entries that the committed index and the queue cover together.
+    pub(in crate::text) watermark: u64,
+}
+
+/// A document and its row.
+pub(in crate::text) struct QueuedDocument {
+    pub(in crate::text) row: u64,
+    pub(in crate::text) document: Document,
+}
+
+/// A segment over consecutive documents of the queue.
+struct IndexedPart {
+    len: usize,
+    segment: Arc<MemorySegment>,
+}
+
+impl Uncommitted {
+    /// Returns an empty queue that starts at `watermark`.
+    pub(in crate::text) fn new(watermark: u64) -> Self {
+        Self {
+            documents: Vec::new(),
+            len_bytes: 0,
+            parts: Vec::new(),
+            watermark,
+        }
+    }
+
+    /// Queues a document, unless its row is covered already.
+    pub(in crate::text) fn push(&mut self, row: u64, document: Document) {
+        if row < self.watermark {
+            return;
+        }
+        self.watermark = row.saturating_add(1);
+        self.len_bytes = self.len_bytes.saturating_add(document.len_bytes());
+        self.documents
+            .push(Arc::new(QueuedDocument { row, document }));
+    }
+
+    /// Returns whether the queue is long enough for a segment of its own.
+    pub(in crate::text) fn is_due(&self) -> bool {
+        self.documents.len() >= FEED_LEN_MAX || self.len_bytes >= FEED_BYTES_MAX
+    }
+
+    /// Returns whether the committer should be woken.
+    pub(in crate::text) fn needs_committer(&self) -> bool {
+        self.documents.len() == IDLE_LEN_MIN || self.is_due()
+    }
+
+    /// Removes the documents of these rows; the rows stay covered.
+    pub(in crate::text) fn erase(&mut self, rows: &[u64]) {
+        self.documents.retain(|fed| !rows.contains(&fed.row));
+        self.parts.clear();
+    }
+
+    /// Returns whether the writer must wait for a commit.
+    pub(in crate::text) fn is_full(&self) -> bool {
+        self.documents.len() >= 4 * FEED_LEN_MAX || self.len_bytes >= 4 * FEED_BYTES_MAX
+    }
+
+    /// Returns whether an idle queue should be committed.
+    pub(in crate::text) fn is_worth_committing(&self) -> bool {
+        self.documents.len() >= IDLE_LEN_MIN
+    }
+
+    /// Returns whether a search should commit the queue instead of indexing it in memory.
+    pub(in crate::text) fn is_long(&self) -> bool {
+        self.documents.len() > SEARCH_LEN_MAX
+    }
+
+    /// Returns the queued documents, in the order of their rows.
+    pub(in crate::text) fn documents(&self) -> Vec<Arc<QueuedDocument>> {
+        self.documents.clone()
+    }
+
+    /// Removes the documents below `watermark`, which are in the committed index now.
+    pub(in crate::text) fn forget_below(&mut self, watermark: u64) {
+        self.documents.retain(|fed| fed.row >= watermark);
+        self.len_bytes = self
+            .documents
+            .iter()
+            .map(|fed| fed.document.len_bytes())
+            .sum();
+        self.parts.clear();
+    }
+
+    /// Returns segments over all queued documents, and indexes those that have none.
+    pub(in crate::text) fn segments(&mut self, fields: &Fields) -> Vec<Arc<MemorySegment>> {
+        let indexed: usize = self.parts.iter().map(|part| part.len).sum();
+        let mut len = self.documents.len().saturating_sub(indexed);
+        if len > 0 {
+            let mut kept = self.parts.len();
+            for part in self.parts.iter().rev() {
+                if part.len > len || part.len.saturating_add(len) > PART_LEN {
+                    break;
+                }
+                len = len.saturating_add(part.len);
+                kept = kept.saturating_sub(1);
+            }
+            let start = self.documents.len().saturating_sub(len);
+            let documents = self.documents.iter().skip(start);
+            let segment = MemorySegment::of(fields, documents.map(|fed| (fed.row, &fed.document)));
+            self.parts.truncate(kept);
+            self.parts.push(IndexedPart {
+                len,
+                segment: Arc::new(segment),
+            });
+        }
+        let parts = self.parts.iter();
+        parts.map(|part| Arc::clone(&part.segment)).collect()
+    }
+}
+
+/// The longest queue that a search indexes in memory.
+const SEARCH_LEN_MAX: usize = 4_096;
+
+/// The queue length at which a commit is due: large, because every commit creates a segment.
+const FEED_LEN_MAX: usize = 50_000;
+
+/// The shortest idle queue that is committed. Indexing a shorter one again is cheaper than merging
+/// its segment.
+const IDLE_LEN_MIN: usize = 1_024;
+
+/// The queue size in bytes at which a commit is due.
+const FEED_BYTES_MAX: usize = 32 << 20;
+
+/// Small segments of the queue are combined, by indexing their documents again, up to this length.
+const PART_LEN: usize = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_searched_one_by_one_lie_in_few_segments() {
+        let fields = Fields::new(crate::text::Language::ENGLISH);
+        let mut queue = Uncommitted::new(0);
+        for row in 0..1_000 {
+            queue.push(row, Document::from(format!("note {row}")));
+            let segments = queue.segments(&fields);
+            let documents: usize = segments.iter().map(|segment| segment.values.len()).sum();
+            assert_eq!(documents as u64, row + 1);
+            assert!(
+                segments.len() <= 12,
+                "{} segments for {row} rows",
+                segments.len()
+            );
+        }
+    }
+
+    #[test]
+    fn a_queue_is_due_by_number_or_by_size_and_full_at_four_times_that() {
+        let mut queue = Uncommitted::new(0);
+        queue.push(0, Document::from("x".repeat(FEED_BYTES_MAX)));
+        assert!(queue.is_due() && !queue.is_full());
+        queue.forget_below(1);
+        assert!(!queue.is_due());
+        (1..=50_000).for_each(|row| queue.push(row, Document::from("")));
+        assert!(queue.is_due() && !queue.is_full());
+        (50_001..=200_000).for_each(|row| queue.push(row, Document::from("")));
+        assert!(queue.is_full());
+    }
+}

@@ -1,0 +1,231 @@
+//! The planner: resolves the words of a query to terms of the index and assigns their weights.
+//!
+//! All statistics (document frequency, mean length) are taken over all segments together, so that
+//! the score of a document does not depend on its segment.
+
+use crate::text::analysis::language::Language;
+use crate::text::index::schema::{Fields, TermField};
+use crate::text::index::segment_reader::Segment;
+use crate::text::query::ast::{Leaf, Node, Role, Word};
+use crate::text::query::fuzzy::{PatternTerms, TermPattern};
+use crate::text::query::stop_words;
+use crate::text::query::term_expansion::TermExpansion;
+
+/// A query that segments can evaluate: each word with its terms in the index, each leaf with its
+/// weight.
+pub(in crate::text) struct Plan {
+    pub(in crate::text) root: Vec<(Role, PlanNode)>,
+    pub(in crate::text) leaves: Vec<PlannedLeaf>,
+    /// The mean document length in words.
+    pub(in crate::text) len_mean: f64,
+}
+
+/// A clause: the index of a leaf, or a group.
+pub(in crate::text) enum PlanNode {
+    Leaf(usize),
+    Group(Vec<(Role, Self)>),
+}
+
+/// A word or a phrase.
+#[derive(Debug, PartialEq)]
+pub(in crate::text) struct PlannedLeaf {
+    /// Each word with its distance from the first and its terms.
+    pub(in crate::text) words: Vec<(u32, Vec<WeightedTerm>)>,
+    pub(in crate::text) field: Option<u32>,
+    /// The inverse document frequency times the boost.
+    pub(in crate::text) weight: f64,
+    /// Whether it adds to the score; `false` below a `MustNot`.
+    pub(in crate::text) is_scored: bool,
+}
+
+/// A term of the index and the factor of its frequency.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::text) struct WeightedTerm {
+    pub(in crate::text) field: TermField,
+    pub(in crate::text) text: String,
+    pub(in crate::text) factor: f32,
+}
+
+/// Builds a plan from a query.
+struct Planner<'a> {
+    segments: &'a [Segment<'a>],
+    languages: Vec<Language>,
+    documents: u64,
+    leaves: Vec<PlannedLeaf>,
+}
+
+impl Plan {
+    /// Plans a query over segments.
+    pub(in crate::text) fn of(
+        clauses: &[(Role, Node)],
+        fields: &Fields,
+        keeps_stop_words: bool,
+        segments: &[Segment<'_>],
+    ) -> tantivy::Result<Self> {
+        let documents = segments
+            .iter()
+            .map(|segment| u64::from(segment.len()))
+            .sum();
+        let words: u64 = segments.iter().map(Segment::len_words).sum();
+        let mut planner = Planner {
+            segments,
+            languages: languages(fields.language, segments)?,
+            documents,
+            leaves: Vec::new(),
+        };
+        let kept = stop_words::kept(clauses, fields.language, keeps_stop_words);
+        let root = planner.nodes(kept, true)?;
+        Ok(Self {
+            root,
+            leaves: planner.leaves,
+            len_mean: as_f64(words) / as_f64(documents.max(1)),
+        })
+    }
+}
+
+/// Returns the default language and all languages that documents name.
+pub(in crate::text) fn languages(
+    default: Language,
+    segments: &[Segment<'_>],
+) -> tantivy::Result<Vec<Language>> {
+    let mut codes = Vec::new();
+    for segment in segments {
+        segment.languages(&mut codes)?;
+    }
+    codes.sort_unstable();
+    codes.dedup();
+    let named = codes
+        .iter()
+        .filter_map(|code| code.parse::<Language>().ok());
+    let mut languages = vec![default];
+    languages.extend(named.filter(|language| *language != default));
+    Ok(languages)
+}
+
+impl Planner<'_> {
+    fn nodes<'n>(
+        &mut self,
+        clauses: impl Iterator<Item = &'n (Role, Node)>,
+        is_scored: bool,
+    ) -> tantivy::Result<Vec<(Role, PlanNode)>> {
+        let mut nodes: Vec<(Role, PlanNode)> = Vec::new();
+        for (role, node) in clauses {
+            let is_scored = is_scored && *role != Role::MustNot;
+            let node = match node {
+                Node::Group(clauses) => PlanNode::Group(self.nodes(clauses.iter(), is_scored)?),
+                Node::Leaf(leaf) => {
+                    let planned = self.leaf(leaf, is_scored)?;
+                    let is_repeated = nodes.iter().any(|(other, node)| {
+                        let PlanNode::Leaf(number) = node else {
+                            return false;
+                        };
+                        other == role && self.leaves.get(*number) == Some(&planned)
+                    });
+                    // A repeated word counts once.
+                    if is_repeated {
+                        continue;
+                    }
+                    self.leaves.push(planned);
+                    PlanNode::Leaf(self.leaves.len() - 1)
+                }
+            };
+            nodes.push((*role, node));
+        }
+        Ok(nodes)
+    }
+
+    fn leaf(&mut self, leaf: &Leaf, is_scored: bool) -> tantivy::Result<PlannedLeaf> {
+        let mut words = Vec::new();
+        let mut idf = 0.0;
+        for (offset, word) in &leaf.words {
+            let terms = self.terms(word)?;
+            if is_scored {
+                idf += self.idf(&terms)?;
+            }
+            words.push((*offset, terms));
+        }
+        Ok(PlannedLeaf {
+            words,
+            field: leaf.field,
+            weight: idf * f64::from(leaf.boost),
+            is_scored,
+        })
+    }
+
+    /// Returns the terms of a word in the index.
+    fn terms(&self, word: &Word) -> tantivy::Result<Vec<WeightedTerm>> {
+        let expansion = TermExpansion::of(word, &self.languages);
+        let mut terms = Vec::new();
+        let mut add = |field, text: String, factor| {
+            if !terms
+                .iter()
+                .any(|term: &WeightedTerm| term.field == field && term.text == text)
+            {
+                terms.push(WeightedTerm {
+                    field,
+                    text,
+                    factor,
+                });
+            }
+        };
+        for (field, text) in expansion.terms {
+            add(field, text, 1.0);
+        }
+        for prefix in expansion.prefixes {
+            let expansion = PatternTerms::new(TermPattern::Prefix(prefix.text.clone()));
+            for (field, text, _) in self.expand(expansion, prefix.field)? {
+                if prefix.matches(&text) {
+                    add(field, text, prefix.factor);
+                }
+            }
+        }
+        if let Some(fuzzy) = expansion.fuzzy {
+            let expansion = PatternTerms::new(TermPattern::Fuzzy(fuzzy));
+            for (field, text, distance) in self.expand(expansion, None)? {
+                add(field, text, 1.0 / f32::from(distance + 1));
+            }
+        }
+        Ok(terms)
+    }
+
+    fn expand(
+        &self,
+        mut expansion: PatternTerms,
+        field: Option<TermField>,
+    ) -> tantivy::Result<Vec<(TermField, String, u8)>> {
+        for segment in self.segments {
+            for each in [TermField::Stems, TermField::Variants] {
+                if field.is_none_or(|field| field == each) {
+                    expansion.collect(each, segment)?;
+                }
+            }
+        }
+        Ok(expansion.into_terms())
+    }
+
+    /// Returns the inverse document frequency of a word, in the variant that is never negative.
+    fn idf(&self, terms: &[WeightedTerm]) -> tantivy::Result<f64> {
+        let mut with = [0; 2];
+        for term in terms {
+            for segment in self.segments {
+                let [stems, variants] = &mut with;
+                *(if term.field == TermField::Stems {
+                    stems
+                } else {
+                    variants
+                }) += segment.documents_with(term.field, &term.text)?;
+            }
+        }
+        // A document may contain several of the terms, and most contain both the stem and a variant
+        // of a word.
+        let with = with.into_iter().max().unwrap_or(0).min(self.documents);
+        let without = as_f64(self.documents - with);
+        Ok(((without + 0.5) / (as_f64(with) + 0.5)).ln_1p())
+    }
+}
+
+/// Converts a count, which is far below 2^53.
+#[expect(clippy::cast_precision_loss, reason = "a count of what is on a disk")]
+pub(in crate::text) const fn as_f64(count: u64) -> f64 {
+    count as f64
+}

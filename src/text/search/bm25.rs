@@ -1,0 +1,305 @@
+//! BM25 scoring of one segment, with MaxScore pruning.
+//!
+//! It works the same on segments on disk and in memory. Sums are in `f64`, in the order of the
+//! query, and rounded once to `f32`, so that a document has the same score in every segment, to the
+//! last bit.
+
+use crate::text::index::segment_reader::{Segment, len_of_class};
+use crate::text::query::ast::Role;
+use crate::text::query::plan::{Plan, PlanNode, PlannedLeaf};
+use crate::text::search::postings_cursor::PostingsCursor;
+use crate::text::search::score_block::{BLOCK_LEN, DocBits, ScoreBlock};
+use crate::text::search::top_docs::{TopDocs, as_f32};
+
+/// Evaluates a plan over one segment, block by block.
+///
+/// While matches are counted, every leaf is evaluated in the whole block. After that only documents
+/// that can enter the top are of interest (MaxScore): the leaves with the highest maximum scores
+/// are essential and select candidates, and the other leaves are looked up for those candidates
+/// only. Candidates are scored in full, so pruning does not change any result.
+pub(in crate::text) struct SegmentScorer<'a> {
+    segment: &'a Segment<'a>,
+    plan: &'a Plan,
+    /// The length normalization of BM25, for each quantized length.
+    norms: &'a [f64; 256],
+    /// In the order of evaluation.
+    leaves: Vec<ScoredLeaf<'a>>,
+    /// The scores of each leaf of the plan in the current block, by leaf index.
+    blocks: Vec<ScoreBlock>,
+    /// Whether the first leaf is required.
+    has_lead: bool,
+    start: u32,
+    /// The documents of the current block that can still match.
+    candidates: Vec<u32>,
+}
+
+struct ScoredLeaf<'a> {
+    number: usize,
+    planned: &'a PlannedLeaf,
+    cursor: PostingsCursor<'a>,
+    /// The maximum that this leaf and all leaves after it can add to a score.
+    max_remaining: f64,
+    /// The approximate number of its documents in a block.
+    docs_per_block: u64,
+}
+
+/// Returns the length normalization of each quantized length: `k1 (1 - b + b length / mean
+/// length)`.
+pub(in crate::text) fn norms(plan: &Plan) -> [f64; 256] {
+    std::array::from_fn(|class| {
+        let len = len_of_class(u8::try_from(class).unwrap_or(u8::MAX));
+        norm(f64::from(len), plan.len_mean)
+    })
+}
+
+/// Returns the length normalization of a length.
+pub(in crate::text) fn norm(len: f64, len_mean: f64) -> f64 {
+    let share = if len_mean > 0.0 { len / len_mean } else { 1.0 };
+    K1 * (1.0 - B + B * share)
+}
+
+/// Returns the saturated term frequency of `count` occurrences: below `K1 + 1`.
+pub(in crate::text) fn saturation(count: f64, norm: f64) -> f64 {
+    count * (K1 + 1.0) / (count + norm)
+}
+
+impl<'a> SegmentScorer<'a> {
+    pub(in crate::text) fn open(
+        segment: &'a Segment<'a>,
+        plan: &'a Plan,
+        norms: &'a [f64; 256],
+    ) -> tantivy::Result<Self> {
+        let mut leaves = Vec::with_capacity(plan.leaves.len());
+        for (number, planned) in plan.leaves.iter().enumerate() {
+            let cursor = PostingsCursor::open(segment, planned)?;
+            let docs_per_block =
+                cursor.len() * u64::from(BLOCK_LEN) / u64::from(segment.len().max(1));
+            leaves.push(ScoredLeaf {
+                number,
+                planned,
+                cursor,
+                max_remaining: planned.max_score(),
+                docs_per_block,
+            });
+        }
+        leaves.sort_by(|a, b| {
+            let scored_first = b.planned.is_scored.cmp(&a.planned.is_scored);
+            scored_first.then(b.max_remaining.total_cmp(&a.max_remaining))
+        });
+        let lead = lead(plan, &leaves);
+        if let Some(lead) = lead {
+            let leaf = leaves.remove(lead);
+            leaves.insert(0, leaf);
+        }
+        let mut max_remaining = 0.0;
+        for leaf in leaves.iter_mut().rev() {
+            max_remaining += leaf.max_remaining;
+            leaf.max_remaining = max_remaining;
+        }
+        let blocks = leaves.iter().map(|_| ScoreBlock::new()).collect();
+        Ok(Self {
+            segment,
+            plan,
+            norms,
+            leaves,
+            blocks,
+            has_lead: lead.is_some(),
+            start: 0,
+            candidates: Vec::new(),
+        })
+    }
+
+    /// Offers the matching documents in order; after the count of matches has ended, only those
+    /// that can enter the top.
+    ///
+    /// Scores are summed in the order of the query, so that the last bit of a sum is the same in
+    /// every segment.
+    pub(in crate::text) fn offer(mut self, number: usize, top: &mut TopDocs<'_>) {
+        let mut from = 0;
+        loop {
+            let threshold = top.threshold();
+            let essential = self.essential(threshold);
+            let Some(start) = self.next_block(from, essential) else {
+                return;
+            };
+            self.start = start;
+            self.collect(essential, threshold);
+            for at in &self.candidates {
+                let document = start + at;
+                let added = |leaf: usize| self.blocks.get(leaf)?.score(*at);
+                if self.segment.is_alive(document)
+                    && let Some(score) = evaluate(&self.plan.root, &added)
+                {
+                    top.offer(self.segment, number, document, score);
+                }
+            }
+            from = start.saturating_add(BLOCK_LEN);
+        }
+    }
+
+    /// Returns the number of essential leaves: a document without any of them cannot reach the
+    /// threshold. 0 if no document can.
+    fn essential(&self, threshold: f32) -> usize {
+        let reaches = |leaf: &&ScoredLeaf<'_>| {
+            leaf.planned.is_scored && may_reach(leaf.max_remaining, threshold)
+        };
+        let essential = self.leaves.iter().take_while(reaches).count();
+        if self.has_lead {
+            essential.min(1)
+        } else {
+            essential
+        }
+    }
+
+    /// Returns the first document at or after `from` that can match.
+    fn next_block(&mut self, from: u32, essential: usize) -> Option<u32> {
+        let leaves = self.leaves.iter_mut().take(essential);
+        let next = leaves.map(|leaf| leaf.cursor.lower_bound(from)).min()?;
+        (next < self.segment.len()).then_some(next)
+    }
+
+    /// Collects the documents of the block that can reach the threshold, and the scores of their
+    /// leaves.
+    fn collect(&mut self, essential: usize, threshold: f32) {
+        let (start, segment, norms) = (self.start, self.segment, self.norms);
+        let norm = |at: u32| {
+            let class = segment.len_class(start + at);
+            norms.get(usize::from(class)).copied().unwrap_or(K1)
+        };
+        let mut any = DocBits::EMPTY;
+        for leaf in self.leaves.iter_mut().take(essential) {
+            if let Some(block) = self.blocks.get_mut(leaf.number) {
+                leaf.fill(block, start, norm);
+                any.unite(block.has());
+            }
+        }
+        self.candidates.clear();
+        self.candidates.extend(any.iter());
+        self.prune(threshold, essential);
+        for place in essential..self.leaves.len() {
+            if self.candidates.is_empty() {
+                return;
+            }
+            let Some(leaf) = self.leaves.get_mut(place) else {
+                continue;
+            };
+            if let Some(block) = self.blocks.get_mut(leaf.number) {
+                if leaf.docs_per_block <= self.candidates.len() as u64 * SEEK_COST {
+                    leaf.fill(block, start, norm);
+                } else {
+                    leaf.look_up(block, start, &self.candidates, norm);
+                }
+            }
+            self.prune(threshold, place + 1);
+        }
+    }
+
+    /// Removes the candidates that cannot reach the threshold, given the first `looked_up` leaves.
+    fn prune(&mut self, threshold: f32, looked_up: usize) {
+        if threshold == f32::NEG_INFINITY {
+            return;
+        }
+        let (done, max_remaining) = self.leaves.split_at(looked_up.min(self.leaves.len()));
+        let max_remaining = max_remaining.first().map_or(0.0, |leaf| leaf.max_remaining);
+        let blocks = &self.blocks;
+        self.candidates.retain(|at| {
+            let of = |leaf: &ScoredLeaf<'_>| blocks.get(leaf.number)?.score(*at);
+            let sum: f64 = done
+                .iter()
+                .filter(|leaf| leaf.planned.is_scored)
+                .filter_map(of)
+                .sum();
+            may_reach(sum + max_remaining, threshold)
+        });
+    }
+}
+
+impl ScoredLeaf<'_> {
+    /// Scores every document of a block that the leaf occurs in.
+    fn fill(&mut self, block: &mut ScoreBlock, start: u32, norm: impl Fn(u32) -> f64) {
+        let weight = self.planned.weight;
+        let score = |at: u32, count: f64| weight * saturation(count, norm(at));
+        self.cursor.fill(block, start, score);
+    }
+
+    /// Scores the leaf for some documents of a block.
+    fn look_up(
+        &mut self,
+        block: &mut ScoreBlock,
+        start: u32,
+        documents: &[u32],
+        norm: impl Fn(u32) -> f64,
+    ) {
+        block.clear();
+        for at in documents {
+            let count = self.cursor.count(start + at);
+            if count > 0.0 {
+                block.put(*at, self.planned.weight * saturation(count, norm(*at)));
+            }
+        }
+    }
+}
+
+/// Returns the score of a document, or `None` if the clauses do not match; `added` is the score of
+/// a leaf, `None` if it does not occur.
+pub(in crate::text) fn evaluate(
+    clauses: &[(Role, PlanNode)],
+    added: &impl Fn(usize) -> Option<f64>,
+) -> Option<f64> {
+    let (mut sum, mut matches) = (0.0, false);
+    for (role, node) in clauses {
+        let score = match node {
+            PlanNode::Leaf(number) => added(*number),
+            PlanNode::Group(inner) => evaluate(inner, added),
+        };
+        match (role, score) {
+            (Role::MustNot, Some(_)) | (Role::Must, None) => return None,
+            (Role::MustNot, None) | (Role::Should, None) => {}
+            (Role::Must | Role::Should, Some(score)) => {
+                sum += score;
+                matches = true;
+            }
+        }
+    }
+    matches.then_some(sum)
+}
+
+/// Returns the index of the rarest required leaf, if any.
+fn lead(plan: &Plan, leaves: &[ScoredLeaf<'_>]) -> Option<usize> {
+    let must = |leaf: &ScoredLeaf<'_>| {
+        plan.root.iter().any(|(role, node)| {
+            *role == Role::Must && matches!(node, PlanNode::Leaf(number) if *number == leaf.number)
+        })
+    };
+    let places = (0_usize..).zip(leaves).filter(|(_, leaf)| must(leaf));
+    let rarest = places.min_by_key(|(_, leaf)| leaf.cursor.len());
+    rarest.map(|(place, _)| place)
+}
+
+/// Returns whether a score can reach a threshold; the slack covers sums in another order.
+fn may_reach(score: f64, threshold: f32) -> bool {
+    as_f32(score * SLACK).total_cmp(&threshold).is_ge()
+}
+
+impl PlannedLeaf {
+    /// Returns the maximum that the leaf can add to a score.
+    fn max_score(&self) -> f64 {
+        if self.is_scored {
+            self.weight.max(0.0) * (K1 + 1.0)
+        } else {
+            0.0
+        }
+    }
+}
+
+/// The cost of one seek in a postings list, in documents read sequentially.
+const SEEK_COST: u64 = 30;
+
+/// More than the rounding error of a sum.
+const SLACK: f64 = 1.0 + 1e-9;
+
+/// Term frequency saturation.
+const K1: f64 = 1.2;
+
+/// Length normalization.
+const B: f64 = 0.75;

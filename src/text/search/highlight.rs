@@ -1,0 +1,286 @@
+//! Highlighting: marks the words of a query in a text and selects a snippet.
+//!
+//! It analyses the text again and matches tokens by the same term expansion as the index. It reads
+//! no postings.
+
+use std::ops::Range;
+
+use crate::text::analysis::language::Language;
+use crate::text::analysis::token::{self, Token};
+use crate::text::document;
+use crate::text::error::Error;
+use crate::text::index::view::View;
+use crate::text::query::ast::{Leaf, Node, Role};
+use crate::text::query::lowering::Query;
+use crate::text::query::plan;
+use crate::text::query::stop_words;
+use crate::text::query::term_expansion::TermExpansion;
+
+/// Finds the matches of a query in a text, as the index does.
+pub struct Highlighter {
+    leaves: Vec<HighlightLeaf>,
+    language: Language,
+}
+
+/// A word or phrase of the query, and the field that it must occur in.
+struct HighlightLeaf {
+    words: Vec<(u32, TermExpansion)>,
+    field: Option<u32>,
+}
+
+/// An excerpt of a text around the matches of a query.
+///
+/// ```
+/// use grainstore::text::Snippet;
+///
+/// let snippet = Snippet { text: "prefers green tea".into(), marks: vec![8..13] };
+/// assert_eq!(snippet.marked("*", "*"), "prefers *green* tea");
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Snippet {
+    /// The excerpt as one line, with an ellipsis where text was left out.
+    pub text: String,
+    /// The byte ranges of the matches in the excerpt.
+    pub marks: Vec<Range<usize>>,
+}
+
+impl View {
+    pub(in crate::text) fn highlighter(&self, query: &Query) -> Result<Highlighter, Error> {
+        let snapshot = self.snapshot();
+        let languages = snapshot
+            .segments(&self.fields)
+            .and_then(|segments| plan::languages(self.fields.language, &segments));
+        let languages = languages.map_err(Error::index("reading languages"))?;
+        let mut leaves = Vec::new();
+        let kept = stop_words::kept(
+            &query.clauses,
+            self.fields.language,
+            self.options.stop_words,
+        );
+        gather(kept, &languages, &mut leaves);
+        Ok(Highlighter {
+            leaves,
+            language: self.fields.language,
+        })
+    }
+}
+
+/// Adds the leaves of all clauses except `MustNot`.
+fn gather<'n>(
+    clauses: impl Iterator<Item = &'n (Role, Node)>,
+    languages: &[Language],
+    leaves: &mut Vec<HighlightLeaf>,
+) {
+    for (_, node) in clauses.filter(|(role, _)| *role != Role::MustNot) {
+        match node {
+            Node::Group(clauses) => gather(clauses.iter(), languages, leaves),
+            Node::Leaf(Leaf { words, field, .. }) => {
+                let words = words.iter();
+                let words =
+                    words.map(|(offset, word)| (*offset, TermExpansion::of(word, languages)));
+                leaves.push(HighlightLeaf {
+                    words: words.collect(),
+                    field: *field,
+                });
+            }
+        }
+    }
+}
+
+impl Highlighter {
+    /// Returns the byte ranges of the matches in the text of a field, in order.
+    pub fn marks(&self, field: &str, text: &str, language: Option<Language>) -> Vec<Range<usize>> {
+        let tokens = token::tokens(text, language.unwrap_or(self.language));
+        let number = document::number_of(field);
+        let mut marks = Vec::new();
+        for leaf in &self.leaves {
+            if leaf.field.is_none_or(|expansion| expansion == number) {
+                leaf.mark(&tokens, &mut marks);
+            }
+        }
+        marks.sort_unstable_by_key(|mark| (mark.start, mark.end));
+        let mut joined: Vec<Range<usize>> = Vec::new();
+        for mark in marks {
+            match joined.last_mut() {
+                Some(last) if mark.start <= last.end => last.end = last.end.max(mark.end),
+                _ => joined.push(mark),
+            }
+        }
+        joined
+    }
+
+    /// Returns the excerpt of about `len_max` characters with the most matches, from the
+    /// concatenated texts of several fields.
+    pub fn snippet_of(
+        &self,
+        fields: &[(&str, String)],
+        language: Option<Language>,
+        len_max: usize,
+    ) -> Snippet {
+        let (mut text, mut marks) = (String::new(), Vec::new());
+        for (field, part) in fields {
+            if !text.is_empty() {
+                text.push(' ');
+            }
+            let start = text.len();
+            let found = self.marks(field, part, language);
+            marks.extend(
+                found
+                    .iter()
+                    .map(|mark| start + mark.start..start + mark.end),
+            );
+            text.push_str(part);
+        }
+        let part = best_part(&text, &marks, len_max);
+        Snippet::of(&text, &marks, part)
+    }
+
+    /// Returns the excerpt of about `len_max` characters with the most matches, from the text of a
+    /// field.
+    pub fn snippet(
+        &self,
+        field: &str,
+        text: &str,
+        language: Option<Language>,
+        len_max: usize,
+    ) -> Snippet {
+        let marks = self.marks(field, text, language);
+        let part = best_part(text, &marks, len_max);
+        Snippet::of(text, &marks, part)
+    }
+}
+
+impl HighlightLeaf {
+    fn mark(&self, tokens: &[Token], marks: &mut Vec<Range<usize>>) {
+        let Some((_, first)) = self.words.first() else {
+            return;
+        };
+        for (at, token) in tokens.iter().enumerate() {
+            if !first.matches(&token.terms) {
+                continue;
+            }
+            let found: Option<Vec<&Token>> = self
+                .words
+                .iter()
+                .map(|(offset, expansion)| {
+                    let position = token.position.saturating_add(*offset);
+                    let rest = tokens.get(at..)?;
+                    let near = rest.iter().find(|other| other.position >= position)?;
+                    (near.position == position && expansion.matches(&near.terms)).then_some(near)
+                })
+                .collect();
+            let Some(found) = found else {
+                continue;
+            };
+            // Letter pairs overlap: each covers two letters.
+            marks.extend(found.iter().map(|token| token.range.clone()));
+        }
+    }
+}
+
+/// Returns the range of about `len_max` characters with the most matches, from the start of a word
+/// to the end of one.
+fn best_part(text: &str, marks: &[Range<usize>], len_max: usize) -> Range<usize> {
+    if text.chars().count() <= len_max {
+        return 0..text.len();
+    }
+    let before = len_max / 4;
+    let starts = marks.iter().map(|mark| back(text, mark.start, before));
+    let starts = std::iter::once(0).chain(starts);
+    let reaches = |start: usize| forth(text, start, len_max);
+    let held = |start: usize| {
+        let end = reaches(start);
+        marks
+            .iter()
+            .filter(|mark| mark.start >= start && mark.end <= end)
+            .count()
+    };
+    // `max_by_key` returns the last maximum; the earliest is wanted.
+    let starts: Vec<usize> = starts.collect();
+    let best = starts.into_iter().rev().max_by_key(|start| held(*start));
+    let best = best.unwrap_or(0);
+    best..reaches(best)
+}
+
+/// Returns the start of a word about `len` characters before `at`.
+fn back(text: &str, at: usize, len: usize) -> usize {
+    let before = text.get(..at).unwrap_or_default();
+    let far = before
+        .char_indices()
+        .rev()
+        .nth(len)
+        .map_or(0, |(place, _)| place);
+    if far == 0 {
+        return 0;
+    }
+    let space = text
+        .get(far..at)
+        .and_then(|part| part.find(char::is_whitespace));
+    space.map_or(far, |space| far + space + 1)
+}
+
+/// Returns the end of a word about `len` characters after `start`.
+fn forth(text: &str, start: usize, len: usize) -> usize {
+    let rest = text.get(start..).unwrap_or_default();
+    let Some((far, _)) = rest.char_indices().nth(len) else {
+        return text.len();
+    };
+    let part = rest.get(..far).unwrap_or_default();
+    let space = part.rfind(char::is_whitespace);
+    start + space.filter(|space| *space > far / 2).unwrap_or(far)
+}
+
+impl Snippet {
+    fn of(text: &str, marks: &[Range<usize>], part: Range<usize>) -> Self {
+        let mut snippet = Self::default();
+        if part.start > 0 {
+            snippet.text.push('…');
+        }
+        let mut at = part.start;
+        let inside = marks
+            .iter()
+            .filter(|mark| mark.start >= part.start && mark.end <= part.end);
+        for mark in inside {
+            snippet.push(text.get(at..mark.start).unwrap_or_default());
+            let start = snippet.text.len();
+            snippet.push(text.get(mark.clone()).unwrap_or_default());
+            snippet.marks.push(start..snippet.text.len());
+            at = mark.end;
+        }
+        snippet.push(text.get(at..part.end).unwrap_or_default());
+        if part.end < text.len() {
+            snippet.text.push('…');
+        }
+        snippet
+    }
+
+    /// Appends text as one line.
+    fn push(&mut self, part: &str) {
+        let line = part.chars().map(|c| if c.is_control() { ' ' } else { c });
+        self.text.extend(line);
+    }
+
+    /// Returns the text with markers around the matches.
+    pub fn marked(&self, before: &str, behind: &str) -> String {
+        let mut marked = String::with_capacity(self.text.len());
+        let mut at = 0;
+        for mark in &self.marks {
+            marked.push_str(self.text.get(at..mark.start).unwrap_or_default());
+            marked.push_str(before);
+            marked.push_str(self.text.get(mark.clone()).unwrap_or_default());
+            marked.push_str(behind);
+            at = mark.end;
+        }
+        marked.push_str(self.text.get(at..).unwrap_or_default());
+        marked
+    }
+}
+
+impl std::fmt::Debug for Highlighter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Highlighter")
+            .field("leaves", &self.leaves.len())
+            .field("language", &self.language)
+            .finish()
+    }
+}

@@ -1,0 +1,67 @@
+//! The results of a search: hits, their total, and hits with the turns around them.
+//!
+//! These are plain values. Selecting the best is the task of `top_docs.rs`.
+
+use crate::grain;
+
+/// A row that matched.
+///
+/// ```
+/// use grainstore::text::Hit;
+///
+/// let hit = Hit { row: 7, score: 4.0, fields: 0 };
+/// assert_eq!(hit.relevance(), 0.5);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hit {
+    /// The ledger sequence of the row.
+    pub row: u64,
+    /// The score by words and ranking signals: above 0, without an upper bound.
+    pub score: f32,
+    /// The grain fields that matched, as bits; see [`matched_fields`](Self::matched_fields).
+    pub fields: u64,
+}
+
+impl Hit {
+    /// Returns the score in [0, 1) for the envelope of OMS 28.1: `score / (score + 4)`.
+    ///
+    /// It is monotonic in the score and depends on nothing else, so a hit keeps its relevance
+    /// whatever else is found. 4 is about the score of one matching word in a mid-sized store.
+    pub fn relevance(&self) -> f64 {
+        let score = f64::from(self.score);
+        score / (score + SCORE_HALF)
+    }
+
+    /// Returns the names of the grain fields that matched.
+    pub fn matched_fields(&self) -> Vec<&'static str> {
+        let fields = (1..).zip(grain::WORDED);
+        let matched = fields.filter(|(bit, _)| self.fields >> bit & 1 == 1);
+        matched.map(|(_, name)| *name).collect()
+    }
+}
+
+/// A hit of a recall, with the turns around it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecalledHit {
+    /// The hit.
+    pub hit: Hit,
+    /// The rows of the hit and of the turns around it, in chronological order.
+    pub turns: Vec<u64>,
+}
+
+/// The best hits and the number of matches.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Hits {
+    /// The number of accepted rows that match, up to [`TOTAL_MAX`].
+    pub total: usize,
+    /// Whether more than [`TOTAL_MAX`] rows match.
+    pub total_is_lower_bound: bool,
+    /// The hits, best first; ties are broken by [`Document::order`](super::super::Document::order).
+    pub hits: Vec<Hit>,
+}
+
+/// The number of matches at which counting stops.
+pub const TOTAL_MAX: usize = 1_000;
+
+/// The score whose relevance is one half.
+const SCORE_HALF: f64 = 4.0;

@@ -1,0 +1,158 @@
+//! Matching of phrases and of words in a field, by positions.
+//!
+//! Words without a field restriction are matched in `postings_cursor.rs`, without reading
+//! positions.
+
+use tantivy::TERMINATED;
+
+use crate::text::document::{FIELD_SLOTS, field_of};
+use crate::text::index::postings::TermPositions;
+use crate::text::index::schema::TermField;
+use crate::text::index::segment_reader::Segment;
+use crate::text::query::plan::PlannedLeaf;
+
+/// The documents of a segment in which a leaf occurs, with positions.
+pub(in crate::text) struct PhraseMatcher<'a> {
+    words: Vec<(u32, Vec<TermCursor<'a>>)>,
+    field: Option<u32>,
+    positions: [Vec<u32>; 2],
+}
+
+/// The positions of a term, its field and its frequency factor.
+type TermCursor<'a> = (TermPositions<'a>, TermField, f32);
+
+impl<'a> PhraseMatcher<'a> {
+    /// Opens the postings of a leaf.
+    pub(in crate::text) fn open(
+        segment: &'a Segment<'a>,
+        leaf: &PlannedLeaf,
+    ) -> tantivy::Result<Self> {
+        let mut words = Vec::new();
+        for (offset, terms) in &leaf.words {
+            let mut cursors = Vec::new();
+            for term in terms {
+                if let Some(cursor) = segment.positions(term.field, &term.text)? {
+                    cursors.push((cursor, term.field, term.factor));
+                }
+            }
+            words.push((*offset, cursors));
+        }
+        if words.iter().any(|(_, cursors)| cursors.is_empty()) {
+            words.clear();
+        }
+        Ok(Self {
+            words,
+            field: leaf.field,
+            positions: [Vec::new(), Vec::new()],
+        })
+    }
+
+    /// Returns an upper estimate of the number of documents.
+    pub(in crate::text) fn len(&self) -> u64 {
+        let words = self.words.iter();
+        let of_word = |(_, cursors): &(u32, Vec<TermCursor<'_>>)| {
+            cursors.iter().map(|(cursor, ..)| cursor.len()).sum()
+        };
+        words.map(of_word).min().unwrap_or(0)
+    }
+
+    /// Returns a lower bound of the next matching document at or after `from`.
+    pub(in crate::text) fn lower_bound(&mut self, from: u32) -> u32 {
+        let words = self.words.iter_mut();
+        let first = |(_, cursors): &mut (u32, Vec<TermCursor<'_>>)| {
+            let cursors = cursors.iter_mut();
+            cursors.map(|(cursor, ..)| cursor.seek(from)).min()
+        };
+        words.filter_map(first).max().unwrap_or(TERMINATED)
+    }
+
+    /// Calls `found` with each document in `start..end` in which the leaf occurs, and its
+    /// frequency.
+    pub(in crate::text) fn each(&mut self, start: u32, end: u32, mut found: impl FnMut(u32, f64)) {
+        let mut document = self.lower_bound(start);
+        while document < end {
+            let count = self.count(document);
+            if count > 0.0 {
+                found(document, count);
+            }
+            document = self.lower_bound(document + 1);
+        }
+    }
+
+    /// Returns the frequency of the leaf in a document; documents must be asked in ascending order.
+    pub(in crate::text) fn count(&mut self, document: u32) -> f64 {
+        if let ([(_, cursors)], Some(field)) = (self.words.as_mut_slice(), self.field) {
+            let [positions, _] = &mut self.positions;
+            let counts = cursors.iter_mut().map(|(cursor, kind, factor)| {
+                positions.clear();
+                if cursor.seek(document) == document {
+                    cursor.positions(positions);
+                }
+                let inside = positions
+                    .iter()
+                    .filter(|position| field_of(**position) == field);
+                let count = u32::try_from(inside.count()).unwrap_or(u32::MAX);
+                (*kind, f64::from(count) * f64::from(*factor))
+            });
+            return max_by_field(counts);
+        }
+        self.find_starts(document);
+        let [starts, _] = &self.positions;
+        f64::from(u32::try_from(starts.len()).unwrap_or(u32::MAX))
+    }
+
+    /// Returns the fields of a document in which the leaf occurs, as bits.
+    pub(in crate::text) fn fields(&mut self, document: u32) -> u64 {
+        self.find_starts(document);
+        let [starts, _] = &self.positions;
+        starts
+            .iter()
+            .fold(0, |fields, position| fields | 1 << field_of(*position))
+    }
+
+    /// Finds the positions in a document at which the words of the leaf occur in sequence.
+    fn find_starts(&mut self, document: u32) {
+        let [starts, positions] = &mut self.positions;
+        starts.clear();
+        for (at, (offset, cursors)) in self.words.iter_mut().enumerate() {
+            positions.clear();
+            for (cursor, ..) in cursors {
+                if cursor.seek(document) == document {
+                    cursor.positions(positions);
+                }
+            }
+            positions.sort_unstable();
+            positions.dedup();
+            let distance = offset.saturating_mul(FIELD_SLOTS);
+            if at == 0 {
+                std::mem::swap(starts, positions);
+            } else {
+                starts.retain(|start| {
+                    positions
+                        .binary_search(&start.saturating_add(distance))
+                        .is_ok()
+                });
+            }
+            if starts.is_empty() {
+                return;
+            }
+        }
+        if let Some(field) = self.field {
+            starts.retain(|position| field_of(*position) == field);
+        }
+    }
+}
+
+/// Returns the frequency of a word: the sum over its stems or over its variants, whichever is
+/// greater, since one occurrence is indexed as both.
+pub(in crate::text) fn max_by_field(counts: impl Iterator<Item = (TermField, f64)>) -> f64 {
+    let (mut stems, mut variants) = (0.0, 0.0);
+    for (field, count) in counts {
+        *(if field == TermField::Stems {
+            &mut stems
+        } else {
+            &mut variants
+        }) += count;
+    }
+    f64::max(stems, variants)
+}

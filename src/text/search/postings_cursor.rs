@@ -1,0 +1,107 @@
+//! A cursor over the documents of a leaf: a word by frequencies alone, anything else by positions.
+//!
+//! It joins the terms of a word, since an occurrence of the word may be indexed under several.
+
+use tantivy::TERMINATED;
+
+use crate::text::index::postings::TermFreqs;
+use crate::text::index::schema::TermField;
+use crate::text::index::segment_reader::Segment;
+use crate::text::query::plan::PlannedLeaf;
+use crate::text::search::phrase::{PhraseMatcher, max_by_field};
+use crate::text::search::score_block::{BLOCK_LEN, ScoreBlock};
+
+/// The documents of a segment in which a leaf occurs, with its frequency.
+pub(in crate::text) enum PostingsCursor<'a> {
+    /// One word in any field: for each term its frequencies, its field and its frequency factor.
+    Word(Vec<(TermFreqs<'a>, TermField, f32)>),
+    /// A phrase, or a word in one field.
+    Phrase(Box<PhraseMatcher<'a>>),
+}
+
+impl<'a> PostingsCursor<'a> {
+    /// Opens the postings of a leaf.
+    pub(in crate::text) fn open(
+        segment: &'a Segment<'a>,
+        leaf: &PlannedLeaf,
+    ) -> tantivy::Result<Self> {
+        let ([(_, terms)], None) = (leaf.words.as_slice(), leaf.field) else {
+            return Ok(Self::Phrase(Box::new(PhraseMatcher::open(segment, leaf)?)));
+        };
+        let mut lists = Vec::new();
+        for term in terms {
+            if let Some(freqs) = segment.freqs(term.field, &term.text)? {
+                lists.push((freqs, term.field, term.factor));
+            }
+        }
+        Ok(Self::Word(lists))
+    }
+
+    /// Returns an upper estimate of the number of documents.
+    pub(in crate::text) fn len(&self) -> u64 {
+        match self {
+            Self::Word(lists) => lists.iter().map(|(freqs, ..)| freqs.len()).sum(),
+            Self::Phrase(phrase) => phrase.len(),
+        }
+    }
+
+    /// Returns a lower bound of the next matching document at or after `from`.
+    pub(in crate::text) fn lower_bound(&mut self, from: u32) -> u32 {
+        match self {
+            Self::Word(lists) => {
+                let next = lists.iter_mut().map(|(freqs, ..)| freqs.seek(from)).min();
+                next.unwrap_or(TERMINATED)
+            }
+            Self::Phrase(phrase) => phrase.lower_bound(from),
+        }
+    }
+
+    /// Returns the frequency of the leaf in a document; documents must be asked in ascending order.
+    pub(in crate::text) fn count(&mut self, document: u32) -> f64 {
+        match self {
+            Self::Word(lists) => max_by_field(lists.iter_mut().map(|(freqs, field, factor)| {
+                let is_there = freqs.seek(document) == document;
+                let count = if is_there { freqs.count() } else { 0 };
+                (*field, f64::from(count) * f64::from(*factor))
+            })),
+            Self::Phrase(phrase) => phrase.count(document),
+        }
+    }
+
+    /// Scores the leaf in every document of a block; `score` maps a document and a frequency to a
+    /// score.
+    pub(in crate::text) fn fill(
+        &mut self,
+        block: &mut ScoreBlock,
+        start: u32,
+        score: impl Fn(u32, f64) -> f64,
+    ) {
+        let end = start.saturating_add(BLOCK_LEN);
+        block.clear();
+        let lists = match self {
+            Self::Word(lists) => lists.as_mut_slice(),
+            Self::Phrase(phrase) => {
+                return phrase.each(start, end, |document, count| {
+                    let at = document - start;
+                    block.put(at, score(at, count));
+                });
+            }
+        };
+        if let [(freqs, _, factor)] = lists {
+            let factor = f64::from(*factor);
+            freqs.seek(start);
+            return freqs.each_below(end, |document, count| {
+                let at = document - start;
+                block.put(at, score(at, f64::from(count) * factor));
+            });
+        }
+        for (freqs, field, factor) in lists {
+            let (field, factor) = (*field, f64::from(*factor));
+            freqs.seek(start);
+            freqs.each_below(end, |document, count| {
+                block.count(document - start, field, f64::from(count) * factor);
+            });
+        }
+        block.score_counts(score);
+    }
+}

@@ -1,0 +1,126 @@
+//! The scores of one leaf for a block of consecutive documents, and the bit set of those it occurs
+//! in.
+
+use crate::text::index::schema::TermField;
+
+/// The scores of a leaf for [`BLOCK_LEN`] consecutive documents, by offset from the first.
+pub(in crate::text) struct ScoreBlock {
+    has: DocBits,
+    /// Valid for documents in `has`; others hold values of an earlier block.
+    scores: Vec<f64>,
+    /// The frequencies of a word by stems and by variants; zero when unused, empty until needed.
+    counts: [Vec<f64>; 2],
+}
+
+/// A set of documents of a block.
+#[derive(Clone, Copy)]
+pub(in crate::text) struct DocBits([u64; BLOCK_WORDS]);
+
+impl ScoreBlock {
+    pub(in crate::text) fn new() -> Self {
+        Self {
+            has: DocBits::EMPTY,
+            scores: vec![0.0; BLOCK_LEN as usize],
+            counts: [Vec::new(), Vec::new()],
+        }
+    }
+
+    /// Starts another block.
+    pub(in crate::text) fn clear(&mut self) {
+        self.has = DocBits::EMPTY;
+    }
+
+    /// Returns the documents in which the leaf occurs.
+    pub(in crate::text) const fn has(&self) -> &DocBits {
+        &self.has
+    }
+
+    /// Returns the score of the leaf in a document; `None` if it does not occur there.
+    #[inline]
+    pub(in crate::text) fn score(&self, at: u32) -> Option<f64> {
+        let is_there = self.has.contains(at);
+        self.scores.get(at as usize).copied().filter(|_| is_there)
+    }
+
+    #[inline]
+    pub(in crate::text) fn put(&mut self, at: u32, score: f64) {
+        if let Some(slot) = self.scores.get_mut(at as usize) {
+            *slot = score;
+            self.has.insert(at);
+        }
+    }
+
+    /// Adds to the frequency of a word by terms of one field.
+    #[inline]
+    pub(in crate::text) fn count(&mut self, at: u32, field: TermField, count: f64) {
+        let [stems, variants] = &mut self.counts;
+        let counts = if field == TermField::Stems {
+            stems
+        } else {
+            variants
+        };
+        if counts.is_empty() {
+            counts.resize(BLOCK_LEN as usize, 0.0);
+        }
+        if let Some(slot) = counts.get_mut(at as usize) {
+            *slot += count;
+            self.has.insert(at);
+        }
+    }
+
+    /// Converts the collected frequencies to scores, by the greater of stems and variants.
+    pub(in crate::text) fn score_counts(&mut self, score: impl Fn(u32, f64) -> f64) {
+        let mut take = |field: usize, at: u32| {
+            let slot = self.counts.get_mut(field)?.get_mut(at as usize)?;
+            Some(std::mem::take(slot))
+        };
+        for at in self.has.iter() {
+            let (stems, variants) = (take(0, at), take(1, at));
+            let count = f64::max(stems.unwrap_or(0.0), variants.unwrap_or(0.0));
+            if let Some(slot) = self.scores.get_mut(at as usize) {
+                *slot = score(at, count);
+            }
+        }
+    }
+}
+
+impl DocBits {
+    pub(in crate::text) const EMPTY: Self = Self([0; BLOCK_WORDS]);
+
+    #[inline]
+    fn contains(&self, at: u32) -> bool {
+        let word = self.0.get(at as usize / 64).copied().unwrap_or(0);
+        word >> (at % 64) & 1 == 1
+    }
+
+    #[inline]
+    fn insert(&mut self, at: u32) {
+        if let Some(word) = self.0.get_mut(at as usize / 64) {
+            *word |= 1 << (at % 64);
+        }
+    }
+
+    /// Adds the documents of another set.
+    pub(in crate::text) fn unite(&mut self, other: &Self) {
+        for (word, other) in self.0.iter_mut().zip(other.0) {
+            *word |= other;
+        }
+    }
+
+    /// Returns the documents in order.
+    pub(in crate::text) fn iter(&self) -> impl Iterator<Item = u32> + use<> {
+        let words = (0_u32..).zip(self.0);
+        words.flat_map(|(word, mut bits)| {
+            std::iter::from_fn(move || {
+                let bit = bits.trailing_zeros();
+                bits &= bits.checked_sub(1)?;
+                Some(word * u64::BITS + bit)
+            })
+        })
+    }
+}
+
+/// The number of documents that are scored together.
+pub(in crate::text) const BLOCK_LEN: u32 = 4_096;
+
+const BLOCK_WORDS: usize = BLOCK_LEN as usize / 64;
