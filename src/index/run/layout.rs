@@ -3,24 +3,24 @@ use sha2::{Digest, Sha256};
 
 use crate::ledger::{Mark, StoreId};
 
-use super::super::Family;
-use super::super::block::{Bytes, Shape};
-use super::super::chunk::Listed;
 use super::FOLDER;
+use super::block::{Bytes, Shape};
+use crate::index::Family;
+use crate::index::memory::memtable::Listed;
 
 /// The first bytes of a run: whose it is and what it covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header {
-    pub(super) store_id: StoreId,
-    pub(super) number: u64,
-    pub(super) first: u64,
-    pub(super) end: u64,
+    pub(in crate::index) store_id: StoreId,
+    pub(in crate::index) number: u64,
+    pub(in crate::index) first: u64,
+    pub(in crate::index) end: u64,
 }
 
 impl Header {
     pub(super) const LEN: usize = 64;
 
-    pub(super) fn to_bytes(self) -> Vec<u8> {
+    pub(in crate::index) fn to_bytes(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(Self::LEN);
         bytes.extend_from_slice(b"GRAINRUN");
         bytes.extend_from_slice(&VERSION.to_be_bytes());
@@ -33,7 +33,7 @@ impl Header {
     }
 
     /// Reads a header of this version and this store.
-    pub(super) fn from_bytes(bytes: &[u8], store_id: &StoreId) -> Option<Self> {
+    pub(in crate::index) fn from_bytes(bytes: &[u8], store_id: &StoreId) -> Option<Self> {
         let numbers = bytes.get(32..)?;
         let mut reader = Reader(numbers);
         let found = Self {
@@ -49,15 +49,15 @@ impl Header {
 /// The last bytes of a run: where its directory is, and the check over everything that is not in
 /// a block.
 pub(super) struct Footer {
-    pub(super) start: u64,
-    pub(super) len: u64,
-    pub(super) check: [u8; 8],
+    pub(in crate::index) start: u64,
+    pub(in crate::index) len: u64,
+    pub(in crate::index) check: [u8; 8],
 }
 
 impl Footer {
     pub(super) const LEN: usize = 32;
 
-    pub(super) fn new(header: &[u8], directory: &[u8], start: u64) -> Self {
+    pub(in crate::index) fn new(header: &[u8], directory: &[u8], start: u64) -> Self {
         let mut footer = Self {
             start,
             len: directory.len() as u64,
@@ -67,7 +67,7 @@ impl Footer {
         footer
     }
 
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
+    pub(in crate::index) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(Self::LEN);
         bytes.extend_from_slice(b"GRAINEND");
         bytes.extend_from_slice(&self.start.to_be_bytes());
@@ -76,7 +76,7 @@ impl Footer {
         bytes
     }
 
-    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+    pub(in crate::index) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes.strip_prefix(b"GRAINEND")?);
         Some(Self {
             start: reader.u64()?,
@@ -85,7 +85,7 @@ impl Footer {
         })
     }
 
-    pub(super) fn check_of(&self, header: &[u8], directory: &[u8]) -> [u8; 8] {
+    pub(in crate::index) fn check_of(&self, header: &[u8], directory: &[u8]) -> [u8; 8] {
         let mut hash = Sha256::new();
         hash.update([0x05]);
         hash.update(header);
@@ -100,7 +100,7 @@ impl Footer {
 /// Blocks that lie one after the other.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Extent {
-    pub(super) start: u64,
+    pub(in crate::index) start: u64,
     /// The length of each, its check included.
     pub(super) lens: Vec<u32>,
 }
@@ -118,7 +118,7 @@ impl Extent {
         offsets
     }
 
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
+    pub(in crate::index) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.start.to_be_bytes());
         put_len(out, self.lens.len());
         for len in &self.lens {
@@ -126,7 +126,7 @@ impl Extent {
         }
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>) -> Option<Self> {
+    pub(in crate::index) fn read(reader: &mut Reader<'_>) -> Option<Self> {
         let start = reader.u64()?;
         let count = reader.len()?;
         // Taken one by one: a count that the bytes do not bear out allocates nothing.
@@ -138,16 +138,16 @@ impl Extent {
 /// What a directory says of the keys of one family.
 #[derive(Debug, Clone)]
 pub(super) struct SectionEntry {
-    pub(super) family: u8,
-    pub(super) keys: u64,
-    pub(super) blocks: Extent,
-    pub(super) last: Vec<u8>,
+    pub(in crate::index) family: u8,
+    pub(in crate::index) keys: u64,
+    pub(in crate::index) blocks: Extent,
+    pub(in crate::index) last: Vec<u8>,
     /// The first key of each block.
     pub(super) fences: Vec<u8>,
 }
 
 impl SectionEntry {
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
+    pub(in crate::index) fn write(&self, out: &mut Vec<u8>) {
         out.push(self.family);
         out.extend_from_slice(&self.keys.to_be_bytes());
         self.blocks.write(out);
@@ -155,7 +155,10 @@ impl SectionEntry {
         out.extend_from_slice(&self.fences);
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>, width: impl Fn(u8) -> usize) -> Option<Self> {
+    pub(in crate::index) fn read(
+        reader: &mut Reader<'_>,
+        width: impl Fn(u8) -> usize,
+    ) -> Option<Self> {
         let family = reader.u8()?;
         let keys = reader.u64()?;
         let blocks = Extent::read(reader)?;
@@ -179,7 +182,7 @@ impl SectionEntry {
         keys.map(|key| shape.read(&padded(key))).collect()
     }
 
-    pub(super) fn last<K: Listed>(&self, shape: Shape) -> K {
+    pub(in crate::index) fn last<K: Listed>(&self, shape: Shape) -> K {
         shape.read(&padded(&self.last))
     }
 }
@@ -188,15 +191,15 @@ impl SectionEntry {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Directory {
     pub(super) sections: Vec<SectionEntry>,
-    pub(super) places: Extent,
-    pub(super) filter: Extent,
-    pub(super) grains: RoaringTreemap,
-    pub(super) ended: RoaringTreemap,
-    pub(super) mark: Option<Mark>,
+    pub(in crate::index) places: Extent,
+    pub(in crate::index) filter: Extent,
+    pub(in crate::index) grains: RoaringTreemap,
+    pub(in crate::index) ended: RoaringTreemap,
+    pub(in crate::index) mark: Option<Mark>,
 }
 
 impl Directory {
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
+    pub(in crate::index) fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
         out.push(u8::try_from(self.sections.len()).unwrap_or(u8::MAX));
         for section in &self.sections {
@@ -222,7 +225,7 @@ impl Directory {
         out
     }
 
-    pub(super) fn from_bytes(bytes: &[u8], shape: Shape) -> Option<Self> {
+    pub(in crate::index) fn from_bytes(bytes: &[u8], shape: Shape) -> Option<Self> {
         let mut reader = Reader(bytes);
         let count = reader.u8()?;
         let triple = |number| Family::TRIPLES.iter().any(|family| *family as u8 == number);

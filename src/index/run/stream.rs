@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
-use super::super::block::{Block, Walk};
-use super::super::key::Key;
-use super::super::{Error, Family};
-use super::read::{Run, Stored};
+use super::block::{Block, Walk};
+use super::reader::{Run, Stored};
+use crate::index::key::encoding::Key;
+use crate::index::{Error, Family};
 
 /// Reads all keys of a family of a run in order, past the cache, in bounded memory.
 pub(in crate::index) struct Stream<K> {
@@ -93,7 +93,7 @@ pub(super) struct Merge<K> {
 }
 
 impl<K: Stored + Key> Merge<K> {
-    pub(super) fn new(sources: Vec<Source<K>>) -> Result<Self, Error> {
+    pub(in crate::index) fn new(sources: Vec<Source<K>>) -> Result<Self, Error> {
         let mut heads = Vec::with_capacity(sources.len());
         for mut source in sources {
             if let Some(head) = source.next()? {
@@ -103,7 +103,7 @@ impl<K: Stored + Key> Merge<K> {
         Ok(Self { sources: heads })
     }
 
-    pub(super) fn next(&mut self) -> Result<Option<K>, Error> {
+    pub(in crate::index) fn next(&mut self) -> Result<Option<K>, Error> {
         // Few sources: walking them costs less than keeping a heap.
         let least = self
             .sources

@@ -1,0 +1,249 @@
+use std::sync::Arc;
+
+use roaring::RoaringTreemap;
+
+use crate::ledger::EntryPlace;
+
+use crate::index::engine::shared::Engine;
+use crate::index::engine::version::State;
+use crate::index::key::encoding::{Key, Single, Triple, fingerprint};
+use crate::index::memory::memtable::{Chunk, Listed};
+use crate::index::run::{Run, Stored, Stream};
+use crate::index::{Batch, Error, Family, Index};
+
+/// Compares an index with a fold of the ledger, in memory that does not grow with either.
+///
+/// Of the keys of each family in each run, only their number and the sum of their hashes are kept:
+/// two sets of keys with the same sums are the same set but for a chance of one in 2^100.
+#[derive(Debug)]
+pub struct Comparison {
+    engine: Arc<Engine>,
+    state: Arc<State>,
+    /// What the ledger says each run should hold, and behind them the memory.
+    expected: Vec<Sums>,
+}
+
+/// For each family, how many keys there are, and the sum of their hashes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Sums {
+    families: [(u64, u128); FAMILIES],
+    grains: (u64, u128),
+}
+
+impl Default for Sums {
+    fn default() -> Self {
+        Self {
+            families: [(0, 0); FAMILIES],
+            grains: (0, 0),
+        }
+    }
+}
+
+const FAMILIES: usize = Family::END;
+
+impl Index {
+    /// Starts a comparison of what the index holds now.
+    pub fn compare(&self) -> Comparison {
+        let state = self.engine().state();
+        Comparison {
+            engine: Arc::clone(self.engine()),
+            expected: vec![Sums::default(); state.runs.len() + 1],
+            state,
+        }
+    }
+}
+
+impl Comparison {
+    /// Takes in what the ledger says in the entries of a batch.
+    pub fn add(&mut self, batch: Batch) {
+        let (chunk, _) = batch.finish(0..0);
+        // What is about an erased grain went with it.
+        let chunk = match self.engine.erased() {
+            Some(erased) => chunk.without(&|row| erased.contains(row)),
+            None => chunk,
+        };
+        self.add_keys::<Triple>(&chunk, &Family::TRIPLES);
+        self.add_keys::<Single>(&chunk, &Family::SINGLES);
+        for row in &chunk.grains {
+            if let Some(sums) = self.source_of(*row) {
+                sums.grain(*row);
+            }
+        }
+    }
+
+    fn add_keys<K: Listed>(&mut self, chunk: &Chunk, families: &[Family]) {
+        for family in families {
+            for key in chunk.keys::<K>(*family) {
+                if let Some(sums) = self.source_of(key.row()) {
+                    sums.add(*family, *key);
+                }
+            }
+        }
+    }
+
+    /// Every key is where the entry that made it is.
+    fn source_of(&mut self, row: u64) -> Option<&mut Sums> {
+        let at = self.state.runs.partition_point(|run| run.rows.end <= row);
+        self.expected.get_mut(at)
+    }
+
+    /// Reads everything the index holds and returns in words where it differs. `places` tells
+    /// where the entries of a stretch of the ledger lie.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_IO`; damage is a difference.
+    pub fn finish(
+        self,
+        places: &dyn Fn(u64, u64) -> Vec<EntryPlace>,
+    ) -> Result<Vec<String>, Error> {
+        let mut found = Vec::new();
+        let mut expected = self.expected.iter();
+        for run in &self.state.runs {
+            let name = format!("run {}", run.number);
+            let outcome = sums_of(run, &mut found)
+                .and_then(|sums| check_places(run, places, &mut found).map(|()| sums));
+            match (outcome, expected.next()) {
+                (Ok(sums), Some(expected)) => sums.differ(expected, &name, &mut found),
+                (Err(error @ Error::Damaged { .. }), _) => found.push(error.to_string()),
+                (Err(error), _) => return Err(error),
+                (Ok(_), None) => {}
+            }
+        }
+        let mut memory = Sums::default();
+        for chunk in &self.state.memory {
+            memory.chunk(chunk);
+        }
+        if let Some(expected) = expected.next() {
+            memory.differ(expected, "memory", &mut found);
+        }
+        Ok(found)
+    }
+
+    /// Returns whether the index finds the grain of a row by its address.
+    ///
+    /// # Errors
+    /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn finds(&self, address: &crate::codec::ContentAddress, row: u64) -> Result<bool, Error> {
+        Ok(self.engine.candidates(&self.state, address)?.contains(row))
+    }
+}
+
+/// Reads all blocks of a run, proves their order, and sums up their keys.
+fn sums_of(run: &Arc<Run>, found: &mut Vec<String>) -> Result<Sums, Error> {
+    let mut sums = Sums::default();
+    for family in Family::TRIPLES {
+        sums.section::<Triple>(run, family, found)?;
+    }
+    for family in Family::SINGLES {
+        sums.section::<Single>(run, family, found)?;
+    }
+    run.grains.iter().for_each(|row| sums.grain(row));
+    let mut ended = RoaringTreemap::new();
+    let mut keys = Stream::<Single>::new(Arc::clone(run), Family::Ended);
+    while let Some(key) = keys.next()? {
+        let [grain, ..] = key.parts();
+        ended.insert(grain);
+    }
+    if ended != run.ended {
+        found.push(format!(
+            "run {}: its list of rows that ended differs",
+            run.number
+        ));
+    }
+    let filter = run.read_filter()?;
+    let mut addresses = Stream::<Single>::new(Arc::clone(run), Family::Address);
+    while let Some(key) = addresses.next()? {
+        let [prefix, ..] = key.parts();
+        if !filter.may_contain(prefix) {
+            found.push(format!(
+                "run {}: its filter denies entry {}",
+                run.number,
+                key.row()
+            ));
+        }
+    }
+    Ok(sums)
+}
+
+fn check_places(
+    run: &Run,
+    places: &dyn Fn(u64, u64) -> Vec<EntryPlace>,
+    found: &mut Vec<String>,
+) -> Result<(), Error> {
+    let mut row = run.rows.start;
+    run.places(&mut |stored| {
+        let end = row + stored.len() as u64;
+        if places(row, end) != stored {
+            found.push(format!(
+                "run {}: places of entries {row} to {end} differ",
+                run.number
+            ));
+        }
+        row = end;
+        Ok(())
+    })
+}
+
+impl Sums {
+    fn add<K: Key>(&mut self, family: Family, key: K) {
+        if let Some(sum) = self.families.get_mut(usize::from(family as u8)) {
+            *sum = (sum.0 + 1, sum.1.wrapping_add(fingerprint(family, key)));
+        }
+    }
+
+    fn grain(&mut self, row: u64) {
+        let hash = fingerprint(Family::Type, Single::new([0; 3], row));
+        self.grains = (self.grains.0 + 1, self.grains.1.wrapping_add(hash));
+    }
+
+    fn chunk(&mut self, chunk: &Chunk) {
+        for family in Family::TRIPLES {
+            chunk
+                .keys::<Triple>(family)
+                .iter()
+                .for_each(|key| self.add(family, *key));
+        }
+        for family in Family::SINGLES {
+            chunk
+                .keys::<Single>(family)
+                .iter()
+                .for_each(|key| self.add(family, *key));
+        }
+        chunk.grains.iter().for_each(|row| self.grain(*row));
+    }
+
+    fn section<K: Stored>(
+        &mut self,
+        run: &Arc<Run>,
+        family: Family,
+        found: &mut Vec<String>,
+    ) -> Result<(), Error> {
+        let mut keys = Stream::<K>::new(Arc::clone(run), family);
+        let mut last = None;
+        while let Some(key) = keys.next()? {
+            if last.is_some_and(|last| last >= key) {
+                found.push(format!("run {}, {family:?}: keys out of order", run.number));
+            }
+            last = Some(key);
+            self.add(family, key);
+        }
+        Ok(())
+    }
+
+    fn differ(&self, expected: &Self, place: &str, found: &mut Vec<String>) {
+        let mut compare = |what: &str, (count, sum): (u64, u128), wanted: (u64, u128)| {
+            if count != wanted.0 {
+                let wanted = wanted.0;
+                found.push(format!("{place}, {what}: {count} keys, not {wanted}"));
+            } else if sum != wanted.1 {
+                found.push(format!("{place}, {what}: not the keys of the ledger"));
+            }
+        };
+        for family in Family::TRIPLES.into_iter().chain(Family::SINGLES) {
+            let at = usize::from(family as u8);
+            let sum = |sums: &Self| sums.families.get(at).copied().unwrap_or_default();
+            compare(&format!("{family:?}"), sum(self), sum(expected));
+        }
+        compare("grains", self.grains, expected.grains);
+    }
+}

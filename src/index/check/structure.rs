@@ -1,0 +1,44 @@
+use crate::ledger::Mark;
+
+use crate::index::engine::current::{self, Version};
+use crate::index::run::{self, Fault, Run};
+use crate::index::{Error, Index};
+
+impl Index {
+    /// Reads `CURRENT` again, and of each run what is not in a block, and returns in words what is
+    /// not as it was written. Quick: no key is read.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_IO`; damage is a difference.
+    pub fn check_structure(&self) -> Result<Vec<String>, Error> {
+        let engine = self.engine();
+        // So that no version is published meanwhile.
+        let _maintenance = engine.maintenance.lock();
+        let state = engine.state();
+        let mut found = Vec::new();
+        let expected = Version::of(state.runs.iter().map(|run| &**run));
+        let named = Version::read(&*engine.disk, &engine.store_id);
+        match named.map_err(Error::io("read", current::NAME))? {
+            Ok(None) if expected.runs.is_empty() => {}
+            Ok(Some(named)) if named == expected => {}
+            Ok(_) => found.push("CURRENT does not name the runs that are open".into()),
+            Err(reason) => found.push(reason.into()),
+        }
+        for run in &state.runs {
+            let name = run::name_of(run.number);
+            match Run::open(&engine.disk, &engine.store_id, run.number) {
+                Ok(again) if again.check == run.check => {}
+                Ok(_) => found.push(format!("{name} is not the run that was opened")),
+                Err(Fault::Doubt(reason)) => found.push(format!("{name} {reason}")),
+                Err(Fault::Io(error)) => return Err(Error::io("read", &name)(error)),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the last moment of the ledger that the runs on disk know of.
+    pub fn mark(&self) -> Option<Mark> {
+        let state = self.engine().state();
+        state.runs.iter().rev().find_map(|run| run.mark)
+    }
+}

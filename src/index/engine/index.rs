@@ -1,0 +1,233 @@
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::JoinHandle;
+
+use parking_lot::Mutex;
+
+use crate::ledger::{Disk, EntryPlace, Mark, StoreId};
+
+use super::open::{self, Opened};
+use super::shared::Engine;
+use super::version::Frozen;
+use super::worker;
+use crate::index::key::encoding::prefix_of;
+use crate::index::{Batch, Error, Options, Snapshot, TermKey};
+
+/// The index of a store: applied to by one writer, read through snapshots by many readers.
+///
+/// ```
+/// use std::sync::Arc;
+/// use grainstore::grain::{Draft, Time};
+/// use grainstore::index::{Index, Options, TermKey};
+/// use grainstore::ledger::{Disk, MemoryDisk, StoreId};
+///
+/// let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
+/// let terms = TermKey::new([7; 16]);
+/// let (index, _) = Index::open(&disk, StoreId::new([7; 16]), terms, Options::default())?;
+/// let grain = Draft::event("hello").created_at(Time::from_ms(1)).finish(Default::default())?;
+/// let before = index.snapshot();
+/// let mut batch = index.batch();
+/// batch.grain(0, &grain, 1);
+/// index.publish(batch, 1);
+/// assert!(index.snapshot().candidates(&grain.address())?.contains(0));
+/// assert!(before.candidates(&grain.address())?.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Index {
+    engine: Arc<Engine>,
+    worker: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Index {
+    /// Opens the index of a store. An index that cannot be trusted is deleted, not an error:
+    /// [`Opened`] says so. The caller applies what the ledger has from the watermark on.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
+    pub fn open(
+        disk: &Arc<dyn Disk>,
+        store_id: StoreId,
+        terms: TermKey,
+        options: Options,
+    ) -> Result<(Self, Opened), Error> {
+        let (engine, opened) = open::open(disk, store_id, terms, options)?;
+        let index = Self {
+            engine: Arc::new(engine),
+            worker: Mutex::new(None),
+        };
+        Ok((index, opened))
+    }
+
+    /// Returns how many ledger entries have been applied.
+    pub fn watermark(&self) -> u64 {
+        self.engine.state().watermark
+    }
+
+    /// Returns how many ledger entries are in runs, which the next open need not apply again.
+    pub fn flushed(&self) -> u64 {
+        self.engine.state().flushed()
+    }
+
+    /// Returns a view of what has been applied so far, which stays as it is.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot::new(Arc::clone(&self.engine), self.engine.state())
+    }
+
+    /// Starts a batch for the next entries.
+    pub fn batch(&self) -> Batch {
+        Batch::new(self.engine.terms.clone())
+    }
+
+    /// Makes a batch visible; it covers the entries from the watermark to `entries`.
+    pub fn publish(&self, batch: Batch, entries: u64) {
+        let _publishing = self.engine.publishing.lock();
+        let state = self.engine.state();
+        if entries <= state.watermark {
+            return;
+        }
+        let (chunk, addresses) = batch.finish(state.watermark..entries);
+        // Rows that no state covers yet are not shown to anybody.
+        for (address, row) in addresses {
+            self.engine.learn(prefix_of(&address), row);
+        }
+        let (active, watermark) = state.with_chunk(chunk);
+        self.engine
+            .update(|next| next.set_active(active, watermark));
+    }
+
+    /// Returns the entries that are in memory and not frozen.
+    pub fn active(&self) -> Range<u64> {
+        let state = self.engine.state();
+        state.active_first()..state.watermark
+    }
+
+    /// Returns whether so much is in memory that it should be frozen.
+    pub fn is_due(&self) -> bool {
+        let active = self.active();
+        active.end - active.start >= self.engine.options.flush_rows
+    }
+
+    /// Hands what is in memory over to be written to a run. `places` are those of the
+    /// [active](Self::active) entries; `mark` says where the ledger stands after them, if a frame
+    /// ends there.
+    ///
+    /// Waits while two stretches of memory are waiting already; not while they cannot be written,
+    /// for then memory is what keeps the store working.
+    ///
+    /// # Errors
+    /// Without a background thread those of writing: `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`. What is
+    /// not written stays in memory, and is tried again the next time.
+    pub fn freeze(&self, mark: Option<Mark>, places: Vec<EntryPlace>) -> Result<(), Error> {
+        let publishing = self.engine.publishing.lock();
+        let active = self.active();
+        if active.is_empty() || places.len() as u64 != active.end - active.start {
+            return Ok(());
+        }
+        let frozen = Arc::new(Frozen {
+            end: active.end,
+            places,
+            mark: mark.filter(|mark| mark.entries == active.end),
+        });
+        self.engine.update(|next| next.frozen.push(frozen));
+        drop(publishing);
+        if self.engine.options.background && self.ensure_worker() {
+            worker::request(&self.engine);
+            return Ok(());
+        }
+        let maintenance = &mut *self.engine.maintenance.lock();
+        self.engine.flush(maintenance)?;
+        self.engine.merge_due(maintenance)
+    }
+
+    /// Writes what was frozen to runs, and returns when it is durable.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
+    pub fn flush(&self) -> Result<(), Error> {
+        self.engine.flush(&mut self.engine.maintenance.lock())
+    }
+
+    /// Merges all runs into one.
+    ///
+    /// # Errors
+    /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
+    pub fn merge_all(&self) -> Result<(), Error> {
+        let maintenance = &mut *self.engine.maintenance.lock();
+        self.engine.flush(maintenance)?;
+        self.engine.merge_all(maintenance)
+    }
+
+    /// Hides rows from every snapshot, however old, at once and until the process ends.
+    pub fn erase(&self, rows: impl IntoIterator<Item = u64>) {
+        self.engine.erase(rows);
+    }
+
+    /// Removes from memory and files the keys of erased rows, and those about erased grains.
+    /// Files that older snapshots read stay until those are gone.
+    ///
+    /// # Errors
+    /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
+    pub fn expunge(&self) -> Result<(), Error> {
+        let _publishing = self.engine.publishing.lock();
+        self.engine.expunge(&mut self.engine.maintenance.lock())
+    }
+
+    /// Forgets everything, on disk too: for a ledger that is not the one this index is of.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_IO`.
+    pub fn reset(&self) -> Result<(), Error> {
+        let _publishing = self.engine.publishing.lock();
+        let _maintenance = self.engine.maintenance.lock();
+        open::remove_all(&*self.engine.disk)?;
+        self.engine
+            .update(|next| *next = super::version::State::default());
+        if let Some(map) = &self.engine.map {
+            map.clear();
+        }
+        Ok(())
+    }
+
+    /// Returns the number of runs.
+    pub fn runs(&self) -> usize {
+        self.engine.state().runs.len()
+    }
+
+    /// Returns the length of all runs, in bytes.
+    pub fn len_bytes(&self) -> u64 {
+        self.engine
+            .state()
+            .runs
+            .iter()
+            .map(|run| run.len_bytes)
+            .sum()
+    }
+
+    pub(in crate::index) const fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
+    /// Starts the worker if it does not run; returns whether it does.
+    fn ensure_worker(&self) -> bool {
+        let mut worker = self.worker.lock();
+        if worker.as_ref().is_none_or(JoinHandle::is_finished) {
+            *worker = worker::spawn(&self.engine)
+                .inspect_err(|error| tracing::warn!(%error, "no thread to write the index"))
+                .ok();
+        }
+        worker.is_some()
+    }
+}
+
+impl Drop for Index {
+    fn drop(&mut self) {
+        worker::stop(&self.engine);
+        if let Some(worker) = self.worker.get_mut().take() {
+            // A worker that panicked has said so; what it left undone the next open does.
+            drop(worker.join());
+        }
+        self.engine.is_open.store(false, Ordering::Release);
+    }
+}

@@ -1,0 +1,297 @@
+//! What turns memory into runs and runs into fewer runs.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use roaring::RoaringTreemap;
+
+use crate::ledger::{EntryPlace, Mark};
+
+use super::current::Version;
+use super::shared::{Engine, Maintenance};
+use super::version::{FAN_IN, Frozen, State};
+use crate::index::key::encoding::{Key, Single, Triple};
+use crate::index::memory::memtable::{Chunk, key_is_gone, merged};
+use crate::index::run::filter::Filter;
+use crate::index::run::{self, Run, RunCursor, RunWriter, Source, Stored, Stream};
+use crate::index::{Addresses, Error, Family};
+
+/// What a run is made of.
+enum Input<'a> {
+    Memory(&'a [Arc<Chunk>], &'a Frozen),
+    Runs(&'a [Arc<Run>]),
+}
+
+impl Engine {
+    /// Writes all frozen memory to runs.
+    pub(in crate::index) fn flush(&self, maintenance: &mut Maintenance) -> Result<(), Error> {
+        loop {
+            let state = self.state();
+            let Some(frozen) = state.frozen.first() else {
+                return Ok(());
+            };
+            let chunks = state.memory.iter();
+            let chunks: Vec<_> = chunks
+                .take_while(|chunk| chunk.rows.end <= frozen.end)
+                .cloned()
+                .collect();
+            let input = Input::Memory(&chunks, frozen);
+            let run = self.write(maintenance.take_number(), &input, &mut || Ok(()))?;
+            self.publish_version(&state, |next| next.set_flushed(Arc::clone(&run)))?;
+            // Under the lock of those who wait, so that none of them misses it.
+            let _waiting = self.signal.lock();
+            self.room.notify_all();
+        }
+    }
+
+    /// Merges as long as there are [`FAN_IN`] runs of a size.
+    pub(super) fn merge_due(&self, maintenance: &mut Maintenance) -> Result<(), Error> {
+        loop {
+            let state = self.state();
+            let due = self.due_runs(&state);
+            if due < FAN_IN {
+                return Ok(());
+            }
+            let from = state.runs.len().saturating_sub(due);
+            self.merge(state.runs.split_at(from).1, maintenance)?;
+        }
+    }
+
+    /// Merges all runs into one.
+    pub(super) fn merge_all(&self, maintenance: &mut Maintenance) -> Result<(), Error> {
+        let state = self.state();
+        if state.runs.len() > 1 {
+            self.merge(&state.runs, maintenance)?;
+        }
+        Ok(())
+    }
+
+    /// Returns how many of the last runs are no larger than the last by size class.
+    fn due_runs(&self, state: &State) -> usize {
+        let class = |run: &Arc<Run>| {
+            let rows = run.rows.end - run.rows.start;
+            (rows / self.options.flush_rows.max(1))
+                .max(1)
+                .ilog(FAN_IN as u64)
+        };
+        let last = state.runs.last().map_or(0, class);
+        let equal = state.runs.iter().rev().take_while(|run| class(run) <= last);
+        equal.count()
+    }
+
+    fn merge(&self, runs: &[Arc<Run>], maintenance: &mut Maintenance) -> Result<(), Error> {
+        let number = maintenance.take_number();
+        let mut pause = || {
+            if self.signal.lock().is_stopping {
+                return Err(Error::Stopped);
+            }
+            // A long merge must not make the writer wait for room.
+            self.flush(maintenance)
+        };
+        let run = self.write(number, &Input::Runs(runs), &mut pause)?;
+        self.publish_version(&self.state(), |next| next.set_merged(Arc::clone(&run)))?;
+        for old in runs {
+            old.retire(&self.is_open);
+        }
+        Ok(())
+    }
+
+    /// Writes the runs that know of erased rows again, without them, and forgets them in memory.
+    pub(super) fn expunge(&self, maintenance: &mut Maintenance) -> Result<(), Error> {
+        let Some(erased) = self.erased() else {
+            return Ok(());
+        };
+        let fresh = &*erased - &maintenance.expunged;
+        let is_gone = |row| fresh.contains(row);
+        let state = self.state();
+        let mut rewritten = Vec::new();
+        for run in &state.runs {
+            if self.mentions(run, &fresh)? {
+                let input = Input::Runs(std::slice::from_ref(run));
+                let new = self.write(maintenance.take_number(), &input, &mut || Ok(()))?;
+                rewritten.push((Arc::clone(run), new));
+            }
+        }
+        let replace = |next: &mut State| {
+            for (_, new) in &rewritten {
+                next.set_merged(Arc::clone(new));
+            }
+        };
+        if !rewritten.is_empty() {
+            self.publish_version(&state, replace)?;
+        }
+        rewritten
+            .iter()
+            .for_each(|(old, _)| old.retire(&self.is_open));
+        self.update(|next| {
+            for chunk in &mut next.memory {
+                *chunk = Arc::new(chunk.without(&is_gone));
+            }
+        });
+        if let Some(map) = &self.map {
+            map.forget(&is_gone);
+        }
+        maintenance.expunged |= fresh;
+        Ok(())
+    }
+
+    /// Returns whether a run has keys that go with erased rows.
+    fn mentions(&self, run: &Run, erased: &RoaringTreemap) -> Result<bool, Error> {
+        for row in erased {
+            let low = Single::new([row, 0, 0], 0);
+            let high = Single::new([row, 0, 0], u64::MAX);
+            let status = |family| {
+                let found = RunCursor::new(run, family, &self.cache, low, high);
+                found.map(|found| found.is_some())
+            };
+            if run.rows.contains(&row)
+                || run.ended.contains(row)
+                || status(Family::Status)?
+                || status(Family::Ended)?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Makes a change of runs durable, then visible. If it cannot be made durable, what stands on
+    /// disk may be either version: both are whole, and the files of both stay.
+    fn publish_version(&self, state: &State, change: impl Fn(&mut State)) -> Result<(), Error> {
+        let mut next = state.clone();
+        change(&mut next);
+        let version = Version::of(next.runs.iter().map(|run| &**run));
+        version.publish(&*self.disk, &self.store_id)?;
+        self.update(change);
+        Ok(())
+    }
+
+    /// Writes a run and opens it. `pause` is called between families.
+    fn write(
+        &self,
+        number: u64,
+        input: &Input<'_>,
+        pause: &mut dyn FnMut() -> Result<(), Error>,
+    ) -> Result<Arc<Run>, Error> {
+        let run = self.try_write(number, input, pause).and_then(|()| {
+            let opened = Run::open(&self.disk, &self.store_id, number);
+            let mut run = opened.map_err(|fault| fault.into_error(number))?;
+            if self.options.addresses == Addresses::Filters {
+                run.load_filter()?;
+            }
+            Ok(run)
+        });
+        // No version names it, so half a run only takes room that may be short.
+        let run = run.inspect_err(|_| drop(self.disk.remove(&run::name_of(number))))?;
+        Ok(Arc::new(run))
+    }
+
+    fn try_write(
+        &self,
+        number: u64,
+        input: &Input<'_>,
+        pause: &mut dyn FnMut() -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let erased = self.erased();
+        let is_gone = |row| erased.as_ref().is_some_and(|erased| erased.contains(row));
+        let mut writer = RunWriter::create(&self.disk, self.store_id, number, &input.rows())?;
+        for family in Family::TRIPLES {
+            let mut keep = |key: Triple| !is_gone(key.row());
+            writer.section(family, input.sources(family), &mut keep)?;
+            pause()?;
+        }
+        let mut ended = RoaringTreemap::new();
+        let mut filter = Filter::with_keys(input.grain_count());
+        for family in Family::SINGLES {
+            let mut keep = |key: Single| {
+                let [part, ..] = key.parts();
+                let is_kept = !key_is_gone(family, key, &is_gone);
+                match family {
+                    Family::Ended if is_kept => drop(ended.insert(part)),
+                    Family::Address if is_kept => filter.insert(part),
+                    _ => {}
+                }
+                is_kept
+            };
+            writer.section(family, input.sources(family), &mut keep)?;
+            pause()?;
+        }
+        input.places(&mut |places| writer.places(places))?;
+        let mut grains = input.grains();
+        if let Some(erased) = &erased {
+            grains -= &**erased;
+        }
+        writer.finish(&filter, grains, ended, input.mark())
+    }
+}
+
+impl Input<'_> {
+    fn rows(&self) -> Range<u64> {
+        match self {
+            Self::Memory(chunks, frozen) => {
+                chunks.first().map_or(frozen.end, |chunk| chunk.rows.start)..frozen.end
+            }
+            Self::Runs(runs) => {
+                let first = runs.first().map_or(0, |run| run.rows.start);
+                first..runs.last().map_or(0, |run| run.rows.end)
+            }
+        }
+    }
+
+    fn sources<K: Stored>(&self, family: Family) -> Vec<Source<K>> {
+        match self {
+            Self::Memory(chunks, _) => {
+                let chunks: Vec<&Chunk> = chunks.iter().map(|chunk| &**chunk).collect();
+                vec![Source::List(merged(family, &chunks).into_iter())]
+            }
+            Self::Runs(runs) => runs
+                .iter()
+                .map(|run| Source::Run(Box::new(Stream::new(Arc::clone(run), family))))
+                .collect(),
+        }
+    }
+
+    fn grains(&self) -> RoaringTreemap {
+        match self {
+            Self::Memory(chunks, _) => {
+                let rows = chunks.iter().flat_map(|chunk| chunk.grains.iter().copied());
+                rows.collect()
+            }
+            Self::Runs(runs) => {
+                let rows = runs.iter().map(|run| &run.grains);
+                rows.fold(RoaringTreemap::new(), |all, rows| all | rows)
+            }
+        }
+    }
+
+    fn grain_count(&self) -> u64 {
+        match self {
+            Self::Memory(chunks, _) => chunks.iter().map(|chunk| chunk.grains.len() as u64).sum(),
+            Self::Runs(runs) => runs.iter().map(|run| run.grains.len()).sum(),
+        }
+    }
+
+    fn places(
+        &self,
+        visit: &mut dyn FnMut(&[EntryPlace]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        match self {
+            Self::Memory(_, frozen) => visit(&frozen.places),
+            Self::Runs(runs) => runs.iter().try_for_each(|run| run.places(visit)),
+        }
+    }
+
+    fn mark(&self) -> Option<Mark> {
+        match self {
+            Self::Memory(_, frozen) => frozen.mark,
+            Self::Runs(runs) => runs.last().and_then(|run| run.mark),
+        }
+    }
+}
+
+impl Maintenance {
+    const fn take_number(&mut self) -> u64 {
+        self.next += 1;
+        self.next - 1
+    }
+}

@@ -1,0 +1,160 @@
+use std::ops::Range;
+
+use crate::index::Family;
+use crate::index::key::encoding::{Key, Single, Triple};
+
+/// The keys of consecutive ledger entries, sorted, in memory; never changed once it is built.
+#[derive(Debug, Default)]
+pub(in crate::index) struct Chunk {
+    /// The entries it covers.
+    pub(in crate::index) rows: Range<u64>,
+    /// How often it was merged, which says how large it is.
+    pub(in crate::index) level: u32,
+    /// Rows of grains, in order.
+    pub(in crate::index) grains: Vec<u64>,
+    singles: [Vec<Single>; Family::SINGLES.len()],
+    triples: [Vec<Triple>; Family::TRIPLES.len()],
+}
+
+/// A key that a [`Chunk`] has lists of.
+pub(in crate::index) trait Listed: Key {
+    fn lists(chunk: &Chunk) -> &[Vec<Self>];
+    fn lists_mut(chunk: &mut Chunk) -> &mut [Vec<Self>];
+}
+
+impl Listed for Single {
+    fn lists(chunk: &Chunk) -> &[Vec<Self>] {
+        &chunk.singles
+    }
+
+    fn lists_mut(chunk: &mut Chunk) -> &mut [Vec<Self>] {
+        &mut chunk.singles
+    }
+}
+
+impl Listed for Triple {
+    fn lists(chunk: &Chunk) -> &[Vec<Self>] {
+        &chunk.triples
+    }
+
+    fn lists_mut(chunk: &mut Chunk) -> &mut [Vec<Self>] {
+        &mut chunk.triples
+    }
+}
+
+impl Chunk {
+    /// Sorts keys that were gathered in any order.
+    pub(in crate::index) fn sorted(mut self) -> Self {
+        // A grain that says something twice has one key for it.
+        for list in &mut self.singles {
+            list.sort_unstable();
+            list.dedup();
+        }
+        for list in &mut self.triples {
+            list.sort_unstable();
+        }
+        self
+    }
+
+    /// Returns the keys of a family; `K` is the kind of key that the family has.
+    pub(in crate::index) fn keys<K: Listed>(&self, family: Family) -> &[K] {
+        debug_assert_eq!(family.is_triple(), K::PARTS == 3);
+        let list = K::lists(self).get(family.slot());
+        list.map_or(&[], Vec::as_slice)
+    }
+
+    pub(in crate::index) fn push<K: Listed>(&mut self, family: Family, key: K) {
+        debug_assert_eq!(family.is_triple(), K::PARTS == 3);
+        if let Some(list) = K::lists_mut(self).get_mut(family.slot()) {
+            list.push(key);
+        }
+    }
+
+    /// Returns the keys of a family from `low` to `high`.
+    pub(in crate::index) fn range<K: Listed>(&self, family: Family, low: K, high: K) -> &[K] {
+        let keys = self.keys::<K>(family);
+        let from = keys.split_at(keys.partition_point(|key| *key < low)).1;
+        from.split_at(from.partition_point(|key| *key <= high)).0
+    }
+
+    /// Returns whether an entry for which `shows` holds has ended the grain of a row.
+    pub(in crate::index) fn has_ended(&self, row: u64, shows: impl FnMut(u64) -> bool) -> bool {
+        let low = Single::new([row, 0, 0], 0);
+        let high = Single::new([row, 0, 0], u64::MAX);
+        let ends = self.range(Family::Ended, low, high);
+        ends.iter().map(|key| key.row()).any(shows)
+    }
+
+    /// Joins consecutive chunks.
+    pub(in crate::index) fn merge(parts: &[&Self]) -> Self {
+        let mut merged = Self {
+            rows: span(parts),
+            level: parts.iter().map(|part| part.level + 1).max().unwrap_or(0),
+            grains: parts
+                .iter()
+                .flat_map(|part| part.grains.iter().copied())
+                .collect(),
+            ..Self::default()
+        };
+        merge_lists::<Single>(&mut merged, parts);
+        merge_lists::<Triple>(&mut merged, parts);
+        merged
+    }
+
+    /// Returns the chunk without the keys of rows for which `is_gone` holds.
+    pub(in crate::index) fn without(&self, is_gone: &dyn Fn(u64) -> bool) -> Self {
+        let keep = |row: &u64| !is_gone(*row);
+        let mut kept = Self {
+            rows: self.rows.clone(),
+            level: self.level,
+            grains: self.grains.iter().copied().filter(keep).collect(),
+            triples: self.triples.clone(),
+            singles: self.singles.clone(),
+        };
+        for list in &mut kept.triples {
+            list.retain(|key| !is_gone(key.row()));
+        }
+        for (list, family) in kept.singles.iter_mut().zip(Family::SINGLES) {
+            list.retain(|key| !key_is_gone(family, *key, is_gone));
+        }
+        kept
+    }
+}
+
+/// Returns whether a key goes with an erased row: with the entry that made it, or with the grain
+/// that it is about.
+pub(in crate::index) fn key_is_gone<K: Key>(
+    family: Family,
+    key: K,
+    is_gone: &dyn Fn(u64) -> bool,
+) -> bool {
+    let [first, ..] = key.parts();
+    is_gone(key.row()) || family.grain_in(first).is_some_and(is_gone)
+}
+
+/// Returns the keys of a family in several chunks, in order.
+pub(in crate::index) fn merged<K: Listed>(family: Family, parts: &[&Chunk]) -> Vec<K> {
+    let lists = parts.iter().map(|part| part.keys::<K>(family));
+    let mut keys = Vec::with_capacity(lists.clone().map(<[K]>::len).sum());
+    lists.for_each(|list| keys.extend_from_slice(list));
+    // The stable sort finds the sorted stretches and merges them.
+    keys.sort();
+    keys
+}
+
+fn merge_lists<K: Listed>(into: &mut Chunk, parts: &[&Chunk]) {
+    let families: &[Family] = if K::PARTS == 3 {
+        &Family::TRIPLES
+    } else {
+        &Family::SINGLES
+    };
+    for (list, family) in K::lists_mut(into).iter_mut().zip(families) {
+        *list = merged(*family, parts);
+    }
+}
+
+/// Returns the rows that consecutive chunks cover.
+pub(in crate::index) fn span(parts: &[&Chunk]) -> Range<u64> {
+    let first = parts.first().map_or(0, |part| part.rows.start);
+    first..parts.last().map_or(0, |part| part.rows.end)
+}

@@ -1,0 +1,134 @@
+use std::sync::Arc;
+
+use crate::codec::{ContentAddress, Value};
+use crate::grain::Time;
+use crate::index::engine::result_cache::{Derived, DerivedId, What};
+use crate::index::engine::shared::Engine;
+use crate::index::engine::version::State;
+use crate::index::key::encoding::{
+    Key, Single, number_of, ordered, ordered_number, prefix_of, time_of,
+};
+use crate::index::run::{Run, Stream};
+use crate::index::{Error, Family, Snapshot};
+
+/// The component of one family by row: what rows are sorted by.
+///
+/// ```
+/// use grainstore::index::Family;
+/// use grainstore::{Draft, Options, Store, Time};
+///
+/// let store = Store::in_memory(Options::default())?;
+/// for ms in [50, 7] {
+///     store.put(Draft::event("tick").created_at(Time::from_ms(ms)))?;
+/// }
+/// let times = store.index_snapshot().column(Family::CreatedAt)?;
+/// assert!(times.get(0) > times.get(1));
+/// assert_eq!(times.get(9), None);
+/// # Ok::<(), grainstore::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Column {
+    /// The first row of each part, and the part; in the order of rows.
+    parts: Vec<(u64, Part)>,
+}
+
+#[derive(Debug)]
+enum Part {
+    Kept(Arc<Derived>),
+    Made(Vec<u64>),
+}
+
+impl Column {
+    /// Returns the time of a row.
+    pub fn time(&self, row: u64) -> Option<Time> {
+        self.get(row).map(time_of).map(Time::from_ms)
+    }
+
+    /// Returns the number of a row.
+    pub fn number(&self, row: u64) -> Option<f64> {
+        self.get(row).map(number_of)
+    }
+
+    /// Returns the component of a time or a number, as the index would have it.
+    pub fn component(value: &Value) -> Option<u64> {
+        let time = value.as_i64().map(ordered);
+        time.or_else(|| value.as_f64().map(ordered_number))
+    }
+
+    /// Returns the component of an address in [`Family::Address`]: its first eight bytes.
+    pub fn address(address: &ContentAddress) -> u64 {
+        prefix_of(address)
+    }
+
+    /// Returns the component of a row; none if the row has no key of the family.
+    pub fn get(&self, row: u64) -> Option<u64> {
+        let after = self.parts.partition_point(|(first, _)| *first <= row);
+        let (first, part) = self.parts.get(after.checked_sub(1)?)?;
+        let components = match part {
+            Part::Made(components) => components,
+            Part::Kept(kept) => match &**kept {
+                Derived::Components(components) => components,
+                Derived::Rows(_) => return None,
+            },
+        };
+        let component = components.get(usize::try_from(row - first).ok()?)?;
+        (*component != 0).then_some(*component)
+    }
+}
+
+impl Snapshot {
+    /// Returns the components of a family by row: for families that have one key of a row at most.
+    ///
+    /// # Errors
+    /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn column(&self, family: Family) -> Result<Column, Error> {
+        let (engine, state) = self.parts();
+        let mut parts = Vec::new();
+        for run in &state.runs {
+            parts.push((run.rows.start, Part::Kept(of_run(engine, run, family)?)));
+        }
+        parts.extend(of_memory(state, family));
+        Ok(Column { parts })
+    }
+}
+
+fn of_run(engine: &Engine, run: &Arc<Run>, family: Family) -> Result<Arc<Derived>, Error> {
+    let id = DerivedId {
+        run: run.number,
+        family: family as u8,
+        what: What::Components,
+    };
+    if let Some(kept) = engine.derived.get(id) {
+        return Ok(kept);
+    }
+    let mut components = zeros(run.rows.end - run.rows.start);
+    let mut keys = Stream::<Single>::new(Arc::clone(run), family);
+    while let Some(key) = keys.next()? {
+        set(&mut components, run.rows.start, key);
+    }
+    let made = Arc::new(Derived::Components(components));
+    engine.derived.insert(id, Arc::clone(&made));
+    Ok(made)
+}
+
+fn of_memory(state: &State, family: Family) -> impl Iterator<Item = (u64, Part)> {
+    state.memory.iter().map(move |chunk| {
+        let mut components = zeros(chunk.rows.end - chunk.rows.start);
+        for key in chunk.keys::<Single>(family) {
+            set(&mut components, chunk.rows.start, *key);
+        }
+        (chunk.rows.start, Part::Made(components))
+    })
+}
+
+fn zeros(len: u64) -> Vec<u64> {
+    vec![0; usize::try_from(len).unwrap_or(0)]
+}
+
+fn set(components: &mut [u64], first: u64, key: Single) {
+    let [component, ..] = key.parts();
+    let slot = usize::try_from(key.row().wrapping_sub(first)).ok();
+    if let Some(slot) = slot.and_then(|at| components.get_mut(at)) {
+        *slot = component;
+    }
+}

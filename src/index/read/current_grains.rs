@@ -1,0 +1,82 @@
+//! What status entries made of grains: which are current, which were at a time, how far each is
+//! verified.
+
+use std::collections::HashMap;
+
+use crate::grain::{Time, Verification};
+use crate::index::key::encoding::{Key, Single};
+use crate::index::key::family::VERIFICATION_BITS;
+use crate::index::memory::batch::number_of;
+use crate::index::row_set::RowSet;
+use crate::index::{Error, Family, Snapshot};
+
+impl Snapshot {
+    /// Takes away the rows of grains that are not current.
+    ///
+    /// # Errors
+    /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn remove_ended(&self, rows: &mut RowSet) -> Result<(), Error> {
+        let (_, state) = self.parts();
+        for run in &state.runs {
+            rows.0 -= self.ended_in(run);
+        }
+        let ends = state.memory.iter();
+        let ends: usize = ends
+            .map(|chunk| chunk.keys::<Single>(Family::Ended).len())
+            .sum();
+        if rows.len() < ends as u64 {
+            rows.retain(|row| {
+                !state
+                    .memory
+                    .iter()
+                    .any(|chunk| chunk.has_ended(row, |entry| state.shows(entry)))
+            });
+            return Ok(());
+        }
+        for chunk in &state.memory {
+            for key in chunk.keys::<Single>(Family::Ended) {
+                if state.shows(key.row()) {
+                    let [grain, ..] = key.parts();
+                    rows.remove(grain);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the rows of grains that had ceased to be current at a time. The last entry that
+    /// ends a grain says when: by its `system_valid_to`, or by when it was made.
+    ///
+    /// # Errors
+    /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn ended_by(&self, time: Time) -> Result<RowSet, Error> {
+        let entries = self.in_time(Family::EndTime, None, Some(time)).set()?;
+        let mut ended = RowSet::default();
+        self.each(Family::Ended, &mut |grain, entry| {
+            if entries.contains(entry) {
+                ended.insert(grain);
+            } else {
+                ended.remove(grain);
+            }
+        })?;
+        Ok(ended)
+    }
+
+    /// Returns the rows of grains whose verification status is this, which somebody has said.
+    ///
+    /// # Errors
+    /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn verified_as(&self, verification: Verification) -> Result<RowSet, Error> {
+        // In a run the keys of a grain lie in the order of the numbers, not of the entries.
+        let mut latest: HashMap<u64, (u64, u64)> = HashMap::new();
+        self.each(Family::Verification, &mut |part, entry| {
+            let said = (entry, part & ((1 << VERIFICATION_BITS) - 1));
+            let slot = latest.entry(part >> VERIFICATION_BITS).or_insert(said);
+            *slot = (*slot).max(said);
+        })?;
+        let wanted = number_of(verification);
+        let latest = latest.into_iter();
+        let rows = latest.filter_map(|(grain, (_, said))| (said == wanted).then_some(grain));
+        Ok(RowSet::of_unsorted(rows.collect()))
+    }
+}

@@ -1,0 +1,226 @@
+use std::sync::Arc;
+
+use roaring::RoaringTreemap;
+
+use crate::index::engine::result_cache::{Derived, DerivedId, What};
+use crate::index::engine::shared::Engine;
+use crate::index::engine::version::State;
+use crate::index::run::{Run, RunCursor, Stored};
+use crate::index::{Error, Family, RowSet, Rows};
+
+/// The keys of a family from one to another, of everything a state holds.
+#[derive(Debug)]
+pub(super) struct Ranged<'a, K> {
+    pub(super) engine: &'a Engine,
+    pub(super) state: &'a State,
+    pub(super) erased: Option<Arc<RoaringTreemap>>,
+    pub(super) family: Family,
+    pub(super) low: K,
+    pub(super) high: K,
+    /// Whether it is worth remembering what it comes to.
+    pub(super) recurs: bool,
+    /// How many sources are done.
+    pub(super) done: usize,
+    pub(super) at: Option<Position<'a, K>>,
+}
+
+/// Where a scan stands in one source.
+#[derive(Debug)]
+pub(super) enum Position<'a, K> {
+    Memory(std::slice::Iter<'a, K>),
+    Run(Box<RunCursor<'a, K>>),
+}
+
+impl<'a, K: Stored> Ranged<'a, K> {
+    pub(super) fn rows(mut self) -> Result<Rows, Error> {
+        let mut rows = Vec::new();
+        while let Some(row) = self.next_row()? {
+            rows.push(row);
+        }
+        Ok(Rows::from(rows))
+    }
+
+    pub(super) fn next_row(&mut self) -> Result<Option<u64>, Error> {
+        Ok(self.next_key()?.map(K::row))
+    }
+
+    /// Returns the next key: in the order of keys, first of the runs and then of the memory.
+    pub(super) fn next_key(&mut self) -> Result<Option<K>, Error> {
+        loop {
+            let key = match &mut self.at {
+                None => None,
+                Some(Position::Memory(keys)) => keys.next().copied(),
+                Some(Position::Run(run)) => match run.next(&self.engine.cache, self.high) {
+                    Ok(key) => key,
+                    Err(error) => {
+                        // Whoever goes on after an error must not take the rest for all.
+                        self.at = None;
+                        self.done = usize::MAX;
+                        return Err(error);
+                    }
+                },
+            };
+            match key {
+                Some(key) if self.shows(key) => return Ok(Some(key)),
+                Some(_) => {}
+                None => {
+                    if !self.next_source()? {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+    }
+
+    fn shows(&self, key: K) -> bool {
+        let erased = self.erased.as_ref();
+        // A view of an earlier moment ends inside a run or a chunk.
+        self.state.shows(key.row()) && !erased.is_some_and(|erased| erased.contains(key.row()))
+    }
+
+    pub(super) fn set(&self) -> Result<RowSet, Error> {
+        let mut set = RowSet::default();
+        for run in &self.state.runs {
+            match &*self.rows_in(run)? {
+                Derived::Rows(rows) => set.unite(rows),
+                Derived::Components(_) => {}
+            }
+        }
+        for chunk in &self.state.memory {
+            let keys = chunk.range(self.family, self.low, self.high);
+            let rows = keys.iter().map(|key| key.row()).collect();
+            set.unite(&RowSet::of_unsorted(rows));
+        }
+        let mut later = self.state.later.as_deref().cloned().unwrap_or_default();
+        later &= &set.0;
+        set.cut(self.state.watermark..);
+        set.0 |= later;
+        if let Some(erased) = &self.erased {
+            set.0 -= &**erased;
+        }
+        Ok(set)
+    }
+
+    pub(super) fn among(&self, rows: &RowSet) -> Result<RowSet, Error> {
+        let mut among = RowSet::default();
+        for run in &self.state.runs {
+            if let Derived::Rows(inside) = &*self.rows_in(run)? {
+                among.0 |= &inside.0 & &rows.0;
+            }
+        }
+        for chunk in &self.state.memory {
+            let keys = chunk.range(self.family, self.low, self.high);
+            let inside = keys.iter().map(|key| key.row());
+            among.0.extend(inside.filter(|row| rows.contains(*row)));
+        }
+        Ok(among)
+    }
+
+    /// Returns the rows of a run, remembered or read.
+    fn rows_in(&self, run: &Run) -> Result<Arc<Derived>, Error> {
+        if let Some(kept) = self.remembered(run) {
+            return Ok(kept);
+        }
+        let mut rows = Vec::new();
+        let cache = &self.engine.cache;
+        let within = RunCursor::new(run, self.family, cache, self.low, self.high)?;
+        if let Some(mut within) = within {
+            while let Some(key) = within.next(cache, self.high)? {
+                rows.push(key.row());
+            }
+        }
+        let is_kept = rows.len() >= KEPT_MIN && self.recurs;
+        let made = Arc::new(Derived::Rows(RowSet::of_unsorted(rows)));
+        if is_kept {
+            self.engine.derived.insert(self.id(run), Arc::clone(&made));
+        }
+        Ok(made)
+    }
+
+    fn remembered(&self, run: &Run) -> Option<Arc<Derived>> {
+        self.recurs
+            .then(|| self.engine.derived.get(self.id(run)))
+            .flatten()
+    }
+
+    fn id(&self, run: &Run) -> DerivedId {
+        DerivedId {
+            run: run.number,
+            family: self.family as u8,
+            what: What::Rows(self.low.parts(), self.high.parts()),
+        }
+    }
+
+    pub(super) fn estimate(&self) -> Result<Estimate, Error> {
+        let mut sum = Estimate::default();
+        for run in &self.state.runs {
+            let Some(section) = run.section::<K>(self.family) else {
+                continue;
+            };
+            let (blocks, about) = section.between(self.low, self.high);
+            if blocks == 0 {
+                continue;
+            }
+            if let Some(Derived::Rows(rows)) = self.remembered(run).as_deref() {
+                sum.rows += rows.len();
+            } else if blocks <= 2 {
+                let rows = self.count_in(run)?;
+                sum.rows += rows;
+                sum.keys += rows;
+            } else {
+                sum.rows += about;
+                sum.keys += about;
+            }
+        }
+        for chunk in &self.state.memory {
+            let rows = chunk.range(self.family, self.low, self.high).len() as u64;
+            sum.rows += rows;
+            sum.keys += rows;
+        }
+        Ok(sum)
+    }
+
+    fn count_in(&self, run: &Run) -> Result<u64, Error> {
+        let cache = &self.engine.cache;
+        let mut count = 0;
+        if let Some(mut within) = RunCursor::new(run, self.family, cache, self.low, self.high)? {
+            while within.next(cache, self.high)?.is_some() {
+                count += 1;
+            }
+        }
+        Ok(count)
+    }
+
+    /// Moves on to the next run, then to the memory; returns whether there was one.
+    fn next_source(&mut self) -> Result<bool, Error> {
+        let state = self.state;
+        let done = self.done;
+        self.done = done.saturating_add(1);
+        self.at = if let Some(run) = state.runs.get(done) {
+            let within = RunCursor::new(run, self.family, &self.engine.cache, self.low, self.high)?;
+            within.map(|within| Position::Run(Box::new(within)))
+        } else if let Some(chunk) = done
+            .checked_sub(state.runs.len())
+            .and_then(|at| state.memory.get(at))
+        {
+            let keys = chunk.range(self.family, self.low, self.high);
+            Some(Position::Memory(keys.iter()))
+        } else {
+            self.done = usize::MAX;
+            return Ok(false);
+        };
+        Ok(true)
+    }
+}
+
+/// What a scan comes to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Estimate {
+    /// About how many rows there are.
+    pub rows: u64,
+    /// About how many keys would have to be read.
+    pub keys: u64,
+}
+
+/// Rows that are worth remembering: fewer are read in a few microseconds.
+const KEPT_MIN: usize = 1_024;

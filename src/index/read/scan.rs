@@ -1,0 +1,115 @@
+use super::key_range::{Estimate, Ranged};
+use crate::index::key::encoding::{Single, Triple};
+use crate::index::{Error, RowSet, Rows};
+
+/// The rows of a question: one by one as they come, or all in order.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use grainstore::grain::{Draft, Time};
+/// # use grainstore::index::{Batch, Index, Options, Pattern, TermKey};
+/// # use grainstore::ledger::{Disk, MemoryDisk, StoreId};
+/// # let terms = TermKey::new([7; 16]);
+/// # let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
+/// # let (index, _) = Index::open(&disk, StoreId::new([7; 16]), terms, Options::default())?;
+/// let mut batch = index.batch();
+/// for row in 0..9 {
+///     let draft = Draft::belief("user", "likes", format!("tea {row}")).confidence(0.5);
+///     batch.grain(row, &draft.created_at(Time::from_ms(0)).finish(Default::default())?, 0);
+/// }
+/// index.publish(batch, 9);
+/// let snapshot = index.snapshot();
+/// let pattern = Pattern { subject: Some("user"), ..Pattern::default() };
+/// assert_eq!(snapshot.triples(&pattern).take(3).count(), 3);
+/// assert_eq!(snapshot.triples(&pattern).rows()?.len(), 9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// As an iterator it gives a row for each key that fits, in the order of the keys, first of the
+/// runs and then of the memory; nothing is read before it is needed.
+#[derive(Debug)]
+pub struct Scan<'a>(Kind<'a>);
+
+#[derive(Debug)]
+enum Kind<'a> {
+    Single(Ranged<'a, Single>),
+    Triple(Ranged<'a, Triple>),
+}
+
+impl<'a> Scan<'a> {
+    pub(super) const fn singles(ranged: Ranged<'a, Single>) -> Self {
+        Self(Kind::Single(ranged))
+    }
+
+    pub(super) const fn triples(ranged: Ranged<'a, Triple>) -> Self {
+        Self(Kind::Triple(ranged))
+    }
+
+    /// Returns all rows, lowest first.
+    ///
+    /// # Errors
+    /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn rows(self) -> Result<Rows, Error> {
+        match self.0 {
+            Kind::Single(ranged) => ranged.rows(),
+            Kind::Triple(ranged) => ranged.rows(),
+        }
+    }
+}
+
+impl Scan<'_> {
+    /// Returns all rows as a set; what many rows have is remembered for the next time.
+    ///
+    /// # Errors
+    /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn set(self) -> Result<RowSet, Error> {
+        match self.0 {
+            Kind::Single(ranged) => ranged.set(),
+            Kind::Triple(ranged) => ranged.set(),
+        }
+    }
+
+    /// Returns which of some rows are among these, and copies no list for it.
+    ///
+    /// # Errors
+    /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn among(self, rows: &RowSet) -> Result<RowSet, Error> {
+        match self.0 {
+            Kind::Single(ranged) => ranged.among(rows),
+            Kind::Triple(ranged) => ranged.among(rows),
+        }
+    }
+
+    /// Has the rows remembered although they are of a range: it will be asked for again.
+    #[must_use]
+    pub const fn recurring(mut self) -> Self {
+        match &mut self.0 {
+            Kind::Single(ranged) => ranged.recurs = true,
+            Kind::Triple(ranged) => ranged.recurs = true,
+        }
+        self
+    }
+
+    /// Returns about how many rows there are: exactly if they are few or remembered, else from how
+    /// many blocks of the runs they lie in.
+    ///
+    /// # Errors
+    /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn estimate(&self) -> Result<Estimate, Error> {
+        match &self.0 {
+            Kind::Single(ranged) => ranged.estimate(),
+            Kind::Triple(ranged) => ranged.estimate(),
+        }
+    }
+}
+
+impl Iterator for Scan<'_> {
+    type Item = Result<u64, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match &mut self.0 {
+            Kind::Single(ranged) => ranged.next_row().transpose(),
+            Kind::Triple(ranged) => ranged.next_row().transpose(),
+        }
+    }
+}

@@ -1,0 +1,362 @@
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use roaring::RoaringTreemap;
+
+use crate::codec::{ContentAddress, nfc};
+use crate::grain::{Time, Type};
+use crate::ledger::Kind;
+
+use super::key_range::Ranged;
+use super::scan::Scan;
+use crate::index::engine::shared::Engine;
+use crate::index::engine::version::State;
+use crate::index::key::encoding::{Key, Single, Triple, first_part, ordered, ordered_number};
+use crate::index::run::{Run, Stored, Stream};
+use crate::index::{Error, Family, RowSet, Rows};
+
+/// A view of the index as it was at one moment: later writes do not show, and nothing that is done
+/// to files takes anything away. Only what is erased disappears from every view.
+///
+/// It owns what it sees: cheap to clone, and usable from any thread.
+#[derive(Clone)]
+pub struct Snapshot {
+    engine: Arc<Engine>,
+    state: Arc<State>,
+    /// Of a view of an earlier moment, for each run that reaches past it: that run's number, and
+    /// the rows that entries seen in the view have ended.
+    straddled: Vec<(u64, Arc<RoaringTreemap>)>,
+}
+
+/// A pattern of a triple; what is absent may be anything.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pattern<'a> {
+    /// The subject.
+    pub subject: Option<&'a str>,
+    /// The relation.
+    pub relation: Option<&'a str>,
+    /// The object; of an object that is a map, its JSON.
+    pub object: Option<&'a str>,
+}
+
+impl Snapshot {
+    pub(in crate::index) const fn new(engine: Arc<Engine>, state: Arc<State>) -> Self {
+        Self {
+            engine,
+            state,
+            straddled: Vec::new(),
+        }
+    }
+
+    /// Returns the view that there was when the ledger had this many entries; of what came later,
+    /// only what was erased since is missed.
+    ///
+    /// # Errors
+    /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn until(&self, entries: u64) -> Result<Self, Error> {
+        if entries >= self.watermark() {
+            return Ok(self.clone());
+        }
+        let later = self.instead_since(entries)?;
+        let is_seen = |rows: &Range<u64>| {
+            rows.start < entries || later.iter().any(|entry| rows.contains(&entry))
+        };
+        let mut state = State::clone(&self.state);
+        state.runs.retain(|run| is_seen(&run.rows));
+        state.memory.retain(|chunk| is_seen(&chunk.rows));
+        state.frozen.clear();
+        state.watermark = entries;
+        state.later = (!later.is_empty()).then(|| Arc::new(later));
+        let mut view = Self::new(Arc::clone(&self.engine), Arc::new(state));
+        let runs = view.state.runs.iter().rev();
+        for run in runs.take_while(|run| run.rows.end > entries) {
+            let mut ended = RoaringTreemap::new();
+            let mut keys = Stream::<Single>::new(Arc::clone(run), Family::Ended);
+            while let Some(key) = keys.next()? {
+                if view.state.shows(key.row()) {
+                    let [grain, ..] = key.parts();
+                    ended.insert(grain);
+                }
+            }
+            view.straddled.push((run.number, Arc::new(ended)));
+        }
+        Ok(view)
+    }
+
+    /// Returns the entries from `entries` on that stand for erased ones before it. Without them a
+    /// grain whose successor was erased would seem to have been current then.
+    fn instead_since(&self, entries: u64) -> Result<RoaringTreemap, Error> {
+        let (low, high) = (0, entries.saturating_sub(1));
+        let low = Single::new([low, 0, 0], entries);
+        let high = Single::new([high, 0, 0], u64::MAX);
+        let mut keys = self.ranged::<Single>(Family::Instead, low, high);
+        let mut rows = RoaringTreemap::new();
+        while let Some(key) = keys.next_key()? {
+            if key.row() >= entries {
+                rows.insert(key.row());
+            }
+        }
+        Ok(rows)
+    }
+
+    pub(in crate::index) fn parts(&self) -> (&Engine, &State) {
+        (&self.engine, &self.state)
+    }
+
+    /// Returns how many ledger entries this view covers.
+    pub fn watermark(&self) -> u64 {
+        self.state.watermark
+    }
+
+    /// Returns the rows of grains that may have an address, lowest first: the one that has it if
+    /// it is here, and by a rare chance others. Whoever asks reads the ledger.
+    ///
+    /// # Errors
+    /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn candidates(&self, address: &ContentAddress) -> Result<Rows, Error> {
+        self.engine.candidates(&self.state, address)
+    }
+
+    /// Returns whether the grain of a row is current.
+    pub fn is_current(&self, row: u64) -> bool {
+        // Only what comes after a grain can end it.
+        let mut chunks = self.state.memory.iter();
+        let runs = self.state.runs.iter().rev();
+        let mut runs = runs.take_while(|run| run.rows.end > row);
+        !chunks.any(|chunk| chunk.has_ended(row, |entry| self.state.shows(entry)))
+            && !runs.any(|run| self.ended_in(run).contains(row))
+    }
+
+    /// Returns the rows that entries of a run have ended.
+    pub(super) fn ended_in<'a>(&'a self, run: &'a Run) -> &'a RoaringTreemap {
+        let straddled = self.straddled.iter();
+        let mut straddled = straddled.filter(|(number, _)| *number == run.number);
+        straddled.next().map_or(&run.ended, |(_, ended)| ended)
+    }
+
+    /// Returns the rows of all grains.
+    pub fn grains(&self) -> RowSet {
+        let mut rows = RoaringTreemap::new();
+        for run in &self.state.runs {
+            rows |= &run.grains;
+        }
+        for chunk in &self.state.memory {
+            rows.extend(&chunk.grains);
+        }
+        let mut rows = RowSet(rows);
+        rows.cut(self.watermark()..);
+        if let Some(erased) = self.engine.erased() {
+            rows.0 -= &*erased;
+        }
+        rows
+    }
+
+    /// Returns the rows of grains from a row on, lowest first, without collecting them.
+    pub fn grains_from(&self, row: u64) -> impl Iterator<Item = u64> {
+        let in_runs = self.state.runs.iter().flat_map(move |run| {
+            let mut rows = run.grains.iter();
+            rows.advance_to(row);
+            rows
+        });
+        let in_memory = self.state.memory.iter().flat_map(move |chunk| {
+            let rows = &chunk.grains;
+            let skipped = rows.partition_point(|at| *at < row);
+            rows.iter().skip(skipped).copied()
+        });
+        let erased = self.engine.erased();
+        in_runs
+            .chain(in_memory)
+            .take_while(|row| *row < self.watermark())
+            .filter(move |row| !erased.as_ref().is_some_and(|erased| erased.contains(*row)))
+    }
+
+    /// Returns the rows of grains that match a triple pattern.
+    pub fn triples(&self, pattern: &Pattern<'_>) -> Scan<'_> {
+        // Stored text is NFC; what people type need not be.
+        let term = |text: Option<&str>| text.map(|text| self.engine.terms.hash(&[&nfc(text)]));
+        let (s, p, o) = (
+            term(pattern.subject),
+            term(pattern.relation),
+            term(pattern.object),
+        );
+        // The order whose beginning is exactly what is bound.
+        let (family, bound) = match (s, p, o) {
+            (Some(_), None, Some(_)) => (Family::Sop, [s, o, None]),
+            (Some(_), _, _) => (Family::Spo, [s, p, o]),
+            (None, Some(_), Some(_)) => (Family::Pos, [p, o, None]),
+            (None, Some(_), None) => (Family::Pso, [p, None, None]),
+            (None, None, Some(_)) => (Family::Osp, [o, None, None]),
+            (None, None, None) => (Family::Spo, [None; 3]),
+        };
+        self.triple_range(family, bound)
+    }
+
+    /// Returns the rows of grains of a type.
+    pub fn of_type(&self, of: Type) -> Scan<'_> {
+        self.exact(Family::Type, u64::from(of.byte()))
+    }
+
+    /// Returns the rows whose field of `family` is `text`; of a namespace, also those inside it.
+    pub fn with_text(&self, family: Family, text: &str) -> Scan<'_> {
+        self.exact(family, self.engine.terms.hash(&[&nfc(text)]))
+    }
+
+    /// Returns the rows that point at a grain through `family`.
+    pub fn pointing_at(&self, family: Family, address: &ContentAddress) -> Scan<'_> {
+        self.exact(family, self.engine.terms.hash_link(address))
+    }
+
+    /// Returns the rows of alias entries for a foreign name.
+    pub fn foreign(&self, name: [&str; 3]) -> Scan<'_> {
+        self.exact(Family::ForeignId, self.engine.terms.hash(&name))
+    }
+
+    /// Returns the rows of the status entries of the grain at `row`, oldest first.
+    pub fn status_entries(&self, row: u64) -> Scan<'_> {
+        self.exact(Family::Status, row)
+    }
+
+    /// Returns the rows whose time of `family` is in `from..=to`; an open end is unbounded.
+    pub fn in_time(&self, family: Family, from: Option<Time>, to: Option<Time>) -> Scan<'_> {
+        let bound = |time: Option<Time>, open: i64| ordered(time.map_or(open, Time::ms));
+        let (low, high) = (bound(from, i64::MIN), bound(to, i64::MAX));
+        self.range(
+            family,
+            Single::new([low, 0, 0], 0),
+            Single::new([high, 0, 0], u64::MAX),
+        )
+    }
+
+    /// Returns the rows whose number of `family` is in `from..=to`; an open end is unbounded.
+    pub fn in_numbers(&self, family: Family, from: Option<f64>, to: Option<f64>) -> Scan<'_> {
+        let low = from.map_or(0, ordered_number);
+        let high = to.map_or(u64::MAX, ordered_number);
+        self.range(
+            family,
+            Single::new([low, 0, 0], 0),
+            Single::new([high, 0, 0], u64::MAX),
+        )
+    }
+
+    /// Returns the rows whose field, one of [`Family::FACETS`], is `text`.
+    pub fn with_facet(&self, field: &str, text: &str) -> Scan<'_> {
+        let term = self.engine.terms.hash(&[field, &nfc(text)]);
+        self.exact(Family::Facet, term)
+    }
+
+    /// Returns the rows of the Consents of which a field, one of [`Family::CONSENTS`], is `text` or
+    /// has it among others.
+    pub fn with_consent(&self, field: &str, text: &str) -> Scan<'_> {
+        let term = self.engine.terms.hash(&[field, &nfc(text)]);
+        self.exact(Family::Consent, term)
+    }
+
+    /// Returns the rows of the recorded reads of everything.
+    pub fn read_in_full(&self) -> Scan<'_> {
+        self.exact(Family::Read, 0)
+    }
+
+    /// Returns the rows of the grains that have an `invalidation_policy`.
+    pub fn protected(&self) -> Scan<'_> {
+        self.exact(Family::Protected, 0)
+    }
+
+    /// Hands component and row of every key of a family to `visit`: of equal components, in the
+    /// order of rows.
+    pub(in crate::index) fn each(
+        &self,
+        family: Family,
+        visit: &mut dyn FnMut(u64, u64),
+    ) -> Result<(), Error> {
+        let (low, high) = (Single::new([0; 3], 0), Single::new([u64::MAX; 3], u64::MAX));
+        let mut keys = self.ranged::<Single>(family, low, high);
+        while let Some(key) = keys.next_key()? {
+            let [part, ..] = key.parts();
+            visit(part, key.row());
+        }
+        Ok(())
+    }
+
+    /// Returns the rows of the entries of a kind; none of grains, changes of status and foreign
+    /// names, which are found by what they say.
+    pub fn of_kind(&self, kind: Kind) -> Scan<'_> {
+        self.exact(Family::Kind, u64::from(kind.to_byte()))
+    }
+
+    /// Returns the rows of erasures that may have left this mark.
+    pub fn tombstones(&self, mark: &[u8; 32]) -> Scan<'_> {
+        self.exact(Family::Tombstone, first_part(mark))
+    }
+
+    /// Returns the entries that erasures have blanked, in no order.
+    ///
+    /// # Errors
+    /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn erased_entries(&self) -> Result<Vec<u64>, Error> {
+        let mut rows = Vec::new();
+        let mut add = |key: &Single| {
+            let [row, ..] = key.parts();
+            rows.push(row);
+        };
+        for run in &self.state.runs {
+            let mut keys = Stream::<Single>::new(Arc::clone(run), Family::Erased);
+            while let Some(key) = keys.next()? {
+                add(&key);
+            }
+        }
+        for chunk in &self.state.memory {
+            chunk
+                .keys::<Single>(Family::Erased)
+                .iter()
+                .for_each(&mut add);
+        }
+        Ok(rows)
+    }
+
+    fn exact(&self, family: Family, part: u64) -> Scan<'_> {
+        self.range(
+            family,
+            Single::new([part, 0, 0], 0),
+            Single::new([part, 0, 0], u64::MAX),
+        )
+    }
+
+    fn range(&self, family: Family, low: Single, high: Single) -> Scan<'_> {
+        if family.is_triple() {
+            let [part, ..] = low.parts();
+            return self.triple_range(family, [Some(part), None, None]);
+        }
+        Scan::singles(self.ranged(family, low, high))
+    }
+
+    fn triple_range(&self, family: Family, bound: [Option<u64>; 3]) -> Scan<'_> {
+        let low = bound.map(|part| part.unwrap_or(0));
+        let high = bound.map(|part| part.unwrap_or(u64::MAX));
+        Scan::triples(self.ranged(family, Triple::new(low, 0), Triple::new(high, u64::MAX)))
+    }
+
+    fn ranged<K: Stored>(&self, family: Family, low: K, high: K) -> Ranged<'_, K> {
+        Ranged {
+            engine: &self.engine,
+            state: &self.state,
+            erased: self.engine.erased(),
+            family,
+            low,
+            high,
+            // The same range of times is hardly asked for twice.
+            recurs: !family.is_ordered(),
+            done: 0,
+            at: None,
+        }
+    }
+}
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Snapshot")
+            .field("watermark", &self.watermark())
+            .field("runs", &self.state.runs)
+            .finish_non_exhaustive()
+    }
+}

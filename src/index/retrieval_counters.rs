@@ -1,0 +1,237 @@
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use sha2::{Digest, Sha256};
+
+use crate::grain::Time;
+use crate::ledger::{self, Disk, StoreId};
+
+use crate::index::Error;
+use crate::index::run::{FOLDER, Reader};
+
+/// How often grains were retrieved, and when last (OMS 22.10): counted in memory, and written every
+/// so often to a file of its own.
+///
+/// It is the one thing a store may lose: a crash takes what was counted since it was last written,
+/// and a file that is not what was written counts as none.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::time::Duration;
+/// use grainstore::grain::Time;
+/// use grainstore::index::Accesses;
+/// use grainstore::ledger::{Disk, MemoryDisk, StoreId};
+///
+/// let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
+/// disk.create_folder("index")?;
+/// let open = || Accesses::open(&disk, StoreId::new([7; 16]), Duration::from_secs(60), 10);
+/// let accesses = open()?;
+/// accesses.record([3, 4, 3], Time::from_ms(1_000));
+/// accesses.flush()?;
+/// assert_eq!(open()?.of(3).map(|access| access.count), Some(2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Accesses {
+    disk: Arc<dyn Disk>,
+    store_id: StoreId,
+    /// How old what is not written may become.
+    staleness: Duration,
+    /// Of several readers, each locks the part of one row at a time.
+    parts: Vec<Mutex<BTreeMap<u64, Access>>>,
+    written: Mutex<Written>,
+}
+
+/// How often a grain was retrieved, and when last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    /// How often.
+    pub count: u64,
+    /// When last.
+    pub last: Time,
+}
+
+#[derive(Debug, Default)]
+struct Written {
+    /// Since when there is something to write.
+    since: Option<Time>,
+}
+
+impl Accesses {
+    /// Reads what was written; of rows from `rows_end` on, which a crash may have taken from the
+    /// ledger, nothing.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_IO`.
+    pub fn open(
+        disk: &Arc<dyn Disk>,
+        store_id: StoreId,
+        staleness: Duration,
+        rows_end: u64,
+    ) -> Result<Self, Error> {
+        let accesses = Self {
+            disk: Arc::clone(disk),
+            store_id,
+            staleness,
+            parts: std::iter::repeat_with(Mutex::default).take(PARTS).collect(),
+            written: Mutex::default(),
+        };
+        let bytes = read(&**disk).map_err(Error::io("read", NAME))?;
+        match bytes.map(|bytes| accesses.known_in(&bytes)) {
+            None => {}
+            Some(None) => tracing::warn!("{NAME} is damaged: accesses are counted anew"),
+            Some(Some(known)) => {
+                for (row, access) in known.into_iter().filter(|(row, _)| *row < rows_end) {
+                    if let Some(part) = accesses.part(row) {
+                        part.lock().insert(row, access);
+                    }
+                }
+            }
+        }
+        Ok(accesses)
+    }
+
+    /// Returns how often a row was retrieved, and when last; none if it never was.
+    pub fn of(&self, row: u64) -> Option<Access> {
+        self.part(row)?.lock().get(&row).copied()
+    }
+
+    /// Counts a retrieval of each row, and writes what was counted if the oldest of it has waited
+    /// long enough.
+    pub fn record(&self, rows: impl IntoIterator<Item = u64>, now: Time) {
+        let mut any = false;
+        for row in rows {
+            if let Some(part) = self.part(row) {
+                let mut part = part.lock();
+                let access = part.entry(row).or_insert(Access {
+                    count: 0,
+                    last: now,
+                });
+                access.count = access.count.saturating_add(1);
+                access.last = access.last.max(now);
+                any = true;
+            }
+        }
+        // Whoever finds another at it leaves it to him: reading waits for nobody.
+        let Some(mut written) = self.written.try_lock().filter(|_| any) else {
+            return;
+        };
+        let since = *written.since.get_or_insert(now);
+        let waited = now.ms().saturating_sub(since.ms());
+        if u128::try_from(waited).unwrap_or(0) >= self.staleness.as_millis()
+            && let Err(error) = self.write(&mut written)
+        {
+            tracing::warn!(%error, "accesses were counted and not written");
+        }
+    }
+
+    /// Forgets rows, in the file too.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
+    pub fn forget(&self, rows: &[u64]) -> Result<(), Error> {
+        let mut written = self.written.lock();
+        for row in rows {
+            if let Some(part) = self.part(*row) {
+                part.lock().remove(row);
+            }
+        }
+        self.write(&mut written)
+    }
+
+    /// Writes what was counted.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
+    pub fn flush(&self) -> Result<(), Error> {
+        let mut written = self.written.lock();
+        if written.since.is_none() {
+            return Ok(());
+        }
+        self.write(&mut written)
+    }
+
+    fn write(&self, written: &mut Written) -> Result<(), Error> {
+        // What is counted from here on waits for the next time, whether or not it gets in.
+        written.since = None;
+        let failed = || Error::io("write", TEMPORARY);
+        match self.disk.remove(TEMPORARY) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed()(error)),
+            _ => {}
+        }
+        let file = self.disk.create(TEMPORARY).map_err(failed())?;
+        file.write_at(&self.to_bytes(), 0).map_err(failed())?;
+        file.sync().map_err(failed())?;
+        self.disk.rename(TEMPORARY, NAME).map_err(failed())?;
+        let synced = self.disk.sync_folder(FOLDER);
+        synced.map_err(Error::io("sync", FOLDER))
+    }
+
+    fn part(&self, row: u64) -> Option<&Mutex<BTreeMap<u64, Access>>> {
+        self.parts.get(usize::try_from(row % PARTS as u64).ok()?)
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        for part in &self.parts {
+            for (row, access) in &*part.lock() {
+                bytes.extend_from_slice(&row.to_be_bytes());
+                bytes.extend_from_slice(&access.count.to_be_bytes());
+                bytes.extend_from_slice(&access.last.ms().to_be_bytes());
+            }
+        }
+        let check = self.check_of(&bytes);
+        bytes.extend_from_slice(&check);
+        bytes
+    }
+
+    fn known_in(&self, bytes: &[u8]) -> Option<Vec<(u64, Access)>> {
+        let (said, check) = bytes.split_at_checked(bytes.len().checked_sub(8)?)?;
+        if check != self.check_of(said) {
+            return None;
+        }
+        let mut reader = Reader(said.strip_prefix(MAGIC)?);
+        let mut known = Vec::new();
+        while !reader.0.is_empty() {
+            let (row, count) = (reader.u64()?, reader.u64()?);
+            let last = Time::from_ms(i64::from_be_bytes(reader.array()?));
+            known.push((row, Access { count, last }));
+        }
+        Some(known)
+    }
+
+    fn check_of(&self, bytes: &[u8]) -> [u8; 8] {
+        let mut hash = Sha256::new();
+        hash.update([0x07]);
+        hash.update(self.store_id.as_bytes());
+        hash.update(bytes);
+        let hash: [u8; 32] = hash.finalize().into();
+        hash.first_chunk().copied().unwrap_or_default()
+    }
+}
+
+fn read(disk: &dyn Disk) -> io::Result<Option<Vec<u8>>> {
+    let file = match disk.open(NAME, ledger::Access::Read) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    // The length of a file that is there, not one that somebody claims.
+    let mut bytes = vec![0; usize::try_from(file.len_bytes()?).unwrap_or(0)];
+    file.read_at(&mut bytes, 0)?;
+    Ok(Some(bytes))
+}
+
+const NAME: &str = "index/accesses";
+
+/// Its name until it is whole.
+const TEMPORARY: &str = "index/accesses.new";
+
+/// The name of the format, and its version.
+const MAGIC: &[u8] = b"GRAINACC\x00\x01\x00\x00";
+
+/// Into how many parts rows are spread, each with a lock of its own.
+const PARTS: usize = 16;

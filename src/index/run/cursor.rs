@@ -1,0 +1,94 @@
+use std::sync::Arc;
+
+use super::block::{Block, Walk};
+use super::cache::Blocks;
+use super::reader::{Run, Section, Stored};
+use crate::index::{Error, Family};
+
+/// Walks a range of keys of one run.
+#[derive(Debug)]
+pub(in crate::index) struct RunCursor<'a, K> {
+    run: &'a Run,
+    /// Where the block begins and ends, then where the next ones end.
+    offsets: &'a [u64],
+    block: Arc<Block>,
+    walk: Walk<K>,
+    /// A key that was read while looking for the first.
+    ahead: Option<K>,
+}
+
+impl<'a, K: Stored> RunCursor<'a, K> {
+    /// Goes to the first key from `low` on; none if the run has none up to `high`.
+    pub(in crate::index) fn new(
+        run: &'a Run,
+        family: Family,
+        cache: &Blocks,
+        low: K,
+        high: K,
+    ) -> Result<Option<Self>, Error> {
+        let Some(section) = run.section::<K>(family) else {
+            return Ok(None);
+        };
+        if section.last < Some(low) || section.fences.first().is_none_or(|first| *first > high) {
+            return Ok(None);
+        }
+        let after = section.fences.partition_point(|fence| *fence <= low);
+        let offsets = section.offsets.get(after.saturating_sub(1)..);
+        let Some(offsets @ [offset, end, ..]) = offsets else {
+            return Ok(None);
+        };
+        let block = run.block(cache, *offset, *end)?;
+        let mut within = Self {
+            run,
+            offsets,
+            walk: Walk::near(run.shape, &block, low),
+            block,
+            ahead: None,
+        };
+        loop {
+            match within.next(cache, high)? {
+                None => return Ok(None),
+                Some(key) if key < low => {}
+                found => {
+                    within.ahead = found;
+                    return Ok(Some(within));
+                }
+            }
+        }
+    }
+
+    pub(in crate::index) fn next(&mut self, cache: &Blocks, high: K) -> Result<Option<K>, Error> {
+        if let Some(key) = self.ahead.take() {
+            return Ok((key <= high).then_some(key));
+        }
+        loop {
+            let key = self.walk.next(&self.block);
+            let at = self.offsets.first().copied().unwrap_or(0);
+            if let Some(key) = key.map_err(|reason| self.run.damaged(at, reason))? {
+                return Ok((key <= high).then_some(key));
+            }
+            self.offsets = self.offsets.split_first().map_or(&[], |(_, rest)| rest);
+            let [offset, end, ..] = self.offsets else {
+                return Ok(None);
+            };
+            self.block = self.run.block(cache, *offset, *end)?;
+            self.walk = Walk::new(self.run.shape);
+        }
+    }
+}
+
+impl<K: Stored> Section<K> {
+    /// Returns how many blocks may hold keys from `low` to `high`, and about how many keys.
+    pub(in crate::index) fn between(&self, low: K, high: K) -> (usize, u64) {
+        if self.last < Some(low) {
+            return (0, 0);
+        }
+        let from = self.fences.partition_point(|fence| *fence <= low);
+        let to = self.fences.partition_point(|fence| *fence <= high);
+        let blocks = to.saturating_sub(from.saturating_sub(1));
+        let all = self.fences.len().max(1) as u64;
+        // The first and the last are hardly full of them.
+        let full = blocks.saturating_sub(1) as u64;
+        (blocks, self.keys * full / all)
+    }
+}

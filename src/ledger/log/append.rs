@@ -1,0 +1,212 @@
+use std::io;
+use std::ops::Range;
+
+use super::ledger::Ledger;
+use super::tail::Tail;
+use crate::ledger::error::is_full;
+use crate::ledger::offsets::entry_offsets::{End, Place};
+use crate::ledger::segment::entry::leaf;
+use crate::ledger::segment::frame::{self, Plan};
+use crate::ledger::segment::segment_file::{self, FOLDER, SegmentHeader};
+use crate::ledger::{Disk, Error, Kind, Mark, NewEntry};
+
+impl Ledger {
+    /// Appends entries as one atomic batch, and returns their sequences once they are durable:
+    /// one write, one `fdatasync`. Nothing is written for no entries.
+    ///
+    /// `time_ms` is milliseconds since 1970.
+    ///
+    /// # Errors
+    /// `ERR_RANGE` for a body over 64 MiB or a frame over 1 GiB; `ERR_STORAGE_FULL`, after which
+    /// appends may go on; `ERR_STORAGE_IO`, whose outcome is unknown; `ERR_STORAGE_HALTED` for
+    /// every append after an unknown outcome, until the ledger is opened again.
+    pub fn append(&self, time_ms: i64, entries: &[NewEntry<'_>]) -> Result<Range<u64>, Error> {
+        self.append_up_to(time_ms, entries, 0)
+    }
+
+    /// Appends as [`Ledger::append`] does, and returns before the entries are durable: a crash may
+    /// lose them, and never some of a batch or what is before it alone.
+    ///
+    /// They are durable after [`Ledger::sync`], a new segment, or 8 MiB more.
+    ///
+    /// # Errors
+    /// As [`Ledger::append`].
+    pub fn append_unsynced(
+        &self,
+        time_ms: i64,
+        entries: &[NewEntry<'_>],
+    ) -> Result<Range<u64>, Error> {
+        self.append_up_to(time_ms, entries, UNSYNCED_MAX)
+    }
+
+    /// Makes everything appended durable, and returns the mark that derived files may now claim.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_IO`, after which the ledger takes no appends until it is opened again;
+    /// `ERR_STORAGE_HALTED`.
+    pub fn sync(&self) -> Result<Mark, Error> {
+        {
+            let table = self.table.read();
+            if table.durable().len == table.end().len {
+                return Ok(table.durable().into());
+            }
+        }
+        let tail = &mut *self.tail.lock();
+        if tail.halted {
+            return Err(Error::Halted);
+        }
+        self.sync_tail(tail)?;
+        Ok(self.table.read().durable().into())
+    }
+
+    /// Returns how many entries are known durable: all of them, but after
+    /// [`Ledger::append_unsynced`].
+    pub fn durable(&self) -> u64 {
+        self.table.read().durable().len
+    }
+
+    fn append_up_to(
+        &self,
+        time_ms: i64,
+        entries: &[NewEntry<'_>],
+        unsynced_max: u64,
+    ) -> Result<Range<u64>, Error> {
+        let tail = &mut *self.tail.lock();
+        if tail.halted {
+            return Err(Error::Halted);
+        }
+        let len = frame::len_of(entries)?;
+        if entries.is_empty() {
+            let end = self.table.read().end().len;
+            return Ok(end..end);
+        }
+        // Bodies are blanked only below a frame that says they were durable: opening relies on it.
+        if entries.iter().any(|entry| entry.kind == Kind::Erasing) {
+            self.sync_tail(tail)?;
+        }
+        self.roll(tail, len as u64)?;
+        let (end, synced) = {
+            let table = self.table.read();
+            (table.end(), table.durable().len)
+        };
+        let plan = Plan {
+            store_id: &self.store_id,
+            first: end.len,
+            synced,
+            time_ms,
+            entries,
+            len,
+        };
+        let mut head = end.head;
+        tail.places.clear();
+        let places = &mut tail.places;
+        plan.build(&mut tail.frame, &mut |offset, header| {
+            head = leaf(&head, header);
+            places.extend(Place::new(end.offset + offset as u64, header));
+        })?;
+        let is_synced = tail.unsynced + len as u64 > unsynced_max;
+        write(tail, end, is_synced)?;
+        // Readers see the frame from here on, and under `append` never before it is durable.
+        let mut table = self.table.write();
+        table.add_frame(&tail.places, head, end.offset + len as u64);
+        if is_synced {
+            table.settle();
+            tail.unsynced = 0;
+        } else {
+            tail.unsynced += len as u64;
+        }
+        tail.frame.shrink_to(FRAME_KEPT);
+        tail.places.shrink_to(FRAME_KEPT / size_of::<Place>());
+        Ok(end.len..table.end().len)
+    }
+
+    pub(super) fn sync_tail(&self, tail: &mut Tail) -> Result<(), Error> {
+        let (end, durable) = {
+            let table = self.table.read();
+            (table.end(), table.durable())
+        };
+        if durable.len < end.len {
+            // After a failed sync the system may call pages clean that never reached the disk: no
+            // retry of it proves anything.
+            tail.halted = true;
+            let failed = |source| Error::io("sync", &segment_file::name_of(end.segment), source);
+            tail.file.sync().map_err(failed)?;
+            tail.halted = false;
+            tail.unsynced = 0;
+            self.table.write().settle();
+        }
+        Ok(())
+    }
+
+    /// Closes the last segment if a frame of `len` bytes would take it past its size.
+    fn roll(&self, tail: &mut Tail, len: u64) -> Result<(), Error> {
+        let end = self.table.read().end();
+        let max = self.options.segment_bytes.min(u64::from(u32::MAX));
+        if end.offset == segment_file::HEADER_LEN as u64 || end.offset + len <= max {
+            return Ok(());
+        }
+        let name = segment_file::name_of(end.segment);
+        // That a later segment exists says that this one is durable.
+        tail.halted = true;
+        let synced = tail.file.sync();
+        synced.map_err(|source| Error::io("sync", &name, source))?;
+        tail.unsynced = 0;
+        self.table.write().settle();
+        let number = end.segment.checked_add(1).ok_or(Error::TooLarge {
+            what: "number of segments",
+            len: usize::MAX,
+            max: usize::MAX,
+        })?;
+        let header = SegmentHeader {
+            number,
+            first: end.len,
+        };
+        match segment_file::create(&*self.disk, header, &self.store_id) {
+            Ok(file) => tail.file = file,
+            Err(error) => {
+                let full = matches!(error, Error::Full { .. });
+                tail.halted = !(full && uncreate(&*self.disk, number));
+                return Err(error);
+            }
+        }
+        tail.halted = false;
+        self.table.write().begin_segment(number);
+        Ok(())
+    }
+}
+
+/// Removes what is left of a segment that could not be created; returns whether it is gone.
+fn uncreate(disk: &dyn Disk, number: u32) -> bool {
+    let gone = match disk.remove(&segment_file::name_of(number)) {
+        Ok(()) => true,
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    };
+    gone && disk.sync_folder(FOLDER).is_ok()
+}
+
+/// Writes the frame at `end`, behind the last whole one, and makes it durable if asked.
+fn write(tail: &mut Tail, end: End, is_synced: bool) -> Result<(), Error> {
+    // Until the outcome is known, whatever happens here: also if a disk panics.
+    tail.halted = true;
+    let failed = |source| Error::io("append to", &segment_file::name_of(end.segment), source);
+    if let Err(error) = tail.file.write_at(&tail.frame, end.offset) {
+        // Nothing of this frame was synced, so cutting it off leaves the ledger as it was.
+        let undone =
+            is_full(&error) && tail.file.set_len(end.offset).is_ok() && tail.file.sync().is_ok();
+        tail.halted = !undone;
+        return Err(failed(error));
+    }
+    if is_synced {
+        // After a failed sync the system may call pages clean that never reached the disk: no
+        // retry of it proves anything.
+        tail.file.sync().map_err(failed)?;
+    }
+    tail.halted = false;
+    Ok(())
+}
+
+/// How much memory is kept between appends, in bytes.
+const FRAME_KEPT: usize = 4 << 20;
+
+/// How much a crash may cost whoever does not wait for the disk, in bytes.
+const UNSYNCED_MAX: u64 = 8 << 20;

@@ -1,0 +1,220 @@
+use std::io;
+
+use super::ledger::Ledger;
+use crate::ledger::offsets::entry_offsets::Extent;
+use crate::ledger::recovery::recover::end_of;
+use crate::ledger::segment::entry::RawEntry;
+use crate::ledger::segment::segment_file::{self, FOLDER, HEADER_LEN};
+use crate::ledger::{Access, Disk, DiskFile, Error, Header, Mark};
+
+/// What [`Ledger::copy_to`] did.
+///
+/// ```
+/// # use std::sync::Arc;
+/// use grainstore::ledger::{Ledger, MemoryDisk, Options, StoreId};
+///
+/// let disk = Arc::new(MemoryDisk::default());
+/// let ledger = Ledger::create(disk, StoreId::new([7; 16]), Options::default())?;
+/// let copied = ledger.copy_to(&MemoryDisk::default())?;
+/// assert_eq!((copied.mark, copied.segments, copied.kept), (ledger.mark(), 1, 0));
+/// # Ok::<(), grainstore::ledger::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Copied {
+    /// Where the copy ends.
+    pub mark: Mark,
+    /// Segments that were written.
+    pub segments: u32,
+    /// Segments that were there already as they are here.
+    pub kept: u32,
+    /// Bytes that were written.
+    pub bytes: u64,
+}
+
+/// What is at the place of a segment in a copy.
+enum There {
+    /// Nothing, or an earlier moment of it.
+    Older,
+    /// The same, but for bodies that were blanked here since.
+    Unblanked,
+    Same,
+}
+
+impl Ledger {
+    /// Copies the ledger as it is durable at one moment into the `ledger/` of another disk, while
+    /// appends go on. Segments that an earlier copy brought there are not written again, unless
+    /// something in them was erased since.
+    ///
+    /// All that is new is written and synced under other names before the first file is replaced.
+    /// A crash amid the replacing can leave a copy that does not open; the next one completes it.
+    ///
+    /// # Errors
+    /// `ERR_BACKUP_DIVERGED` if what is there is no earlier moment of this ledger, and nothing is
+    /// changed; `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
+    pub fn copy_to(&self, target: &dyn Disk) -> Result<Copied, Error> {
+        let failed = |source| Error::io("copy to", FOLDER, source);
+        target.create_folder(FOLDER).map_err(failed)?;
+        target.sync_folder("").map_err(failed)?;
+        loop {
+            // An erasure that begins meanwhile could leave blank bodies in the copy, and the entry
+            // that lists them behind its end.
+            let erased = self.table.read().erased().len();
+            let (copied, older, unblanked) = self.prepare(target)?;
+            if self.table.read().erased().len() != erased {
+                continue;
+            }
+            // From the first that is new, so that what is there is always a whole prefix; then what
+            // is blank only because of entries in those.
+            for name in older.iter().chain(&unblanked) {
+                target.rename(&temporary(name), name).map_err(failed)?;
+            }
+            target.sync_folder(FOLDER).map_err(failed)?;
+            return Ok(copied);
+        }
+    }
+
+    /// Writes what is new beside what is there, and returns it and the names of the segments.
+    fn prepare(&self, target: &dyn Disk) -> Result<(Copied, Vec<String>, Vec<String>), Error> {
+        let mark = self.sync()?;
+        let mut extents = self.table.read().extents();
+        extents.retain(|extent| extent.number <= mark.segment);
+        if let Some(last) = extents.last_mut() {
+            last.end = mark.offset;
+        }
+        let newest = segment_file::numbers(target)?.last().copied().unwrap_or(0);
+        if newest > mark.segment {
+            return Err(Error::Diverged { segment: newest });
+        }
+        let mut found = Vec::with_capacity(extents.len());
+        for extent in &extents {
+            found.push((extent, self.compare(target, extent)?));
+        }
+        let mut copied = Copied {
+            mark,
+            segments: 0,
+            kept: 0,
+            bytes: 0,
+        };
+        let (mut older, mut unblanked) = (Vec::new(), Vec::new());
+        for (extent, there) in found {
+            let name = segment_file::name_of(extent.number);
+            match there {
+                There::Same => {
+                    copied.kept += 1;
+                    continue;
+                }
+                There::Older => older.push(name.clone()),
+                There::Unblanked => unblanked.push(name.clone()),
+            }
+            self.copy_segment(extent.number, extent.end, target, &temporary(&name))?;
+            copied.segments += 1;
+            copied.bytes += extent.end;
+        }
+        Ok((copied, older, unblanked))
+    }
+
+    /// Writes the first `end` bytes of a segment to a new file of another disk, and syncs it.
+    pub(super) fn copy_segment(
+        &self,
+        number: u32,
+        end: u64,
+        target: &dyn Disk,
+        name: &str,
+    ) -> Result<(), Error> {
+        let from = segment_file::name_of(number);
+        let source = self.disk.open(&from, Access::Read);
+        let source = source.map_err(|source| Error::io("read", &from, source))?;
+        let failed = |source| Error::io("copy to", name, source);
+        match target.remove(name) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+            _ => {}
+        }
+        let file = target.create(name).map_err(failed)?;
+        let mut part = vec![0; PART_BYTES];
+        let mut offset = 0;
+        while offset < end {
+            let left = usize::try_from(end - offset).unwrap_or(usize::MAX);
+            part.truncate(left);
+            let read = source.read_at(&mut part, offset);
+            read.map_err(|source| Error::io("read", &from, source))?;
+            file.write_at(&part, offset).map_err(failed)?;
+            offset += part.len() as u64;
+        }
+        file.sync().map_err(failed)
+    }
+
+    /// Says what a copy has of a segment.
+    fn compare(&self, target: &dyn Disk, extent: &Extent) -> Result<There, Error> {
+        let name = segment_file::name_of(extent.number);
+        let failed = |source| Error::io("read", &name, source);
+        let there = match target.open(&name, Access::Read) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(There::Older),
+            Err(error) => return Err(failed(error)),
+        };
+        let len = there.len_bytes().map_err(failed)?;
+        let diverged = Error::Diverged {
+            segment: extent.number,
+        };
+        if len > extent.end {
+            return Err(diverged);
+        }
+        let here = self.disk.open(&name, Access::Read).map_err(failed)?;
+        // Headers have commitments to random salts: who ends alike is alike up to there.
+        let last = self.table.read().last_before(extent.number, len);
+        let at = last.map_or(0, |last| u64::from(last.offset));
+        let bytes = if last.is_some() {
+            Header::LEN
+        } else {
+            HEADER_LEN
+        };
+        let ends = end_of(&*here, extent.number, last.as_ref())? == Some(len);
+        if !ends || !same(&*here, &*there, at, bytes).map_err(failed)? {
+            return Err(diverged);
+        }
+        if len < extent.end {
+            return Ok(There::Older);
+        }
+        Ok(if self.is_blanked(&*there, extent).map_err(failed)? {
+            There::Same
+        } else {
+            There::Unblanked
+        })
+    }
+
+    /// Returns whether a copy of a segment is blank where this ledger is.
+    fn is_blanked(&self, there: &dyn DiskFile, extent: &Extent) -> io::Result<bool> {
+        let places: Vec<_> = {
+            let table = self.table.read();
+            let rows = table.erased().range(extent.first..);
+            let places = rows.map_while(|row| table.locate(*row));
+            places
+                .take_while(|place| place.segment == extent.number)
+                .collect()
+        };
+        for place in places {
+            let mut bytes = vec![0; place.room];
+            there.read_at(&mut bytes, place.offset)?;
+            let raw = RawEntry::take(&mut bytes.as_slice());
+            if !raw.is_some_and(|raw| raw.is_zero()) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Returns the name that a segment has until it is whole.
+fn temporary(name: &str) -> String {
+    format!("{name}.new")
+}
+
+fn same(here: &dyn DiskFile, there: &dyn DiskFile, at: u64, len: usize) -> io::Result<bool> {
+    let (mut one, mut other) = (vec![0; len], vec![0; len]);
+    here.read_at(&mut one, at)?;
+    there.read_at(&mut other, at)?;
+    Ok(one == other)
+}
+
+/// What is copied at a time.
+const PART_BYTES: usize = 1 << 20;

@@ -1,0 +1,40 @@
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::ledger::segment::segment_file;
+use crate::ledger::{Access, Disk, DiskFile, Error};
+
+/// The segments opened for reading, a bounded number: a large ledger has more segments than a
+/// process may open files.
+#[derive(Debug)]
+pub(super) struct Handles {
+    disk: Arc<dyn Disk>,
+    recent: Mutex<VecDeque<(u32, Arc<dyn DiskFile>)>>,
+}
+
+impl Handles {
+    pub(in crate::ledger) fn new(disk: Arc<dyn Disk>) -> Self {
+        Self {
+            disk,
+            recent: Mutex::default(),
+        }
+    }
+
+    /// Returns a segment, opening it if it was not used lately.
+    pub(in crate::ledger) fn get(&self, number: u32) -> Result<Arc<dyn DiskFile>, Error> {
+        let mut recent = self.recent.lock();
+        if let Some((_, file)) = recent.iter().find(|(open, _)| *open == number) {
+            return Ok(Arc::clone(file));
+        }
+        let name = segment_file::name_of(number);
+        let file = self.disk.open(&name, Access::Read);
+        let file = file.map_err(|source| Error::io("open", &name, source))?;
+        recent.truncate(OPEN_MAX - 1);
+        recent.push_front((number, Arc::clone(&file)));
+        Ok(file)
+    }
+}
+
+const OPEN_MAX: usize = 16;

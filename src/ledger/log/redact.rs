@@ -1,0 +1,63 @@
+use super::ledger::Ledger;
+use super::read::{CHANGED, Damage};
+use crate::ledger::offsets::entry_offsets::Location;
+use crate::ledger::segment::entry::RawEntry;
+use crate::ledger::segment::segment_file;
+use crate::ledger::{Access, DiskFile, Error, Header};
+
+impl Ledger {
+    /// Overwrites salt and body of entries with zeros, in place, and makes that durable. Headers,
+    /// leaves and offsets stay, so everything else is still proven.
+    ///
+    /// From here on reading one is `ERR_ERASED`. The caller has appended an entry of kind
+    /// [`Erasing`](crate::ledger::Kind::Erasing) that lists them: opening takes a blank entry that none
+    /// lists for damage. What is blank already is left alone, so a retry is safe.
+    ///
+    /// # Errors
+    /// `ERR_RANGE` past the end, before anything is changed; `ERR_STORAGE_DAMAGED`;
+    /// `ERR_STORAGE_IO`, after which some may be blank and a retry is safe.
+    pub fn redact(&self, sequences: &[u64]) -> Result<(), Error> {
+        let mut sequences = sequences.to_vec();
+        sequences.sort_unstable();
+        sequences.dedup();
+        let places = sequences.iter().map(|sequence| self.locate(*sequence));
+        let places: Vec<Location> = places.collect::<Result<_, _>>()?;
+        // The entry that lists them is durable before the first of them is gone.
+        self.sync()?;
+        self.table.write().erase(sequences.iter().copied());
+        let mut entries = sequences.iter().zip(&places).peekable();
+        while let Some((_, place)) = entries.peek() {
+            let number = place.segment;
+            let name = segment_file::name_of(number);
+            let failed = |source| Error::io("redact in", &name, source);
+            let file = self.disk.open(&name, Access::Write).map_err(failed)?;
+            while let Some((sequence, place)) =
+                entries.next_if(|(_, place)| place.segment == number)
+            {
+                self.blank(&*file, *sequence, place)?;
+            }
+            // An append must not go on where a sync has failed.
+            let mut tail = self.tail.lock();
+            file.sync().map_err(|source| {
+                tail.halted = true;
+                failed(source)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn blank(&self, file: &dyn DiskFile, sequence: u64, place: &Location) -> Result<(), Error> {
+        let damage = Damage::at(sequence, place);
+        let bytes = self.fetch(sequence, place)?;
+        let raw = RawEntry::take(&mut bytes.as_slice());
+        let raw = raw.filter(|raw| place.has(raw.header));
+        let raw = raw.ok_or_else(|| damage.because(CHANGED))?;
+        if raw.is_zero() {
+            return Ok(());
+        }
+        let from = place.offset.saturating_add(Header::LEN as u64);
+        let zeros = vec![0; raw.len() - Header::LEN];
+        file.write_at(&zeros, from)
+            .map_err(|source| Error::io("redact in", &segment_file::name_of(place.segment), source))
+    }
+}

@@ -1,0 +1,388 @@
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use crate::ledger::log::ledger::Ledger;
+use crate::ledger::offsets::entry_offsets::{End, Extent, origin};
+use crate::ledger::recovery::recover::end_of;
+use crate::ledger::recovery::redaction_audit::{Blanks, Erases, Unproven};
+use crate::ledger::segment::entry::{Fault, leaf};
+use crate::ledger::segment::frame::Frame;
+use crate::ledger::segment::frame_search::Search;
+use crate::ledger::segment::read_ahead::{SEQUENTIAL, Window};
+use crate::ledger::segment::segment_file::{self, HEADER_LEN, HeaderFault, SegmentHeader};
+use crate::ledger::{Access, Disk, DiskFile, Error, Mark, StoreId, Tree};
+
+/// What a full pass over a ledger's bytes found.
+///
+/// ```
+/// # use std::sync::Arc;
+/// use grainstore::ledger::{Ledger, MemoryDisk, Options, StoreId, verify};
+///
+/// let disk = Arc::new(MemoryDisk::default());
+/// let store_id = StoreId::new([7; 16]);
+/// Ledger::create(disk.clone(), store_id, Options::default())?;
+/// assert!(verify(&*disk, &store_id, |_| Vec::new())?.findings.is_empty());
+/// # Ok::<(), grainstore::ledger::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verification {
+    /// The number of entries that are sound.
+    pub entries: u64,
+    /// The last leaf; means nothing if there are findings.
+    pub head: [u8; 32],
+    /// The root of the Merkle tree over all leaves (RFC 9162); none if only a part was read. Means
+    /// nothing if there are findings.
+    pub root: Option<[u8; 32]>,
+    /// What the ledger was after as many entries as were asked about, and last what it is at its
+    /// end; not if only a part was read.
+    pub moments: Vec<Moment>,
+    /// Everything that is not as it was written, in the order of the ledger.
+    pub findings: Vec<Finding>,
+}
+
+/// What a ledger was after some number of entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moment {
+    /// The number of entries, those included that were erased since.
+    pub entries: u64,
+    /// The last leaf.
+    pub head: [u8; 32],
+    /// The root of the Merkle tree over the leaves.
+    pub root: [u8; 32],
+}
+
+/// One place that is not as it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The number of the segment.
+    pub segment: u32,
+    /// Where in its file.
+    pub offset: u64,
+    /// The entry there, or that should begin there.
+    pub sequence: u64,
+    /// What is wrong.
+    pub reason: &'static str,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            segment,
+            offset,
+            sequence,
+            reason,
+        } = self;
+        write!(
+            f,
+            "segment {segment}, byte {offset}, entry {sequence}: {reason}"
+        )
+    }
+}
+
+/// Reads every byte of a ledger that need not be open, or even able to open, and changes none.
+///
+/// A torn tail is a finding here; opening would set it aside. `erases` is as for
+/// [`Ledger::open`]: an entry without its body is a finding only if no erasure lists it.
+///
+/// # Errors
+/// `ERR_STORAGE_IO`; damage is a finding, not an error.
+pub fn verify(disk: &dyn Disk, store_id: &StoreId, erases: Erases) -> Result<Verification, Error> {
+    let mut pass = Pass::new(disk, store_id, erases);
+    pass.walk(None)?;
+    Ok(pass.finish(None))
+}
+
+impl Ledger {
+    /// Reads every byte up to the end there is now, and compares it with what this process knows.
+    /// Appends go on meanwhile.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_IO`; damage is a finding, not an error.
+    pub fn verify(&self) -> Result<Verification, Error> {
+        self.verify_at(&[])
+    }
+
+    /// Reads every byte as [`Ledger::verify`] does, and tells what the ledger was after as many
+    /// entries as stand in `watched`.
+    ///
+    /// # Errors
+    /// As [`Ledger::verify`].
+    pub fn verify_at(&self, watched: &[u64]) -> Result<Verification, Error> {
+        let end = self.table.read().end();
+        let mut pass = Pass::new(&*self.disk, &self.store_id, |_| Vec::new());
+        pass.watched = watched.to_vec();
+        pass.watch();
+        pass.walk(Some(end))?;
+        // An entry is listed before it is blanked: what the pass met blank is listed by now.
+        pass.blanks.listed = self.table.read().erased().clone();
+        Ok(pass.finish(Some(end)))
+    }
+
+    /// Looks at the header and the end of every segment, and proves each frame behind `mark` (all
+    /// of them without one) and that they lead to the head this process knows. Quick: what is
+    /// before the mark is not read.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_IO`; damage is a finding, not an error.
+    pub fn verify_structure(&self, mark: Option<Mark>) -> Result<Verification, Error> {
+        let (extents, end) = {
+            let table = self.table.read();
+            (table.extents(), table.end())
+        };
+        let mark = mark.filter(|mark| mark.entries <= end.len);
+        let mark = mark.unwrap_or(Mark {
+            entries: 0,
+            head: origin(&self.store_id),
+            segment: 1,
+            offset: HEADER_LEN as u64,
+        });
+        let mut pass = Pass::new(&*self.disk, &self.store_id, |_| Vec::new());
+        for extent in &extents {
+            pass.next = extent.first;
+            let sound = pass.ends(extent)?;
+            let from = if extent.number == mark.segment {
+                pass.next = mark.entries;
+                pass.found.entries = mark.entries;
+                pass.found.head = mark.head;
+                mark.offset
+            } else {
+                HEADER_LEN as u64
+            };
+            if let Some(file) = sound
+                && extent.number >= mark.segment
+            {
+                let failed =
+                    |source| Error::io("read", &segment_file::name_of(extent.number), source);
+                pass.frames(&*file, extent.number, from, extent.end)
+                    .map_err(failed)?;
+            }
+        }
+        pass.blanks.listed = self.table.read().erased().clone();
+        Ok(pass.finish(Some(end)))
+    }
+}
+
+struct Pass<'a> {
+    disk: &'a dyn Disk,
+    store_id: &'a StoreId,
+    erases: Erases,
+    blanks: Blanks,
+    /// The sequence that should come next.
+    next: u64,
+    tree: Tree,
+    /// The numbers of entries at which somebody wants to know what the ledger was.
+    watched: Vec<u64>,
+    found: Verification,
+}
+
+impl<'a> Pass<'a> {
+    fn new(disk: &'a dyn Disk, store_id: &'a StoreId, erases: Erases) -> Self {
+        Self {
+            disk,
+            store_id,
+            erases,
+            blanks: Blanks::default(),
+            next: 0,
+            tree: Tree::default(),
+            watched: Vec::new(),
+            found: Verification {
+                entries: 0,
+                head: origin(store_id),
+                root: None,
+                moments: Vec::new(),
+                findings: Vec::new(),
+            },
+        }
+    }
+
+    fn walk(&mut self, end: Option<End>) -> Result<(), Error> {
+        let numbers = segment_file::numbers(self.disk)?;
+        let last = numbers.last().copied().unwrap_or(1);
+        let last = end.map_or(last, |end| end.segment);
+        let mut expected = 1;
+        for number in numbers.into_iter().filter(|number| *number <= last) {
+            if number != expected {
+                self.report(expected, 0, MISSING);
+            }
+            let limit = end.filter(|end| end.segment == number);
+            self.segment(number, limit.map(|end| end.offset))?;
+            expected = number.saturating_add(1);
+        }
+        if expected <= last {
+            self.report(expected, 0, MISSING);
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, end: Option<End>) -> Verification {
+        self.found.root = (self.tree.len() == self.next).then(|| self.tree.root());
+        self.watched = vec![self.next];
+        self.watch();
+        let unlisted = self.blanks.unlisted().map(|unproven| Finding {
+            segment: unproven.segment,
+            offset: unproven.offset,
+            sequence: unproven.sequence,
+            reason: unproven.reason,
+        });
+        self.found.findings.extend(unlisted);
+        let findings = &mut self.found.findings;
+        findings.sort_by_key(|finding| (finding.segment, finding.offset));
+        if let Some(end) = end
+            && findings.is_empty()
+            && (self.next, self.found.head) != (end.len, end.head)
+        {
+            self.report(
+                end.segment,
+                end.offset,
+                "the ledger is not the one that was opened",
+            );
+        }
+        self.found
+    }
+
+    fn segment(&mut self, number: u32, limit: Option<u64>) -> Result<(), Error> {
+        let name = segment_file::name_of(number);
+        let failed = |source| Error::io("read", &name, source);
+        let file = self.disk.open(&name, Access::Read).map_err(failed)?;
+        let len = file.len_bytes().map_err(failed)?;
+        let end = limit.map_or(len, |limit| limit.min(len));
+        match SegmentHeader::read(&*file, end, self.store_id).map_err(failed)? {
+            Ok(header) if header.number != number => {
+                self.report(number, 0, "the file has another segment's header");
+            }
+            Ok(header) if header.first != self.next => {
+                self.report(number, 0, "entries before this segment are missing");
+                self.next = header.first;
+            }
+            Ok(_) => {}
+            Err(HeaderFault::Broken(reason)) => self.report(number, 0, reason),
+            Err(HeaderFault::Version(_)) => {
+                self.report(number, 0, NEWER);
+                return Ok(());
+            }
+        }
+        self.frames(&*file, number, HEADER_LEN as u64, end)
+            .map_err(failed)
+    }
+
+    /// Returns the file of a segment whose header and end are as they were; else says what is
+    /// wrong.
+    fn ends(&mut self, extent: &Extent) -> Result<Option<Arc<dyn DiskFile>>, Error> {
+        let number = extent.number;
+        let name = segment_file::name_of(number);
+        let failed = |source| Error::io("read", &name, source);
+        let file = match self.disk.open(&name, Access::Read) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.report(number, 0, MISSING);
+                return Ok(None);
+            }
+            Err(error) => return Err(failed(error)),
+        };
+        let len = file.len_bytes().map_err(failed)?;
+        let header = SegmentHeader::read(&*file, len, self.store_id).map_err(failed)?;
+        let expected = SegmentHeader {
+            number,
+            first: extent.first,
+        };
+        let fault = match header {
+            Ok(header) if header == expected => None,
+            Ok(_) => Some("the file has another segment's header"),
+            Err(HeaderFault::Broken(reason)) => Some(reason),
+            Err(HeaderFault::Version(_)) => Some(NEWER),
+        };
+        if let Some(fault) = fault {
+            self.report(number, 0, fault);
+            return Ok(None);
+        }
+        if len < extent.end || end_of(&*file, number, extent.last.as_ref())? != Some(extent.end) {
+            self.report(number, len, "the segment does not end with its last entry");
+            return Ok(None);
+        }
+        Ok(Some(file))
+    }
+
+    fn frames(&mut self, file: &dyn DiskFile, number: u32, from: u64, end: u64) -> io::Result<()> {
+        let mut window = Window::new(file, end, SEQUENTIAL);
+        let mut offset = from;
+        while offset < end {
+            let fault = match Frame::at(&mut window, offset, self.store_id)? {
+                Ok(frame) if frame.first == self.next => {
+                    self.frame(&frame, number, offset);
+                    offset = offset.saturating_add(frame.len);
+                    continue;
+                }
+                Ok(_) => "frame does not continue the sequence",
+                Err(reason) => reason,
+            };
+            self.report(number, offset, fault);
+            // What comes behind the damage is still worth knowing about.
+            let mut search = Search::new(file, offset, end, self.store_id);
+            let next = loop {
+                match search.next()? {
+                    Some(found) if found.first < self.next => {}
+                    next => break next,
+                }
+            };
+            let Some(next) = next else { break };
+            offset = next.offset;
+            self.next = next.first;
+        }
+        Ok(())
+    }
+
+    fn frame(&mut self, frame: &Frame<'_>, number: u32, offset: u64) {
+        for (at, raw) in frame.entries() {
+            match raw.open() {
+                Ok(entry) => {
+                    self.blanks.learn(&entry, self.erases);
+                    self.found.entries += 1;
+                }
+                Err(Fault::Body { blank }) => {
+                    let offset = offset.saturating_add(at);
+                    let unproven = Unproven::new(self.next, number, offset, blank);
+                    self.blanks.meet(unproven);
+                }
+                Err(Fault::Broken(reason)) => {
+                    self.report(number, offset.saturating_add(at), reason);
+                }
+                Err(Fault::NewerKind { .. }) => {
+                    let reason = "the kind of the entry belongs to a newer version";
+                    self.report(number, offset.saturating_add(at), reason);
+                }
+            }
+            self.found.head = leaf(&self.found.head, raw.header);
+            self.tree.push(self.found.head);
+            self.next = self.next.saturating_add(1);
+            self.watch();
+        }
+    }
+
+    /// Notes what the ledger is now, if somebody wants to know.
+    fn watch(&mut self) {
+        if !self.watched.contains(&self.next) || self.tree.len() != self.next {
+            return;
+        }
+        let moment = Moment {
+            entries: self.next,
+            head: self.found.head,
+            root: self.tree.root(),
+        };
+        if self.found.moments.last() != Some(&moment) {
+            self.found.moments.push(moment);
+        }
+    }
+
+    fn report(&mut self, segment: u32, offset: u64, reason: &'static str) {
+        self.found.findings.push(Finding {
+            segment,
+            offset,
+            sequence: self.next,
+            reason,
+        });
+    }
+}
+
+const MISSING: &str = "the segment is missing";
+const NEWER: &str = "the segment belongs to a newer version";

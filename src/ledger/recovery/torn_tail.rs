@@ -1,0 +1,124 @@
+use crate::ledger::segment::frame::{self, claimed};
+use crate::ledger::segment::frame_search::Search;
+use crate::ledger::segment::read_ahead::{SEQUENTIAL, Window};
+use crate::ledger::segment::segment_file::{self, FOLDER};
+use crate::ledger::{Access, Disk, DiskFile, Error, StoreId};
+
+/// What a crash left behind the last whole frame: set aside at open, never deleted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Torn {
+    /// The file that has the bytes now, relative to the store.
+    pub file: String,
+    /// The number of the segment they were cut from.
+    pub segment: u32,
+    /// Where in that segment they began.
+    pub offset: u64,
+    /// How many bytes there were.
+    pub bytes: u64,
+    /// How many entries they may hold: what the torn frame claims, as far as there is room.
+    /// None of them was acknowledged, unless a disk lost what it had promised to keep.
+    pub entries_maybe: u64,
+}
+
+/// Where a pass met bytes that are not a whole frame.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::ledger) struct Tear {
+    pub(in crate::ledger) segment: u32,
+    pub(in crate::ledger) offset: u64,
+    /// The length of the segment.
+    pub(in crate::ledger) end: u64,
+    /// The entry that should begin there.
+    pub(in crate::ledger) sequence: u64,
+    pub(in crate::ledger) reason: &'static str,
+}
+
+impl Tear {
+    pub(in crate::ledger) fn damage(&self) -> Error {
+        damage(self.segment, self.offset, self.sequence, self.reason)
+    }
+}
+
+/// Refuses to call a tear in the last segment a torn tail when there are signs that what is
+/// missing was durable once.
+pub(super) fn judge(
+    file: &dyn DiskFile,
+    tear: &Tear,
+    store_id: &StoreId,
+    watermark: u64,
+) -> Result<(), Error> {
+    let headless = tear.offset == 0;
+    // The first segment is durable before a store exists; and with the wrong store id, every
+    // check of a sound ledger fails.
+    if headless && tear.segment == 1 {
+        return Err(tear.damage());
+    }
+    if watermark > tear.sequence {
+        return Err(tear.damage());
+    }
+    let mut search = Search::new(file, tear.offset, tear.end, store_id);
+    let failed = |source| Error::io("read", &segment_file::name_of(tear.segment), source);
+    while let Some(found) = search.next().map_err(failed)? {
+        // A segment's header is synced before its first frame is written.
+        if found.synced > tear.sequence || (headless && found.first >= tear.sequence) {
+            return Err(tear.damage());
+        }
+    }
+    Ok(())
+}
+
+/// Moves a tear and everything after it to a file of its own.
+pub(super) fn set_aside(disk: &dyn Disk, tear: &Tear) -> Result<Torn, Error> {
+    let name = segment_file::name_of(tear.segment);
+    let aside = free_name(disk)?;
+    let failed = |source| Error::io("set aside the torn tail of", &name, source);
+    let bytes = tear.end.saturating_sub(tear.offset);
+    let file = disk.open(&name, Access::Read).map_err(failed)?;
+    let mut window = Window::new(&*file, tear.end, SEQUENTIAL);
+    let header = window.ahead(tear.offset, frame::HEADER_LEN);
+    let (count, _) = claimed(header.map_err(failed)?);
+    let torn = Torn {
+        file: aside,
+        segment: tear.segment,
+        offset: tear.offset,
+        bytes,
+        entries_maybe: count.min(bytes / crate::ledger::segment::entry::OVERHEAD as u64),
+    };
+    if tear.offset == 0 {
+        disk.rename(&name, &torn.file).map_err(failed)?;
+        disk.sync_folder(FOLDER).map_err(failed)?;
+        return Ok(torn);
+    }
+    // The copy is durable before the original is cut: a crash between leaves both.
+    let copy = disk.create(&torn.file).map_err(failed)?;
+    let mut done = 0;
+    while done < bytes {
+        let part = window.ahead(tear.offset + done, 1).map_err(failed)?;
+        copy.write_at(part, done).map_err(failed)?;
+        done += part.len() as u64;
+    }
+    copy.sync().map_err(failed)?;
+    disk.sync_folder(FOLDER).map_err(failed)?;
+    let tail = disk.open(&name, Access::Write).map_err(failed)?;
+    tail.set_len(tear.offset).map_err(failed)?;
+    tail.sync().map_err(failed)?;
+    Ok(torn)
+}
+
+fn free_name(disk: &dyn Disk) -> Result<String, Error> {
+    let names = disk.list(FOLDER);
+    let names = names.map_err(|source| Error::io("list", FOLDER, source))?;
+    let taken = names
+        .iter()
+        .filter_map(|name| name.strip_prefix("torn-")?.parse::<u64>().ok());
+    let next = taken.max().map_or(1, |last| last.saturating_add(1));
+    Ok(format!("{FOLDER}/torn-{next}"))
+}
+
+pub(super) fn damage(segment: u32, offset: u64, sequence: u64, reason: &'static str) -> Error {
+    Error::Damaged {
+        segment,
+        offset,
+        sequence,
+        reason,
+    }
+}

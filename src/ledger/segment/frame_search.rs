@@ -1,0 +1,81 @@
+use std::io;
+
+use super::frame::{Frame, HEADER_LEN, MAGIC, claimed};
+use super::read_ahead::{SEQUENTIAL, Window};
+use crate::ledger::{DiskFile, StoreId};
+
+/// Looks for frames behind bytes that are none: the frame check tells them from look-alikes.
+#[derive(Debug)]
+pub(in crate::ledger) struct Search<'a> {
+    store_id: &'a StoreId,
+    marks: Window<'a>,
+    frames: Window<'a>,
+    at: u64,
+    end: u64,
+    effort: u64,
+}
+
+/// A frame whose check holds. Its bodies were not looked at: the check proves its header.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::ledger) struct Found {
+    pub(in crate::ledger) offset: u64,
+    pub(in crate::ledger) first: u64,
+    pub(in crate::ledger) synced: u64,
+}
+
+impl<'a> Search<'a> {
+    /// Returns a search of `file` between two offsets.
+    pub(in crate::ledger) fn new(
+        file: &'a dyn DiskFile,
+        from: u64,
+        end: u64,
+        store_id: &'a StoreId,
+    ) -> Self {
+        Self {
+            store_id,
+            marks: Window::new(file, end, SEQUENTIAL),
+            frames: Window::new(file, end, HEADER_LEN),
+            at: from,
+            end,
+            // Real frames do not overlap. Look-alikes that do, nested in a hostile body, could
+            // make the search quadratic; past this effort it stops as if nothing more were found.
+            effort: end.saturating_sub(from).saturating_mul(4),
+        }
+    }
+
+    /// Returns the next frame, or none.
+    pub(in crate::ledger) fn next(&mut self) -> io::Result<Option<Found>> {
+        while let Some(offset) = self.next_mark()? {
+            let header = self.frames.get(offset, HEADER_LEN)?;
+            let claimed = header.map_or(0, |header| claimed(header).1);
+            // One that claims more than there is costs nothing: it is refused by its header.
+            if claimed <= self.end.saturating_sub(offset) {
+                self.effort = self.effort.saturating_sub(claimed);
+            }
+            let found = Frame::at(&mut self.frames, offset, self.store_id)?;
+            if let Ok(frame) = found {
+                self.at = offset.saturating_add(frame.len);
+                return Ok(Some(Found {
+                    offset,
+                    first: frame.first,
+                    synced: frame.synced,
+                }));
+            }
+            self.at = offset.saturating_add(1);
+        }
+        Ok(None)
+    }
+
+    fn next_mark(&mut self) -> io::Result<Option<u64>> {
+        while self.at < self.end && self.effort > 0 {
+            let bytes = self.marks.ahead(self.at, MAGIC.len())?;
+            let hit = bytes.windows(MAGIC.len()).position(|four| four == MAGIC);
+            let step = hit.unwrap_or(bytes.len().saturating_sub(MAGIC.len() - 1).max(1));
+            self.at = self.at.saturating_add(step as u64);
+            if hit.is_some() {
+                return Ok(Some(self.at));
+            }
+        }
+        Ok(None)
+    }
+}
