@@ -6,7 +6,7 @@ use crate::ledger;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A run that is not what was written. The index is derived: it can be built anew.
+    /// A run that is not what was written. The index is results: it can be built anew.
     #[error("index file {run:016}.run is damaged at byte {offset}: {reason}")]
     Damaged {
         /// The number of the run.

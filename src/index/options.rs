@@ -1,13 +1,13 @@
 /// How the index works and what memory it may use; answers are the same under any options.
 ///
 /// ```
-/// use grainstore::index::{Addresses, Options};
+/// use grainstore::index::{Addresses, IndexOptions};
 ///
-/// let small = Options { addresses: Addresses::Filters, ..Options::default() };
+/// let small = IndexOptions { addresses: Addresses::Filters, ..IndexOptions::default() };
 /// assert_eq!(small.flush_rows, 65_536);
 /// ```
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct IndexOptions {
     /// How many ledger entries are gathered in memory before they are written to a run: about
     /// 1 KiB of memory each, twice while they are written.
     pub flush_rows: u64,
@@ -16,7 +16,7 @@ pub struct Options {
     /// The memory for what questions have worked out about runs, in bytes: which rows have a
     /// value that many have, and by what rows are sorted. Without it such a question reads it
     /// again: 10 ns a row.
-    pub derived_bytes: usize,
+    pub result_cache_bytes: usize,
     /// How grains are found by their addresses.
     pub addresses: Addresses,
     /// Whether runs are written and merged by a thread of the index, rather than by the writer.
@@ -36,12 +36,12 @@ pub enum Addresses {
     Filters,
 }
 
-impl Default for Options {
+impl Default for IndexOptions {
     fn default() -> Self {
         Self {
             flush_rows: 65_536,
             cache_bytes: 64 << 20,
-            derived_bytes: 64 << 20,
+            result_cache_bytes: 64 << 20,
             addresses: Addresses::Map,
             background: true,
             prefix_bytes: 8,

@@ -22,32 +22,32 @@ use crate::index::run::{FOLDER, Reader};
 /// use std::sync::Arc;
 /// use std::time::Duration;
 /// use grainstore::grain::Time;
-/// use grainstore::index::Accesses;
+/// use grainstore::index::RetrievalCounters;
 /// use grainstore::ledger::{Disk, MemoryDisk, StoreId};
 ///
 /// let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
 /// disk.create_folder("index")?;
-/// let open = || Accesses::open(&disk, StoreId::new([7; 16]), Duration::from_secs(60), 10);
-/// let accesses = open()?;
-/// accesses.record([3, 4, 3], Time::from_ms(1_000));
-/// accesses.flush()?;
-/// assert_eq!(open()?.of(3).map(|access| access.count), Some(2));
+/// let open = || RetrievalCounters::open(&disk, StoreId::new([7; 16]), Duration::from_secs(60), 10);
+/// let counters = open()?;
+/// counters.record([3, 4, 3], Time::from_ms(1_000));
+/// counters.flush()?;
+/// assert_eq!(open()?.of(3).map(|counted| counted.count), Some(2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Accesses {
+pub struct RetrievalCounters {
     disk: Arc<dyn Disk>,
     store_id: StoreId,
     /// How old what is not written may become.
     staleness: Duration,
     /// Of several readers, each locks the part of one row at a time.
-    parts: Vec<Mutex<BTreeMap<u64, Access>>>,
+    parts: Vec<Mutex<BTreeMap<u64, RetrievalCount>>>,
     written: Mutex<Written>,
 }
 
 /// How often a grain was retrieved, and when last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Access {
+pub struct RetrievalCount {
     /// How often.
     pub count: u64,
     /// When last.
@@ -60,7 +60,7 @@ struct Written {
     since: Option<Time>,
 }
 
-impl Accesses {
+impl RetrievalCounters {
     /// Reads what was written; of rows from `rows_end` on, which a crash may have taken from the
     /// ledger, nothing.
     ///
@@ -72,7 +72,7 @@ impl Accesses {
         staleness: Duration,
         rows_end: u64,
     ) -> Result<Self, Error> {
-        let accesses = Self {
+        let counters = Self {
             disk: Arc::clone(disk),
             store_id,
             staleness,
@@ -80,22 +80,22 @@ impl Accesses {
             written: Mutex::default(),
         };
         let bytes = read(&**disk).map_err(Error::io("read", NAME))?;
-        match bytes.map(|bytes| accesses.known_in(&bytes)) {
+        match bytes.map(|bytes| counters.known_in(&bytes)) {
             None => {}
-            Some(None) => tracing::warn!("{NAME} is damaged: accesses are counted anew"),
+            Some(None) => tracing::warn!("{NAME} is damaged: counters are counted anew"),
             Some(Some(known)) => {
-                for (row, access) in known.into_iter().filter(|(row, _)| *row < rows_end) {
-                    if let Some(part) = accesses.part(row) {
-                        part.lock().insert(row, access);
+                for (row, counted) in known.into_iter().filter(|(row, _)| *row < rows_end) {
+                    if let Some(part) = counters.part(row) {
+                        part.lock().insert(row, counted);
                     }
                 }
             }
         }
-        Ok(accesses)
+        Ok(counters)
     }
 
     /// Returns how often a row was retrieved, and when last; none if it never was.
-    pub fn of(&self, row: u64) -> Option<Access> {
+    pub fn of(&self, row: u64) -> Option<RetrievalCount> {
         self.part(row)?.lock().get(&row).copied()
     }
 
@@ -106,12 +106,12 @@ impl Accesses {
         for row in rows {
             if let Some(part) = self.part(row) {
                 let mut part = part.lock();
-                let access = part.entry(row).or_insert(Access {
+                let counted = part.entry(row).or_insert(RetrievalCount {
                     count: 0,
                     last: now,
                 });
-                access.count = access.count.saturating_add(1);
-                access.last = access.last.max(now);
+                counted.count = counted.count.saturating_add(1);
+                counted.last = counted.last.max(now);
                 any = true;
             }
         }
@@ -124,7 +124,7 @@ impl Accesses {
         if u128::try_from(waited).unwrap_or(0) >= self.staleness.as_millis()
             && let Err(error) = self.write(&mut written)
         {
-            tracing::warn!(%error, "accesses were counted and not written");
+            tracing::warn!(%error, "counters were counted and not written");
         }
     }
 
@@ -170,17 +170,17 @@ impl Accesses {
         synced.map_err(Error::io("sync", FOLDER))
     }
 
-    fn part(&self, row: u64) -> Option<&Mutex<BTreeMap<u64, Access>>> {
+    fn part(&self, row: u64) -> Option<&Mutex<BTreeMap<u64, RetrievalCount>>> {
         self.parts.get(usize::try_from(row % PARTS as u64).ok()?)
     }
 
     fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         for part in &self.parts {
-            for (row, access) in &*part.lock() {
+            for (row, counted) in &*part.lock() {
                 bytes.extend_from_slice(&row.to_be_bytes());
-                bytes.extend_from_slice(&access.count.to_be_bytes());
-                bytes.extend_from_slice(&access.last.ms().to_be_bytes());
+                bytes.extend_from_slice(&counted.count.to_be_bytes());
+                bytes.extend_from_slice(&counted.last.ms().to_be_bytes());
             }
         }
         let check = self.check_of(&bytes);
@@ -188,7 +188,7 @@ impl Accesses {
         bytes
     }
 
-    fn known_in(&self, bytes: &[u8]) -> Option<Vec<(u64, Access)>> {
+    fn known_in(&self, bytes: &[u8]) -> Option<Vec<(u64, RetrievalCount)>> {
         let (said, check) = bytes.split_at_checked(bytes.len().checked_sub(8)?)?;
         if check != self.check_of(said) {
             return None;
@@ -198,7 +198,7 @@ impl Accesses {
         while !reader.0.is_empty() {
             let (row, count) = (reader.u64()?, reader.u64()?);
             let last = Time::from_ms(i64::from_be_bytes(reader.array()?));
-            known.push((row, Access { count, last }));
+            known.push((row, RetrievalCount { count, last }));
         }
         Some(known)
     }
@@ -214,7 +214,7 @@ impl Accesses {
 }
 
 fn read(disk: &dyn Disk) -> io::Result<Option<Vec<u8>>> {
-    let file = match disk.open(NAME, ledger::Access::Read) {
+    let file = match disk.open(NAME, ledger::OpenMode::Read) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),

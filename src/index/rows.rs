@@ -42,7 +42,7 @@ impl Rows {
         let mut both = Vec::with_capacity(short.len());
         let mut rest = long.as_slice();
         for row in short {
-            // Galloping: a few rows against very many must not walk the many.
+            // Galloping: a few rows against very many must not cursor the many.
             let mut step = 1;
             while rest.get(step).is_some_and(|at| at < row) {
                 step *= 2;

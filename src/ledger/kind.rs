@@ -16,7 +16,7 @@ pub enum Kind {
     SealedGrain = 2,
     /// A change of the index-layer status of a grain (supersession, validity, verification).
     Status = 3,
-    /// A pin, zone, exportable or conflict mark.
+    /// A pin, zone, exportable or conflict position.
     Flag = 4,
     /// A foreign identifier of a grain.
     Alias = 5,

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::codec::ContentAddress;
-use crate::index::{self, Accesses};
+use crate::index::{self, RetrievalCounters};
 use crate::ledger::Disk;
 
 use super::manifest::Manifest;
@@ -36,7 +36,10 @@ impl Store {
     ///
     /// # Errors
     /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn accesses(&self, address: &ContentAddress) -> Result<Option<index::Access>, Error> {
+    pub fn accesses(
+        &self,
+        address: &ContentAddress,
+    ) -> Result<Option<index::RetrievalCount>, Error> {
         let row = self.inner.row_of(&self.snapshot(), address)?;
         let accesses = self.inner.accesses.as_ref();
         Ok(accesses.and_then(|accesses| accesses.of(row)))
@@ -67,7 +70,7 @@ pub(super) fn open(
     manifest: &Manifest,
     staleness: Option<Duration>,
     entries: u64,
-) -> Result<Option<Accesses>, Error> {
-    let open = |staleness| Accesses::open(disk, manifest.store_id, staleness, entries);
+) -> Result<Option<RetrievalCounters>, Error> {
+    let open = |staleness| RetrievalCounters::open(disk, manifest.store_id, staleness, entries);
     Ok(staleness.map(open).transpose()?)
 }

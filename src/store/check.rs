@@ -69,7 +69,7 @@ impl Report {
         }
     }
 
-    fn ledger(&mut self, verification: &ledger::Verification) {
+    fn ledger(&mut self, verification: &ledger::LedgerVerification) {
         self.entries = verification.entries;
         for finding in &verification.findings {
             self.find("ledger-damaged", Severity::Damage, finding);
@@ -93,7 +93,11 @@ impl Store {
             grains: self.snapshot().grains().len(),
             ..Report::default()
         };
-        report.ledger(&inner.ledger.verify_structure(inner.index.mark())?);
+        report.ledger(
+            &inner
+                .ledger
+                .verify_structure(inner.index.ledger_position())?,
+        );
         inner.check_files(&mut report)?;
         Ok(report)
     }
@@ -180,8 +184,8 @@ impl Inner {
         outcome?;
         signatures.finish(report);
         comparison.add(batch);
-        let places = |first, end| self.ledger.places(first, end);
-        for difference in comparison.finish(&places)? {
+        let locations = |first, end| self.ledger.entry_locations(first, end);
+        for difference in comparison.finish(&locations)? {
             report.find("index-differs", Severity::Damage, difference);
         }
         Ok(())

@@ -3,7 +3,7 @@ use sha2::{Digest, Sha256};
 use crate::codec::{ContentAddress, Map, Value};
 use crate::crypto::{self, Checkpoint, Did, Receipt, Resolver, Signer, SigningKey};
 use crate::grain::Time;
-use crate::ledger::{Kind, Moment, Verification};
+use crate::ledger::{Kind, LedgerVerification, TreeHead};
 
 use super::check::{Report, Severity};
 use super::commit::Frame;
@@ -33,7 +33,7 @@ impl Store {
     pub fn checkpoint(&self, key: &SigningKey, did: &Did) -> Result<Vec<u8>, Error> {
         let inner = &*self.inner;
         let found = inner.ledger.verify()?;
-        let (Some(end), []) = (found.moments.last(), found.findings.as_slice()) else {
+        let (Some(end), []) = (found.tree_heads.last(), found.findings.as_slice()) else {
             let reason = "it is not signed; a check says what is wrong";
             return Err(Error::damaged("the ledger", reason));
         };
@@ -119,13 +119,14 @@ impl Inner {
         Ok(self.checkpoints()?.pop())
     }
 
-    fn agrees(&self, checkpoint: &Checkpoint, found: &Verification) -> bool {
-        let expected = Moment {
+    fn agrees(&self, checkpoint: &Checkpoint, found: &LedgerVerification) -> bool {
+        let expected = TreeHead {
             entries: checkpoint.entries,
             head: checkpoint.head,
             root: checkpoint.root,
         };
-        checkpoint.store == *self.manifest.store_id.as_bytes() && found.moments.contains(&expected)
+        checkpoint.store == *self.manifest.store_id.as_bytes()
+            && found.tree_heads.contains(&expected)
     }
 
     /// Returns where the checkpoints of this store say what its ledger was.
@@ -139,7 +140,7 @@ impl Inner {
     /// Holds every checkpoint against the ledger it is in, and against the one before it.
     pub(super) fn check_checkpoints(
         &self,
-        found: &Verification,
+        found: &LedgerVerification,
         report: &mut Report,
     ) -> Result<(), Error> {
         let mut previous: Option<[u8; 32]> = None;

@@ -8,7 +8,7 @@ use crate::codec::{Map, Value};
 use crate::crypto::{Random, TombstoneKey};
 use crate::grain::Time;
 use crate::index::TermKey;
-use crate::ledger::{self, Access, Disk, StoreId};
+use crate::ledger::{self, Disk, OpenMode, StoreId};
 
 use super::Error;
 
@@ -84,7 +84,7 @@ impl Manifest {
             name: NAME.into(),
             source,
         };
-        let file = match disk.open(NAME, Access::Read) {
+        let file = match disk.open(NAME, OpenMode::Read) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(failed(source).into()),

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 use parking_lot::{Mutex, RwLock};
 
 use crate::grain::Time;
-use crate::index::{Accesses, Index, Snapshot};
-use crate::ledger::{Ballast, Disk, FileDisk, Known, Ledger, Lock, MemoryDisk, Torn};
+use crate::index::{Index, RetrievalCounters, Snapshot};
+use crate::ledger::{Ballast, Disk, FileDisk, Ledger, Lock, MemoryDisk, RecoveryHint, TornTail};
 use crate::policy::{Regimes, Trusts};
 use crate::text::{self, Text};
 
@@ -44,7 +44,7 @@ pub(super) struct Inner {
     pub(super) ledger: Ledger,
     pub(super) index: Index,
     /// None for a store that does not count retrievals.
-    pub(super) accesses: Option<Accesses>,
+    pub(super) accesses: Option<RetrievalCounters>,
     /// None for a store opened without its text view.
     pub(super) text: Option<Text>,
     /// Held by whoever changes something, from the decision to the acknowledgement.
@@ -80,7 +80,7 @@ pub struct Opened {
     /// Whether the store was created.
     pub created: bool,
     /// What a crash left behind the last acknowledged frame, set aside.
-    pub torn: Option<Torn>,
+    pub torn: Option<TornTail>,
     /// Why the index had to be built anew.
     pub index_rebuilt: Option<String>,
     /// Why the text view had to be built anew.
@@ -277,7 +277,7 @@ impl Drop for Inner {
         }
         self.close_text();
         self.close_accesses();
-        let active = self.index.active();
+        let active = self.index.active_entries();
         if active.end - active.start >= WORTH_A_RUN {
             self.freeze();
         }
@@ -289,7 +289,7 @@ fn open_index(
     manifest: &Manifest,
     options: &Options,
     opened: &mut Opened,
-) -> Result<(Index, Option<Known>), Error> {
+) -> Result<(Index, Option<RecoveryHint>), Error> {
     let (index, found) = Index::open(
         disk,
         manifest.store_id,
@@ -297,14 +297,14 @@ fn open_index(
         options.index.clone(),
     )?;
     opened.index_rebuilt = found.rebuilt;
-    let Some(mark) = found.mark else {
+    let Some(position) = found.position else {
         return Ok((index, None));
     };
     let mut erased = index.snapshot().erased_entries()?;
     erased.sort_unstable();
-    let known = Known {
-        mark,
-        places: found.places,
+    let known = RecoveryHint {
+        position,
+        locations: found.locations,
         erased,
     };
     Ok((index, Some(known)))
@@ -314,11 +314,11 @@ fn open_ledger(
     disk: &Arc<dyn Disk>,
     manifest: &Manifest,
     index: &Index,
-    known: Option<Known>,
+    known: Option<RecoveryHint>,
     options: &Options,
     opened: &mut Opened,
 ) -> Result<Ledger, Error> {
-    let (ledger, found) = Ledger::open(
+    let (ledger, torn) = Ledger::open(
         Arc::clone(disk),
         manifest.store_id,
         options.ledger.clone(),
@@ -326,7 +326,7 @@ fn open_ledger(
         known,
         entry::erased_rows,
     )?;
-    opened.torn = found.torn;
+    opened.torn = torn;
     Ok(ledger)
 }
 

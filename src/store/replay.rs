@@ -3,7 +3,7 @@ use std::ops::ControlFlow;
 use crate::codec::ContentAddress;
 use crate::grain::Grain;
 use crate::index::{Batch, Snapshot};
-use crate::ledger::{Entry, Header, Kind};
+use crate::ledger::{Entry, EntryHeader, Kind};
 
 use super::Error;
 use super::consent::read_effect;
@@ -26,7 +26,7 @@ pub(super) fn apply(
 ) -> Result<(), Error> {
     let row = entry.header.sequence;
     if entry.header.kind != Kind::Grain {
-        let Header { kind, time_ms, .. } = entry.header;
+        let EntryHeader { kind, time_ms, .. } = entry.header;
         return apply_record(batch, (row, time_ms), kind, &entry.body, resolve);
     }
     let grain = Grain::from_proven(entry.body.to_vec());
@@ -50,7 +50,7 @@ pub(super) fn apply_record(
             let target = resolve(batch, &status.of)?;
             batch.status(row, at_ms, &status.of, target, &status.change);
             if let Some(erased) = status.instead_of {
-                batch.instead(row, erased);
+                batch.fallback(row, erased);
             }
         }
         Kind::Alias => {
@@ -160,7 +160,7 @@ impl Inner {
 
     /// Hands the memory of the index over to be written, if there is enough of it.
     pub(super) fn settle(&self) {
-        if self.index.is_due() {
+        if self.index.is_memtable_full() {
             self.freeze();
         }
     }
@@ -168,17 +168,17 @@ impl Inner {
     /// Hands the memory of the index over to be written. That this fails costs nothing but time:
     /// the entries are durable and indexed in memory.
     pub(super) fn freeze(&self) {
-        let active = self.index.active();
-        let places = self.ledger.places(active.start, active.end);
+        let active = self.index.active_entries();
+        let locations = self.ledger.entry_locations(active.start, active.end);
         // The index must not claim what a crash could take from the ledger.
-        let mark = match self.ledger.sync() {
-            Ok(mark) => mark,
+        let position = match self.ledger.sync() {
+            Ok(position) => position,
             Err(error) => {
                 tracing::warn!(%error, "the index stays in memory");
                 return;
             }
         };
-        if let Err(error) = self.index.freeze(Some(mark), places) {
+        if let Err(error) = self.index.rotate_memtable(Some(position), locations) {
             tracing::warn!(%error, "the index cannot be written and stays in memory");
         }
     }

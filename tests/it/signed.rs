@@ -14,7 +14,7 @@ use grainstore::crypto::{
     Algorithm, Did, Envelope, Error as CryptoError, Offline, Resolver, SigningKey, VerifyingKey,
 };
 use grainstore::interchange::{Error as FileError, Format, ReadOptions, Reading, WriteOptions, mg};
-use grainstore::ledger::{Access, Binding, Disk, Kind, Ledger, MemoryDisk, NewEntry};
+use grainstore::ledger::{Binding, Disk, Kind, Ledger, MemoryDisk, NewEntry, OpenMode};
 use grainstore::store::{Deletion, NewGrain, Options, Summary, Until};
 use grainstore::{ContentAddress, Draft, Filter, Grain, Store, Time};
 
@@ -247,7 +247,9 @@ fn holds(disk: &MemoryDisk, bytes: &[u8]) -> bool {
     let names = disk.list("ledger").unwrap();
     assert!(!names.is_empty());
     names.iter().any(|name| {
-        let file = disk.open(&format!("ledger/{name}"), Access::Read).unwrap();
+        let file = disk
+            .open(&format!("ledger/{name}"), OpenMode::Read)
+            .unwrap();
         let mut content = vec![0; usize::try_from(file.len_bytes().unwrap()).unwrap()];
         file.read_at(&mut content, 0).unwrap();
         content.windows(bytes.len()).any(|window| window == bytes)

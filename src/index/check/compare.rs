@@ -2,13 +2,13 @@ use std::sync::Arc;
 
 use roaring::RoaringTreemap;
 
-use crate::ledger::EntryPlace;
+use crate::ledger::EntryLocation;
 
 use crate::index::engine::shared::Engine;
-use crate::index::engine::version::State;
+use crate::index::engine::version::Version;
 use crate::index::key::encoding::{Key, Single, Triple, fingerprint};
-use crate::index::memory::memtable::{Chunk, Listed};
-use crate::index::run::{Run, Stored, Stream};
+use crate::index::memory::memtable::{Memtable, MemtableKey};
+use crate::index::run::{Run, RunKey, Stream};
 use crate::index::{Batch, Error, Family, Index};
 
 /// Compares an index with a fold of the ledger, in memory that does not grow with either.
@@ -18,7 +18,7 @@ use crate::index::{Batch, Error, Family, Index};
 #[derive(Debug)]
 pub struct Comparison {
     engine: Arc<Engine>,
-    state: Arc<State>,
+    version: Arc<Version>,
     /// What the ledger says each run should hold, and behind them the memory.
     expected: Vec<Sums>,
 }
@@ -44,11 +44,11 @@ const FAMILIES: usize = Family::END;
 impl Index {
     /// Starts a comparison of what the index holds now.
     pub fn compare(&self) -> Comparison {
-        let state = self.engine().state();
+        let version = self.engine().version();
         Comparison {
             engine: Arc::clone(self.engine()),
-            expected: vec![Sums::default(); state.runs.len() + 1],
-            state,
+            expected: vec![Sums::default(); version.runs.len() + 1],
+            version,
         }
     }
 }
@@ -56,24 +56,24 @@ impl Index {
 impl Comparison {
     /// Takes in what the ledger says in the entries of a batch.
     pub fn add(&mut self, batch: Batch) {
-        let (chunk, _) = batch.finish(0..0);
+        let (memtable, _) = batch.finish(0..0);
         // What is about an erased grain went with it.
-        let chunk = match self.engine.erased() {
-            Some(erased) => chunk.without(&|row| erased.contains(row)),
-            None => chunk,
+        let memtable = match self.engine.erased() {
+            Some(erased) => memtable.without(&|row| erased.contains(row)),
+            None => memtable,
         };
-        self.add_keys::<Triple>(&chunk, &Family::TRIPLES);
-        self.add_keys::<Single>(&chunk, &Family::SINGLES);
-        for row in &chunk.grains {
+        self.add_keys::<Triple>(&memtable, &Family::TRIPLES);
+        self.add_keys::<Single>(&memtable, &Family::SINGLES);
+        for row in &memtable.grains {
             if let Some(sums) = self.source_of(*row) {
                 sums.grain(*row);
             }
         }
     }
 
-    fn add_keys<K: Listed>(&mut self, chunk: &Chunk, families: &[Family]) {
+    fn add_keys<K: MemtableKey>(&mut self, memtable: &Memtable, families: &[Family]) {
         for family in families {
-            for key in chunk.keys::<K>(*family) {
+            for key in memtable.keys::<K>(*family) {
                 if let Some(sums) = self.source_of(key.row()) {
                     sums.add(*family, *key);
                 }
@@ -83,25 +83,25 @@ impl Comparison {
 
     /// Every key is where the entry that made it is.
     fn source_of(&mut self, row: u64) -> Option<&mut Sums> {
-        let at = self.state.runs.partition_point(|run| run.rows.end <= row);
+        let at = self.version.runs.partition_point(|run| run.rows.end <= row);
         self.expected.get_mut(at)
     }
 
-    /// Reads everything the index holds and returns in words where it differs. `places` tells
+    /// Reads everything the index holds and returns in words where it differs. `locations` tells
     /// where the entries of a stretch of the ledger lie.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`; damage is a difference.
     pub fn finish(
         self,
-        places: &dyn Fn(u64, u64) -> Vec<EntryPlace>,
+        locations: &dyn Fn(u64, u64) -> Vec<EntryLocation>,
     ) -> Result<Vec<String>, Error> {
         let mut found = Vec::new();
         let mut expected = self.expected.iter();
-        for run in &self.state.runs {
+        for run in &self.version.runs {
             let name = format!("run {}", run.number);
             let outcome = sums_of(run, &mut found)
-                .and_then(|sums| check_places(run, places, &mut found).map(|()| sums));
+                .and_then(|sums| check_places(run, locations, &mut found).map(|()| sums));
             match (outcome, expected.next()) {
                 (Ok(sums), Some(expected)) => sums.differ(expected, &name, &mut found),
                 (Err(error @ Error::Damaged { .. }), _) => found.push(error.to_string()),
@@ -110,8 +110,8 @@ impl Comparison {
             }
         }
         let mut memory = Sums::default();
-        for chunk in &self.state.memory {
-            memory.chunk(chunk);
+        for memtable in &self.version.memtables {
+            memory.memtable(memtable);
         }
         if let Some(expected) = expected.next() {
             memory.differ(expected, "memory", &mut found);
@@ -124,7 +124,10 @@ impl Comparison {
     /// # Errors
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn finds(&self, address: &crate::codec::ContentAddress, row: u64) -> Result<bool, Error> {
-        Ok(self.engine.candidates(&self.state, address)?.contains(row))
+        Ok(self
+            .engine
+            .candidates(&self.version, address)?
+            .contains(row))
     }
 }
 
@@ -138,13 +141,13 @@ fn sums_of(run: &Arc<Run>, found: &mut Vec<String>) -> Result<Sums, Error> {
         sums.section::<Single>(run, family, found)?;
     }
     run.grains.iter().for_each(|row| sums.grain(row));
-    let mut ended = RoaringTreemap::new();
-    let mut keys = Stream::<Single>::new(Arc::clone(run), Family::Ended);
+    let mut not_current = RoaringTreemap::new();
+    let mut keys = Stream::<Single>::new(Arc::clone(run), Family::NotCurrent);
     while let Some(key) = keys.next()? {
         let [grain, ..] = key.parts();
-        ended.insert(grain);
+        not_current.insert(grain);
     }
-    if ended != run.ended {
+    if not_current != run.not_current {
         found.push(format!(
             "run {}: its list of rows that ended differs",
             run.number
@@ -167,15 +170,15 @@ fn sums_of(run: &Arc<Run>, found: &mut Vec<String>) -> Result<Sums, Error> {
 
 fn check_places(
     run: &Run,
-    places: &dyn Fn(u64, u64) -> Vec<EntryPlace>,
+    locations: &dyn Fn(u64, u64) -> Vec<EntryLocation>,
     found: &mut Vec<String>,
 ) -> Result<(), Error> {
     let mut row = run.rows.start;
-    run.places(&mut |stored| {
+    run.locations(&mut |stored| {
         let end = row + stored.len() as u64;
-        if places(row, end) != stored {
+        if locations(row, end) != stored {
             found.push(format!(
-                "run {}: places of entries {row} to {end} differ",
+                "run {}: locations of entries {row} to {end} differ",
                 run.number
             ));
         }
@@ -196,23 +199,23 @@ impl Sums {
         self.grains = (self.grains.0 + 1, self.grains.1.wrapping_add(hash));
     }
 
-    fn chunk(&mut self, chunk: &Chunk) {
+    fn memtable(&mut self, memtable: &Memtable) {
         for family in Family::TRIPLES {
-            chunk
+            memtable
                 .keys::<Triple>(family)
                 .iter()
                 .for_each(|key| self.add(family, *key));
         }
         for family in Family::SINGLES {
-            chunk
+            memtable
                 .keys::<Single>(family)
                 .iter()
                 .for_each(|key| self.add(family, *key));
         }
-        chunk.grains.iter().for_each(|row| self.grain(*row));
+        memtable.grains.iter().for_each(|row| self.grain(*row));
     }
 
-    fn section<K: Stored>(
+    fn section<K: RunKey>(
         &mut self,
         run: &Arc<Run>,
         family: Family,

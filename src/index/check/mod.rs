@@ -1,4 +1,4 @@
-//! What `check` proves about the index.
+//! ResultKind `check` proves about the index.
 
 pub(super) mod compare;
 mod structure;

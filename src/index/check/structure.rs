@@ -1,7 +1,7 @@
-use crate::ledger::Mark;
+use crate::ledger::LedgerPosition;
 
-use crate::index::engine::current::{self, Version};
-use crate::index::run::{self, Fault, Run};
+use crate::index::engine::current::{self, CurrentFile};
+use crate::index::run::{self, OpenFault, Run};
 use crate::index::{Error, Index};
 
 impl Index {
@@ -14,31 +14,31 @@ impl Index {
         let engine = self.engine();
         // So that no version is published meanwhile.
         let _maintenance = engine.maintenance.lock();
-        let state = engine.state();
+        let version = engine.version();
         let mut found = Vec::new();
-        let expected = Version::of(state.runs.iter().map(|run| &**run));
-        let named = Version::read(&*engine.disk, &engine.store_id);
+        let expected = CurrentFile::of(version.runs.iter().map(|run| &**run));
+        let named = CurrentFile::read(&*engine.disk, &engine.store_id);
         match named.map_err(Error::io("read", current::NAME))? {
             Ok(None) if expected.runs.is_empty() => {}
             Ok(Some(named)) if named == expected => {}
             Ok(_) => found.push("CURRENT does not name the runs that are open".into()),
             Err(reason) => found.push(reason.into()),
         }
-        for run in &state.runs {
+        for run in &version.runs {
             let name = run::name_of(run.number);
             match Run::open(&engine.disk, &engine.store_id, run.number) {
                 Ok(again) if again.check == run.check => {}
                 Ok(_) => found.push(format!("{name} is not the run that was opened")),
-                Err(Fault::Doubt(reason)) => found.push(format!("{name} {reason}")),
-                Err(Fault::Io(error)) => return Err(Error::io("read", &name)(error)),
+                Err(OpenFault::Damaged(reason)) => found.push(format!("{name} {reason}")),
+                Err(OpenFault::Io(error)) => return Err(Error::io("read", &name)(error)),
             }
         }
         Ok(found)
     }
 
     /// Returns the last moment of the ledger that the runs on disk know of.
-    pub fn mark(&self) -> Option<Mark> {
-        let state = self.engine().state();
-        state.runs.iter().rev().find_map(|run| run.mark)
+    pub fn ledger_position(&self) -> Option<LedgerPosition> {
+        let version = self.engine().version();
+        version.runs.iter().rev().find_map(|run| run.position)
     }
 }

@@ -2,32 +2,32 @@ use std::io;
 
 use sha2::{Digest, Sha256};
 
-use crate::ledger::{Access, Disk, StoreId};
+use crate::ledger::{Disk, OpenMode, StoreId};
 
 use crate::index::Error;
 use crate::index::run::{FOLDER, Reader, Run};
 
 /// One run as a version names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::index) struct Named {
+pub(in crate::index) struct RunRef {
     pub(in crate::index) number: u64,
     pub(in crate::index) check: [u8; 8],
 }
 
 /// A version of the index on disk: its runs, in the order of their rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in crate::index) struct Version {
+pub(in crate::index) struct CurrentFile {
     /// How many ledger entries the runs cover.
     pub(in crate::index) watermark: u64,
-    pub(in crate::index) runs: Vec<Named>,
+    pub(in crate::index) runs: Vec<RunRef>,
 }
 
-impl Version {
+impl CurrentFile {
     pub(in crate::index) fn of<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Self {
         let mut version = Self::default();
         for run in runs {
             version.watermark = run.rows.end;
-            version.runs.push(Named {
+            version.runs.push(RunRef {
                 number: run.number,
                 check: run.check,
             });
@@ -62,7 +62,7 @@ impl Version {
         disk: &dyn Disk,
         store_id: &StoreId,
     ) -> io::Result<Result<Option<Self>, &'static str>> {
-        let file = match disk.open(NAME, Access::Read) {
+        let file = match disk.open(NAME, OpenMode::Read) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Ok(None)),
             Err(error) => return Err(error),
@@ -101,7 +101,7 @@ impl Version {
             runs: Vec::new(),
         };
         while !reader.0.is_empty() {
-            version.runs.push(Named {
+            version.runs.push(RunRef {
                 number: reader.u64()?,
                 check: reader.array()?,
             });

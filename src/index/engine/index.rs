@@ -5,26 +5,26 @@ use std::thread::JoinHandle;
 
 use parking_lot::Mutex;
 
-use crate::ledger::{Disk, EntryPlace, Mark, StoreId};
+use crate::ledger::{Disk, EntryLocation, LedgerPosition, StoreId};
 
-use super::open::{self, Opened};
+use super::open::{self, IndexRecovery};
 use super::shared::Engine;
-use super::version::Frozen;
+use super::version::ImmutableMemtable;
 use super::worker;
 use crate::index::key::encoding::prefix_of;
-use crate::index::{Batch, Error, Options, Snapshot, TermKey};
+use crate::index::{Batch, Error, IndexOptions, Snapshot, TermKey};
 
 /// The index of a store: applied to by one writer, read through snapshots by many readers.
 ///
 /// ```
 /// use std::sync::Arc;
 /// use grainstore::grain::{Draft, Time};
-/// use grainstore::index::{Index, Options, TermKey};
+/// use grainstore::index::{Index, IndexOptions, TermKey};
 /// use grainstore::ledger::{Disk, MemoryDisk, StoreId};
 ///
 /// let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
 /// let terms = TermKey::new([7; 16]);
-/// let (index, _) = Index::open(&disk, StoreId::new([7; 16]), terms, Options::default())?;
+/// let (index, _) = Index::open(&disk, StoreId::new([7; 16]), terms, IndexOptions::default())?;
 /// let grain = Draft::event("hello").created_at(Time::from_ms(1)).finish(Default::default())?;
 /// let before = index.snapshot();
 /// let mut batch = index.batch();
@@ -42,7 +42,7 @@ pub struct Index {
 
 impl Index {
     /// Opens the index of a store. An index that cannot be trusted is deleted, not an error:
-    /// [`Opened`] says so. The caller applies what the ledger has from the watermark on.
+    /// [`IndexRecovery`] says so. The caller applies what the ledger has from the watermark on.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
@@ -50,8 +50,8 @@ impl Index {
         disk: &Arc<dyn Disk>,
         store_id: StoreId,
         terms: TermKey,
-        options: Options,
-    ) -> Result<(Self, Opened), Error> {
+        options: IndexOptions,
+    ) -> Result<(Self, IndexRecovery), Error> {
         let (engine, opened) = open::open(disk, store_id, terms, options)?;
         let index = Self {
             engine: Arc::new(engine),
@@ -62,17 +62,17 @@ impl Index {
 
     /// Returns how many ledger entries have been applied.
     pub fn watermark(&self) -> u64 {
-        self.engine.state().watermark
+        self.engine.version().watermark
     }
 
     /// Returns how many ledger entries are in runs, which the next open need not apply again.
     pub fn flushed(&self) -> u64 {
-        self.engine.state().flushed()
+        self.engine.version().flushed()
     }
 
     /// Returns a view of what has been applied so far, which stays as it is.
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot::new(Arc::clone(&self.engine), self.engine.state())
+        Snapshot::new(Arc::clone(&self.engine), self.engine.version())
     }
 
     /// Starts a batch for the next entries.
@@ -83,34 +83,34 @@ impl Index {
     /// Makes a batch visible; it covers the entries from the watermark to `entries`.
     pub fn publish(&self, batch: Batch, entries: u64) {
         let _publishing = self.engine.publishing.lock();
-        let state = self.engine.state();
-        if entries <= state.watermark {
+        let version = self.engine.version();
+        if entries <= version.watermark {
             return;
         }
-        let (chunk, addresses) = batch.finish(state.watermark..entries);
-        // Rows that no state covers yet are not shown to anybody.
+        let (memtable, addresses) = batch.finish(version.watermark..entries);
+        // Rows that no version covers yet are not shown to anybody.
         for (address, row) in addresses {
             self.engine.learn(prefix_of(&address), row);
         }
-        let (active, watermark) = state.with_chunk(chunk);
+        let (active, watermark) = version.with_memtable(memtable);
         self.engine
             .update(|next| next.set_active(active, watermark));
     }
 
-    /// Returns the entries that are in memory and not frozen.
-    pub fn active(&self) -> Range<u64> {
-        let state = self.engine.state();
-        state.active_first()..state.watermark
+    /// Returns the entries that are in memory and not immutable.
+    pub fn active_entries(&self) -> Range<u64> {
+        let version = self.engine.version();
+        version.active_start()..version.watermark
     }
 
-    /// Returns whether so much is in memory that it should be frozen.
-    pub fn is_due(&self) -> bool {
-        let active = self.active();
+    /// Returns whether so much is in memory that it should be immutable.
+    pub fn is_memtable_full(&self) -> bool {
+        let active = self.active_entries();
         active.end - active.start >= self.engine.options.flush_rows
     }
 
-    /// Hands what is in memory over to be written to a run. `places` are those of the
-    /// [active](Self::active) entries; `mark` says where the ledger stands after them, if a frame
+    /// Hands what is in memory over to be written to a run. `locations` are those of the
+    /// [active](Self::active_entries) entries; `position` says where the ledger stands after them, if a frame
     /// ends there.
     ///
     /// Waits while two stretches of memory are waiting already; not while they cannot be written,
@@ -119,18 +119,22 @@ impl Index {
     /// # Errors
     /// Without a background thread those of writing: `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`. What is
     /// not written stays in memory, and is tried again the next time.
-    pub fn freeze(&self, mark: Option<Mark>, places: Vec<EntryPlace>) -> Result<(), Error> {
+    pub fn rotate_memtable(
+        &self,
+        position: Option<LedgerPosition>,
+        locations: Vec<EntryLocation>,
+    ) -> Result<(), Error> {
         let publishing = self.engine.publishing.lock();
-        let active = self.active();
-        if active.is_empty() || places.len() as u64 != active.end - active.start {
+        let active = self.active_entries();
+        if active.is_empty() || locations.len() as u64 != active.end - active.start {
             return Ok(());
         }
-        let frozen = Arc::new(Frozen {
+        let immutable = Arc::new(ImmutableMemtable {
             end: active.end,
-            places,
-            mark: mark.filter(|mark| mark.entries == active.end),
+            locations,
+            position: position.filter(|position| position.entries == active.end),
         });
-        self.engine.update(|next| next.frozen.push(frozen));
+        self.engine.update(|next| next.immutable.push(immutable));
         drop(publishing);
         if self.engine.options.background && self.ensure_worker() {
             worker::request(&self.engine);
@@ -183,7 +187,7 @@ impl Index {
         let _maintenance = self.engine.maintenance.lock();
         open::remove_all(&*self.engine.disk)?;
         self.engine
-            .update(|next| *next = super::version::State::default());
+            .update(|next| *next = super::version::Version::default());
         if let Some(map) = &self.engine.map {
             map.clear();
         }
@@ -192,13 +196,13 @@ impl Index {
 
     /// Returns the number of runs.
     pub fn runs(&self) -> usize {
-        self.engine.state().runs.len()
+        self.engine.version().runs.len()
     }
 
     /// Returns the length of all runs, in bytes.
     pub fn len_bytes(&self) -> u64 {
         self.engine
-            .state()
+            .version()
             .runs
             .iter()
             .map(|run| run.len_bytes)

@@ -5,20 +5,20 @@ use std::sync::Arc;
 
 use roaring::RoaringTreemap;
 
-use crate::ledger::{EntryPlace, Mark};
+use crate::ledger::{EntryLocation, LedgerPosition};
 
-use super::current::Version;
+use super::current::CurrentFile;
 use super::shared::{Engine, Maintenance};
-use super::version::{FAN_IN, Frozen, State};
+use super::version::{FAN_IN, ImmutableMemtable, Version};
 use crate::index::key::encoding::{Key, Single, Triple};
-use crate::index::memory::memtable::{Chunk, key_is_gone, merged};
+use crate::index::memory::memtable::{Memtable, key_is_gone, merged};
 use crate::index::run::filter::Filter;
-use crate::index::run::{self, Run, RunCursor, RunWriter, Source, Stored, Stream};
+use crate::index::run::{self, Run, RunCursor, RunKey, RunWriter, Source, Stream};
 use crate::index::{Addresses, Error, Family};
 
 /// What a run is made of.
 enum Input<'a> {
-    Memory(&'a [Arc<Chunk>], &'a Frozen),
+    Memory(&'a [Arc<Memtable>], &'a ImmutableMemtable),
     Runs(&'a [Arc<Run>]),
 }
 
@@ -26,18 +26,18 @@ impl Engine {
     /// Writes all frozen memory to runs.
     pub(in crate::index) fn flush(&self, maintenance: &mut Maintenance) -> Result<(), Error> {
         loop {
-            let state = self.state();
-            let Some(frozen) = state.frozen.first() else {
+            let version = self.version();
+            let Some(immutable) = version.immutable.first() else {
                 return Ok(());
             };
-            let chunks = state.memory.iter();
-            let chunks: Vec<_> = chunks
-                .take_while(|chunk| chunk.rows.end <= frozen.end)
+            let memtables = version.memtables.iter();
+            let memtables: Vec<_> = memtables
+                .take_while(|memtable| memtable.rows.end <= immutable.end)
                 .cloned()
                 .collect();
-            let input = Input::Memory(&chunks, frozen);
+            let input = Input::Memory(&memtables, immutable);
             let run = self.write(maintenance.take_number(), &input, &mut || Ok(()))?;
-            self.publish_version(&state, |next| next.set_flushed(Arc::clone(&run)))?;
+            self.publish_version(&version, |next| next.set_flushed(Arc::clone(&run)))?;
             // Under the lock of those who wait, so that none of them misses it.
             let _waiting = self.signal.lock();
             self.room.notify_all();
@@ -47,35 +47,39 @@ impl Engine {
     /// Merges as long as there are [`FAN_IN`] runs of a size.
     pub(super) fn merge_due(&self, maintenance: &mut Maintenance) -> Result<(), Error> {
         loop {
-            let state = self.state();
-            let due = self.due_runs(&state);
+            let version = self.version();
+            let due = self.due_runs(&version);
             if due < FAN_IN {
                 return Ok(());
             }
-            let from = state.runs.len().saturating_sub(due);
-            self.merge(state.runs.split_at(from).1, maintenance)?;
+            let from = version.runs.len().saturating_sub(due);
+            self.merge(version.runs.split_at(from).1, maintenance)?;
         }
     }
 
     /// Merges all runs into one.
     pub(super) fn merge_all(&self, maintenance: &mut Maintenance) -> Result<(), Error> {
-        let state = self.state();
-        if state.runs.len() > 1 {
-            self.merge(&state.runs, maintenance)?;
+        let version = self.version();
+        if version.runs.len() > 1 {
+            self.merge(&version.runs, maintenance)?;
         }
         Ok(())
     }
 
     /// Returns how many of the last runs are no larger than the last by size class.
-    fn due_runs(&self, state: &State) -> usize {
+    fn due_runs(&self, version: &Version) -> usize {
         let class = |run: &Arc<Run>| {
             let rows = run.rows.end - run.rows.start;
             (rows / self.options.flush_rows.max(1))
                 .max(1)
                 .ilog(FAN_IN as u64)
         };
-        let last = state.runs.last().map_or(0, class);
-        let equal = state.runs.iter().rev().take_while(|run| class(run) <= last);
+        let last = version.runs.last().map_or(0, class);
+        let equal = version
+            .runs
+            .iter()
+            .rev()
+            .take_while(|run| class(run) <= last);
         equal.count()
     }
 
@@ -89,7 +93,7 @@ impl Engine {
             self.flush(maintenance)
         };
         let run = self.write(number, &Input::Runs(runs), &mut pause)?;
-        self.publish_version(&self.state(), |next| next.set_merged(Arc::clone(&run)))?;
+        self.publish_version(&self.version(), |next| next.set_merged(Arc::clone(&run)))?;
         for old in runs {
             old.retire(&self.is_open);
         }
@@ -103,29 +107,29 @@ impl Engine {
         };
         let fresh = &*erased - &maintenance.expunged;
         let is_gone = |row| fresh.contains(row);
-        let state = self.state();
+        let version = self.version();
         let mut rewritten = Vec::new();
-        for run in &state.runs {
+        for run in &version.runs {
             if self.mentions(run, &fresh)? {
                 let input = Input::Runs(std::slice::from_ref(run));
                 let new = self.write(maintenance.take_number(), &input, &mut || Ok(()))?;
                 rewritten.push((Arc::clone(run), new));
             }
         }
-        let replace = |next: &mut State| {
+        let replace = |next: &mut Version| {
             for (_, new) in &rewritten {
                 next.set_merged(Arc::clone(new));
             }
         };
         if !rewritten.is_empty() {
-            self.publish_version(&state, replace)?;
+            self.publish_version(&version, replace)?;
         }
         rewritten
             .iter()
             .for_each(|(old, _)| old.retire(&self.is_open));
         self.update(|next| {
-            for chunk in &mut next.memory {
-                *chunk = Arc::new(chunk.without(&is_gone));
+            for memtable in &mut next.memtables {
+                *memtable = Arc::new(memtable.without(&is_gone));
             }
         });
         if let Some(map) = &self.map {
@@ -145,9 +149,9 @@ impl Engine {
                 found.map(|found| found.is_some())
             };
             if run.rows.contains(&row)
-                || run.ended.contains(row)
+                || run.not_current.contains(row)
                 || status(Family::Status)?
-                || status(Family::Ended)?
+                || status(Family::NotCurrent)?
             {
                 return Ok(true);
             }
@@ -157,10 +161,14 @@ impl Engine {
 
     /// Makes a change of runs durable, then visible. If it cannot be made durable, what stands on
     /// disk may be either version: both are whole, and the files of both stay.
-    fn publish_version(&self, state: &State, change: impl Fn(&mut State)) -> Result<(), Error> {
-        let mut next = state.clone();
+    fn publish_version(
+        &self,
+        version: &Version,
+        change: impl Fn(&mut Version),
+    ) -> Result<(), Error> {
+        let mut next = version.clone();
         change(&mut next);
-        let version = Version::of(next.runs.iter().map(|run| &**run));
+        let version = CurrentFile::of(next.runs.iter().map(|run| &**run));
         version.publish(&*self.disk, &self.store_id)?;
         self.update(change);
         Ok(())
@@ -200,14 +208,14 @@ impl Engine {
             writer.section(family, input.sources(family), &mut keep)?;
             pause()?;
         }
-        let mut ended = RoaringTreemap::new();
+        let mut not_current = RoaringTreemap::new();
         let mut filter = Filter::with_keys(input.grain_count());
         for family in Family::SINGLES {
             let mut keep = |key: Single| {
                 let [part, ..] = key.parts();
                 let is_kept = !key_is_gone(family, key, &is_gone);
                 match family {
-                    Family::Ended if is_kept => drop(ended.insert(part)),
+                    Family::NotCurrent if is_kept => drop(not_current.insert(part)),
                     Family::Address if is_kept => filter.insert(part),
                     _ => {}
                 }
@@ -216,20 +224,23 @@ impl Engine {
             writer.section(family, input.sources(family), &mut keep)?;
             pause()?;
         }
-        input.places(&mut |places| writer.places(places))?;
+        input.locations(&mut |locations| writer.locations(locations))?;
         let mut grains = input.grains();
         if let Some(erased) = &erased {
             grains -= &**erased;
         }
-        writer.finish(&filter, grains, ended, input.mark())
+        writer.finish(&filter, grains, not_current, input.position())
     }
 }
 
 impl Input<'_> {
     fn rows(&self) -> Range<u64> {
         match self {
-            Self::Memory(chunks, frozen) => {
-                chunks.first().map_or(frozen.end, |chunk| chunk.rows.start)..frozen.end
+            Self::Memory(memtables, immutable) => {
+                memtables
+                    .first()
+                    .map_or(immutable.end, |memtable| memtable.rows.start)
+                    ..immutable.end
             }
             Self::Runs(runs) => {
                 let first = runs.first().map_or(0, |run| run.rows.start);
@@ -238,11 +249,12 @@ impl Input<'_> {
         }
     }
 
-    fn sources<K: Stored>(&self, family: Family) -> Vec<Source<K>> {
+    fn sources<K: RunKey>(&self, family: Family) -> Vec<Source<K>> {
         match self {
-            Self::Memory(chunks, _) => {
-                let chunks: Vec<&Chunk> = chunks.iter().map(|chunk| &**chunk).collect();
-                vec![Source::List(merged(family, &chunks).into_iter())]
+            Self::Memory(memtables, _) => {
+                let memtables: Vec<&Memtable> =
+                    memtables.iter().map(|memtable| &**memtable).collect();
+                vec![Source::List(merged(family, &memtables).into_iter())]
             }
             Self::Runs(runs) => runs
                 .iter()
@@ -253,8 +265,10 @@ impl Input<'_> {
 
     fn grains(&self) -> RoaringTreemap {
         match self {
-            Self::Memory(chunks, _) => {
-                let rows = chunks.iter().flat_map(|chunk| chunk.grains.iter().copied());
+            Self::Memory(memtables, _) => {
+                let rows = memtables
+                    .iter()
+                    .flat_map(|memtable| memtable.grains.iter().copied());
                 rows.collect()
             }
             Self::Runs(runs) => {
@@ -266,25 +280,28 @@ impl Input<'_> {
 
     fn grain_count(&self) -> u64 {
         match self {
-            Self::Memory(chunks, _) => chunks.iter().map(|chunk| chunk.grains.len() as u64).sum(),
+            Self::Memory(memtables, _) => memtables
+                .iter()
+                .map(|memtable| memtable.grains.len() as u64)
+                .sum(),
             Self::Runs(runs) => runs.iter().map(|run| run.grains.len()).sum(),
         }
     }
 
-    fn places(
+    fn locations(
         &self,
-        visit: &mut dyn FnMut(&[EntryPlace]) -> Result<(), Error>,
+        visit: &mut dyn FnMut(&[EntryLocation]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         match self {
-            Self::Memory(_, frozen) => visit(&frozen.places),
-            Self::Runs(runs) => runs.iter().try_for_each(|run| run.places(visit)),
+            Self::Memory(_, immutable) => visit(&immutable.locations),
+            Self::Runs(runs) => runs.iter().try_for_each(|run| run.locations(visit)),
         }
     }
 
-    fn mark(&self) -> Option<Mark> {
+    fn position(&self) -> Option<LedgerPosition> {
         match self {
-            Self::Memory(_, frozen) => frozen.mark,
-            Self::Runs(runs) => runs.last().and_then(|run| run.mark),
+            Self::Memory(_, immutable) => immutable.position,
+            Self::Runs(runs) => runs.last().and_then(|run| run.position),
         }
     }
 }

@@ -1,35 +1,35 @@
 use std::io;
 use std::sync::Arc;
 
-use crate::ledger::{Disk, EntryPlace, Mark, StoreId};
+use crate::ledger::{Disk, EntryLocation, LedgerPosition, StoreId};
 
-use super::current::{self, Version};
+use super::current::{self, CurrentFile};
 use super::shared::Engine;
 use crate::index::key::encoding::{Key, Single};
-use crate::index::run::{self, FOLDER, Fault, Run, Stream};
-use crate::index::{Addresses, Error, Family, Options, TermKey};
+use crate::index::run::{self, FOLDER, OpenFault, Run, Stream};
+use crate::index::{Addresses, Error, Family, IndexOptions, TermKey};
 
 /// What opening an index found.
 #[derive(Debug, Default)]
-pub struct Opened {
+pub struct IndexRecovery {
     /// A moment of the ledger up to which the index covers everything.
-    pub mark: Option<Mark>,
-    /// Where the entries before [`mark`](Self::mark) lie in the ledger; none without a mark.
-    pub places: Vec<EntryPlace>,
+    pub position: Option<LedgerPosition>,
+    /// Where the entries before [`position`](Self::position) lie in the ledger; none without a position.
+    pub locations: Vec<EntryLocation>,
     /// Why the index has to be built anew.
     pub rebuilt: Option<String>,
 }
 
 /// Why what is on disk is not used.
 enum Refusal {
-    Doubt(String),
+    Rebuild(String),
     Error(Error),
 }
 
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
         match error {
-            Error::Damaged { .. } => Self::Doubt(error.to_string()),
+            Error::Damaged { .. } => Self::Rebuild(error.to_string()),
             other => Self::Error(other),
         }
     }
@@ -40,8 +40,8 @@ pub(in crate::index) fn open(
     disk: &Arc<dyn Disk>,
     store_id: StoreId,
     terms: TermKey,
-    options: Options,
-) -> Result<(Engine, Opened), Error> {
+    options: IndexOptions,
+) -> Result<(Engine, IndexRecovery), Error> {
     make_folder(&**disk)?;
     // Numbers of files that are removed below are not used again either: a removal that a crash
     // undoes must not put an old file in the place of a new one.
@@ -54,20 +54,20 @@ pub(in crate::index) fn open(
     let opened = match load(&engine) {
         Ok(opened) => opened,
         Err(Refusal::Error(error)) => return Err(error),
-        Err(Refusal::Doubt(reason)) => {
+        Err(Refusal::Rebuild(reason)) => {
             tracing::warn!(%reason, "the index is built anew from the ledger");
-            engine.update(|state| *state = super::version::State::default());
+            engine.update(|version| *version = super::version::Version::default());
             if let Some(map) = &engine.map {
                 map.clear();
             }
             remove_all(&**disk)?;
-            Opened {
+            IndexRecovery {
                 rebuilt: Some(reason),
-                ..Opened::default()
+                ..IndexRecovery::default()
             }
         }
     };
-    let named = engine.state();
+    let named = engine.version();
     let is_named = |number: &u64| named.runs.iter().any(|run| run.number == *number);
     let unnamed: Vec<u64> = found
         .into_iter()
@@ -131,21 +131,21 @@ fn numbers(disk: &dyn Disk) -> Result<Vec<u64>, Error> {
         .collect())
 }
 
-fn load(engine: &Engine) -> Result<Opened, Refusal> {
-    let version = Version::read(&*engine.disk, &engine.store_id);
+fn load(engine: &Engine) -> Result<IndexRecovery, Refusal> {
+    let version = CurrentFile::read(&*engine.disk, &engine.store_id);
     let version = version.map_err(Error::io("read", current::NAME))?;
-    let version = version.map_err(|reason| Refusal::Doubt(reason.into()))?;
+    let version = version.map_err(|reason| Refusal::Rebuild(reason.into()))?;
     let Some(version) = version else {
-        return Ok(Opened::default());
+        return Ok(IndexRecovery::default());
     };
     let mut runs = Vec::with_capacity(version.runs.len());
     let mut end = 0;
     for named in &version.runs {
-        let doubt = |reason| Refusal::Doubt(format!("{} {reason}", run::name_of(named.number)));
+        let doubt = |reason| Refusal::Rebuild(format!("{} {reason}", run::name_of(named.number)));
         let opened = Run::open(&engine.disk, &engine.store_id, named.number);
         let mut run = opened.map_err(|fault| match fault {
-            Fault::Doubt(reason) => doubt(reason),
-            Fault::Io(_) => Refusal::Error(fault.into_error(named.number)),
+            OpenFault::Damaged(reason) => doubt(reason),
+            OpenFault::Io(_) => Refusal::Error(fault.into_error(named.number)),
         })?;
         if run.check != named.check || run.rows.start != end {
             return Err(doubt("is not the one that CURRENT names"));
@@ -157,27 +157,27 @@ fn load(engine: &Engine) -> Result<Opened, Refusal> {
         runs.push(Arc::new(run));
     }
     if end != version.watermark {
-        return Err(Refusal::Doubt("CURRENT does not fit its runs".into()));
+        return Err(Refusal::Rebuild("CURRENT does not fit its runs".into()));
     }
     let opened = opened(&runs)?;
     for run in &runs {
         learn(engine, run)?;
     }
-    engine.update(|state| {
-        state.runs = runs;
-        state.watermark = end;
+    engine.update(|version| {
+        version.runs = runs;
+        version.watermark = end;
     });
     Ok(opened)
 }
 
-/// Returns the last mark, and the places of the entries before it.
-fn opened(runs: &[Arc<Run>]) -> Result<Opened, Error> {
-    let mut opened = Opened::default();
-    let marked = runs.iter().rposition(|run| run.mark.is_some());
-    for run in runs.iter().take(marked.map_or(0, |at| at + 1)) {
-        opened.mark = run.mark;
-        run.places(&mut |places| {
-            opened.places.extend_from_slice(places);
+/// Returns the last position, and the locations of the entries before it.
+fn opened(runs: &[Arc<Run>]) -> Result<IndexRecovery, Error> {
+    let mut opened = IndexRecovery::default();
+    let positioned = runs.iter().rposition(|run| run.position.is_some());
+    for run in runs.iter().take(positioned.map_or(0, |at| at + 1)) {
+        opened.position = run.position;
+        run.locations(&mut |locations| {
+            opened.locations.extend_from_slice(locations);
             Ok(())
         })?;
     }

@@ -2,19 +2,19 @@
 //! lists.
 
 use crate::index::row_set::RowSet;
-use crate::index::run::cache::{Id, Kept};
+use crate::index::run::cache::{CacheKey, CacheValue};
 
 /// The run's number, the family, and what is asked of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(in crate::index) struct DerivedId {
+pub(in crate::index) struct ResultKey {
     pub(in crate::index) run: u64,
     pub(in crate::index) family: u8,
-    pub(in crate::index) what: What,
+    pub(in crate::index) what: ResultKind,
 }
 
 /// What is asked of a family of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(in crate::index) enum What {
+pub(in crate::index) enum ResultKind {
     /// The rows of the keys whose components lie between these.
     Rows([u64; 3], [u64; 3]),
     /// The component by row.
@@ -23,19 +23,19 @@ pub(in crate::index) enum What {
 
 /// What was worked out.
 #[derive(Debug)]
-pub(in crate::index) enum Derived {
+pub(in crate::index) enum CachedResult {
     Rows(RowSet),
     /// By row, counted from the run's first; 0 for none.
     Components(Vec<u64>),
 }
 
-impl Id for DerivedId {
+impl CacheKey for ResultKey {
     fn spread(&self) -> u64 {
         self.run
     }
 }
 
-impl Kept for Derived {
+impl CacheValue for CachedResult {
     fn len_bytes(&self) -> usize {
         match self {
             Self::Rows(rows) => rows.0.serialized_size(),

@@ -8,25 +8,25 @@ use roaring::RoaringTreemap;
 use crate::codec::ContentAddress;
 use crate::ledger::{Disk, StoreId};
 
-use super::result_cache::{Derived, DerivedId};
-use super::version::State;
+use super::result_cache::{CachedResult, ResultKey};
+use super::version::Version;
 use crate::index::key::encoding::{Key, Single, prefix_of};
 use crate::index::memory::address_map::AddressMap;
 use crate::index::run::RunCursor;
 use crate::index::run::cache::{BLOCK_SHARDS, Blocks, Cache};
-use crate::index::{Addresses, Error, Family, Options, Rows, TermKey};
+use crate::index::{Addresses, Error, Family, IndexOptions, Rows, TermKey};
 
 /// What the index, its worker and its snapshots share.
 ///
-/// Locks are taken in the order of the fields `publishing`, `maintenance`, `signal`, `state`.
+/// Locks are taken in the order of the fields `publishing`, `maintenance`, `signal`, `version`.
 pub(in crate::index) struct Engine {
     pub(in crate::index) disk: Arc<dyn Disk>,
     pub(in crate::index) store_id: StoreId,
     pub(in crate::index) terms: TermKey,
-    pub(in crate::index) options: Options,
+    pub(in crate::index) options: IndexOptions,
     pub(in crate::index) cache: Blocks,
     /// What questions have worked out about runs.
-    pub(in crate::index) derived: Cache<DerivedId, Derived>,
+    pub(in crate::index) results: Cache<ResultKey, CachedResult>,
     /// None where filters stand in for it.
     pub(in crate::index) map: Option<AddressMap>,
     /// Held while the memory that is not frozen changes.
@@ -38,7 +38,7 @@ pub(in crate::index) struct Engine {
     pub(super) work: Condvar,
     /// Wakes the writer that waits for frozen memory to become runs.
     pub(super) room: Condvar,
-    state: RwLock<Arc<State>>,
+    version: RwLock<Arc<Version>>,
     erased: RwLock<Arc<RoaringTreemap>>,
     has_erased: AtomicBool,
     /// Whether the index has not been dropped; snapshots may outlive it.
@@ -70,7 +70,7 @@ impl Engine {
         disk: Arc<dyn Disk>,
         store_id: StoreId,
         terms: TermKey,
-        options: Options,
+        options: IndexOptions,
         next: u64,
     ) -> Self {
         Self {
@@ -78,7 +78,7 @@ impl Engine {
             store_id,
             terms,
             cache: Cache::new(options.cache_bytes, BLOCK_SHARDS),
-            derived: Cache::new(options.derived_bytes, 1),
+            results: Cache::new(options.result_cache_bytes, 1),
             map: (options.addresses == Addresses::Map).then(AddressMap::new),
             options,
             publishing: Mutex::default(),
@@ -89,25 +89,25 @@ impl Engine {
             signal: Mutex::default(),
             work: Condvar::new(),
             room: Condvar::new(),
-            state: RwLock::default(),
+            version: RwLock::default(),
             erased: RwLock::default(),
             has_erased: AtomicBool::new(false),
             is_open: Arc::new(AtomicBool::new(true)),
         }
     }
 
-    pub(in crate::index) fn state(&self) -> Arc<State> {
-        Arc::clone(&self.state.read())
+    pub(in crate::index) fn version(&self) -> Arc<Version> {
+        Arc::clone(&self.version.read())
     }
 
-    /// Changes the state in one step.
-    pub(in crate::index) fn update(&self, change: impl FnOnce(&mut State)) {
-        let mut current = self.state.write();
-        let mut state = State::clone(&current);
-        change(&mut state);
-        let before = std::mem::replace(&mut *current, Arc::new(state));
+    /// Changes the version in one step.
+    pub(in crate::index) fn update(&self, change: impl FnOnce(&mut Version)) {
+        let mut current = self.version.write();
+        let mut version = Version::clone(&current);
+        change(&mut version);
+        let before = std::mem::replace(&mut *current, Arc::new(version));
         drop(current);
-        // Freed behind the lock: it may be the last that holds large chunks.
+        // Freed behind the lock: it may be the last that holds large memtables.
         drop(before);
     }
 
@@ -134,14 +134,14 @@ impl Engine {
 
     pub(in crate::index) fn candidates(
         &self,
-        state: &State,
+        version: &Version,
         address: &ContentAddress,
     ) -> Result<Rows, Error> {
         let prefix = prefix_of(address) & self.prefix_mask();
         let mut rows = Vec::new();
         match &self.map {
-            Some(map) => map.find(prefix, state.watermark, &mut rows),
-            None => self.search(state, prefix, &mut rows)?,
+            Some(map) => map.find(prefix, version.watermark, &mut rows),
+            None => self.search(version, prefix, &mut rows)?,
         }
         if let Some(erased) = self.erased() {
             rows.retain(|row| !erased.contains(*row));
@@ -150,11 +150,11 @@ impl Engine {
     }
 
     /// Looks for grains without a map: in the runs whose filter does not deny them.
-    fn search(&self, state: &State, prefix: u64, rows: &mut Vec<u64>) -> Result<(), Error> {
+    fn search(&self, version: &Version, prefix: u64, rows: &mut Vec<u64>) -> Result<(), Error> {
         let mask = self.prefix_mask();
         let low = Single::new([prefix, 0, 0], 0);
         let high = Single::new([prefix | !mask, 0, 0], u64::MAX);
-        for run in &state.runs {
+        for run in &version.runs {
             if mask == u64::MAX && !run.may_hold(prefix) {
                 continue;
             }
@@ -164,12 +164,12 @@ impl Engine {
                 rows.push(key.row());
             }
         }
-        for chunk in &state.memory {
-            let keys = chunk.range(Family::Address, low, high);
+        for memtable in &version.memtables {
+            let keys = memtable.range(Family::Address, low, high);
             rows.extend(keys.iter().map(|key| key.row()));
         }
-        // A view of an earlier moment ends inside a run or a chunk.
-        rows.retain(|row| *row < state.watermark);
+        // A view of an earlier moment ends inside a run or a memtable.
+        rows.retain(|row| *row < version.watermark);
         Ok(())
     }
 

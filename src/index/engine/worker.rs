@@ -7,8 +7,8 @@ use std::thread::{Builder, JoinHandle};
 use super::shared::Engine;
 use crate::index::Error;
 
-/// Frozen stretches of memory beyond which the writer waits.
-const FROZEN_MAX: usize = 2;
+/// ImmutableMemtable stretches of memory beyond which the writer waits.
+const IMMUTABLE_MAX: usize = 2;
 
 pub(super) fn spawn(engine: &Arc<Engine>) -> io::Result<JoinHandle<()>> {
     let engine = Arc::clone(engine);
@@ -21,11 +21,11 @@ pub(super) fn request(engine: &Engine) {
     let mut signal = engine.signal.lock();
     signal.is_pending = true;
     engine.work.notify_one();
-    while engine.state().frozen.len() > FROZEN_MAX && signal.failure.is_none() {
+    while engine.version().immutable.len() > IMMUTABLE_MAX && signal.failure.is_none() {
         engine.room.wait(&mut signal);
     }
     if let Some(failure) = &signal.failure {
-        let waiting = engine.state().frozen.len();
+        let waiting = engine.version().immutable.len();
         tracing::warn!(%failure, waiting, "the index cannot be written and stays in memory");
     }
 }

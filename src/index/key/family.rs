@@ -47,20 +47,20 @@ pub enum Family {
     /// A grain's row; the rows are of its status entries.
     Status = 22,
     /// A grain's row; the rows are of the entries after which it was no longer current.
-    Ended = 23,
+    NotCurrent = 23,
     /// The first eight bytes of a grain's address.
     Address = 24,
     /// The number of a kind of entry; the rows are of its entries, but for grains, changes of
     /// status and foreign names, of which there are many.
     Kind = 25,
-    /// The first eight bytes of the mark of something deleted; the rows are of the erasures.
+    /// The first eight bytes of the position of something deleted; the rows are of the erasures.
     Tombstone = 26,
     /// The row of an entry that was erased; the rows are of the erasures.
     Erased = 27,
     /// `valid_to`, ordered.
     ValidTo = 28,
     /// When a grain ceased to be current, ordered; the rows are of the status entries that say so.
-    EndTime = 29,
+    SystemValidTo = 29,
     /// A grain's row and how far it is verified; the rows are of its status entries that say so.
     Verification = 30,
     /// `confidence`, ordered.
@@ -70,7 +70,7 @@ pub enum Family {
     /// The name and the text of one of the fields of [`Family::FACETS`].
     Facet = 33,
     /// The row of an entry that was erased; the rows are of the status entries that stand for it.
-    Instead = 34,
+    Fallback = 34,
     /// The name and the text of one of the fields of [`Family::CONSENTS`]; the rows are of Consents.
     Consent = 35,
     /// 0; the rows are of the grains that have an `invalidation_policy`.
@@ -108,18 +108,18 @@ impl Family {
         Self::Mentions,
         Self::ForeignId,
         Self::Status,
-        Self::Ended,
+        Self::NotCurrent,
         Self::Address,
         Self::Kind,
         Self::Tombstone,
         Self::Erased,
         Self::ValidTo,
-        Self::EndTime,
+        Self::SystemValidTo,
         Self::Verification,
         Self::Confidence,
         Self::Importance,
         Self::Facet,
-        Self::Instead,
+        Self::Fallback,
         Self::Consent,
         Self::Protected,
         Self::Read,
@@ -152,7 +152,7 @@ impl Family {
     /// Returns the row of the grain that an entry is about, if the component says it.
     pub(in crate::index) const fn grain_in(self, part: u64) -> Option<u64> {
         match self {
-            Self::Status | Self::Ended => Some(part),
+            Self::Status | Self::NotCurrent => Some(part),
             Self::Verification => Some(part >> VERIFICATION_BITS),
             _ => None,
         }
@@ -166,7 +166,7 @@ impl Family {
                 | Self::ValidTime
                 | Self::SystemTime
                 | Self::ValidTo
-                | Self::EndTime
+                | Self::SystemValidTo
                 | Self::Confidence
                 | Self::Importance
         )

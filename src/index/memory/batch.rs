@@ -2,7 +2,7 @@ use crate::codec::{ContentAddress, Value};
 use crate::grain::{Grain, StatusChange, Time, Type, Verification};
 use crate::ledger::Kind;
 
-use super::memtable::Chunk;
+use super::memtable::Memtable;
 use crate::index::key::encoding::{
     Key, Single, Triple, first_part, ordered, ordered_number, prefix_of,
 };
@@ -24,7 +24,7 @@ use crate::index::{Family, TermKey};
 #[derive(Debug)]
 pub struct Batch {
     terms: TermKey,
-    keys: Chunk,
+    keys: Memtable,
     addresses: Vec<(ContentAddress, u64)>,
 }
 
@@ -33,7 +33,7 @@ impl Batch {
     pub fn new(terms: TermKey) -> Self {
         Self {
             terms,
-            keys: Chunk::default(),
+            keys: Memtable::default(),
             addresses: Vec::new(),
         }
     }
@@ -57,7 +57,7 @@ impl Batch {
         let mut active_from = stored_at_ms;
         let mut triple = [None; 3];
         let is_consent = grain.type_() == Type::Consent;
-        // One walk over the fields: a dozen look-ups would cost more than the keys.
+        // One cursor over the fields: a dozen look-ups would cost more than the keys.
         for (name, value) in grain.fields().iter() {
             match name {
                 "created_at" => created_at = value.as_i64().unwrap_or(0),
@@ -122,9 +122,9 @@ impl Batch {
             self.mention(row, new);
         }
         if change.superseded_by.is_some() || change.system_valid_to.is_some() {
-            self.single(Family::Ended, grain_row, row);
+            self.single(Family::NotCurrent, grain_row, row);
             let end = change.system_valid_to.map_or(at_ms, Time::ms);
-            self.single(Family::EndTime, ordered(end), row);
+            self.single(Family::SystemValidTo, ordered(end), row);
         }
         if let Some(verification) = change.verification {
             let part = grain_row << VERIFICATION_BITS | number_of(verification);
@@ -134,8 +134,8 @@ impl Batch {
 
     /// Adds that entry `row` stands for an entry that was erased: views of moments before the
     /// erasure see it in its place.
-    pub fn instead(&mut self, row: u64, erased: u64) {
-        self.single(Family::Instead, erased, row);
+    pub fn fallback(&mut self, row: u64, erased: u64) {
+        self.single(Family::Fallback, erased, row);
     }
 
     /// Adds a foreign name of the grain at `target`, which is entry `row`.
@@ -180,7 +180,7 @@ impl Batch {
     pub(in crate::index) fn finish(
         self,
         rows: std::ops::Range<u64>,
-    ) -> (Chunk, Vec<(ContentAddress, u64)>) {
+    ) -> (Memtable, Vec<(ContentAddress, u64)>) {
         let mut keys = self.keys.sorted();
         keys.rows = rows;
         (keys, self.addresses)

@@ -5,7 +5,7 @@ use crate::index::key::encoding::{Key, Single, Triple};
 
 /// The keys of consecutive ledger entries, sorted, in memory; never changed once it is built.
 #[derive(Debug, Default)]
-pub(in crate::index) struct Chunk {
+pub(in crate::index) struct Memtable {
     /// The entries it covers.
     pub(in crate::index) rows: Range<u64>,
     /// How often it was merged, which says how large it is.
@@ -16,33 +16,33 @@ pub(in crate::index) struct Chunk {
     triples: [Vec<Triple>; Family::TRIPLES.len()],
 }
 
-/// A key that a [`Chunk`] has lists of.
-pub(in crate::index) trait Listed: Key {
-    fn lists(chunk: &Chunk) -> &[Vec<Self>];
-    fn lists_mut(chunk: &mut Chunk) -> &mut [Vec<Self>];
+/// A key that a [`Memtable`] has lists of.
+pub(in crate::index) trait MemtableKey: Key {
+    fn lists(memtable: &Memtable) -> &[Vec<Self>];
+    fn lists_mut(memtable: &mut Memtable) -> &mut [Vec<Self>];
 }
 
-impl Listed for Single {
-    fn lists(chunk: &Chunk) -> &[Vec<Self>] {
-        &chunk.singles
+impl MemtableKey for Single {
+    fn lists(memtable: &Memtable) -> &[Vec<Self>] {
+        &memtable.singles
     }
 
-    fn lists_mut(chunk: &mut Chunk) -> &mut [Vec<Self>] {
-        &mut chunk.singles
-    }
-}
-
-impl Listed for Triple {
-    fn lists(chunk: &Chunk) -> &[Vec<Self>] {
-        &chunk.triples
-    }
-
-    fn lists_mut(chunk: &mut Chunk) -> &mut [Vec<Self>] {
-        &mut chunk.triples
+    fn lists_mut(memtable: &mut Memtable) -> &mut [Vec<Self>] {
+        &mut memtable.singles
     }
 }
 
-impl Chunk {
+impl MemtableKey for Triple {
+    fn lists(memtable: &Memtable) -> &[Vec<Self>] {
+        &memtable.triples
+    }
+
+    fn lists_mut(memtable: &mut Memtable) -> &mut [Vec<Self>] {
+        &mut memtable.triples
+    }
+}
+
+impl Memtable {
     /// Sorts keys that were gathered in any order.
     pub(in crate::index) fn sorted(mut self) -> Self {
         // A grain that says something twice has one key for it.
@@ -57,13 +57,13 @@ impl Chunk {
     }
 
     /// Returns the keys of a family; `K` is the kind of key that the family has.
-    pub(in crate::index) fn keys<K: Listed>(&self, family: Family) -> &[K] {
+    pub(in crate::index) fn keys<K: MemtableKey>(&self, family: Family) -> &[K] {
         debug_assert_eq!(family.is_triple(), K::PARTS == 3);
         let list = K::lists(self).get(family.slot());
         list.map_or(&[], Vec::as_slice)
     }
 
-    pub(in crate::index) fn push<K: Listed>(&mut self, family: Family, key: K) {
+    pub(in crate::index) fn push<K: MemtableKey>(&mut self, family: Family, key: K) {
         debug_assert_eq!(family.is_triple(), K::PARTS == 3);
         if let Some(list) = K::lists_mut(self).get_mut(family.slot()) {
             list.push(key);
@@ -71,21 +71,25 @@ impl Chunk {
     }
 
     /// Returns the keys of a family from `low` to `high`.
-    pub(in crate::index) fn range<K: Listed>(&self, family: Family, low: K, high: K) -> &[K] {
+    pub(in crate::index) fn range<K: MemtableKey>(&self, family: Family, low: K, high: K) -> &[K] {
         let keys = self.keys::<K>(family);
         let from = keys.split_at(keys.partition_point(|key| *key < low)).1;
         from.split_at(from.partition_point(|key| *key <= high)).0
     }
 
     /// Returns whether an entry for which `shows` holds has ended the grain of a row.
-    pub(in crate::index) fn has_ended(&self, row: u64, shows: impl FnMut(u64) -> bool) -> bool {
+    pub(in crate::index) fn is_not_current(
+        &self,
+        row: u64,
+        shows: impl FnMut(u64) -> bool,
+    ) -> bool {
         let low = Single::new([row, 0, 0], 0);
         let high = Single::new([row, 0, 0], u64::MAX);
-        let ends = self.range(Family::Ended, low, high);
+        let ends = self.range(Family::NotCurrent, low, high);
         ends.iter().map(|key| key.row()).any(shows)
     }
 
-    /// Joins consecutive chunks.
+    /// Joins consecutive memtables.
     pub(in crate::index) fn merge(parts: &[&Self]) -> Self {
         let mut merged = Self {
             rows: span(parts),
@@ -101,7 +105,7 @@ impl Chunk {
         merged
     }
 
-    /// Returns the chunk without the keys of rows for which `is_gone` holds.
+    /// Returns the memtable without the keys of rows for which `is_gone` holds.
     pub(in crate::index) fn without(&self, is_gone: &dyn Fn(u64) -> bool) -> Self {
         let keep = |row: &u64| !is_gone(*row);
         let mut kept = Self {
@@ -132,8 +136,8 @@ pub(in crate::index) fn key_is_gone<K: Key>(
     is_gone(key.row()) || family.grain_in(first).is_some_and(is_gone)
 }
 
-/// Returns the keys of a family in several chunks, in order.
-pub(in crate::index) fn merged<K: Listed>(family: Family, parts: &[&Chunk]) -> Vec<K> {
+/// Returns the keys of a family in several memtables, in order.
+pub(in crate::index) fn merged<K: MemtableKey>(family: Family, parts: &[&Memtable]) -> Vec<K> {
     let lists = parts.iter().map(|part| part.keys::<K>(family));
     let mut keys = Vec::with_capacity(lists.clone().map(<[K]>::len).sum());
     lists.for_each(|list| keys.extend_from_slice(list));
@@ -142,7 +146,7 @@ pub(in crate::index) fn merged<K: Listed>(family: Family, parts: &[&Chunk]) -> V
     keys
 }
 
-fn merge_lists<K: Listed>(into: &mut Chunk, parts: &[&Chunk]) {
+fn merge_lists<K: MemtableKey>(into: &mut Memtable, parts: &[&Memtable]) {
     let families: &[Family] = if K::PARTS == 3 {
         &Family::TRIPLES
     } else {
@@ -153,8 +157,8 @@ fn merge_lists<K: Listed>(into: &mut Chunk, parts: &[&Chunk]) {
     }
 }
 
-/// Returns the rows that consecutive chunks cover.
-pub(in crate::index) fn span(parts: &[&Chunk]) -> Range<u64> {
+/// Returns the rows that consecutive memtables cover.
+pub(in crate::index) fn span(parts: &[&Memtable]) -> Range<u64> {
     let first = parts.first().map_or(0, |part| part.rows.start);
     first..parts.last().map_or(0, |part| part.rows.end)
 }

@@ -2,9 +2,9 @@ use std::sync::Arc;
 
 use crate::codec::{ContentAddress, Value};
 use crate::grain::Time;
-use crate::index::engine::result_cache::{Derived, DerivedId, What};
+use crate::index::engine::result_cache::{CachedResult, ResultKey, ResultKind};
 use crate::index::engine::shared::Engine;
-use crate::index::engine::version::State;
+use crate::index::engine::version::Version;
 use crate::index::key::encoding::{
     Key, Single, number_of, ordered, ordered_number, prefix_of, time_of,
 };
@@ -15,9 +15,9 @@ use crate::index::{Error, Family, Snapshot};
 ///
 /// ```
 /// use grainstore::index::Family;
-/// use grainstore::{Draft, Options, Store, Time};
+/// use grainstore::{Draft, IndexOptions, Store, Time};
 ///
-/// let store = Store::in_memory(Options::default())?;
+/// let store = Store::in_memory(IndexOptions::default())?;
 /// for ms in [50, 7] {
 ///     store.put(Draft::event("tick").created_at(Time::from_ms(ms)))?;
 /// }
@@ -34,7 +34,7 @@ pub struct Column {
 
 #[derive(Debug)]
 enum Part {
-    Kept(Arc<Derived>),
+    Kept(Arc<CachedResult>),
     Made(Vec<u64>),
 }
 
@@ -67,8 +67,8 @@ impl Column {
         let components = match part {
             Part::Made(components) => components,
             Part::Kept(kept) => match &**kept {
-                Derived::Components(components) => components,
-                Derived::Rows(_) => return None,
+                CachedResult::Components(components) => components,
+                CachedResult::Rows(_) => return None,
             },
         };
         let component = components.get(usize::try_from(row - first).ok()?)?;
@@ -82,23 +82,23 @@ impl Snapshot {
     /// # Errors
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn column(&self, family: Family) -> Result<Column, Error> {
-        let (engine, state) = self.parts();
+        let (engine, version) = self.parts();
         let mut parts = Vec::new();
-        for run in &state.runs {
+        for run in &version.runs {
             parts.push((run.rows.start, Part::Kept(of_run(engine, run, family)?)));
         }
-        parts.extend(of_memory(state, family));
+        parts.extend(of_memory(version, family));
         Ok(Column { parts })
     }
 }
 
-fn of_run(engine: &Engine, run: &Arc<Run>, family: Family) -> Result<Arc<Derived>, Error> {
-    let id = DerivedId {
+fn of_run(engine: &Engine, run: &Arc<Run>, family: Family) -> Result<Arc<CachedResult>, Error> {
+    let id = ResultKey {
         run: run.number,
         family: family as u8,
-        what: What::Components,
+        what: ResultKind::Components,
     };
-    if let Some(kept) = engine.derived.get(id) {
+    if let Some(kept) = engine.results.get(id) {
         return Ok(kept);
     }
     let mut components = zeros(run.rows.end - run.rows.start);
@@ -106,18 +106,18 @@ fn of_run(engine: &Engine, run: &Arc<Run>, family: Family) -> Result<Arc<Derived
     while let Some(key) = keys.next()? {
         set(&mut components, run.rows.start, key);
     }
-    let made = Arc::new(Derived::Components(components));
-    engine.derived.insert(id, Arc::clone(&made));
+    let made = Arc::new(CachedResult::Components(components));
+    engine.results.insert(id, Arc::clone(&made));
     Ok(made)
 }
 
-fn of_memory(state: &State, family: Family) -> impl Iterator<Item = (u64, Part)> {
-    state.memory.iter().map(move |chunk| {
-        let mut components = zeros(chunk.rows.end - chunk.rows.start);
-        for key in chunk.keys::<Single>(family) {
-            set(&mut components, chunk.rows.start, *key);
+fn of_memory(version: &Version, family: Family) -> impl Iterator<Item = (u64, Part)> {
+    version.memtables.iter().map(move |memtable| {
+        let mut components = zeros(memtable.rows.end - memtable.rows.start);
+        for key in memtable.keys::<Single>(family) {
+            set(&mut components, memtable.rows.start, *key);
         }
-        (chunk.rows.start, Part::Made(components))
+        (memtable.rows.start, Part::Made(components))
     })
 }
 

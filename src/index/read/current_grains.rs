@@ -15,27 +15,27 @@ impl Snapshot {
     ///
     /// # Errors
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn remove_ended(&self, rows: &mut RowSet) -> Result<(), Error> {
-        let (_, state) = self.parts();
-        for run in &state.runs {
-            rows.0 -= self.ended_in(run);
+    pub fn retain_current(&self, rows: &mut RowSet) -> Result<(), Error> {
+        let (_, version) = self.parts();
+        for run in &version.runs {
+            rows.0 -= self.not_current_in(run);
         }
-        let ends = state.memory.iter();
+        let ends = version.memtables.iter();
         let ends: usize = ends
-            .map(|chunk| chunk.keys::<Single>(Family::Ended).len())
+            .map(|memtable| memtable.keys::<Single>(Family::NotCurrent).len())
             .sum();
         if rows.len() < ends as u64 {
             rows.retain(|row| {
-                !state
-                    .memory
+                !version
+                    .memtables
                     .iter()
-                    .any(|chunk| chunk.has_ended(row, |entry| state.shows(entry)))
+                    .any(|memtable| memtable.is_not_current(row, |entry| version.shows(entry)))
             });
             return Ok(());
         }
-        for chunk in &state.memory {
-            for key in chunk.keys::<Single>(Family::Ended) {
-                if state.shows(key.row()) {
+        for memtable in &version.memtables {
+            for key in memtable.keys::<Single>(Family::NotCurrent) {
+                if version.shows(key.row()) {
                     let [grain, ..] = key.parts();
                     rows.remove(grain);
                 }
@@ -49,17 +49,19 @@ impl Snapshot {
     ///
     /// # Errors
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn ended_by(&self, time: Time) -> Result<RowSet, Error> {
-        let entries = self.in_time(Family::EndTime, None, Some(time)).set()?;
-        let mut ended = RowSet::default();
-        self.each(Family::Ended, &mut |grain, entry| {
+    pub fn not_current_at(&self, time: Time) -> Result<RowSet, Error> {
+        let entries = self
+            .in_time(Family::SystemValidTo, None, Some(time))
+            .set()?;
+        let mut not_current = RowSet::default();
+        self.each(Family::NotCurrent, &mut |grain, entry| {
             if entries.contains(entry) {
-                ended.insert(grain);
+                not_current.insert(grain);
             } else {
-                ended.remove(grain);
+                not_current.remove(grain);
             }
         })?;
-        Ok(ended)
+        Ok(not_current)
     }
 
     /// Returns the rows of grains whose verification status is this, which somebody has said.

@@ -2,23 +2,23 @@ use std::sync::Arc;
 
 use roaring::RoaringTreemap;
 
-use crate::index::engine::result_cache::{Derived, DerivedId, What};
+use crate::index::engine::result_cache::{CachedResult, ResultKey, ResultKind};
 use crate::index::engine::shared::Engine;
-use crate::index::engine::version::State;
-use crate::index::run::{Run, RunCursor, Stored};
+use crate::index::engine::version::Version;
+use crate::index::run::{Run, RunCursor, RunKey};
 use crate::index::{Error, Family, RowSet, Rows};
 
-/// The keys of a family from one to another, of everything a state holds.
+/// The keys of a family from one to another, of everything a version holds.
 #[derive(Debug)]
-pub(super) struct Ranged<'a, K> {
+pub(super) struct KeyRange<'a, K> {
     pub(super) engine: &'a Engine,
-    pub(super) state: &'a State,
+    pub(super) version: &'a Version,
     pub(super) erased: Option<Arc<RoaringTreemap>>,
     pub(super) family: Family,
     pub(super) low: K,
     pub(super) high: K,
     /// Whether it is worth remembering what it comes to.
-    pub(super) recurs: bool,
+    pub(super) is_cacheable: bool,
     /// How many sources are done.
     pub(super) done: usize,
     pub(super) at: Option<Position<'a, K>>,
@@ -31,7 +31,7 @@ pub(super) enum Position<'a, K> {
     Run(Box<RunCursor<'a, K>>),
 }
 
-impl<'a, K: Stored> Ranged<'a, K> {
+impl<'a, K: RunKey> KeyRange<'a, K> {
     pub(super) fn rows(mut self) -> Result<Rows, Error> {
         let mut rows = Vec::new();
         while let Some(row) = self.next_row()? {
@@ -74,27 +74,32 @@ impl<'a, K: Stored> Ranged<'a, K> {
 
     fn shows(&self, key: K) -> bool {
         let erased = self.erased.as_ref();
-        // A view of an earlier moment ends inside a run or a chunk.
-        self.state.shows(key.row()) && !erased.is_some_and(|erased| erased.contains(key.row()))
+        // A view of an earlier moment ends inside a run or a memtable.
+        self.version.shows(key.row()) && !erased.is_some_and(|erased| erased.contains(key.row()))
     }
 
     pub(super) fn set(&self) -> Result<RowSet, Error> {
         let mut set = RowSet::default();
-        for run in &self.state.runs {
+        for run in &self.version.runs {
             match &*self.rows_in(run)? {
-                Derived::Rows(rows) => set.unite(rows),
-                Derived::Components(_) => {}
+                CachedResult::Rows(rows) => set.unite(rows),
+                CachedResult::Components(_) => {}
             }
         }
-        for chunk in &self.state.memory {
-            let keys = chunk.range(self.family, self.low, self.high);
+        for memtable in &self.version.memtables {
+            let keys = memtable.range(self.family, self.low, self.high);
             let rows = keys.iter().map(|key| key.row()).collect();
             set.unite(&RowSet::of_unsorted(rows));
         }
-        let mut later = self.state.later.as_deref().cloned().unwrap_or_default();
-        later &= &set.0;
-        set.cut(self.state.watermark..);
-        set.0 |= later;
+        let mut fallbacks = self
+            .version
+            .fallbacks
+            .as_deref()
+            .cloned()
+            .unwrap_or_default();
+        fallbacks &= &set.0;
+        set.cut(self.version.watermark..);
+        set.0 |= fallbacks;
         if let Some(erased) = &self.erased {
             set.0 -= &**erased;
         }
@@ -103,13 +108,13 @@ impl<'a, K: Stored> Ranged<'a, K> {
 
     pub(super) fn among(&self, rows: &RowSet) -> Result<RowSet, Error> {
         let mut among = RowSet::default();
-        for run in &self.state.runs {
-            if let Derived::Rows(inside) = &*self.rows_in(run)? {
+        for run in &self.version.runs {
+            if let CachedResult::Rows(inside) = &*self.rows_in(run)? {
                 among.0 |= &inside.0 & &rows.0;
             }
         }
-        for chunk in &self.state.memory {
-            let keys = chunk.range(self.family, self.low, self.high);
+        for memtable in &self.version.memtables {
+            let keys = memtable.range(self.family, self.low, self.high);
             let inside = keys.iter().map(|key| key.row());
             among.0.extend(inside.filter(|row| rows.contains(*row)));
         }
@@ -117,7 +122,7 @@ impl<'a, K: Stored> Ranged<'a, K> {
     }
 
     /// Returns the rows of a run, remembered or read.
-    fn rows_in(&self, run: &Run) -> Result<Arc<Derived>, Error> {
+    fn rows_in(&self, run: &Run) -> Result<Arc<CachedResult>, Error> {
         if let Some(kept) = self.remembered(run) {
             return Ok(kept);
         }
@@ -129,31 +134,31 @@ impl<'a, K: Stored> Ranged<'a, K> {
                 rows.push(key.row());
             }
         }
-        let is_kept = rows.len() >= KEPT_MIN && self.recurs;
-        let made = Arc::new(Derived::Rows(RowSet::of_unsorted(rows)));
+        let is_kept = rows.len() >= KEPT_MIN && self.is_cacheable;
+        let made = Arc::new(CachedResult::Rows(RowSet::of_unsorted(rows)));
         if is_kept {
-            self.engine.derived.insert(self.id(run), Arc::clone(&made));
+            self.engine.results.insert(self.id(run), Arc::clone(&made));
         }
         Ok(made)
     }
 
-    fn remembered(&self, run: &Run) -> Option<Arc<Derived>> {
-        self.recurs
-            .then(|| self.engine.derived.get(self.id(run)))
+    fn remembered(&self, run: &Run) -> Option<Arc<CachedResult>> {
+        self.is_cacheable
+            .then(|| self.engine.results.get(self.id(run)))
             .flatten()
     }
 
-    fn id(&self, run: &Run) -> DerivedId {
-        DerivedId {
+    fn id(&self, run: &Run) -> ResultKey {
+        ResultKey {
             run: run.number,
             family: self.family as u8,
-            what: What::Rows(self.low.parts(), self.high.parts()),
+            what: ResultKind::Rows(self.low.parts(), self.high.parts()),
         }
     }
 
     pub(super) fn estimate(&self) -> Result<Estimate, Error> {
         let mut sum = Estimate::default();
-        for run in &self.state.runs {
+        for run in &self.version.runs {
             let Some(section) = run.section::<K>(self.family) else {
                 continue;
             };
@@ -161,7 +166,7 @@ impl<'a, K: Stored> Ranged<'a, K> {
             if blocks == 0 {
                 continue;
             }
-            if let Some(Derived::Rows(rows)) = self.remembered(run).as_deref() {
+            if let Some(CachedResult::Rows(rows)) = self.remembered(run).as_deref() {
                 sum.rows += rows.len();
             } else if blocks <= 2 {
                 let rows = self.count_in(run)?;
@@ -172,8 +177,8 @@ impl<'a, K: Stored> Ranged<'a, K> {
                 sum.keys += about;
             }
         }
-        for chunk in &self.state.memory {
-            let rows = chunk.range(self.family, self.low, self.high).len() as u64;
+        for memtable in &self.version.memtables {
+            let rows = memtable.range(self.family, self.low, self.high).len() as u64;
             sum.rows += rows;
             sum.keys += rows;
         }
@@ -193,17 +198,17 @@ impl<'a, K: Stored> Ranged<'a, K> {
 
     /// Moves on to the next run, then to the memory; returns whether there was one.
     fn next_source(&mut self) -> Result<bool, Error> {
-        let state = self.state;
+        let version = self.version;
         let done = self.done;
         self.done = done.saturating_add(1);
-        self.at = if let Some(run) = state.runs.get(done) {
+        self.at = if let Some(run) = version.runs.get(done) {
             let within = RunCursor::new(run, self.family, &self.engine.cache, self.low, self.high)?;
             within.map(|within| Position::Run(Box::new(within)))
-        } else if let Some(chunk) = done
-            .checked_sub(state.runs.len())
-            .and_then(|at| state.memory.get(at))
+        } else if let Some(memtable) = done
+            .checked_sub(version.runs.len())
+            .and_then(|at| version.memtables.get(at))
         {
-            let keys = chunk.range(self.family, self.low, self.high);
+            let keys = memtable.range(self.family, self.low, self.high);
             Some(Position::Memory(keys.iter()))
         } else {
             self.done = usize::MAX;

@@ -1,4 +1,4 @@
-use super::key_range::{Estimate, Ranged};
+use super::key_range::{Estimate, KeyRange};
 use crate::index::key::encoding::{Single, Triple};
 use crate::index::{Error, RowSet, Rows};
 
@@ -7,11 +7,11 @@ use crate::index::{Error, RowSet, Rows};
 /// ```
 /// # use std::sync::Arc;
 /// # use grainstore::grain::{Draft, Time};
-/// # use grainstore::index::{Batch, Index, Options, Pattern, TermKey};
+/// # use grainstore::index::{Batch, Index, IndexOptions, Pattern, TermKey};
 /// # use grainstore::ledger::{Disk, MemoryDisk, StoreId};
 /// # let terms = TermKey::new([7; 16]);
 /// # let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
-/// # let (index, _) = Index::open(&disk, StoreId::new([7; 16]), terms, Options::default())?;
+/// # let (index, _) = Index::open(&disk, StoreId::new([7; 16]), terms, IndexOptions::default())?;
 /// let mut batch = index.batch();
 /// for row in 0..9 {
 ///     let draft = Draft::belief("user", "likes", format!("tea {row}")).confidence(0.5);
@@ -32,17 +32,17 @@ pub struct Scan<'a>(Kind<'a>);
 
 #[derive(Debug)]
 enum Kind<'a> {
-    Single(Ranged<'a, Single>),
-    Triple(Ranged<'a, Triple>),
+    Single(KeyRange<'a, Single>),
+    Triple(KeyRange<'a, Triple>),
 }
 
 impl<'a> Scan<'a> {
-    pub(super) const fn singles(ranged: Ranged<'a, Single>) -> Self {
-        Self(Kind::Single(ranged))
+    pub(super) const fn singles(range: KeyRange<'a, Single>) -> Self {
+        Self(Kind::Single(range))
     }
 
-    pub(super) const fn triples(ranged: Ranged<'a, Triple>) -> Self {
-        Self(Kind::Triple(ranged))
+    pub(super) const fn triples(range: KeyRange<'a, Triple>) -> Self {
+        Self(Kind::Triple(range))
     }
 
     /// Returns all rows, lowest first.
@@ -51,8 +51,8 @@ impl<'a> Scan<'a> {
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn rows(self) -> Result<Rows, Error> {
         match self.0 {
-            Kind::Single(ranged) => ranged.rows(),
-            Kind::Triple(ranged) => ranged.rows(),
+            Kind::Single(range) => range.rows(),
+            Kind::Triple(range) => range.rows(),
         }
     }
 }
@@ -64,8 +64,8 @@ impl Scan<'_> {
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn set(self) -> Result<RowSet, Error> {
         match self.0 {
-            Kind::Single(ranged) => ranged.set(),
-            Kind::Triple(ranged) => ranged.set(),
+            Kind::Single(range) => range.set(),
+            Kind::Triple(range) => range.set(),
         }
     }
 
@@ -75,17 +75,17 @@ impl Scan<'_> {
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn among(self, rows: &RowSet) -> Result<RowSet, Error> {
         match self.0 {
-            Kind::Single(ranged) => ranged.among(rows),
-            Kind::Triple(ranged) => ranged.among(rows),
+            Kind::Single(range) => range.among(rows),
+            Kind::Triple(range) => range.among(rows),
         }
     }
 
     /// Has the rows remembered although they are of a range: it will be asked for again.
     #[must_use]
-    pub const fn recurring(mut self) -> Self {
+    pub const fn cacheable(mut self) -> Self {
         match &mut self.0 {
-            Kind::Single(ranged) => ranged.recurs = true,
-            Kind::Triple(ranged) => ranged.recurs = true,
+            Kind::Single(range) => range.is_cacheable = true,
+            Kind::Triple(range) => range.is_cacheable = true,
         }
         self
     }
@@ -97,8 +97,8 @@ impl Scan<'_> {
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn estimate(&self) -> Result<Estimate, Error> {
         match &self.0 {
-            Kind::Single(ranged) => ranged.estimate(),
-            Kind::Triple(ranged) => ranged.estimate(),
+            Kind::Single(range) => range.estimate(),
+            Kind::Triple(range) => range.estimate(),
         }
     }
 }
@@ -108,8 +108,8 @@ impl Iterator for Scan<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.0 {
-            Kind::Single(ranged) => ranged.next_row().transpose(),
-            Kind::Triple(ranged) => ranged.next_row().transpose(),
+            Kind::Single(range) => range.next_row().transpose(),
+            Kind::Triple(range) => range.next_row().transpose(),
         }
     }
 }

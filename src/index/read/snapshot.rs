@@ -8,12 +8,12 @@ use crate::codec::{ContentAddress, nfc};
 use crate::grain::{Time, Type};
 use crate::ledger::Kind;
 
-use super::key_range::Ranged;
+use super::key_range::KeyRange;
 use super::scan::Scan;
 use crate::index::engine::shared::Engine;
-use crate::index::engine::version::State;
+use crate::index::engine::version::Version;
 use crate::index::key::encoding::{Key, Single, Triple, first_part, ordered, ordered_number};
-use crate::index::run::{Run, Stored, Stream};
+use crate::index::run::{Run, RunKey, Stream};
 use crate::index::{Error, Family, RowSet, Rows};
 
 /// A view of the index as it was at one moment: later writes do not show, and nothing that is done
@@ -23,10 +23,10 @@ use crate::index::{Error, Family, RowSet, Rows};
 #[derive(Clone)]
 pub struct Snapshot {
     engine: Arc<Engine>,
-    state: Arc<State>,
+    version: Arc<Version>,
     /// Of a view of an earlier moment, for each run that reaches past it: that run's number, and
-    /// the rows that entries seen in the view have ended.
-    straddled: Vec<(u64, Arc<RoaringTreemap>)>,
+    /// the rows that entries seen in the view have not_current.
+    boundary_runs: Vec<(u64, Arc<RoaringTreemap>)>,
 }
 
 /// A pattern of a triple; what is absent may be anything.
@@ -41,11 +41,11 @@ pub struct Pattern<'a> {
 }
 
 impl Snapshot {
-    pub(in crate::index) const fn new(engine: Arc<Engine>, state: Arc<State>) -> Self {
+    pub(in crate::index) const fn new(engine: Arc<Engine>, version: Arc<Version>) -> Self {
         Self {
             engine,
-            state,
-            straddled: Vec::new(),
+            version,
+            boundary_runs: Vec::new(),
         }
     }
 
@@ -54,43 +54,43 @@ impl Snapshot {
     ///
     /// # Errors
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn until(&self, entries: u64) -> Result<Self, Error> {
+    pub fn as_of(&self, entries: u64) -> Result<Self, Error> {
         if entries >= self.watermark() {
             return Ok(self.clone());
         }
-        let later = self.instead_since(entries)?;
+        let fallbacks = self.fallbacks_since(entries)?;
         let is_seen = |rows: &Range<u64>| {
-            rows.start < entries || later.iter().any(|entry| rows.contains(&entry))
+            rows.start < entries || fallbacks.iter().any(|entry| rows.contains(&entry))
         };
-        let mut state = State::clone(&self.state);
-        state.runs.retain(|run| is_seen(&run.rows));
-        state.memory.retain(|chunk| is_seen(&chunk.rows));
-        state.frozen.clear();
-        state.watermark = entries;
-        state.later = (!later.is_empty()).then(|| Arc::new(later));
-        let mut view = Self::new(Arc::clone(&self.engine), Arc::new(state));
-        let runs = view.state.runs.iter().rev();
+        let mut version = Version::clone(&self.version);
+        version.runs.retain(|run| is_seen(&run.rows));
+        version.memtables.retain(|memtable| is_seen(&memtable.rows));
+        version.immutable.clear();
+        version.watermark = entries;
+        version.fallbacks = (!fallbacks.is_empty()).then(|| Arc::new(fallbacks));
+        let mut view = Self::new(Arc::clone(&self.engine), Arc::new(version));
+        let runs = view.version.runs.iter().rev();
         for run in runs.take_while(|run| run.rows.end > entries) {
-            let mut ended = RoaringTreemap::new();
-            let mut keys = Stream::<Single>::new(Arc::clone(run), Family::Ended);
+            let mut not_current = RoaringTreemap::new();
+            let mut keys = Stream::<Single>::new(Arc::clone(run), Family::NotCurrent);
             while let Some(key) = keys.next()? {
-                if view.state.shows(key.row()) {
+                if view.version.shows(key.row()) {
                     let [grain, ..] = key.parts();
-                    ended.insert(grain);
+                    not_current.insert(grain);
                 }
             }
-            view.straddled.push((run.number, Arc::new(ended)));
+            view.boundary_runs.push((run.number, Arc::new(not_current)));
         }
         Ok(view)
     }
 
     /// Returns the entries from `entries` on that stand for erased ones before it. Without them a
     /// grain whose successor was erased would seem to have been current then.
-    fn instead_since(&self, entries: u64) -> Result<RoaringTreemap, Error> {
+    fn fallbacks_since(&self, entries: u64) -> Result<RoaringTreemap, Error> {
         let (low, high) = (0, entries.saturating_sub(1));
         let low = Single::new([low, 0, 0], entries);
         let high = Single::new([high, 0, 0], u64::MAX);
-        let mut keys = self.ranged::<Single>(Family::Instead, low, high);
+        let mut keys = self.key_range::<Single>(Family::Fallback, low, high);
         let mut rows = RoaringTreemap::new();
         while let Some(key) = keys.next_key()? {
             if key.row() >= entries {
@@ -100,13 +100,13 @@ impl Snapshot {
         Ok(rows)
     }
 
-    pub(in crate::index) fn parts(&self) -> (&Engine, &State) {
-        (&self.engine, &self.state)
+    pub(in crate::index) fn parts(&self) -> (&Engine, &Version) {
+        (&self.engine, &self.version)
     }
 
     /// Returns how many ledger entries this view covers.
     pub fn watermark(&self) -> u64 {
-        self.state.watermark
+        self.version.watermark
     }
 
     /// Returns the rows of grains that may have an address, lowest first: the one that has it if
@@ -115,34 +115,36 @@ impl Snapshot {
     /// # Errors
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn candidates(&self, address: &ContentAddress) -> Result<Rows, Error> {
-        self.engine.candidates(&self.state, address)
+        self.engine.candidates(&self.version, address)
     }
 
     /// Returns whether the grain of a row is current.
     pub fn is_current(&self, row: u64) -> bool {
         // Only what comes after a grain can end it.
-        let mut chunks = self.state.memory.iter();
-        let runs = self.state.runs.iter().rev();
+        let mut memtables = self.version.memtables.iter();
+        let runs = self.version.runs.iter().rev();
         let mut runs = runs.take_while(|run| run.rows.end > row);
-        !chunks.any(|chunk| chunk.has_ended(row, |entry| self.state.shows(entry)))
-            && !runs.any(|run| self.ended_in(run).contains(row))
+        !memtables.any(|memtable| memtable.is_not_current(row, |entry| self.version.shows(entry)))
+            && !runs.any(|run| self.not_current_in(run).contains(row))
     }
 
-    /// Returns the rows that entries of a run have ended.
-    pub(super) fn ended_in<'a>(&'a self, run: &'a Run) -> &'a RoaringTreemap {
-        let straddled = self.straddled.iter();
-        let mut straddled = straddled.filter(|(number, _)| *number == run.number);
-        straddled.next().map_or(&run.ended, |(_, ended)| ended)
+    /// Returns the rows that entries of a run have not_current.
+    pub(super) fn not_current_in<'a>(&'a self, run: &'a Run) -> &'a RoaringTreemap {
+        let boundary_runs = self.boundary_runs.iter();
+        let mut boundary_runs = boundary_runs.filter(|(number, _)| *number == run.number);
+        boundary_runs
+            .next()
+            .map_or(&run.not_current, |(_, not_current)| not_current)
     }
 
     /// Returns the rows of all grains.
     pub fn grains(&self) -> RowSet {
         let mut rows = RoaringTreemap::new();
-        for run in &self.state.runs {
+        for run in &self.version.runs {
             rows |= &run.grains;
         }
-        for chunk in &self.state.memory {
-            rows.extend(&chunk.grains);
+        for memtable in &self.version.memtables {
+            rows.extend(&memtable.grains);
         }
         let mut rows = RowSet(rows);
         rows.cut(self.watermark()..);
@@ -154,13 +156,13 @@ impl Snapshot {
 
     /// Returns the rows of grains from a row on, lowest first, without collecting them.
     pub fn grains_from(&self, row: u64) -> impl Iterator<Item = u64> {
-        let in_runs = self.state.runs.iter().flat_map(move |run| {
+        let in_runs = self.version.runs.iter().flat_map(move |run| {
             let mut rows = run.grains.iter();
             rows.advance_to(row);
             rows
         });
-        let in_memory = self.state.memory.iter().flat_map(move |chunk| {
-            let rows = &chunk.grains;
+        let in_memory = self.version.memtables.iter().flat_map(move |memtable| {
+            let rows = &memtable.grains;
             let skipped = rows.partition_point(|at| *at < row);
             rows.iter().skip(skipped).copied()
         });
@@ -221,7 +223,7 @@ impl Snapshot {
     pub fn in_time(&self, family: Family, from: Option<Time>, to: Option<Time>) -> Scan<'_> {
         let bound = |time: Option<Time>, open: i64| ordered(time.map_or(open, Time::ms));
         let (low, high) = (bound(from, i64::MIN), bound(to, i64::MAX));
-        self.range(
+        self.scan(
             family,
             Single::new([low, 0, 0], 0),
             Single::new([high, 0, 0], u64::MAX),
@@ -232,7 +234,7 @@ impl Snapshot {
     pub fn in_numbers(&self, family: Family, from: Option<f64>, to: Option<f64>) -> Scan<'_> {
         let low = from.map_or(0, ordered_number);
         let high = to.map_or(u64::MAX, ordered_number);
-        self.range(
+        self.scan(
             family,
             Single::new([low, 0, 0], 0),
             Single::new([high, 0, 0], u64::MAX),
@@ -270,7 +272,7 @@ impl Snapshot {
         visit: &mut dyn FnMut(u64, u64),
     ) -> Result<(), Error> {
         let (low, high) = (Single::new([0; 3], 0), Single::new([u64::MAX; 3], u64::MAX));
-        let mut keys = self.ranged::<Single>(family, low, high);
+        let mut keys = self.key_range::<Single>(family, low, high);
         while let Some(key) = keys.next_key()? {
             let [part, ..] = key.parts();
             visit(part, key.row());
@@ -284,9 +286,9 @@ impl Snapshot {
         self.exact(Family::Kind, u64::from(kind.to_byte()))
     }
 
-    /// Returns the rows of erasures that may have left this mark.
-    pub fn tombstones(&self, mark: &[u8; 32]) -> Scan<'_> {
-        self.exact(Family::Tombstone, first_part(mark))
+    /// Returns the rows of erasures that may have left this position.
+    pub fn tombstones(&self, position: &[u8; 32]) -> Scan<'_> {
+        self.exact(Family::Tombstone, first_part(position))
     }
 
     /// Returns the entries that erasures have blanked, in no order.
@@ -299,14 +301,14 @@ impl Snapshot {
             let [row, ..] = key.parts();
             rows.push(row);
         };
-        for run in &self.state.runs {
+        for run in &self.version.runs {
             let mut keys = Stream::<Single>::new(Arc::clone(run), Family::Erased);
             while let Some(key) = keys.next()? {
                 add(&key);
             }
         }
-        for chunk in &self.state.memory {
-            chunk
+        for memtable in &self.version.memtables {
+            memtable
                 .keys::<Single>(Family::Erased)
                 .iter()
                 .for_each(&mut add);
@@ -315,37 +317,37 @@ impl Snapshot {
     }
 
     fn exact(&self, family: Family, part: u64) -> Scan<'_> {
-        self.range(
+        self.scan(
             family,
             Single::new([part, 0, 0], 0),
             Single::new([part, 0, 0], u64::MAX),
         )
     }
 
-    fn range(&self, family: Family, low: Single, high: Single) -> Scan<'_> {
+    fn scan(&self, family: Family, low: Single, high: Single) -> Scan<'_> {
         if family.is_triple() {
             let [part, ..] = low.parts();
             return self.triple_range(family, [Some(part), None, None]);
         }
-        Scan::singles(self.ranged(family, low, high))
+        Scan::singles(self.key_range(family, low, high))
     }
 
     fn triple_range(&self, family: Family, bound: [Option<u64>; 3]) -> Scan<'_> {
         let low = bound.map(|part| part.unwrap_or(0));
         let high = bound.map(|part| part.unwrap_or(u64::MAX));
-        Scan::triples(self.ranged(family, Triple::new(low, 0), Triple::new(high, u64::MAX)))
+        Scan::triples(self.key_range(family, Triple::new(low, 0), Triple::new(high, u64::MAX)))
     }
 
-    fn ranged<K: Stored>(&self, family: Family, low: K, high: K) -> Ranged<'_, K> {
-        Ranged {
+    fn key_range<K: RunKey>(&self, family: Family, low: K, high: K) -> KeyRange<'_, K> {
+        KeyRange {
             engine: &self.engine,
-            state: &self.state,
+            version: &self.version,
             erased: self.engine.erased(),
             family,
             low,
             high,
             // The same range of times is hardly asked for twice.
-            recurs: !family.is_ordered(),
+            is_cacheable: !family.is_ordered(),
             done: 0,
             at: None,
         }
@@ -356,7 +358,7 @@ impl fmt::Debug for Snapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Snapshot")
             .field("watermark", &self.watermark())
-            .field("runs", &self.state.runs)
+            .field("runs", &self.version.runs)
             .finish_non_exhaustive()
     }
 }

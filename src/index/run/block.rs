@@ -5,13 +5,13 @@ use crate::index::key::encoding::Key;
 /// How the keys of a run are written: rows count from the run's first, in as few bytes as its
 /// rows take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(super) struct KeyLayout {
     pub(in crate::index) first: u64,
     pub(super) row_len: usize,
 }
 
-impl Shape {
-    /// Returns the shape of a run that covers `first..end`.
+impl KeyLayout {
+    /// Returns the layout of a run that covers `first..end`.
     pub(in crate::index) fn of(first: u64, end: u64) -> Self {
         let last = end.saturating_sub(first).saturating_sub(1);
         let bits = (u64::BITS - last.leading_zeros()).max(1);
@@ -172,18 +172,18 @@ impl Block {
 
 /// Walks the keys of one block.
 #[derive(Debug)]
-pub(super) struct Walk<K> {
-    shape: Shape,
+pub(super) struct BlockCursor<K> {
+    layout: KeyLayout,
     at: usize,
     key: Bytes,
     kind: PhantomData<K>,
 }
 
-impl<K: Key> Walk<K> {
+impl<K: Key> BlockCursor<K> {
     /// Starts at the first key.
-    pub(in crate::index) const fn new(shape: Shape) -> Self {
+    pub(in crate::index) const fn new(layout: KeyLayout) -> Self {
         Self {
-            shape,
+            layout,
             at: 0,
             key: [0; KEY_LEN_MAX],
             kind: PhantomData,
@@ -191,20 +191,20 @@ impl<K: Key> Walk<K> {
     }
 
     /// Starts at a stretch that begins below `low`, or at the first.
-    pub(in crate::index) fn near(shape: Shape, block: &Block, low: K) -> Self {
+    pub(in crate::index) fn seek(layout: KeyLayout, block: &Block, low: K) -> Self {
         let (mut from, mut to) = (0, block.restarts());
         while to - from > 1 {
             let middle = usize::midpoint(from, to);
-            let mut walk = Self::new(shape);
-            walk.at = block.restart(middle).unwrap_or(0);
-            match walk.next(block) {
+            let mut cursor = Self::new(layout);
+            cursor.at = block.restart(middle).unwrap_or(0);
+            match cursor.next(block) {
                 Ok(Some(key)) if key < low => from = middle,
                 _ => to = middle,
             }
         }
-        let mut walk = Self::new(shape);
-        walk.at = block.restart(from).unwrap_or(0);
-        walk
+        let mut cursor = Self::new(layout);
+        cursor.at = block.restart(from).unwrap_or(0);
+        cursor
     }
 
     /// Returns the next key; none at the end.
@@ -215,7 +215,7 @@ impl<K: Key> Walk<K> {
         if self.at >= block.end {
             return Ok(None);
         }
-        let width = self.shape.width::<K>();
+        let width = self.layout.width::<K>();
         let shared = block
             .bytes
             .get(self.at)
@@ -231,7 +231,7 @@ impl<K: Key> Walk<K> {
             _ => return Err("a key runs over the end of its block"),
         }
         self.at = end;
-        Ok(Some(self.shape.read(&self.key)))
+        Ok(Some(self.layout.read(&self.key)))
     }
 }
 
@@ -246,16 +246,16 @@ mod tests {
     use super::*;
     use crate::index::key::encoding::{Single, Triple};
 
-    fn round_trip<K: Key>(keys: &[K], shape: Shape) {
+    fn round_trip<K: Key>(keys: &[K], layout: KeyLayout) {
         let mut builder = BlockBuilder::new();
         for key in keys {
-            builder.push(&shape.write(*key), shape.width::<K>());
+            builder.push(&layout.write(*key), layout.width::<K>());
         }
         let block = Block::new(builder.finish()).unwrap();
         for (n, low) in keys.iter().enumerate() {
-            let mut walk = Walk::<K>::near(shape, &block, *low);
+            let mut cursor = BlockCursor::<K>::seek(layout, &block, *low);
             let mut seen = 0;
-            while let Some(key) = walk.next(&block).unwrap() {
+            while let Some(key) = cursor.next(&block).unwrap() {
                 if key >= *low {
                     assert_eq!(key, keys[n + seen]);
                     seen += 1;
@@ -275,28 +275,29 @@ mod tests {
             (5_000_000_000, 5_000_070_000),
             (9, 1 << 39),
         ] {
-            let shape = Shape::of(first, end);
+            let layout = KeyLayout::of(first, end);
             let row = |n: u64| first + n * 7_919 % (end - first);
             let mut singles: Vec<_> = (0..200)
                 .map(|n: u64| Single::new([n / 3 * 0x0100_0000_0001, 0, 0], row(n)))
                 .collect();
             singles.sort_unstable();
             singles.dedup();
-            round_trip(&singles, shape);
+            round_trip(&singles, layout);
             let mut triples: Vec<_> = (0..120)
                 .map(|n: u64| Triple::new([n % 3, n << 60, u64::MAX - n % 5], row(n)))
                 .collect();
             triples.sort_unstable();
             triples.dedup();
-            round_trip(&triples, shape);
+            round_trip(&triples, layout);
         }
-        let lens = [(0, 1), (0, 256), (0, 257), (7, 7), (0, 1 << 40)].map(|(a, b)| Shape::of(a, b));
-        assert_eq!(lens.map(|shape| shape.row_len), [1, 1, 2, 1, 5]);
+        let lens =
+            [(0, 1), (0, 256), (0, 257), (7, 7), (0, 1 << 40)].map(|(a, b)| KeyLayout::of(a, b));
+        assert_eq!(lens.map(|layout| layout.row_len), [1, 1, 2, 1, 5]);
     }
 
     #[test]
     fn bytes_that_are_no_block_are_an_error_and_never_a_panic() {
-        let shape = Shape::of(0, 100);
+        let layout = KeyLayout::of(0, 100);
         for bytes in [
             &b""[..],
             b"\0",
@@ -306,8 +307,9 @@ mod tests {
             b"\x03\xff\xff\0\x01",
         ] {
             if let Some(block) = Block::new(bytes.to_vec()) {
-                let mut walk = Walk::<Single>::near(shape, &block, Single::new([9, 0, 0], 9));
-                assert!(!matches!(walk.next(&block), Ok(Some(_))), "{bytes:?}");
+                let mut cursor =
+                    BlockCursor::<Single>::seek(layout, &block, Single::new([9, 0, 0], 9));
+                assert!(!matches!(cursor.next(&block), Ok(Some(_))), "{bytes:?}");
             }
         }
     }

@@ -20,24 +20,24 @@ pub(in crate::index) type Blocks = Cache<BlockId, Block>;
 pub(super) type BlockId = (u64, u64);
 
 /// The name of something kept.
-pub(in crate::index) trait Id: Copy + Eq + Hash {
+pub(in crate::index) trait CacheKey: Copy + Eq + Hash {
     /// Returns a number that spreads names over shards.
     fn spread(&self) -> u64;
 }
 
 /// Something kept.
-pub(in crate::index) trait Kept {
+pub(in crate::index) trait CacheValue {
     fn len_bytes(&self) -> usize;
 }
 
-impl Id for BlockId {
+impl CacheKey for BlockId {
     fn spread(&self) -> u64 {
         // Neighbouring blocks are about 4 KiB apart.
         (self.1 >> 12).wrapping_add(self.0)
     }
 }
 
-impl Kept for Block {
+impl CacheValue for Block {
     fn len_bytes(&self) -> usize {
         Self::len_bytes(self)
     }
@@ -62,7 +62,7 @@ impl<I, T> std::fmt::Debug for Cache<I, T> {
     }
 }
 
-impl<I: Id, T: Kept> Cache<I, T> {
+impl<I: CacheKey, T: CacheValue> Cache<I, T> {
     /// Makes an empty cache in so many parts, each with a lock of its own; nothing that is larger
     /// than a part is kept.
     pub(in crate::index) fn new(bytes_max: usize, shards: usize) -> Self {
@@ -94,7 +94,7 @@ impl<I: Id, T: Kept> Cache<I, T> {
     }
 }
 
-impl<I: Id, T: Kept> Shard<I, T> {
+impl<I: CacheKey, T: CacheValue> Shard<I, T> {
     fn new() -> Self {
         Self {
             places: HashMap::new(),

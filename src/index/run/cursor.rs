@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
-use super::block::{Block, Walk};
+use super::block::{Block, BlockCursor};
 use super::cache::Blocks;
-use super::reader::{Run, Section, Stored};
+use super::reader::{Run, RunKey, Section};
 use crate::index::{Error, Family};
 
 /// Walks a range of keys of one run.
@@ -12,12 +12,12 @@ pub(in crate::index) struct RunCursor<'a, K> {
     /// Where the block begins and ends, then where the next ones end.
     offsets: &'a [u64],
     block: Arc<Block>,
-    walk: Walk<K>,
+    cursor: BlockCursor<K>,
     /// A key that was read while looking for the first.
     ahead: Option<K>,
 }
 
-impl<'a, K: Stored> RunCursor<'a, K> {
+impl<'a, K: RunKey> RunCursor<'a, K> {
     /// Goes to the first key from `low` on; none if the run has none up to `high`.
     pub(in crate::index) fn new(
         run: &'a Run,
@@ -41,7 +41,7 @@ impl<'a, K: Stored> RunCursor<'a, K> {
         let mut within = Self {
             run,
             offsets,
-            walk: Walk::near(run.shape, &block, low),
+            cursor: BlockCursor::seek(run.layout, &block, low),
             block,
             ahead: None,
         };
@@ -62,7 +62,7 @@ impl<'a, K: Stored> RunCursor<'a, K> {
             return Ok((key <= high).then_some(key));
         }
         loop {
-            let key = self.walk.next(&self.block);
+            let key = self.cursor.next(&self.block);
             let at = self.offsets.first().copied().unwrap_or(0);
             if let Some(key) = key.map_err(|reason| self.run.damaged(at, reason))? {
                 return Ok((key <= high).then_some(key));
@@ -72,12 +72,12 @@ impl<'a, K: Stored> RunCursor<'a, K> {
                 return Ok(None);
             };
             self.block = self.run.block(cache, *offset, *end)?;
-            self.walk = Walk::new(self.run.shape);
+            self.cursor = BlockCursor::new(self.run.layout);
         }
     }
 }
 
-impl<K: Stored> Section<K> {
+impl<K: RunKey> Section<K> {
     /// Returns how many blocks may hold keys from `low` to `high`, and about how many keys.
     pub(in crate::index) fn between(&self, low: K, high: K) -> (usize, u64) {
         if self.last < Some(low) {

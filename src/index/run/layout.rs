@@ -1,12 +1,12 @@
 use roaring::RoaringTreemap;
 use sha2::{Digest, Sha256};
 
-use crate::ledger::{Mark, StoreId};
+use crate::ledger::{LedgerPosition, StoreId};
 
 use super::FOLDER;
-use super::block::{Bytes, Shape};
+use super::block::{Bytes, KeyLayout};
 use crate::index::Family;
-use crate::index::memory::memtable::Listed;
+use crate::index::memory::memtable::MemtableKey;
 
 /// The first bytes of a run: whose it is and what it covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,13 +177,13 @@ impl SectionEntry {
     }
 
     /// Returns the first key of each block.
-    pub(super) fn fences<K: Listed>(&self, shape: Shape) -> Vec<K> {
-        let keys = self.fences.chunks_exact(shape.width::<K>());
-        keys.map(|key| shape.read(&padded(key))).collect()
+    pub(super) fn fences<K: MemtableKey>(&self, layout: KeyLayout) -> Vec<K> {
+        let keys = self.fences.chunks_exact(layout.width::<K>());
+        keys.map(|key| layout.read(&padded(key))).collect()
     }
 
-    pub(in crate::index) fn last<K: Listed>(&self, shape: Shape) -> K {
-        shape.read(&padded(&self.last))
+    pub(in crate::index) fn last<K: MemtableKey>(&self, layout: KeyLayout) -> K {
+        layout.read(&padded(&self.last))
     }
 }
 
@@ -191,11 +191,11 @@ impl SectionEntry {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Directory {
     pub(super) sections: Vec<SectionEntry>,
-    pub(in crate::index) places: Extent,
+    pub(in crate::index) locations: Extent,
     pub(in crate::index) filter: Extent,
     pub(in crate::index) grains: RoaringTreemap,
-    pub(in crate::index) ended: RoaringTreemap,
-    pub(in crate::index) mark: Option<Mark>,
+    pub(in crate::index) not_current: RoaringTreemap,
+    pub(in crate::index) position: Option<LedgerPosition>,
 }
 
 impl Directory {
@@ -205,43 +205,43 @@ impl Directory {
         for section in &self.sections {
             section.write(&mut out);
         }
-        self.places.write(&mut out);
+        self.locations.write(&mut out);
         self.filter.write(&mut out);
-        for rows in [&self.grains, &self.ended] {
+        for rows in [&self.grains, &self.not_current] {
             put_len(&mut out, rows.serialized_size());
             // A vector takes any number of bytes.
             drop(rows.serialize_into(&mut out));
         }
-        match &self.mark {
+        match &self.position {
             None => out.push(0),
-            Some(mark) => {
+            Some(position) => {
                 out.push(1);
-                out.extend_from_slice(&mark.entries.to_be_bytes());
-                out.extend_from_slice(&mark.head);
-                out.extend_from_slice(&mark.segment.to_be_bytes());
-                out.extend_from_slice(&mark.offset.to_be_bytes());
+                out.extend_from_slice(&position.entries.to_be_bytes());
+                out.extend_from_slice(&position.head);
+                out.extend_from_slice(&position.segment.to_be_bytes());
+                out.extend_from_slice(&position.offset.to_be_bytes());
             }
         }
         out
     }
 
-    pub(in crate::index) fn from_bytes(bytes: &[u8], shape: Shape) -> Option<Self> {
+    pub(in crate::index) fn from_bytes(bytes: &[u8], layout: KeyLayout) -> Option<Self> {
         let mut reader = Reader(bytes);
         let count = reader.u8()?;
         let triple = |number| Family::TRIPLES.iter().any(|family| *family as u8 == number);
-        let width = |number| shape.row_len + if triple(number) { 24 } else { 8 };
+        let width = |number| layout.row_len + if triple(number) { 24 } else { 8 };
         let sections = (0..count).map(|_| SectionEntry::read(&mut reader, width));
         let sections = sections.collect::<Option<_>>()?;
-        let places = Extent::read(&mut reader)?;
+        let locations = Extent::read(&mut reader)?;
         let filter = Extent::read(&mut reader)?;
         let mut rows = || {
             let len = reader.len()?;
             RoaringTreemap::deserialize_from(reader.bytes(len)?).ok()
         };
-        let (grains, ended) = (rows()?, rows()?);
-        let mark = match reader.u8()? {
+        let (grains, not_current) = (rows()?, rows()?);
+        let position = match reader.u8()? {
             0 => None,
-            _ => Some(Mark {
+            _ => Some(LedgerPosition {
                 entries: reader.u64()?,
                 head: reader.array()?,
                 segment: reader.u32()?,
@@ -250,11 +250,11 @@ impl Directory {
         };
         reader.0.is_empty().then_some(Self {
             sections,
-            places,
+            locations,
             filter,
             grains,
-            ended,
-            mark,
+            not_current,
+            position,
         })
     }
 }

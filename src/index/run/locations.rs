@@ -1,33 +1,33 @@
 //! Where the entries of a run lie in the ledger, in about 6 bytes an entry: the distance from the
 //! entry before, and the check of the header.
 
-use crate::ledger::EntryPlace;
+use crate::ledger::EntryLocation;
 
-/// Entries in one block of places.
+/// Entries in one block of locations.
 pub(super) const BLOCK_ROWS: usize = 512;
 
-/// Writes the places of up to [`BLOCK_ROWS`] entries.
-pub(super) fn encode(places: &[EntryPlace]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(places.len() * 7);
+/// Writes the locations of up to [`BLOCK_ROWS`] entries.
+pub(super) fn encode(locations: &[EntryLocation]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(locations.len() * 7);
     let (mut segment, mut offset) = (0, 0);
-    for place in places {
-        let step = place.offset.saturating_sub(offset);
-        if place.segment == segment && step > 0 {
+    for location in locations {
+        let step = location.offset.saturating_sub(offset);
+        if location.segment == segment && step > 0 {
             put(&mut bytes, step);
         } else {
             // No entry begins where another does, so 0 is free to mean another segment.
             put(&mut bytes, 0);
-            put(&mut bytes, place.segment);
-            put(&mut bytes, place.offset);
+            put(&mut bytes, location.segment);
+            put(&mut bytes, location.offset);
         }
-        bytes.extend_from_slice(&place.check.to_be_bytes());
-        (segment, offset) = (place.segment, place.offset);
+        bytes.extend_from_slice(&location.check.to_be_bytes());
+        (segment, offset) = (location.segment, location.offset);
     }
     bytes
 }
 
-/// Adds to `places` what [`encode`] wrote; none if it did not.
-pub(super) fn decode(mut bytes: &[u8], places: &mut Vec<EntryPlace>) -> Option<()> {
+/// Adds to `locations` what [`encode`] wrote; none if it did not.
+pub(super) fn decode(mut bytes: &[u8], locations: &mut Vec<EntryLocation>) -> Option<()> {
     let (mut segment, mut offset) = (0, 0);
     while !bytes.is_empty() {
         match take(&mut bytes)? {
@@ -39,7 +39,7 @@ pub(super) fn decode(mut bytes: &[u8], places: &mut Vec<EntryPlace>) -> Option<(
         }
         let (check, rest) = bytes.split_first_chunk()?;
         bytes = rest;
-        places.push(EntryPlace {
+        locations.push(EntryLocation {
             segment,
             offset,
             check: u32::from_be_bytes(*check),
@@ -81,22 +81,22 @@ mod tests {
 
     #[test]
     fn places_come_back_from_six_bytes_each() {
-        let place = |n: u32| EntryPlace {
+        let location = |n: u32| EntryLocation {
             segment: 1 + n / 300,
             offset: 96 + n % 300 * 421 + n % 3,
             check: n.wrapping_mul(0x9e37_79b9),
         };
-        let mut places: Vec<_> = (0..512).map(place).collect();
-        places.push(EntryPlace {
+        let mut locations: Vec<_> = (0..512).map(location).collect();
+        locations.push(EntryLocation {
             segment: u32::MAX,
             offset: u32::MAX,
             check: 0,
         });
-        let bytes = encode(&places);
-        assert!(bytes.len() < places.len() * 7, "{} bytes", bytes.len());
+        let bytes = encode(&locations);
+        assert!(bytes.len() < locations.len() * 7, "{} bytes", bytes.len());
         let mut read = Vec::new();
         decode(&bytes, &mut read).unwrap();
-        assert_eq!(read, places);
+        assert_eq!(read, locations);
         assert!(decode(&bytes[..bytes.len() - 1], &mut Vec::new()).is_none());
         assert!(decode(&[0x80; 9], &mut Vec::new()).is_none());
     }

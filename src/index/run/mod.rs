@@ -12,7 +12,7 @@ mod writer;
 
 pub(super) use cursor::RunCursor;
 pub(super) use layout::{Reader, name_of, number_of};
-pub(super) use reader::{Fault, Run, Stored};
+pub(super) use reader::{OpenFault, Run, RunKey};
 pub(super) use stream::{Source, Stream};
 pub(super) use writer::RunWriter;
 

@@ -6,15 +6,15 @@ use std::sync::{Arc, OnceLock};
 
 use roaring::RoaringTreemap;
 
-use crate::ledger::{Access, Disk, DiskFile, EntryPlace, Mark, StoreId};
+use crate::ledger::{Disk, DiskFile, EntryLocation, LedgerPosition, OpenMode, StoreId};
 
-use super::block::{Block, Shape};
+use super::block::{Block, KeyLayout};
 use super::cache::Blocks;
 use super::filter::Filter;
 use super::layout::{Directory, Footer, Header, SectionEntry, name_of};
 use super::locations;
 use crate::index::key::encoding::{Single, Triple};
-use crate::index::memory::memtable::Listed;
+use crate::index::memory::memtable::MemtableKey;
 use crate::index::{Error, Family};
 
 /// An open run: its directory in memory, its blocks read when they are asked for.
@@ -22,19 +22,19 @@ pub(in crate::index) struct Run {
     pub(in crate::index) number: u64,
     /// The ledger entries it covers.
     pub(in crate::index) rows: Range<u64>,
-    pub(super) shape: Shape,
+    pub(super) layout: KeyLayout,
     /// The check of its footer, by which a version names it.
     pub(in crate::index) check: [u8; 8],
     /// Rows of grains.
     pub(in crate::index) grains: RoaringTreemap,
     /// Rows of grains that are not current since an entry of this run.
-    pub(in crate::index) ended: RoaringTreemap,
+    pub(in crate::index) not_current: RoaringTreemap,
     /// Where the ledger stood at the end of the run, if that was the end of a frame.
-    pub(in crate::index) mark: Option<Mark>,
+    pub(in crate::index) position: Option<LedgerPosition>,
     pub(in crate::index) len_bytes: u64,
     filter: Option<Filter>,
     filter_at: Vec<u64>,
-    places: Vec<u64>,
+    locations: Vec<u64>,
     singles: [Section<Single>; Family::SINGLES.len()],
     triples: [Section<Triple>; Family::TRIPLES.len()],
     seed: u32,
@@ -56,17 +56,17 @@ pub(in crate::index) struct Section<K> {
 }
 
 /// A key that a [`Run`] has sections of.
-pub(in crate::index) trait Stored: Listed {
+pub(in crate::index) trait RunKey: MemtableKey {
     fn sections(run: &Run) -> &[Section<Self>];
 }
 
-impl Stored for Single {
+impl RunKey for Single {
     fn sections(run: &Run) -> &[Section<Self>] {
         &run.singles
     }
 }
 
-impl Stored for Triple {
+impl RunKey for Triple {
     fn sections(run: &Run) -> &[Section<Self>] {
         &run.triples
     }
@@ -74,28 +74,28 @@ impl Stored for Triple {
 
 /// Why a run is not opened.
 #[derive(Debug)]
-pub(in crate::index) enum Fault {
+pub(in crate::index) enum OpenFault {
     /// It is not what was written.
-    Doubt(&'static str),
+    Damaged(&'static str),
     /// The system refused.
     Io(io::Error),
 }
 
-impl From<io::Error> for Fault {
+impl From<io::Error> for OpenFault {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::NotFound => Self::Doubt("is missing"),
-            io::ErrorKind::UnexpectedEof => Self::Doubt("ends too early"),
+            io::ErrorKind::NotFound => Self::Damaged("is missing"),
+            io::ErrorKind::UnexpectedEof => Self::Damaged("ends too early"),
             _ => Self::Io(error),
         }
     }
 }
 
-impl Fault {
+impl OpenFault {
     /// Returns the fault as that of a run that must be sound.
     pub(in crate::index) fn into_error(self, run: u64) -> Error {
         match self {
-            Self::Doubt(reason) => Error::Damaged {
+            Self::Damaged(reason) => Error::Damaged {
                 run,
                 offset: 0,
                 reason,
@@ -111,45 +111,48 @@ impl Run {
         disk: &Arc<dyn Disk>,
         store_id: &StoreId,
         number: u64,
-    ) -> Result<Self, Fault> {
-        let file = disk.open(&name_of(number), Access::Read)?;
+    ) -> Result<Self, OpenFault> {
+        let file = disk.open(&name_of(number), OpenMode::Read)?;
         let len_bytes = file.len_bytes()?;
         let mut header = [0; Header::LEN];
         file.read_at(&mut header, 0)?;
         let mut footer = [0; Footer::LEN];
         let end = len_bytes.checked_sub(Footer::LEN as u64);
-        let end = end.ok_or(Fault::Doubt("ends too early"))?;
+        let end = end.ok_or(OpenFault::Damaged("ends too early"))?;
         file.read_at(&mut footer, end)?;
-        let footer = Footer::from_bytes(&footer).ok_or(Fault::Doubt("has no footer"))?;
+        let footer = Footer::from_bytes(&footer).ok_or(OpenFault::Damaged("has no footer"))?;
         if footer.start.checked_add(footer.len) != Some(end) {
-            return Err(Fault::Doubt("has a footer that does not fit"));
+            return Err(OpenFault::Damaged("has a footer that does not fit"));
         }
         // Not a declared length: it is what the file has.
         let mut directory = vec![0; usize::try_from(footer.len).unwrap_or(0)];
         file.read_at(&mut directory, footer.start)?;
         if footer.check_of(&header, &directory) != footer.check {
-            return Err(Fault::Doubt("has a directory whose check does not hold"));
+            return Err(OpenFault::Damaged(
+                "has a directory whose check does not hold",
+            ));
         }
         let seed = crc32fast::hash(&header);
         let header = Header::from_bytes(&header, store_id);
         let header = header.filter(|header| header.number == number);
-        let header = header.ok_or(Fault::Doubt("is of another store, number or version"))?;
-        let shape = Shape::of(header.first, header.end);
-        let directory = Directory::from_bytes(&directory, shape);
-        let directory = directory.ok_or(Fault::Doubt("has a directory that cannot be read"))?;
+        let header = header.ok_or(OpenFault::Damaged("is of another store, number or version"))?;
+        let layout = KeyLayout::of(header.first, header.end);
+        let directory = Directory::from_bytes(&directory, layout);
+        let directory =
+            directory.ok_or(OpenFault::Damaged("has a directory that cannot be read"))?;
         Ok(Self {
             number,
             rows: header.first..header.end,
-            shape,
+            layout,
             check: footer.check,
-            singles: sections(&directory.sections, &Family::SINGLES, shape),
-            triples: sections(&directory.sections, &Family::TRIPLES, shape),
+            singles: sections(&directory.sections, &Family::SINGLES, layout),
+            triples: sections(&directory.sections, &Family::TRIPLES, layout),
             filter: None,
             filter_at: directory.filter.offsets(),
-            places: directory.places.offsets(),
+            locations: directory.locations.offsets(),
             grains: directory.grains,
-            ended: directory.ended,
-            mark: directory.mark,
+            not_current: directory.not_current,
+            position: directory.position,
             len_bytes,
             seed,
             file,
@@ -159,7 +162,7 @@ impl Run {
     }
 
     /// Returns where the keys of a family are; none if there are none.
-    pub(in crate::index) fn section<K: Stored>(&self, family: Family) -> Option<&Section<K>> {
+    pub(in crate::index) fn section<K: RunKey>(&self, family: Family) -> Option<&Section<K>> {
         let section = K::sections(self).get(family.slot())?;
         (section.keys > 0).then_some(section)
     }
@@ -210,19 +213,19 @@ impl Run {
         Ok(bytes)
     }
 
-    /// Hands the places of its entries to `visit`, some at a time.
-    pub(in crate::index) fn places(
+    /// Hands the locations of its entries to `visit`, some at a time.
+    pub(in crate::index) fn locations(
         &self,
-        visit: &mut dyn FnMut(&[EntryPlace]) -> Result<(), Error>,
+        visit: &mut dyn FnMut(&[EntryLocation]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut found = Vec::new();
         let mut count = 0;
-        for bounds in self.places.windows(2) {
+        for bounds in self.locations.windows(2) {
             let [offset, end] = *bounds else { continue };
             let bytes = self.checked(self.read(offset, end)?, offset)?;
             found.clear();
             locations::decode(&bytes, &mut found)
-                .ok_or_else(|| self.damaged(offset, "places that cannot be read"))?;
+                .ok_or_else(|| self.damaged(offset, "locations that cannot be read"))?;
             count += found.len() as u64;
             visit(&found)?;
         }
@@ -300,10 +303,10 @@ pub(super) fn block_check(seed: u32, offset: u64, bytes: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-fn sections<K: Listed, const N: usize>(
+fn sections<K: MemtableKey, const N: usize>(
     entries: &[SectionEntry],
     families: &[Family; N],
-    shape: Shape,
+    layout: KeyLayout,
 ) -> [Section<K>; N] {
     families.map(|family| {
         let entry = entries.iter().find(|entry| entry.family == family as u8);
@@ -316,8 +319,8 @@ fn sections<K: Listed, const N: usize>(
             },
             |entry| Section {
                 keys: entry.keys,
-                last: Some(entry.last(shape)),
-                fences: entry.fences(shape),
+                last: Some(entry.last(layout)),
+                fences: entry.fences(layout),
                 offsets: entry.blocks.offsets(),
             },
         )

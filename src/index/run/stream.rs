@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
-use super::block::{Block, Walk};
-use super::reader::{Run, Stored};
+use super::block::{Block, BlockCursor};
+use super::reader::{Run, RunKey};
 use crate::index::key::encoding::Key;
 use crate::index::{Error, Family};
 
@@ -14,13 +14,13 @@ pub(in crate::index) struct Stream<K> {
     window: Vec<u8>,
     window_at: u64,
     block: Option<Block>,
-    walk: Walk<K>,
+    cursor: BlockCursor<K>,
 }
 
-impl<K: Stored> Stream<K> {
+impl<K: RunKey> Stream<K> {
     pub(in crate::index) fn new(run: Arc<Run>, family: Family) -> Self {
         Self {
-            walk: Walk::new(run.shape),
+            cursor: BlockCursor::new(run.layout),
             run,
             family,
             next: 0,
@@ -34,7 +34,7 @@ impl<K: Stored> Stream<K> {
     pub(in crate::index) fn next(&mut self) -> Result<Option<K>, Error> {
         loop {
             if let Some(block) = &self.block {
-                let key = self.walk.next(block);
+                let key = self.cursor.next(block);
                 if let Some(key) = key.map_err(|reason| self.run.damaged(self.window_at, reason))? {
                     return Ok(Some(key));
                 }
@@ -43,7 +43,7 @@ impl<K: Stored> Stream<K> {
                 return Ok(None);
             };
             self.block = Some(block);
-            self.walk = Walk::new(self.run.shape);
+            self.cursor = BlockCursor::new(self.run.layout);
         }
     }
 
@@ -78,7 +78,7 @@ pub(in crate::index) enum Source<K> {
     Run(Box<Stream<K>>),
 }
 
-impl<K: Stored> Source<K> {
+impl<K: RunKey> Source<K> {
     fn next(&mut self) -> Result<Option<K>, Error> {
         match self {
             Self::List(keys) => Ok(keys.next()),
@@ -92,7 +92,7 @@ pub(super) struct Merge<K> {
     sources: Vec<(K, Source<K>)>,
 }
 
-impl<K: Stored + Key> Merge<K> {
+impl<K: RunKey + Key> Merge<K> {
     pub(in crate::index) fn new(sources: Vec<Source<K>>) -> Result<Self, Error> {
         let mut heads = Vec::with_capacity(sources.len());
         for mut source in sources {

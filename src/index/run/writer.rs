@@ -3,12 +3,12 @@ use std::sync::Arc;
 
 use roaring::RoaringTreemap;
 
-use crate::ledger::{Disk, DiskFile, EntryPlace, Mark, StoreId};
+use crate::ledger::{Disk, DiskFile, EntryLocation, LedgerPosition, StoreId};
 
-use super::block::{BlockBuilder, Shape};
+use super::block::{BlockBuilder, KeyLayout};
 use super::filter::Filter;
 use super::layout::{Directory, Extent, Footer, Header, SectionEntry, name_of};
-use super::reader::{Stored, block_check};
+use super::reader::{RunKey, block_check};
 use super::stream::{Merge, Source};
 use super::{FOLDER, locations};
 use crate::index::{Error, Family};
@@ -19,13 +19,13 @@ pub(in crate::index) struct RunWriter {
     name: String,
     file: Arc<dyn DiskFile>,
     header: Vec<u8>,
-    shape: Shape,
+    layout: KeyLayout,
     seed: u32,
     /// Bytes that are not in the file yet, and where they belong.
     pending: Vec<u8>,
     at: u64,
     directory: Directory,
-    places: Vec<EntryPlace>,
+    locations: Vec<EntryLocation>,
 }
 
 impl RunWriter {
@@ -47,26 +47,26 @@ impl RunWriter {
             file: disk.create(&name).map_err(Error::io("create", &name))?,
             disk: Arc::clone(disk),
             name,
-            shape: Shape::of(rows.start, rows.end),
+            layout: KeyLayout::of(rows.start, rows.end),
             seed: crc32fast::hash(&header),
             pending: header.clone(),
             header,
             at: 0,
             directory: Directory::default(),
-            places: Vec::new(),
+            locations: Vec::new(),
         })
     }
 
     /// Writes the keys of a family that `keep` accepts; families come in the order of their
     /// numbers.
-    pub(in crate::index) fn section<K: Stored>(
+    pub(in crate::index) fn section<K: RunKey>(
         &mut self,
         family: Family,
         sources: Vec<Source<K>>,
         keep: &mut dyn FnMut(K) -> bool,
     ) -> Result<(), Error> {
         let mut keys = Merge::new(sources)?;
-        let width = self.shape.width::<K>();
+        let width = self.layout.width::<K>();
         let mut section = SectionEntry {
             family: family as u8,
             keys: 0,
@@ -80,7 +80,7 @@ impl RunWriter {
             if !keep(key) {
                 continue;
             }
-            let bytes = self.shape.write(key);
+            let bytes = self.layout.write(key);
             if builder.is_empty() {
                 section.fences.extend(bytes.iter().take(width));
             }
@@ -101,16 +101,16 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Writes the places of the next entries; they come after the sections.
-    pub(in crate::index) fn places(&mut self, more: &[EntryPlace]) -> Result<(), Error> {
-        if self.directory.places.start == 0 {
-            self.directory.places = self.extent();
+    /// Writes the locations of the next entries; they come after the sections.
+    pub(in crate::index) fn locations(&mut self, more: &[EntryLocation]) -> Result<(), Error> {
+        if self.directory.locations.start == 0 {
+            self.directory.locations = self.extent();
         }
-        self.places.extend_from_slice(more);
-        while self.places.len() >= locations::BLOCK_ROWS {
-            let bytes: Vec<_> = self.places.drain(..locations::BLOCK_ROWS).collect();
+        self.locations.extend_from_slice(more);
+        while self.locations.len() >= locations::BLOCK_ROWS {
+            let bytes: Vec<_> = self.locations.drain(..locations::BLOCK_ROWS).collect();
             let len = self.block(&locations::encode(&bytes))?;
-            self.directory.places.lens.push(len);
+            self.directory.locations.lens.push(len);
         }
         Ok(())
     }
@@ -120,13 +120,13 @@ impl RunWriter {
         mut self,
         filter: &Filter,
         grains: RoaringTreemap,
-        ended: RoaringTreemap,
-        mark: Option<Mark>,
+        not_current: RoaringTreemap,
+        position: Option<LedgerPosition>,
     ) -> Result<(), Error> {
-        self.places(&[])?;
-        if !self.places.is_empty() {
-            let len = self.block(&locations::encode(&self.places))?;
-            self.directory.places.lens.push(len);
+        self.locations(&[])?;
+        if !self.locations.is_empty() {
+            let len = self.block(&locations::encode(&self.locations))?;
+            self.directory.locations.lens.push(len);
         }
         self.directory.filter = self.extent();
         for part in filter.to_bytes().chunks(FILTER_BLOCK_LEN) {
@@ -134,8 +134,8 @@ impl RunWriter {
             self.directory.filter.lens.push(len);
         }
         self.directory.grains = grains;
-        self.directory.ended = ended;
-        self.directory.mark = mark;
+        self.directory.not_current = not_current;
+        self.directory.position = position;
         let directory = self.directory.to_bytes();
         let footer = Footer::new(&self.header, &directory, self.end());
         self.pending.extend(directory);

@@ -1,6 +1,6 @@
 use std::io;
 
-use crate::ledger::{Access, Disk, Error};
+use crate::ledger::{Disk, Error, OpenMode};
 
 /// Room that a store keeps for a rainy day: a file that is given up so that erasure and closing
 /// work on a full disk.
@@ -69,7 +69,7 @@ impl Ballast {
         if self.bytes == 0 {
             return Ok(());
         }
-        let file = match disk.open(&self.name, Access::Write) {
+        let file = match disk.open(&self.name, OpenMode::Write) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => disk.create(&self.name)?,
             found => found?,
         };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::lock::Lock;
-use super::{Access, Disk, DiskFile, check_folder, check_name};
+use super::{Disk, DiskFile, OpenMode, check_folder, check_name};
 
 /// A [`Disk`] that is a directory of the file system.
 ///
@@ -49,10 +49,10 @@ impl FileDisk {
 }
 
 impl Disk for FileDisk {
-    fn open(&self, name: &str, access: Access) -> io::Result<Arc<dyn DiskFile>> {
+    fn open(&self, name: &str, mode: OpenMode) -> io::Result<Arc<dyn DiskFile>> {
         let file = OpenOptions::new()
             .read(true)
-            .write(access == Access::Write)
+            .write(mode == OpenMode::Write)
             .open(self.path(name)?)?;
         Ok(Arc::new(file))
     }

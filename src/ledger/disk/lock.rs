@@ -1,7 +1,7 @@
 use std::fmt;
 use std::io;
 
-use super::{Access, Disk};
+use super::{Disk, OpenMode};
 use crate::ledger::Error;
 
 /// A held lock, released when dropped.
@@ -92,14 +92,14 @@ impl fmt::Debug for Lock {
 }
 
 fn write_holder(disk: &dyn Disk, name: &str, holder: &str) -> io::Result<()> {
-    let file = disk.open(name, Access::Write)?;
+    let file = disk.open(name, OpenMode::Write)?;
     file.set_len(0)?;
     file.write_at(format!("{holder}\n").as_bytes(), 0)
 }
 
 /// Returns what the holder of a lock wrote, if it is one line of plain text.
 fn read_holder(disk: &dyn Disk, name: &str) -> Option<String> {
-    let file = disk.open(name, Access::Read).ok()?;
+    let file = disk.open(name, OpenMode::Read).ok()?;
     let len = file.len_bytes().ok()?.min(HOLDER_MAX);
     let mut bytes = vec![0; usize::try_from(len).ok()?];
     file.read_at(&mut bytes, 0).ok()?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parking_lot::{Mutex, RwLock};
 
 use super::lock::Lock;
-use super::{Access, Disk, DiskFile, check_folder, check_name};
+use super::{Disk, DiskFile, OpenMode, check_folder, check_name};
 
 /// A [`Disk`] in memory. A clone is another handle to the same bytes.
 ///
@@ -42,14 +42,14 @@ impl Content {
 }
 
 impl Disk for MemoryDisk {
-    fn open(&self, name: &str, access: Access) -> io::Result<Arc<dyn DiskFile>> {
+    fn open(&self, name: &str, mode: OpenMode) -> io::Result<Arc<dyn DiskFile>> {
         check_name(name)?;
         let content = self.content.lock();
         let file = content.files.get(name).cloned();
         let file: Arc<MemoryFile> = file.ok_or(io::ErrorKind::NotFound)?;
-        Ok(match access {
-            Access::Write => file,
-            Access::Read => Arc::new(ReadOnly(file)),
+        Ok(match mode {
+            OpenMode::Write => file,
+            OpenMode::Read => Arc::new(ReadOnly(file)),
         })
     }
 

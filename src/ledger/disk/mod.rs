@@ -18,19 +18,19 @@ use self::lock::Lock;
 /// creation, renaming or removal before its folder is.
 ///
 /// ```
-/// use grainstore::ledger::{Access, Disk, MemoryDisk};
+/// use grainstore::ledger::{OpenMode, Disk, MemoryDisk};
 ///
 /// let disk = MemoryDisk::default();
 /// let file = disk.create("note")?;
 /// file.write_at(b"hello", 0)?;
 /// let mut bytes = [0; 5];
-/// disk.open("note", Access::Read)?.read_at(&mut bytes, 0)?;
+/// disk.open("note", OpenMode::Read)?.read_at(&mut bytes, 0)?;
 /// assert_eq!(&bytes, b"hello");
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub trait Disk: fmt::Debug + Send + Sync {
     /// Opens an existing file.
-    fn open(&self, name: &str, access: Access) -> io::Result<Arc<dyn DiskFile>>;
+    fn open(&self, name: &str, mode: OpenMode) -> io::Result<Arc<dyn DiskFile>>;
 
     /// Creates a file for reading and writing; one that exists is `AlreadyExists`.
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>>;
@@ -75,7 +75,7 @@ pub trait DiskFile: fmt::Debug + Send + Sync {
 
 /// Says what a file is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
+pub enum OpenMode {
     /// Reading only.
     Read,
     /// Reading and writing.

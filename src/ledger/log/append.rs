@@ -4,11 +4,11 @@ use std::ops::Range;
 use super::ledger::Ledger;
 use super::tail::Tail;
 use crate::ledger::error::is_full;
-use crate::ledger::offsets::entry_offsets::{End, Place};
+use crate::ledger::offsets::entry_offsets::CheckedOffset;
 use crate::ledger::segment::entry::leaf;
-use crate::ledger::segment::frame::{self, Plan};
+use crate::ledger::segment::frame::{self, FrameBuilder};
 use crate::ledger::segment::segment_file::{self, FOLDER, SegmentHeader};
-use crate::ledger::{Disk, Error, Kind, Mark, NewEntry};
+use crate::ledger::{Disk, Error, Kind, LedgerPosition, NewEntry};
 
 impl Ledger {
     /// Appends entries as one atomic batch, and returns their sequences once they are durable:
@@ -39,16 +39,16 @@ impl Ledger {
         self.append_up_to(time_ms, entries, UNSYNCED_MAX)
     }
 
-    /// Makes everything appended durable, and returns the mark that derived files may now claim.
+    /// Makes everything appended durable, and returns the position that derived files may now claim.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`, after which the ledger takes no appends until it is opened again;
     /// `ERR_STORAGE_HALTED`.
-    pub fn sync(&self) -> Result<Mark, Error> {
+    pub fn sync(&self) -> Result<LedgerPosition, Error> {
         {
-            let table = self.table.read();
-            if table.durable().len == table.end().len {
-                return Ok(table.durable().into());
+            let offsets = self.offsets.read();
+            if offsets.durable().entries == offsets.end().entries {
+                return Ok(offsets.durable());
             }
         }
         let tail = &mut *self.tail.lock();
@@ -56,13 +56,13 @@ impl Ledger {
             return Err(Error::Halted);
         }
         self.sync_tail(tail)?;
-        Ok(self.table.read().durable().into())
+        Ok(self.offsets.read().durable())
     }
 
     /// Returns how many entries are known durable: all of them, but after
     /// [`Ledger::append_unsynced`].
     pub fn durable(&self) -> u64 {
-        self.table.read().durable().len
+        self.offsets.read().durable().entries
     }
 
     fn append_up_to(
@@ -77,7 +77,7 @@ impl Ledger {
         }
         let len = frame::len_of(entries)?;
         if entries.is_empty() {
-            let end = self.table.read().end().len;
+            let end = self.offsets.read().end().entries;
             return Ok(end..end);
         }
         // Bodies are blanked only below a frame that says they were durable: opening relies on it.
@@ -86,12 +86,12 @@ impl Ledger {
         }
         self.roll(tail, len as u64)?;
         let (end, synced) = {
-            let table = self.table.read();
-            (table.end(), table.durable().len)
+            let offsets = self.offsets.read();
+            (offsets.end(), offsets.durable().entries)
         };
-        let plan = Plan {
+        let builder = FrameBuilder {
             store_id: &self.store_id,
-            first: end.len,
+            first: end.entries,
             synced,
             time_ms,
             entries,
@@ -100,32 +100,33 @@ impl Ledger {
         let mut head = end.head;
         tail.places.clear();
         let places = &mut tail.places;
-        plan.build(&mut tail.frame, &mut |offset, header| {
+        builder.build(&mut tail.frame, &mut |offset, header| {
             head = leaf(&head, header);
-            places.extend(Place::new(end.offset + offset as u64, header));
+            places.extend(CheckedOffset::new(end.offset + offset as u64, header));
         })?;
         let is_synced = tail.unsynced + len as u64 > unsynced_max;
         write(tail, end, is_synced)?;
         // Readers see the frame from here on, and under `append` never before it is durable.
-        let mut table = self.table.write();
-        table.add_frame(&tail.places, head, end.offset + len as u64);
+        let mut offsets = self.offsets.write();
+        offsets.add_frame(&tail.places, head, end.offset + len as u64);
         if is_synced {
-            table.settle();
+            offsets.mark_durable();
             tail.unsynced = 0;
         } else {
             tail.unsynced += len as u64;
         }
         tail.frame.shrink_to(FRAME_KEPT);
-        tail.places.shrink_to(FRAME_KEPT / size_of::<Place>());
-        Ok(end.len..table.end().len)
+        tail.places
+            .shrink_to(FRAME_KEPT / size_of::<CheckedOffset>());
+        Ok(end.entries..offsets.end().entries)
     }
 
     pub(super) fn sync_tail(&self, tail: &mut Tail) -> Result<(), Error> {
         let (end, durable) = {
-            let table = self.table.read();
-            (table.end(), table.durable())
+            let offsets = self.offsets.read();
+            (offsets.end(), offsets.durable())
         };
-        if durable.len < end.len {
+        if durable.entries < end.entries {
             // After a failed sync the system may call pages clean that never reached the disk: no
             // retry of it proves anything.
             tail.halted = true;
@@ -133,14 +134,14 @@ impl Ledger {
             tail.file.sync().map_err(failed)?;
             tail.halted = false;
             tail.unsynced = 0;
-            self.table.write().settle();
+            self.offsets.write().mark_durable();
         }
         Ok(())
     }
 
     /// Closes the last segment if a frame of `len` bytes would take it past its size.
     fn roll(&self, tail: &mut Tail, len: u64) -> Result<(), Error> {
-        let end = self.table.read().end();
+        let end = self.offsets.read().end();
         let max = self.options.segment_bytes.min(u64::from(u32::MAX));
         if end.offset == segment_file::HEADER_LEN as u64 || end.offset + len <= max {
             return Ok(());
@@ -151,7 +152,7 @@ impl Ledger {
         let synced = tail.file.sync();
         synced.map_err(|source| Error::io("sync", &name, source))?;
         tail.unsynced = 0;
-        self.table.write().settle();
+        self.offsets.write().mark_durable();
         let number = end.segment.checked_add(1).ok_or(Error::TooLarge {
             what: "number of segments",
             len: usize::MAX,
@@ -159,7 +160,7 @@ impl Ledger {
         })?;
         let header = SegmentHeader {
             number,
-            first: end.len,
+            first: end.entries,
         };
         match segment_file::create(&*self.disk, header, &self.store_id) {
             Ok(file) => tail.file = file,
@@ -170,7 +171,7 @@ impl Ledger {
             }
         }
         tail.halted = false;
-        self.table.write().begin_segment(number);
+        self.offsets.write().begin_segment(number);
         Ok(())
     }
 }
@@ -185,7 +186,7 @@ fn uncreate(disk: &dyn Disk, number: u32) -> bool {
 }
 
 /// Writes the frame at `end`, behind the last whole one, and makes it durable if asked.
-fn write(tail: &mut Tail, end: End, is_synced: bool) -> Result<(), Error> {
+fn write(tail: &mut Tail, end: LedgerPosition, is_synced: bool) -> Result<(), Error> {
     // Until the outcome is known, whatever happens here: also if a disk panics.
     tail.halted = true;
     let failed = |source| Error::io("append to", &segment_file::name_of(end.segment), source);

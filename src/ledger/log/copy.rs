@@ -1,28 +1,28 @@
 use std::io;
 
 use super::ledger::Ledger;
-use crate::ledger::offsets::entry_offsets::Extent;
+use crate::ledger::offsets::entry_offsets::SegmentExtent;
 use crate::ledger::recovery::recover::end_of;
 use crate::ledger::segment::entry::RawEntry;
 use crate::ledger::segment::segment_file::{self, FOLDER, HEADER_LEN};
-use crate::ledger::{Access, Disk, DiskFile, Error, Header, Mark};
+use crate::ledger::{Disk, DiskFile, EntryHeader, Error, LedgerPosition, OpenMode};
 
 /// What [`Ledger::copy_to`] did.
 ///
 /// ```
 /// # use std::sync::Arc;
-/// use grainstore::ledger::{Ledger, MemoryDisk, Options, StoreId};
+/// use grainstore::ledger::{Ledger, MemoryDisk, LedgerOptions, StoreId};
 ///
 /// let disk = Arc::new(MemoryDisk::default());
-/// let ledger = Ledger::create(disk, StoreId::new([7; 16]), Options::default())?;
+/// let ledger = Ledger::create(disk, StoreId::new([7; 16]), LedgerOptions::default())?;
 /// let copied = ledger.copy_to(&MemoryDisk::default())?;
-/// assert_eq!((copied.mark, copied.segments, copied.kept), (ledger.mark(), 1, 0));
+/// assert_eq!((copied.position, copied.segments, copied.kept), (ledger.position(), 1, 0));
 /// # Ok::<(), grainstore::ledger::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Copied {
+pub struct CopyReport {
     /// Where the copy ends.
-    pub mark: Mark,
+    pub position: LedgerPosition,
     /// Segments that were written.
     pub segments: u32,
     /// Segments that were there already as they are here.
@@ -32,7 +32,7 @@ pub struct Copied {
 }
 
 /// What is at the place of a segment in a copy.
-enum There {
+enum CopyState {
     /// Nothing, or an earlier moment of it.
     Older,
     /// The same, but for bodies that were blanked here since.
@@ -51,16 +51,16 @@ impl Ledger {
     /// # Errors
     /// `ERR_BACKUP_DIVERGED` if what is there is no earlier moment of this ledger, and nothing is
     /// changed; `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
-    pub fn copy_to(&self, target: &dyn Disk) -> Result<Copied, Error> {
+    pub fn copy_to(&self, target: &dyn Disk) -> Result<CopyReport, Error> {
         let failed = |source| Error::io("copy to", FOLDER, source);
         target.create_folder(FOLDER).map_err(failed)?;
         target.sync_folder("").map_err(failed)?;
         loop {
             // An erasure that begins meanwhile could leave blank bodies in the copy, and the entry
             // that lists them behind its end.
-            let erased = self.table.read().erased().len();
+            let erased = self.offsets.read().erased().len();
             let (copied, older, unblanked) = self.prepare(target)?;
-            if self.table.read().erased().len() != erased {
+            if self.offsets.read().erased().len() != erased {
                 continue;
             }
             // From the first that is new, so that what is there is always a whole prefix; then what
@@ -74,23 +74,23 @@ impl Ledger {
     }
 
     /// Writes what is new beside what is there, and returns it and the names of the segments.
-    fn prepare(&self, target: &dyn Disk) -> Result<(Copied, Vec<String>, Vec<String>), Error> {
-        let mark = self.sync()?;
-        let mut extents = self.table.read().extents();
-        extents.retain(|extent| extent.number <= mark.segment);
+    fn prepare(&self, target: &dyn Disk) -> Result<(CopyReport, Vec<String>, Vec<String>), Error> {
+        let position = self.sync()?;
+        let mut extents = self.offsets.read().extents();
+        extents.retain(|extent| extent.number <= position.segment);
         if let Some(last) = extents.last_mut() {
-            last.end = mark.offset;
+            last.end = position.offset;
         }
         let newest = segment_file::numbers(target)?.last().copied().unwrap_or(0);
-        if newest > mark.segment {
+        if newest > position.segment {
             return Err(Error::Diverged { segment: newest });
         }
         let mut found = Vec::with_capacity(extents.len());
         for extent in &extents {
             found.push((extent, self.compare(target, extent)?));
         }
-        let mut copied = Copied {
-            mark,
+        let mut copied = CopyReport {
+            position,
             segments: 0,
             kept: 0,
             bytes: 0,
@@ -99,12 +99,12 @@ impl Ledger {
         for (extent, there) in found {
             let name = segment_file::name_of(extent.number);
             match there {
-                There::Same => {
+                CopyState::Same => {
                     copied.kept += 1;
                     continue;
                 }
-                There::Older => older.push(name.clone()),
-                There::Unblanked => unblanked.push(name.clone()),
+                CopyState::Older => older.push(name.clone()),
+                CopyState::Unblanked => unblanked.push(name.clone()),
             }
             self.copy_segment(extent.number, extent.end, target, &temporary(&name))?;
             copied.segments += 1;
@@ -122,7 +122,7 @@ impl Ledger {
         name: &str,
     ) -> Result<(), Error> {
         let from = segment_file::name_of(number);
-        let source = self.disk.open(&from, Access::Read);
+        let source = self.disk.open(&from, OpenMode::Read);
         let source = source.map_err(|source| Error::io("read", &from, source))?;
         let failed = |source| Error::io("copy to", name, source);
         match target.remove(name) {
@@ -130,7 +130,7 @@ impl Ledger {
             _ => {}
         }
         let file = target.create(name).map_err(failed)?;
-        let mut part = vec![0; PART_BYTES];
+        let mut part = vec![0; CHUNK_BYTES];
         let mut offset = 0;
         while offset < end {
             let left = usize::try_from(end - offset).unwrap_or(usize::MAX);
@@ -144,12 +144,12 @@ impl Ledger {
     }
 
     /// Says what a copy has of a segment.
-    fn compare(&self, target: &dyn Disk, extent: &Extent) -> Result<There, Error> {
+    fn compare(&self, target: &dyn Disk, extent: &SegmentExtent) -> Result<CopyState, Error> {
         let name = segment_file::name_of(extent.number);
         let failed = |source| Error::io("read", &name, source);
-        let there = match target.open(&name, Access::Read) {
+        let there = match target.open(&name, OpenMode::Read) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(There::Older),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(CopyState::Older),
             Err(error) => return Err(failed(error)),
         };
         let len = there.len_bytes().map_err(failed)?;
@@ -159,12 +159,12 @@ impl Ledger {
         if len > extent.end {
             return Err(diverged);
         }
-        let here = self.disk.open(&name, Access::Read).map_err(failed)?;
+        let here = self.disk.open(&name, OpenMode::Read).map_err(failed)?;
         // Headers have commitments to random salts: who ends alike is alike up to there.
-        let last = self.table.read().last_before(extent.number, len);
+        let last = self.offsets.read().last_before(extent.number, len);
         let at = last.map_or(0, |last| u64::from(last.offset));
         let bytes = if last.is_some() {
-            Header::LEN
+            EntryHeader::LEN
         } else {
             HEADER_LEN
         };
@@ -173,27 +173,27 @@ impl Ledger {
             return Err(diverged);
         }
         if len < extent.end {
-            return Ok(There::Older);
+            return Ok(CopyState::Older);
         }
         Ok(if self.is_blanked(&*there, extent).map_err(failed)? {
-            There::Same
+            CopyState::Same
         } else {
-            There::Unblanked
+            CopyState::Unblanked
         })
     }
 
     /// Returns whether a copy of a segment is blank where this ledger is.
-    fn is_blanked(&self, there: &dyn DiskFile, extent: &Extent) -> io::Result<bool> {
+    fn is_blanked(&self, there: &dyn DiskFile, extent: &SegmentExtent) -> io::Result<bool> {
         let places: Vec<_> = {
-            let table = self.table.read();
-            let rows = table.erased().range(extent.first..);
-            let places = rows.map_while(|row| table.locate(*row));
+            let offsets = self.offsets.read();
+            let rows = offsets.erased().range(extent.first..);
+            let places = rows.map_while(|row| offsets.locate(*row));
             places
                 .take_while(|place| place.segment == extent.number)
                 .collect()
         };
         for place in places {
-            let mut bytes = vec![0; place.room];
+            let mut bytes = vec![0; place.bytes_to_next];
             there.read_at(&mut bytes, place.offset)?;
             let raw = RawEntry::take(&mut bytes.as_slice());
             if !raw.is_some_and(|raw| raw.is_zero()) {
@@ -217,4 +217,4 @@ fn same(here: &dyn DiskFile, there: &dyn DiskFile, at: u64, len: usize) -> io::R
 }
 
 /// What is copied at a time.
-const PART_BYTES: usize = 1 << 20;
+const CHUNK_BYTES: usize = 1 << 20;

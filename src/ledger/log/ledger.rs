@@ -3,13 +3,15 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 
-use super::open_segments::Handles;
+use super::open_segments::OpenSegments;
 use super::tail::Tail;
-use crate::ledger::offsets::entry_offsets::Table;
-use crate::ledger::recovery::recover::{Found, Opening, renew};
-use crate::ledger::recovery::redaction_audit::{Blanks, Erases};
+use crate::ledger::offsets::entry_offsets::EntryOffsets;
+use crate::ledger::recovery::recover::{Recovered, Recovery, rewrite_unproven};
+use crate::ledger::recovery::redaction_audit::{ErasureDecoder, RedactionAudit};
 use crate::ledger::segment::segment_file::{self, SegmentHeader};
-use crate::ledger::{Access, Disk, EntryPlace, Error, Known, Mark, StoreId, Torn};
+use crate::ledger::{
+    Disk, EntryLocation, Error, LedgerPosition, OpenMode, RecoveryHint, StoreId, TornTail,
+};
 
 /// An append-only log of entries. Appends go one after the other; reads run beside them.
 ///
@@ -17,10 +19,10 @@ use crate::ledger::{Access, Disk, EntryPlace, Error, Known, Mark, StoreId, Torn}
 ///
 /// ```
 /// use std::sync::Arc;
-/// use grainstore::ledger::{Binding, Kind, Ledger, MemoryDisk, NewEntry, Options, StoreId};
+/// use grainstore::ledger::{Binding, Kind, Ledger, MemoryDisk, NewEntry, LedgerOptions, StoreId};
 ///
 /// let disk = Arc::new(MemoryDisk::default());
-/// let ledger = Ledger::create(disk, StoreId::new([7; 16]), Options::default())?;
+/// let ledger = Ledger::create(disk, StoreId::new([7; 16]), LedgerOptions::default())?;
 /// let binding = Binding::of([9; 16], b"a blob"); // the salt is random in earnest
 /// let grain = NewEntry { kind: Kind::Grain, actor: None, body: b"a blob", binding };
 /// let appended = ledger.append(1_700_000_000_000, &[grain])?;
@@ -30,29 +32,22 @@ use crate::ledger::{Access, Disk, EntryPlace, Error, Known, Mark, StoreId, Torn}
 pub struct Ledger {
     pub(in crate::ledger) disk: Arc<dyn Disk>,
     pub(in crate::ledger) store_id: StoreId,
-    pub(super) options: Options,
-    pub(in crate::ledger) table: RwLock<Table>,
+    pub(super) options: LedgerOptions,
+    pub(in crate::ledger) offsets: RwLock<EntryOffsets>,
     pub(super) tail: Mutex<Tail>,
-    pub(super) handles: Handles,
+    pub(super) open_segments: OpenSegments,
 }
 
 /// How a ledger is written; what is written reads the same under any options.
 ///
 /// ```
-/// assert_eq!(grainstore::ledger::Options::default().segment_bytes, 256 << 20);
+/// assert_eq!(grainstore::ledger::LedgerOptions::default().segment_bytes, 256 << 20);
 /// ```
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct LedgerOptions {
     /// The size at which a segment is closed, in bytes, at most 4 GiB; a frame that is larger has
     /// a segment of its own.
     pub segment_bytes: u64,
-}
-
-/// What opening a ledger found besides its entries.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Opened {
-    /// What a crash left behind the last whole frame.
-    pub torn: Option<Torn>,
 }
 
 impl Ledger {
@@ -62,7 +57,11 @@ impl Ledger {
     ///
     /// # Errors
     /// `ERR_STORE_EXISTS` if there is a ledger, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
-    pub fn create(disk: Arc<dyn Disk>, store_id: StoreId, options: Options) -> Result<Self, Error> {
+    pub fn create(
+        disk: Arc<dyn Disk>,
+        store_id: StoreId,
+        options: LedgerOptions,
+    ) -> Result<Self, Error> {
         let header = SegmentHeader {
             number: 1,
             first: 0,
@@ -73,7 +72,7 @@ impl Ledger {
         disk.sync_folder("").map_err(failed)?;
         let found = segment_file::numbers(&*disk)?;
         if found == [header.number] {
-            let remnant = disk.open(&name, Access::Read).map_err(failed)?;
+            let remnant = disk.open(&name, OpenMode::Read).map_err(failed)?;
             if remnant.len_bytes().map_err(failed)? > segment_file::HEADER_LEN as u64 {
                 return Err(Error::Exists);
             }
@@ -82,17 +81,17 @@ impl Ledger {
             return Err(Error::Exists);
         }
         let file = segment_file::create(&*disk, header, &store_id)?;
-        let mut table = Table::new(&store_id);
-        table.begin_segment(header.number);
-        table.settle();
-        Ok(Self::new(disk, store_id, options, table, Tail::new(file)))
+        let mut offsets = EntryOffsets::new(&store_id);
+        offsets.begin_segment(header.number);
+        offsets.mark_durable();
+        Ok(Self::new(disk, store_id, options, offsets, Tail::new(file)))
     }
 
-    /// Opens a ledger: proves every byte from the known mark on, and sets aside what a crash left
+    /// Opens a ledger: proves every byte from the known position on, and sets aside what a crash left
     /// behind the last whole frame.
     ///
     /// `watermark` is the number of entries that the caller's derived files have seen durable; a
-    /// ledger that ends before it, or before the mark, is damaged. `erases` tells which entries
+    /// ledger that ends before it, or before the position, is damaged. `erases` tells which entries
     /// the body of one of kind [`Erasing`](crate::ledger::Kind::Erasing) lists; what it lists and a crash
     /// kept from being blanked is blanked.
     ///
@@ -102,55 +101,55 @@ impl Ledger {
     pub fn open(
         disk: Arc<dyn Disk>,
         store_id: StoreId,
-        options: Options,
+        options: LedgerOptions,
         watermark: u64,
-        known: Option<Known>,
-        erases: Erases,
-    ) -> Result<(Self, Opened), Error> {
-        let watermark = known
+        hint: Option<RecoveryHint>,
+        erases: ErasureDecoder,
+    ) -> Result<(Self, Option<TornTail>), Error> {
+        let watermark = hint
             .as_ref()
-            .map_or(watermark, |known| watermark.max(known.mark.entries));
-        let opening = Opening {
+            .map_or(watermark, |hint| watermark.max(hint.position.entries));
+        let recovery = Recovery {
             disk: &*disk,
             store_id: &store_id,
             watermark,
             erases,
-            blanks: Blanks::default(),
+            audit: RedactionAudit::default(),
             proven: watermark,
         };
-        let Found {
-            mut table,
+        let Recovered {
+            mut offsets,
             torn,
             erased,
             proven,
-        } = opening.run(known)?;
-        let name = segment_file::name_of(table.end().segment);
+        } = recovery.run(hint)?;
+        let name = segment_file::name_of(offsets.end().segment);
         let failed = |source| Error::io("sync", &name, source);
-        let file = disk.open(&name, Access::Write).map_err(failed)?;
+        let file = disk.open(&name, OpenMode::Write).map_err(failed)?;
         // The last frame may have been read from a cache that never reached the disk; the next
         // frame will say that it is durable.
-        renew(&*file, &table, proven).map_err(failed)?;
+        rewrite_unproven(&*file, &offsets, proven).map_err(failed)?;
         file.sync().map_err(failed)?;
         disk.sync_folder(segment_file::FOLDER).map_err(failed)?;
-        table.settle();
-        let ledger = Self::new(disk, store_id, options, table, Tail::new(file));
+        offsets.mark_durable();
+        let ledger = Self::new(disk, store_id, options, offsets, Tail::new(file));
         ledger.redact(&erased)?;
-        Ok((ledger, Opened { torn }))
+        Ok((ledger, torn))
     }
 
     pub(super) fn new(
         disk: Arc<dyn Disk>,
         store_id: StoreId,
-        options: Options,
-        table: Table,
+        options: LedgerOptions,
+        offsets: EntryOffsets,
         tail: Tail,
     ) -> Self {
         Self {
-            handles: Handles::new(Arc::clone(&disk)),
+            open_segments: OpenSegments::new(Arc::clone(&disk)),
             disk,
             store_id,
             options,
-            table: RwLock::new(table),
+            offsets: RwLock::new(offsets),
             tail: Mutex::new(tail),
         }
     }
@@ -162,28 +161,28 @@ impl Ledger {
         reason = "it grows for ever; nobody asks whether it is empty"
     )]
     pub fn len(&self) -> u64 {
-        self.table.read().end().len
+        self.offsets.read().end().entries
     }
 
     /// Returns the last leaf; SHA-256(store id) while there is no entry.
     pub fn head(&self) -> [u8; 32] {
-        self.table.read().end().head
+        self.offsets.read().end().head
     }
 
     /// Returns where the ledger stands; under [`Ledger::append_unsynced`] that may be past what is
     /// durable.
-    pub fn mark(&self) -> Mark {
-        self.table.read().end().into()
+    pub fn position(&self) -> LedgerPosition {
+        self.offsets.read().end()
     }
 
     /// Returns where the entries from `first` up to `end` lie; fewer if the ledger ends before.
-    pub fn places(&self, first: u64, end: u64) -> Vec<EntryPlace> {
-        let table = self.table.read();
-        (first..end).map_while(|row| table.place(row)).collect()
+    pub fn entry_locations(&self, first: u64, end: u64) -> Vec<EntryLocation> {
+        let offsets = self.offsets.read();
+        (first..end).map_while(|row| offsets.place(row)).collect()
     }
 }
 
-impl Default for Options {
+impl Default for LedgerOptions {
     fn default() -> Self {
         Self {
             segment_bytes: 256 << 20,

@@ -4,17 +4,17 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::ledger::segment::segment_file;
-use crate::ledger::{Access, Disk, DiskFile, Error};
+use crate::ledger::{Disk, DiskFile, Error, OpenMode};
 
 /// The segments opened for reading, a bounded number: a large ledger has more segments than a
 /// process may open files.
 #[derive(Debug)]
-pub(super) struct Handles {
+pub(super) struct OpenSegments {
     disk: Arc<dyn Disk>,
     recent: Mutex<VecDeque<(u32, Arc<dyn DiskFile>)>>,
 }
 
-impl Handles {
+impl OpenSegments {
     pub(in crate::ledger) fn new(disk: Arc<dyn Disk>) -> Self {
         Self {
             disk,
@@ -29,7 +29,7 @@ impl Handles {
             return Ok(Arc::clone(file));
         }
         let name = segment_file::name_of(number);
-        let file = self.disk.open(&name, Access::Read);
+        let file = self.disk.open(&name, OpenMode::Read);
         let file = file.map_err(|source| Error::io("open", &name, source))?;
         recent.truncate(OPEN_MAX - 1);
         recent.push_front((number, Arc::clone(&file)));

@@ -1,16 +1,16 @@
 use std::io;
 use std::sync::Arc;
 
-use super::ledger::{Ledger, Options};
+use super::ledger::{Ledger, LedgerOptions};
 use super::tail::Tail;
 use crate::ledger::offsets::entry_offsets::origin;
-use crate::ledger::recovery::recover::{Found, Opening};
-use crate::ledger::recovery::redaction_audit::{Blanks, Erases};
-use crate::ledger::segment::entry::{OVERHEAD, extent, leaf};
+use crate::ledger::recovery::recover::{Recovered, Recovery};
+use crate::ledger::recovery::redaction_audit::{ErasureDecoder, RedactionAudit};
+use crate::ledger::segment::entry::{OVERHEAD, declared_extent, leaf};
 use crate::ledger::segment::frame::Frame;
-use crate::ledger::segment::read_ahead::{SEQUENTIAL, Window};
+use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
 use crate::ledger::segment::segment_file::{self, FOLDER, HEADER_LEN};
-use crate::ledger::{Access, Disk, Error, Header, Mark, StoreId};
+use crate::ledger::{Disk, EntryHeader, Error, LedgerPosition, OpenMode, StoreId};
 
 impl Ledger {
     /// Opens a ledger for reading only: proves every byte, and changes none. What a crash left
@@ -21,27 +21,35 @@ impl Ledger {
     pub fn open_to_read(
         disk: Arc<dyn Disk>,
         store_id: StoreId,
-        erases: Erases,
+        erases: ErasureDecoder,
     ) -> Result<Self, Error> {
-        let opening = Opening {
+        let recovery = Recovery {
             disk: &*disk,
             store_id: &store_id,
             watermark: 0,
             erases,
-            blanks: Blanks::default(),
+            audit: RedactionAudit::default(),
             proven: 0,
         };
-        let (found, _) = opening.prove(None)?;
-        let Found {
-            mut table, erased, ..
+        let (found, _) = recovery.prove(None)?;
+        let Recovered {
+            mut offsets,
+            erased,
+            ..
         } = found;
-        table.settle();
-        table.erase(erased);
-        let name = segment_file::name_of(table.end().segment);
-        let file = disk.open(&name, Access::Read);
+        offsets.mark_durable();
+        offsets.erase(erased);
+        let name = segment_file::name_of(offsets.end().segment);
+        let file = disk.open(&name, OpenMode::Read);
         let mut tail = Tail::new(file.map_err(|source| Error::io("read", &name, source))?);
         tail.halted = true;
-        Ok(Self::new(disk, store_id, Options::default(), table, tail))
+        Ok(Self::new(
+            disk,
+            store_id,
+            LedgerOptions::default(),
+            offsets,
+            tail,
+        ))
     }
 
     /// Copies the first frames, as many as `is_kept` accepts by the number of entries up to the
@@ -53,10 +61,10 @@ impl Ledger {
     ///
     /// # Errors
     /// `ERR_STORE_EXISTS`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
-    pub fn copy_prefix(
+    pub fn point_in_time_copy(
         &self,
         disk: Arc<dyn Disk>,
-        options: Options,
+        options: LedgerOptions,
         is_kept: &dyn Fn(u64, i64) -> bool,
     ) -> Result<Self, Error> {
         let cut = self.cut_at(is_kept)?;
@@ -66,17 +74,17 @@ impl Ledger {
         if !segment_file::numbers(&*disk)?.is_empty() {
             return Err(Error::Exists);
         }
-        let mut table = self.table.read().clone();
-        table.cut(&cut);
-        for extent in table.extents() {
+        let mut offsets = self.offsets.read().clone();
+        offsets.cut(&cut);
+        for extent in offsets.extents() {
             let name = segment_file::name_of(extent.number);
             self.copy_segment(extent.number, extent.end, &*disk, &name)?;
         }
         disk.sync_folder(FOLDER).map_err(failed)?;
         let name = segment_file::name_of(cut.segment);
-        let file = disk.open(&name, Access::Write).map_err(failed)?;
+        let file = disk.open(&name, OpenMode::Write).map_err(failed)?;
         let tail = Tail::new(file);
-        Ok(Self::new(disk, self.store_id, options, table, tail))
+        Ok(Self::new(disk, self.store_id, options, offsets, tail))
     }
 
     /// Returns whether an entry is the first of its frame.
@@ -93,32 +101,32 @@ impl Ledger {
             return Ok(true);
         }
         let name = segment_file::name_of(before.segment);
-        let mut header = [0; Header::LEN];
-        let file = self.handles.get(before.segment)?;
+        let mut header = [0; EntryHeader::LEN];
+        let file = self.open_segments.get(before.segment)?;
         let read = file.read_at(&mut header, before.offset);
         read.map_err(|source| Error::io("read", &name, source))?;
-        let body_len = extent(&header).map_or(0, |(_, len)| len);
+        let body_len = declared_extent(&header).map_or(0, |(_, len)| len);
         // Between two frames lies the header of the second.
         Ok(before.offset + OVERHEAD as u64 + u64::from(body_len) != place.offset)
     }
 
     /// Returns the end of the last frame that is kept.
-    fn cut_at(&self, is_kept: &dyn Fn(u64, i64) -> bool) -> Result<Mark, Error> {
-        let mut cut = Mark {
+    fn cut_at(&self, is_kept: &dyn Fn(u64, i64) -> bool) -> Result<LedgerPosition, Error> {
+        let mut cut = LedgerPosition {
             entries: 0,
             head: origin(&self.store_id),
             segment: 1,
             offset: HEADER_LEN as u64,
         };
-        let extents = self.table.read().extents();
+        let extents = self.offsets.read().extents();
         for extent in extents {
             let name = segment_file::name_of(extent.number);
             let failed = |source| Error::io("read", &name, source);
-            let file = self.disk.open(&name, Access::Read).map_err(failed)?;
-            let mut window = Window::new(&*file, extent.end, SEQUENTIAL);
+            let file = self.disk.open(&name, OpenMode::Read).map_err(failed)?;
+            let mut reader = ReadAhead::new(&*file, extent.end, SEQUENTIAL);
             let mut offset = HEADER_LEN as u64;
             while offset < extent.end {
-                let frame = Frame::at(&mut window, offset, &self.store_id).map_err(failed)?;
+                let frame = Frame::at(&mut reader, offset, &self.store_id).map_err(failed)?;
                 let changed = || io::Error::other("it changed while it was read");
                 let frame = frame.map_err(|_| failed(changed()))?;
                 let (mut entries, mut head, mut time_ms) = (cut.entries, cut.head, i64::MIN);
@@ -131,7 +139,7 @@ impl Ledger {
                     return Ok(cut);
                 }
                 offset += frame.len;
-                cut = Mark {
+                cut = LedgerPosition {
                     entries,
                     head,
                     segment: extent.number,

@@ -5,10 +5,12 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use super::ledger::Ledger;
-use crate::ledger::offsets::entry_offsets::Location;
-use crate::ledger::segment::entry::{Fault, OVERHEAD, RawEntry, body_fault, commitment, extent};
-use crate::ledger::segment::read_ahead::{SEQUENTIAL, Window};
-use crate::ledger::{Entry, Error, Header};
+use crate::ledger::offsets::entry_offsets::EntryExtent;
+use crate::ledger::segment::entry::{
+    Fault, OVERHEAD, RawEntry, body_fault, commitment, declared_extent,
+};
+use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
+use crate::ledger::{Entry, EntryHeader, Error};
 
 impl Ledger {
     /// Reads one entry and proves it.
@@ -16,12 +18,12 @@ impl Ledger {
     /// # Errors
     /// `ERR_RANGE` past the end, `ERR_ERASED`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn read(&self, sequence: u64) -> Result<Entry<'static>, Error> {
-        let place = self.locate_kept(sequence)?;
-        let mut bytes = self.fetch(sequence, &place)?;
-        let damage = Damage::at(sequence, &place);
-        let proven = prove(&bytes, sequence, &place).map(|entry| entry.header);
+        let extent = self.locate_kept(sequence)?;
+        let mut bytes = self.fetch(sequence, &extent)?;
+        let context = ErrorContext::at(sequence, &extent);
+        let proven = prove(&bytes, sequence, &extent).map(|entry| entry.header);
         let header = proven.map_err(|error| self.unless_erased(sequence, error))?;
-        cut_body(&mut bytes).ok_or_else(|| damage.short())?;
+        cut_body(&mut bytes).ok_or_else(|| context.short())?;
         Ok(Entry {
             header,
             body: bytes.into(),
@@ -35,17 +37,17 @@ impl Ledger {
     /// # Errors
     /// As [`Ledger::read`]; a body with another hash is `ERR_STORAGE_DAMAGED`.
     pub fn read_as(&self, sequence: u64, hash: &[u8; 32]) -> Result<Vec<u8>, Error> {
-        let place = self.locate_kept(sequence)?;
-        let mut bytes = self.fetch(sequence, &place)?;
-        let damage = Damage::at(sequence, &place);
-        cut_body(&mut bytes).ok_or_else(|| damage.short())?;
+        let extent = self.locate_kept(sequence)?;
+        let mut bytes = self.fetch(sequence, &extent)?;
+        let context = ErrorContext::at(sequence, &extent);
+        cut_body(&mut bytes).ok_or_else(|| context.short())?;
         let found: [u8; 32] = Sha256::digest(&bytes).into();
         if bool::from(found.ct_eq(hash)) {
             return Ok(bytes);
         }
         // Off the common path: another body than was asked for, or one that has changed?
         self.read(sequence)?;
-        Err(damage.because("the entry is not the one that was asked for"))
+        Err(context.because("the entry is not the one that was asked for"))
     }
 
     /// Returns whether the body of an entry has the SHA-256 `hash`. The body is not read: the
@@ -54,21 +56,21 @@ impl Ledger {
     /// # Errors
     /// `ERR_RANGE` past the end, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn holds(&self, sequence: u64, hash: &[u8; 32]) -> Result<bool, Error> {
-        let place = self.locate(sequence)?;
-        if place.erased {
+        let extent = self.locate(sequence)?;
+        if extent.erased {
             return Ok(false);
         }
-        let damage = Damage::at(sequence, &place);
+        let context = ErrorContext::at(sequence, &extent);
         let mut bytes = [0; OVERHEAD];
-        let file = self.handles.get(place.segment)?;
-        let read = file.read_at(&mut bytes, place.offset);
-        read.map_err(|source| damage.unread(source))?;
-        let (header, rest) = bytes.split_first_chunk().ok_or_else(|| damage.short())?;
-        if !place.has(header) {
-            return Err(damage.because(CHANGED));
+        let file = self.open_segments.get(extent.segment)?;
+        let read = file.read_at(&mut bytes, extent.offset);
+        read.map_err(|source| context.unread(source))?;
+        let (header, rest) = bytes.split_first_chunk().ok_or_else(|| context.short())?;
+        if !extent.has(header) {
+            return Err(context.because(CHANGED));
         }
-        let salt = rest.first_chunk().ok_or_else(|| damage.short())?;
-        let stated: &[u8; 32] = header.last_chunk().ok_or_else(|| damage.short())?;
+        let salt = rest.first_chunk().ok_or_else(|| context.short())?;
+        let stated: &[u8; 32] = header.last_chunk().ok_or_else(|| context.short())?;
         Ok(commitment(salt, hash).ct_eq(stated).into())
     }
 
@@ -86,17 +88,17 @@ impl Ledger {
         let mut sequence = from;
         while sequence < len {
             let segment = self.locate(sequence)?;
-            let file = self.handles.get(segment.segment)?;
-            let mut window = Window::new(&*file, segment.end, SEQUENTIAL);
+            let file = self.open_segments.get(segment.segment)?;
+            let mut reader = ReadAhead::new(&*file, segment.end, SEQUENTIAL);
             while sequence < len {
-                let place = self.locate(sequence)?;
-                if place.segment != segment.segment {
+                let extent = self.locate(sequence)?;
+                if extent.segment != segment.segment {
                     break;
                 }
-                let read = if place.erased {
+                let read = if extent.erased {
                     Err(Error::Erased { sequence })
                 } else {
-                    read_at(&mut window, sequence, &place)
+                    read_at(&mut reader, sequence, &extent)
                         .map_err(|error| self.unless_erased(sequence, error))
                 };
                 match read {
@@ -114,75 +116,77 @@ impl Ledger {
         Ok(())
     }
 
-    pub(in crate::ledger) fn locate(&self, sequence: u64) -> Result<Location, Error> {
-        let table = self.table.read();
-        let len = table.end().len;
-        table
+    pub(in crate::ledger) fn locate(&self, sequence: u64) -> Result<EntryExtent, Error> {
+        let offsets = self.offsets.read();
+        let len = offsets.end().entries;
+        offsets
             .locate(sequence)
             .ok_or(Error::NoEntry { sequence, len })
     }
 
-    fn locate_kept(&self, sequence: u64) -> Result<Location, Error> {
-        let place = self.locate(sequence)?;
-        if place.erased {
+    fn locate_kept(&self, sequence: u64) -> Result<EntryExtent, Error> {
+        let extent = self.locate(sequence)?;
+        if extent.erased {
             return Err(Error::Erased { sequence });
         }
-        Ok(place)
+        Ok(extent)
     }
 
     /// Reads the bytes from an entry to the next.
-    pub(super) fn fetch(&self, sequence: u64, place: &Location) -> Result<Vec<u8>, Error> {
-        let file = self.handles.get(place.segment)?;
-        let mut bytes = vec![0; place.room];
-        let read = file.read_at(&mut bytes, place.offset);
-        read.map_err(|source| Damage::at(sequence, place).unread(source))?;
+    pub(super) fn fetch(&self, sequence: u64, extent: &EntryExtent) -> Result<Vec<u8>, Error> {
+        let file = self.open_segments.get(extent.segment)?;
+        let mut bytes = vec![0; extent.bytes_to_next];
+        let read = file.read_at(&mut bytes, extent.offset);
+        read.map_err(|source| ErrorContext::at(sequence, extent).unread(source))?;
         Ok(bytes)
     }
 
     /// An entry may be redacted while it is read.
     fn unless_erased(&self, sequence: u64, error: Error) -> Error {
         match self.locate(sequence) {
-            Ok(place) if place.erased => Error::Erased { sequence },
+            Ok(extent) if extent.erased => Error::Erased { sequence },
             _ => error,
         }
     }
 }
 
-/// Cuts an entry out of a window and proves it.
+/// Cuts an entry out of a reader and proves it.
 fn read_at<'a>(
-    window: &'a mut Window<'_>,
+    reader: &'a mut ReadAhead<'_>,
     sequence: u64,
-    place: &Location,
+    extent: &EntryExtent,
 ) -> Result<Entry<'a>, Error> {
-    let damage = Damage::at(sequence, place);
-    let header = window.get(place.offset, Header::LEN);
-    let header = header.map_err(|source| damage.unread(source))?;
+    let context = ErrorContext::at(sequence, extent);
+    let header = reader.get(extent.offset, EntryHeader::LEN);
+    let header = header.map_err(|source| context.unread(source))?;
     let header = header.and_then(|bytes| bytes.first_chunk());
-    let body_len = header.and_then(extent).map(|(_, body_len)| body_len);
-    let body_len = body_len.ok_or_else(|| damage.short())?;
+    let body_len = header
+        .and_then(declared_extent)
+        .map(|(_, body_len)| body_len);
+    let body_len = body_len.ok_or_else(|| context.short())?;
     let len = usize::try_from(body_len).unwrap_or(usize::MAX);
-    let bytes = window.get(place.offset, len.saturating_add(OVERHEAD));
-    let bytes = bytes.map_err(|source| damage.unread(source))?;
-    prove(bytes.unwrap_or_default(), sequence, place)
+    let bytes = reader.get(extent.offset, len.saturating_add(OVERHEAD));
+    let bytes = bytes.map_err(|source| context.unread(source))?;
+    prove(bytes.unwrap_or_default(), sequence, extent)
 }
 
-/// Returns the entry that `bytes` begin with, if it is the one that lies at `place`.
-fn prove<'a>(mut bytes: &'a [u8], sequence: u64, place: &Location) -> Result<Entry<'a>, Error> {
-    let damage = Damage::at(sequence, place);
-    let raw = RawEntry::take(&mut bytes).ok_or_else(|| damage.short())?;
-    if !place.has(raw.header) {
-        return Err(damage.because(CHANGED));
+/// Returns the entry that `bytes` begin with, if it is the one that lies at `extent`.
+fn prove<'a>(mut bytes: &'a [u8], sequence: u64, extent: &EntryExtent) -> Result<Entry<'a>, Error> {
+    let context = ErrorContext::at(sequence, extent);
+    let raw = RawEntry::take(&mut bytes).ok_or_else(|| context.short())?;
+    if !extent.has(raw.header) {
+        return Err(context.because(CHANGED));
     }
     raw.open().map_err(|fault| match fault {
-        Fault::Broken(reason) => damage.because(reason),
-        Fault::Body { blank } => damage.because(body_fault(blank)),
+        Fault::Broken(reason) => context.because(reason),
+        Fault::Body { blank } => context.because(body_fault(blank)),
         Fault::NewerKind { kind, sequence } => Error::UnknownKind { sequence, kind },
     })
 }
 
 /// Leaves of the bytes of an entry, and what may follow it, the body; none if it is cut short.
 fn cut_body(bytes: &mut Vec<u8>) -> Option<()> {
-    let (_, body_len) = extent(bytes.first_chunk()?)?;
+    let (_, body_len) = declared_extent(bytes.first_chunk()?)?;
     let len = usize::try_from(body_len).ok()?;
     let end = OVERHEAD
         .checked_add(len)
@@ -194,18 +198,18 @@ fn cut_body(bytes: &mut Vec<u8>) -> Option<()> {
 
 /// The entry that an error is about.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Damage {
+pub(super) struct ErrorContext {
     sequence: u64,
     segment: u32,
     offset: u64,
 }
 
-impl Damage {
-    pub(in crate::ledger) const fn at(sequence: u64, place: &Location) -> Self {
+impl ErrorContext {
+    pub(in crate::ledger) const fn at(sequence: u64, extent: &EntryExtent) -> Self {
         Self {
             sequence,
-            segment: place.segment,
-            offset: place.offset,
+            segment: extent.segment,
+            offset: extent.offset,
         }
     }
 

@@ -1,12 +1,12 @@
 use super::ledger::Ledger;
-use super::read::{CHANGED, Damage};
-use crate::ledger::offsets::entry_offsets::Location;
+use super::read::{CHANGED, ErrorContext};
+use crate::ledger::offsets::entry_offsets::EntryExtent;
 use crate::ledger::segment::entry::RawEntry;
 use crate::ledger::segment::segment_file;
-use crate::ledger::{Access, DiskFile, Error, Header};
+use crate::ledger::{DiskFile, EntryHeader, Error, OpenMode};
 
 impl Ledger {
-    /// Overwrites salt and body of entries with zeros, in place, and makes that durable. Headers,
+    /// Overwrites salt and body of entries with zeros, in extent, and makes that durable. Headers,
     /// leaves and offsets stay, so everything else is still proven.
     ///
     /// From here on reading one is `ERR_ERASED`. The caller has appended an entry of kind
@@ -20,21 +20,21 @@ impl Ledger {
         let mut sequences = sequences.to_vec();
         sequences.sort_unstable();
         sequences.dedup();
-        let places = sequences.iter().map(|sequence| self.locate(*sequence));
-        let places: Vec<Location> = places.collect::<Result<_, _>>()?;
+        let extents = sequences.iter().map(|sequence| self.locate(*sequence));
+        let extents: Vec<EntryExtent> = extents.collect::<Result<_, _>>()?;
         // The entry that lists them is durable before the first of them is gone.
         self.sync()?;
-        self.table.write().erase(sequences.iter().copied());
-        let mut entries = sequences.iter().zip(&places).peekable();
-        while let Some((_, place)) = entries.peek() {
-            let number = place.segment;
+        self.offsets.write().erase(sequences.iter().copied());
+        let mut entries = sequences.iter().zip(&extents).peekable();
+        while let Some((_, extent)) = entries.peek() {
+            let number = extent.segment;
             let name = segment_file::name_of(number);
             let failed = |source| Error::io("redact in", &name, source);
-            let file = self.disk.open(&name, Access::Write).map_err(failed)?;
-            while let Some((sequence, place)) =
-                entries.next_if(|(_, place)| place.segment == number)
+            let file = self.disk.open(&name, OpenMode::Write).map_err(failed)?;
+            while let Some((sequence, extent)) =
+                entries.next_if(|(_, extent)| extent.segment == number)
             {
-                self.blank(&*file, *sequence, place)?;
+                self.blank(&*file, *sequence, extent)?;
             }
             // An append must not go on where a sync has failed.
             let mut tail = self.tail.lock();
@@ -46,18 +46,19 @@ impl Ledger {
         Ok(())
     }
 
-    fn blank(&self, file: &dyn DiskFile, sequence: u64, place: &Location) -> Result<(), Error> {
-        let damage = Damage::at(sequence, place);
-        let bytes = self.fetch(sequence, place)?;
+    fn blank(&self, file: &dyn DiskFile, sequence: u64, extent: &EntryExtent) -> Result<(), Error> {
+        let context = ErrorContext::at(sequence, extent);
+        let bytes = self.fetch(sequence, extent)?;
         let raw = RawEntry::take(&mut bytes.as_slice());
-        let raw = raw.filter(|raw| place.has(raw.header));
-        let raw = raw.ok_or_else(|| damage.because(CHANGED))?;
+        let raw = raw.filter(|raw| extent.has(raw.header));
+        let raw = raw.ok_or_else(|| context.because(CHANGED))?;
         if raw.is_zero() {
             return Ok(());
         }
-        let from = place.offset.saturating_add(Header::LEN as u64);
-        let zeros = vec![0; raw.len() - Header::LEN];
-        file.write_at(&zeros, from)
-            .map_err(|source| Error::io("redact in", &segment_file::name_of(place.segment), source))
+        let from = extent.offset.saturating_add(EntryHeader::LEN as u64);
+        let zeros = vec![0; raw.len() - EntryHeader::LEN];
+        file.write_at(&zeros, from).map_err(|source| {
+            Error::io("redact in", &segment_file::name_of(extent.segment), source)
+        })
     }
 }

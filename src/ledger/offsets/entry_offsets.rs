@@ -6,15 +6,15 @@ use siphasher::sip::SipHasher13;
 
 use crate::ledger::segment::entry::OVERHEAD;
 use crate::ledger::segment::segment_file;
-use crate::ledger::{EntryPlace, Header, Known, Mark, StoreId};
+use crate::ledger::{EntryHeader, EntryLocation, LedgerPosition, RecoveryHint, StoreId};
 
 /// Where every entry lies, in 8 bytes an entry; filled by the opening pass and by appends.
 #[derive(Debug, Clone)]
-pub(in crate::ledger) struct Table {
+pub(in crate::ledger) struct EntryOffsets {
     segments: Vec<Segment>,
     len: u64,
     head: [u8; 32],
-    durable: End,
+    durable: LedgerPosition,
     erased: BTreeSet<u64>,
 }
 
@@ -23,28 +23,28 @@ struct Segment {
     number: u32,
     first: u64,
     end: u64,
-    places: Vec<Place>,
+    places: Vec<CheckedOffset>,
 }
 
 /// Where one entry lies in its segment, and a check of its header: the frame's check covers
 /// headers, but a single read does not see the frame.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::ledger) struct Place {
+pub(in crate::ledger) struct CheckedOffset {
     offset: u32,
     check: u32,
 }
 
-impl Place {
+impl CheckedOffset {
     /// Returns the place of an entry; none past 4 GiB, where no segment reaches.
-    pub(in crate::ledger) fn new(offset: u64, header: &[u8; Header::LEN]) -> Option<Self> {
+    pub(in crate::ledger) fn new(offset: u64, header: &[u8; EntryHeader::LEN]) -> Option<Self> {
         Some(Self {
             offset: u32::try_from(offset).ok()?,
             check: check(header),
         })
     }
 
-    const fn kept(self, segment: u32) -> EntryPlace {
-        EntryPlace {
+    const fn kept(self, segment: u32) -> EntryLocation {
+        EntryLocation {
             segment,
             offset: self.offset,
             check: self.check,
@@ -52,9 +52,9 @@ impl Place {
     }
 }
 
-/// A [`Place`] with its segment.
+/// A [`CheckedOffset`] with its segment.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::ledger) struct Location {
+pub(in crate::ledger) struct EntryExtent {
     /// The number of the segment.
     pub(in crate::ledger) segment: u32,
     /// Where the segment's frames end.
@@ -62,48 +62,35 @@ pub(in crate::ledger) struct Location {
     /// Where the entry begins.
     pub(in crate::ledger) offset: u64,
     /// The bytes from there to the next entry, of which it is the first part.
-    pub(in crate::ledger) room: usize,
+    pub(in crate::ledger) bytes_to_next: usize,
     /// Whether an erasure lists the entry.
     pub(in crate::ledger) erased: bool,
     check: u32,
 }
 
-impl Location {
+impl EntryExtent {
     /// Returns whether this is the header that was there when the place was learnt.
-    pub(in crate::ledger) fn has(&self, header: &[u8; Header::LEN]) -> bool {
+    pub(in crate::ledger) fn has(&self, header: &[u8; EntryHeader::LEN]) -> bool {
         check(header) == self.check
     }
 }
 
-/// The end of the ledger at one moment.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::ledger) struct End {
-    /// The number of entries.
-    pub(in crate::ledger) len: u64,
-    /// The last leaf.
-    pub(in crate::ledger) head: [u8; 32],
-    /// The number of the last segment; 0 before there is one.
-    pub(in crate::ledger) segment: u32,
-    /// Where its frames end.
-    pub(in crate::ledger) offset: u64,
-}
-
 /// What is known of one segment.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::ledger) struct Extent {
+pub(in crate::ledger) struct SegmentExtent {
     pub(in crate::ledger) number: u32,
     /// The sequence of its first entry.
     pub(in crate::ledger) first: u64,
     /// Where its frames end.
     pub(in crate::ledger) end: u64,
     /// Its last entry; none while it has none.
-    pub(in crate::ledger) last: Option<EntryPlace>,
+    pub(in crate::ledger) last: Option<EntryLocation>,
 }
 
-impl Table {
-    /// Returns the table of a ledger without segments; its head is the leaf before the first.
+impl EntryOffsets {
+    /// Returns the offsets of a ledger without segments; its head is the leaf before the first.
     pub(in crate::ledger) fn new(store_id: &StoreId) -> Self {
-        Self::starting(Mark {
+        Self::starting(LedgerPosition {
             entries: 0,
             head: origin(store_id),
             segment: 0,
@@ -111,29 +98,27 @@ impl Table {
         })
     }
 
-    fn starting(mark: Mark) -> Self {
+    fn starting(position: LedgerPosition) -> Self {
         Self {
             segments: Vec::new(),
-            len: mark.entries,
-            head: mark.head,
-            durable: End {
-                len: mark.entries,
-                head: mark.head,
-                segment: mark.segment,
-                offset: mark.offset,
-            },
+            len: position.entries,
+            head: position.head,
+            durable: position,
             erased: BTreeSet::new(),
         }
     }
 
-    /// Returns the table of what others know, and `ends`, the lengths of the segments before the
-    /// one with the mark; or why that cannot be.
-    pub(in crate::ledger) fn known(known: Known, ends: &[u64]) -> Result<Self, &'static str> {
-        let mark = known.mark;
-        let mut table = Self::starting(mark);
-        let mut places = known.places.into_iter().peekable();
+    /// Returns the offsets of what others know, and `ends`, the lengths of the segments before the
+    /// one with the position; or why that cannot be.
+    pub(in crate::ledger) fn from_hint(
+        hint: RecoveryHint,
+        ends: &[u64],
+    ) -> Result<Self, &'static str> {
+        let position = hint.position;
+        let mut offsets = Self::starting(position);
+        let mut places = hint.locations.into_iter().peekable();
         let mut first = 0;
-        for (number, end) in (1..).zip(ends.iter().copied().chain([mark.offset])) {
+        for (number, end) in (1..).zip(ends.iter().copied().chain([position.offset])) {
             let mut floor = segment_file::HEADER_LEN as u64;
             let mut inside = Vec::new();
             while let Some(place) = places.next_if(|place| place.segment == number) {
@@ -142,10 +127,10 @@ impl Table {
                     return Err(MISPLACED);
                 }
                 floor = u64::from(offset) + MIN_LEN;
-                inside.push(Place { offset, check });
+                inside.push(CheckedOffset { offset, check });
             }
             let len = inside.len() as u64;
-            table.segments.push(Segment {
+            offsets.segments.push(Segment {
                 number,
                 first,
                 end,
@@ -153,11 +138,11 @@ impl Table {
             });
             first += len;
         }
-        if places.next().is_some() || first != mark.entries {
+        if places.next().is_some() || first != position.entries {
             return Err(MISPLACED);
         }
-        table.erase(known.erased);
-        Ok(table)
+        offsets.erase(hint.erased);
+        Ok(offsets)
     }
 
     /// Returns the first sequence of the last segment.
@@ -166,12 +151,12 @@ impl Table {
     }
 
     /// Returns the end that is known durable.
-    pub(in crate::ledger) const fn durable(&self) -> End {
+    pub(in crate::ledger) const fn durable(&self) -> LedgerPosition {
         self.durable
     }
 
     /// Says that all there is is durable.
-    pub(in crate::ledger) fn settle(&mut self) {
+    pub(in crate::ledger) fn mark_durable(&mut self) {
         self.durable = self.end();
     }
 
@@ -184,30 +169,30 @@ impl Table {
         &self.erased
     }
 
-    pub(in crate::ledger) fn end(&self) -> End {
+    pub(in crate::ledger) fn end(&self) -> LedgerPosition {
         let last = self.segments.last();
-        End {
-            len: self.len,
+        LedgerPosition {
+            entries: self.len,
             head: self.head,
             segment: last.map_or(0, |segment| segment.number),
             offset: last.map_or(0, |segment| segment.end),
         }
     }
 
-    /// Forgets what is behind a mark, which lies between two of its frames.
-    pub(in crate::ledger) fn cut(&mut self, mark: &Mark) {
+    /// Forgets what is behind a position, which lies between two of its frames.
+    pub(in crate::ledger) fn cut(&mut self, position: &LedgerPosition) {
         self.segments
-            .retain(|segment| segment.number <= mark.segment);
+            .retain(|segment| segment.number <= position.segment);
         if let Some(last) = self.segments.last_mut() {
-            let kept = mark.entries.saturating_sub(last.first);
+            let kept = position.entries.saturating_sub(last.first);
             last.places
                 .truncate(usize::try_from(kept).unwrap_or(usize::MAX));
-            last.end = mark.offset;
+            last.end = position.offset;
         }
-        self.len = mark.entries;
-        self.head = mark.head;
-        drop(self.erased.split_off(&mark.entries));
-        self.settle();
+        self.len = position.entries;
+        self.head = position.head;
+        drop(self.erased.split_off(&position.entries));
+        self.mark_durable();
     }
 
     /// Adds an empty segment.
@@ -224,7 +209,12 @@ impl Table {
     }
 
     /// Adds a frame to the last segment: its entries, the leaf of the last, and where it ends.
-    pub(in crate::ledger) fn add_frame(&mut self, places: &[Place], head: [u8; 32], end: u64) {
+    pub(in crate::ledger) fn add_frame(
+        &mut self,
+        places: &[CheckedOffset],
+        head: [u8; 32],
+        end: u64,
+    ) {
         if let Some(segment) = self.segments.last_mut() {
             segment.places.extend_from_slice(places);
             segment.end = end;
@@ -234,9 +224,9 @@ impl Table {
     }
 
     /// Returns what is known of each segment, in order.
-    pub(in crate::ledger) fn extents(&self) -> Vec<Extent> {
+    pub(in crate::ledger) fn extents(&self) -> Vec<SegmentExtent> {
         let segments = self.segments.iter();
-        let extents = segments.map(|segment| Extent {
+        let extents = segments.map(|segment| SegmentExtent {
             number: segment.number,
             first: segment.first,
             end: segment.end,
@@ -249,7 +239,7 @@ impl Table {
     }
 
     /// Returns the last entry of a segment that begins before `offset`.
-    pub(in crate::ledger) fn last_before(&self, number: u32, offset: u64) -> Option<EntryPlace> {
+    pub(in crate::ledger) fn last_before(&self, number: u32, offset: u64) -> Option<EntryLocation> {
         let nth = usize::try_from(number.checked_sub(1)?).ok()?;
         let places = &self.segments.get(nth)?.places;
         let after = places.partition_point(|place| u64::from(place.offset) < offset);
@@ -257,9 +247,9 @@ impl Table {
     }
 
     /// Returns where an entry lies, for other files to keep; none past the end.
-    pub(in crate::ledger) fn place(&self, sequence: u64) -> Option<EntryPlace> {
+    pub(in crate::ledger) fn place(&self, sequence: u64) -> Option<EntryLocation> {
         let location = self.locate(sequence)?;
-        Some(EntryPlace {
+        Some(EntryLocation {
             segment: location.segment,
             offset: u32::try_from(location.offset).ok()?,
             check: location.check,
@@ -267,7 +257,7 @@ impl Table {
     }
 
     /// Returns where an entry lies; none past the end.
-    pub(in crate::ledger) fn locate(&self, sequence: u64) -> Option<Location> {
+    pub(in crate::ledger) fn locate(&self, sequence: u64) -> Option<EntryExtent> {
         let after = self
             .segments
             .partition_point(|segment| segment.first <= sequence);
@@ -277,11 +267,11 @@ impl Table {
         let offset = u64::from(place.offset);
         let next = segment.places.get(nth + 1);
         let next = next.map_or(segment.end, |next| u64::from(next.offset));
-        Some(Location {
+        Some(EntryExtent {
             segment: segment.number,
             end: segment.end,
             offset,
-            room: usize::try_from(next.checked_sub(offset)?).ok()?,
+            bytes_to_next: usize::try_from(next.checked_sub(offset)?).ok()?,
             erased: self.erased.contains(&sequence),
             check: place.check,
         })
@@ -293,7 +283,7 @@ pub(in crate::ledger) fn origin(store_id: &StoreId) -> [u8; 32] {
     Sha256::digest(store_id.as_bytes()).into()
 }
 
-pub(in crate::ledger) fn check(header: &[u8; Header::LEN]) -> u32 {
+pub(in crate::ledger) fn check(header: &[u8; EntryHeader::LEN]) -> u32 {
     // Against rot between opening and reading, not against an attacker: no key.
     let mut hash = SipHasher13::new();
     hash.write(header);
@@ -301,6 +291,6 @@ pub(in crate::ledger) fn check(header: &[u8; Header::LEN]) -> u32 {
     u32::from_be_bytes([a, b, c, d])
 }
 
-/// The room that the smallest entry takes.
+/// The bytes_to_next that the smallest entry takes.
 const MIN_LEN: u64 = OVERHEAD as u64;
 const MISPLACED: &str = "the entries are not where the index has seen them";

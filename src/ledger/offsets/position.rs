@@ -1,18 +1,16 @@
-use super::entry_offsets::End;
-
 /// A moment of a ledger between two frames: enough to open it there without reading what is before.
 ///
 /// ```
 /// # use std::sync::Arc;
-/// use grainstore::ledger::{Ledger, MemoryDisk, Options, StoreId};
+/// use grainstore::ledger::{Ledger, MemoryDisk, LedgerOptions, StoreId};
 ///
 /// let disk = Arc::new(MemoryDisk::default());
-/// let ledger = Ledger::create(disk, StoreId::new([7; 16]), Options::default())?;
-/// assert_eq!((ledger.mark().entries, ledger.mark().segment), (0, 1));
+/// let ledger = Ledger::create(disk, StoreId::new([7; 16]), LedgerOptions::default())?;
+/// assert_eq!((ledger.position().entries, ledger.position().segment), (0, 1));
 /// # Ok::<(), grainstore::ledger::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mark {
+pub struct LedgerPosition {
     /// The number of entries before it.
     pub entries: u64,
     /// The leaf of the last of them; SHA-256(store id) if there is none.
@@ -23,27 +21,16 @@ pub struct Mark {
     pub offset: u64,
 }
 
-impl From<End> for Mark {
-    fn from(end: End) -> Self {
-        Self {
-            entries: end.len,
-            head: end.head,
-            segment: end.segment,
-            offset: end.offset,
-        }
-    }
-}
-
 /// Where one entry lies, in a form that other files may keep.
 ///
 /// ```
-/// use grainstore::ledger::EntryPlace;
+/// use grainstore::ledger::EntryLocation;
 ///
-/// let place = EntryPlace { segment: 1, offset: 64, check: 0 };
-/// assert!(place < EntryPlace { segment: 2, offset: 32, check: 0 });
+/// let place = EntryLocation { segment: 1, offset: 64, check: 0 };
+/// assert!(place < EntryLocation { segment: 2, offset: 32, check: 0 });
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct EntryPlace {
+pub struct EntryLocation {
     /// The number of the segment.
     pub segment: u32,
     /// Where in the segment the entry begins.
@@ -54,11 +41,11 @@ pub struct EntryPlace {
 
 /// What files derived from a ledger know of it, so that opening need not read what they cover.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Known {
+pub struct RecoveryHint {
     /// A moment that was durable: what [`Ledger::sync`] returned.
-    pub mark: Mark,
+    pub position: LedgerPosition,
     /// Where the entries before it lie, in order.
-    pub places: Vec<EntryPlace>,
+    pub locations: Vec<EntryLocation>,
     /// The entries before it that were erased and are blank.
     pub erased: Vec<u64>,
 }

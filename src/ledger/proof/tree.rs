@@ -6,22 +6,22 @@ use sha2::{Digest, Sha256};
 /// set: the leaves are in the ledger.
 ///
 /// ```
-/// use grainstore::ledger::Tree;
+/// use grainstore::ledger::MerkleTree;
 ///
-/// let mut tree = Tree::default();
+/// let mut tree = MerkleTree::default();
 /// tree.push([1; 32]);
 /// assert_eq!(tree.root(), [1; 32], "a single leaf is its own root");
 /// tree.push([2; 32]);
 /// assert_ne!(tree.root(), [2; 32]);
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tree {
+pub struct MerkleTree {
     len: u64,
     /// The roots of full subtrees, the largest first.
     full: Vec<[u8; 32]>,
 }
 
-impl Tree {
+impl MerkleTree {
     /// Returns the number of leaves.
     pub const fn len(&self) -> u64 {
         self.len
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn the_root_is_that_of_the_definition_for_every_number_of_leaves() {
         let mut leaves = Vec::new();
-        let mut tree = Tree::default();
+        let mut tree = MerkleTree::default();
         for n in 0..300_u16 {
             assert_eq!(tree.root(), naive(&leaves), "{n} leaves");
             let leaf: [u8; 32] = Sha256::digest(n.to_be_bytes()).into();

@@ -3,30 +3,30 @@ use std::io;
 use std::sync::Arc;
 
 use crate::ledger::log::ledger::Ledger;
-use crate::ledger::offsets::entry_offsets::{End, Extent, origin};
+use crate::ledger::offsets::entry_offsets::{SegmentExtent, origin};
 use crate::ledger::recovery::recover::end_of;
-use crate::ledger::recovery::redaction_audit::{Blanks, Erases, Unproven};
+use crate::ledger::recovery::redaction_audit::{ErasureDecoder, RedactionAudit, Unproven};
 use crate::ledger::segment::entry::{Fault, leaf};
 use crate::ledger::segment::frame::Frame;
-use crate::ledger::segment::frame_search::Search;
-use crate::ledger::segment::read_ahead::{SEQUENTIAL, Window};
+use crate::ledger::segment::frame_search::FrameSearch;
+use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
 use crate::ledger::segment::segment_file::{self, HEADER_LEN, HeaderFault, SegmentHeader};
-use crate::ledger::{Access, Disk, DiskFile, Error, Mark, StoreId, Tree};
+use crate::ledger::{Disk, DiskFile, Error, LedgerPosition, MerkleTree, OpenMode, StoreId};
 
 /// What a full pass over a ledger's bytes found.
 ///
 /// ```
 /// # use std::sync::Arc;
-/// use grainstore::ledger::{Ledger, MemoryDisk, Options, StoreId, verify};
+/// use grainstore::ledger::{Ledger, MemoryDisk, LedgerOptions, StoreId, verify};
 ///
 /// let disk = Arc::new(MemoryDisk::default());
 /// let store_id = StoreId::new([7; 16]);
-/// Ledger::create(disk.clone(), store_id, Options::default())?;
+/// Ledger::create(disk.clone(), store_id, LedgerOptions::default())?;
 /// assert!(verify(&*disk, &store_id, |_| Vec::new())?.findings.is_empty());
 /// # Ok::<(), grainstore::ledger::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verification {
+pub struct LedgerVerification {
     /// The number of entries that are sound.
     pub entries: u64,
     /// The last leaf; means nothing if there are findings.
@@ -36,14 +36,14 @@ pub struct Verification {
     pub root: Option<[u8; 32]>,
     /// What the ledger was after as many entries as were asked about, and last what it is at its
     /// end; not if only a part was read.
-    pub moments: Vec<Moment>,
+    pub tree_heads: Vec<TreeHead>,
     /// Everything that is not as it was written, in the order of the ledger.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<SegmentFault>,
 }
 
 /// What a ledger was after some number of entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Moment {
+pub struct TreeHead {
     /// The number of entries, those included that were erased since.
     pub entries: u64,
     /// The last leaf.
@@ -54,7 +54,7 @@ pub struct Moment {
 
 /// One place that is not as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct SegmentFault {
     /// The number of the segment.
     pub segment: u32,
     /// Where in its file.
@@ -65,7 +65,7 @@ pub struct Finding {
     pub reason: &'static str,
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for SegmentFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             segment,
@@ -87,7 +87,11 @@ impl fmt::Display for Finding {
 ///
 /// # Errors
 /// `ERR_STORAGE_IO`; damage is a finding, not an error.
-pub fn verify(disk: &dyn Disk, store_id: &StoreId, erases: Erases) -> Result<Verification, Error> {
+pub fn verify(
+    disk: &dyn Disk,
+    store_id: &StoreId,
+    erases: ErasureDecoder,
+) -> Result<LedgerVerification, Error> {
     let mut pass = Pass::new(disk, store_id, erases);
     pass.walk(None)?;
     Ok(pass.finish(None))
@@ -99,7 +103,7 @@ impl Ledger {
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`; damage is a finding, not an error.
-    pub fn verify(&self) -> Result<Verification, Error> {
+    pub fn verify(&self) -> Result<LedgerVerification, Error> {
         self.verify_at(&[])
     }
 
@@ -108,30 +112,33 @@ impl Ledger {
     ///
     /// # Errors
     /// As [`Ledger::verify`].
-    pub fn verify_at(&self, watched: &[u64]) -> Result<Verification, Error> {
-        let end = self.table.read().end();
+    pub fn verify_at(&self, watched: &[u64]) -> Result<LedgerVerification, Error> {
+        let end = self.offsets.read().end();
         let mut pass = Pass::new(&*self.disk, &self.store_id, |_| Vec::new());
         pass.watched = watched.to_vec();
         pass.watch();
         pass.walk(Some(end))?;
         // An entry is listed before it is blanked: what the pass met blank is listed by now.
-        pass.blanks.listed = self.table.read().erased().clone();
+        pass.audit.listed = self.offsets.read().erased().clone();
         Ok(pass.finish(Some(end)))
     }
 
-    /// Looks at the header and the end of every segment, and proves each frame behind `mark` (all
+    /// Looks at the header and the end of every segment, and proves each frame behind `position` (all
     /// of them without one) and that they lead to the head this process knows. Quick: what is
-    /// before the mark is not read.
+    /// before the position is not read.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`; damage is a finding, not an error.
-    pub fn verify_structure(&self, mark: Option<Mark>) -> Result<Verification, Error> {
+    pub fn verify_structure(
+        &self,
+        position: Option<LedgerPosition>,
+    ) -> Result<LedgerVerification, Error> {
         let (extents, end) = {
-            let table = self.table.read();
-            (table.extents(), table.end())
+            let offsets = self.offsets.read();
+            (offsets.extents(), offsets.end())
         };
-        let mark = mark.filter(|mark| mark.entries <= end.len);
-        let mark = mark.unwrap_or(Mark {
+        let position = position.filter(|position| position.entries <= end.entries);
+        let position = position.unwrap_or(LedgerPosition {
             entries: 0,
             head: origin(&self.store_id),
             segment: 1,
@@ -141,16 +148,16 @@ impl Ledger {
         for extent in &extents {
             pass.next = extent.first;
             let sound = pass.ends(extent)?;
-            let from = if extent.number == mark.segment {
-                pass.next = mark.entries;
-                pass.found.entries = mark.entries;
-                pass.found.head = mark.head;
-                mark.offset
+            let from = if extent.number == position.segment {
+                pass.next = position.entries;
+                pass.found.entries = position.entries;
+                pass.found.head = position.head;
+                position.offset
             } else {
                 HEADER_LEN as u64
             };
             if let Some(file) = sound
-                && extent.number >= mark.segment
+                && extent.number >= position.segment
             {
                 let failed =
                     |source| Error::io("read", &segment_file::name_of(extent.number), source);
@@ -158,7 +165,7 @@ impl Ledger {
                     .map_err(failed)?;
             }
         }
-        pass.blanks.listed = self.table.read().erased().clone();
+        pass.audit.listed = self.offsets.read().erased().clone();
         Ok(pass.finish(Some(end)))
     }
 }
@@ -166,37 +173,37 @@ impl Ledger {
 struct Pass<'a> {
     disk: &'a dyn Disk,
     store_id: &'a StoreId,
-    erases: Erases,
-    blanks: Blanks,
+    erases: ErasureDecoder,
+    audit: RedactionAudit,
     /// The sequence that should come next.
     next: u64,
-    tree: Tree,
+    tree: MerkleTree,
     /// The numbers of entries at which somebody wants to know what the ledger was.
     watched: Vec<u64>,
-    found: Verification,
+    found: LedgerVerification,
 }
 
 impl<'a> Pass<'a> {
-    fn new(disk: &'a dyn Disk, store_id: &'a StoreId, erases: Erases) -> Self {
+    fn new(disk: &'a dyn Disk, store_id: &'a StoreId, erases: ErasureDecoder) -> Self {
         Self {
             disk,
             store_id,
             erases,
-            blanks: Blanks::default(),
+            audit: RedactionAudit::default(),
             next: 0,
-            tree: Tree::default(),
+            tree: MerkleTree::default(),
             watched: Vec::new(),
-            found: Verification {
+            found: LedgerVerification {
                 entries: 0,
                 head: origin(store_id),
                 root: None,
-                moments: Vec::new(),
+                tree_heads: Vec::new(),
                 findings: Vec::new(),
             },
         }
     }
 
-    fn walk(&mut self, end: Option<End>) -> Result<(), Error> {
+    fn walk(&mut self, end: Option<LedgerPosition>) -> Result<(), Error> {
         let numbers = segment_file::numbers(self.disk)?;
         let last = numbers.last().copied().unwrap_or(1);
         let last = end.map_or(last, |end| end.segment);
@@ -215,11 +222,11 @@ impl<'a> Pass<'a> {
         Ok(())
     }
 
-    fn finish(mut self, end: Option<End>) -> Verification {
+    fn finish(mut self, end: Option<LedgerPosition>) -> LedgerVerification {
         self.found.root = (self.tree.len() == self.next).then(|| self.tree.root());
         self.watched = vec![self.next];
         self.watch();
-        let unlisted = self.blanks.unlisted().map(|unproven| Finding {
+        let unlisted = self.audit.unlisted().map(|unproven| SegmentFault {
             segment: unproven.segment,
             offset: unproven.offset,
             sequence: unproven.sequence,
@@ -230,7 +237,7 @@ impl<'a> Pass<'a> {
         findings.sort_by_key(|finding| (finding.segment, finding.offset));
         if let Some(end) = end
             && findings.is_empty()
-            && (self.next, self.found.head) != (end.len, end.head)
+            && (self.next, self.found.head) != (end.entries, end.head)
         {
             self.report(
                 end.segment,
@@ -244,7 +251,7 @@ impl<'a> Pass<'a> {
     fn segment(&mut self, number: u32, limit: Option<u64>) -> Result<(), Error> {
         let name = segment_file::name_of(number);
         let failed = |source| Error::io("read", &name, source);
-        let file = self.disk.open(&name, Access::Read).map_err(failed)?;
+        let file = self.disk.open(&name, OpenMode::Read).map_err(failed)?;
         let len = file.len_bytes().map_err(failed)?;
         let end = limit.map_or(len, |limit| limit.min(len));
         match SegmentHeader::read(&*file, end, self.store_id).map_err(failed)? {
@@ -268,11 +275,11 @@ impl<'a> Pass<'a> {
 
     /// Returns the file of a segment whose header and end are as they were; else says what is
     /// wrong.
-    fn ends(&mut self, extent: &Extent) -> Result<Option<Arc<dyn DiskFile>>, Error> {
+    fn ends(&mut self, extent: &SegmentExtent) -> Result<Option<Arc<dyn DiskFile>>, Error> {
         let number = extent.number;
         let name = segment_file::name_of(number);
         let failed = |source| Error::io("read", &name, source);
-        let file = match self.disk.open(&name, Access::Read) {
+        let file = match self.disk.open(&name, OpenMode::Read) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.report(number, 0, MISSING);
@@ -304,10 +311,10 @@ impl<'a> Pass<'a> {
     }
 
     fn frames(&mut self, file: &dyn DiskFile, number: u32, from: u64, end: u64) -> io::Result<()> {
-        let mut window = Window::new(file, end, SEQUENTIAL);
+        let mut reader = ReadAhead::new(file, end, SEQUENTIAL);
         let mut offset = from;
         while offset < end {
-            let fault = match Frame::at(&mut window, offset, self.store_id)? {
+            let fault = match Frame::at(&mut reader, offset, self.store_id)? {
                 Ok(frame) if frame.first == self.next => {
                     self.frame(&frame, number, offset);
                     offset = offset.saturating_add(frame.len);
@@ -318,7 +325,7 @@ impl<'a> Pass<'a> {
             };
             self.report(number, offset, fault);
             // What comes behind the damage is still worth knowing about.
-            let mut search = Search::new(file, offset, end, self.store_id);
+            let mut search = FrameSearch::new(file, offset, end, self.store_id);
             let next = loop {
                 match search.next()? {
                     Some(found) if found.first < self.next => {}
@@ -336,13 +343,13 @@ impl<'a> Pass<'a> {
         for (at, raw) in frame.entries() {
             match raw.open() {
                 Ok(entry) => {
-                    self.blanks.learn(&entry, self.erases);
+                    self.audit.learn(&entry, self.erases);
                     self.found.entries += 1;
                 }
                 Err(Fault::Body { blank }) => {
                     let offset = offset.saturating_add(at);
                     let unproven = Unproven::new(self.next, number, offset, blank);
-                    self.blanks.meet(unproven);
+                    self.audit.meet(unproven);
                 }
                 Err(Fault::Broken(reason)) => {
                     self.report(number, offset.saturating_add(at), reason);
@@ -364,18 +371,18 @@ impl<'a> Pass<'a> {
         if !self.watched.contains(&self.next) || self.tree.len() != self.next {
             return;
         }
-        let moment = Moment {
+        let moment = TreeHead {
             entries: self.next,
             head: self.found.head,
             root: self.tree.root(),
         };
-        if self.found.moments.last() != Some(&moment) {
-            self.found.moments.push(moment);
+        if self.found.tree_heads.last() != Some(&moment) {
+            self.found.tree_heads.push(moment);
         }
     }
 
     fn report(&mut self, segment: u32, offset: u64, reason: &'static str) {
-        self.found.findings.push(Finding {
+        self.found.findings.push(SegmentFault {
             segment,
             offset,
             sequence: self.next,

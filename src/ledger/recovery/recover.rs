@@ -1,103 +1,105 @@
 use std::io;
 use std::sync::Arc;
 
-use super::redaction_audit::{Blanks, Erases};
+use super::redaction_audit::{ErasureDecoder, RedactionAudit};
 use super::segment_pass::SegmentPass;
-use super::torn_tail::{self, Tear, Torn, damage};
-use crate::ledger::offsets::entry_offsets::{Table, check};
-use crate::ledger::segment::entry::{OVERHEAD, extent};
+use super::torn_tail::{self, Tear, TornTail, damage};
+use crate::ledger::offsets::entry_offsets::{EntryOffsets, check};
+use crate::ledger::segment::entry::{OVERHEAD, declared_extent};
 use crate::ledger::segment::frame;
-use crate::ledger::segment::read_ahead::{SEQUENTIAL, Window};
+use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
 use crate::ledger::segment::segment_file::{self, HeaderFault, SegmentHeader};
-use crate::ledger::{Access, Disk, DiskFile, EntryPlace, Error, Header, Known, StoreId};
+use crate::ledger::{
+    Disk, DiskFile, EntryHeader, EntryLocation, Error, OpenMode, RecoveryHint, StoreId,
+};
 
-/// The pass over every byte from the known mark on that opens a ledger: it proves each frame and
+/// The pass over every byte from the known position on that opens a ledger: it proves each frame and
 /// learns where the entries lie.
-pub(in crate::ledger) struct Opening<'a> {
+pub(in crate::ledger) struct Recovery<'a> {
     pub(in crate::ledger) disk: &'a dyn Disk,
     pub(in crate::ledger) store_id: &'a StoreId,
     /// The number of entries that the caller's derived files have seen durable.
     pub(in crate::ledger) watermark: u64,
-    pub(in crate::ledger) erases: Erases,
-    pub(in crate::ledger) blanks: Blanks,
+    pub(in crate::ledger) erases: ErasureDecoder,
+    pub(in crate::ledger) audit: RedactionAudit,
     /// The number of entries that a frame behind them says were durable when it was written.
     pub(in crate::ledger) proven: u64,
 }
 
 /// What the pass found.
-pub(in crate::ledger) struct Found {
+pub(in crate::ledger) struct Recovered {
     /// Where the entries lie.
-    pub(in crate::ledger) table: Table,
+    pub(in crate::ledger) offsets: EntryOffsets,
     /// What was set aside.
-    pub(in crate::ledger) torn: Option<Torn>,
+    pub(in crate::ledger) torn: Option<TornTail>,
     /// What erasures in this part list.
     pub(in crate::ledger) erased: Vec<u64>,
     /// How many entries are known to be durable.
     pub(in crate::ledger) proven: u64,
 }
 
-impl Opening<'_> {
-    /// Proves what lies behind the known mark, and sets aside what was torn.
-    pub(in crate::ledger) fn run(self, known: Option<Known>) -> Result<Found, Error> {
+impl Recovery<'_> {
+    /// Proves what lies behind the known position, and sets aside what was torn.
+    pub(in crate::ledger) fn run(self, hint: Option<RecoveryHint>) -> Result<Recovered, Error> {
         let disk = self.disk;
-        let (mut found, tear) = self.prove(known)?;
+        let (mut found, tear) = self.prove(hint)?;
         // Nothing is changed before everything is proven.
         let torn = tear.map(|tear| torn_tail::set_aside(disk, &tear));
         found.torn = torn.transpose()?;
         Ok(found)
     }
 
-    /// Proves what lies behind the known mark, and changes nothing. What was torn is returned.
+    /// Proves what lies behind the known position, and changes nothing. What was torn is returned.
     pub(in crate::ledger) fn prove(
         mut self,
-        known: Option<Known>,
-    ) -> Result<(Found, Option<Tear>), Error> {
+        hint: Option<RecoveryHint>,
+    ) -> Result<(Recovered, Option<Tear>), Error> {
         let numbers = segment_file::numbers(self.disk)?;
-        let mut table = match known {
-            Some(known) => self.resume(known, &numbers)?,
-            None => Table::new(self.store_id),
+        let mut offsets = match hint {
+            Some(hint) => self.resume(hint, &numbers)?,
+            None => EntryOffsets::new(self.store_id),
         };
-        let begun = table.end().segment.max(1);
+        let begun = offsets.end().segment.max(1);
         let last = numbers.last().copied().unwrap_or(1).max(begun);
         let mut tear = None;
         for number in begun..=last {
-            require(&numbers, number, table.end().len)?;
-            tear = self.pass(number, number == last, &mut table)?;
+            require(&numbers, number, offsets.end().entries)?;
+            tear = self.pass(number, number == last, &mut offsets)?;
         }
-        let end = table.end();
-        if end.len < self.watermark {
+        let end = offsets.end();
+        if end.entries < self.watermark {
             let reason = "the ledger ends before entries that were durable";
-            return Err(damage(end.segment, end.offset, end.len, reason));
+            return Err(damage(end.segment, end.offset, end.entries, reason));
         }
-        if let Some(blank) = self.blanks.unlisted().next() {
+        if let Some(blank) = self.audit.unlisted().next() {
             let (segment, offset) = (blank.segment, blank.offset);
             return Err(damage(segment, offset, blank.sequence, blank.reason));
         }
-        let found = Found {
-            table,
+        let found = Recovered {
+            offsets,
             torn: None,
-            erased: self.blanks.listed.into_iter().collect(),
+            erased: self.audit.listed.into_iter().collect(),
             proven: self.proven,
         };
         Ok((found, tear))
     }
 
-    /// Returns the table up to a mark, of segments that are there and end where they must.
-    fn resume(&self, known: Known, numbers: &[u32]) -> Result<Table, Error> {
-        let mark = known.mark;
+    /// Returns the offsets up to a position, of segments that are there and end where they must.
+    fn resume(&self, hint: RecoveryHint, numbers: &[u32]) -> Result<EntryOffsets, Error> {
+        let position = hint.position;
         let mut ends = Vec::new();
         let mut first = 0;
-        for number in 1..=mark.segment {
+        for number in 1..=position.segment {
             require(numbers, number, first as u64)?;
             let (file, end) = self.file(number)?;
             if let Some(tear) = self.header(number, &*file, end, first as u64)? {
                 return Err(tear.damage());
             }
-            let places = &known.places;
+            let places = &hint.locations;
             let next = places.partition_point(|place| place.segment <= number);
             let last = places.get(first..next).and_then(<[_]>::last);
-            let is_closed = number < mark.segment;
-            let expected = if is_closed { end } else { mark.offset };
+            let is_closed = number < position.segment;
+            let expected = if is_closed { end } else { position.offset };
             if end < expected || end_of(&*file, number, last)? != Some(expected) {
                 return Err(damage(number, end, next as u64, SHORTER));
             }
@@ -106,14 +108,14 @@ impl Opening<'_> {
             }
             first = next;
         }
-        Table::known(known, &ends)
-            .map_err(|reason| damage(mark.segment, mark.offset, mark.entries, reason))
+        EntryOffsets::from_hint(hint, &ends)
+            .map_err(|reason| damage(position.segment, position.offset, position.entries, reason))
     }
 
     fn file(&self, number: u32) -> Result<(Arc<dyn DiskFile>, u64), Error> {
         let name = segment_file::name_of(number);
         let failed = |source| Error::io("read", &name, source);
-        let file = self.disk.open(&name, Access::Read).map_err(failed)?;
+        let file = self.disk.open(&name, OpenMode::Read).map_err(failed)?;
         let end = file.len_bytes().map_err(failed)?;
         Ok((file, end))
     }
@@ -156,37 +158,42 @@ impl Opening<'_> {
         }
     }
 
-    fn pass(&mut self, number: u32, last: bool, table: &mut Table) -> Result<Option<Tear>, Error> {
+    fn pass(
+        &mut self,
+        number: u32,
+        last: bool,
+        offsets: &mut EntryOffsets,
+    ) -> Result<Option<Tear>, Error> {
         let (file, end) = self.file(number)?;
-        let begun = table.end();
+        let begun = offsets.end();
         let is_begun = begun.segment == number;
         let first = if is_begun {
-            table.last_first()
+            offsets.last_first()
         } else {
-            begun.len
+            begun.entries
         };
         let mut tear = self.header(number, &*file, end, first)?;
         if is_begun && (tear.is_some() || end < begun.offset) {
-            return Err(damage(number, end, begun.len, SHORTER));
+            return Err(damage(number, end, begun.entries, SHORTER));
         }
         if tear.is_none() {
             if !is_begun {
-                table.begin_segment(number);
+                offsets.begin_segment(number);
             }
             let mut pass = SegmentPass {
-                opening: self,
+                recovery: self,
                 file: &*file,
                 number,
                 end,
                 witness: (!last).then_some(u64::MAX),
             };
-            let frames = pass.frames(table);
+            let frames = pass.frames(offsets);
             let frames = frames.map_err(|s| Error::io("read", &segment_file::name_of(number), s));
             tear = frames??.map(|reason| Tear {
                 segment: number,
-                offset: table.end().offset,
+                offset: offsets.end().offset,
                 end,
-                sequence: table.end().len,
+                sequence: offsets.end().entries,
                 reason,
             });
         }
@@ -207,18 +214,18 @@ impl Opening<'_> {
 pub(in crate::ledger) fn end_of(
     file: &dyn DiskFile,
     number: u32,
-    place: Option<&EntryPlace>,
+    place: Option<&EntryLocation>,
 ) -> Result<Option<u64>, Error> {
     let Some(place) = place else {
         return Ok(Some(segment_file::HEADER_LEN as u64));
     };
     let offset = u64::from(place.offset);
-    let mut header = [0; Header::LEN];
+    let mut header = [0; EntryHeader::LEN];
     match file.read_at(&mut header, offset) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
         read => read.map_err(|s| Error::io("read", &segment_file::name_of(number), s))?,
     }
-    let known = extent(&header).filter(|_| check(&header) == place.check);
+    let known = declared_extent(&header).filter(|_| check(&header) == place.check);
     Ok(known.map(|(_, len)| offset + OVERHEAD as u64 + u64::from(len)))
 }
 
@@ -234,9 +241,13 @@ fn require(numbers: &[u32], number: u32, sequence: u64) -> Result<(), Error> {
 /// After a failed sync the system may call pages clean that never reached the disk, and go on
 /// reading them from its cache: a later process sees whole frames that no sync of its own would
 /// write.
-pub(in crate::ledger) fn renew(file: &dyn DiskFile, table: &Table, proven: u64) -> io::Result<()> {
-    let end = table.end();
-    let mut offset = match table.locate(proven) {
+pub(in crate::ledger) fn rewrite_unproven(
+    file: &dyn DiskFile,
+    offsets: &EntryOffsets,
+    proven: u64,
+) -> io::Result<()> {
+    let end = offsets.end();
+    let mut offset = match offsets.locate(proven) {
         Some(place) if place.segment == end.segment && place.offset > FIRST_ENTRY => {
             place.offset.saturating_sub(frame::HEADER_LEN as u64)
         }
@@ -245,9 +256,9 @@ pub(in crate::ledger) fn renew(file: &dyn DiskFile, table: &Table, proven: u64) 
         // No frame of this segment proves its header.
         _ => 0,
     };
-    let mut window = Window::new(file, end.offset, SEQUENTIAL);
+    let mut reader = ReadAhead::new(file, end.offset, SEQUENTIAL);
     while offset < end.offset {
-        let part = window.ahead(offset, 1)?;
+        let part = reader.ahead(offset, 1)?;
         file.write_at(part, offset)?;
         offset = offset.saturating_add(part.len() as u64);
     }

@@ -5,12 +5,12 @@ use crate::ledger::{Entry, Kind};
 
 /// Tells which entries the body of an entry of kind [`Kind::Erasing`] lists. Bodies are the
 /// caller's; the ledger asks of none but these.
-pub type Erases = fn(&[u8]) -> Vec<u64>;
+pub type ErasureDecoder = fn(&[u8]) -> Vec<u64>;
 
 /// The bodies that a pass could not prove, and the entries that it saw listed by erasures: an
 /// erasure comes after what it erases, so the pass has to end before the two can be compared.
 #[derive(Debug, Default)]
-pub(in crate::ledger) struct Blanks {
+pub(in crate::ledger) struct RedactionAudit {
     met: Vec<Unproven>,
     pub(in crate::ledger) listed: BTreeSet<u64>,
 }
@@ -41,9 +41,9 @@ impl Unproven {
     }
 }
 
-impl Blanks {
+impl RedactionAudit {
     /// Takes in an entry that was proven.
-    pub(in crate::ledger) fn learn(&mut self, entry: &Entry<'_>, erases: Erases) {
+    pub(in crate::ledger) fn learn(&mut self, entry: &Entry<'_>, erases: ErasureDecoder) {
         if entry.header.kind == Kind::Erasing {
             let rows = erases(&entry.body).into_iter();
             // Nothing is erased before it is there.

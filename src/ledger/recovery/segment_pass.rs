@@ -1,18 +1,18 @@
 use std::io;
 
-use super::recover::Opening;
+use super::recover::Recovery;
 use super::redaction_audit::Unproven;
 use super::torn_tail::damage;
-use crate::ledger::offsets::entry_offsets::{End, Place, Table};
+use crate::ledger::offsets::entry_offsets::{CheckedOffset, EntryOffsets};
 use crate::ledger::segment::entry::{Fault, leaf};
 use crate::ledger::segment::frame::Frame;
-use crate::ledger::segment::frame_search::Search;
-use crate::ledger::segment::read_ahead::{SEQUENTIAL, Window};
-use crate::ledger::{DiskFile, Error};
+use crate::ledger::segment::frame_search::FrameSearch;
+use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
+use crate::ledger::{DiskFile, Error, LedgerPosition};
 
 /// The pass over the frames of one segment.
 pub(super) struct SegmentPass<'a, 'o> {
-    pub(super) opening: &'a mut Opening<'o>,
+    pub(super) recovery: &'a mut Recovery<'o>,
     pub(super) file: &'a dyn DiskFile,
     pub(super) number: u32,
     pub(super) end: u64,
@@ -24,28 +24,28 @@ impl SegmentPass<'_, '_> {
     /// Takes in whole frames up to the end of the segment, or up to what it returns the fault of.
     pub(super) fn frames(
         &mut self,
-        table: &mut Table,
+        offsets: &mut EntryOffsets,
     ) -> io::Result<Result<Option<&'static str>, Error>> {
-        let mut window = Window::new(self.file, self.end, SEQUENTIAL);
+        let mut reader = ReadAhead::new(self.file, self.end, SEQUENTIAL);
         let mut places = Vec::new();
         loop {
-            let at = table.end();
+            let at = offsets.end();
             if at.offset == self.end {
                 return Ok(Ok(None));
             }
-            let frame = match Frame::at(&mut window, at.offset, self.opening.store_id)? {
-                Ok(frame) if frame.first == at.len => frame,
+            let frame = match Frame::at(&mut reader, at.offset, self.recovery.store_id)? {
+                Ok(frame) if frame.first == at.entries => frame,
                 Ok(_) => return Ok(Ok(Some("frame does not continue the sequence"))),
                 Err(reason) => return Ok(Ok(Some(reason))),
             };
-            self.opening.proven = self.opening.proven.max(frame.synced);
+            self.recovery.proven = self.recovery.proven.max(frame.synced);
             places.clear();
             let head = match self.entries(&frame, &at, &mut places)? {
                 Ok(head) => head,
                 Err(Stop::Torn(reason)) => return Ok(Ok(Some(reason))),
                 Err(Stop::Refused(error)) => return Ok(Err(error)),
             };
-            table.add_frame(&places, head, at.offset.saturating_add(frame.len));
+            offsets.add_frame(&places, head, at.offset.saturating_add(frame.len));
         }
     }
 
@@ -53,31 +53,31 @@ impl SegmentPass<'_, '_> {
     fn entries(
         &mut self,
         frame: &Frame<'_>,
-        at: &End,
-        places: &mut Vec<Place>,
+        at: &LedgerPosition,
+        places: &mut Vec<CheckedOffset>,
     ) -> io::Result<Result<[u8; 32], Stop>> {
         let mut head = at.head;
         for (offset, raw) in frame.entries() {
             let offset = at.offset.saturating_add(offset);
             match raw.open() {
-                Ok(entry) => self.opening.blanks.learn(&entry, self.opening.erases),
+                Ok(entry) => self.recovery.audit.learn(&entry, self.recovery.erases),
                 Err(Fault::Broken(reason)) => return Ok(Err(Stop::Torn(reason))),
                 Err(Fault::NewerKind { kind, sequence }) => {
                     let error = Error::UnknownKind { sequence, kind };
                     return Ok(Err(Stop::Refused(error)));
                 }
                 Err(Fault::Body { blank }) => {
-                    let sequence = raw.sequence().unwrap_or(at.len);
+                    let sequence = raw.sequence().unwrap_or(at.entries);
                     let unproven = Unproven::new(sequence, self.number, offset, blank);
                     if !self.was_durable(frame, at)? {
                         return Ok(Err(Stop::Torn(unproven.reason)));
                     }
-                    self.opening.blanks.meet(unproven);
+                    self.recovery.audit.meet(unproven);
                 }
             }
-            let Some(place) = Place::new(offset, raw.header) else {
+            let Some(place) = CheckedOffset::new(offset, raw.header) else {
                 let reason = "the segment is longer than 4 GiB";
-                let error = damage(self.number, offset, at.len, reason);
+                let error = damage(self.number, offset, at.entries, reason);
                 return Ok(Err(Stop::Refused(error)));
             };
             places.push(place);
@@ -88,15 +88,16 @@ impl SegmentPass<'_, '_> {
 
     /// Returns whether a frame was durable once: then a body that is not proven was not torn by a
     /// crash inside its append, but blanked or damaged since.
-    fn was_durable(&mut self, frame: &Frame<'_>, at: &End) -> io::Result<bool> {
-        if self.opening.watermark > frame.first {
+    fn was_durable(&mut self, frame: &Frame<'_>, at: &LedgerPosition) -> io::Result<bool> {
+        if self.recovery.watermark > frame.first {
             return Ok(true);
         }
         let durable = match self.witness {
             Some(durable) => durable,
             None => {
                 let from = at.offset.saturating_add(frame.len);
-                let mut search = Search::new(self.file, from, self.end, self.opening.store_id);
+                let mut search =
+                    FrameSearch::new(self.file, from, self.end, self.recovery.store_id);
                 let mut durable = 0;
                 while let Some(found) = search.next()? {
                     durable = found.synced.max(durable);

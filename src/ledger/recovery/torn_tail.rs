@@ -1,12 +1,12 @@
 use crate::ledger::segment::frame::{self, claimed};
-use crate::ledger::segment::frame_search::Search;
-use crate::ledger::segment::read_ahead::{SEQUENTIAL, Window};
+use crate::ledger::segment::frame_search::FrameSearch;
+use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
 use crate::ledger::segment::segment_file::{self, FOLDER};
-use crate::ledger::{Access, Disk, DiskFile, Error, StoreId};
+use crate::ledger::{Disk, DiskFile, Error, OpenMode, StoreId};
 
 /// What a crash left behind the last whole frame: set aside at open, never deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Torn {
+pub struct TornTail {
     /// The file that has the bytes now, relative to the store.
     pub file: String,
     /// The number of the segment they were cut from.
@@ -55,7 +55,7 @@ pub(super) fn judge(
     if watermark > tear.sequence {
         return Err(tear.damage());
     }
-    let mut search = Search::new(file, tear.offset, tear.end, store_id);
+    let mut search = FrameSearch::new(file, tear.offset, tear.end, store_id);
     let failed = |source| Error::io("read", &segment_file::name_of(tear.segment), source);
     while let Some(found) = search.next().map_err(failed)? {
         // A segment's header is synced before its first frame is written.
@@ -67,16 +67,16 @@ pub(super) fn judge(
 }
 
 /// Moves a tear and everything after it to a file of its own.
-pub(super) fn set_aside(disk: &dyn Disk, tear: &Tear) -> Result<Torn, Error> {
+pub(super) fn set_aside(disk: &dyn Disk, tear: &Tear) -> Result<TornTail, Error> {
     let name = segment_file::name_of(tear.segment);
     let aside = free_name(disk)?;
     let failed = |source| Error::io("set aside the torn tail of", &name, source);
     let bytes = tear.end.saturating_sub(tear.offset);
-    let file = disk.open(&name, Access::Read).map_err(failed)?;
-    let mut window = Window::new(&*file, tear.end, SEQUENTIAL);
-    let header = window.ahead(tear.offset, frame::HEADER_LEN);
+    let file = disk.open(&name, OpenMode::Read).map_err(failed)?;
+    let mut reader = ReadAhead::new(&*file, tear.end, SEQUENTIAL);
+    let header = reader.ahead(tear.offset, frame::HEADER_LEN);
     let (count, _) = claimed(header.map_err(failed)?);
-    let torn = Torn {
+    let torn = TornTail {
         file: aside,
         segment: tear.segment,
         offset: tear.offset,
@@ -92,13 +92,13 @@ pub(super) fn set_aside(disk: &dyn Disk, tear: &Tear) -> Result<Torn, Error> {
     let copy = disk.create(&torn.file).map_err(failed)?;
     let mut done = 0;
     while done < bytes {
-        let part = window.ahead(tear.offset + done, 1).map_err(failed)?;
+        let part = reader.ahead(tear.offset + done, 1).map_err(failed)?;
         copy.write_at(part, done).map_err(failed)?;
         done += part.len() as u64;
     }
     copy.sync().map_err(failed)?;
     disk.sync_folder(FOLDER).map_err(failed)?;
-    let tail = disk.open(&name, Access::Write).map_err(failed)?;
+    let tail = disk.open(&name, OpenMode::Write).map_err(failed)?;
     tail.set_len(tear.offset).map_err(failed)?;
     tail.sync().map_err(failed)?;
     Ok(torn)

@@ -67,7 +67,7 @@ impl fmt::Debug for Binding {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry<'a> {
     /// What the ledger says about the body.
-    pub header: Header,
+    pub header: EntryHeader,
     /// The content.
     pub body: Cow<'a, [u8]>,
 }
@@ -75,9 +75,9 @@ pub struct Entry<'a> {
 /// The 64 bytes before an entry's salt and body: all that leaves and proofs are made of.
 ///
 /// ```
-/// use grainstore::ledger::{Header, Kind};
+/// use grainstore::ledger::{EntryHeader, Kind};
 ///
-/// let header = Header {
+/// let header = EntryHeader {
 ///     sequence: 0,
 ///     time_ms: 1_700_000_000_000,
 ///     actor: None,
@@ -85,10 +85,10 @@ pub struct Entry<'a> {
 ///     kind: Kind::Grain,
 ///     commitment: [0; 32],
 /// };
-/// assert_eq!(header.to_bytes().len(), Header::LEN);
+/// assert_eq!(header.to_bytes().len(), EntryHeader::LEN);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Header {
+pub struct EntryHeader {
     /// The place of the entry in the ledger, counted from 0 without gaps.
     pub sequence: u64,
     /// When it was appended, in milliseconds since 1970.
@@ -103,7 +103,7 @@ pub struct Header {
     pub commitment: [u8; 32],
 }
 
-impl Header {
+impl EntryHeader {
     /// The length of a header in bytes.
     pub const LEN: usize = 64;
 
@@ -150,7 +150,7 @@ impl Header {
 /// An entry as it lies in the segment: cut out, not yet believed.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::ledger) struct RawEntry<'a> {
-    pub(in crate::ledger) header: &'a [u8; Header::LEN],
+    pub(in crate::ledger) header: &'a [u8; EntryHeader::LEN],
     salt: &'a [u8; SALT_LEN],
     body: &'a [u8],
 }
@@ -160,7 +160,10 @@ impl<'a> RawEntry<'a> {
     pub(in crate::ledger) fn take(rest: &mut &'a [u8]) -> Option<Self> {
         let (header, after) = rest.split_first_chunk()?;
         let (salt, mut after) = after.split_first_chunk()?;
-        let body = take_slice(&mut after, usize::try_from(extent(header)?.1).ok()?)?;
+        let body = take_slice(
+            &mut after,
+            usize::try_from(declared_extent(header)?.1).ok()?,
+        )?;
         *rest = after;
         Some(Self { header, salt, body })
     }
@@ -171,7 +174,7 @@ impl<'a> RawEntry<'a> {
     }
 
     pub(in crate::ledger) fn sequence(&self) -> Option<u64> {
-        Some(extent(self.header)?.0)
+        Some(declared_extent(self.header)?.0)
     }
 
     /// Returns its time, in milliseconds since 1970.
@@ -182,7 +185,7 @@ impl<'a> RawEntry<'a> {
 
     /// Returns the entry, if its header is understood and its body is the one committed to.
     pub(in crate::ledger) fn open(&self) -> Result<Entry<'a>, Fault> {
-        let header = Header::decode(self.header)?;
+        let header = EntryHeader::decode(self.header)?;
         Ok(Entry {
             header,
             body: Cow::Borrowed(self.body(&header)?),
@@ -191,7 +194,7 @@ impl<'a> RawEntry<'a> {
 
     /// Returns the body. The only place that judges one; whether an erasure lists an entry whose
     /// body is not what was committed to, the caller knows.
-    fn body(&self, header: &Header) -> Result<&'a [u8], Fault> {
+    fn body(&self, header: &EntryHeader) -> Result<&'a [u8], Fault> {
         let inner = Sha256::digest(self.body).into();
         if commitment(self.salt, &inner) == header.commitment {
             Ok(self.body)
@@ -233,7 +236,7 @@ pub(in crate::ledger) const fn body_fault(blank: bool) -> &'static str {
 }
 
 /// Returns the sequence and body length that a header declares.
-pub(in crate::ledger) fn extent(header: &[u8; Header::LEN]) -> Option<(u64, u32)> {
+pub(in crate::ledger) fn declared_extent(header: &[u8; EntryHeader::LEN]) -> Option<(u64, u32)> {
     let mut rest = header.as_slice();
     let sequence = take(&mut rest)?;
     let _time_and_actor: [u8; 16] = take(&mut rest)?;
@@ -247,7 +250,7 @@ pub(in crate::ledger) fn commitment(salt: &[u8; SALT_LEN], inner: &[u8; 32]) -> 
     hash.chain_update(inner).finalize().into()
 }
 
-pub(in crate::ledger) fn leaf(previous: &[u8; 32], header: &[u8; Header::LEN]) -> [u8; 32] {
+pub(in crate::ledger) fn leaf(previous: &[u8; 32], header: &[u8; EntryHeader::LEN]) -> [u8; 32] {
     let hash = Sha256::new().chain_update([0x00]).chain_update(previous);
     hash.chain_update(header).finalize().into()
 }
@@ -255,7 +258,7 @@ pub(in crate::ledger) fn leaf(previous: &[u8; 32], header: &[u8; Header::LEN]) -
 pub(super) const SALT_LEN: usize = 16;
 
 /// The length of an entry without its body.
-pub(in crate::ledger) const OVERHEAD: usize = Header::LEN + SALT_LEN;
+pub(in crate::ledger) const OVERHEAD: usize = EntryHeader::LEN + SALT_LEN;
 
 /// 64 MiB; one body is held in memory whole.
 pub(super) const BODY_MAX: usize = 64 << 20;

@@ -4,8 +4,8 @@ use sha2::{Digest, Sha256};
 
 use super::entry::{BODY_MAX, OVERHEAD, RawEntry};
 use super::field::take;
-use super::read_ahead::Window;
-use crate::ledger::{Binding, Error, Header, NewEntry, StoreId};
+use super::read_ahead::ReadAhead;
+use crate::ledger::{Binding, EntryHeader, Error, NewEntry, StoreId};
 
 /// One atomic batch as read: its check holds over every header, and its lengths add up.
 ///
@@ -24,25 +24,25 @@ pub(in crate::ledger) struct Frame<'a> {
 impl<'a> Frame<'a> {
     /// Reads the frame at `offset`, down to its check.
     pub(in crate::ledger) fn at(
-        window: &'a mut Window<'_>,
+        reader: &'a mut ReadAhead<'_>,
         offset: u64,
         store_id: &StoreId,
     ) -> io::Result<Result<Self, &'static str>> {
-        let Some(header) = window.get(offset, HEADER_LEN)? else {
+        let Some(header) = reader.get(offset, HEADER_LEN)? else {
             return Ok(Err("ends inside a frame header"));
         };
-        let len = match Claim::decode(header) {
+        let len = match FrameHeader::decode(header) {
             Ok(claim) => claim.len,
             Err(reason) => return Ok(Err(reason)),
         };
-        let Some(bytes) = window.get(offset, len)? else {
+        let Some(bytes) = reader.get(offset, len)? else {
             return Ok(Err("ends inside a frame"));
         };
         Ok(Self::prove(bytes, store_id))
     }
 
     fn prove(bytes: &'a [u8], store_id: &StoreId) -> Result<Self, &'static str> {
-        let claim = Claim::decode(bytes)?;
+        let claim = FrameHeader::decode(bytes)?;
         let (covered, _) = bytes.split_first_chunk().ok_or(SHORT)?;
         let entries = bytes.get(HEADER_LEN..).ok_or(SHORT)?;
         let mut check = begin_check(store_id, covered);
@@ -90,18 +90,18 @@ impl<'a> Frame<'a> {
 
 /// Returns the number of entries and bytes that a frame header claims; zeros if it is none.
 pub(in crate::ledger) fn claimed(header: &[u8]) -> (u64, u64) {
-    Claim::decode(header).map_or((0, 0), |claim| (claim.count, claim.len as u64))
+    FrameHeader::decode(header).map_or((0, 0), |claim| (claim.count, claim.len as u64))
 }
 
 /// What a frame header says, within the limits.
-struct Claim {
+struct FrameHeader {
     count: u64,
     len: usize,
     synced: u64,
     check: [u8; 8],
 }
 
-impl Claim {
+impl FrameHeader {
     fn decode(bytes: &[u8]) -> Result<Self, &'static str> {
         let rest = &mut &*bytes;
         if take(rest).ok_or(SHORT)? != MAGIC {
@@ -125,7 +125,7 @@ impl Claim {
 }
 
 /// What a frame to be written has in common for all its entries.
-pub(in crate::ledger) struct Plan<'a> {
+pub(in crate::ledger) struct FrameBuilder<'a> {
     pub(in crate::ledger) store_id: &'a StoreId,
     pub(in crate::ledger) first: u64,
     /// The number of entries that are durable.
@@ -135,7 +135,7 @@ pub(in crate::ledger) struct Plan<'a> {
     pub(in crate::ledger) len: usize,
 }
 
-impl Plan<'_> {
+impl FrameBuilder<'_> {
     /// Builds the frame in `frame`, and tells `each` the offset and bytes of every header.
     ///
     /// # Errors
@@ -143,7 +143,7 @@ impl Plan<'_> {
     pub(in crate::ledger) fn build(
         &self,
         frame: &mut Vec<u8>,
-        each: &mut impl FnMut(usize, &[u8; Header::LEN]),
+        each: &mut impl FnMut(usize, &[u8; EntryHeader::LEN]),
     ) -> Result<(), Error> {
         let count = u32::try_from(self.entries.len()).map_err(|_| too_many(self.entries))?;
         let mut covered = [0; COVERED];
@@ -163,7 +163,7 @@ impl Plan<'_> {
                 Binding::of(salt, new.body).commitment,
                 "binding of another body"
             );
-            let header = Header {
+            let header = EntryHeader {
                 sequence,
                 time_ms: self.time_ms,
                 actor: new.actor,

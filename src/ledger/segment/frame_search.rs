@@ -1,15 +1,15 @@
 use std::io;
 
 use super::frame::{Frame, HEADER_LEN, MAGIC, claimed};
-use super::read_ahead::{SEQUENTIAL, Window};
+use super::read_ahead::{ReadAhead, SEQUENTIAL};
 use crate::ledger::{DiskFile, StoreId};
 
 /// Looks for frames behind bytes that are none: the frame check tells them from look-alikes.
 #[derive(Debug)]
-pub(in crate::ledger) struct Search<'a> {
+pub(in crate::ledger) struct FrameSearch<'a> {
     store_id: &'a StoreId,
-    marks: Window<'a>,
-    frames: Window<'a>,
+    magics: ReadAhead<'a>,
+    frames: ReadAhead<'a>,
     at: u64,
     end: u64,
     effort: u64,
@@ -17,13 +17,13 @@ pub(in crate::ledger) struct Search<'a> {
 
 /// A frame whose check holds. Its bodies were not looked at: the check proves its header.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::ledger) struct Found {
+pub(in crate::ledger) struct FoundFrame {
     pub(in crate::ledger) offset: u64,
     pub(in crate::ledger) first: u64,
     pub(in crate::ledger) synced: u64,
 }
 
-impl<'a> Search<'a> {
+impl<'a> FrameSearch<'a> {
     /// Returns a search of `file` between two offsets.
     pub(in crate::ledger) fn new(
         file: &'a dyn DiskFile,
@@ -33,8 +33,8 @@ impl<'a> Search<'a> {
     ) -> Self {
         Self {
             store_id,
-            marks: Window::new(file, end, SEQUENTIAL),
-            frames: Window::new(file, end, HEADER_LEN),
+            magics: ReadAhead::new(file, end, SEQUENTIAL),
+            frames: ReadAhead::new(file, end, HEADER_LEN),
             at: from,
             end,
             // Real frames do not overlap. Look-alikes that do, nested in a hostile body, could
@@ -44,8 +44,8 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the next frame, or none.
-    pub(in crate::ledger) fn next(&mut self) -> io::Result<Option<Found>> {
-        while let Some(offset) = self.next_mark()? {
+    pub(in crate::ledger) fn next(&mut self) -> io::Result<Option<FoundFrame>> {
+        while let Some(offset) = self.next_magic()? {
             let header = self.frames.get(offset, HEADER_LEN)?;
             let claimed = header.map_or(0, |header| claimed(header).1);
             // One that claims more than there is costs nothing: it is refused by its header.
@@ -55,7 +55,7 @@ impl<'a> Search<'a> {
             let found = Frame::at(&mut self.frames, offset, self.store_id)?;
             if let Ok(frame) = found {
                 self.at = offset.saturating_add(frame.len);
-                return Ok(Some(Found {
+                return Ok(Some(FoundFrame {
                     offset,
                     first: frame.first,
                     synced: frame.synced,
@@ -66,9 +66,9 @@ impl<'a> Search<'a> {
         Ok(None)
     }
 
-    fn next_mark(&mut self) -> io::Result<Option<u64>> {
+    fn next_magic(&mut self) -> io::Result<Option<u64>> {
         while self.at < self.end && self.effort > 0 {
-            let bytes = self.marks.ahead(self.at, MAGIC.len())?;
+            let bytes = self.magics.ahead(self.at, MAGIC.len())?;
             let hit = bytes.windows(MAGIC.len()).position(|four| four == MAGIC);
             let step = hit.unwrap_or(bytes.len().saturating_sub(MAGIC.len() - 1).max(1));
             self.at = self.at.saturating_add(step as u64);

@@ -4,7 +4,7 @@ use crate::ledger::DiskFile;
 
 /// A read-ahead view of a file up to a fixed end: small reads that follow each other share a read.
 #[derive(Debug)]
-pub(in crate::ledger) struct Window<'a> {
+pub(in crate::ledger) struct ReadAhead<'a> {
     file: &'a dyn DiskFile,
     end: u64,
     read_ahead: usize,
@@ -12,7 +12,7 @@ pub(in crate::ledger) struct Window<'a> {
     bytes: Vec<u8>,
 }
 
-impl<'a> Window<'a> {
+impl<'a> ReadAhead<'a> {
     /// Returns a view of the first `end` bytes that reads at least `read_ahead` bytes at a time.
     pub(in crate::ledger) fn new(file: &'a dyn DiskFile, end: u64, read_ahead: usize) -> Self {
         Self {
