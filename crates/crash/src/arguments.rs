@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::str::FromStr;
 
-use crate::campaign::{is_word, replay};
-use crate::crash::Crash;
-use crate::fault::Fault;
-use crate::sweep::Sweep;
+use crate::campaign::crash::Crash;
+use crate::campaign::crash_states::{is_word, replay};
+use crate::campaign::sweep::Sweep;
+use crate::disk::fault::Fault;
 
 /// Words of the form `name=value`; others are passed over.
 #[derive(Debug, Clone, Default)]

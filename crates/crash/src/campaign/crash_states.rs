@@ -1,4 +1,6 @@
-//! Many crashes.
+//! A campaign of crashes: each workload is stopped after every operation, in every mode.
+//!
+//! Recovery is crashed too, at a point of its own. Failures name the arguments that replay them.
 
 use std::fmt;
 use std::ops::Range;
@@ -6,14 +8,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
-use crate::crash::{Crash, Story, untouched};
-use crate::disk::SimDisk;
-use crate::image::Image;
-use crate::op::Op;
-use crate::oracle::Verdict;
-use crate::platter::Mode;
+use crate::campaign::crash::{Crash, Story, untouched};
+use crate::disk::disk_state::Mode;
+use crate::disk::image::Image;
+use crate::disk::op::Op;
+use crate::disk::sim_disk::SimDisk;
 use crate::random::Random;
-use crate::run::{Run, State};
+use crate::workload::oracle::Verdict;
+use crate::workload::run::{Run, State};
 
 /// What to crash, and how often.
 ///
@@ -107,9 +109,9 @@ impl Campaign {
         let start = Image::default();
         let story = story(seed, &start, &log, &states);
         let operations = log.iter().filter(|op| !is_word(op)).count() as u64;
-        each_crash(&story, &mut |crash, platter| {
+        each_crash(&story, &mut |crash, disk_state| {
             let second = self.is_second(seed, crash);
-            let verdict = story.survive(crash, platter, second, &untouched);
+            let verdict = story.survive(crash, disk_state, second, &untouched);
             let mut report = report.lock();
             report.states += 1;
             report.doubles += u64::from(second);
@@ -141,8 +143,8 @@ pub(crate) fn replay(
     let (log, states) = workload(seed, steps)?;
     let start = Image::default();
     let story = story(seed, &start, &log, &states);
-    let platter = story.platter(crash.at);
-    let verdict = story.survive(crash, &platter, second, &untouched);
+    let disk_state = story.disk_state(crash.at);
+    let verdict = story.survive(crash, &disk_state, second, &untouched);
     let before = log.get(..crash.at).unwrap_or(&log).to_vec();
     Ok((before, verdict))
 }
@@ -166,12 +168,12 @@ pub(crate) fn story<'a>(
 /// Visits every crash that can leave something of its own, until `visit` breaks off.
 pub(crate) fn each_crash(
     story: &Story<'_>,
-    visit: &mut dyn FnMut(Crash, &crate::platter::Platter) -> bool,
+    visit: &mut dyn FnMut(Crash, &crate::disk::disk_state::DiskState) -> bool,
 ) {
-    let mut platter = story.platter(0);
+    let mut disk_state = story.disk_state(0);
     let mut log = story.log.iter();
     for at in 0..=story.log.len() {
-        let modes = if platter.is_settled() {
+        let modes = if disk_state.is_settled() {
             &[Mode::Nothing][..]
         } else {
             &Mode::EVERY[..]
@@ -179,12 +181,12 @@ pub(crate) fn each_crash(
         // That something is tried changes nothing yet.
         let is_try = at > 0 && matches!(story.log.get(at - 1), Some(Op::Try(_)));
         for mode in modes {
-            if !is_try && !visit(Crash { at, mode: *mode }, &platter) {
+            if !is_try && !visit(Crash { at, mode: *mode }, &disk_state) {
                 return;
             }
         }
         if let Some(op) = log.next() {
-            platter.follow(op);
+            disk_state.follow(op);
         }
     }
 }

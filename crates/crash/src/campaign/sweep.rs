@@ -1,18 +1,20 @@
-//! Every operation fails, one after the other, in every way.
+//! A sweep of failures: every operation of a workload fails in turn, in every way it can.
+//!
+//! After a failure nothing acknowledged may be missing, in the running store and after a crash.
 
 use std::fmt;
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::campaign::story;
-use crate::crash::{Crash, untouched};
-use crate::disk::SimDisk;
-use crate::fault::{Fault, How, Lasts, Side};
-use crate::image::Image;
-use crate::oracle::{Verdict, holds};
-use crate::platter::Mode;
+use crate::campaign::crash::{Crash, untouched};
+use crate::campaign::crash_states::story;
+use crate::disk::disk_state::Mode;
+use crate::disk::fault::{Fault, How, Lasts, Side};
+use crate::disk::image::Image;
+use crate::disk::sim_disk::SimDisk;
 use crate::random::Random;
-use crate::run::Run;
+use crate::workload::oracle::{Verdict, holds};
+use crate::workload::run::Run;
 
 /// Runs a workload once for each way in which each operation can fail.
 ///
@@ -160,7 +162,7 @@ impl Sweep {
             let mode = random.pick(&Mode::EVERY).copied().unwrap_or(Mode::Torn);
             let crash = Crash { at, mode };
             *crashes += 1;
-            let verdict = story.survive(crash, &story.platter(at), false, &untouched);
+            let verdict = story.survive(crash, &story.disk_state(at), false, &untouched);
             verdict.map_err(|what| format!("then {crash}: {what}"))?;
         }
         Ok(())

@@ -1,4 +1,7 @@
-//! Every bit of a small store, flipped.
+//! Bit flips: every bit of a small store is flipped, one at a time, and the store is opened and checked.
+//!
+//! A flip must be refused at opening, reported by `check`, or repaired by building a derived file anew;
+//! else the store must answer as before, and the bit is listed as unreferenced.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,43 +12,43 @@ use std::sync::Arc;
 
 use grainstore::Store;
 
-use crate::campaign::worked;
-use crate::disk::SimDisk;
-use crate::image::{Image, folder_of};
-use crate::model::Model;
-use crate::options::options;
-use crate::oracle::{Verdict, agrees, finds};
+use crate::campaign::crash_states::worked;
+use crate::disk::image::{Image, folder_of};
+use crate::disk::sim_disk::SimDisk;
 use crate::random::Random;
+use crate::workload::model::Model;
+use crate::workload::options::options;
+use crate::workload::oracle::{Verdict, agrees, finds};
 
-/// What became of the bits of one file.
+/// The outcome of the flips in one file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FlipsOfFile {
-    /// How many bits were flipped, one at a time.
+pub struct FileBitFlips {
+    /// The number of bits that were flipped, one at a time.
     pub bits: u64,
-    /// The store does not open, and says that it is damaged.
+    /// Opening fails with an error of damage.
     pub refused: u64,
-    /// The store opens, and its check says what is wrong.
+    /// The store opens, and `check` reports the damage.
     pub reported: u64,
-    /// Opening saw it, and built a derived file anew.
+    /// Opening detected the damage and built a derived file anew.
     pub rebuilt: u64,
-    /// Nothing reads the bit: the store says everything it said before.
+    /// The bits that nothing reads: the store answers as before.
     pub unreferenced: Vec<u64>,
-    /// The store says something else than before, and does not know.
+    /// Wrong answers that nothing reported.
     pub failures: Vec<String>,
 }
 
-/// What became of the bits of a store, by file.
+/// The outcome of the flips in a store, by file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Flips {
+pub struct BitFlips {
     /// The files.
-    pub files: BTreeMap<String, FlipsOfFile>,
+    pub files: BTreeMap<String, FileBitFlips>,
 }
 
 /// Makes a small store in an empty folder, and flips one in `every` of its bits, one at a time.
 ///
 /// # Errors
 /// What the file system said, or the store while it was sound.
-pub fn flips(folder: &Path, seed: u64, every: u64) -> Result<Flips, String> {
+pub fn bit_flips(folder: &Path, seed: u64, every: u64) -> Result<BitFlips, String> {
     let run = worked(seed, STEPS, false)?;
     let model = run.model();
     let folder = folder.join("small.grains");
@@ -56,7 +59,7 @@ pub fn flips(folder: &Path, seed: u64, every: u64) -> Result<Flips, String> {
     drop(store);
     let sound = read(&folder).map_err(|error| error.to_string())?;
     let mut random = Random::of(&[seed, 10]);
-    let mut flips = Flips::default();
+    let mut flips = BitFlips::default();
     for (name, bytes) in &sound.files {
         let of_file = flips.files.entry(name.clone()).or_default();
         for bit in 0..bytes.len() as u64 * 8 {
@@ -168,7 +171,7 @@ fn read(folder: &Path) -> io::Result<Image> {
     Ok(image)
 }
 
-impl FlipsOfFile {
+impl FileBitFlips {
     /// Returns the bytes that nothing reads, as ranges of their first and last.
     pub fn unreferenced_bytes(&self) -> Vec<(u64, u64)> {
         let mut ranges: Vec<(u64, u64)> = Vec::new();
@@ -182,7 +185,7 @@ impl FlipsOfFile {
     }
 }
 
-impl fmt::Display for Flips {
+impl fmt::Display for BitFlips {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut total = [0; 5];
         for (name, of) in &self.files {

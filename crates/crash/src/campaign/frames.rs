@@ -3,7 +3,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::image::Image;
+use crate::disk::image::Image;
 
 /// A ledger's last segment, and what a frame in it needs to fit.
 pub(crate) struct Tail<'a> {

@@ -1,4 +1,6 @@
-//! What is on the platter.
+//! Folders and files as a machine finds them after a start.
+//!
+//! An image is plain data: it is what a crash leaves and what a store is opened on.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,19 +1,23 @@
-//! Faults that are there on purpose: each must be found.
+//! Seeded faults: a simulator that finds nothing proves nothing, so known faults are put into the log
+//! or the ledger, and each must be found.
+//!
+//! The shipped code has no switch for them: operations are removed from the log or moved, or the
+//! ledger is given what a store with the fault would have written.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::campaign::{each_crash, story, worked};
-use crate::frames::Tail;
-use crate::image::{Image, is_segment};
-use crate::op::Op;
-use crate::oracle::Verdict;
+use crate::campaign::crash_states::{each_crash, story, worked};
+use crate::campaign::frames::Tail;
+use crate::disk::image::{Image, is_segment};
+use crate::disk::op::Op;
 use crate::random::Random;
+use crate::workload::oracle::Verdict;
 
 /// A fault, as the disk would see it: the log of a sound workload in which operations are missing
 /// or moved, or a ledger in which there is what a sound store would not have written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Plant {
+enum SeededFault {
     NoLedgerFolderSync,
     NoRootSync,
     ManifestRenamedBeforeSync,
@@ -31,27 +35,27 @@ enum Plant {
     WatermarkPastDurable,
 }
 
-/// What became of a planted fault.
+/// What became of a seeded_faults fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// What the fault is.
+pub struct FaultOutcome {
+    /// The name of the fault.
     pub name: &'static str,
-    /// How many crash states it took, or none if it was not found.
+    /// The number of crash states it took; `None` if it was not found.
     pub states: Option<u64>,
-    /// What was wrong, or that the store does nothing that could have the fault.
+    /// The fault as the oracle reported it, or that the store does nothing that could have it.
     pub how: String,
     /// Whether the store does what the fault is about: some are about files that it may not have.
     pub is_applicable: bool,
 }
 
-/// Plants each fault in turn, and crashes workloads until it is found; tells each as it is done.
-pub fn planted(states_max: u64, tell: &mut dyn FnMut(&Found)) -> Vec<Found> {
-    let plants = Plant::EVERY.iter();
-    let found = plants.map(|plant| plant.find(states_max));
+/// Seeds each fault in turn and crashes workloads until it is found; calls `tell` for each outcome.
+pub fn seeded_faults(states_max: u64, tell: &mut dyn FnMut(&FaultOutcome)) -> Vec<FaultOutcome> {
+    let faults = SeededFault::EVERY.iter();
+    let found = faults.map(|fault| fault.find(states_max));
     found.inspect(|found| tell(found)).collect()
 }
 
-impl Plant {
+impl SeededFault {
     const EVERY: [Self; 15] = [
         Self::NoLedgerFolderSync,
         Self::NoRootSync,
@@ -90,7 +94,7 @@ impl Plant {
         }
     }
 
-    fn find(self, states_max: u64) -> Found {
+    fn find(self, states_max: u64) -> FaultOutcome {
         let mut states = 0;
         let mut is_applicable = false;
         let mut seed = 0;
@@ -99,7 +103,7 @@ impl Plant {
             match self.seed(seed, states_max, &mut states, &mut is_applicable) {
                 Ok(()) => {}
                 Err(how) => {
-                    return Found {
+                    return FaultOutcome {
                         name: self.name(),
                         states: Some(states.max(1)),
                         how,
@@ -108,7 +112,7 @@ impl Plant {
                 }
             }
         }
-        Found {
+        FaultOutcome {
             name: self.name(),
             states: None,
             how: format!("{states} crash states"),
@@ -134,12 +138,12 @@ impl Plant {
         let start = Image::default();
         let story = story(seed, &start, &log, &run.states);
         let mut verdict = Ok(());
-        each_crash(&story, &mut |crash, platter| {
+        each_crash(&story, &mut |crash, disk_state| {
             *states += 1;
             // The first recovery only: the second would be of a sound store again.
             let tamper = |image: &mut Image| self.tamper(image);
             let mut random = Random::of(&[seed, 8, crash.at as u64]);
-            verdict = story.survive(crash, platter, random.percent(10), &tamper);
+            verdict = story.survive(crash, disk_state, random.percent(10), &tamper);
             verdict.is_ok() && *states < states_max
         });
         verdict
@@ -277,7 +281,7 @@ fn image_of_protected(image: &mut Image) -> Option<[u8; 32]> {
     tail.body_with(b"locked")
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for FaultOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.name;
         match self.states {

@@ -1,15 +1,17 @@
-//! The simulated disk.
+//! The simulated disk: a `Disk` in memory that logs every change and fails where a fault says so.
+//!
+//! It keeps what a running system would read. What is durable, `disk_state` derives from the log.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
 
-use grainstore::ledger::{Access, Disk, DiskFile, Lock};
+use grainstore::ledger::{Disk, DiskFile, Lock, OpenMode};
 use parking_lot::Mutex;
 
-use crate::fault::{Fault, How, Side};
-use crate::image::{Image, folder_of};
-use crate::op::{FileId, Op};
+use crate::disk::fault::{Fault, How, Side};
+use crate::disk::image::{Image, folder_of};
+use crate::disk::op::{FileId, Op};
 
 /// A [`Disk`] in memory that keeps one log of everything that changes it, over all files, and fails
 /// when it is told to. A clone is another handle to the same disk.
@@ -84,7 +86,7 @@ impl SimDisk {
         self.0.lock().change(op)
     }
 
-    fn file(&self, file: FileId, name: &str, access: Access) -> Arc<dyn DiskFile> {
+    fn file(&self, file: FileId, name: &str, access: OpenMode) -> Arc<dyn DiskFile> {
         Arc::new(SimFile {
             disk: self.clone(),
             file,
@@ -237,7 +239,7 @@ pub(crate) fn write(content: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
 }
 
 impl Disk for SimDisk {
-    fn open(&self, name: &str, access: Access) -> io::Result<Arc<dyn DiskFile>> {
+    fn open(&self, name: &str, access: OpenMode) -> io::Result<Arc<dyn DiskFile>> {
         let mut state = self.0.lock();
         if let Some(fault) = state.fails(Side::Read) {
             return Err(fault.kind.into());
@@ -253,7 +255,7 @@ impl Disk for SimDisk {
             name: name.into(),
             file,
         })?;
-        Ok(self.file(file, name, Access::Write))
+        Ok(self.file(file, name, OpenMode::Write))
     }
 
     fn create_folder(&self, folder: &str) -> io::Result<()> {
@@ -322,7 +324,7 @@ struct SimFile {
     disk: SimDisk,
     file: FileId,
     name: Arc<str>,
-    access: Access,
+    access: OpenMode,
 }
 
 impl SimFile {
@@ -336,8 +338,8 @@ impl SimFile {
 
     fn may_write(&self) -> io::Result<()> {
         match self.access {
-            Access::Write => Ok(()),
-            Access::Read => Err(io::ErrorKind::PermissionDenied.into()),
+            OpenMode::Write => Ok(()),
+            OpenMode::Read => Err(io::ErrorKind::PermissionDenied.into()),
         }
     }
 }

@@ -1,18 +1,20 @@
-//! A program that uses the store, and knows what it was told.
+//! One run of a workload: the program that uses the store and notes what was acknowledged.
+//!
+//! The notes go into the log of the disk, between its operations.
 
 use std::sync::Arc;
 
 use grainstore::store::Error;
 use grainstore::{ContentAddress, Store};
 
-use crate::disk::SimDisk;
-use crate::draft::MARK_LEN;
-use crate::fault::Side;
-use crate::model::Model;
-use crate::op::Op;
-use crate::options::options;
-use crate::oracle::{Verdict, agrees, finds, holds};
+use crate::disk::fault::Side;
+use crate::disk::op::Op;
+use crate::disk::sim_disk::SimDisk;
 use crate::random::Random;
+use crate::workload::draft::MARK_LEN;
+use crate::workload::model::Model;
+use crate::workload::options::options;
+use crate::workload::oracle::{Verdict, agrees, finds, holds};
 
 /// A moment between two batches: what the store says then, and the head of its chain if it was
 /// handed out.
@@ -39,7 +41,7 @@ pub(crate) struct Run {
     pub(crate) random: Random,
     /// The side of the disk that may fail.
     pub(crate) faulty: Option<Side>,
-    /// Whether a batch is stored grain by grain: one of the planted faults.
+    /// Whether a batch is stored grain by grain: one of the seeded_faults faults.
     pub(crate) batch_in_parts: bool,
     /// Of how many in a hundred decisions to open the store again it does so.
     pub(crate) reopen_percent: usize,

@@ -1,10 +1,12 @@
-//! What a fuzzer does with a store.
+//! Operations decoded from arbitrary bytes, for the fuzzer and for random runs.
+//!
+//! Each is done on a store and on the model; both must agree after each reopening.
 
-use crate::disk::SimDisk;
-use crate::image::Image;
-use crate::oracle::Verdict;
+use crate::disk::image::Image;
+use crate::disk::sim_disk::SimDisk;
 use crate::random::Random;
-use crate::run::Run;
+use crate::workload::oracle::Verdict;
+use crate::workload::run::Run;
 
 /// Uses a store as the bytes say, against a plain map: puts, batches, duplicates, supersessions,
 /// refusals, imports, reopenings. Returns how many operations there were.

@@ -25,15 +25,15 @@ pub(crate) fn options(seed: u64, nth: u64) -> Options {
     Options {
         clock: Arc::new(Ticks(AtomicI64::new(start))),
         random: Arc::new(Seeded(Mutex::new(Random::of(&[seed, 2, nth])))),
-        ledger: ledger::Options {
+        ledger: ledger::LedgerOptions {
             segment_bytes: segment_bytes.unwrap_or(1_500),
         },
-        index: index::Options {
+        index: index::IndexOptions {
             flush_rows: flush_rows.unwrap_or(5),
             cache_bytes: 1 << 16,
             // What happens must depend on nothing but the calls.
             background: false,
-            ..index::Options::default()
+            ..index::IndexOptions::default()
         },
         text: Some(text::Options {
             background: false,

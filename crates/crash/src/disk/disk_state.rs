@@ -1,12 +1,15 @@
-//! What a crash leaves of what was written.
+//! The durable state of the simulated disk, and what a crash leaves of the rest.
+//!
+//! Names are durable after a sync of their folder, bytes and length after a sync of their file. A mode
+//! says which unsynced changes survive.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
-use crate::disk::write;
-use crate::image::{Image, folder_of};
-use crate::op::{FileId, Op};
+use crate::disk::image::{Image, folder_of};
+use crate::disk::op::{FileId, Op};
+use crate::disk::sim_disk::write;
 use crate::random::Random;
 
 /// What becomes of what was written and not synced.
@@ -77,7 +80,7 @@ impl FromStr for Mode {
 /// Names are durable once their folder was synced, bytes and length once their file was: neither
 /// makes the other durable.
 #[derive(Debug, Clone)]
-pub(crate) struct Platter {
+pub(crate) struct DiskState {
     folders: BTreeSet<String>,
     names: BTreeMap<String, FileId>,
     files: BTreeMap<FileId, Bytes>,
@@ -124,7 +127,7 @@ enum Fate {
     Durable,
 }
 
-impl Platter {
+impl DiskState {
     pub(crate) fn new(image: &Image) -> Self {
         let names: BTreeMap<_, _> = image.files.keys().cloned().zip(0..).collect();
         let files = image.files.values().map(|bytes| Bytes {

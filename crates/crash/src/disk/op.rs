@@ -1,4 +1,6 @@
-//! What happened on a disk, in order.
+//! The log of a simulated disk: its operations, in order.
+//!
+//! `Try` and `Ack` are notes of the workload, between the operations of the disk.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,14 +1,16 @@
-//! What a program asks of the store.
+//! The steps of a workload: put, batch, supersede, delete, import and the like.
+//!
+//! Each is drawn from the seed and done on the store and on the model.
 
 use grainstore::ContentAddress;
 use grainstore::grain::{Grain, Lifecycle, StatusChange, Time, Verification};
 use grainstore::interchange::{ForeignId, Format, Place, Reading, Record};
 use grainstore::store::Deletion;
 
-use crate::draft::{Kept, draft};
-use crate::model::Model;
-use crate::oracle::{FORMAT, SCOPE, Verdict};
-use crate::run::Run;
+use crate::workload::draft::{Kept, draft};
+use crate::workload::model::Model;
+use crate::workload::oracle::{FORMAT, SCOPE, Verdict};
+use crate::workload::run::Run;
 
 impl Run {
     pub(crate) fn put(&mut self) -> Verdict {

@@ -1,4 +1,6 @@
-//! A disk that fails.
+//! Injected failures: which operation of the simulated disk fails, and with which error.
+//!
+//! A fault is drawn from the seed of a run, so that a failure can be replayed.
 
 use std::fmt;
 use std::io::ErrorKind;

@@ -1,4 +1,6 @@
-//! What a store should say.
+//! The model: the answers that a store must give, kept in a plain map.
+//!
+//! It has no disk and no index, so that it cannot share a fault with the store under test.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -6,7 +8,7 @@ use std::sync::Arc;
 use grainstore::ContentAddress;
 use grainstore::grain::{Grain, Status, StatusChange, Time};
 
-use crate::draft::Kept;
+use crate::workload::draft::Kept;
 
 /// The grains of a store with their status, in the order in which they were stored, and the length
 /// of its ledger: a plain map.

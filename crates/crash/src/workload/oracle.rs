@@ -1,10 +1,12 @@
-//! Whether a store says what it should.
+//! The oracle: compares the answers of a store with those of the model.
+//!
+//! It asks through the public API only: reads, queries, searches, `check` and the head of the chain.
 
 use grainstore::grain::{Grain, Status, Time};
 use grainstore::{ContentAddress, Filter, Store, Type};
 
-use crate::draft::{NAMESPACES, SUBJECTS, WORDS};
-use crate::model::Model;
+use crate::workload::draft::{NAMESPACES, SUBJECTS, WORDS};
+use crate::workload::model::Model;
 
 /// What is wrong, in words.
 pub(crate) type Verdict<T = ()> = Result<T, String>;

@@ -1,15 +1,17 @@
-//! One crash: where, what it leaves, and what comes of it.
+//! One crash: where the machine stops, what it leaves, and whether the store recovers from it.
+//!
+//! The store must open to a state that the log allows, go on writing, and open again.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::disk::SimDisk;
-use crate::image::Image;
-use crate::op::Op;
-use crate::oracle::Verdict;
-use crate::platter::{Mode, Platter};
+use crate::disk::disk_state::{DiskState, Mode};
+use crate::disk::image::Image;
+use crate::disk::op::Op;
+use crate::disk::sim_disk::SimDisk;
 use crate::random::Random;
-use crate::run::{Run, State};
+use crate::workload::oracle::Verdict;
+use crate::workload::run::{Run, State};
 
 /// What happened until a machine stops: a log from an image on, and the states it speaks of.
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +38,7 @@ impl fmt::Display for Crash {
     }
 }
 
-/// What was done to an image before a store was opened on it: one of the planted faults.
+/// What was done to an image before a store was opened on it: one of the seeded_faults faults.
 pub(crate) type Tamper<'a> = &'a (dyn Fn(&mut Image) + Sync);
 
 impl Story<'_> {
@@ -58,20 +60,20 @@ impl Story<'_> {
         log.any(|op| matches!(op, Op::Ack(_)))
     }
 
-    /// Returns what a crash leaves; `platter` followed the log to there.
-    pub(crate) fn image(&self, crash: Crash, platter: &Platter) -> Image {
+    /// Returns what a crash leaves; `disk_state` followed the log to there.
+    pub(crate) fn image(&self, crash: Crash, disk_state: &DiskState) -> Image {
         let mode = Mode::EVERY.iter().position(|mode| *mode == crash.mode);
         let parts = [self.seed, 4, crash.at as u64, mode.unwrap_or(0) as u64];
-        platter.crash(crash.mode, &mut Random::of(&parts))
+        disk_state.crash(crash.mode, &mut Random::of(&parts))
     }
 
     /// Follows the log to a point.
-    pub(crate) fn platter(&self, at: usize) -> Platter {
-        let mut platter = Platter::new(self.start);
+    pub(crate) fn disk_state(&self, at: usize) -> DiskState {
+        let mut disk_state = DiskState::new(self.start);
         for op in self.log.iter().take(at) {
-            platter.follow(op);
+            disk_state.follow(op);
         }
-        platter
+        disk_state
     }
 
     /// Opens a store on what a crash leaves and holds it to the states that may be there; then
@@ -81,11 +83,11 @@ impl Story<'_> {
     pub(crate) fn survive(
         &self,
         crash: Crash,
-        platter: &Platter,
+        disk_state: &DiskState,
         second: bool,
         tamper: Tamper<'_>,
     ) -> Verdict {
-        let run = || self.recover(crash, platter, second, tamper);
+        let run = || self.recover(crash, disk_state, second, tamper);
         match catch_unwind(AssertUnwindSafe(run)) {
             Ok(verdict) => verdict,
             Err(panic) => {
@@ -99,7 +101,7 @@ impl Story<'_> {
     fn recover(
         &self,
         crash: Crash,
-        platter: &Platter,
+        disk_state: &DiskState,
         second: bool,
         tamper: Tamper<'_>,
     ) -> Verdict {
@@ -109,7 +111,7 @@ impl Story<'_> {
             let before = self.log.get(..crash.at).unwrap_or(self.log);
             SimDisk::resume(self.start, before)
         } else {
-            image = self.image(crash, platter);
+            image = self.image(crash, disk_state);
             tamper(&mut image);
             SimDisk::new(&image)
         };
@@ -144,13 +146,13 @@ impl Story<'_> {
             at_first: if is_killed { self.at_first } else { &allowed },
             ..*self
         };
-        let platter = story.platter(again.at);
-        let verdict = story.recover(again, &platter, false, tamper);
+        let disk_state = story.disk_state(again.at);
+        let verdict = story.recover(again, &disk_state, false, tamper);
         verdict.map_err(|what| format!("crashed again at={} mode={}: {what}", again.at, again.mode))
     }
 }
 
-/// What nobody planted.
+/// What nobody seeded_faults.
 pub(crate) fn untouched(_: &mut Image) {}
 
 const STEPS_AFTER: usize = 2;
