@@ -1,14 +1,9 @@
-//! The index: sorted keys that say in which ledger entries something stands (OMS 17.3, 28.4).
+//! The index: a log-structured merge tree of sorted keys to ledger entries (OMS 17.3, 28.4).
 //!
-//! A row is a ledger sequence. Every grain and every later entry about it becomes keys of several
-//! families; a question is a scan of keys that begin alike. A batch becomes a sorted memtable in
-//! memory; every so many entries the memtables become one immutable run on disk, and runs of a size
-//! are merged. What there is at one moment is a version, which is replaced and never changed, so a
-//! snapshot is a reference to one.
-//!
-//! All of it is results: what is in doubt is deleted and built anew from the ledger. Strings are
-//! hashed with a key of the store's own, so that nobody can prepare collisions; whoever reads a row
-//! checks the strings.
+//! A row is a ledger sequence. Grains, and entries about them, become keys of several families. Keys
+//! are gathered in memtables, written to immutable runs, and merged; a snapshot is a version of both.
+//! All of it is derived: an index in doubt is deleted and built anew. Strings are hashed, so the
+//! caller must check the strings of each row.
 
 mod error;
 mod options;

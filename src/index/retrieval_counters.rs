@@ -1,3 +1,7 @@
+//! Retrieval counters: how often each grain was retrieved, and when last (OMS 22.10).
+//!
+//! The one file of a store that a crash may lose in part. Nothing else depends on it.
+
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
@@ -12,11 +16,11 @@ use crate::ledger::{self, Disk, StoreId};
 use crate::index::Error;
 use crate::index::run::{FOLDER, Reader};
 
-/// How often grains were retrieved, and when last (OMS 22.10): counted in memory, and written every
-/// so often to a file of its own.
+/// The retrieval counters of grains (OMS 22.10): counted in memory, and written at intervals to a
+/// file of their own.
 ///
-/// It is the one thing a store may lose: a crash takes what was counted since it was last written,
-/// and a file that is not what was written counts as none.
+/// They are the only data that a store may lose: a crash takes the counts since the last write, and
+/// a damaged file counts as none.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -38,31 +42,31 @@ use crate::index::run::{FOLDER, Reader};
 pub struct RetrievalCounters {
     disk: Arc<dyn Disk>,
     store_id: StoreId,
-    /// How old what is not written may become.
+    /// The age at which counts are written.
     staleness: Duration,
-    /// Of several readers, each locks the part of one row at a time.
+    /// The counters, sharded by row.
     parts: Vec<Mutex<BTreeMap<u64, RetrievalCount>>>,
     written: Mutex<Written>,
 }
 
-/// How often a grain was retrieved, and when last.
+/// The number of retrievals of a grain, and the last of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetrievalCount {
-    /// How often.
+    /// The number of retrievals.
     pub count: u64,
-    /// When last.
+    /// The time of the last.
     pub last: Time,
 }
 
 #[derive(Debug, Default)]
 struct Written {
-    /// Since when there is something to write.
+    /// The time of the oldest count that is not written.
     since: Option<Time>,
 }
 
 impl RetrievalCounters {
-    /// Reads what was written; of rows from `rows_end` on, which a crash may have taken from the
-    /// ledger, nothing.
+    /// Reads the counters that were written, of rows before `rows_end`: later rows a crash may have
+    /// taken from the ledger.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`.
@@ -94,13 +98,13 @@ impl RetrievalCounters {
         Ok(counters)
     }
 
-    /// Returns how often a row was retrieved, and when last; none if it never was.
+    /// Returns the count of a row; `None` if it was never retrieved.
     pub fn of(&self, row: u64) -> Option<RetrievalCount> {
         self.part(row)?.lock().get(&row).copied()
     }
 
-    /// Counts a retrieval of each row, and writes what was counted if the oldest of it has waited
-    /// long enough.
+    /// Counts a retrieval of each row, and writes the counters if the oldest count has reached the
+    /// age.
     pub fn record(&self, rows: impl IntoIterator<Item = u64>, now: Time) {
         let mut any = false;
         for row in rows {
@@ -115,7 +119,7 @@ impl RetrievalCounters {
                 any = true;
             }
         }
-        // Whoever finds another at it leaves it to him: reading waits for nobody.
+        // A reader that finds the lock taken leaves the write to its holder: reads never wait.
         let Some(mut written) = self.written.try_lock().filter(|_| any) else {
             return;
         };
@@ -128,7 +132,7 @@ impl RetrievalCounters {
         }
     }
 
-    /// Forgets rows, in the file too.
+    /// Removes rows, from the file too.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
@@ -142,7 +146,7 @@ impl RetrievalCounters {
         self.write(&mut written)
     }
 
-    /// Writes what was counted.
+    /// Writes the counters, if any was not written.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
@@ -155,7 +159,7 @@ impl RetrievalCounters {
     }
 
     fn write(&self, written: &mut Written) -> Result<(), Error> {
-        // What is counted from here on waits for the next time, whether or not it gets in.
+        // Counts from here on belong to the next write, even if this one includes them.
         written.since = None;
         let failed = || Error::io("write", TEMPORARY);
         match self.disk.remove(TEMPORARY) {
@@ -219,7 +223,7 @@ fn read(disk: &dyn Disk) -> io::Result<Option<Vec<u8>>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    // The length of a file that is there, not one that somebody claims.
+    // The length of the file itself, not a declared one.
     let mut bytes = vec![0; usize::try_from(file.len_bytes()?).unwrap_or(0)];
     file.read_at(&mut bytes, 0)?;
     Ok(Some(bytes))
@@ -227,11 +231,11 @@ fn read(disk: &dyn Disk) -> io::Result<Option<Vec<u8>>> {
 
 const NAME: &str = "index/accesses";
 
-/// Its name until it is whole.
+/// The temporary name until the file is whole.
 const TEMPORARY: &str = "index/accesses.new";
 
 /// The name of the format, and its version.
 const MAGIC: &[u8] = b"GRAINACC\x00\x01\x00\x00";
 
-/// Into how many parts rows are spread, each with a lock of its own.
+/// The number of shards, each with a lock of its own.
 const PARTS: usize = 16;

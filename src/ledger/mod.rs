@@ -1,15 +1,10 @@
 //! The ledger: an append-only log of entries in segment files, and the only truth of a store.
 //!
-//! Does: frames (one atomic batch, one write, one `fdatasync`), commitments that bind each body,
-//! the chain of leaves, torn tails set aside after a crash, damage reported, bodies blanked in
-//! place. It also owns the [`Disk`] seam, through which every file of a store but those of other
-//! engines is written.
+//! Frames (one atomic batch, one write, one `fdatasync`), commitments to bodies, the hash chain,
+//! recovery, redaction in place, and the [`Disk`] through which a store writes its files.
 //!
-//! Does not: look inside a body, decide what may be written or erased, keep an index, read the
-//! clock, make randomness. Proofs in the Merkle tree over the leaves, and checkpoints, build on it.
-//!
-//! The bytes are defined in `docs/format.md`. OMS 17.3 asks for the chain, OMS 5 and 20.4
-//! for content that is checked on every read.
+//! It interprets no bodies, decides nothing about what may be written or erased, and reads neither
+//! clock nor randomness. Bytes: `docs/format.md`. OMS 17.3 requires the chain, OMS 5 and 20.4 a check on every read.
 
 #![deny(clippy::indexing_slicing)]
 

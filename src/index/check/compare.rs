@@ -1,3 +1,7 @@
+//! The full check of the index: every key compared with a fold of the ledger, by sums of hashes.
+//!
+//! The memory it takes does not grow with either.
+
 use std::sync::Arc;
 
 use roaring::RoaringTreemap;
@@ -11,19 +15,19 @@ use crate::index::memory::memtable::{Memtable, MemtableKey};
 use crate::index::run::{Run, RunKey, Stream};
 use crate::index::{Batch, Error, Family, Index};
 
-/// Compares an index with a fold of the ledger, in memory that does not grow with either.
+/// A comparison of an index with a fold of the ledger, in bounded memory.
 ///
-/// Of the keys of each family in each run, only their number and the sum of their hashes are kept:
-/// two sets of keys with the same sums are the same set but for a chance of one in 2^100.
+/// Of the keys of each family in each run, only the number and the sum of their hashes are kept:
+/// different sets have equal sums with a chance of one in 2^100.
 #[derive(Debug)]
 pub struct Comparison {
     engine: Arc<Engine>,
     version: Arc<Version>,
-    /// What the ledger says each run should hold, and behind them the memory.
+    /// The sums that the ledger gives for each run and, last, for the memtables.
     expected: Vec<Sums>,
 }
 
-/// For each family, how many keys there are, and the sum of their hashes.
+/// For each family, the number of keys and the sum of their hashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Sums {
     families: [(u64, u128); FAMILIES],
@@ -42,7 +46,7 @@ impl Default for Sums {
 const FAMILIES: usize = Family::END;
 
 impl Index {
-    /// Starts a comparison of what the index holds now.
+    /// Starts a comparison of the present version.
     pub fn compare(&self) -> Comparison {
         let version = self.engine().version();
         Comparison {
@@ -54,10 +58,10 @@ impl Index {
 }
 
 impl Comparison {
-    /// Takes in what the ledger says in the entries of a batch.
+    /// Adds the keys of a batch, as the ledger gives them.
     pub fn add(&mut self, batch: Batch) {
         let (memtable, _) = batch.finish(0..0);
-        // What is about an erased grain went with it.
+        // The keys about an erased grain were erased with it.
         let memtable = match self.engine.erased() {
             Some(erased) => memtable.without(&|row| erased.contains(row)),
             None => memtable,
@@ -81,14 +85,14 @@ impl Comparison {
         }
     }
 
-    /// Every key is where the entry that made it is.
+    /// Invariant: a key lies in the run of the entry that made it.
     fn source_of(&mut self, row: u64) -> Option<&mut Sums> {
         let at = self.version.runs.partition_point(|run| run.rows.end <= row);
         self.expected.get_mut(at)
     }
 
-    /// Reads everything the index holds and returns in words where it differs. `locations` tells
-    /// where the entries of a stretch of the ledger lie.
+    /// Reads all keys of the index and returns the differences in words. `locations` returns the
+    /// locations of a range of ledger entries.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`; damage is a difference.

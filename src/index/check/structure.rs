@@ -1,3 +1,7 @@
+//! The quick check of the index: `CURRENT` and the directories of the runs.
+//!
+//! No key is read; `compare` does that.
+
 use crate::ledger::LedgerPosition;
 
 use crate::index::engine::current::{self, CurrentFile};
@@ -5,14 +9,14 @@ use crate::index::run::{self, OpenFault, Run};
 use crate::index::{Error, Index};
 
 impl Index {
-    /// Reads `CURRENT` again, and of each run what is not in a block, and returns in words what is
-    /// not as it was written. Quick: no key is read.
+    /// Reads `CURRENT` and the directory of each run again, and returns the differences in words.
+    /// It is quick: no key is read.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`; damage is a difference.
     pub fn check_structure(&self) -> Result<Vec<String>, Error> {
         let engine = self.engine();
-        // So that no version is published meanwhile.
+        // No version may be published meanwhile.
         let _maintenance = engine.maintenance.lock();
         let version = engine.version();
         let mut found = Vec::new();
@@ -36,7 +40,7 @@ impl Index {
         Ok(found)
     }
 
-    /// Returns the last moment of the ledger that the runs on disk know of.
+    /// Returns the last position in the ledger that the runs on disk know.
     pub fn ledger_position(&self) -> Option<LedgerPosition> {
         let version = self.engine().version();
         version.runs.iter().rev().find_map(|run| run.position)

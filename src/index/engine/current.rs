@@ -1,3 +1,7 @@
+//! The file `CURRENT`: the runs of the version on disk (docs/format.md, "CURRENT").
+//!
+//! It is replaced by a rename, so a crash leaves the version before or after.
+
 use std::io;
 
 use sha2::{Digest, Sha256};
@@ -7,17 +11,17 @@ use crate::ledger::{Disk, OpenMode, StoreId};
 use crate::index::Error;
 use crate::index::run::{FOLDER, Reader, Run};
 
-/// One run as a version names it.
+/// One run as `CURRENT` names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::index) struct RunRef {
     pub(in crate::index) number: u64,
     pub(in crate::index) check: [u8; 8],
 }
 
-/// A version of the index on disk: its runs, in the order of their rows.
+/// The contents of `CURRENT`: the runs of the version on disk, in the order of their rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::index) struct CurrentFile {
-    /// How many ledger entries the runs cover.
+    /// The number of ledger entries that the runs cover.
     pub(in crate::index) watermark: u64,
     pub(in crate::index) runs: Vec<RunRef>,
 }
@@ -35,7 +39,7 @@ impl CurrentFile {
         version
     }
 
-    /// Makes this the version that the next open finds: whole, or not at all.
+    /// Replaces `CURRENT` atomically and durably.
     pub(in crate::index) fn publish(
         &self,
         disk: &dyn Disk,
@@ -54,10 +58,10 @@ impl CurrentFile {
         disk.sync_folder(FOLDER).map_err(Error::io("sync", FOLDER))
     }
 
-    /// Reads the version there is; none if none was ever published.
+    /// Reads `CURRENT`; `None` if no version was ever published.
     ///
     /// # Errors
-    /// What the system says; inside, what is wrong with a file that is not what was written.
+    /// The outer error is the system's; the inner one is the fault of a damaged file.
     pub(in crate::index) fn read(
         disk: &dyn Disk,
         store_id: &StoreId,
@@ -119,13 +123,13 @@ fn check_of(store_id: &StoreId, bytes: &[u8]) -> [u8; 8] {
     hash.first_chunk().copied().unwrap_or_default()
 }
 
-/// The file that says which runs there are.
+/// The file that names the runs.
 pub(in crate::index) const NAME: &str = "index/CURRENT";
 
-/// Its name until it is whole.
+/// The temporary name until the file is whole.
 pub(in crate::index) const TEMPORARY: &str = "index/CURRENT.new";
 
-/// More runs than merging ever leaves, in bytes.
+/// The most that is read, in bytes: far more runs than merging leaves.
 const LEN_MAX: u64 = 1 << 20;
 
 const VERSION: u16 = 1;

@@ -1,3 +1,8 @@
+//! The index of a store, as the store sees it.
+//!
+//! One writer applies batches; readers take snapshots. It decides neither what is indexed nor what
+//! a query means.
+
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,7 +19,7 @@ use super::worker;
 use crate::index::key::encoding::prefix_of;
 use crate::index::{Batch, Error, IndexOptions, Snapshot, TermKey};
 
-/// The index of a store: applied to by one writer, read through snapshots by many readers.
+/// The index of a store: one writer publishes batches, many readers take snapshots.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -41,8 +46,8 @@ pub struct Index {
 }
 
 impl Index {
-    /// Opens the index of a store. An index that cannot be trusted is deleted, not an error:
-    /// [`IndexRecovery`] says so. The caller applies what the ledger has from the watermark on.
+    /// Opens the index of a store. An index in doubt is deleted, not an error: [`IndexRecovery`]
+    /// says so. The caller applies the ledger's entries from the watermark on.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
@@ -60,17 +65,18 @@ impl Index {
         Ok((index, opened))
     }
 
-    /// Returns how many ledger entries have been applied.
+    /// Returns the number of ledger entries that have been applied.
     pub fn watermark(&self) -> u64 {
         self.engine.version().watermark
     }
 
-    /// Returns how many ledger entries are in runs, which the next open need not apply again.
+    /// Returns the number of ledger entries that are in runs, which the next opening need not apply
+    /// again.
     pub fn flushed(&self) -> u64 {
         self.engine.version().flushed()
     }
 
-    /// Returns a view of what has been applied so far, which stays as it is.
+    /// Returns a snapshot of the entries applied so far.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot::new(Arc::clone(&self.engine), self.engine.version())
     }
@@ -88,7 +94,7 @@ impl Index {
             return;
         }
         let (memtable, addresses) = batch.finish(version.watermark..entries);
-        // Rows that no version covers yet are not shown to anybody.
+        // Rows past the watermark of a version are invisible in it, so the map may know them first.
         for (address, row) in addresses {
             self.engine.learn(prefix_of(&address), row);
         }
@@ -97,28 +103,28 @@ impl Index {
             .update(|next| next.set_active(active, watermark));
     }
 
-    /// Returns the entries that are in memory and not immutable.
+    /// Returns the entries in the active memtables.
     pub fn active_entries(&self) -> Range<u64> {
         let version = self.engine.version();
         version.active_start()..version.watermark
     }
 
-    /// Returns whether so much is in memory that it should be immutable.
+    /// Returns whether the active memtables are full.
     pub fn is_memtable_full(&self) -> bool {
         let active = self.active_entries();
         active.end - active.start >= self.engine.options.flush_rows
     }
 
-    /// Hands what is in memory over to be written to a run. `locations` are those of the
-    /// [active](Self::active_entries) entries; `position` says where the ledger stands after them, if a frame
-    /// ends there.
+    /// Makes the active memtables immutable and has them written to a run. `locations` are those of
+    /// the [active](Self::active_entries) entries; `position` is that of the ledger after them, if
+    /// a frame ends there.
     ///
-    /// Waits while two stretches of memory are waiting already; not while they cannot be written,
-    /// for then memory is what keeps the store working.
+    /// Waits while two sets of immutable memtables are not written yet, unless writing fails: then
+    /// the store goes on in memory.
     ///
     /// # Errors
-    /// Without a background thread those of writing: `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`. What is
-    /// not written stays in memory, and is tried again the next time.
+    /// Without a background thread, `ERR_STORAGE_IO` and `ERR_STORAGE_FULL`. Memtables that could
+    /// not be written stay in memory until the next attempt.
     pub fn rotate_memtable(
         &self,
         position: Option<LedgerPosition>,
@@ -145,7 +151,7 @@ impl Index {
         self.engine.merge_due(maintenance)
     }
 
-    /// Writes what was frozen to runs, and returns when it is durable.
+    /// Writes the immutable memtables to runs, and returns when they are durable.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
@@ -168,8 +174,8 @@ impl Index {
         self.engine.erase(rows);
     }
 
-    /// Removes from memory and files the keys of erased rows, and those about erased grains.
-    /// Files that older snapshots read stay until those are gone.
+    /// Removes the keys of erased rows, and those about erased grains, from memory and files. Files
+    /// that older snapshots read stay until those are dropped.
     ///
     /// # Errors
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
@@ -178,7 +184,7 @@ impl Index {
         self.engine.expunge(&mut self.engine.maintenance.lock())
     }
 
-    /// Forgets everything, on disk too: for a ledger that is not the one this index is of.
+    /// Removes everything, on disk too: for an index of another ledger.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`.
@@ -199,7 +205,7 @@ impl Index {
         self.engine.version().runs.len()
     }
 
-    /// Returns the length of all runs, in bytes.
+    /// Returns the total length of the runs, in bytes.
     pub fn len_bytes(&self) -> u64 {
         self.engine
             .version()
@@ -213,7 +219,7 @@ impl Index {
         &self.engine
     }
 
-    /// Starts the worker if it does not run; returns whether it does.
+    /// Starts the worker unless it runs; returns whether it runs.
     fn ensure_worker(&self) -> bool {
         let mut worker = self.worker.lock();
         if worker.as_ref().is_none_or(JoinHandle::is_finished) {
@@ -229,7 +235,7 @@ impl Drop for Index {
     fn drop(&mut self) {
         worker::stop(&self.engine);
         if let Some(worker) = self.worker.get_mut().take() {
-            // A worker that panicked has said so; what it left undone the next open does.
+            // A worker that panicked has reported it; the next opening does the rest of its work.
             drop(worker.join());
         }
         self.engine.is_open.store(false, Ordering::Release);

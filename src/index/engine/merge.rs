@@ -1,4 +1,6 @@
-//! What turns memory into runs and runs into fewer runs.
+//! Flushing and merging: memtables become runs, runs become fewer runs, erased rows disappear.
+//!
+//! A run that is written is published by `CURRENT` and only then visible.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,14 +18,14 @@ use crate::index::run::filter::Filter;
 use crate::index::run::{self, Run, RunCursor, RunKey, RunWriter, Source, Stream};
 use crate::index::{Addresses, Error, Family};
 
-/// What a run is made of.
+/// The input of a run that is written.
 enum Input<'a> {
     Memory(&'a [Arc<Memtable>], &'a ImmutableMemtable),
     Runs(&'a [Arc<Run>]),
 }
 
 impl Engine {
-    /// Writes all frozen memory to runs.
+    /// Writes all immutable memtables to runs.
     pub(in crate::index) fn flush(&self, maintenance: &mut Maintenance) -> Result<(), Error> {
         loop {
             let version = self.version();
@@ -38,7 +40,7 @@ impl Engine {
             let input = Input::Memory(&memtables, immutable);
             let run = self.write(maintenance.take_number(), &input, &mut || Ok(()))?;
             self.publish_version(&version, |next| next.set_flushed(Arc::clone(&run)))?;
-            // Under the lock of those who wait, so that none of them misses it.
+            // Under the lock of the waiting writers, so that none misses the signal.
             let _waiting = self.signal.lock();
             self.room.notify_all();
         }
@@ -66,7 +68,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns how many of the last runs are no larger than the last by size class.
+    /// Returns the number of runs, from the last back, whose size class is at most that of the
+    /// last.
     fn due_runs(&self, version: &Version) -> usize {
         let class = |run: &Arc<Run>| {
             let rows = run.rows.end - run.rows.start;
@@ -100,7 +103,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Writes the runs that know of erased rows again, without them, and forgets them in memory.
+    /// Rewrites the runs that have keys of erased rows, and removes those keys from memory.
     pub(super) fn expunge(&self, maintenance: &mut Maintenance) -> Result<(), Error> {
         let Some(erased) = self.erased() else {
             return Ok(());
@@ -159,8 +162,8 @@ impl Engine {
         Ok(false)
     }
 
-    /// Makes a change of runs durable, then visible. If it cannot be made durable, what stands on
-    /// disk may be either version: both are whole, and the files of both stay.
+    /// Makes a change of runs durable, then visible. After an error either version may be the one
+    /// on disk: both are whole, and the files of both stay.
     fn publish_version(
         &self,
         version: &Version,
@@ -189,7 +192,7 @@ impl Engine {
             }
             Ok(run)
         });
-        // No version names it, so half a run only takes room that may be short.
+        // No version names it, so a partial run only wastes space.
         let run = run.inspect_err(|_| drop(self.disk.remove(&run::name_of(number))))?;
         Ok(Arc::new(run))
     }

@@ -1,3 +1,7 @@
+//! Opening an index: loads the version that `CURRENT` names, or starts an empty one.
+//!
+//! An index in doubt is deleted, not repaired. Files that no version names are deleted too.
+
 use std::io;
 use std::sync::Arc;
 
@@ -9,18 +13,18 @@ use crate::index::key::encoding::{Key, Single};
 use crate::index::run::{self, FOLDER, OpenFault, Run, Stream};
 use crate::index::{Addresses, Error, Family, IndexOptions, TermKey};
 
-/// What opening an index found.
+/// The result of opening an index.
 #[derive(Debug, Default)]
 pub struct IndexRecovery {
-    /// A moment of the ledger up to which the index covers everything.
+    /// The position in the ledger up to which the index covers everything.
     pub position: Option<LedgerPosition>,
-    /// Where the entries before [`position`](Self::position) lie in the ledger; none without a position.
+    /// The locations of the entries before [`position`](Self::position); empty without a position.
     pub locations: Vec<EntryLocation>,
-    /// Why the index has to be built anew.
+    /// The reason why the index has to be built anew.
     pub rebuilt: Option<String>,
 }
 
-/// Why what is on disk is not used.
+/// The reason why the files of an index are not used.
 enum Refusal {
     Rebuild(String),
     Error(Error),
@@ -35,7 +39,7 @@ impl From<Error> for Refusal {
     }
 }
 
-/// Opens the version there is, or an empty index in its place.
+/// Opens the version on disk, or an empty index in its place.
 pub(in crate::index) fn open(
     disk: &Arc<dyn Disk>,
     store_id: StoreId,
@@ -43,8 +47,8 @@ pub(in crate::index) fn open(
     options: IndexOptions,
 ) -> Result<(Engine, IndexRecovery), Error> {
     make_folder(&**disk)?;
-    // Numbers of files that are removed below are not used again either: a removal that a crash
-    // undoes must not put an old file in the place of a new one.
+    // Numbers of removed files are not reused: a crash can undo a removal, and the old file must
+    // not take the place of a new one.
     let found = numbers(&**disk)?;
     let next = found
         .iter()
@@ -74,8 +78,8 @@ pub(in crate::index) fn open(
         .filter(|number| !is_named(number))
         .collect();
     if !unnamed.is_empty() {
-        // A process that was killed may have renamed CURRENT and not synced its folder: a power cut
-        // would bring the version before back, which names what is removed here.
+        // A process that was killed may have renamed CURRENT without a sync of its folder. A power
+        // cut would then restore the previous version, which names the files removed here.
         let synced = disk.sync_folder(FOLDER);
         synced.map_err(Error::io("sync", FOLDER))?;
     }
@@ -113,7 +117,7 @@ pub(super) fn remove_all(disk: &dyn Disk) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes a file that nothing names. One that stays only takes room.
+/// Removes a file that no version names. One that cannot be removed only wastes space.
 fn forget(disk: &dyn Disk, name: &str) {
     match disk.remove(name) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -170,7 +174,7 @@ fn load(engine: &Engine) -> Result<IndexRecovery, Refusal> {
     Ok(opened)
 }
 
-/// Returns the last position, and the locations of the entries before it.
+/// Returns the last position of the runs, and the locations of the entries before it.
 fn opened(runs: &[Arc<Run>]) -> Result<IndexRecovery, Error> {
     let mut opened = IndexRecovery::default();
     let positioned = runs.iter().rposition(|run| run.position.is_some());

@@ -1,10 +1,10 @@
-//! What questions work out about runs and ask for again: a run never changes, so neither do its
-//! lists.
+//! The result cache: rows and columns of runs that queries computed. A run never changes, so its
+//! results never become stale.
 
 use crate::index::row_set::RowSet;
 use crate::index::run::cache::{CacheKey, CacheValue};
 
-/// The run's number, the family, and what is asked of it.
+/// The key of a result: the run's number, the family, and the kind of result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::index) struct ResultKey {
     pub(in crate::index) run: u64,
@@ -12,7 +12,7 @@ pub(in crate::index) struct ResultKey {
     pub(in crate::index) what: ResultKind,
 }
 
-/// What is asked of a family of a run.
+/// The kind of result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::index) enum ResultKind {
     /// The rows of the keys whose components lie between these.
@@ -21,11 +21,11 @@ pub(in crate::index) enum ResultKind {
     Components,
 }
 
-/// What was worked out.
+/// A cached result.
 #[derive(Debug)]
 pub(in crate::index) enum CachedResult {
     Rows(RowSet),
-    /// By row, counted from the run's first; 0 for none.
+    /// By row, counted from the run's first; 0 for a row without a key.
     Components(Vec<u64>),
 }
 

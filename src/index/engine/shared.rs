@@ -1,3 +1,7 @@
+//! The state that the index, its worker and its snapshots share, with its locks.
+//!
+//! Flushing and merging are in `merge`.
+
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +20,7 @@ use crate::index::run::RunCursor;
 use crate::index::run::cache::{BLOCK_SHARDS, Blocks, Cache};
 use crate::index::{Addresses, Error, Family, IndexOptions, Rows, TermKey};
 
-/// What the index, its worker and its snapshots share.
+/// The state that the index, its worker and its snapshots share.
 ///
 /// Locks are taken in the order of the fields `publishing`, `maintenance`, `signal`, `version`.
 pub(in crate::index) struct Engine {
@@ -25,18 +29,18 @@ pub(in crate::index) struct Engine {
     pub(in crate::index) terms: TermKey,
     pub(in crate::index) options: IndexOptions,
     pub(in crate::index) cache: Blocks,
-    /// What questions have worked out about runs.
+    /// Results of queries on runs.
     pub(in crate::index) results: Cache<ResultKey, CachedResult>,
-    /// None where filters stand in for it.
+    /// `None` if Bloom filters are used instead.
     pub(in crate::index) map: Option<AddressMap>,
-    /// Held while the memory that is not frozen changes.
+    /// Held while the active memtables change.
     pub(super) publishing: Mutex<()>,
     /// Held while runs are written and versions published.
     pub(in crate::index) maintenance: Mutex<Maintenance>,
     pub(super) signal: Mutex<Signal>,
     /// Wakes the worker.
     pub(super) work: Condvar,
-    /// Wakes the writer that waits for frozen memory to become runs.
+    /// Wakes writers that wait for immutable memtables to become runs.
     pub(super) room: Condvar,
     version: RwLock<Arc<Version>>,
     erased: RwLock<Arc<RoaringTreemap>>,
@@ -45,23 +49,23 @@ pub(in crate::index) struct Engine {
     pub(in crate::index) is_open: Arc<AtomicBool>,
 }
 
-/// What only the one who writes runs knows.
+/// The state of the thread that writes runs.
 #[derive(Debug)]
 pub(in crate::index) struct Maintenance {
-    /// The number of the next run; none is used twice.
+    /// The number of the next run; no number is used twice.
     pub(in crate::index) next: u64,
-    /// The erased rows that no run knows of any more.
+    /// The erased rows of which no run has keys any more.
     pub(super) expunged: RoaringTreemap,
 }
 
-/// What the writer and the worker tell each other.
+/// The signals between the writer and the worker.
 #[derive(Debug, Default)]
 pub(super) struct Signal {
-    /// There is something to do.
+    /// There is work.
     pub(super) is_pending: bool,
     /// The index is being dropped.
     pub(super) is_stopping: bool,
-    /// Why the last attempt to write runs failed; nobody waits for room then.
+    /// The error of the last attempt to write runs; writers do not wait then.
     pub(super) failure: Option<String>,
 }
 
@@ -100,18 +104,18 @@ impl Engine {
         Arc::clone(&self.version.read())
     }
 
-    /// Changes the version in one step.
+    /// Replaces the version in one step.
     pub(in crate::index) fn update(&self, change: impl FnOnce(&mut Version)) {
         let mut current = self.version.write();
         let mut version = Version::clone(&current);
         change(&mut version);
         let before = std::mem::replace(&mut *current, Arc::new(version));
         drop(current);
-        // Freed behind the lock: it may be the last that holds large memtables.
+        // Dropped after the lock: it may hold the last reference to large memtables.
         drop(before);
     }
 
-    /// Returns the erased rows; none while there are none, which is nearly always.
+    /// Returns the erased rows; `None` while there are none, which is nearly always.
     pub(in crate::index) fn erased(&self) -> Option<Arc<RoaringTreemap>> {
         let any = self.has_erased.load(Ordering::Acquire);
         any.then(|| Arc::clone(&self.erased.read()))
@@ -125,7 +129,7 @@ impl Engine {
         self.has_erased.store(true, Ordering::Release);
     }
 
-    /// Remembers where a grain is.
+    /// Adds a grain to the address map.
     pub(super) fn learn(&self, prefix: u64, row: u64) {
         if let Some(map) = &self.map {
             map.insert(prefix & self.prefix_mask(), row);
@@ -149,7 +153,7 @@ impl Engine {
         Ok(Rows::from(rows))
     }
 
-    /// Looks for grains without a map: in the runs whose filter does not deny them.
+    /// Searches without a map: in the runs whose filter may contain the prefix.
     fn search(&self, version: &Version, prefix: u64, rows: &mut Vec<u64>) -> Result<(), Error> {
         let mask = self.prefix_mask();
         let low = Single::new([prefix, 0, 0], 0);
@@ -168,7 +172,7 @@ impl Engine {
             let keys = memtable.range(Family::Address, low, high);
             rows.extend(keys.iter().map(|key| key.row()));
         }
-        // A view of an earlier moment ends inside a run or a memtable.
+        // A view of an earlier moment can end inside a run or a memtable.
         rows.retain(|row| *row < version.watermark);
         Ok(())
     }

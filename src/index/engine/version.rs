@@ -1,3 +1,7 @@
+//! Versions: everything the index holds at one moment, immutable and shared.
+//!
+//! A change makes a new version. Which runs exist on disk is the matter of `current`.
+
 use std::sync::Arc;
 
 use roaring::RoaringTreemap;
@@ -7,22 +11,24 @@ use crate::ledger::{EntryLocation, LedgerPosition};
 use crate::index::memory::memtable::{Memtable, span};
 use crate::index::run::Run;
 
-/// What the index holds at one moment; a new one replaces it at every change.
+/// One version of the index; every change replaces it by a new one.
 #[derive(Debug, Clone, Default)]
 pub(in crate::index) struct Version {
     /// Runs, in the order of their rows.
     pub(in crate::index) runs: Vec<Arc<Run>>,
-    /// Chunks behind the runs, in the order of their rows; those of `frozen` come first.
+    /// The memtables behind the runs, in the order of their rows; immutable ones come first.
     pub(in crate::index) memtables: Vec<Arc<Memtable>>,
-    /// Stretches of the memory that are to become runs.
+    /// The sets of immutable memtables, each of which becomes a run.
     pub(in crate::index) immutable: Vec<Arc<ImmutableMemtable>>,
-    /// How many ledger entries it covers.
+    /// The number of ledger entries that it covers.
     pub(in crate::index) watermark: u64,
-    /// The later entries that a view of an earlier moment sees in place of erased ones.
+    /// The later entries that a view of an earlier moment sees in place of erased ones (fallback
+    /// entries).
     pub(in crate::index) fallbacks: Option<Arc<RoaringTreemap>>,
 }
 
-/// Entries whose memtables change no more and are to become a run.
+/// A set of memtables that change no more and become one run: those up to `end` behind the set
+/// before.
 #[derive(Debug)]
 pub(in crate::index) struct ImmutableMemtable {
     pub(in crate::index) end: u64,
@@ -31,25 +37,25 @@ pub(in crate::index) struct ImmutableMemtable {
 }
 
 impl Version {
-    /// Returns whether what entry `row` says is seen here.
+    /// Returns whether entry `row` is visible.
     pub(in crate::index) fn shows(&self, row: u64) -> bool {
         let fallbacks = self.fallbacks.as_ref();
         row < self.watermark || fallbacks.is_some_and(|fallbacks| fallbacks.contains(row))
     }
 
-    /// Returns how many ledger entries the runs cover.
+    /// Returns the number of ledger entries that the runs cover.
     pub(super) fn flushed(&self) -> u64 {
         self.runs.last().map_or(0, |run| run.rows.end)
     }
 
-    /// Returns the first ledger entry of the memory that is not immutable.
+    /// Returns the first ledger entry of the active memtables.
     pub(super) fn active_start(&self) -> u64 {
         let immutable = self.immutable.last().map(|immutable| immutable.end);
         immutable.unwrap_or_else(|| self.flushed())
     }
 
-    /// Returns the version after a batch: its memtable is merged with those before it once there are
-    /// [`FAN_IN`] of a size, so that a key is merged a few times and there are few memtables to ask.
+    /// Returns the active memtables and the watermark after a batch. [`FAN_IN`] memtables of a size
+    /// are merged, so that a key is merged a few times and a query reads few memtables.
     pub(super) fn with_memtable(&self, memtable: Memtable) -> (Vec<Arc<Memtable>>, u64) {
         let first = self.active_start();
         let active = self
@@ -78,7 +84,7 @@ impl Version {
         }
     }
 
-    /// Puts the memory that is not frozen in place of what there is of it.
+    /// Replaces the active memtables.
     pub(super) fn set_active(&mut self, active: Vec<Arc<Memtable>>, watermark: u64) {
         let first = self.active_start();
         self.memtables.retain(|memtable| memtable.rows.end <= first);
@@ -86,7 +92,7 @@ impl Version {
         self.watermark = watermark;
     }
 
-    /// Puts a run in place of the first frozen stretch.
+    /// Replaces the first set of immutable memtables by its run.
     pub(super) fn set_flushed(&mut self, run: Arc<Run>) {
         let end = run.rows.end;
         self.memtables.retain(|memtable| memtable.rows.start >= end);
@@ -94,7 +100,7 @@ impl Version {
         self.runs.push(run);
     }
 
-    /// Puts a run in place of those whose rows it covers.
+    /// Replaces the runs whose rows a run covers by it.
     pub(super) fn set_merged(&mut self, run: Arc<Run>) {
         let inside =
             |old: &Arc<Run>| run.rows.start <= old.rows.start && old.rows.end <= run.rows.end;
@@ -104,8 +110,8 @@ impl Version {
     }
 }
 
-/// How many memtables, or runs, of a size become one.
+/// The number of memtables, or runs, of a size that are merged into one.
 pub(super) const FAN_IN: usize = 4;
 
-/// Chunks over more entries are left to the flush.
+/// Memtables over more entries are merged by the flush only.
 const MERGED_ROWS_MAX: u64 = 20_000;

@@ -1,4 +1,6 @@
-//! The thread that writes and merges runs while the writer goes on.
+//! The background thread that writes and merges runs.
+//!
+//! A writer waits for it only while too much is waiting to be written and writing succeeds.
 
 use std::io;
 use std::sync::Arc;
@@ -7,7 +9,7 @@ use std::thread::{Builder, JoinHandle};
 use super::shared::Engine;
 use crate::index::Error;
 
-/// ImmutableMemtable stretches of memory beyond which the writer waits.
+/// The number of sets of immutable memtables beyond which the writer waits.
 const IMMUTABLE_MAX: usize = 2;
 
 pub(super) fn spawn(engine: &Arc<Engine>) -> io::Result<JoinHandle<()>> {
@@ -16,7 +18,7 @@ pub(super) fn spawn(engine: &Arc<Engine>) -> io::Result<JoinHandle<()>> {
     builder.spawn(move || work(&engine))
 }
 
-/// Wakes the worker, and waits while too much is frozen and there is hope that it becomes less.
+/// Wakes the worker, and waits while too many memtables are immutable and writing succeeds.
 pub(super) fn request(engine: &Engine) {
     let mut signal = engine.signal.lock();
     signal.is_pending = true;
@@ -30,14 +32,14 @@ pub(super) fn request(engine: &Engine) {
     }
 }
 
-/// Tells the worker to write what is frozen and to end.
+/// Tells the worker to write the immutable memtables and to end.
 pub(super) fn stop(engine: &Engine) {
     engine.signal.lock().is_stopping = true;
     engine.work.notify_one();
 }
 
 fn work(engine: &Engine) {
-    // Whatever ends this thread, nobody must wait for it.
+    // However this thread ends, waiting writers must be woken.
     let _ending = Ending(engine);
     loop {
         let is_stopping = {

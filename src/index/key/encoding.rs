@@ -1,3 +1,7 @@
+//! Sorted keys, and the order-preserving encodings of their components.
+//!
+//! Keys are integers in memory. Their bytes in a run are those of `run::block`.
+
 use std::fmt;
 use std::hash::Hasher;
 
@@ -9,7 +13,7 @@ use crate::index::Family;
 
 /// A key of one family: its components, then the row.
 ///
-/// Two integers compare in a few instructions where 29 bytes take a call: ingest is sorting.
+/// Ingest is sorting, and two integers compare in a few instructions where 29 bytes take a call.
 pub(in crate::index) trait Key:
     Copy + Ord + fmt::Debug + Send + Sync + 'static
 {
@@ -101,9 +105,9 @@ pub(in crate::index) const fn number_of(component: u64) -> f64 {
 
 /// Returns a finite number as a component whose order is that of numbers.
 pub(in crate::index) const fn ordered_number(number: f64) -> u64 {
-    // Adding 0 makes one zero of two.
+    // Adding 0 turns -0 into 0.
     let bits = (number + 0.0).to_bits();
-    // Of two negative numbers the one with the greater bits is the lesser.
+    // Of two negative numbers the one with the greater bits is the smaller.
     if bits >> 63 == 0 {
         bits | 1 << 63
     } else {
@@ -111,7 +115,7 @@ pub(in crate::index) const fn ordered_number(number: f64) -> u64 {
     }
 }
 
-/// Returns the first eight bytes of an address. A clash is settled by whoever reads the row.
+/// Returns the first eight bytes of an address. The reader of the row resolves collisions.
 pub(in crate::index) fn prefix_of(address: &ContentAddress) -> u64 {
     first_part(address.as_bytes())
 }

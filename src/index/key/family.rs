@@ -1,4 +1,8 @@
-/// What a key is about. The number names its section in a run.
+//! The families of keys, by number (docs/format.md, "Keys").
+//!
+//! A number names a section of a run, so none is ever reused.
+
+/// A family of keys: the value that a key indexes. Its number names the section in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Family {
@@ -36,7 +40,7 @@ pub enum Family {
     DerivedFrom = 16,
     /// A grain that this one is related to.
     RelatedTo = 17,
-    /// The consent this one rests on.
+    /// The consent that is the basis of this one.
     ProcessingBasis = 18,
     /// A superseding grain; the rows are of the status entries that name it.
     Lineage = 19,
@@ -46,14 +50,14 @@ pub enum Family {
     ForeignId = 21,
     /// A grain's row; the rows are of its status entries.
     Status = 22,
-    /// A grain's row; the rows are of the entries after which it was no longer current.
+    /// A grain's row; the rows are of the entries that made it not current.
     NotCurrent = 23,
     /// The first eight bytes of a grain's address.
     Address = 24,
     /// The number of a kind of entry; the rows are of its entries, but for grains, changes of
     /// status and foreign names, of which there are many.
     Kind = 25,
-    /// The first eight bytes of the position of something deleted; the rows are of the erasures.
+    /// The first eight bytes of a tombstone; the rows are of the erasures.
     Tombstone = 26,
     /// The row of an entry that was erased; the rows are of the erasures.
     Erased = 27,
@@ -61,7 +65,7 @@ pub enum Family {
     ValidTo = 28,
     /// When a grain ceased to be current, ordered; the rows are of the status entries that say so.
     SystemValidTo = 29,
-    /// A grain's row and how far it is verified; the rows are of its status entries that say so.
+    /// A grain's row and its verification status; the rows are of its status entries that set it.
     Verification = 30,
     /// `confidence`, ordered.
     Confidence = 31,
@@ -69,7 +73,7 @@ pub enum Family {
     Importance = 32,
     /// The name and the text of one of the fields of [`Family::FACETS`].
     Facet = 33,
-    /// The row of an entry that was erased; the rows are of the status entries that stand for it.
+    /// The row of an entry that was erased; the rows are of its fallback entries.
     Fallback = 34,
     /// The name and the text of one of the fields of [`Family::CONSENTS`]; the rows are of Consents.
     Consent = 35,
@@ -125,10 +129,10 @@ impl Family {
         Self::Read,
     ];
 
-    /// The fields of [`Family::Facet`]: few words, each of many grains.
+    /// The fields of [`Family::Facet`]: fields with few distinct values.
     pub const FACETS: [&'static str; 3] = ["source_type", "epistemic_status", "recall_priority"];
 
-    /// The fields of [`Family::Consent`]: who allows whom what (OMS 8.10).
+    /// The fields of [`Family::Consent`] (OMS 8.10).
     pub const CONSENTS: [&'static str; 4] = ["subject_did", "grantee_did", "scope", "purpose"];
 
     /// One more than the highest number.
@@ -158,7 +162,7 @@ impl Family {
         }
     }
 
-    /// Returns whether a question asks for a range rather than for one component.
+    /// Returns whether queries ask for a range rather than for one component.
     pub(in crate::index) const fn is_ordered(self) -> bool {
         matches!(
             self,
@@ -173,7 +177,7 @@ impl Family {
     }
 }
 
-/// The bits behind the row of a grain that say how far it is verified.
+/// The number of bits behind the row of a grain that hold its verification status.
 pub(in crate::index) const VERIFICATION_BITS: u32 = 3;
 
 #[cfg(test)]

@@ -1,4 +1,6 @@
-//! The keys of the index: families, terms, and the encoding whose order is that of the values.
+//! Keys: families, terms, and encodings whose order is that of the values.
+//!
+//! Which keys a grain has, `memory::batch` decides.
 
 pub(super) mod encoding;
 pub(super) mod family;

@@ -1,3 +1,8 @@
+//! Terms: keyed hashes of the store's texts.
+//!
+//! The key is a secret of the store, so an attacker cannot prepare collisions. Readers check the
+//! strings all the same.
+
 use std::fmt;
 use std::hash::Hasher;
 
@@ -34,8 +39,8 @@ impl TermKey {
         hasher.finish().max(1)
     }
 
-    /// Returns the identifier of a grain that others point at. Not the beginning of its address,
-    /// for two grains whose addresses begin alike can be made by anybody with patience.
+    /// Returns the identifier of a grain that others point at. It is hashed because two addresses
+    /// with a common prefix can be found by brute force.
     pub(in crate::index) fn hash_link(&self, address: &ContentAddress) -> u64 {
         let mut hasher = self.0;
         hasher.write(address.as_bytes());

@@ -1,17 +1,21 @@
+//! The address map: from the first bytes of an address to rows, at most 16 bytes a grain.
+//!
+//! It keeps 32 bits of an address and may return rows of other grains. The caller reads the ledger.
+
 use parking_lot::RwLock;
 
-/// Where grains with an address may lie: a table in memory of at most 16 bytes a grain.
+/// The address map: an open-addressing hash table of at most 16 bytes a grain.
 ///
-/// It remembers 32 bits of an address, so it may name rows of other grains; whoever asks reads the
-/// ledger. What is in it twice stays twice.
+/// It keeps 32 bits of an address, so it may return rows of other grains: the caller reads the
+/// ledger. Duplicates are kept.
 pub(in crate::index) struct AddressMap {
     shards: Vec<RwLock<Shard>>,
 }
 
-/// Slots that are probed from a home on; the home is computed from the tag alone, so that a shard
-/// can grow without anybody reading addresses.
+/// Slots, probed linearly from a home. The home depends on the tag alone, so that a shard can grow
+/// without reading addresses.
 struct Shard {
-    /// 24 bits of tag, 40 bits of row; [`EMPTY`] for none.
+    /// 24 bits of tag and 40 bits of row; [`EMPTY`] if unused.
     slots: Vec<u64>,
     used: usize,
 }
@@ -39,7 +43,7 @@ impl AddressMap {
         }
     }
 
-    /// Forgets the rows for which `is_gone` holds.
+    /// Removes the rows for which `is_gone` holds.
     pub(in crate::index) fn forget(&self, is_gone: &dyn Fn(u64) -> bool) {
         for shard in &self.shards {
             let shard = &mut *shard.write();
@@ -54,7 +58,7 @@ impl AddressMap {
         }
     }
 
-    /// Forgets everything.
+    /// Removes everything.
     pub(in crate::index) fn clear(&self) {
         for shard in &self.shards {
             *shard.write() = Shard::with_slots(SLOTS_MIN);
@@ -94,7 +98,7 @@ impl Shard {
 
     fn place(&mut self, tag: u64, row: u64) {
         let mut at = self.home(tag);
-        // A load under one leaves an empty slot to find.
+        // Invariant: the load is below one, so an empty slot exists.
         while let Some(slot) = self.slots.get_mut(at) {
             if *slot == EMPTY {
                 *slot = tag << ROW_BITS | row;

@@ -1,3 +1,7 @@
+//! A batch: the keys of the next ledger entries, on their way into a memtable.
+//!
+//! The one place that decides which keys a grain or an entry about a grain has.
+
 use crate::codec::{ContentAddress, Value};
 use crate::grain::{Grain, StatusChange, Time, Type, Verification};
 use crate::ledger::Kind;
@@ -9,7 +13,7 @@ use crate::index::key::encoding::{
 use crate::index::key::family::VERIFICATION_BITS;
 use crate::index::{Family, TermKey};
 
-/// The keys of consecutive ledger entries, on their way into the index.
+/// The keys of consecutive ledger entries, before they are published.
 ///
 /// ```
 /// use grainstore::grain::{Draft, Time};
@@ -40,7 +44,7 @@ impl Batch {
 
     /// Returns the row of a grain of this batch.
     pub fn row_of(&self, address: &ContentAddress) -> Option<u64> {
-        // What is said about a new grain usually follows it.
+        // Entries about a new grain usually follow it.
         let mut latest = self.addresses.iter().rev();
         latest.find(|(of, _)| of == address).map(|(_, row)| *row)
     }
@@ -53,11 +57,11 @@ impl Batch {
         self.single(Family::Address, prefix_of(&address), row);
         self.single(Family::Type, u64::from(grain.type_().byte()), row);
         let mut created_at = 0;
-        // Ruling I20: the blob's own claim counts, else when it came here.
+        // Ruling I20: the blob's own `system_valid_from` counts, else the time it was stored.
         let mut active_from = stored_at_ms;
         let mut triple = [None; 3];
         let is_consent = grain.type_() == Type::Consent;
-        // One cursor over the fields: a dozen look-ups would cost more than the keys.
+        // One pass over the fields: a dozen look-ups would cost more than the keys.
         for (name, value) in grain.fields().iter() {
             match name {
                 "created_at" => created_at = value.as_i64().unwrap_or(0),
@@ -102,8 +106,8 @@ impl Batch {
         }
     }
 
-    /// Adds a change of status, which is entry `row`, of the grain at `target`; `target_row` is
-    /// that grain's, and without one there is nothing to change. The entry was made at `at_ms`.
+    /// Adds a change of status of the grain at `target`, recorded as entry `row` at `at_ms`.
+    /// `target_row` is the row of that grain; without one nothing is added.
     pub fn status(
         &mut self,
         row: u64,
@@ -132,8 +136,8 @@ impl Batch {
         }
     }
 
-    /// Adds that entry `row` stands for an entry that was erased: views of moments before the
-    /// erasure see it in its place.
+    /// Adds entry `row` as the fallback of an erased entry: views of moments before the erasure see
+    /// it in its place.
     pub fn fallback(&mut self, row: u64, erased: u64) {
         self.single(Family::Fallback, erased, row);
     }
@@ -150,7 +154,7 @@ impl Batch {
         self.links(Family::Mentions, Some(*target), row);
     }
 
-    /// Adds a recorded read of some grains, which is entry `row`; one that lists none is of all.
+    /// Adds a recorded read, which is entry `row`; without grains it is a read of all.
     pub fn read(&mut self, row: u64, grains: &[ContentAddress]) {
         if grains.is_empty() {
             self.single(Family::Read, 0, row);
@@ -160,13 +164,12 @@ impl Batch {
         }
     }
 
-    /// Adds an entry of a kind that is asked for by its kind, as entry `row`.
+    /// Adds entry `row` to the entries that are found by their kind.
     pub fn kind(&mut self, row: u64, kind: Kind) {
         self.single(Family::Kind, u64::from(kind.to_byte()), row);
     }
 
-    /// Adds an erasure, which is entry `row`: the entries it blanks, and the marks of what they
-    /// were about.
+    /// Adds an erasure, which is entry `row`: the entries it blanks, and the tombstones.
     pub fn erasure(&mut self, row: u64, erased: &[u64], tombstones: &[[u8; 32]]) {
         for entry in erased {
             self.single(Family::Erased, *entry, row);
@@ -271,7 +274,7 @@ pub(in crate::index) const fn number_of(verification: Verification) -> u64 {
     }
 }
 
-/// Returns a namespace and everything it lies in: `a:b:c`, `a:b`, `a` (OMS 28.2).
+/// Returns a namespace and its ancestors: `a:b:c`, `a:b`, `a` (OMS 28.2).
 fn ancestors(namespace: &str) -> impl Iterator<Item = &str> {
     let whole = (!namespace.is_empty()).then_some(namespace);
     std::iter::successors(whole, |inner| {

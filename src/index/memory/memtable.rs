@@ -1,14 +1,18 @@
+//! Memtables: sorted keys of consecutive entries, in memory.
+//!
+//! A memtable never changes once it is built; four of a size are merged into one.
+
 use std::ops::Range;
 
 use crate::index::Family;
 use crate::index::key::encoding::{Key, Single, Triple};
 
-/// The keys of consecutive ledger entries, sorted, in memory; never changed once it is built.
+/// The sorted keys of consecutive ledger entries.
 #[derive(Debug, Default)]
 pub(in crate::index) struct Memtable {
     /// The entries it covers.
     pub(in crate::index) rows: Range<u64>,
-    /// How often it was merged, which says how large it is.
+    /// The number of merges behind it, which is its size class.
     pub(in crate::index) level: u32,
     /// Rows of grains, in order.
     pub(in crate::index) grains: Vec<u64>,
@@ -45,7 +49,7 @@ impl MemtableKey for Triple {
 impl Memtable {
     /// Sorts keys that were gathered in any order.
     pub(in crate::index) fn sorted(mut self) -> Self {
-        // A grain that says something twice has one key for it.
+        // A grain that has a value twice has one key for it.
         for list in &mut self.singles {
             list.sort_unstable();
             list.dedup();
@@ -77,7 +81,7 @@ impl Memtable {
         from.split_at(from.partition_point(|key| *key <= high)).0
     }
 
-    /// Returns whether an entry for which `shows` holds has ended the grain of a row.
+    /// Returns whether an entry for which `shows` holds made the grain of a row not current.
     pub(in crate::index) fn is_not_current(
         &self,
         row: u64,
@@ -89,7 +93,7 @@ impl Memtable {
         ends.iter().map(|key| key.row()).any(shows)
     }
 
-    /// Joins consecutive memtables.
+    /// Merges consecutive memtables.
     pub(in crate::index) fn merge(parts: &[&Self]) -> Self {
         let mut merged = Self {
             rows: span(parts),
@@ -141,7 +145,7 @@ pub(in crate::index) fn merged<K: MemtableKey>(family: Family, parts: &[&Memtabl
     let lists = parts.iter().map(|part| part.keys::<K>(family));
     let mut keys = Vec::with_capacity(lists.clone().map(<[K]>::len).sum());
     lists.for_each(|list| keys.extend_from_slice(list));
-    // The stable sort finds the sorted stretches and merges them.
+    // The stable sort detects sorted runs and merges them.
     keys.sort();
     keys
 }

@@ -1,4 +1,6 @@
-//! What the index holds in memory: sorted keys that are not in a run yet, and the address map.
+//! The index in memory: batches, memtables and the address map.
+//!
+//! All of it can be built anew from the ledger.
 
 pub(super) mod memtable;
 pub(super) mod batch;

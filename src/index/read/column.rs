@@ -1,3 +1,7 @@
+//! Columns: one component by row, for sorting.
+//!
+//! Only families with at most one key a row have columns.
+
 use std::sync::Arc;
 
 use crate::codec::{ContentAddress, Value};
@@ -11,7 +15,7 @@ use crate::index::key::encoding::{
 use crate::index::run::{Run, Stream};
 use crate::index::{Error, Family, Snapshot};
 
-/// The component of one family by row: what rows are sorted by.
+/// The component of one family by row, to sort by.
 ///
 /// ```
 /// use grainstore::index::Family;
@@ -28,7 +32,7 @@ use crate::index::{Error, Family, Snapshot};
 /// ```
 #[derive(Debug)]
 pub struct Column {
-    /// The first row of each part, and the part; in the order of rows.
+    /// The parts, each with its first row, in the order of rows.
     parts: Vec<(u64, Part)>,
 }
 
@@ -49,7 +53,7 @@ impl Column {
         self.get(row).map(number_of)
     }
 
-    /// Returns the component of a time or a number, as the index would have it.
+    /// Returns the component of a time or a number.
     pub fn component(value: &Value) -> Option<u64> {
         let time = value.as_i64().map(ordered);
         time.or_else(|| value.as_f64().map(ordered_number))
@@ -60,7 +64,7 @@ impl Column {
         prefix_of(address)
     }
 
-    /// Returns the component of a row; none if the row has no key of the family.
+    /// Returns the component of a row; `None` if the row has no key of the family.
     pub fn get(&self, row: u64) -> Option<u64> {
         let after = self.parts.partition_point(|(first, _)| *first <= row);
         let (first, part) = self.parts.get(after.checked_sub(1)?)?;
@@ -77,7 +81,7 @@ impl Column {
 }
 
 impl Snapshot {
-    /// Returns the components of a family by row: for families that have one key of a row at most.
+    /// Returns the components of a family by row, for a family with at most one key a row.
     ///
     /// # Errors
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.

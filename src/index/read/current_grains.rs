@@ -1,5 +1,5 @@
-//! What status entries made of grains: which are current, which were at a time, how far each is
-//! verified.
+//! Currency and verification: which grains are current, which were current at a time, and which
+//! have a verification status.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::index::row_set::RowSet;
 use crate::index::{Error, Family, Snapshot};
 
 impl Snapshot {
-    /// Takes away the rows of grains that are not current.
+    /// Removes the rows of grains that are not current.
     ///
     /// # Errors
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
@@ -44,8 +44,8 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Returns the rows of grains that had ceased to be current at a time. The last entry that
-    /// ends a grain says when: by its `system_valid_to`, or by when it was made.
+    /// Returns the rows of grains that were no longer current at a time. The last entry that made a
+    /// grain not current gives the time: its `system_valid_to`, else its own.
     ///
     /// # Errors
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
@@ -64,12 +64,13 @@ impl Snapshot {
         Ok(not_current)
     }
 
-    /// Returns the rows of grains whose verification status is this, which somebody has said.
+    /// Returns the rows of grains that were given a verification status.
     ///
     /// # Errors
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn verified_as(&self, verification: Verification) -> Result<RowSet, Error> {
-        // In a run the keys of a grain lie in the order of the numbers, not of the entries.
+        // Keys of a grain are ordered by status number, not by entry, so the latest is found by
+        // comparing.
         let mut latest: HashMap<u64, (u64, u64)> = HashMap::new();
         self.each(Family::Verification, &mut |part, entry| {
             let said = (entry, part & ((1 << VERIFICATION_BITS) - 1));

@@ -1,3 +1,7 @@
+//! A range of keys of one family, over the runs and memtables of a version.
+//!
+//! The generic half of `Scan`.
+
 use std::sync::Arc;
 
 use roaring::RoaringTreemap;
@@ -8,7 +12,7 @@ use crate::index::engine::version::Version;
 use crate::index::run::{Run, RunCursor, RunKey};
 use crate::index::{Error, Family, RowSet, Rows};
 
-/// The keys of a family from one to another, of everything a version holds.
+/// The keys of a family between two bounds, in all runs and memtables of a version.
 #[derive(Debug)]
 pub(super) struct KeyRange<'a, K> {
     pub(super) engine: &'a Engine,
@@ -17,14 +21,14 @@ pub(super) struct KeyRange<'a, K> {
     pub(super) family: Family,
     pub(super) low: K,
     pub(super) high: K,
-    /// Whether it is worth remembering what it comes to.
+    /// Whether results may be cached.
     pub(super) is_cacheable: bool,
-    /// How many sources are done.
+    /// The number of sources that are done.
     pub(super) done: usize,
     pub(super) at: Option<Position<'a, K>>,
 }
 
-/// Where a scan stands in one source.
+/// The position of a scan in one source.
 #[derive(Debug)]
 pub(super) enum Position<'a, K> {
     Memory(std::slice::Iter<'a, K>),
@@ -44,7 +48,7 @@ impl<'a, K: RunKey> KeyRange<'a, K> {
         Ok(self.next_key()?.map(K::row))
     }
 
-    /// Returns the next key: in the order of keys, first of the runs and then of the memory.
+    /// Returns the next key: first of the runs and then of the memtables, in order within each.
     pub(super) fn next_key(&mut self) -> Result<Option<K>, Error> {
         loop {
             let key = match &mut self.at {
@@ -53,7 +57,8 @@ impl<'a, K: RunKey> KeyRange<'a, K> {
                 Some(Position::Run(run)) => match run.next(&self.engine.cache, self.high) {
                     Ok(key) => key,
                     Err(error) => {
-                        // Whoever goes on after an error must not take the rest for all.
+                        // After an error the scan is over, so that a caller who goes on never takes
+                        // a part for the whole.
                         self.at = None;
                         self.done = usize::MAX;
                         return Err(error);
@@ -74,7 +79,7 @@ impl<'a, K: RunKey> KeyRange<'a, K> {
 
     fn shows(&self, key: K) -> bool {
         let erased = self.erased.as_ref();
-        // A view of an earlier moment ends inside a run or a memtable.
+        // A view of an earlier moment can end inside a run or a memtable.
         self.version.shows(key.row()) && !erased.is_some_and(|erased| erased.contains(key.row()))
     }
 
@@ -121,7 +126,7 @@ impl<'a, K: RunKey> KeyRange<'a, K> {
         Ok(among)
     }
 
-    /// Returns the rows of a run, remembered or read.
+    /// Returns the rows of a run, cached or read.
     fn rows_in(&self, run: &Run) -> Result<Arc<CachedResult>, Error> {
         if let Some(kept) = self.remembered(run) {
             return Ok(kept);
@@ -196,7 +201,7 @@ impl<'a, K: RunKey> KeyRange<'a, K> {
         Ok(count)
     }
 
-    /// Moves on to the next run, then to the memory; returns whether there was one.
+    /// Moves on to the next run or memtable; returns whether there was one.
     fn next_source(&mut self) -> Result<bool, Error> {
         let version = self.version;
         let done = self.done;
@@ -218,14 +223,14 @@ impl<'a, K: RunKey> KeyRange<'a, K> {
     }
 }
 
-/// What a scan comes to.
+/// The estimated size of a scan.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Estimate {
-    /// About how many rows there are.
+    /// The estimated number of rows.
     pub rows: u64,
-    /// About how many keys would have to be read.
+    /// The estimated number of keys to read.
     pub keys: u64,
 }
 
-/// Rows that are worth remembering: fewer are read in a few microseconds.
+/// The number of rows from which a result is cached: fewer are read in a few microseconds.
 const KEPT_MIN: usize = 1_024;

@@ -1,4 +1,6 @@
-//! Questions to the index: a snapshot, and scans of keys that begin alike.
+//! Reading: snapshots, and scans of keys with a common prefix.
+//!
+//! A scan answers with rows. Planning and evaluating a query are in the query room.
 
 pub(super) mod key_range;
 pub(super) mod scan;

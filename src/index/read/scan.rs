@@ -1,8 +1,12 @@
+//! Scans: the rows of one query term, as an iterator, a list or a set.
+//!
+//! Nothing is read before it is needed.
+
 use super::key_range::{Estimate, KeyRange};
 use crate::index::key::encoding::{Single, Triple};
 use crate::index::{Error, RowSet, Rows};
 
-/// The rows of a question: one by one as they come, or all in order.
+/// The rows of a query term: one by one, or all in order.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -25,8 +29,8 @@ use crate::index::{Error, RowSet, Rows};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// As an iterator it gives a row for each key that fits, in the order of the keys, first of the
-/// runs and then of the memory; nothing is read before it is needed.
+/// As an iterator it returns a row for each key: first of the runs and then of the memtables, in
+/// order within each. Nothing is read before it is needed.
 #[derive(Debug)]
 pub struct Scan<'a>(Kind<'a>);
 
@@ -58,7 +62,7 @@ impl<'a> Scan<'a> {
 }
 
 impl Scan<'_> {
-    /// Returns all rows as a set; what many rows have is remembered for the next time.
+    /// Returns all rows as a set; large results are cached.
     ///
     /// # Errors
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
@@ -69,7 +73,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Returns which of some rows are among these, and copies no list for it.
+    /// Returns the intersection with `rows`, without copying cached results.
     ///
     /// # Errors
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
@@ -80,7 +84,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Has the rows remembered although they are of a range: it will be asked for again.
+    /// Allows the result to be cached although it is of a range, for a range that recurs.
     #[must_use]
     pub const fn cacheable(mut self) -> Self {
         match &mut self.0 {
@@ -90,8 +94,8 @@ impl Scan<'_> {
         self
     }
 
-    /// Returns about how many rows there are: exactly if they are few or remembered, else from how
-    /// many blocks of the runs they lie in.
+    /// Returns an estimate of the number of rows: exact if they are few or cached, else from the
+    /// number of blocks.
     ///
     /// # Errors
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.

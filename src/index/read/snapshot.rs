@@ -1,3 +1,7 @@
+//! Snapshots: a view of the index that later writes do not change.
+//!
+//! They answer with rows. Hashes can collide, so the caller checks the grains.
+
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,27 +20,27 @@ use crate::index::key::encoding::{Key, Single, Triple, first_part, ordered, orde
 use crate::index::run::{Run, RunKey, Stream};
 use crate::index::{Error, Family, RowSet, Rows};
 
-/// A view of the index as it was at one moment: later writes do not show, and nothing that is done
-/// to files takes anything away. Only what is erased disappears from every view.
+/// A view of the index at one moment: later writes, flushes and merges do not change it. Erased
+/// rows disappear from every view.
 ///
-/// It owns what it sees: cheap to clone, and usable from any thread.
+/// It owns its version: cheap to clone, and usable from any thread.
 #[derive(Clone)]
 pub struct Snapshot {
     engine: Arc<Engine>,
     version: Arc<Version>,
-    /// Of a view of an earlier moment, for each run that reaches past it: that run's number, and
-    /// the rows that entries seen in the view have not_current.
+    /// In a view of an earlier moment, the runs that reach past it: each one's number, and the rows
+    /// that entries visible in the view made not current.
     boundary_runs: Vec<(u64, Arc<RoaringTreemap>)>,
 }
 
-/// A pattern of a triple; what is absent may be anything.
+/// A triple pattern; an absent part matches anything.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pattern<'a> {
     /// The subject.
     pub subject: Option<&'a str>,
     /// The relation.
     pub relation: Option<&'a str>,
-    /// The object; of an object that is a map, its JSON.
+    /// The object; the JSON of an object that is a map.
     pub object: Option<&'a str>,
 }
 
@@ -49,8 +53,8 @@ impl Snapshot {
         }
     }
 
-    /// Returns the view that there was when the ledger had this many entries; of what came later,
-    /// only what was erased since is missed.
+    /// Returns the view as of the moment when the ledger had this many entries, without the rows
+    /// erased since.
     ///
     /// # Errors
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
@@ -84,7 +88,7 @@ impl Snapshot {
         Ok(view)
     }
 
-    /// Returns the entries from `entries` on that stand for erased ones before it. Without them a
+    /// Returns the fallback entries from `entries` on of erased ones before it. Without them a
     /// grain whose successor was erased would seem to have been current then.
     fn fallbacks_since(&self, entries: u64) -> Result<RoaringTreemap, Error> {
         let (low, high) = (0, entries.saturating_sub(1));
@@ -104,13 +108,13 @@ impl Snapshot {
         (&self.engine, &self.version)
     }
 
-    /// Returns how many ledger entries this view covers.
+    /// Returns the number of ledger entries that this view covers.
     pub fn watermark(&self) -> u64 {
         self.version.watermark
     }
 
-    /// Returns the rows of grains that may have an address, lowest first: the one that has it if
-    /// it is here, and by a rare chance others. Whoever asks reads the ledger.
+    /// Returns the rows of grains that may have an address, lowest first: the one that has it, if
+    /// there is one, and rarely others. The caller reads the ledger.
     ///
     /// # Errors
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
@@ -120,7 +124,7 @@ impl Snapshot {
 
     /// Returns whether the grain of a row is current.
     pub fn is_current(&self, row: u64) -> bool {
-        // Only what comes after a grain can end it.
+        // Only entries after a grain can make it not current.
         let mut memtables = self.version.memtables.iter();
         let runs = self.version.runs.iter().rev();
         let mut runs = runs.take_while(|run| run.rows.end > row);
@@ -128,7 +132,7 @@ impl Snapshot {
             && !runs.any(|run| self.not_current_in(run).contains(row))
     }
 
-    /// Returns the rows that entries of a run have not_current.
+    /// Returns the rows that entries of a run made not current.
     pub(super) fn not_current_in<'a>(&'a self, run: &'a Run) -> &'a RoaringTreemap {
         let boundary_runs = self.boundary_runs.iter();
         let mut boundary_runs = boundary_runs.filter(|(number, _)| *number == run.number);
@@ -175,14 +179,14 @@ impl Snapshot {
 
     /// Returns the rows of grains that match a triple pattern.
     pub fn triples(&self, pattern: &Pattern<'_>) -> Scan<'_> {
-        // Stored text is NFC; what people type need not be.
+        // Stored text is in NFC; query text need not be.
         let term = |text: Option<&str>| text.map(|text| self.engine.terms.hash(&[&nfc(text)]));
         let (s, p, o) = (
             term(pattern.subject),
             term(pattern.relation),
             term(pattern.object),
         );
-        // The order whose beginning is exactly what is bound.
+        // The order of which the bound parts are a prefix.
         let (family, bound) = match (s, p, o) {
             (Some(_), None, Some(_)) => (Family::Sop, [s, o, None]),
             (Some(_), _, _) => (Family::Spo, [s, p, o]),
@@ -247,8 +251,8 @@ impl Snapshot {
         self.exact(Family::Facet, term)
     }
 
-    /// Returns the rows of the Consents of which a field, one of [`Family::CONSENTS`], is `text` or
-    /// has it among others.
+    /// Returns the rows of the Consents of which a field, one of [`Family::CONSENTS`], is or
+    /// contains `text`.
     pub fn with_consent(&self, field: &str, text: &str) -> Scan<'_> {
         let term = self.engine.terms.hash(&[field, &nfc(text)]);
         self.exact(Family::Consent, term)
@@ -264,7 +268,7 @@ impl Snapshot {
         self.exact(Family::Protected, 0)
     }
 
-    /// Hands component and row of every key of a family to `visit`: of equal components, in the
+    /// Calls `visit` with component and row of every key of a family; equal components come in the
     /// order of rows.
     pub(in crate::index) fn each(
         &self,
@@ -280,13 +284,13 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Returns the rows of the entries of a kind; none of grains, changes of status and foreign
-    /// names, which are found by what they say.
+    /// Returns the rows of the entries of a kind. Grains, changes of status and foreign names are
+    /// not indexed by kind.
     pub fn of_kind(&self, kind: Kind) -> Scan<'_> {
         self.exact(Family::Kind, u64::from(kind.to_byte()))
     }
 
-    /// Returns the rows of erasures that may have left this position.
+    /// Returns the rows of erasures that may have left this tombstone.
     pub fn tombstones(&self, position: &[u8; 32]) -> Scan<'_> {
         self.exact(Family::Tombstone, first_part(position))
     }
@@ -346,7 +350,7 @@ impl Snapshot {
             family,
             low,
             high,
-            // The same range of times is hardly asked for twice.
+            // A range of times or numbers rarely recurs.
             is_cacheable: !family.is_ordered(),
             done: 0,
             at: None,

@@ -1,9 +1,12 @@
+//! Blocks: prefix-compressed keys with restart points, and the cursor over one block.
+//!
+//! Checks are the run's. Bytes that no builder makes are an error, never a panic.
+
 use std::marker::PhantomData;
 
 use crate::index::key::encoding::Key;
 
-/// How the keys of a run are written: rows count from the run's first, in as few bytes as its
-/// rows take.
+/// The layout of the keys of a run: rows count from the run's first, in as few bytes as they need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct KeyLayout {
     pub(in crate::index) first: u64,
@@ -62,8 +65,8 @@ pub(super) type Bytes = [u8; KEY_LEN_MAX];
 
 const KEY_LEN_MAX: usize = 32;
 
-/// Builds one block: each key after the first of a stretch leaves out what it shares with the key
-/// before it.
+/// Builds one block with prefix compression: a key leaves out the bytes it shares with the key
+/// before it, except at restart points.
 #[derive(Debug)]
 pub(super) struct BlockBuilder {
     bytes: Vec<u8>,
@@ -95,7 +98,7 @@ impl BlockBuilder {
         let mut shared = 0;
         if self.bytes.is_empty() || self.since_restart == RESTART_LEN {
             self.since_restart = 0;
-            // A block ends long before 64 KiB.
+            // A block is closed long before 64 KiB.
             self.restarts
                 .push(u16::try_from(self.bytes.len()).unwrap_or(u16::MAX));
         } else {
@@ -108,7 +111,7 @@ impl BlockBuilder {
         self.previous = *key;
     }
 
-    /// Hands over the block, ready for its check, and starts the next.
+    /// Returns the block, without its check, and starts the next.
     pub(in crate::index) fn finish(&mut self) -> Vec<u8> {
         let mut bytes = std::mem::replace(&mut self.bytes, Vec::with_capacity(BLOCK_LEN + 64));
         for restart in &self.restarts {
@@ -138,7 +141,7 @@ fn shared_len(a: &Bytes, b: &Bytes) -> usize {
     KEY_LEN_MAX
 }
 
-/// A block whose check held.
+/// A block whose check was valid.
 #[derive(Debug)]
 pub(in crate::index) struct Block {
     bytes: Vec<u8>,
@@ -147,7 +150,7 @@ pub(in crate::index) struct Block {
 }
 
 impl Block {
-    /// Takes the bytes that a builder finished; none if they cannot be that.
+    /// Takes the bytes of a finished block; `None` if they cannot be one.
     pub(in crate::index) fn new(bytes: Vec<u8>) -> Option<Self> {
         let (rest, count) = bytes.split_last_chunk::<2>()?;
         let restarts = usize::from(u16::from_be_bytes(*count)) * 2;
@@ -170,7 +173,7 @@ impl Block {
     }
 }
 
-/// Walks the keys of one block.
+/// A cursor over the keys of one block.
 #[derive(Debug)]
 pub(super) struct BlockCursor<K> {
     layout: KeyLayout,
@@ -190,7 +193,7 @@ impl<K: Key> BlockCursor<K> {
         }
     }
 
-    /// Starts at a stretch that begins below `low`, or at the first.
+    /// Starts at the last restart point below `low`, or at the first.
     pub(in crate::index) fn seek(layout: KeyLayout, block: &Block, low: K) -> Self {
         let (mut from, mut to) = (0, block.restarts());
         while to - from > 1 {
@@ -207,10 +210,10 @@ impl<K: Key> BlockCursor<K> {
         cursor
     }
 
-    /// Returns the next key; none at the end.
+    /// Returns the next key; `None` at the end.
     ///
     /// # Errors
-    /// What is wrong with a block that no builder makes.
+    /// The fault of a block that no builder makes.
     pub(in crate::index) fn next(&mut self, block: &Block) -> Result<Option<K>, &'static str> {
         if self.at >= block.end {
             return Ok(None);
@@ -238,7 +241,7 @@ impl<K: Key> BlockCursor<K> {
 /// The length at which a block is closed, in bytes.
 const BLOCK_LEN: usize = 4_000;
 
-/// Keys in a stretch that begins with a whole key.
+/// The number of keys from one restart point to the next.
 const RESTART_LEN: usize = 32;
 
 #[cfg(test)]

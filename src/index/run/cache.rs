@@ -1,3 +1,7 @@
+//! A cache with the CLOCK policy, bounded in bytes and sharded.
+//!
+//! It holds blocks of runs and results of scans; both belong to runs, which never change.
+
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -6,8 +10,8 @@ use parking_lot::Mutex;
 
 use super::block::Block;
 
-/// What was read or worked out from runs, up to a number of bytes: what was not asked for since
-/// the hand came by last goes first.
+/// A cache bounded in bytes, with CLOCK eviction: a value not used since the hand last passed is
+/// evicted first.
 pub(in crate::index) struct Cache<I, T> {
     shards: Vec<Mutex<Shard<I, T>>>,
     bytes_max: usize,
@@ -19,13 +23,13 @@ pub(in crate::index) type Blocks = Cache<BlockId, Block>;
 /// The run's number and the block's place in its file.
 pub(super) type BlockId = (u64, u64);
 
-/// The name of something kept.
+/// The key of a cached value.
 pub(in crate::index) trait CacheKey: Copy + Eq + Hash {
-    /// Returns a number that spreads names over shards.
+    /// Returns a number that spreads keys over shards.
     fn spread(&self) -> u64;
 }
 
-/// Something kept.
+/// A cached value.
 pub(in crate::index) trait CacheValue {
     fn len_bytes(&self) -> usize;
 }
@@ -63,8 +67,8 @@ impl<I, T> std::fmt::Debug for Cache<I, T> {
 }
 
 impl<I: CacheKey, T: CacheValue> Cache<I, T> {
-    /// Makes an empty cache in so many parts, each with a lock of its own; nothing that is larger
-    /// than a part is kept.
+    /// Makes an empty cache with so many shards, each with a lock of its own. A value larger than a
+    /// shard is not cached.
     pub(in crate::index) fn new(bytes_max: usize, shards: usize) -> Self {
         Self {
             shards: std::iter::repeat_with(|| Mutex::new(Shard::new()))
@@ -144,7 +148,7 @@ impl<I: CacheKey, T: CacheValue> Shard<I, T> {
     }
 }
 
-/// Into how many parts blocks are spread.
+/// The number of shards of the block cache.
 pub(in crate::index) const BLOCK_SHARDS: usize = 16;
 
 #[cfg(test)]

@@ -1,3 +1,7 @@
+//! A cursor over a range of keys of one run, block by block through the cache.
+//!
+//! For all keys of a family in order, past the cache, see `Stream`.
+
 use std::sync::Arc;
 
 use super::block::{Block, BlockCursor};
@@ -5,11 +9,11 @@ use super::cache::Blocks;
 use super::reader::{Run, RunKey, Section};
 use crate::index::{Error, Family};
 
-/// Walks a range of keys of one run.
+/// A cursor over a range of keys of one run.
 #[derive(Debug)]
 pub(in crate::index) struct RunCursor<'a, K> {
     run: &'a Run,
-    /// Where the block begins and ends, then where the next ones end.
+    /// The offsets of the block and of its end, then of the ends of the next blocks.
     offsets: &'a [u64],
     block: Arc<Block>,
     cursor: BlockCursor<K>,
@@ -18,7 +22,7 @@ pub(in crate::index) struct RunCursor<'a, K> {
 }
 
 impl<'a, K: RunKey> RunCursor<'a, K> {
-    /// Goes to the first key from `low` on; none if the run has none up to `high`.
+    /// Seeks the first key from `low` on; `None` if there is none up to `high`.
     pub(in crate::index) fn new(
         run: &'a Run,
         family: Family,
@@ -78,7 +82,8 @@ impl<'a, K: RunKey> RunCursor<'a, K> {
 }
 
 impl<K: RunKey> Section<K> {
-    /// Returns how many blocks may hold keys from `low` to `high`, and about how many keys.
+    /// Returns the number of blocks that may hold keys from `low` to `high`, and an estimate of the
+    /// keys.
     pub(in crate::index) fn between(&self, low: K, high: K) -> (usize, u64) {
         if self.last < Some(low) {
             return (0, 0);
@@ -87,7 +92,7 @@ impl<K: RunKey> Section<K> {
         let to = self.fences.partition_point(|fence| *fence <= high);
         let blocks = to.saturating_sub(from.saturating_sub(1));
         let all = self.fences.len().max(1) as u64;
-        // The first and the last are hardly full of them.
+        // The first and the last are assumed to be half full of them.
         let full = blocks.saturating_sub(1) as u64;
         (blocks, self.keys * full / all)
     }

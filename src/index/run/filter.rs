@@ -1,6 +1,10 @@
-/// Says of an address prefix whether a run may hold it: about 10 bits a key, no false no.
+//! A blocked Bloom filter over the address prefixes of a run.
+//!
+//! It has false positives and no false negatives.
+
+/// A blocked Bloom filter: about 10 bits a key, no false negatives.
 ///
-/// A question touches one group of 512 bits, so that it costs one cache line.
+/// A look-up touches one group of 512 bits, which is one cache line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::index) struct Filter {
     groups: Vec<[u64; 8]>,
@@ -40,7 +44,7 @@ impl Filter {
         words.flat_map(|word| word.to_be_bytes()).collect()
     }
 
-    /// Reads what [`Self::to_bytes`] wrote; none for a length that it does not write.
+    /// Reads the bytes of [`Self::to_bytes`]; `None` for a length that it does not write.
     pub(in crate::index) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (groups, rest) = bytes.as_chunks::<64>();
         let group = |bytes: &[u8; 64]| {

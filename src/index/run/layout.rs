@@ -1,3 +1,7 @@
+//! The bytes of a run around its blocks: header, directory and footer (docs/format.md, "Runs").
+//!
+//! Counts are never trusted with an allocation.
+
 use roaring::RoaringTreemap;
 use sha2::{Digest, Sha256};
 
@@ -8,7 +12,7 @@ use super::block::{Bytes, KeyLayout};
 use crate::index::Family;
 use crate::index::memory::memtable::MemtableKey;
 
-/// The first bytes of a run: whose it is and what it covers.
+/// The header of a run: its store, its number and the rows it covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header {
     pub(in crate::index) store_id: StoreId,
@@ -46,8 +50,7 @@ impl Header {
     }
 }
 
-/// The last bytes of a run: where its directory is, and the check over everything that is not in
-/// a block.
+/// The footer of a run: the place of the directory, and the check over everything outside blocks.
 pub(super) struct Footer {
     pub(in crate::index) start: u64,
     pub(in crate::index) len: u64,
@@ -97,7 +100,7 @@ impl Footer {
     }
 }
 
-/// Blocks that lie one after the other.
+/// Adjacent blocks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Extent {
     pub(in crate::index) start: u64,
@@ -129,13 +132,13 @@ impl Extent {
     pub(in crate::index) fn read(reader: &mut Reader<'_>) -> Option<Self> {
         let start = reader.u64()?;
         let count = reader.len()?;
-        // Taken one by one: a count that the bytes do not bear out allocates nothing.
+        // Taken one by one: a false count allocates nothing.
         let lens = (0..count).map(|_| reader.u32()).collect::<Option<_>>()?;
         Some(Self { start, lens })
     }
 }
 
-/// What a directory says of the keys of one family.
+/// The directory entry of one family.
 #[derive(Debug, Clone)]
 pub(super) struct SectionEntry {
     pub(in crate::index) family: u8,
@@ -209,7 +212,7 @@ impl Directory {
         self.filter.write(&mut out);
         for rows in [&self.grains, &self.not_current] {
             put_len(&mut out, rows.serialized_size());
-            // A vector takes any number of bytes.
+            // Writing to a vector cannot fail.
             drop(rows.serialize_into(&mut out));
         }
         match &self.position {
@@ -259,7 +262,7 @@ impl Directory {
     }
 }
 
-/// Takes fields off bytes.
+/// Takes fields off untrusted bytes.
 pub(in crate::index) struct Reader<'a>(pub(in crate::index) &'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -291,7 +294,7 @@ impl<'a> Reader<'a> {
 }
 
 fn put_len(out: &mut Vec<u8>, len: usize) {
-    // A directory of 4 GiB would be one of a store of petabytes.
+    // A directory of 4 GiB would belong to a store of petabytes.
     let len = u32::try_from(len).unwrap_or(u32::MAX);
     out.extend_from_slice(&len.to_be_bytes());
 }
@@ -309,7 +312,7 @@ pub(in crate::index) fn name_of(number: u64) -> String {
     format!("{FOLDER}/{number:016}.run")
 }
 
-/// Returns the number of a run by its name in the folder; none for another file.
+/// Returns the number of a run by its name in the folder; `None` for another file.
 pub(in crate::index) fn number_of(name: &str) -> Option<u64> {
     let digits = name.strip_suffix(".run")?;
     let is_number = digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,5 +1,5 @@
-//! Where the entries of a run lie in the ledger, in about 6 bytes an entry: the distance from the
-//! entry before, and the check of the header.
+//! The encoding of entry locations, in about 6 bytes an entry: the distance from the entry before,
+//! and the check of the header (docs/format.md, "Runs").
 
 use crate::ledger::EntryLocation;
 
@@ -26,7 +26,7 @@ pub(super) fn encode(locations: &[EntryLocation]) -> Vec<u8> {
     bytes
 }
 
-/// Adds to `locations` what [`encode`] wrote; none if it did not.
+/// Appends the locations that [`encode`] wrote to `locations`; `None` for other bytes.
 pub(super) fn decode(mut bytes: &[u8], locations: &mut Vec<EntryLocation>) -> Option<()> {
     let (mut segment, mut offset) = (0, 0);
     while !bytes.is_empty() {

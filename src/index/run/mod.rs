@@ -1,4 +1,6 @@
 //! Runs: immutable files of sorted keys for consecutive ledger entries (docs/format.md, "Runs").
+//!
+//! Which runs there are, a version says.
 
 pub(super) mod block;
 pub(super) mod cache;

@@ -1,3 +1,7 @@
+//! An open run: the directory in memory, blocks read and checked on demand.
+//!
+//! A run never changes. One that no version names is deleted with the last snapshot that reads it.
+
 use std::fmt;
 use std::io;
 use std::ops::Range;
@@ -27,9 +31,9 @@ pub(in crate::index) struct Run {
     pub(in crate::index) check: [u8; 8],
     /// Rows of grains.
     pub(in crate::index) grains: RoaringTreemap,
-    /// Rows of grains that are not current since an entry of this run.
+    /// Rows of grains that an entry of this run made not current.
     pub(in crate::index) not_current: RoaringTreemap,
-    /// Where the ledger stood at the end of the run, if that was the end of a frame.
+    /// The position in the ledger at the end of the run, if a frame ended there.
     pub(in crate::index) position: Option<LedgerPosition>,
     pub(in crate::index) len_bytes: u64,
     filter: Option<Filter>,
@@ -40,11 +44,11 @@ pub(in crate::index) struct Run {
     seed: u32,
     file: Arc<dyn DiskFile>,
     disk: Arc<dyn Disk>,
-    /// Set once no version names it; says whether its index is still open.
+    /// Set once no version names the run; the flag is whether its index is still open.
     retired: OnceLock<Arc<AtomicBool>>,
 }
 
-/// Where the keys of a family are.
+/// The blocks of a family.
 #[derive(Debug, Default)]
 pub(in crate::index) struct Section<K> {
     pub(in crate::index) keys: u64,
@@ -72,10 +76,10 @@ impl RunKey for Triple {
     }
 }
 
-/// Why a run is not opened.
+/// The reason why a run is not opened.
 #[derive(Debug)]
 pub(in crate::index) enum OpenFault {
-    /// It is not what was written.
+    /// It is not as it was written.
     Damaged(&'static str),
     /// The system refused.
     Io(io::Error),
@@ -124,7 +128,7 @@ impl Run {
         if footer.start.checked_add(footer.len) != Some(end) {
             return Err(OpenFault::Damaged("has a footer that does not fit"));
         }
-        // Not a declared length: it is what the file has.
+        // The length fits the file, so it is safe to allocate.
         let mut directory = vec![0; usize::try_from(footer.len).unwrap_or(0)];
         file.read_at(&mut directory, footer.start)?;
         if footer.check_of(&header, &directory) != footer.check {
@@ -161,7 +165,7 @@ impl Run {
         })
     }
 
-    /// Returns where the keys of a family are; none if there are none.
+    /// Returns the blocks of a family; `None` if it has no keys.
     pub(in crate::index) fn section<K: RunKey>(&self, family: Family) -> Option<&Section<K>> {
         let section = K::sections(self).get(family.slot())?;
         (section.keys > 0).then_some(section)
@@ -213,7 +217,7 @@ impl Run {
         Ok(bytes)
     }
 
-    /// Hands the locations of its entries to `visit`, some at a time.
+    /// Calls `visit` with the locations of its entries, one block at a time.
     pub(in crate::index) fn locations(
         &self,
         visit: &mut dyn FnMut(&[EntryLocation]) -> Result<(), Error>,
@@ -267,11 +271,13 @@ impl Run {
         }
     }
 
-    /// Says that no version names it any more: it is removed with the last snapshot that reads it.
+    /// Retires a run that no version names: its file is removed with the last snapshot that reads
+    /// it.
     ///
-    /// A snapshot may outlive its index, and then the file belongs to who opened the store next.
+    /// A snapshot may outlive its index. The file then belongs to the next index that was opened,
+    /// and stays.
     pub(in crate::index) fn retire(&self, is_open: &Arc<AtomicBool>) {
-        // Retired twice it stays retired.
+        // A run that is retired already stays retired.
         drop(self.retired.set(Arc::clone(is_open)));
     }
 }
@@ -280,7 +286,7 @@ impl Drop for Run {
     fn drop(&mut self) {
         let retired = self.retired.get();
         if retired.is_some_and(|is_open| is_open.load(Ordering::Acquire)) {
-            // What cannot be removed now is removed by the next open.
+            // A file that cannot be removed now is removed by the next opening.
             drop(self.disk.remove(&name_of(self.number)));
         }
     }
@@ -295,7 +301,7 @@ impl fmt::Debug for Run {
     }
 }
 
-/// Returns the check of a block, which holds only where the block was written.
+/// Returns the check of a block. It covers run and offset, so a block moved elsewhere fails.
 pub(super) fn block_check(seed: u32, offset: u64, bytes: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new_with_initial(seed);
     hasher.update(&offset.to_be_bytes());

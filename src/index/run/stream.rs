@@ -1,3 +1,7 @@
+//! Sequential streams of keys, and their merge.
+//!
+//! Merges and checks use them: they read ahead and leave the block cache alone.
+
 use std::sync::Arc;
 
 use super::block::{Block, BlockCursor};
@@ -10,7 +14,7 @@ pub(in crate::index) struct Stream<K> {
     run: Arc<Run>,
     family: Family,
     next: usize,
-    /// Bytes of the file from `window_at`, read ahead.
+    /// The bytes read ahead, from `window_at` on.
     window: Vec<u8>,
     window_at: u64,
     block: Option<Block>,
@@ -30,7 +34,7 @@ impl<K: RunKey> Stream<K> {
         }
     }
 
-    /// Returns the next key; none at the end.
+    /// Returns the next key; `None` at the end.
     pub(in crate::index) fn next(&mut self) -> Result<Option<K>, Error> {
         loop {
             if let Some(block) = &self.block {
@@ -72,7 +76,7 @@ impl<K: RunKey> Stream<K> {
     }
 }
 
-/// Something that keys come from in order.
+/// A source of sorted keys.
 pub(in crate::index) enum Source<K> {
     List(std::vec::IntoIter<K>),
     Run(Box<Stream<K>>),
@@ -87,7 +91,7 @@ impl<K: RunKey> Source<K> {
     }
 }
 
-/// Keys of several sources in one order.
+/// A merge of several sources into one order.
 pub(super) struct Merge<K> {
     sources: Vec<(K, Source<K>)>,
 }
@@ -104,7 +108,7 @@ impl<K: RunKey + Key> Merge<K> {
     }
 
     pub(in crate::index) fn next(&mut self) -> Result<Option<K>, Error> {
-        // Few sources: walking them costs less than keeping a heap.
+        // For few sources a linear search costs less than a heap.
         let least = self
             .sources
             .iter_mut()
@@ -122,5 +126,5 @@ impl<K: RunKey + Key> Merge<K> {
     }
 }
 
-/// Bytes read ahead of a merge, for each of its sources.
+/// The bytes read ahead for each source of a merge.
 const WINDOW_LEN: u64 = 64 << 10;

@@ -1,3 +1,7 @@
+//! The writer of runs: from front to back, in bounded memory.
+//!
+//! The run is durable at the end and has no readers until a version names it.
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -13,7 +17,7 @@ use super::stream::{Merge, Source};
 use super::{FOLDER, locations};
 use crate::index::{Error, Family};
 
-/// Writes a run from front to back, in memory that does not grow with it.
+/// Writes a run from front to back, in bounded memory.
 pub(in crate::index) struct RunWriter {
     disk: Arc<dyn Disk>,
     name: String,
@@ -21,7 +25,7 @@ pub(in crate::index) struct RunWriter {
     header: Vec<u8>,
     layout: KeyLayout,
     seed: u32,
-    /// Bytes that are not in the file yet, and where they belong.
+    /// The bytes that are not in the file yet.
     pending: Vec<u8>,
     at: u64,
     directory: Directory,
@@ -115,7 +119,7 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Writes what is left, and makes the run durable. It has no readers until a version names it.
+    /// Writes the rest, and makes the run durable.
     pub(in crate::index) fn finish(
         mut self,
         filter: &Filter,
@@ -157,7 +161,7 @@ impl RunWriter {
         self.at + self.pending.len() as u64
     }
 
-    /// Writes a block and its check; returns how long it is with it.
+    /// Writes a block and its check; returns the length of both.
     fn block(&mut self, bytes: &[u8]) -> Result<u32, Error> {
         let check = block_check(self.seed, self.end(), bytes);
         self.pending.extend_from_slice(bytes);
@@ -177,7 +181,7 @@ impl RunWriter {
     }
 }
 
-/// How much is written at once, in bytes.
+/// The length of one write, in bytes.
 const WRITE_LEN: usize = 128 << 10;
 
 /// The filter is checked in pieces of this length, in bytes: a multiple of 64.

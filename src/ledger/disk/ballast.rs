@@ -1,9 +1,13 @@
+//! The ballast: an emergency free-space file, deleted when the disk is full.
+//!
+//! Erasure and shutdown must still be able to write then. When to release it, the store decides.
+
 use std::io;
 
 use crate::ledger::{Disk, Error, OpenMode};
 
-/// Room that a store keeps for a rainy day: a file that is given up so that erasure and closing
-/// work on a full disk.
+/// The emergency free-space file of a store: a reserve that is deleted when the disk is full, so
+/// that erasure and shutdown can still write.
 ///
 /// ```
 /// use grainstore::ledger::{Ballast, Disk, MemoryDisk};
@@ -22,7 +26,7 @@ pub struct Ballast {
 }
 
 impl Ballast {
-    /// Returns the ballast of this name and size; of size 0 there is never a file.
+    /// Returns the ballast of this name and size. With size 0 there is no file.
     pub fn new(name: impl Into<String>, bytes: u64) -> Self {
         Self {
             name: name.into(),
@@ -30,10 +34,10 @@ impl Ballast {
         }
     }
 
-    /// Takes the room, unless it is taken already; returns whether it is. A disk too full for it
-    /// is no error: there is nothing to keep then.
+    /// Creates the file, unless it exists; returns whether it exists. A disk that is too full for
+    /// it is not an error.
     ///
-    /// Not synced: a crash costs nothing but the next call.
+    /// It is not synced: after a crash the next call completes it.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`.
@@ -51,14 +55,14 @@ impl Ballast {
         }
     }
 
-    /// Gives the room up.
+    /// Deletes the file.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`.
     pub fn release(&self, disk: &dyn Disk) -> Result<(), Error> {
         match disk.remove(&self.name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            // Some systems give room back only when the removal is durable.
+            // Some file systems free the blocks only when the removal is durable.
             outcome => outcome
                 .and_then(|()| disk.sync_folder(""))
                 .map_err(|source| self.failed("release", source)),
@@ -73,7 +77,7 @@ impl Ballast {
             Err(error) if error.kind() == io::ErrorKind::NotFound => disk.create(&self.name)?,
             found => found?,
         };
-        // Written, not stretched: a hole takes no room.
+        // Zeros are written, because a hole in a file reserves no blocks.
         let zeros = [0; 64 << 10];
         let mut at = file.len_bytes()?;
         while at < self.bytes {

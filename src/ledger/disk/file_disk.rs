@@ -1,3 +1,7 @@
+//! The disk that ships: a directory of the file system, `fdatasync` and advisory locks.
+//!
+//! It adds no buffering and no retries. Names are checked before they become paths.
+
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -85,7 +89,7 @@ impl Disk for FileDisk {
         let mut names = Vec::new();
         for entry in fs::read_dir(self.folder(folder)?)? {
             let entry = entry?;
-            // A name that is not UTF-8 is none of ours.
+            // A store writes no name that is not UTF-8.
             if entry.file_type()?.is_file()
                 && let Ok(name) = entry.file_name().into_string()
             {
@@ -97,7 +101,7 @@ impl Disk for FileDisk {
 
     fn sync_folder(&self, folder: &str) -> io::Result<()> {
         let path = self.folder(folder)?;
-        // Windows opens no directory for syncing; NTFS journals names itself.
+        // Windows cannot open a directory to sync it; NTFS journals names itself.
         if cfg!(unix) {
             File::open(path)?.sync_all()?;
         }
@@ -130,8 +134,8 @@ impl Disk for FileDisk {
     }
 }
 
-/// A locked file. Closing it would not do: a process that is being started at this moment has a
-/// copy of the descriptor until its program begins, and the lock would last as long.
+/// A locked file. It is unlocked, not only closed: between `fork` and `exec` a child process has a
+/// copy of the descriptor, and would keep the lock.
 struct Locked(File);
 
 impl Drop for Locked {
@@ -142,7 +146,7 @@ impl Drop for Locked {
     }
 }
 
-/// Returns what tells a file from one that has taken its name.
+/// Returns the identity of a file, which another file of the same name does not share.
 #[cfg(unix)]
 fn identity(file: &fs::Metadata) -> impl PartialEq + Send + Sync + use<> {
     use std::os::unix::fs::MetadataExt;
@@ -150,7 +154,7 @@ fn identity(file: &fs::Metadata) -> impl PartialEq + Send + Sync + use<> {
     (file.dev(), file.ino())
 }
 
-/// Elsewhere a locked file cannot be replaced.
+/// On other systems a locked file cannot be replaced.
 #[cfg(not(unix))]
 fn identity(_: &fs::Metadata) -> impl PartialEq + Send + Sync + use<> {}
 
@@ -218,7 +222,7 @@ mod tests {
         let disk = FileDisk::new(home.path());
         let file = File::create(home.path().join("LOCK")).unwrap();
         file.try_lock().unwrap();
-        // What a process has between fork and exec.
+        // The copy that a child process has between fork and exec.
         let _copy = file.try_clone().unwrap();
         assert!(disk.lock("LOCK").is_err());
         drop(Locked(file));

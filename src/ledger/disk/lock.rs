@@ -1,3 +1,9 @@
+//! The lock of a store: one writing process, and the name of its holder for the process that finds
+//! it taken.
+//!
+//! The exclusion itself is the disk's; this adds the holder's name and the check that the file is
+//! still the one that was locked.
+
 use std::fmt;
 use std::io;
 
@@ -26,7 +32,7 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Wraps what releases the lock when it is dropped.
+    /// Wraps a guard that releases the lock when it is dropped.
     pub fn new(held: impl Send + Sync + 'static) -> Self {
         Self {
             name: String::new(),
@@ -35,7 +41,7 @@ impl Lock {
         }
     }
 
-    /// Adds what tells whether the lock's file is still the one that was locked.
+    /// Adds the test whether the lock's file is still the one that was locked.
     pub fn watched(self, is_ours: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self {
             is_ours: Box::new(is_ours),
@@ -43,8 +49,8 @@ impl Lock {
         }
     }
 
-    /// Takes the lock of a store, which its writing process holds as long as it is open, and
-    /// leaves `holder` in its file for whoever comes second.
+    /// Takes the lock of a store, which the writing process holds while the store is open, and
+    /// writes `holder` to its file for the next process that tries.
     ///
     /// # Errors
     /// `ERR_STORE_LOCKED` while another holds it, `ERR_STORAGE_READ_ONLY`, `ERR_STORAGE_IO`.
@@ -60,7 +66,7 @@ impl Lock {
             },
             _ => Error::io("lock", name, source),
         })?;
-        // The name is a courtesy: a lock that cannot be written to is held all the same.
+        // The name is informational: the lock is held even if it cannot be written.
         if let Err(error) = write_holder(disk, name, holder) {
             tracing::debug!(%error, "the lock does not name its holder");
         }
@@ -70,8 +76,7 @@ impl Lock {
         })
     }
 
-    /// Makes sure that nobody removed or replaced the lock's file, which would let another writer
-    /// in.
+    /// Checks that the lock's file was not removed or replaced, which would admit a second writer.
     ///
     /// # Errors
     /// `ERR_STORE_LOCKED`.
@@ -97,7 +102,7 @@ fn write_holder(disk: &dyn Disk, name: &str, holder: &str) -> io::Result<()> {
     file.write_at(format!("{holder}\n").as_bytes(), 0)
 }
 
-/// Returns what the holder of a lock wrote, if it is one line of plain text.
+/// Returns the name in a lock's file, if it is one line of plain text.
 fn read_holder(disk: &dyn Disk, name: &str) -> Option<String> {
     let file = disk.open(name, OpenMode::Read).ok()?;
     let len = file.len_bytes().ok()?.min(HOLDER_MAX);
@@ -108,5 +113,5 @@ fn read_holder(disk: &dyn Disk, name: &str) -> Option<String> {
     (!line.is_empty() && !line.contains(char::is_control)).then(|| line.to_owned())
 }
 
-/// A process number and a name are shorter.
+/// The longest name that is read, in bytes.
 const HOLDER_MAX: u64 = 512;

@@ -1,3 +1,7 @@
+//! A disk in memory, for stores without files and for tests.
+//!
+//! A sync does nothing and every write succeeds: it simulates no crash. `grainstore-crash` does.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;

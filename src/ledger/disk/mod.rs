@@ -1,4 +1,7 @@
-//! The seam through which every byte of a store is changed, and its implementations.
+//! The disk: the seam through which every byte of a store is changed, and its implementations.
+//!
+//! The crash programme adds one that fails and crashes. Files of other engines do not pass through
+//! here.
 
 use std::fmt;
 use std::io;
@@ -11,7 +14,7 @@ pub(super) mod ballast;
 
 use self::lock::Lock;
 
-/// A directory of files: the one seam through which a store's bytes are changed.
+/// A directory of files: the only interface through which a store's bytes are changed.
 ///
 /// Names are relative, use `/`, and lie at most one folder deep (`ledger/0000000000000001.seg`);
 /// any other name is `InvalidInput`. Nothing is durable before the file is synced, and no
@@ -38,7 +41,7 @@ pub trait Disk: fmt::Debug + Send + Sync {
     /// Creates a folder, unless it exists.
     fn create_folder(&self, folder: &str) -> io::Result<()>;
 
-    /// Renames a file over whatever has the new name.
+    /// Renames a file, replacing any file of the new name.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
 
     /// Removes a file.
@@ -47,7 +50,7 @@ pub trait Disk: fmt::Debug + Send + Sync {
     /// Returns the names of the files in a folder, without the folder; `""` is the root.
     fn list(&self, folder: &str) -> io::Result<Vec<String>>;
 
-    /// Makes what was created, renamed or removed in a folder durable; `""` is the root.
+    /// Makes creations, renamings and removals in a folder durable; `""` is the root.
     fn sync_folder(&self, folder: &str) -> io::Result<()>;
 
     /// Takes the exclusive lock of a file, which is created if missing; `WouldBlock` if it is held.
@@ -66,14 +69,14 @@ pub trait DiskFile: fmt::Debug + Send + Sync {
     /// Writes all of `bytes` at `offset`, growing the file as needed.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
 
-    /// Cuts the file, or grows it with zeros.
+    /// Truncates the file, or extends it with zeros.
     fn set_len(&self, len: u64) -> io::Result<()>;
 
     /// Makes bytes and length durable (`fdatasync`).
     fn sync(&self) -> io::Result<()>;
 }
 
-/// Says what a file is opened for.
+/// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpenMode {
     /// Reading only.

@@ -1,3 +1,8 @@
+//! Appending: one frame, one write, one `fdatasync`, and the roll to the next segment.
+//!
+//! After a failed sync nothing is retried: the outcome is unknown and the ledger halts until it is
+//! opened again.
+
 use std::io;
 use std::ops::Range;
 
@@ -11,8 +16,8 @@ use crate::ledger::segment::segment_file::{self, FOLDER, SegmentHeader};
 use crate::ledger::{Disk, Error, Kind, LedgerPosition, NewEntry};
 
 impl Ledger {
-    /// Appends entries as one atomic batch, and returns their sequences once they are durable:
-    /// one write, one `fdatasync`. Nothing is written for no entries.
+    /// Appends entries as one atomic batch, and returns their sequences once they are durable: one
+    /// write, one `fdatasync`. Without entries nothing is written.
     ///
     /// `time_ms` is milliseconds since 1970.
     ///
@@ -24,8 +29,8 @@ impl Ledger {
         self.append_up_to(time_ms, entries, 0)
     }
 
-    /// Appends as [`Ledger::append`] does, and returns before the entries are durable: a crash may
-    /// lose them, and never some of a batch or what is before it alone.
+    /// Appends as [`Ledger::append`] does, and returns before the entries are durable. A crash
+    /// loses a suffix of whole batches at most.
     ///
     /// They are durable after [`Ledger::sync`], a new segment, or 8 MiB more.
     ///
@@ -59,7 +64,7 @@ impl Ledger {
         Ok(self.offsets.read().durable())
     }
 
-    /// Returns how many entries are known durable: all of them, but after
+    /// Returns the number of entries that are known durable: all, except after
     /// [`Ledger::append_unsynced`].
     pub fn durable(&self) -> u64 {
         self.offsets.read().durable().entries
@@ -80,7 +85,7 @@ impl Ledger {
             let end = self.offsets.read().end().entries;
             return Ok(end..end);
         }
-        // Bodies are blanked only below a frame that says they were durable: opening relies on it.
+        // Recovery relies on it: bodies are blanked only below a frame whose `synced` covers them.
         if entries.iter().any(|entry| entry.kind == Kind::Erasing) {
             self.sync_tail(tail)?;
         }
@@ -106,7 +111,7 @@ impl Ledger {
         })?;
         let is_synced = tail.unsynced + len as u64 > unsynced_max;
         write(tail, end, is_synced)?;
-        // Readers see the frame from here on, and under `append` never before it is durable.
+        // Readers see the frame from here on; under `append`, only once it is durable.
         let mut offsets = self.offsets.write();
         offsets.add_frame(&tail.places, head, end.offset + len as u64);
         if is_synced {
@@ -127,8 +132,8 @@ impl Ledger {
             (offsets.end(), offsets.durable())
         };
         if durable.entries < end.entries {
-            // After a failed sync the system may call pages clean that never reached the disk: no
-            // retry of it proves anything.
+            // After a failed sync the system may mark pages clean that never reached the disk, so a
+            // retry that succeeds proves nothing.
             tail.halted = true;
             let failed = |source| Error::io("sync", &segment_file::name_of(end.segment), source);
             tail.file.sync().map_err(failed)?;
@@ -147,7 +152,7 @@ impl Ledger {
             return Ok(());
         }
         let name = segment_file::name_of(end.segment);
-        // That a later segment exists says that this one is durable.
+        // Invariant: a segment is durable before the next exists.
         tail.halted = true;
         let synced = tail.file.sync();
         synced.map_err(|source| Error::io("sync", &name, source))?;
@@ -176,7 +181,7 @@ impl Ledger {
     }
 }
 
-/// Removes what is left of a segment that could not be created; returns whether it is gone.
+/// Removes a segment that was created in part; returns whether it is gone.
 fn uncreate(disk: &dyn Disk, number: u32) -> bool {
     let gone = match disk.remove(&segment_file::name_of(number)) {
         Ok(()) => true,
@@ -187,7 +192,7 @@ fn uncreate(disk: &dyn Disk, number: u32) -> bool {
 
 /// Writes the frame at `end`, behind the last whole one, and makes it durable if asked.
 fn write(tail: &mut Tail, end: LedgerPosition, is_synced: bool) -> Result<(), Error> {
-    // Until the outcome is known, whatever happens here: also if a disk panics.
+    // Halted until the outcome is known, even if the disk panics.
     tail.halted = true;
     let failed = |source| Error::io("append to", &segment_file::name_of(end.segment), source);
     if let Err(error) = tail.file.write_at(&tail.frame, end.offset) {
@@ -198,16 +203,16 @@ fn write(tail: &mut Tail, end: LedgerPosition, is_synced: bool) -> Result<(), Er
         return Err(failed(error));
     }
     if is_synced {
-        // After a failed sync the system may call pages clean that never reached the disk: no
-        // retry of it proves anything.
+        // After a failed sync the system may mark pages clean that never reached the disk, so a
+        // retry that succeeds proves nothing.
         tail.file.sync().map_err(failed)?;
     }
     tail.halted = false;
     Ok(())
 }
 
-/// How much memory is kept between appends, in bytes.
+/// The buffer that is kept between appends, in bytes.
 const FRAME_KEPT: usize = 4 << 20;
 
-/// How much a crash may cost whoever does not wait for the disk, in bytes.
+/// The most that a crash may take from a caller who does not wait for the disk, in bytes.
 const UNSYNCED_MAX: u64 = 8 << 20;

@@ -1,3 +1,8 @@
+//! Incremental copies of a ledger to another disk, while appends go on.
+//!
+//! Segments that the copy has already are compared, not written again. A copy that has diverged is
+//! refused and left unchanged.
+
 use std::io;
 
 use super::ledger::Ledger;
@@ -7,7 +12,7 @@ use crate::ledger::segment::entry::RawEntry;
 use crate::ledger::segment::segment_file::{self, FOLDER, HEADER_LEN};
 use crate::ledger::{Disk, DiskFile, EntryHeader, Error, LedgerPosition, OpenMode};
 
-/// What [`Ledger::copy_to`] did.
+/// The result of [`Ledger::copy_to`].
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -23,48 +28,48 @@ use crate::ledger::{Disk, DiskFile, EntryHeader, Error, LedgerPosition, OpenMode
 pub struct CopyReport {
     /// Where the copy ends.
     pub position: LedgerPosition,
-    /// Segments that were written.
+    /// The number of segments that were written.
     pub segments: u32,
-    /// Segments that were there already as they are here.
+    /// The number of segments that the copy already had.
     pub kept: u32,
-    /// Bytes that were written.
+    /// The number of bytes that were written.
     pub bytes: u64,
 }
 
-/// What is at the place of a segment in a copy.
+/// The state of a segment in an existing copy.
 enum CopyState {
-    /// Nothing, or an earlier moment of it.
+    /// Missing, or a prefix.
     Older,
-    /// The same, but for bodies that were blanked here since.
+    /// Complete, without redactions that came after it.
     Unblanked,
     Same,
 }
 
 impl Ledger {
-    /// Copies the ledger as it is durable at one moment into the `ledger/` of another disk, while
-    /// appends go on. Segments that an earlier copy brought there are not written again, unless
-    /// something in them was erased since.
+    /// Copies the durable ledger into the `ledger/` of another disk, while appends go on. Segments
+    /// of an earlier copy are written again only if an entry in them was erased since.
     ///
-    /// All that is new is written and synced under other names before the first file is replaced.
-    /// A crash amid the replacing can leave a copy that does not open; the next one completes it.
+    /// New segments are written and synced under temporary names before the first file is replaced.
+    /// A crash between two replacements can leave a copy that does not open; the next call
+    /// completes it.
     ///
     /// # Errors
-    /// `ERR_BACKUP_DIVERGED` if what is there is no earlier moment of this ledger, and nothing is
-    /// changed; `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
+    /// `ERR_BACKUP_DIVERGED` if the target is not a prefix of this ledger, and nothing is changed;
+    /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
     pub fn copy_to(&self, target: &dyn Disk) -> Result<CopyReport, Error> {
         let failed = |source| Error::io("copy to", FOLDER, source);
         target.create_folder(FOLDER).map_err(failed)?;
         target.sync_folder("").map_err(failed)?;
         loop {
-            // An erasure that begins meanwhile could leave blank bodies in the copy, and the entry
-            // that lists them behind its end.
+            // An erasure that begins meanwhile could leave blank bodies in the copy whose listing
+            // entry lies behind its end.
             let erased = self.offsets.read().erased().len();
             let (copied, older, unblanked) = self.prepare(target)?;
             if self.offsets.read().erased().len() != erased {
                 continue;
             }
-            // From the first that is new, so that what is there is always a whole prefix; then what
-            // is blank only because of entries in those.
+            // Segments that grow come first and in order, so the target is always a whole prefix.
+            // Redacted ones follow, since the entries that list their blanks lie in the first.
             for name in older.iter().chain(&unblanked) {
                 target.rename(&temporary(name), name).map_err(failed)?;
             }
@@ -73,7 +78,8 @@ impl Ledger {
         }
     }
 
-    /// Writes what is new beside what is there, and returns it and the names of the segments.
+    /// Writes the new segments under temporary names; returns the report, and the names that grow
+    /// and that are redacted.
     fn prepare(&self, target: &dyn Disk) -> Result<(CopyReport, Vec<String>, Vec<String>), Error> {
         let position = self.sync()?;
         let mut extents = self.offsets.read().extents();
@@ -143,7 +149,7 @@ impl Ledger {
         file.sync().map_err(failed)
     }
 
-    /// Says what a copy has of a segment.
+    /// Returns the state of a segment in a copy.
     fn compare(&self, target: &dyn Disk, extent: &SegmentExtent) -> Result<CopyState, Error> {
         let name = segment_file::name_of(extent.number);
         let failed = |source| Error::io("read", &name, source);
@@ -160,7 +166,8 @@ impl Ledger {
             return Err(diverged);
         }
         let here = self.disk.open(&name, OpenMode::Read).map_err(failed)?;
-        // Headers have commitments to random salts: who ends alike is alike up to there.
+        // Headers commit to random salts, so two segments with the same last header are equal up to
+        // there.
         let last = self.offsets.read().last_before(extent.number, len);
         let at = last.map_or(0, |last| u64::from(last.offset));
         let bytes = if last.is_some() {
@@ -182,7 +189,7 @@ impl Ledger {
         })
     }
 
-    /// Returns whether a copy of a segment is blank where this ledger is.
+    /// Returns whether a copy of a segment has all redactions of this ledger.
     fn is_blanked(&self, there: &dyn DiskFile, extent: &SegmentExtent) -> io::Result<bool> {
         let places: Vec<_> = {
             let offsets = self.offsets.read();
@@ -204,7 +211,7 @@ impl Ledger {
     }
 }
 
-/// Returns the name that a segment has until it is whole.
+/// Returns the temporary name of a segment.
 fn temporary(name: &str) -> String {
     format!("{name}.new")
 }
@@ -216,5 +223,5 @@ fn same(here: &dyn DiskFile, there: &dyn DiskFile, at: u64, len: usize) -> io::R
     Ok(one == other)
 }
 
-/// What is copied at a time.
+/// The length of one read of a copy, in bytes.
 const CHUNK_BYTES: usize = 1 << 20;

@@ -1,3 +1,8 @@
+//! The open ledger: creation, opening, and its ends.
+//!
+//! One writer and many readers share it. Appending, reading, redaction and copying lie in files of
+//! their own beside this one.
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -15,7 +20,8 @@ use crate::ledger::{
 
 /// An append-only log of entries. Appends go one after the other; reads run beside them.
 ///
-/// Only one writer may have a ledger open: the caller holds the store's [`Lock`](crate::ledger::Lock).
+/// Invariant: at most one writer has a ledger open. The caller holds the store's
+/// [`Lock`](crate::ledger::Lock).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -38,7 +44,7 @@ pub struct Ledger {
     pub(super) open_segments: OpenSegments,
 }
 
-/// How a ledger is written; what is written reads the same under any options.
+/// How a ledger is written. A ledger reads the same under any options.
 ///
 /// ```
 /// assert_eq!(grainstore::ledger::LedgerOptions::default().segment_bytes, 256 << 20);
@@ -53,7 +59,7 @@ pub struct LedgerOptions {
 impl Ledger {
     /// Creates an empty ledger; it is durable when this returns.
     ///
-    /// What a crash inside an earlier `create` left is replaced.
+    /// An empty segment that a crash inside an earlier `create` left is replaced.
     ///
     /// # Errors
     /// `ERR_STORE_EXISTS` if there is a ledger, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
@@ -87,13 +93,13 @@ impl Ledger {
         Ok(Self::new(disk, store_id, options, offsets, Tail::new(file)))
     }
 
-    /// Opens a ledger: proves every byte from the known position on, and sets aside what a crash left
-    /// behind the last whole frame.
+    /// Opens a ledger: proves every byte behind the position of the hint, and sets a torn tail
+    /// aside, which it returns.
     ///
     /// `watermark` is the number of entries that the caller's derived files have seen durable; a
-    /// ledger that ends before it, or before the position, is damaged. `erases` tells which entries
-    /// the body of one of kind [`Erasing`](crate::ledger::Kind::Erasing) lists; what it lists and a crash
-    /// kept from being blanked is blanked.
+    /// ledger that ends before it, or before the position, is damaged. `erases` decodes the body of
+    /// an [`Erasing`](crate::ledger::Kind::Erasing) entry; listed entries that a crash left
+    /// unblanked are blanked.
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, also for a blank entry that no erasure lists; `ERR_STORE_VERSION`,
@@ -126,8 +132,8 @@ impl Ledger {
         let name = segment_file::name_of(offsets.end().segment);
         let failed = |source| Error::io("sync", &name, source);
         let file = disk.open(&name, OpenMode::Write).map_err(failed)?;
-        // The last frame may have been read from a cache that never reached the disk; the next
-        // frame will say that it is durable.
+        // The last frame may have been read from a cache that never reached the disk, and the next
+        // frame will claim that it is durable.
         rewrite_unproven(&*file, &offsets, proven).map_err(failed)?;
         file.sync().map_err(failed)?;
         disk.sync_folder(segment_file::FOLDER).map_err(failed)?;
@@ -154,8 +160,8 @@ impl Ledger {
         }
     }
 
-    /// Returns the number of entries, which is the next sequence. All of them are durable, but
-    /// after [`Ledger::append_unsynced`].
+    /// Returns the number of entries, which is the next sequence. All are durable except after
+    /// [`Ledger::append_unsynced`].
     #[expect(
         clippy::len_without_is_empty,
         reason = "it grows for ever; nobody asks whether it is empty"
@@ -169,13 +175,13 @@ impl Ledger {
         self.offsets.read().end().head
     }
 
-    /// Returns where the ledger stands; under [`Ledger::append_unsynced`] that may be past what is
-    /// durable.
+    /// Returns the position of the end; after [`Ledger::append_unsynced`] it may be past the
+    /// durable end.
     pub fn position(&self) -> LedgerPosition {
         self.offsets.read().end()
     }
 
-    /// Returns where the entries from `first` up to `end` lie; fewer if the ledger ends before.
+    /// Returns the locations of the entries `first..end`; fewer if the ledger ends before.
     pub fn entry_locations(&self, first: u64, end: u64) -> Vec<EntryLocation> {
         let offsets = self.offsets.read();
         (first..end).map_while(|row| offsets.place(row)).collect()

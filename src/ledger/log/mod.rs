@@ -1,4 +1,7 @@
 //! The open ledger: one writer, many readers.
+//!
+//! Appending, reading, redaction and copies. The bytes are defined in `segment`, opening after a
+//! crash in `recovery`.
 
 mod open_segments;
 mod tail;

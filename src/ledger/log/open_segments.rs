@@ -1,3 +1,7 @@
+//! A bounded cache of segments that are open for reading.
+//!
+//! A large ledger has more segments than a process may have open files.
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -6,8 +10,7 @@ use parking_lot::Mutex;
 use crate::ledger::segment::segment_file;
 use crate::ledger::{Disk, DiskFile, Error, OpenMode};
 
-/// The segments opened for reading, a bounded number: a large ledger has more segments than a
-/// process may open files.
+/// The segments that were read most recently.
 #[derive(Debug)]
 pub(super) struct OpenSegments {
     disk: Arc<dyn Disk>,
@@ -22,7 +25,7 @@ impl OpenSegments {
         }
     }
 
-    /// Returns a segment, opening it if it was not used lately.
+    /// Returns a segment, opened if it is not in the cache.
     pub(in crate::ledger) fn get(&self, number: u32) -> Result<Arc<dyn DiskFile>, Error> {
         let mut recent = self.recent.lock();
         if let Some((_, file)) = recent.iter().find(|(open, _)| *open == number) {

@@ -1,3 +1,7 @@
+//! Point-in-time copies: the frames of a ledger up to a moment, as a new ledger.
+//!
+//! Restore uses it. It also opens a ledger for reading only, to copy from.
+
 use std::io;
 use std::sync::Arc;
 
@@ -13,8 +17,8 @@ use crate::ledger::segment::segment_file::{self, FOLDER, HEADER_LEN};
 use crate::ledger::{Disk, EntryHeader, Error, LedgerPosition, OpenMode, StoreId};
 
 impl Ledger {
-    /// Opens a ledger for reading only: proves every byte, and changes none. What a crash left
-    /// behind the last whole frame is passed over. Appends are `ERR_STORAGE_HALTED`.
+    /// Opens a ledger for reading only: proves every byte and changes none. A torn tail is ignored.
+    /// Appends are `ERR_STORAGE_HALTED`.
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORE_VERSION`, `ERR_STORAGE_IO`.
@@ -52,12 +56,12 @@ impl Ledger {
         ))
     }
 
-    /// Copies the first frames, as many as `is_kept` accepts by the number of entries up to the
-    /// frame's end and its time in milliseconds since 1970, to a disk that has no ledger, and
-    /// returns the ledger there, ready for appends.
+    /// Copies the longest prefix of frames that `is_kept` accepts to a disk without a ledger, and
+    /// returns the ledger there, ready for appends. `is_kept` is given the number of entries up to
+    /// the end of a frame, and its time in milliseconds since 1970.
     ///
-    /// Entries in it may be blank that only later entries list: the caller appends one that does
-    /// before the new ledger is opened.
+    /// The copy may hold blank entries that only later entries list: before it is opened again, the
+    /// caller appends an entry that lists them.
     ///
     /// # Errors
     /// `ERR_STORE_EXISTS`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.

@@ -1,3 +1,7 @@
+//! Reading: single entries and scans, each proven against its commitment.
+//!
+//! An entry that is redacted while it is read is `ERR_ERASED`, not damage.
+
 use std::io;
 use std::ops::ControlFlow;
 
@@ -13,7 +17,7 @@ use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
 use crate::ledger::{Entry, EntryHeader, Error};
 
 impl Ledger {
-    /// Reads one entry and proves it.
+    /// Reads one entry and proves it against its commitment.
     ///
     /// # Errors
     /// `ERR_RANGE` past the end, `ERR_ERASED`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
@@ -32,7 +36,7 @@ impl Ledger {
 
     /// Reads the body of an entry that has the SHA-256 `hash`, and proves by it that it does.
     ///
-    /// One read, one hash: what looking up a plain grain by its address takes.
+    /// One read and one hash: the path of a look-up of a plain grain by its address.
     ///
     /// # Errors
     /// As [`Ledger::read`]; a body with another hash is `ERR_STORAGE_DAMAGED`.
@@ -45,7 +49,7 @@ impl Ledger {
         if bool::from(found.ct_eq(hash)) {
             return Ok(bytes);
         }
-        // Off the common path: another body than was asked for, or one that has changed?
+        // Off the common path: `read` tells a body that has changed from another body.
         self.read(sequence)?;
         Err(context.because("the entry is not the one that was asked for"))
     }
@@ -74,8 +78,8 @@ impl Ledger {
         Ok(commitment(salt, hash).ct_eq(stated).into())
     }
 
-    /// Reads the entries from `from` to the end there is now, in order, and proves each, until
-    /// `visit` breaks off. Erased entries are passed over.
+    /// Reads the entries from `from` to the present end, in order, and proves each, until `visit`
+    /// breaks. Erased entries are skipped.
     ///
     /// # Errors
     /// As [`Ledger::read`].
@@ -141,7 +145,7 @@ impl Ledger {
         Ok(bytes)
     }
 
-    /// An entry may be redacted while it is read.
+    /// Returns `Erased` if the entry was redacted while it was read, else the error.
     fn unless_erased(&self, sequence: u64, error: Error) -> Error {
         match self.locate(sequence) {
             Ok(extent) if extent.erased => Error::Erased { sequence },
@@ -150,7 +154,7 @@ impl Ledger {
     }
 }
 
-/// Cuts an entry out of a reader and proves it.
+/// Reads an entry through a read-ahead and proves it.
 fn read_at<'a>(
     reader: &'a mut ReadAhead<'_>,
     sequence: u64,
@@ -184,7 +188,7 @@ fn prove<'a>(mut bytes: &'a [u8], sequence: u64, extent: &EntryExtent) -> Result
     })
 }
 
-/// Leaves of the bytes of an entry, and what may follow it, the body; none if it is cut short.
+/// Reduces the bytes of an entry, and whatever follows it, to the body; `None` if it is cut short.
 fn cut_body(bytes: &mut Vec<u8>) -> Option<()> {
     let (_, body_len) = declared_extent(bytes.first_chunk()?)?;
     let len = usize::try_from(body_len).ok()?;

@@ -1,3 +1,8 @@
+//! Redaction: salt and body of an entry overwritten with zeros, in place.
+//!
+//! Headers and leaves stay, so the chain and the Merkle tree are still proven. Which entries may be
+//! redacted, the caller decides.
+
 use super::ledger::Ledger;
 use super::read::{CHANGED, ErrorContext};
 use crate::ledger::offsets::entry_offsets::EntryExtent;
@@ -6,12 +11,12 @@ use crate::ledger::segment::segment_file;
 use crate::ledger::{DiskFile, EntryHeader, Error, OpenMode};
 
 impl Ledger {
-    /// Overwrites salt and body of entries with zeros, in extent, and makes that durable. Headers,
+    /// Overwrites salt and body of entries with zeros, in place, and makes that durable. Headers,
     /// leaves and offsets stay, so everything else is still proven.
     ///
-    /// From here on reading one is `ERR_ERASED`. The caller has appended an entry of kind
-    /// [`Erasing`](crate::ledger::Kind::Erasing) that lists them: opening takes a blank entry that none
-    /// lists for damage. What is blank already is left alone, so a retry is safe.
+    /// From here on a read of one is `ERR_ERASED`. The caller has appended an entry of kind
+    /// [`Erasing`](crate::ledger::Kind::Erasing) that lists them, because recovery treats an
+    /// unlisted blank entry as damage. Blank entries are left alone, so a retry is safe.
     ///
     /// # Errors
     /// `ERR_RANGE` past the end, before anything is changed; `ERR_STORAGE_DAMAGED`;
@@ -22,7 +27,7 @@ impl Ledger {
         sequences.dedup();
         let extents = sequences.iter().map(|sequence| self.locate(*sequence));
         let extents: Vec<EntryExtent> = extents.collect::<Result<_, _>>()?;
-        // The entry that lists them is durable before the first of them is gone.
+        // Invariant: the entry that lists them is durable before the first is blanked.
         self.sync()?;
         self.offsets.write().erase(sequences.iter().copied());
         let mut entries = sequences.iter().zip(&extents).peekable();
@@ -36,7 +41,7 @@ impl Ledger {
             {
                 self.blank(&*file, *sequence, extent)?;
             }
-            // An append must not go on where a sync has failed.
+            // A failed sync leaves the outcome of earlier appends unknown too.
             let mut tail = self.tail.lock();
             file.sync().map_err(|source| {
                 tail.halted = true;

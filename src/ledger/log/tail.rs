@@ -1,15 +1,19 @@
+//! The state that only the writer changes: the last segment, and the buffers of the next frame.
+//!
+//! It is behind one lock, so appends run one after the other.
+
 use std::sync::Arc;
 
 use crate::ledger::DiskFile;
 use crate::ledger::offsets::entry_offsets::CheckedOffset;
 
-/// The writer's side of a ledger: the last segment, held by one append at a time.
+/// The last segment and the writer's buffers.
 #[derive(Debug)]
 pub(super) struct Tail {
     pub(super) file: Arc<dyn DiskFile>,
     pub(super) frame: Vec<u8>,
     pub(super) places: Vec<CheckedOffset>,
-    /// The bytes that were written and not synced.
+    /// The number of bytes that were written and not synced.
     pub(super) unsynced: u64,
     pub(super) halted: bool,
 }

@@ -1,3 +1,7 @@
+//! The in-memory table of where every entry lies: 8 bytes an entry.
+//!
+//! It also knows the durable end and the erased entries. It reads and writes no file.
+
 use std::collections::BTreeSet;
 use std::hash::Hasher;
 
@@ -8,7 +12,7 @@ use crate::ledger::segment::entry::OVERHEAD;
 use crate::ledger::segment::segment_file;
 use crate::ledger::{EntryHeader, EntryLocation, LedgerPosition, RecoveryHint, StoreId};
 
-/// Where every entry lies, in 8 bytes an entry; filled by the opening pass and by appends.
+/// The location of every entry, in 8 bytes an entry. Recovery and appends fill it.
 #[derive(Debug, Clone)]
 pub(in crate::ledger) struct EntryOffsets {
     segments: Vec<Segment>,
@@ -26,8 +30,8 @@ struct Segment {
     places: Vec<CheckedOffset>,
 }
 
-/// Where one entry lies in its segment, and a check of its header: the frame's check covers
-/// headers, but a single read does not see the frame.
+/// The offset of one entry in its segment, and a check of its header. The frame's check covers
+/// headers, but the read of a single entry does not see the frame.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::ledger) struct CheckedOffset {
     offset: u32,
@@ -35,7 +39,7 @@ pub(in crate::ledger) struct CheckedOffset {
 }
 
 impl CheckedOffset {
-    /// Returns the place of an entry; none past 4 GiB, where no segment reaches.
+    /// Returns the offset of an entry; `None` past 4 GiB, where no segment reaches.
     pub(in crate::ledger) fn new(offset: u64, header: &[u8; EntryHeader::LEN]) -> Option<Self> {
         Some(Self {
             offset: u32::try_from(offset).ok()?,
@@ -52,7 +56,7 @@ impl CheckedOffset {
     }
 }
 
-/// A [`CheckedOffset`] with its segment.
+/// A [`CheckedOffset`] with its segment and the room behind it.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::ledger) struct EntryExtent {
     /// The number of the segment.
@@ -61,7 +65,7 @@ pub(in crate::ledger) struct EntryExtent {
     pub(in crate::ledger) end: u64,
     /// Where the entry begins.
     pub(in crate::ledger) offset: u64,
-    /// The bytes from there to the next entry, of which it is the first part.
+    /// The number of bytes from there to the next entry. The entry takes the first of them.
     pub(in crate::ledger) bytes_to_next: usize,
     /// Whether an erasure lists the entry.
     pub(in crate::ledger) erased: bool,
@@ -69,13 +73,13 @@ pub(in crate::ledger) struct EntryExtent {
 }
 
 impl EntryExtent {
-    /// Returns whether this is the header that was there when the place was learnt.
+    /// Returns whether this is the header that was proven when the offset was taken.
     pub(in crate::ledger) fn has(&self, header: &[u8; EntryHeader::LEN]) -> bool {
         check(header) == self.check
     }
 }
 
-/// What is known of one segment.
+/// The extent of one segment.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::ledger) struct SegmentExtent {
     pub(in crate::ledger) number: u32,
@@ -83,7 +87,7 @@ pub(in crate::ledger) struct SegmentExtent {
     pub(in crate::ledger) first: u64,
     /// Where its frames end.
     pub(in crate::ledger) end: u64,
-    /// Its last entry; none while it has none.
+    /// Its last entry; `None` while it is empty.
     pub(in crate::ledger) last: Option<EntryLocation>,
 }
 
@@ -108,8 +112,8 @@ impl EntryOffsets {
         }
     }
 
-    /// Returns the offsets of what others know, and `ends`, the lengths of the segments before the
-    /// one with the position; or why that cannot be.
+    /// Returns the offsets that a hint gives, with `ends`, the lengths of the segments before its
+    /// position; or why the hint is wrong.
     pub(in crate::ledger) fn from_hint(
         hint: RecoveryHint,
         ends: &[u64],
@@ -150,17 +154,17 @@ impl EntryOffsets {
         self.segments.last().map_or(0, |segment| segment.first)
     }
 
-    /// Returns the end that is known durable.
+    /// Returns the durable end.
     pub(in crate::ledger) const fn durable(&self) -> LedgerPosition {
         self.durable
     }
 
-    /// Says that all there is is durable.
+    /// Records that all entries are durable.
     pub(in crate::ledger) fn mark_durable(&mut self) {
         self.durable = self.end();
     }
 
-    /// Says that an erasure lists these entries.
+    /// Records that an erasure lists these entries.
     pub(in crate::ledger) fn erase(&mut self, rows: impl IntoIterator<Item = u64>) {
         self.erased.extend(rows);
     }
@@ -179,7 +183,7 @@ impl EntryOffsets {
         }
     }
 
-    /// Forgets what is behind a position, which lies between two of its frames.
+    /// Removes the entries behind a position between two frames.
     pub(in crate::ledger) fn cut(&mut self, position: &LedgerPosition) {
         self.segments
             .retain(|segment| segment.number <= position.segment);
@@ -223,7 +227,7 @@ impl EntryOffsets {
         }
     }
 
-    /// Returns what is known of each segment, in order.
+    /// Returns the extents of all segments, in order.
     pub(in crate::ledger) fn extents(&self) -> Vec<SegmentExtent> {
         let segments = self.segments.iter();
         let extents = segments.map(|segment| SegmentExtent {
@@ -246,7 +250,7 @@ impl EntryOffsets {
         Some(places.get(after.checked_sub(1)?)?.kept(number))
     }
 
-    /// Returns where an entry lies, for other files to keep; none past the end.
+    /// Returns the location of an entry for a derived file; `None` past the end.
     pub(in crate::ledger) fn place(&self, sequence: u64) -> Option<EntryLocation> {
         let location = self.locate(sequence)?;
         Some(EntryLocation {
@@ -256,7 +260,7 @@ impl EntryOffsets {
         })
     }
 
-    /// Returns where an entry lies; none past the end.
+    /// Returns the extent of an entry; `None` past the end.
     pub(in crate::ledger) fn locate(&self, sequence: u64) -> Option<EntryExtent> {
         let after = self
             .segments
@@ -284,13 +288,13 @@ pub(in crate::ledger) fn origin(store_id: &StoreId) -> [u8; 32] {
 }
 
 pub(in crate::ledger) fn check(header: &[u8; EntryHeader::LEN]) -> u32 {
-    // Against rot between opening and reading, not against an attacker: no key.
+    // It guards against rot between opening and reading, not against an attacker, so it has no key.
     let mut hash = SipHasher13::new();
     hash.write(header);
     let [.., a, b, c, d] = hash.finish().to_be_bytes();
     u32::from_be_bytes([a, b, c, d])
 }
 
-/// The bytes_to_next that the smallest entry takes.
+/// The length of the smallest entry.
 const MIN_LEN: u64 = OVERHEAD as u64;
 const MISPLACED: &str = "the entries are not where the index has seen them";

@@ -1,4 +1,9 @@
-/// A moment of a ledger between two frames: enough to open it there without reading what is before.
+//! Positions in a ledger, in the form in which derived files keep them.
+//!
+//! These types are plain data. A hint that does not fit the ledger is refused at opening.
+
+/// A position in a ledger between two frames. Recovery can start there without reading what is
+/// before.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -11,7 +16,7 @@
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LedgerPosition {
-    /// The number of entries before it.
+    /// The number of entries before the position.
     pub entries: u64,
     /// The leaf of the last of them; SHA-256(store id) if there is none.
     pub head: [u8; 32],
@@ -21,7 +26,7 @@ pub struct LedgerPosition {
     pub offset: u64,
 }
 
-/// Where one entry lies, in a form that other files may keep.
+/// The location of one entry, as derived files keep it.
 ///
 /// ```
 /// use grainstore::ledger::EntryLocation;
@@ -39,13 +44,13 @@ pub struct EntryLocation {
     pub check: u32,
 }
 
-/// What files derived from a ledger know of it, so that opening need not read what they cover.
+/// The knowledge of derived files about a ledger, so that recovery need not read what they cover.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecoveryHint {
-    /// A moment that was durable: what [`Ledger::sync`] returned.
+    /// A durable position, as `Ledger::sync` returned it.
     pub position: LedgerPosition,
-    /// Where the entries before it lie, in order.
+    /// The locations of the entries before it, in order.
     pub locations: Vec<EntryLocation>,
-    /// The entries before it that were erased and are blank.
+    /// The entries before it that are erased and blank.
     pub erased: Vec<u64>,
 }

@@ -1,4 +1,6 @@
-//! The Merkle tree over the leaves, and the pass that proves all bytes of a ledger.
+//! Proofs: the Merkle tree over the leaves, and the verification of all bytes of a ledger.
+//!
+//! Signed checkpoints are made by the store.
 
 pub(super) mod tree;
 pub(super) mod verify;

@@ -1,6 +1,10 @@
+//! The Merkle tree over the leaves of a ledger (RFC 9162, 2.1).
+//!
+//! Only the right edge is kept. Inclusion proofs are not made here.
+
 use sha2::{Digest, Sha256};
 
-/// The Merkle tree over the leaves of a ledger (RFC 9162, 2.1), grown leaf by leaf.
+/// The Merkle tree over the leaves of a ledger, grown leaf by leaf.
 ///
 /// Only the roots of its full subtrees are kept, one for each bit of the number of leaves that is
 /// set: the leaves are in the ledger.
@@ -32,10 +36,10 @@ impl MerkleTree {
         self.len == 0
     }
 
-    /// Adds the next leaf, as the chain of the ledger has it.
+    /// Adds the next leaf of the chain.
     pub fn push(&mut self, leaf: [u8; 32]) {
         let mut root = leaf;
-        // As in counting: each carry joins two subtrees of a size.
+        // As in binary counting, each carry joins two subtrees of equal size.
         for _ in 0..self.len.trailing_ones() {
             if let Some(left) = self.full.pop() {
                 root = node(&left, &root);

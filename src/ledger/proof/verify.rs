@@ -1,3 +1,7 @@
+//! Verification: reads the bytes of a ledger, proves them, and reports every fault.
+//!
+//! Unlike recovery it changes nothing and goes on behind damage.
+
 use std::fmt;
 use std::io;
 use std::sync::Arc;
@@ -13,7 +17,7 @@ use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
 use crate::ledger::segment::segment_file::{self, HEADER_LEN, HeaderFault, SegmentHeader};
 use crate::ledger::{Disk, DiskFile, Error, LedgerPosition, MerkleTree, OpenMode, StoreId};
 
-/// What a full pass over a ledger's bytes found.
+/// The result of a verification.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -29,22 +33,22 @@ use crate::ledger::{Disk, DiskFile, Error, LedgerPosition, MerkleTree, OpenMode,
 pub struct LedgerVerification {
     /// The number of entries that are sound.
     pub entries: u64,
-    /// The last leaf; means nothing if there are findings.
+    /// The last leaf; meaningless if there are findings.
     pub head: [u8; 32],
-    /// The root of the Merkle tree over all leaves (RFC 9162); none if only a part was read. Means
-    /// nothing if there are findings.
+    /// The root of the Merkle tree over all leaves (RFC 9162); `None` if only a part was read.
+    /// Meaningless if there are findings.
     pub root: Option<[u8; 32]>,
-    /// What the ledger was after as many entries as were asked about, and last what it is at its
-    /// end; not if only a part was read.
+    /// The tree heads after the requested numbers of entries, and at the end; empty if only a part
+    /// was read.
     pub tree_heads: Vec<TreeHead>,
-    /// Everything that is not as it was written, in the order of the ledger.
+    /// The faults, in the order of the ledger.
     pub findings: Vec<SegmentFault>,
 }
 
-/// What a ledger was after some number of entries.
+/// The tree head of a ledger after some number of entries (RFC 9162, 4.10).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TreeHead {
-    /// The number of entries, those included that were erased since.
+    /// The number of entries, including those erased since.
     pub entries: u64,
     /// The last leaf.
     pub head: [u8; 32],
@@ -52,7 +56,7 @@ pub struct TreeHead {
     pub root: [u8; 32],
 }
 
-/// One place that is not as it was written.
+/// One fault in the bytes of a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SegmentFault {
     /// The number of the segment.
@@ -61,7 +65,7 @@ pub struct SegmentFault {
     pub offset: u64,
     /// The entry there, or that should begin there.
     pub sequence: u64,
-    /// What is wrong.
+    /// The fault.
     pub reason: &'static str,
 }
 
@@ -80,10 +84,10 @@ impl fmt::Display for SegmentFault {
     }
 }
 
-/// Reads every byte of a ledger that need not be open, or even able to open, and changes none.
+/// Reads every byte of a ledger, which need not be open or able to open, and changes none.
 ///
-/// A torn tail is a finding here; opening would set it aside. `erases` is as for
-/// [`Ledger::open`]: an entry without its body is a finding only if no erasure lists it.
+/// A torn tail is a finding here; opening would set it aside. `erases` is as for [`Ledger::open`]:
+/// a blank entry is a finding only if no erasure lists it.
 ///
 /// # Errors
 /// `ERR_STORAGE_IO`; damage is a finding, not an error.
@@ -98,8 +102,8 @@ pub fn verify(
 }
 
 impl Ledger {
-    /// Reads every byte up to the end there is now, and compares it with what this process knows.
-    /// Appends go on meanwhile.
+    /// Reads every byte up to the present end, and compares the end with the one this process
+    /// knows. Appends go on meanwhile.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`; damage is a finding, not an error.
@@ -107,8 +111,8 @@ impl Ledger {
         self.verify_at(&[])
     }
 
-    /// Reads every byte as [`Ledger::verify`] does, and tells what the ledger was after as many
-    /// entries as stand in `watched`.
+    /// Reads every byte as [`Ledger::verify`] does, and also reports the tree heads after the
+    /// numbers of entries in `watched`.
     ///
     /// # Errors
     /// As [`Ledger::verify`].
@@ -118,14 +122,15 @@ impl Ledger {
         pass.watched = watched.to_vec();
         pass.watch();
         pass.walk(Some(end))?;
-        // An entry is listed before it is blanked: what the pass met blank is listed by now.
+        // Invariant: an entry is listed before it is blanked, so every blank that the pass met is
+        // listed by now.
         pass.audit.listed = self.offsets.read().erased().clone();
         Ok(pass.finish(Some(end)))
     }
 
-    /// Looks at the header and the end of every segment, and proves each frame behind `position` (all
-    /// of them without one) and that they lead to the head this process knows. Quick: what is
-    /// before the position is not read.
+    /// Checks the header and the end of every segment, and proves each frame behind `position` (all
+    /// without one) up to the head that this process knows. It is quick: frames before the position
+    /// are not read.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`; damage is a finding, not an error.
@@ -175,10 +180,10 @@ struct Pass<'a> {
     store_id: &'a StoreId,
     erases: ErasureDecoder,
     audit: RedactionAudit,
-    /// The sequence that should come next.
+    /// The sequence that is expected next.
     next: u64,
     tree: MerkleTree,
-    /// The numbers of entries at which somebody wants to know what the ledger was.
+    /// The numbers of entries whose tree heads were requested.
     watched: Vec<u64>,
     found: LedgerVerification,
 }
@@ -273,8 +278,7 @@ impl<'a> Pass<'a> {
             .map_err(failed)
     }
 
-    /// Returns the file of a segment whose header and end are as they were; else says what is
-    /// wrong.
+    /// Returns the file of a segment whose header and end are as expected; else reports the fault.
     fn ends(&mut self, extent: &SegmentExtent) -> Result<Option<Arc<dyn DiskFile>>, Error> {
         let number = extent.number;
         let name = segment_file::name_of(number);
@@ -324,7 +328,7 @@ impl<'a> Pass<'a> {
                 Err(reason) => reason,
             };
             self.report(number, offset, fault);
-            // What comes behind the damage is still worth knowing about.
+            // Verification reports all damage, so it goes on at the next whole frame.
             let mut search = FrameSearch::new(file, offset, end, self.store_id);
             let next = loop {
                 match search.next()? {
@@ -366,7 +370,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Notes what the ledger is now, if somebody wants to know.
+    /// Records the tree head if it was requested.
     fn watch(&mut self) {
         if !self.watched.contains(&self.next) || self.tree.len() != self.next {
             return;

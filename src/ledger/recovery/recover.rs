@@ -1,3 +1,7 @@
+//! Recovery: the pass that opens a ledger, over every byte behind the recovery hint.
+//!
+//! Invariant: nothing is changed before everything is proven. Bodies before the hint are not read.
+
 use std::io;
 use std::sync::Arc;
 
@@ -13,8 +17,7 @@ use crate::ledger::{
     Disk, DiskFile, EntryHeader, EntryLocation, Error, OpenMode, RecoveryHint, StoreId,
 };
 
-/// The pass over every byte from the known position on that opens a ledger: it proves each frame and
-/// learns where the entries lie.
+/// The pass that opens a ledger: it proves each frame behind the hint and collects the offsets.
 pub(in crate::ledger) struct Recovery<'a> {
     pub(in crate::ledger) disk: &'a dyn Disk,
     pub(in crate::ledger) store_id: &'a StoreId,
@@ -22,34 +25,34 @@ pub(in crate::ledger) struct Recovery<'a> {
     pub(in crate::ledger) watermark: u64,
     pub(in crate::ledger) erases: ErasureDecoder,
     pub(in crate::ledger) audit: RedactionAudit,
-    /// The number of entries that a frame behind them says were durable when it was written.
+    /// The number of entries that the `synced` of a later frame covers.
     pub(in crate::ledger) proven: u64,
 }
 
-/// What the pass found.
+/// The result of the pass.
 pub(in crate::ledger) struct Recovered {
-    /// Where the entries lie.
+    /// The location of every entry.
     pub(in crate::ledger) offsets: EntryOffsets,
-    /// What was set aside.
+    /// The torn tail that was set aside.
     pub(in crate::ledger) torn: Option<TornTail>,
-    /// What erasures in this part list.
+    /// The entries that erasures behind the hint list.
     pub(in crate::ledger) erased: Vec<u64>,
-    /// How many entries are known to be durable.
+    /// The number of entries that are known to be durable.
     pub(in crate::ledger) proven: u64,
 }
 
 impl Recovery<'_> {
-    /// Proves what lies behind the known position, and sets aside what was torn.
+    /// Proves the bytes behind the hint, and sets a torn tail aside.
     pub(in crate::ledger) fn run(self, hint: Option<RecoveryHint>) -> Result<Recovered, Error> {
         let disk = self.disk;
         let (mut found, tear) = self.prove(hint)?;
-        // Nothing is changed before everything is proven.
+        // Invariant: nothing is changed before everything is proven.
         let torn = tear.map(|tear| torn_tail::set_aside(disk, &tear));
         found.torn = torn.transpose()?;
         Ok(found)
     }
 
-    /// Proves what lies behind the known position, and changes nothing. What was torn is returned.
+    /// Proves the bytes behind the hint and changes nothing; returns the tear, if there is one.
     pub(in crate::ledger) fn prove(
         mut self,
         hint: Option<RecoveryHint>,
@@ -84,7 +87,8 @@ impl Recovery<'_> {
         Ok((found, tear))
     }
 
-    /// Returns the offsets up to a position, of segments that are there and end where they must.
+    /// Returns the offsets up to the hint's position, if the segments exist and end where the hint
+    /// says.
     fn resume(&self, hint: RecoveryHint, numbers: &[u32]) -> Result<EntryOffsets, Error> {
         let position = hint.position;
         let mut ends = Vec::new();
@@ -120,7 +124,7 @@ impl Recovery<'_> {
         Ok((file, end))
     }
 
-    /// Checks the header of a segment whose first entry is `first`; a torn one is returned.
+    /// Checks the header of a segment whose first entry is `first`; returns the tear if it is torn.
     fn header(
         &self,
         number: u32,
@@ -199,7 +203,8 @@ impl Recovery<'_> {
         }
         match tear {
             None => Ok(None),
-            // A segment is synced before the next is created.
+            // Invariant: a segment is synced before the next is created, so only the last can be
+            // torn.
             Some(tear) if !last => Err(tear.damage()),
             Some(tear) => {
                 torn_tail::judge(&*file, &tear, self.store_id, self.watermark)?;
@@ -209,8 +214,8 @@ impl Recovery<'_> {
     }
 }
 
-/// Returns where an entry ends, by the length in its header; none if that is not the header known
-/// to be there. Without an entry it is where the header of the segment ends.
+/// Returns the end of an entry, by the length in its header; `None` if the header is not the
+/// expected one. Without an entry, returns the end of the segment's header.
 pub(in crate::ledger) fn end_of(
     file: &dyn DiskFile,
     number: u32,
@@ -236,11 +241,10 @@ fn require(numbers: &[u32], number: u32, sequence: u64) -> Result<(), Error> {
     }
 }
 
-/// Writes once more what no frame proves to be durable, in place, for the sync that follows.
+/// Rewrites in place the bytes that no frame proves to be durable, for the sync that follows.
 ///
-/// After a failed sync the system may call pages clean that never reached the disk, and go on
-/// reading them from its cache: a later process sees whole frames that no sync of its own would
-/// write.
+/// After a failed sync the system may mark pages clean that never reached the disk, and serve them
+/// from its cache. A later process then reads whole frames that its own sync would not write.
 pub(in crate::ledger) fn rewrite_unproven(
     file: &dyn DiskFile,
     offsets: &EntryOffsets,
@@ -251,7 +255,7 @@ pub(in crate::ledger) fn rewrite_unproven(
         Some(place) if place.segment == end.segment && place.offset > FIRST_ENTRY => {
             place.offset.saturating_sub(frame::HEADER_LEN as u64)
         }
-        // Everything is proven, and with the entries the header before them.
+        // All entries are proven, and with them the header before them.
         None if end.offset > segment_file::HEADER_LEN as u64 => return Ok(()),
         // No frame of this segment proves its header.
         _ => 0,

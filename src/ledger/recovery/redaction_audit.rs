@@ -1,14 +1,18 @@
+//! The audit of blank bodies: each must be listed by an erasure that comes after it.
+//!
+//! An unlisted blank body is damage, else an attacker could delete by writing zeros.
+
 use std::collections::BTreeSet;
 
 use crate::ledger::segment::entry::body_fault;
 use crate::ledger::{Entry, Kind};
 
-/// Tells which entries the body of an entry of kind [`Kind::Erasing`] lists. Bodies are the
-/// caller's; the ledger asks of none but these.
+/// Returns the entries that the body of an entry of kind [`Kind::Erasing`] lists. The caller
+/// supplies it, because the ledger interprets no bodies.
 pub type ErasureDecoder = fn(&[u8]) -> Vec<u64>;
 
-/// The bodies that a pass could not prove, and the entries that it saw listed by erasures: an
-/// erasure comes after what it erases, so the pass has to end before the two can be compared.
+/// The bodies that a pass could not prove, and the entries that erasures list. An erasure comes
+/// after what it erases, so the two are compared at the end of the pass.
 #[derive(Debug, Default)]
 pub(in crate::ledger) struct RedactionAudit {
     met: Vec<Unproven>,
@@ -21,7 +25,7 @@ pub(in crate::ledger) struct Unproven {
     pub(in crate::ledger) sequence: u64,
     pub(in crate::ledger) segment: u32,
     pub(in crate::ledger) offset: u64,
-    /// What is wrong if no erasure lists it.
+    /// The fault it is if no erasure lists it.
     pub(in crate::ledger) reason: &'static str,
 }
 
@@ -42,11 +46,11 @@ impl Unproven {
 }
 
 impl RedactionAudit {
-    /// Takes in an entry that was proven.
+    /// Records the entries that a proven entry lists, if it is an erasure.
     pub(in crate::ledger) fn learn(&mut self, entry: &Entry<'_>, erases: ErasureDecoder) {
         if entry.header.kind == Kind::Erasing {
             let rows = erases(&entry.body).into_iter();
-            // Nothing is erased before it is there.
+            // An erasure lists earlier entries only.
             self.listed
                 .extend(rows.filter(|row| *row < entry.header.sequence));
         }
@@ -56,7 +60,7 @@ impl RedactionAudit {
         self.met.push(unproven);
     }
 
-    /// Returns what was met and no erasure lists, in order.
+    /// Returns the unproven bodies that no erasure lists, in order.
     pub(in crate::ledger) fn unlisted(&self) -> impl Iterator<Item = Unproven> {
         let met = self.met.iter().copied();
         met.filter(|unproven| !self.listed.contains(&unproven.sequence))

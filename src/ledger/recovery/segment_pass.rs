@@ -1,3 +1,8 @@
+//! The pass of recovery over the frames of one segment: proves each and collects the offsets.
+//!
+//! It reports where the whole frames end. Whether that is a torn tail or damage, `torn_tail`
+//! decides.
+
 use std::io;
 
 use super::recover::Recovery;
@@ -16,12 +21,14 @@ pub(super) struct SegmentPass<'a, 'o> {
     pub(super) file: &'a dyn DiskFile,
     pub(super) number: u32,
     pub(super) end: u64,
-    /// The number of entries that were durable by what lies in this segment, once it is known.
+    /// The number of entries that this segment proves to have been durable; `None` until it was
+    /// searched.
     pub(super) witness: Option<u64>,
 }
 
 impl SegmentPass<'_, '_> {
-    /// Takes in whole frames up to the end of the segment, or up to what it returns the fault of.
+    /// Adds whole frames to `offsets`, up to the end of the segment or to the first fault, which it
+    /// returns.
     pub(super) fn frames(
         &mut self,
         offsets: &mut EntryOffsets,
@@ -86,8 +93,8 @@ impl SegmentPass<'_, '_> {
         Ok(Ok(head))
     }
 
-    /// Returns whether a frame was durable once: then a body that is not proven was not torn by a
-    /// crash inside its append, but blanked or damaged since.
+    /// Returns whether a frame was durable. If it was, a body that is not proven was blanked or
+    /// damaged later, and is not a torn write.
     fn was_durable(&mut self, frame: &Frame<'_>, at: &LedgerPosition) -> io::Result<bool> {
         if self.recovery.watermark > frame.first {
             return Ok(true);
@@ -109,7 +116,7 @@ impl SegmentPass<'_, '_> {
     }
 }
 
-/// Why the entries of a frame are not taken in.
+/// The reason why the entries of a frame are not added.
 enum Stop {
     Torn(&'static str),
     Refused(Error),

@@ -1,26 +1,31 @@
+//! Torn tails: what a crash left behind the last whole frame.
+//!
+//! A tear is set aside only if nothing says that the missing bytes were durable; else it is damage.
+//! The bytes are moved to a file of their own and never deleted.
+
 use crate::ledger::segment::frame::{self, claimed};
 use crate::ledger::segment::frame_search::FrameSearch;
 use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
 use crate::ledger::segment::segment_file::{self, FOLDER};
 use crate::ledger::{Disk, DiskFile, Error, OpenMode, StoreId};
 
-/// What a crash left behind the last whole frame: set aside at open, never deleted.
+/// The bytes that a crash left behind the last whole frame, set aside at opening.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TornTail {
-    /// The file that has the bytes now, relative to the store.
+    /// The file that holds the bytes now, relative to the store.
     pub file: String,
     /// The number of the segment they were cut from.
     pub segment: u32,
     /// Where in that segment they began.
     pub offset: u64,
-    /// How many bytes there were.
+    /// The number of bytes.
     pub bytes: u64,
-    /// How many entries they may hold: what the torn frame claims, as far as there is room.
-    /// None of them was acknowledged, unless a disk lost what it had promised to keep.
+    /// The number of entries they may hold: as many as the torn frame claims and fit in. None was
+    /// acknowledged, unless the disk lost bytes that it had synced.
     pub entries_maybe: u64,
 }
 
-/// Where a pass met bytes that are not a whole frame.
+/// The first bytes of a segment that are not a whole frame.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::ledger) struct Tear {
     pub(in crate::ledger) segment: u32,
@@ -38,8 +43,8 @@ impl Tear {
     }
 }
 
-/// Refuses to call a tear in the last segment a torn tail when there are signs that what is
-/// missing was durable once.
+/// Refuses to treat a tear in the last segment as a torn tail if there is evidence that the missing
+/// bytes were durable.
 pub(super) fn judge(
     file: &dyn DiskFile,
     tear: &Tear,
@@ -47,8 +52,8 @@ pub(super) fn judge(
     watermark: u64,
 ) -> Result<(), Error> {
     let headless = tear.offset == 0;
-    // The first segment is durable before a store exists; and with the wrong store id, every
-    // check of a sound ledger fails.
+    // The first segment is durable before a store exists. With the wrong store id every check of a
+    // sound ledger fails, and its bytes must not be moved.
     if headless && tear.segment == 1 {
         return Err(tear.damage());
     }
@@ -58,7 +63,7 @@ pub(super) fn judge(
     let mut search = FrameSearch::new(file, tear.offset, tear.end, store_id);
     let failed = |source| Error::io("read", &segment_file::name_of(tear.segment), source);
     while let Some(found) = search.next().map_err(failed)? {
-        // A segment's header is synced before its first frame is written.
+        // Invariant: a segment's header is synced before its first frame is written.
         if found.synced > tear.sequence || (headless && found.first >= tear.sequence) {
             return Err(tear.damage());
         }
@@ -66,7 +71,7 @@ pub(super) fn judge(
     Ok(())
 }
 
-/// Moves a tear and everything after it to a file of its own.
+/// Moves the bytes from a tear on to a file of their own.
 pub(super) fn set_aside(disk: &dyn Disk, tear: &Tear) -> Result<TornTail, Error> {
     let name = segment_file::name_of(tear.segment);
     let aside = free_name(disk)?;
@@ -88,7 +93,7 @@ pub(super) fn set_aside(disk: &dyn Disk, tear: &Tear) -> Result<TornTail, Error>
         disk.sync_folder(FOLDER).map_err(failed)?;
         return Ok(torn);
     }
-    // The copy is durable before the original is cut: a crash between leaves both.
+    // Invariant: the copy is durable before the original is cut, so a crash between leaves both.
     let copy = disk.create(&torn.file).map_err(failed)?;
     let mut done = 0;
     while done < bytes {

@@ -1,3 +1,8 @@
+//! Entries: header, salt and body, and the commitment that binds them (docs/format.md, "Entries").
+//!
+//! The only place that decides whether a body is the one its header commits to. Whether an erasure
+//! accounts for a body that is not, the callers decide.
+
 use std::borrow::Cow;
 use std::fmt;
 
@@ -6,22 +11,22 @@ use sha2::{Digest, Sha256};
 use super::field::{take, take_slice};
 use crate::ledger::Kind;
 
-/// An entry to append; sequence and time are the ledger's to add.
+/// An entry to append. The ledger adds sequence and time.
 #[derive(Debug, Clone, Copy)]
 pub struct NewEntry<'a> {
-    /// What the entry records.
+    /// The kind of record.
     pub kind: Kind,
-    /// The sequence of the `actor` entry that says who acts.
+    /// The sequence of the `actor` entry of the one who acts.
     pub actor: Option<u64>,
     /// The content; opaque to the ledger.
     pub body: &'a [u8],
-    /// What binds `body` to its header. That of another body makes an entry that reads as damaged.
+    /// The salt and commitment of `body`. With those of another body the entry reads as damaged.
     pub binding: Binding,
 }
 
-/// What binds a body to its header: a salt, and the commitment to salt and body.
+/// A salt, and the commitment to salt and body that binds the body to its header.
 ///
-/// It is made before the append, so that no thread hashes while others wait for it.
+/// It is computed before the append, so that no thread hashes under the lock of the writer.
 ///
 /// ```
 /// use grainstore::ledger::Binding;
@@ -41,8 +46,8 @@ impl Binding {
 
     /// Binds a body of which the SHA-256 is known (a plain grain's content address).
     ///
-    /// `salt` is random bytes that nobody can guess: it keeps the body of a redacted entry from
-    /// being found by trial.
+    /// `salt` is unpredictable random bytes. It prevents the body of a redacted entry from being
+    /// found by trial.
     pub fn new(salt: [u8; Self::SALT_LEN], hash: &[u8; 32]) -> Self {
         Self {
             salt,
@@ -66,13 +71,13 @@ impl fmt::Debug for Binding {
 /// An entry as read, its body proven against its commitment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry<'a> {
-    /// What the ledger says about the body.
+    /// The header.
     pub header: EntryHeader,
     /// The content.
     pub body: Cow<'a, [u8]>,
 }
 
-/// The 64 bytes before an entry's salt and body: all that leaves and proofs are made of.
+/// The 64 bytes before an entry's salt and body. Leaves and proofs are made of headers only.
 ///
 /// ```
 /// use grainstore::ledger::{EntryHeader, Kind};
@@ -89,15 +94,15 @@ pub struct Entry<'a> {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EntryHeader {
-    /// The place of the entry in the ledger, counted from 0 without gaps.
+    /// The number of the entry in the ledger, counted from 0 without gaps.
     pub sequence: u64,
     /// When it was appended, in milliseconds since 1970.
     pub time_ms: i64,
-    /// The sequence of the `actor` entry that says who acted.
+    /// The sequence of the `actor` entry of the one who acted.
     pub actor: Option<u64>,
     /// The length of the body in bytes.
     pub body_len: u32,
-    /// What the entry records.
+    /// The kind of record.
     pub kind: Kind,
     /// SHA-256(0x02 ‖ salt ‖ SHA-256(body)).
     pub commitment: [u8; 32],
@@ -147,7 +152,7 @@ impl EntryHeader {
     }
 }
 
-/// An entry as it lies in the segment: cut out, not yet believed.
+/// An entry as it lies in the segment, not yet proven.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::ledger) struct RawEntry<'a> {
     pub(in crate::ledger) header: &'a [u8; EntryHeader::LEN],
@@ -156,7 +161,7 @@ pub(in crate::ledger) struct RawEntry<'a> {
 }
 
 impl<'a> RawEntry<'a> {
-    /// Cuts the next entry off `rest`; none if `rest` is too short for it.
+    /// Takes the next entry off `rest`; `None` if `rest` is too short for it.
     pub(in crate::ledger) fn take(rest: &mut &'a [u8]) -> Option<Self> {
         let (header, after) = rest.split_first_chunk()?;
         let (salt, mut after) = after.split_first_chunk()?;
@@ -183,7 +188,7 @@ impl<'a> RawEntry<'a> {
         Some(i64::from_be_bytes(take(&mut rest)?))
     }
 
-    /// Returns the entry, if its header is understood and its body is the one committed to.
+    /// Returns the entry, if its header can be decoded and its body is the one it commits to.
     pub(in crate::ledger) fn open(&self) -> Result<Entry<'a>, Fault> {
         let header = EntryHeader::decode(self.header)?;
         Ok(Entry {
@@ -192,8 +197,8 @@ impl<'a> RawEntry<'a> {
         })
     }
 
-    /// Returns the body. The only place that judges one; whether an erasure lists an entry whose
-    /// body is not what was committed to, the caller knows.
+    /// Returns the body, proven. Invariant: no body leaves the ledger without this check or one of
+    /// its address.
     fn body(&self, header: &EntryHeader) -> Result<&'a [u8], Fault> {
         let inner = Sha256::digest(self.body).into();
         if commitment(self.salt, &inner) == header.commitment {
@@ -211,22 +216,22 @@ impl<'a> RawEntry<'a> {
     }
 }
 
-/// Why bytes are not a frame or entry of this store.
+/// The reason why bytes are not an entry of this store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::ledger) enum Fault {
     Broken(&'static str),
-    /// The header holds, and the body is not the one it commits to.
+    /// The header is valid, and the body is not the one it commits to.
     Body {
         blank: bool,
     },
-    /// The bytes hold together, but their kind was added after this version.
+    /// The entry is of a kind that was added after this version.
     NewerKind {
         kind: u8,
         sequence: u64,
     },
 }
 
-/// Says what is wrong with a body that no erasure accounts for.
+/// Returns the fault of a body that is not proven and that no erasure lists.
 pub(in crate::ledger) const fn body_fault(blank: bool) -> &'static str {
     if blank {
         "entry is blank and no erasure lists it"
@@ -244,7 +249,7 @@ pub(in crate::ledger) fn declared_extent(header: &[u8; EntryHeader::LEN]) -> Opt
     Some((u64::from_be_bytes(sequence), u32::from_be_bytes(body_len)))
 }
 
-/// Returns what binds a body to its header; the salt keeps a redacted body from being guessed.
+/// Returns the commitment: SHA-256(0x02 ‖ salt ‖ SHA-256(body)).
 pub(in crate::ledger) fn commitment(salt: &[u8; SALT_LEN], inner: &[u8; 32]) -> [u8; 32] {
     let hash = Sha256::new().chain_update([0x02]).chain_update(salt);
     hash.chain_update(inner).finalize().into()
@@ -260,7 +265,7 @@ pub(super) const SALT_LEN: usize = 16;
 /// The length of an entry without its body.
 pub(in crate::ledger) const OVERHEAD: usize = EntryHeader::LEN + SALT_LEN;
 
-/// 64 MiB; one body is held in memory whole.
+/// 64 MiB: a body is held in memory whole.
 pub(super) const BODY_MAX: usize = 64 << 20;
 
 const NO_ACTOR: u64 = u64::MAX;

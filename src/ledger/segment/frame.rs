@@ -1,3 +1,7 @@
+//! Frames: one atomic batch of entries under one check (docs/format.md, "Frames").
+//!
+//! Reading proves lengths, sequences and headers. It does not prove bodies: `RawEntry::open` does.
+
 use std::io;
 
 use sha2::{Digest, Sha256};
@@ -7,9 +11,9 @@ use super::field::take;
 use super::read_ahead::ReadAhead;
 use crate::ledger::{Binding, EntryHeader, Error, NewEntry, StoreId};
 
-/// One atomic batch as read: its check holds over every header, and its lengths add up.
+/// One atomic batch as read: its check is valid and its lengths add up.
 ///
-/// The bodies are not yet believed; [`RawEntry::open`] does that.
+/// The bodies are not proven; [`RawEntry::open`] proves them.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::ledger) struct Frame<'a> {
     /// The sequence of the first entry.
@@ -22,7 +26,7 @@ pub(in crate::ledger) struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// Reads the frame at `offset`, down to its check.
+    /// Reads the frame at `offset` and proves it, except for its bodies.
     pub(in crate::ledger) fn at(
         reader: &'a mut ReadAhead<'_>,
         offset: u64,
@@ -51,7 +55,7 @@ impl<'a> Frame<'a> {
         let first = u64::from_be_bytes(*first);
         for nth in 0..claim.count {
             let raw = RawEntry::take(&mut rest).ok_or("lengths do not add up")?;
-            // A gap ends the walk at once, so hostile bytes cannot make it long.
+            // A gap ends the loop at once, so hostile bytes cannot make it long.
             if raw.sequence() != first.checked_add(nth) {
                 return Err("sequences are not consecutive");
             }
@@ -88,12 +92,12 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Returns the number of entries and bytes that a frame header claims; zeros if it is none.
+/// Returns the number of entries and bytes that a frame header claims; zeros if it is invalid.
 pub(in crate::ledger) fn claimed(header: &[u8]) -> (u64, u64) {
     FrameHeader::decode(header).map_or((0, 0), |claim| (claim.count, claim.len as u64))
 }
 
-/// What a frame header says, within the limits.
+/// The fields of a frame header, within the limits of the format.
 struct FrameHeader {
     count: u64,
     len: usize,
@@ -124,7 +128,7 @@ impl FrameHeader {
     }
 }
 
-/// What a frame to be written has in common for all its entries.
+/// The frame that is to be written.
 pub(in crate::ledger) struct FrameBuilder<'a> {
     pub(in crate::ledger) store_id: &'a StoreId,
     pub(in crate::ledger) first: u64,
@@ -136,7 +140,7 @@ pub(in crate::ledger) struct FrameBuilder<'a> {
 }
 
 impl FrameBuilder<'_> {
-    /// Builds the frame in `frame`, and tells `each` the offset and bytes of every header.
+    /// Builds the frame in `frame`, and calls `each` with the offset and bytes of every header.
     ///
     /// # Errors
     /// `ERR_RANGE` for a sequence or length past the format's limits.
@@ -223,8 +227,8 @@ fn too_many(entries: &[NewEntry<'_>]) -> Error {
     }
 }
 
-/// The check covers the header and every entry header: a frame is proven without its bodies, and
-/// bytes of another store never pass.
+/// The check covers the store id, the frame header and every entry header: a frame is proven
+/// without its bodies, so redaction leaves it valid, and frames of another store fail.
 fn begin_check(store_id: &StoreId, covered: &[u8; COVERED]) -> Sha256 {
     let hash = Sha256::new().chain_update([0x03]);
     hash.chain_update(store_id.as_bytes()).chain_update(covered)
@@ -240,7 +244,7 @@ fn end_check(check: Sha256) -> [u8; CHECK_LEN] {
 pub(in crate::ledger) const HEADER_LEN: usize = COVERED + CHECK_LEN;
 pub(super) const MAGIC: [u8; 4] = *b"GFRM";
 
-/// 1 GiB; one frame is held in memory whole.
+/// 1 GiB: a frame is held in memory whole.
 const FRAME_MAX: usize = 1 << 30;
 const COVERED: usize = 24;
 const CHECK_LEN: usize = 8;

@@ -1,10 +1,15 @@
+//! Search for whole frames behind bytes that are not a frame.
+//!
+//! Recovery needs it as evidence of durability, verification to go on behind damage. The effort is
+//! bounded, because a hostile body can nest look-alikes.
+
 use std::io;
 
 use super::frame::{Frame, HEADER_LEN, MAGIC, claimed};
 use super::read_ahead::{ReadAhead, SEQUENTIAL};
 use crate::ledger::{DiskFile, StoreId};
 
-/// Looks for frames behind bytes that are none: the frame check tells them from look-alikes.
+/// Searches for whole frames between two offsets. The check of a frame tells it from look-alikes.
 #[derive(Debug)]
 pub(in crate::ledger) struct FrameSearch<'a> {
     store_id: &'a StoreId,
@@ -15,7 +20,7 @@ pub(in crate::ledger) struct FrameSearch<'a> {
     effort: u64,
 }
 
-/// A frame whose check holds. Its bodies were not looked at: the check proves its header.
+/// A frame whose check is valid. Its bodies are not proven.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::ledger) struct FoundFrame {
     pub(in crate::ledger) offset: u64,
@@ -37,18 +42,18 @@ impl<'a> FrameSearch<'a> {
             frames: ReadAhead::new(file, end, HEADER_LEN),
             at: from,
             end,
-            // Real frames do not overlap. Look-alikes that do, nested in a hostile body, could
-            // make the search quadratic; past this effort it stops as if nothing more were found.
+            // Frames do not overlap. Look-alikes nested in a hostile body do and could make the
+            // search quadratic, so past this effort it ends as if nothing more were found.
             effort: end.saturating_sub(from).saturating_mul(4),
         }
     }
 
-    /// Returns the next frame, or none.
+    /// Returns the next frame, or `None`.
     pub(in crate::ledger) fn next(&mut self) -> io::Result<Option<FoundFrame>> {
         while let Some(offset) = self.next_magic()? {
             let header = self.frames.get(offset, HEADER_LEN)?;
             let claimed = header.map_or(0, |header| claimed(header).1);
-            // One that claims more than there is costs nothing: it is refused by its header.
+            // A claim past the end costs nothing: it is refused by its header.
             if claimed <= self.end.saturating_sub(offset) {
                 self.effort = self.effort.saturating_sub(claimed);
             }

@@ -1,4 +1,6 @@
 //! The bytes of a ledger: segments of frames of entries (docs/format.md, "Ledger").
+//!
+//! Reading and writing them, without knowledge of what lies before or behind.
 
 pub(super) mod field;
 pub(super) mod read_ahead;

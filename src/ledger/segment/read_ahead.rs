@@ -1,8 +1,12 @@
+//! Read-ahead over a file: small sequential reads share one large read.
+//!
+//! A declared length never allocates more than the file holds. It caches one range and no more.
+
 use std::io;
 
 use crate::ledger::DiskFile;
 
-/// A read-ahead view of a file up to a fixed end: small reads that follow each other share a read.
+/// A read-ahead view of a file up to a fixed end.
 #[derive(Debug)]
 pub(in crate::ledger) struct ReadAhead<'a> {
     file: &'a dyn DiskFile,
@@ -24,8 +28,8 @@ impl<'a> ReadAhead<'a> {
         }
     }
 
-    /// Returns `len` bytes from `offset`; none if the end comes first, so a declared length never
-    /// allocates more than there is.
+    /// Returns `len` bytes from `offset`; `None` if the end comes first, so a hostile length
+    /// allocates no more than the file holds.
     pub(in crate::ledger) fn get(&mut self, offset: u64, len: usize) -> io::Result<Option<&[u8]>> {
         let left = self.end.saturating_sub(offset);
         let left = usize::try_from(left).unwrap_or(usize::MAX);
@@ -44,7 +48,7 @@ impl<'a> ReadAhead<'a> {
         Ok(self.cached(offset, len))
     }
 
-    /// Returns what is read from `offset` on: at least `len` bytes, or all that is left.
+    /// Returns the buffered bytes from `offset` on: at least `len`, or all that are left.
     pub(in crate::ledger) fn ahead(&mut self, offset: u64, len: usize) -> io::Result<&[u8]> {
         let left = usize::try_from(self.end.saturating_sub(offset)).unwrap_or(usize::MAX);
         self.get(offset, len.min(left))?;
@@ -58,5 +62,5 @@ impl<'a> ReadAhead<'a> {
     }
 }
 
-/// What a sequential pass reads at a time.
+/// The length of one read of a sequential pass, in bytes.
 pub(in crate::ledger) const SEQUENTIAL: usize = 1 << 20;

@@ -1,3 +1,7 @@
+//! Segment files: their names, their header and their creation (docs/format.md, "Segments").
+//!
+//! Frames are read and written elsewhere.
+
 use std::io;
 use std::sync::Arc;
 
@@ -6,7 +10,7 @@ use sha2::{Digest, Sha256};
 use super::field::take;
 use crate::ledger::{Disk, DiskFile, Error, StoreId};
 
-/// What the first 32 bytes of a segment say, proven by their check.
+/// The header of a segment: its first 32 bytes, proven by their check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::ledger) struct SegmentHeader {
     /// The number of the segment, counted from 1 without gaps.
@@ -63,7 +67,7 @@ impl SegmentHeader {
     }
 }
 
-/// Why a segment has no header that can be used.
+/// The reason why a segment has no usable header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::ledger) enum HeaderFault {
     Broken(&'static str),
@@ -71,7 +75,7 @@ pub(in crate::ledger) enum HeaderFault {
     Version(u16),
 }
 
-/// Creates a segment, durable with its name before the first frame is written to it.
+/// Creates a segment. Invariant: header and name are durable before the first frame is written.
 pub(in crate::ledger) fn create(
     disk: &dyn Disk,
     header: SegmentHeader,
@@ -88,7 +92,7 @@ pub(in crate::ledger) fn create(
     make().map_err(|source| Error::io("create", &name, source))
 }
 
-/// Returns the numbers of the segments there are, in order.
+/// Returns the numbers of the existing segments, in order.
 pub(in crate::ledger) fn numbers(disk: &dyn Disk) -> Result<Vec<u32>, Error> {
     let names = disk.list(FOLDER);
     let names = names.map_err(|source| Error::io("list", FOLDER, source))?;

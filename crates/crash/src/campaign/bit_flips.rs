@@ -47,7 +47,7 @@ pub struct BitFlips {
 /// Makes a small store in an empty folder, and flips one in `every` of its bits, one at a time.
 ///
 /// # Errors
-/// What the file system said, or the store while it was sound.
+/// An error of the file system, or of the store while it was sound.
 pub fn bit_flips(folder: &Path, seed: u64, every: u64) -> Result<BitFlips, String> {
     let run = worked(seed, STEPS, false)?;
     let model = run.model();

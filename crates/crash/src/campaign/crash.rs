@@ -13,14 +13,15 @@ use crate::random::Random;
 use crate::workload::oracle::Verdict;
 use crate::workload::run::{Run, State};
 
-/// What happened until a machine stops: a log from an image on, and the states it speaks of.
+/// The story of a machine until it stops: a log from an image on, and the states that the log
+/// mentions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Story<'a> {
     pub(crate) seed: u64,
     pub(crate) start: &'a Image,
     pub(crate) log: &'a [Op],
     pub(crate) states: &'a [State],
-    /// What may be there while the log acknowledges nothing.
+    /// The states that are allowed while the log acknowledges nothing.
     pub(crate) at_first: &'a [usize],
 }
 
@@ -38,7 +39,7 @@ impl fmt::Display for Crash {
     }
 }
 
-/// What was done to an image before a store was opened on it: one of the seeded_faults faults.
+/// A change of an image before a store is opened on it: one of the seeded faults.
 pub(crate) type Tamper<'a> = &'a (dyn Fn(&mut Image) + Sync);
 
 impl Story<'_> {
@@ -119,7 +120,7 @@ impl Story<'_> {
         let allowed = self.allowed(crash.at);
         let mut states = self.states.to_vec();
         if !self.is_acknowledged(crash.at) && !self.start.files.contains_key("MANIFEST") {
-            // A store that nobody was told of may be created anew, with an id of its own.
+            // A store that was not acknowledged may be created anew, with an id of its own.
             states.iter_mut().for_each(|state| state.head = None);
         }
         let mut run = Run::after(disk, self.seed, states, allowed.clone(), random.clone());
@@ -152,7 +153,7 @@ impl Story<'_> {
     }
 }
 
-/// What nobody seeded_faults.
+/// The change that no seeded fault makes: none.
 pub(crate) fn untouched(_: &mut Image) {}
 
 const STEPS_AFTER: usize = 2;

@@ -17,7 +17,7 @@ use crate::random::Random;
 use crate::workload::oracle::Verdict;
 use crate::workload::run::{Run, State};
 
-/// What to crash, and how often.
+/// A campaign: which workloads to crash, and how often.
 ///
 /// ```
 /// use grainstore_crash::Campaign;
@@ -40,7 +40,7 @@ pub struct Campaign {
     pub jobs: usize,
 }
 
-/// What a campaign did and found.
+/// The result of a campaign.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
     /// Workloads.
@@ -51,7 +51,7 @@ pub struct Report {
     pub states: u64,
     /// Of these, how many were crashed again while they recovered or went on.
     pub doubles: u64,
-    /// What went wrong, each with what replays it.
+    /// The failures, each with the arguments that replay it.
     pub failures: Vec<String>,
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Tail<'a> {
 }
 
 impl<'a> Tail<'a> {
-    /// Finds the last segment of a store; none if it has no header yet.
+    /// Finds the last segment of a store; `None` if it has no header yet.
     pub(crate) fn of(image: &'a mut Image) -> Option<Self> {
         let store_id = store_id(image)?;
         let (_, bytes) = image.segments().pop()?;

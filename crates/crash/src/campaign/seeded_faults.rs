@@ -35,7 +35,7 @@ enum SeededFault {
     WatermarkPastDurable,
 }
 
-/// What became of a seeded_faults fault.
+/// The outcome of looking for a seeded fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FaultOutcome {
     /// The name of the fault.

@@ -32,7 +32,7 @@ pub struct Sweep {
     pub every: u64,
 }
 
-/// What a sweep did and found.
+/// The result of a sweep.
 #[derive(Debug, Clone, Default)]
 pub struct SweepReport {
     /// Runs in which something that changes the disk failed.
@@ -43,7 +43,7 @@ pub struct SweepReport {
     pub reads: u64,
     /// Crash states of these runs that a store was opened on.
     pub crashes: u64,
-    /// What went wrong, each with what replays it.
+    /// The failures, each with the arguments that replay it.
     pub failures: Vec<String>,
 }
 

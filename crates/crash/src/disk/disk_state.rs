@@ -12,24 +12,24 @@ use crate::disk::op::{FileId, Op};
 use crate::disk::sim_disk::write;
 use crate::random::Random;
 
-/// What becomes of what was written and not synced.
+/// A crash mode: which of the unsynced changes survive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mode {
-    /// It is gone.
+    /// None.
     Nothing,
-    /// It is there.
+    /// All.
     All,
-    /// Each sector of 512 bytes is there with this chance, in percent.
+    /// Each sector of 512 bytes with this chance, in percent.
     Sectors(usize),
-    /// What came first is there, and the beginning of the next.
+    /// The first changes, and a prefix of the next.
     Torn,
-    /// What came first is gone, and the rest is there.
+    /// All but the first changes.
     Suffix,
-    /// Of each write the beginning is there.
+    /// The beginning of each write.
     HeaderOnly,
-    /// Of each write the beginning is gone.
+    /// All but the beginning of each write.
     AllButHeader,
-    /// Only the process died: everything can be read, and no more is durable than was.
+    /// All, because only the process died; what was not durable still is not.
     Killed,
 }
 
@@ -75,7 +75,8 @@ impl FromStr for Mode {
     }
 }
 
-/// Follows a log, and knows at each point what is durable and what may be.
+/// The state of the disk at one point of a log: the durable names and bytes, and the unsynced
+/// changes.
 ///
 /// Names are durable once their folder was synced, bytes and length once their file was: neither
 /// makes the other durable.
@@ -84,9 +85,9 @@ pub(crate) struct DiskState {
     folders: BTreeSet<String>,
     names: BTreeMap<String, FileId>,
     files: BTreeMap<FileId, Bytes>,
-    /// What happened to names since their folder was synced, with that folder.
+    /// The changes of names since their folder was synced, each with that folder.
     unsynced: Vec<(String, Naming)>,
-    /// What the names are in the running system.
+    /// The names in the running system.
     live: BTreeMap<String, FileId>,
 }
 
@@ -143,12 +144,12 @@ impl DiskState {
         }
     }
 
-    /// Returns whether a crash here can leave one thing only.
+    /// Returns whether a crash here has one outcome only.
     pub(crate) fn is_settled(&self) -> bool {
         self.unsynced.is_empty() && self.files.values().all(|file| file.since.is_empty())
     }
 
-    /// Goes one operation on.
+    /// Applies one operation of the log.
     pub(crate) fn follow(&mut self, op: &Op) {
         match op {
             Op::Write {
@@ -227,7 +228,7 @@ impl DiskState {
         }
     }
 
-    /// Returns what a machine finds when it starts again.
+    /// Returns the image that a crash leaves.
     pub(crate) fn crash(&self, mode: Mode, random: &mut Random) -> Image {
         let mut after = self.clone();
         let names = match mode {

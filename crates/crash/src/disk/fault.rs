@@ -21,7 +21,7 @@ pub(crate) struct Fault {
 pub(crate) enum Side {
     /// Everything that changes something.
     Write,
-    /// What needs room: creations, and writes that make a file longer.
+    /// Operations that need space: creations, and writes that extend a file.
     Growth,
     Read,
 }
@@ -34,7 +34,7 @@ pub(crate) enum Lasts {
     Operations(u64),
 }
 
-/// What a failing operation does before it reports.
+/// The effect of a failing operation before it reports the error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum How {
     NotApplied,

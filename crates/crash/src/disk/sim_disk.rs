@@ -1,6 +1,6 @@
 //! The simulated disk: a `Disk` in memory that logs every change and fails where a fault says so.
 //!
-//! It keeps what a running system would read. What is durable, `disk_state` derives from the log.
+//! It keeps what a running system would read. `disk_state` derives from the log what is durable.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;

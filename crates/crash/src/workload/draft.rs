@@ -1,4 +1,6 @@
 //! Grains to store: small and large, of several types, with words of their own.
+//!
+//! The words are known to the model, so that it can say which searches find a grain.
 
 use std::sync::Arc;
 
@@ -30,7 +32,7 @@ pub(crate) fn draft(
         1 => 120,
         few => few,
     };
-    // What no other grain says: where it is, there is this grain.
+    // The words that no other grain has: where they are, this grain is.
     let mut words = vec![format!("u{serial:0width$}", width = MARK_LEN - 1)];
     words.extend((0..count).map(|_| format!("w{}", random.below(WORDS))));
     let text = words.join(" ");

@@ -51,14 +51,15 @@ impl Model {
         }
     }
 
-    /// Begins to delete a grain: nobody sees it any more.
+    /// Begins to delete a grain: it is invisible from here on.
     pub(crate) fn delete(&mut self, address: &ContentAddress) {
         let Some((kept, _)) = self.grains.remove(address) else {
             return;
         };
         self.erased.extend(kept.words.first().cloned());
         self.order.retain(|one| one != address);
-        // What it replaced stays replaced, by what nobody can name.
+        // The grain that it superseded stays superseded, by an address that no entry names any
+        // more.
         for (_, status) in self.grains.values_mut() {
             if status.superseded_by == Some(*address) {
                 status.superseded_by = None;

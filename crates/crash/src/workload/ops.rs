@@ -16,7 +16,7 @@ use crate::workload::run::Run;
 /// ```
 ///
 /// # Errors
-/// What the store said that the map does not.
+/// The first difference between the store and the map.
 pub fn store_ops(data: &[u8]) -> Verdict<u64> {
     let seed = data.len() as u64;
     use_store(seed, Random::tape(data), OPERATIONS_MAX)
@@ -25,7 +25,7 @@ pub fn store_ops(data: &[u8]) -> Verdict<u64> {
 /// Does as many operations as are asked for, as a seed says.
 ///
 /// # Errors
-/// What the store said that the map does not.
+/// The first difference between the store and the map.
 pub fn random_ops(seed: u64, operations: u64) -> Verdict<u64> {
     use_store(seed, Random::of(&[seed, 9]), operations)
 }

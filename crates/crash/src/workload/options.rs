@@ -1,4 +1,6 @@
 //! How the store under test is opened: nothing comes from the machine.
+//!
+//! Clock and randomness come from the seed, so a run can be replayed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -31,7 +33,7 @@ pub(crate) fn options(seed: u64, nth: u64) -> Options {
         index: index::IndexOptions {
             flush_rows: flush_rows.unwrap_or(5),
             cache_bytes: 1 << 16,
-            // What happens must depend on nothing but the calls.
+            // A run must depend on the calls alone.
             background: false,
             ..index::IndexOptions::default()
         },

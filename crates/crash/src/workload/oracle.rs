@@ -8,7 +8,7 @@ use grainstore::{ContentAddress, Filter, Store, Type};
 use crate::workload::draft::{NAMESPACES, SUBJECTS, WORDS};
 use crate::workload::model::Model;
 
-/// What is wrong, in words.
+/// The fault, in words.
 pub(crate) type Verdict<T = ()> = Result<T, String>;
 
 /// Holds a store to a model: the same grains in the same order, each verified against its address
@@ -30,7 +30,7 @@ pub(crate) fn agrees(store: &Store, model: &Model) -> Verdict {
     }
 }
 
-/// What a crash may leave, and check says.
+/// The findings of `check` that a crash may cause.
 const EXPECTED: [&str; 1] = ["torn-tail"];
 
 /// The grains themselves: what a store must be able to say even while its disk takes no writes.
