@@ -1,9 +1,9 @@
 //! The index: a log-structured merge tree of sorted keys to ledger entries (OMS 17.3, 28.4).
 //!
-//! A row is a ledger sequence. Grains, and entries about them, become keys of several families. Keys
-//! are gathered in memtables, written to immutable runs, and merged; a snapshot is a version of both.
-//! All of it is derived: an index in doubt is deleted and built anew. Strings are hashed, so the
-//! caller must check the strings of each row.
+//! A row is a ledger sequence. Grains, and entries about them, become keys of several families.
+//! Keys are gathered in memtables, written to immutable runs, and merged; a snapshot is a version
+//! of both. All of it is derived: an index in doubt is deleted and built anew. Strings are hashed,
+//! so the caller must check the strings of each row.
 
 mod error;
 mod options;

@@ -84,7 +84,7 @@ impl RowSet {
         self.0.retain(keeps);
     }
 
-    pub(super) fn cut(&mut self, from: RangeFrom<u64>) {
+    pub(super) fn remove_from(&mut self, from: RangeFrom<u64>) {
         self.0.remove_range(from);
     }
 

@@ -4,7 +4,8 @@
 //! recovery, redaction in place, and the [`Disk`] through which a store writes its files.
 //!
 //! It interprets no bodies, decides nothing about what may be written or erased, and reads neither
-//! clock nor randomness. Bytes: `docs/format.md`. OMS 17.3 requires the chain, OMS 5 and 20.4 a check on every read.
+//! clock nor randomness. Bytes: `docs/format.md`. OMS 17.3 requires the chain, OMS 5 and 20.4 a
+//! check on every read.
 
 #![deny(clippy::indexing_slicing)]
 

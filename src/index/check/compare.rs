@@ -105,7 +105,7 @@ impl Comparison {
         for run in &self.version.runs {
             let name = format!("run {}", run.number);
             let outcome = sums_of(run, &mut found)
-                .and_then(|sums| check_places(run, locations, &mut found).map(|()| sums));
+                .and_then(|sums| check_locations(run, locations, &mut found).map(|()| sums));
             match (outcome, expected.next()) {
                 (Ok(sums), Some(expected)) => sums.differ(expected, &name, &mut found),
                 (Err(error @ Error::Damaged { .. }), _) => found.push(error.to_string()),
@@ -153,7 +153,7 @@ fn sums_of(run: &Arc<Run>, found: &mut Vec<String>) -> Result<Sums, Error> {
     }
     if not_current != run.not_current {
         found.push(format!(
-            "run {}: its list of rows that ended differs",
+            "run {}: its rows that are not current differ",
             run.number
         ));
     }
@@ -172,7 +172,7 @@ fn sums_of(run: &Arc<Run>, found: &mut Vec<String>) -> Result<Sums, Error> {
     Ok(sums)
 }
 
-fn check_places(
+fn check_locations(
     run: &Run,
     locations: &dyn Fn(u64, u64) -> Vec<EntryLocation>,
     found: &mut Vec<String>,

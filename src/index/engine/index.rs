@@ -96,7 +96,7 @@ impl Index {
         let (memtable, addresses) = batch.finish(version.watermark..entries);
         // Rows past the watermark of a version are invisible in it, so the map may know them first.
         for (address, row) in addresses {
-            self.engine.learn(prefix_of(&address), row);
+            self.engine.map_address(prefix_of(&address), row);
         }
         let (active, watermark) = version.with_memtable(memtable);
         self.engine

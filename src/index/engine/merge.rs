@@ -13,7 +13,7 @@ use super::current::CurrentFile;
 use super::shared::{Engine, Maintenance};
 use super::version::{FAN_IN, ImmutableMemtable, Version};
 use crate::index::key::encoding::{Key, Single, Triple};
-use crate::index::memory::memtable::{Memtable, key_is_gone, merged};
+use crate::index::memory::memtable::{Memtable, key_is_erased, merged};
 use crate::index::run::filter::Filter;
 use crate::index::run::{self, Run, RunCursor, RunKey, RunWriter, Source, Stream};
 use crate::index::{Addresses, Error, Family};
@@ -109,7 +109,7 @@ impl Engine {
             return Ok(());
         };
         let fresh = &*erased - &maintenance.expunged;
-        let is_gone = |row| fresh.contains(row);
+        let is_erased = |row| fresh.contains(row);
         let version = self.version();
         let mut rewritten = Vec::new();
         for run in &version.runs {
@@ -132,11 +132,11 @@ impl Engine {
             .for_each(|(old, _)| old.retire(&self.is_open));
         self.update(|next| {
             for memtable in &mut next.memtables {
-                *memtable = Arc::new(memtable.without(&is_gone));
+                *memtable = Arc::new(memtable.without(&is_erased));
             }
         });
         if let Some(map) = &self.map {
-            map.forget(&is_gone);
+            map.forget(&is_erased);
         }
         maintenance.expunged |= fresh;
         Ok(())
@@ -204,10 +204,10 @@ impl Engine {
         pause: &mut dyn FnMut() -> Result<(), Error>,
     ) -> Result<(), Error> {
         let erased = self.erased();
-        let is_gone = |row| erased.as_ref().is_some_and(|erased| erased.contains(row));
+        let is_erased = |row| erased.as_ref().is_some_and(|erased| erased.contains(row));
         let mut writer = RunWriter::create(&self.disk, self.store_id, number, &input.rows())?;
         for family in Family::TRIPLES {
-            let mut keep = |key: Triple| !is_gone(key.row());
+            let mut keep = |key: Triple| !is_erased(key.row());
             writer.section(family, input.sources(family), &mut keep)?;
             pause()?;
         }
@@ -216,7 +216,7 @@ impl Engine {
         for family in Family::SINGLES {
             let mut keep = |key: Single| {
                 let [part, ..] = key.parts();
-                let is_kept = !key_is_gone(family, key, &is_gone);
+                let is_kept = !key_is_erased(family, key, &is_erased);
                 match family {
                     Family::NotCurrent if is_kept => drop(not_current.insert(part)),
                     Family::Address if is_kept => filter.insert(part),

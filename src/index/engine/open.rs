@@ -165,7 +165,7 @@ fn load(engine: &Engine) -> Result<IndexRecovery, Refusal> {
     }
     let opened = opened(&runs)?;
     for run in &runs {
-        learn(engine, run)?;
+        fill_address_map(engine, run)?;
     }
     engine.update(|version| {
         version.runs = runs;
@@ -189,14 +189,14 @@ fn opened(runs: &[Arc<Run>]) -> Result<IndexRecovery, Error> {
 }
 
 /// Fills the address map.
-fn learn(engine: &Engine, run: &Arc<Run>) -> Result<(), Error> {
+fn fill_address_map(engine: &Engine, run: &Arc<Run>) -> Result<(), Error> {
     if engine.map.is_none() {
         return Ok(());
     }
     let mut addresses = Stream::<Single>::new(Arc::clone(run), Family::Address);
     while let Some(key) = addresses.next()? {
         let [prefix, ..] = key.parts();
-        engine.learn(prefix, key.row());
+        engine.map_address(prefix, key.row());
     }
     Ok(())
 }

@@ -130,7 +130,7 @@ impl Engine {
     }
 
     /// Adds a grain to the address map.
-    pub(super) fn learn(&self, prefix: u64, row: u64) {
+    pub(super) fn map_address(&self, prefix: u64, row: u64) {
         if let Some(map) = &self.map {
             map.insert(prefix & self.prefix_mask(), row);
         }

@@ -38,7 +38,7 @@ pub(in crate::index) struct ImmutableMemtable {
 
 impl Version {
     /// Returns whether entry `row` is visible.
-    pub(in crate::index) fn shows(&self, row: u64) -> bool {
+    pub(in crate::index) fn is_visible(&self, row: u64) -> bool {
         let fallbacks = self.fallbacks.as_ref();
         row < self.watermark || fallbacks.is_some_and(|fallbacks| fallbacks.contains(row))
     }

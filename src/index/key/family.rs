@@ -75,7 +75,8 @@ pub enum Family {
     Facet = 33,
     /// The row of an entry that was erased; the rows are of its fallback entries.
     Fallback = 34,
-    /// The name and the text of one of the fields of [`Family::CONSENTS`]; the rows are of Consents.
+    /// The name and the text of one of the fields of [`Family::CONSENTS`]; the rows are of
+    /// Consents.
     Consent = 35,
     /// 0; the rows are of the grains that have an `invalidation_policy`.
     Protected = 36,

@@ -43,15 +43,15 @@ impl AddressMap {
         }
     }
 
-    /// Removes the rows for which `is_gone` holds.
-    pub(in crate::index) fn forget(&self, is_gone: &dyn Fn(u64) -> bool) {
+    /// Removes the rows for which `is_erased` holds.
+    pub(in crate::index) fn forget(&self, is_erased: &dyn Fn(u64) -> bool) {
         for shard in &self.shards {
             let shard = &mut *shard.write();
-            if !shard.entries().any(|(_, row)| is_gone(row)) {
+            if !shard.entries().any(|(_, row)| is_erased(row)) {
                 continue;
             }
             let mut kept = Shard::with_slots(shard.slots.len());
-            for (tag, row) in shard.entries().filter(|(_, row)| !is_gone(*row)) {
+            for (tag, row) in shard.entries().filter(|(_, row)| !is_erased(*row)) {
                 kept.insert(tag, row);
             }
             *shard = kept;

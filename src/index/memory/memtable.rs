@@ -81,16 +81,16 @@ impl Memtable {
         from.split_at(from.partition_point(|key| *key <= high)).0
     }
 
-    /// Returns whether an entry for which `shows` holds made the grain of a row not current.
+    /// Returns whether an entry for which `is_visible` holds made the grain of a row not current.
     pub(in crate::index) fn is_not_current(
         &self,
         row: u64,
-        shows: impl FnMut(u64) -> bool,
+        is_visible: impl FnMut(u64) -> bool,
     ) -> bool {
         let low = Single::new([row, 0, 0], 0);
         let high = Single::new([row, 0, 0], u64::MAX);
         let ends = self.range(Family::NotCurrent, low, high);
-        ends.iter().map(|key| key.row()).any(shows)
+        ends.iter().map(|key| key.row()).any(is_visible)
     }
 
     /// Merges consecutive memtables.
@@ -109,9 +109,9 @@ impl Memtable {
         merged
     }
 
-    /// Returns the memtable without the keys of rows for which `is_gone` holds.
-    pub(in crate::index) fn without(&self, is_gone: &dyn Fn(u64) -> bool) -> Self {
-        let keep = |row: &u64| !is_gone(*row);
+    /// Returns the memtable without the keys of rows for which `is_erased` holds.
+    pub(in crate::index) fn without(&self, is_erased: &dyn Fn(u64) -> bool) -> Self {
+        let keep = |row: &u64| !is_erased(*row);
         let mut kept = Self {
             rows: self.rows.clone(),
             level: self.level,
@@ -120,10 +120,10 @@ impl Memtable {
             singles: self.singles.clone(),
         };
         for list in &mut kept.triples {
-            list.retain(|key| !is_gone(key.row()));
+            list.retain(|key| !is_erased(key.row()));
         }
         for (list, family) in kept.singles.iter_mut().zip(Family::SINGLES) {
-            list.retain(|key| !key_is_gone(family, *key, is_gone));
+            list.retain(|key| !key_is_erased(family, *key, is_erased));
         }
         kept
     }
@@ -131,13 +131,13 @@ impl Memtable {
 
 /// Returns whether a key goes with an erased row: with the entry that made it, or with the grain
 /// that it is about.
-pub(in crate::index) fn key_is_gone<K: Key>(
+pub(in crate::index) fn key_is_erased<K: Key>(
     family: Family,
     key: K,
-    is_gone: &dyn Fn(u64) -> bool,
+    is_erased: &dyn Fn(u64) -> bool,
 ) -> bool {
     let [first, ..] = key.parts();
-    is_gone(key.row()) || family.grain_in(first).is_some_and(is_gone)
+    is_erased(key.row()) || family.grain_in(first).is_some_and(is_erased)
 }
 
 /// Returns the keys of a family in several memtables, in order.

@@ -19,9 +19,9 @@ use crate::index::{Error, Family, Snapshot};
 ///
 /// ```
 /// use grainstore::index::Family;
-/// use grainstore::{Draft, IndexOptions, Store, Time};
+/// use grainstore::{Draft, Options, Store, Time};
 ///
-/// let store = Store::in_memory(IndexOptions::default())?;
+/// let store = Store::in_memory(Options::default())?;
 /// for ms in [50, 7] {
 ///     store.put(Draft::event("tick").created_at(Time::from_ms(ms)))?;
 /// }
@@ -38,8 +38,8 @@ pub struct Column {
 
 #[derive(Debug)]
 enum Part {
-    Kept(Arc<CachedResult>),
-    Made(Vec<u64>),
+    Cached(Arc<CachedResult>),
+    Computed(Vec<u64>),
 }
 
 impl Column {
@@ -69,8 +69,8 @@ impl Column {
         let after = self.parts.partition_point(|(first, _)| *first <= row);
         let (first, part) = self.parts.get(after.checked_sub(1)?)?;
         let components = match part {
-            Part::Made(components) => components,
-            Part::Kept(kept) => match &**kept {
+            Part::Computed(components) => components,
+            Part::Cached(kept) => match &**kept {
                 CachedResult::Components(components) => components,
                 CachedResult::Rows(_) => return None,
             },
@@ -89,7 +89,7 @@ impl Snapshot {
         let (engine, version) = self.parts();
         let mut parts = Vec::new();
         for run in &version.runs {
-            parts.push((run.rows.start, Part::Kept(of_run(engine, run, family)?)));
+            parts.push((run.rows.start, Part::Cached(of_run(engine, run, family)?)));
         }
         parts.extend(of_memory(version, family));
         Ok(Column { parts })
@@ -121,7 +121,7 @@ fn of_memory(version: &Version, family: Family) -> impl Iterator<Item = (u64, Pa
         for key in memtable.keys::<Single>(family) {
             set(&mut components, memtable.rows.start, *key);
         }
-        (memtable.rows.start, Part::Made(components))
+        (memtable.rows.start, Part::Computed(components))
     })
 }
 

@@ -29,13 +29,13 @@ impl Snapshot {
                 !version
                     .memtables
                     .iter()
-                    .any(|memtable| memtable.is_not_current(row, |entry| version.shows(entry)))
+                    .any(|memtable| memtable.is_not_current(row, |entry| version.is_visible(entry)))
             });
             return Ok(());
         }
         for memtable in &version.memtables {
             for key in memtable.keys::<Single>(Family::NotCurrent) {
-                if version.shows(key.row()) {
+                if version.is_visible(key.row()) {
                     let [grain, ..] = key.parts();
                     rows.remove(grain);
                 }

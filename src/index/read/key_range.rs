@@ -66,7 +66,7 @@ impl<'a, K: RunKey> KeyRange<'a, K> {
                 },
             };
             match key {
-                Some(key) if self.shows(key) => return Ok(Some(key)),
+                Some(key) if self.is_visible(key) => return Ok(Some(key)),
                 Some(_) => {}
                 None => {
                     if !self.next_source()? {
@@ -77,10 +77,11 @@ impl<'a, K: RunKey> KeyRange<'a, K> {
         }
     }
 
-    fn shows(&self, key: K) -> bool {
+    fn is_visible(&self, key: K) -> bool {
         let erased = self.erased.as_ref();
         // A view of an earlier moment can end inside a run or a memtable.
-        self.version.shows(key.row()) && !erased.is_some_and(|erased| erased.contains(key.row()))
+        self.version.is_visible(key.row())
+            && !erased.is_some_and(|erased| erased.contains(key.row()))
     }
 
     pub(super) fn set(&self) -> Result<RowSet, Error> {
@@ -103,7 +104,7 @@ impl<'a, K: RunKey> KeyRange<'a, K> {
             .cloned()
             .unwrap_or_default();
         fallbacks &= &set.0;
-        set.cut(self.version.watermark..);
+        set.remove_from(self.version.watermark..);
         set.0 |= fallbacks;
         if let Some(erased) = &self.erased {
             set.0 -= &**erased;
@@ -128,7 +129,7 @@ impl<'a, K: RunKey> KeyRange<'a, K> {
 
     /// Returns the rows of a run, cached or read.
     fn rows_in(&self, run: &Run) -> Result<Arc<CachedResult>, Error> {
-        if let Some(kept) = self.remembered(run) {
+        if let Some(kept) = self.cached(run) {
             return Ok(kept);
         }
         let mut rows = Vec::new();
@@ -139,15 +140,17 @@ impl<'a, K: RunKey> KeyRange<'a, K> {
                 rows.push(key.row());
             }
         }
-        let is_kept = rows.len() >= KEPT_MIN && self.is_cacheable;
-        let made = Arc::new(CachedResult::Rows(RowSet::of_unsorted(rows)));
+        let is_kept = rows.len() >= CACHED_ROWS_MIN && self.is_cacheable;
+        let result = Arc::new(CachedResult::Rows(RowSet::of_unsorted(rows)));
         if is_kept {
-            self.engine.results.insert(self.id(run), Arc::clone(&made));
+            self.engine
+                .results
+                .insert(self.id(run), Arc::clone(&result));
         }
-        Ok(made)
+        Ok(result)
     }
 
-    fn remembered(&self, run: &Run) -> Option<Arc<CachedResult>> {
+    fn cached(&self, run: &Run) -> Option<Arc<CachedResult>> {
         self.is_cacheable
             .then(|| self.engine.results.get(self.id(run)))
             .flatten()
@@ -171,7 +174,7 @@ impl<'a, K: RunKey> KeyRange<'a, K> {
             if blocks == 0 {
                 continue;
             }
-            if let Some(CachedResult::Rows(rows)) = self.remembered(run).as_deref() {
+            if let Some(CachedResult::Rows(rows)) = self.cached(run).as_deref() {
                 sum.rows += rows.len();
             } else if blocks <= 2 {
                 let rows = self.count_in(run)?;
@@ -233,4 +236,4 @@ pub struct Estimate {
 }
 
 /// The number of rows from which a result is cached: fewer are read in a few microseconds.
-const KEPT_MIN: usize = 1_024;
+const CACHED_ROWS_MIN: usize = 1_024;

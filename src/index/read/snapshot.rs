@@ -78,7 +78,7 @@ impl Snapshot {
             let mut not_current = RoaringTreemap::new();
             let mut keys = Stream::<Single>::new(Arc::clone(run), Family::NotCurrent);
             while let Some(key) = keys.next()? {
-                if view.version.shows(key.row()) {
+                if view.version.is_visible(key.row()) {
                     let [grain, ..] = key.parts();
                     not_current.insert(grain);
                 }
@@ -128,7 +128,8 @@ impl Snapshot {
         let mut memtables = self.version.memtables.iter();
         let runs = self.version.runs.iter().rev();
         let mut runs = runs.take_while(|run| run.rows.end > row);
-        !memtables.any(|memtable| memtable.is_not_current(row, |entry| self.version.shows(entry)))
+        !memtables
+            .any(|memtable| memtable.is_not_current(row, |entry| self.version.is_visible(entry)))
             && !runs.any(|run| self.not_current_in(run).contains(row))
     }
 
@@ -151,7 +152,7 @@ impl Snapshot {
             rows.extend(&memtable.grains);
         }
         let mut rows = RowSet(rows);
-        rows.cut(self.watermark()..);
+        rows.remove_from(self.watermark()..);
         if let Some(erased) = self.engine.erased() {
             rows.0 -= &*erased;
         }

@@ -48,7 +48,7 @@ impl CacheValue for Block {
 }
 
 struct Shard<I, T> {
-    places: HashMap<I, usize>,
+    slot_of: HashMap<I, usize>,
     slots: Vec<Slot<I, T>>,
     hand: usize,
     bytes: usize,
@@ -80,8 +80,8 @@ impl<I: CacheKey, T: CacheValue> Cache<I, T> {
 
     pub(in crate::index) fn get(&self, id: I) -> Option<Arc<T>> {
         let mut shard = self.shard(id)?.lock();
-        let place = *shard.places.get(&id)?;
-        let slot = shard.slots.get_mut(place)?;
+        let at = *shard.slot_of.get(&id)?;
+        let slot = shard.slots.get_mut(at)?;
         slot.used = true;
         Some(Arc::clone(&slot.kept))
     }
@@ -101,7 +101,7 @@ impl<I: CacheKey, T: CacheValue> Cache<I, T> {
 impl<I: CacheKey, T: CacheValue> Shard<I, T> {
     fn new() -> Self {
         Self {
-            places: HashMap::new(),
+            slot_of: HashMap::new(),
             slots: Vec::new(),
             hand: 0,
             bytes: 0,
@@ -109,14 +109,14 @@ impl<I: CacheKey, T: CacheValue> Shard<I, T> {
     }
 
     fn insert(&mut self, id: I, kept: Arc<T>, bytes_max: usize) {
-        if self.places.contains_key(&id) || kept.len_bytes() > bytes_max {
+        if self.slot_of.contains_key(&id) || kept.len_bytes() > bytes_max {
             return;
         }
         self.bytes += kept.len_bytes();
         while self.bytes > bytes_max && !self.slots.is_empty() {
             self.evict();
         }
-        self.places.insert(id, self.slots.len());
+        self.slot_of.insert(id, self.slots.len());
         self.slots.push(Slot {
             id,
             kept,
@@ -140,9 +140,9 @@ impl<I: CacheKey, T: CacheValue> Shard<I, T> {
         if self.hand < self.slots.len() {
             let gone = self.slots.swap_remove(self.hand);
             self.bytes -= gone.kept.len_bytes();
-            self.places.remove(&gone.id);
+            self.slot_of.remove(&gone.id);
             if let Some(moved) = self.slots.get(self.hand) {
-                self.places.insert(moved.id, self.hand);
+                self.slot_of.insert(moved.id, self.hand);
             }
         }
     }
@@ -170,9 +170,9 @@ mod tests {
             let bytes: usize = shard.slots.iter().map(|slot| slot.kept.len_bytes()).sum();
             assert!(bytes == shard.bytes && bytes <= 1_000);
             for (place, slot) in shard.slots.iter().enumerate() {
-                assert_eq!(shard.places[&slot.id], place);
+                assert_eq!(shard.slot_of[&slot.id], place);
             }
-            assert_eq!(shard.places.len(), shard.slots.len());
+            assert_eq!(shard.slot_of.len(), shard.slots.len());
         }
         assert!(cache.get((499 * 16, 0)).is_some() && cache.get((16, 0)).is_none());
         cache.insert((7, 7), Arc::new(Block::new(vec![0; 2_000]).unwrap()));

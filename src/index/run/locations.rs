@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_come_back_from_six_bytes_each() {
+    fn locations_come_back_from_six_bytes_each() {
         let location = |n: u32| EntryLocation {
             segment: 1 + n / 300,
             offset: 96 + n % 300 * 421 + n % 3,

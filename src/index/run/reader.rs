@@ -234,7 +234,7 @@ impl Run {
             visit(&found)?;
         }
         if count != self.rows.end - self.rows.start {
-            return Err(self.damaged(0, "not every entry has a place"));
+            return Err(self.damaged(0, "not every entry has a location"));
         }
         Ok(())
     }

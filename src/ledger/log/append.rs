@@ -44,7 +44,8 @@ impl Ledger {
         self.append_up_to(time_ms, entries, UNSYNCED_MAX)
     }
 
-    /// Makes everything appended durable, and returns the position that derived files may now claim.
+    /// Makes everything appended durable, and returns the position that derived files may now
+    /// claim.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`, after which the ledger takes no appends until it is opened again;
@@ -103,17 +104,17 @@ impl Ledger {
             len,
         };
         let mut head = end.head;
-        tail.places.clear();
-        let places = &mut tail.places;
+        tail.entry_offsets.clear();
+        let entry_offsets = &mut tail.entry_offsets;
         builder.build(&mut tail.frame, &mut |offset, header| {
             head = leaf(&head, header);
-            places.extend(CheckedOffset::new(end.offset + offset as u64, header));
+            entry_offsets.extend(CheckedOffset::new(end.offset + offset as u64, header));
         })?;
         let is_synced = tail.unsynced + len as u64 > unsynced_max;
         write(tail, end, is_synced)?;
         // Readers see the frame from here on; under `append`, only once it is durable.
         let mut offsets = self.offsets.write();
-        offsets.add_frame(&tail.places, head, end.offset + len as u64);
+        offsets.add_frame(&tail.entry_offsets, head, end.offset + len as u64);
         if is_synced {
             offsets.mark_durable();
             tail.unsynced = 0;
@@ -121,7 +122,7 @@ impl Ledger {
             tail.unsynced += len as u64;
         }
         tail.frame.shrink_to(FRAME_KEPT);
-        tail.places
+        tail.entry_offsets
             .shrink_to(FRAME_KEPT / size_of::<CheckedOffset>());
         Ok(end.entries..offsets.end().entries)
     }

@@ -16,7 +16,7 @@ use crate::ledger::{Disk, DiskFile, EntryHeader, Error, LedgerPosition, OpenMode
 ///
 /// ```
 /// # use std::sync::Arc;
-/// use grainstore::ledger::{Ledger, MemoryDisk, LedgerOptions, StoreId};
+/// use grainstore::ledger::{Ledger, LedgerOptions, MemoryDisk, StoreId};
 ///
 /// let disk = Arc::new(MemoryDisk::default());
 /// let ledger = Ledger::create(disk, StoreId::new([7; 16]), LedgerOptions::default())?;
@@ -191,17 +191,17 @@ impl Ledger {
 
     /// Returns whether a copy of a segment has all redactions of this ledger.
     fn is_blanked(&self, there: &dyn DiskFile, extent: &SegmentExtent) -> io::Result<bool> {
-        let places: Vec<_> = {
+        let entries: Vec<_> = {
             let offsets = self.offsets.read();
             let rows = offsets.erased().range(extent.first..);
-            let places = rows.map_while(|row| offsets.locate(*row));
-            places
-                .take_while(|place| place.segment == extent.number)
+            let entries = rows.map_while(|row| offsets.locate(*row));
+            entries
+                .take_while(|entry| entry.segment == extent.number)
                 .collect()
         };
-        for place in places {
-            let mut bytes = vec![0; place.bytes_to_next];
-            there.read_at(&mut bytes, place.offset)?;
+        for entry in entries {
+            let mut bytes = vec![0; entry.bytes_to_next];
+            there.read_at(&mut bytes, entry.offset)?;
             let raw = RawEntry::take(&mut bytes.as_slice());
             if !raw.is_some_and(|raw| raw.is_zero()) {
                 return Ok(false);

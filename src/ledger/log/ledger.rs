@@ -25,7 +25,7 @@ use crate::ledger::{
 ///
 /// ```
 /// use std::sync::Arc;
-/// use grainstore::ledger::{Binding, Kind, Ledger, MemoryDisk, NewEntry, LedgerOptions, StoreId};
+/// use grainstore::ledger::{Binding, Kind, Ledger, LedgerOptions, MemoryDisk, NewEntry, StoreId};
 ///
 /// let disk = Arc::new(MemoryDisk::default());
 /// let ledger = Ledger::create(disk, StoreId::new([7; 16]), LedgerOptions::default())?;
@@ -184,7 +184,9 @@ impl Ledger {
     /// Returns the locations of the entries `first..end`; fewer if the ledger ends before.
     pub fn entry_locations(&self, first: u64, end: u64) -> Vec<EntryLocation> {
         let offsets = self.offsets.read();
-        (first..end).map_while(|row| offsets.place(row)).collect()
+        (first..end)
+            .map_while(|row| offsets.location(row))
+            .collect()
     }
 }
 

@@ -96,12 +96,12 @@ impl Ledger {
     /// # Errors
     /// `ERR_RANGE` past the end, `ERR_STORAGE_IO`.
     pub fn begins_frame(&self, sequence: u64) -> Result<bool, Error> {
-        let place = self.locate(sequence)?;
+        let entry = self.locate(sequence)?;
         let Some(before) = sequence.checked_sub(1) else {
             return Ok(true);
         };
         let before = self.locate(before)?;
-        if before.segment != place.segment {
+        if before.segment != entry.segment {
             return Ok(true);
         }
         let name = segment_file::name_of(before.segment);
@@ -111,7 +111,7 @@ impl Ledger {
         read.map_err(|source| Error::io("read", &name, source))?;
         let body_len = declared_extent(&header).map_or(0, |(_, len)| len);
         // Between two frames lies the header of the second.
-        Ok(before.offset + OVERHEAD as u64 + u64::from(body_len) != place.offset)
+        Ok(before.offset + OVERHEAD as u64 + u64::from(body_len) != entry.offset)
     }
 
     /// Returns the end of the last frame that is kept.

@@ -12,7 +12,7 @@ use crate::ledger::offsets::entry_offsets::CheckedOffset;
 pub(super) struct Tail {
     pub(super) file: Arc<dyn DiskFile>,
     pub(super) frame: Vec<u8>,
-    pub(super) places: Vec<CheckedOffset>,
+    pub(super) entry_offsets: Vec<CheckedOffset>,
     /// The number of bytes that were written and not synced.
     pub(super) unsynced: u64,
     pub(super) halted: bool,
@@ -23,7 +23,7 @@ impl Tail {
         Self {
             file,
             frame: Vec::new(),
-            places: Vec::new(),
+            entry_offsets: Vec::new(),
             unsynced: 0,
             halted: false,
         }

@@ -27,7 +27,7 @@ struct Segment {
     number: u32,
     first: u64,
     end: u64,
-    places: Vec<CheckedOffset>,
+    offsets: Vec<CheckedOffset>,
 }
 
 /// The offset of one entry in its segment, and a check of its header. The frame's check covers
@@ -47,7 +47,7 @@ impl CheckedOffset {
         })
     }
 
-    const fn kept(self, segment: u32) -> EntryLocation {
+    const fn in_segment(self, segment: u32) -> EntryLocation {
         EntryLocation {
             segment,
             offset: self.offset,
@@ -120,13 +120,13 @@ impl EntryOffsets {
     ) -> Result<Self, &'static str> {
         let position = hint.position;
         let mut offsets = Self::starting(position);
-        let mut places = hint.locations.into_iter().peekable();
+        let mut locations = hint.locations.into_iter().peekable();
         let mut first = 0;
         for (number, end) in (1..).zip(ends.iter().copied().chain([position.offset])) {
             let mut floor = segment_file::HEADER_LEN as u64;
             let mut inside = Vec::new();
-            while let Some(place) = places.next_if(|place| place.segment == number) {
-                let (offset, check) = (place.offset, place.check);
+            while let Some(location) = locations.next_if(|location| location.segment == number) {
+                let (offset, check) = (location.offset, location.check);
                 if u64::from(offset) < floor || u64::from(offset) + MIN_LEN > end {
                     return Err(MISPLACED);
                 }
@@ -138,11 +138,11 @@ impl EntryOffsets {
                 number,
                 first,
                 end,
-                places: inside,
+                offsets: inside,
             });
             first += len;
         }
-        if places.next().is_some() || first != position.entries {
+        if locations.next().is_some() || first != position.entries {
             return Err(MISPLACED);
         }
         offsets.erase(hint.erased);
@@ -189,7 +189,7 @@ impl EntryOffsets {
             .retain(|segment| segment.number <= position.segment);
         if let Some(last) = self.segments.last_mut() {
             let kept = position.entries.saturating_sub(last.first);
-            last.places
+            last.offsets
                 .truncate(usize::try_from(kept).unwrap_or(usize::MAX));
             last.end = position.offset;
         }
@@ -202,27 +202,27 @@ impl EntryOffsets {
     /// Adds an empty segment.
     pub(in crate::ledger) fn begin_segment(&mut self, number: u32) {
         if let Some(closed) = self.segments.last_mut() {
-            closed.places.shrink_to_fit();
+            closed.offsets.shrink_to_fit();
         }
         self.segments.push(Segment {
             number,
             first: self.len,
             end: segment_file::HEADER_LEN as u64,
-            places: Vec::new(),
+            offsets: Vec::new(),
         });
     }
 
     /// Adds a frame to the last segment: its entries, the leaf of the last, and where it ends.
     pub(in crate::ledger) fn add_frame(
         &mut self,
-        places: &[CheckedOffset],
+        offsets: &[CheckedOffset],
         head: [u8; 32],
         end: u64,
     ) {
         if let Some(segment) = self.segments.last_mut() {
-            segment.places.extend_from_slice(places);
+            segment.offsets.extend_from_slice(offsets);
             segment.end = end;
-            self.len += places.len() as u64;
+            self.len += offsets.len() as u64;
             self.head = head;
         }
     }
@@ -235,9 +235,9 @@ impl EntryOffsets {
             first: segment.first,
             end: segment.end,
             last: segment
-                .places
+                .offsets
                 .last()
-                .map(|place| place.kept(segment.number)),
+                .map(|offset| offset.in_segment(segment.number)),
         });
         extents.collect()
     }
@@ -245,13 +245,13 @@ impl EntryOffsets {
     /// Returns the last entry of a segment that begins before `offset`.
     pub(in crate::ledger) fn last_before(&self, number: u32, offset: u64) -> Option<EntryLocation> {
         let nth = usize::try_from(number.checked_sub(1)?).ok()?;
-        let places = &self.segments.get(nth)?.places;
-        let after = places.partition_point(|place| u64::from(place.offset) < offset);
-        Some(places.get(after.checked_sub(1)?)?.kept(number))
+        let offsets = &self.segments.get(nth)?.offsets;
+        let after = offsets.partition_point(|entry| u64::from(entry.offset) < offset);
+        Some(offsets.get(after.checked_sub(1)?)?.in_segment(number))
     }
 
     /// Returns the location of an entry for a derived file; `None` past the end.
-    pub(in crate::ledger) fn place(&self, sequence: u64) -> Option<EntryLocation> {
+    pub(in crate::ledger) fn location(&self, sequence: u64) -> Option<EntryLocation> {
         let location = self.locate(sequence)?;
         Some(EntryLocation {
             segment: location.segment,
@@ -267,9 +267,9 @@ impl EntryOffsets {
             .partition_point(|segment| segment.first <= sequence);
         let segment = self.segments.get(after.checked_sub(1)?)?;
         let nth = usize::try_from(sequence.checked_sub(segment.first)?).ok()?;
-        let place = segment.places.get(nth)?;
-        let offset = u64::from(place.offset);
-        let next = segment.places.get(nth + 1);
+        let entry = segment.offsets.get(nth)?;
+        let offset = u64::from(entry.offset);
+        let next = segment.offsets.get(nth + 1);
         let next = next.map_or(segment.end, |next| u64::from(next.offset));
         Some(EntryExtent {
             segment: segment.number,
@@ -277,7 +277,7 @@ impl EntryOffsets {
             offset,
             bytes_to_next: usize::try_from(next.checked_sub(offset)?).ok()?,
             erased: self.erased.contains(&sequence),
-            check: place.check,
+            check: entry.check,
         })
     }
 }

@@ -7,7 +7,7 @@
 ///
 /// ```
 /// # use std::sync::Arc;
-/// use grainstore::ledger::{Ledger, MemoryDisk, LedgerOptions, StoreId};
+/// use grainstore::ledger::{Ledger, LedgerOptions, MemoryDisk, StoreId};
 ///
 /// let disk = Arc::new(MemoryDisk::default());
 /// let ledger = Ledger::create(disk, StoreId::new([7; 16]), LedgerOptions::default())?;
@@ -31,8 +31,8 @@ pub struct LedgerPosition {
 /// ```
 /// use grainstore::ledger::EntryLocation;
 ///
-/// let place = EntryLocation { segment: 1, offset: 64, check: 0 };
-/// assert!(place < EntryLocation { segment: 2, offset: 32, check: 0 });
+/// let location = EntryLocation { segment: 1, offset: 64, check: 0 };
+/// assert!(location < EntryLocation { segment: 2, offset: 32, check: 0 });
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EntryLocation {

@@ -21,7 +21,7 @@ use crate::ledger::{Disk, DiskFile, Error, LedgerPosition, MerkleTree, OpenMode,
 ///
 /// ```
 /// # use std::sync::Arc;
-/// use grainstore::ledger::{Ledger, MemoryDisk, LedgerOptions, StoreId, verify};
+/// use grainstore::ledger::{Ledger, LedgerOptions, MemoryDisk, StoreId, verify};
 ///
 /// let disk = Arc::new(MemoryDisk::default());
 /// let store_id = StoreId::new([7; 16]);
@@ -112,14 +112,14 @@ impl Ledger {
     }
 
     /// Reads every byte as [`Ledger::verify`] does, and also reports the tree heads after the
-    /// numbers of entries in `watched`.
+    /// numbers of entries in `requested`.
     ///
     /// # Errors
     /// As [`Ledger::verify`].
-    pub fn verify_at(&self, watched: &[u64]) -> Result<LedgerVerification, Error> {
+    pub fn verify_at(&self, requested: &[u64]) -> Result<LedgerVerification, Error> {
         let end = self.offsets.read().end();
         let mut pass = Pass::new(&*self.disk, &self.store_id, |_| Vec::new());
-        pass.watched = watched.to_vec();
+        pass.requested = requested.to_vec();
         pass.watch();
         pass.walk(Some(end))?;
         // Invariant: an entry is listed before it is blanked, so every blank that the pass met is
@@ -184,7 +184,7 @@ struct Pass<'a> {
     next: u64,
     tree: MerkleTree,
     /// The numbers of entries whose tree heads were requested.
-    watched: Vec<u64>,
+    requested: Vec<u64>,
     found: LedgerVerification,
 }
 
@@ -197,7 +197,7 @@ impl<'a> Pass<'a> {
             audit: RedactionAudit::default(),
             next: 0,
             tree: MerkleTree::default(),
-            watched: Vec::new(),
+            requested: Vec::new(),
             found: LedgerVerification {
                 entries: 0,
                 head: origin(store_id),
@@ -229,7 +229,7 @@ impl<'a> Pass<'a> {
 
     fn finish(mut self, end: Option<LedgerPosition>) -> LedgerVerification {
         self.found.root = (self.tree.len() == self.next).then(|| self.tree.root());
-        self.watched = vec![self.next];
+        self.requested = vec![self.next];
         self.watch();
         let unlisted = self.audit.unlisted().map(|unproven| SegmentFault {
             segment: unproven.segment,
@@ -347,13 +347,13 @@ impl<'a> Pass<'a> {
         for (at, raw) in frame.entries() {
             match raw.open() {
                 Ok(entry) => {
-                    self.audit.learn(&entry, self.erases);
+                    self.audit.record(&entry, self.erases);
                     self.found.entries += 1;
                 }
                 Err(Fault::Body { blank }) => {
                     let offset = offset.saturating_add(at);
                     let unproven = Unproven::new(self.next, number, offset, blank);
-                    self.audit.meet(unproven);
+                    self.audit.add_unproven(unproven);
                 }
                 Err(Fault::Broken(reason)) => {
                     self.report(number, offset.saturating_add(at), reason);
@@ -372,7 +372,7 @@ impl<'a> Pass<'a> {
 
     /// Records the tree head if it was requested.
     fn watch(&mut self) {
-        if !self.watched.contains(&self.next) || self.tree.len() != self.next {
+        if !self.requested.contains(&self.next) || self.tree.len() != self.next {
             return;
         }
         let moment = TreeHead {

@@ -99,9 +99,9 @@ impl Recovery<'_> {
             if let Some(tear) = self.header(number, &*file, end, first as u64)? {
                 return Err(tear.damage());
             }
-            let places = &hint.locations;
-            let next = places.partition_point(|place| place.segment <= number);
-            let last = places.get(first..next).and_then(<[_]>::last);
+            let locations = &hint.locations;
+            let next = locations.partition_point(|location| location.segment <= number);
+            let last = locations.get(first..next).and_then(<[_]>::last);
             let is_closed = number < position.segment;
             let expected = if is_closed { end } else { position.offset };
             if end < expected || end_of(&*file, number, last)? != Some(expected) {
@@ -207,7 +207,7 @@ impl Recovery<'_> {
             // torn.
             Some(tear) if !last => Err(tear.damage()),
             Some(tear) => {
-                torn_tail::judge(&*file, &tear, self.store_id, self.watermark)?;
+                torn_tail::refuse_if_durable(&*file, &tear, self.store_id, self.watermark)?;
                 Ok(Some(tear))
             }
         }
@@ -219,18 +219,18 @@ impl Recovery<'_> {
 pub(in crate::ledger) fn end_of(
     file: &dyn DiskFile,
     number: u32,
-    place: Option<&EntryLocation>,
+    location: Option<&EntryLocation>,
 ) -> Result<Option<u64>, Error> {
-    let Some(place) = place else {
+    let Some(location) = location else {
         return Ok(Some(segment_file::HEADER_LEN as u64));
     };
-    let offset = u64::from(place.offset);
+    let offset = u64::from(location.offset);
     let mut header = [0; EntryHeader::LEN];
     match file.read_at(&mut header, offset) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
         read => read.map_err(|s| Error::io("read", &segment_file::name_of(number), s))?,
     }
-    let known = declared_extent(&header).filter(|_| check(&header) == place.check);
+    let known = declared_extent(&header).filter(|_| check(&header) == location.check);
     Ok(known.map(|(_, len)| offset + OVERHEAD as u64 + u64::from(len)))
 }
 
@@ -252,8 +252,8 @@ pub(in crate::ledger) fn rewrite_unproven(
 ) -> io::Result<()> {
     let end = offsets.end();
     let mut offset = match offsets.locate(proven) {
-        Some(place) if place.segment == end.segment && place.offset > FIRST_ENTRY => {
-            place.offset.saturating_sub(frame::HEADER_LEN as u64)
+        Some(location) if location.segment == end.segment && location.offset > FIRST_ENTRY => {
+            location.offset.saturating_sub(frame::HEADER_LEN as u64)
         }
         // All entries are proven, and with them the header before them.
         None if end.offset > segment_file::HEADER_LEN as u64 => return Ok(()),

@@ -15,7 +15,7 @@ pub type ErasureDecoder = fn(&[u8]) -> Vec<u64>;
 /// after what it erases, so the two are compared at the end of the pass.
 #[derive(Debug, Default)]
 pub(in crate::ledger) struct RedactionAudit {
-    met: Vec<Unproven>,
+    unproven: Vec<Unproven>,
     pub(in crate::ledger) listed: BTreeSet<u64>,
 }
 
@@ -47,7 +47,7 @@ impl Unproven {
 
 impl RedactionAudit {
     /// Records the entries that a proven entry lists, if it is an erasure.
-    pub(in crate::ledger) fn learn(&mut self, entry: &Entry<'_>, erases: ErasureDecoder) {
+    pub(in crate::ledger) fn record(&mut self, entry: &Entry<'_>, erases: ErasureDecoder) {
         if entry.header.kind == Kind::Erasing {
             let rows = erases(&entry.body).into_iter();
             // An erasure lists earlier entries only.
@@ -56,13 +56,13 @@ impl RedactionAudit {
         }
     }
 
-    pub(in crate::ledger) fn meet(&mut self, unproven: Unproven) {
-        self.met.push(unproven);
+    pub(in crate::ledger) fn add_unproven(&mut self, unproven: Unproven) {
+        self.unproven.push(unproven);
     }
 
     /// Returns the unproven bodies that no erasure lists, in order.
     pub(in crate::ledger) fn unlisted(&self) -> impl Iterator<Item = Unproven> {
-        let met = self.met.iter().copied();
-        met.filter(|unproven| !self.listed.contains(&unproven.sequence))
+        let unproven = self.unproven.iter().copied();
+        unproven.filter(|unproven| !self.listed.contains(&unproven.sequence))
     }
 }

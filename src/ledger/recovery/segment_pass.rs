@@ -34,7 +34,7 @@ impl SegmentPass<'_, '_> {
         offsets: &mut EntryOffsets,
     ) -> io::Result<Result<Option<&'static str>, Error>> {
         let mut reader = ReadAhead::new(self.file, self.end, SEQUENTIAL);
-        let mut places = Vec::new();
+        let mut frame_offsets = Vec::new();
         loop {
             let at = offsets.end();
             if at.offset == self.end {
@@ -46,13 +46,13 @@ impl SegmentPass<'_, '_> {
                 Err(reason) => return Ok(Ok(Some(reason))),
             };
             self.recovery.proven = self.recovery.proven.max(frame.synced);
-            places.clear();
-            let head = match self.entries(&frame, &at, &mut places)? {
+            frame_offsets.clear();
+            let head = match self.entries(&frame, &at, &mut frame_offsets)? {
                 Ok(head) => head,
                 Err(Stop::Torn(reason)) => return Ok(Ok(Some(reason))),
                 Err(Stop::Refused(error)) => return Ok(Err(error)),
             };
-            offsets.add_frame(&places, head, at.offset.saturating_add(frame.len));
+            offsets.add_frame(&frame_offsets, head, at.offset.saturating_add(frame.len));
         }
     }
 
@@ -61,13 +61,13 @@ impl SegmentPass<'_, '_> {
         &mut self,
         frame: &Frame<'_>,
         at: &LedgerPosition,
-        places: &mut Vec<CheckedOffset>,
+        frame_offsets: &mut Vec<CheckedOffset>,
     ) -> io::Result<Result<[u8; 32], Stop>> {
         let mut head = at.head;
         for (offset, raw) in frame.entries() {
             let offset = at.offset.saturating_add(offset);
             match raw.open() {
-                Ok(entry) => self.recovery.audit.learn(&entry, self.recovery.erases),
+                Ok(entry) => self.recovery.audit.record(&entry, self.recovery.erases),
                 Err(Fault::Broken(reason)) => return Ok(Err(Stop::Torn(reason))),
                 Err(Fault::NewerKind { kind, sequence }) => {
                     let error = Error::UnknownKind { sequence, kind };
@@ -79,15 +79,15 @@ impl SegmentPass<'_, '_> {
                     if !self.was_durable(frame, at)? {
                         return Ok(Err(Stop::Torn(unproven.reason)));
                     }
-                    self.recovery.audit.meet(unproven);
+                    self.recovery.audit.add_unproven(unproven);
                 }
             }
-            let Some(place) = CheckedOffset::new(offset, raw.header) else {
+            let Some(checked) = CheckedOffset::new(offset, raw.header) else {
                 let reason = "the segment is longer than 4 GiB";
                 let error = damage(self.number, offset, at.entries, reason);
                 return Ok(Err(Stop::Refused(error)));
             };
-            places.push(place);
+            frame_offsets.push(checked);
             head = leaf(&head, raw.header);
         }
         Ok(Ok(head))

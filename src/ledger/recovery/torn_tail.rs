@@ -45,7 +45,7 @@ impl Tear {
 
 /// Refuses to treat a tear in the last segment as a torn tail if there is evidence that the missing
 /// bytes were durable.
-pub(super) fn judge(
+pub(super) fn refuse_if_durable(
     file: &dyn DiskFile,
     tear: &Tear,
     store_id: &StoreId,

@@ -355,7 +355,7 @@ fn a_comparison_names_what_differs() {
     let moved = |first, end| places(first + 1, end + 1);
     let found = comparison.finish(&moved).unwrap();
     assert!(
-        found.iter().any(|text| text.contains("places")),
+        found.iter().any(|text| text.contains("locations")),
         "{found:?}"
     );
 }

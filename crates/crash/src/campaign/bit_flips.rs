@@ -1,7 +1,8 @@
-//! Bit flips: every bit of a small store is flipped, one at a time, and the store is opened and checked.
+//! Bit flips: every bit of a small store is flipped, one at a time, and the store is opened and
+//! checked.
 //!
-//! A flip must be refused at opening, reported by `check`, or repaired by building a derived file anew;
-//! else the store must answer as before, and the bit is listed as unreferenced.
+//! A flip must be refused at opening, reported by `check`, or repaired by building a derived file
+//! anew; else the store must answer as before, and the bit is listed as unreferenced.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,5 +1,5 @@
-//! The campaigns: a crash after every operation, a failure of every operation, seeded faults that must
-//! be found, and every bit of a small store flipped.
+//! The campaigns: a crash after every operation, a failure of every operation, seeded faults that
+//! must be found, and every bit of a small store flipped.
 
 pub(crate) mod crash;
 pub(crate) mod crash_states;

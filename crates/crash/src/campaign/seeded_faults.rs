@@ -1,5 +1,5 @@
-//! Seeded faults: a simulator that finds nothing proves nothing, so known faults are put into the log
-//! or the ledger, and each must be found.
+//! Seeded faults: a simulator that finds nothing proves nothing, so known faults are put into the
+//! log or the ledger, and each must be found.
 //!
 //! The shipped code has no switch for them: operations are removed from the log or moved, or the
 //! ledger is given what a store with the fault would have written.

@@ -1,7 +1,7 @@
 //! The durable state of the simulated disk, and what a crash leaves of the rest.
 //!
-//! Names are durable after a sync of their folder, bytes and length after a sync of their file. A mode
-//! says which unsynced changes survive.
+//! Names are durable after a sync of their folder, bytes and length after a sync of their file. A
+//! mode says which unsynced changes survive.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -1,7 +1,7 @@
 //! The simulated disk: what a store writes to, and what a crash leaves of it.
 //!
-//! It logs each operation, so a campaign can stop the machine after any of them. It knows nothing of
-//! stores.
+//! It logs each operation, so a campaign can stop the machine after any of them. It knows nothing
+//! of stores.
 
 pub(crate) mod op;
 pub(crate) mod image;

@@ -1,6 +1,7 @@
 //! The oracle: compares the answers of a store with those of the model.
 //!
-//! It asks through the public API only: reads, queries, searches, `check` and the head of the chain.
+//! It asks through the public API only: reads, queries, searches, `check` and the head of the
+//! chain.
 
 use grainstore::grain::{Grain, Status, Time};
 use grainstore::{ContentAddress, Filter, Store, Type};
