@@ -86,7 +86,7 @@ impl RetrievalCounters {
         let bytes = read(&**disk).map_err(Error::io("read", NAME))?;
         match bytes.map(|bytes| counters.known_in(&bytes)) {
             None => {}
-            Some(None) => tracing::warn!("{NAME} is damaged: counters are counted anew"),
+            Some(None) => tracing::warn!("{NAME} is damaged: retrievals are counted anew"),
             Some(Some(known)) => {
                 for (row, counted) in known.into_iter().filter(|(row, _)| *row < rows_end) {
                     if let Some(part) = counters.part(row) {
@@ -128,7 +128,7 @@ impl RetrievalCounters {
         if u128::try_from(waited).unwrap_or(0) >= self.staleness.as_millis()
             && let Err(error) = self.write(&mut written)
         {
-            tracing::warn!(%error, "counters were counted and not written");
+            tracing::warn!(%error, "retrievals were counted and not written");
         }
     }
 

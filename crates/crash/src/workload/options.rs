@@ -7,8 +7,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use grainstore::crypto;
 use grainstore::grain::Time;
+use grainstore::index::IndexOptions;
+use grainstore::ledger::LedgerOptions;
 use grainstore::store::{Clock, Options};
-use grainstore::{index, ledger, text};
+use grainstore::text;
 use parking_lot::Mutex;
 
 use crate::random::Random;
@@ -27,15 +29,15 @@ pub(crate) fn options(seed: u64, nth: u64) -> Options {
     Options {
         clock: Arc::new(Ticks(AtomicI64::new(start))),
         random: Arc::new(Seeded(Mutex::new(Random::of(&[seed, 2, nth])))),
-        ledger: ledger::LedgerOptions {
+        ledger: LedgerOptions {
             segment_bytes: segment_bytes.unwrap_or(1_500),
         },
-        index: index::IndexOptions {
+        index: IndexOptions {
             flush_rows: flush_rows.unwrap_or(5),
             cache_bytes: 1 << 16,
             // A run must depend on the calls alone.
             background: false,
-            ..index::IndexOptions::default()
+            ..IndexOptions::default()
         },
         text: Some(text::Options {
             background: false,
