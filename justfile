@@ -21,7 +21,7 @@ policy histories="1000000":
     CARGO_PROFILE_DEV_OPT_LEVEL=2 GRAINSTORE_HISTORIES={{histories}} \
         nice -n 19 cargo test --test it policy:: -- --nocapture
 
-# The store on a simulated disk: crashes, double crashes, faults at every operation, planted faults
+# The store on a simulated disk: crashes, double crashes, faults at every operation, seeded faults
 crash states="200000" jobs="2":
     #!/usr/bin/env bash
     set -euo pipefail
@@ -29,14 +29,14 @@ crash states="200000" jobs="2":
     run="${CARGO_TARGET_DIR:-target}/release/grainstore-crash"
     # Each crash state is a short life: without these, the allocator gives its memory back each time.
     export MALLOC_TOP_PAD_=67108864 MALLOC_TRIM_THRESHOLD_=268435456
-    nice -n 10 "$run" planted
+    nice -n 10 "$run" seeded-faults
     nice -n 10 "$run" faults seeds=1..21
     nice -n 10 "$run" operations seeds=1..1001 operations=1000
     nice -n 10 "$run" states states={{states}} jobs={{jobs}}
 
 # Every bit of a small store, flipped
-flips:
-    cargo run --quiet --release --package grainstore-crash -- flips folder=/dev/shm
+bit-flips:
+    cargo run --quiet --release --package grainstore-crash -- bit-flips folder=/dev/shm
 
 # The command killed while it stores, 2,000 times
 kill times="2000":

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use grainstore::grain::{Draft, Grain, Time};
-use grainstore::index::{Family, Index, Options, Pattern, TermKey};
-use grainstore::ledger::{Disk, EntryPlace, FileDisk, Mark, StoreId};
+use grainstore::index::{Family, Index, IndexOptions, Pattern, TermKey};
+use grainstore::ledger::{Disk, EntryLocation, FileDisk, LedgerPosition, StoreId};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let count: u64 = std::env::args()
@@ -18,9 +18,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let terms = TermKey::new([7; 16]);
     for background in [false, true] {
         drop(std::fs::remove_dir_all(folder.path().join("index")));
-        let options = Options {
+        let options = IndexOptions {
             background,
-            ..Options::default()
+            ..IndexOptions::default()
         };
         let id = StoreId::new([7; 16]);
         let (index, _) = Index::open(&disk, id, terms.clone(), options.clone())?;
@@ -53,16 +53,16 @@ fn ingest(index: &Index, count: u64) -> Result<(), Box<dyn std::error::Error>> {
         }
         index.publish(batch, rows.end);
         applying += cpu() - started;
-        if index.is_due() || rows.end == count {
+        if index.is_memtable_full() || rows.end == count {
             let started = cpu();
-            let active = index.active();
-            let mark = Mark {
+            let active = index.active_entries();
+            let mark = LedgerPosition {
                 entries: active.end,
                 head: [0; 32],
                 segment: 1,
                 offset: 0,
             };
-            index.freeze(Some(mark), active.map(place).collect())?;
+            index.rotate_memtable(Some(mark), active.map(place).collect())?;
             freezing += cpu() - started;
         }
     }
@@ -166,8 +166,8 @@ fn grain(n: u64) -> Result<Grain, grainstore::grain::Error> {
     draft.finish(Default::default())
 }
 
-fn place(row: u64) -> EntryPlace {
-    EntryPlace {
+fn place(row: u64) -> EntryLocation {
+    EntryLocation {
         segment: 1,
         offset: u32::try_from(row * 421 % (1 << 32)).unwrap_or(0),
         check: u32::try_from(mixed(row) >> 32).unwrap_or(0),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use grainstore::ledger::{Binding, Kind, Ledger, MemoryDisk, NewEntry, StoreId};
+use grainstore::ledger::{Binding, Kind, Ledger, LedgerOptions, MemoryDisk, NewEntry, StoreId};
 use grainstore::store::Durability;
 use grainstore::{ContentAddress, Draft, Grain, Options, Store};
 use sha2::{Digest, Sha256};
@@ -138,7 +138,7 @@ fn serial_part() -> Result<()> {
     let ledger = Ledger::create(
         Arc::new(MemoryDisk::default()),
         StoreId::new([7; 16]),
-        grainstore::ledger::Options::default(),
+        LedgerOptions::default(),
     )?;
     let body = [7; 335];
     let entry = NewEntry {

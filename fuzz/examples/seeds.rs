@@ -11,7 +11,9 @@ use grainstore::codec::{Compression, Encoding, Profile, Value};
 use grainstore::crypto::{Algorithm, Did};
 use grainstore::grain::{Draft, Field, Grain, Status, Time, Type, Verification};
 use grainstore::interchange::{self, mg};
-use grainstore::ledger::{Access, Binding, Disk, Kind, Ledger, MemoryDisk, NewEntry, Options};
+use grainstore::ledger::{
+    Binding, Disk, Kind, Ledger, LedgerOptions, MemoryDisk, NewEntry, OpenMode,
+};
 use grainstore_fuzz::STORE_ID;
 use sha2::{Digest, Sha256};
 
@@ -70,7 +72,9 @@ fn foreign(grains: &[Grain]) -> Result<()> {
         .map(|grain| (grain.clone(), Status::default()))
         .collect();
     let options = interchange::WriteOptions::default();
-    let mut pam = vec![fs::read(root().join("examples/data/pam/memory-store.json"))?];
+    let mut pam = vec![fs::read(
+        root().join("examples/data/pam/memory-store.json"),
+    )?];
     let (mut aimem, mut omi) = (Vec::new(), Vec::new());
     for some in entries.chunks(2) {
         if let Ok(document) = interchange::pam::Document::new(some, &options, false) {
@@ -214,7 +218,7 @@ fn ledgers(grains: &[Grain]) -> Result<Vec<Vec<u8>>> {
     let mut ledgers = Vec::new();
     for (nth, some) in grains.chunks(3).enumerate() {
         let disk = Arc::new(MemoryDisk::default());
-        let ledger = Ledger::create(disk.clone(), STORE_ID, Options::default())?;
+        let ledger = Ledger::create(disk.clone(), STORE_ID, LedgerOptions::default())?;
         let mut split = 0;
         for (time_ms, grain) in (1_768_471_200_000..).zip(some) {
             let entries = [
@@ -273,7 +277,7 @@ fn dids() -> Result<Vec<Vec<u8>>> {
 }
 
 fn segment(disk: &MemoryDisk) -> Result<Vec<u8>> {
-    let file = disk.open("ledger/0000000000000001.seg", Access::Read)?;
+    let file = disk.open("ledger/0000000000000001.seg", OpenMode::Read)?;
     let mut bytes = vec![0; usize::try_from(file.len_bytes()?)?];
     file.read_at(&mut bytes, 0)?;
     Ok(bytes)

@@ -2,8 +2,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use grainstore::ledger::{
-    Access, Binding, Disk, Entry, Error, Header, Kind, Ledger, MemoryDisk, NewEntry, Opened, Options,
-    Verification, verify,
+    Binding, Disk, Entry, EntryHeader, Error, Kind, Ledger, LedgerOptions, LedgerVerification,
+    MemoryDisk, NewEntry, OpenMode, TornTail, verify,
 };
 
 use crate::meter::{PLAIN, measure};
@@ -38,11 +38,11 @@ pub fn open_ledger(data: &[u8]) {
             assert!(!found.findings.is_empty() || is_early, "{error}");
         }
         Ok((ledger, opened)) => {
-            assert_eq!(opened.torn.is_none(), found.findings.is_empty());
+            assert_eq!(opened.is_none(), found.findings.is_empty());
             assert!(ledger.len() >= watermark);
             nothing_dropped(&disk, &segments, &opened);
             sound(&ledger, &visited);
-            if opened.torn.is_none() {
+            if opened.is_none() {
                 assert_eq!((found.entries, found.head), (ledger.len(), ledger.head()));
             }
             let (len, head) = (ledger.len(), ledger.head());
@@ -52,15 +52,22 @@ pub fn open_ledger(data: &[u8]) {
     }
 }
 
-type Visited = Vec<(Header, Vec<u8>)>;
+type Visited = Vec<(EntryHeader, Vec<u8>)>;
 
 fn open(
     disk: &Arc<MemoryDisk>,
     watermark: u64,
     visited: &mut Visited,
-) -> Result<(Ledger, Opened), Error> {
+) -> Result<(Ledger, Option<TornTail>), Error> {
     let disk: Arc<MemoryDisk> = Arc::clone(disk);
-    let opened = Ledger::open(disk, STORE_ID, Options::default(), watermark, None, erases)?;
+    let opened = Ledger::open(
+        disk,
+        STORE_ID,
+        LedgerOptions::default(),
+        watermark,
+        None,
+        erases,
+    )?;
     opened.0.scan(0, &mut |entry| {
         visited.push((entry.header, entry.body.to_vec()));
         ControlFlow::Continue(())
@@ -130,17 +137,17 @@ fn contents(disk: &MemoryDisk, segments: &[Vec<u8>]) -> Vec<Vec<u8>> {
 }
 
 fn content(disk: &MemoryDisk, name: &str) -> Option<Vec<u8>> {
-    let file = disk.open(name, Access::Read).ok()?;
+    let file = disk.open(name, OpenMode::Read).ok()?;
     let len = file.len_bytes().expect("memory has a length");
     let mut bytes = vec![0; usize::try_from(len).expect("memory has room for it")];
     file.read_at(&mut bytes, 0).expect("memory can be read");
     Some(bytes)
 }
 
-fn nothing_dropped(disk: &MemoryDisk, segments: &[Vec<u8>], opened: &Opened) {
+fn nothing_dropped(disk: &MemoryDisk, segments: &[Vec<u8>], opened: &Option<TornTail>) {
     for (nth, before) in segments.iter().enumerate() {
         let mut after = content(disk, &name_of(nth)).unwrap_or_default();
-        if let Some(torn) = &opened.torn
+        if let Some(torn) = opened
             && torn.segment as usize == nth + 1
         {
             let aside = content(disk, &torn.file).expect("the torn tail is where it says");
@@ -156,7 +163,7 @@ fn nothing_dropped(disk: &MemoryDisk, segments: &[Vec<u8>], opened: &Opened) {
 
 /// Holds an open ledger to the entries that were visited when it was opened.
 fn sound(ledger: &Ledger, visited: &Visited) {
-    let Verification {
+    let LedgerVerification {
         entries,
         head,
         findings,
@@ -165,7 +172,7 @@ fn sound(ledger: &Ledger, visited: &Visited) {
     assert_eq!(findings, []);
     assert_eq!((entries, head), (ledger.len(), ledger.head()));
     assert_eq!(entries, visited.len() as u64);
-    let is = |entry: &Entry<'_>, (header, body): &(Header, Vec<u8>)| {
+    let is = |entry: &Entry<'_>, (header, body): &(EntryHeader, Vec<u8>)| {
         entry.header == *header && *entry.body == **body
     };
     for (sequence, entry) in (0..).zip(visited) {
@@ -185,7 +192,7 @@ fn sound(ledger: &Ledger, visited: &Visited) {
 fn opens_again(disk: &Arc<MemoryDisk>, len: u64, head: [u8; 32], before: &Visited) {
     let mut visited = Vec::new();
     let (ledger, opened) = open(disk, len, &mut visited).expect("it was opened before");
-    assert_eq!(opened, Opened::default());
+    assert_eq!(opened, None);
     assert_eq!((ledger.len(), ledger.head(), &visited), (len, head, before));
     let entry = NewEntry {
         kind: Kind::Grain,
@@ -198,6 +205,6 @@ fn opens_again(disk: &Arc<MemoryDisk>, len: u64, head: [u8; 32], before: &Visite
     drop(ledger);
     visited.clear();
     let (ledger, opened) = open(disk, len + 1, &mut visited).expect("it was appended to");
-    assert_eq!((opened, ledger.len()), (Opened::default(), len + 1));
+    assert_eq!((opened, ledger.len()), (None, len + 1));
     assert_eq!(visited[..visited.len() - 1], before[..]);
 }

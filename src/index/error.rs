@@ -1,22 +1,26 @@
+//! The errors of the index.
+//!
+//! Damage is never the end of an index: it is derived, and can be built anew from the ledger.
+
 use std::io;
 
 use crate::ledger;
 
-/// Why the index did not do what it was asked.
+/// An error of the index.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A run that is not what was written. The index is derived: it can be built anew.
+    /// A run that is not as it was written. The index is derived: it can be built anew.
     #[error("index file {run:016}.run is damaged at byte {offset}: {reason}")]
     Damaged {
         /// The number of the run.
         run: u64,
         /// Where in its file.
         offset: u64,
-        /// What is wrong.
+        /// The fault.
         reason: &'static str,
     },
-    /// A file operation the system refused.
+    /// A file operation that the system refused.
     #[error(transparent)]
     Disk(#[from] ledger::Error),
     /// The store was closed while runs were merged; nothing is lost.
@@ -34,7 +38,7 @@ impl Error {
         }
     }
 
-    /// Wraps what the system said about a file.
+    /// Wraps the system's error about a file.
     pub(super) fn io(action: &'static str, name: &str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Disk(ledger::Error::io(action, name, source))
     }

@@ -1,8 +1,12 @@
+//! A compressed bitmap of rows, for set operations over any number of them.
+//!
+//! For a few rows that are only listed, use `Rows`.
+
 use std::ops::RangeFrom;
 
 use roaring::RoaringTreemap;
 
-/// Any number of rows, each once, as a compressed bitmap: what questions are worked out in.
+/// A set of rows as a compressed bitmap: the type in which filters are evaluated.
 ///
 /// ```
 /// use grainstore::index::RowSet;
@@ -55,7 +59,7 @@ impl RowSet {
         self.0.insert(row);
     }
 
-    /// Takes a row away.
+    /// Removes a row.
     pub fn remove(&mut self, row: u64) {
         self.0.remove(row);
     }
@@ -65,7 +69,7 @@ impl RowSet {
         self.0 &= &other.0;
     }
 
-    /// Takes the rows of `other` away.
+    /// Removes the rows of `other`.
     pub fn subtract(&mut self, other: &Self) {
         self.0 -= &other.0;
     }
@@ -80,7 +84,7 @@ impl RowSet {
         self.0.retain(keeps);
     }
 
-    pub(super) fn cut(&mut self, from: RangeFrom<u64>) {
+    pub(super) fn remove_from(&mut self, from: RangeFrom<u64>) {
         self.0.remove_range(from);
     }
 

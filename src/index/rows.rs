@@ -1,3 +1,7 @@
+//! A sorted list of few rows.
+//!
+//! For sets of any size, use `RowSet`.
+
 /// Rows, each once, lowest first.
 ///
 /// ```
@@ -42,7 +46,7 @@ impl Rows {
         let mut both = Vec::with_capacity(short.len());
         let mut rest = long.as_slice();
         for row in short {
-            // Galloping: a few rows against very many must not walk the many.
+            // Galloping search: the cost must grow with the shorter list only.
             let mut step = 1;
             while rest.get(step).is_some_and(|at| at < row) {
                 step *= 2;

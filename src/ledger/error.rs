@@ -1,6 +1,10 @@
+//! The errors of the ledger and of its disk, each with the code that names it.
+//!
+//! Errors of damage carry the segment, the byte and the entry, so that an operator finds the place.
+
 use std::io;
 
-/// What went wrong in the ledger or on its disk.
+/// An error of the ledger or of its disk.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -14,20 +18,20 @@ pub enum Error {
         offset: u64,
         /// The entry that was read, or that should begin there.
         sequence: u64,
-        /// What is wrong.
+        /// The fault.
         reason: &'static str,
     },
-    /// A file operation the system refused.
+    /// A file operation that the system refused.
     #[error("cannot {action} {name}")]
     Io {
-        /// What was tried.
+        /// The operation.
         action: &'static str,
         /// The file or folder, relative to the store.
         name: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// A segment the system could not read.
+    /// A read of a segment that the system refused.
     #[error("cannot read entry {sequence} (segment {segment}, byte {offset})")]
     Read {
         /// The entry wanted.
@@ -36,20 +40,21 @@ pub enum Error {
         segment: u32,
         /// Where in its file.
         offset: u64,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// No room left on the disk. Nothing was appended.
+    /// No space left on the disk. Nothing was appended.
     #[error("no room left to {action} {name}")]
     Full {
-        /// What was tried.
+        /// The operation.
         action: &'static str,
         /// The file or folder, relative to the store.
         name: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// An append after one whose outcome is unknown. Reads go on; reopening settles it.
+    /// An append after one whose outcome is unknown. Reads go on; opening the ledger again resolves
+    /// it.
     #[error("ledger takes no appends since one failed; reopen the store")]
     Halted,
     /// A segment written by a newer version.
@@ -71,7 +76,7 @@ pub enum Error {
     /// An append past a limit of the format.
     #[error("{what} is {len}; the format allows {max}")]
     TooLarge {
-        /// What is too large; lengths are in bytes.
+        /// The thing that is too large; lengths are in bytes.
         what: &'static str,
         /// The size found.
         len: usize,
@@ -86,35 +91,35 @@ pub enum Error {
         /// The number of entries.
         len: u64,
     },
-    /// A copy to be brought up to date that is not of an earlier moment of this ledger.
+    /// A copy to be brought up to date that is not a prefix of this ledger.
     #[error("segment {segment} there is not what it was here at any moment")]
     Diverged {
         /// The number of the first segment that differs.
         segment: u32,
     },
-    /// A ledger to be created where one is.
+    /// The creation of a ledger where one exists.
     #[error("a ledger exists here already")]
     Exists,
-    /// An entry that an erasure lists; its body is gone.
+    /// The read of an entry that an erasure lists.
     #[error("entry {sequence} was erased")]
     Erased {
         /// The entry.
         sequence: u64,
     },
-    /// A directory that may only be read.
+    /// A write to a directory that is read-only.
     #[error("cannot {action} {name}: the store may only be read here")]
     ReadOnly {
-        /// What was tried.
+        /// The operation.
         action: &'static str,
         /// The file or folder, relative to the store.
         name: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// A lock that another process, or another handle in this one, holds.
     #[error("the store is in use by {}", holder.as_deref().unwrap_or("another writer"))]
     Locked {
-        /// Who holds it, as its holder has written there; none if that cannot be read.
+        /// The name that its holder has written there; `None` if it cannot be read.
         holder: Option<String>,
     },
     /// A lock whose file was removed or replaced while it was held, so that another process may
@@ -144,7 +149,7 @@ impl Error {
         }
     }
 
-    /// Wraps what the system said about a file.
+    /// Wraps the system's error about a file.
     pub(crate) fn io(action: &'static str, name: &str, source: io::Error) -> Self {
         let name = name.into();
         match source.kind() {
@@ -167,7 +172,7 @@ impl Error {
     }
 }
 
-/// Returns whether the system refused for want of room.
+/// Returns whether the system refused for lack of space.
 pub(super) fn is_full(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -1,4 +1,8 @@
-/// Says what an entry records; its number is one byte of the entry header.
+//! The kinds of ledger entries and their numbers (docs/format.md, "Entries").
+//!
+//! The ledger itself interprets one kind only: `Erasing`, which lists the entries it blanks.
+
+/// The kind of an entry; its number is one byte of the entry header.
 ///
 /// ```
 /// use grainstore::ledger::Kind;
@@ -16,13 +20,13 @@ pub enum Kind {
     SealedGrain = 2,
     /// A change of the index-layer status of a grain (supersession, validity, verification).
     Status = 3,
-    /// A pin, zone, exportable or conflict mark.
+    /// A pin, zone, exportable or conflict flag.
     Flag = 4,
     /// A foreign identifier of a grain.
     Alias = 5,
     /// A vector that belongs to a grain.
     Embedding = 6,
-    /// What a consent grain changed.
+    /// The effect of a consent grain.
     ConsentEffect = 7,
     /// A legal hold, set or lifted.
     Hold = 8,
@@ -38,9 +42,9 @@ pub enum Kind {
     Trust = 13,
     /// A change of policy.
     Policy = 14,
-    /// Someone who acts; other entries name it by its sequence.
+    /// An actor; other entries name it by its sequence.
     Actor = 15,
-    /// The life of a key.
+    /// An event in the life of a key.
     KeyEvent = 16,
     /// An erasure that has begun.
     Erasing = 17,
@@ -83,7 +87,7 @@ impl Kind {
         Self::Read,
     ];
 
-    /// Returns the kind with this number; none if it belongs to a newer format.
+    /// Returns the kind with this number; `None` if it belongs to a newer format.
     pub fn from_byte(byte: u8) -> Option<Self> {
         let index = usize::from(byte).checked_sub(1)?;
         Self::ALL.get(index).copied()

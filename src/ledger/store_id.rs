@@ -1,3 +1,8 @@
+//! The identity of a store.
+//!
+//! It is mixed into every check and into the first leaf, so bytes of another store fail every
+//! check.
+
 use std::fmt;
 
 /// Identifies a store: 16 random bytes, drawn once when it is created.

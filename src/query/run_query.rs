@@ -87,7 +87,7 @@ impl Store {
         let (mut snapshot, mut now) = (self.snapshot(), self.now());
         if let Some(cursor) = after {
             cursor.check(filter, sort)?;
-            snapshot = snapshot.until(cursor.entries)?;
+            snapshot = snapshot.as_of(cursor.entries)?;
             now = cursor.now;
         }
         let rows = self.rows_at(&snapshot, filter, now)?;

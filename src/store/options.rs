@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::codec::Profile;
 use crate::crypto::{Offline, OsRandom, Random, Resolver};
 use crate::grain::Time;
-use crate::index;
-use crate::ledger;
+use crate::index::IndexOptions;
+use crate::ledger::LedgerOptions;
 use crate::text;
 
 /// How a store is opened.
@@ -37,9 +37,9 @@ pub struct Options {
     /// The room kept for erasing and closing on a full disk, in bytes.
     pub ballast_bytes: u64,
     /// How the ledger is written.
-    pub ledger: ledger::Options,
+    pub ledger: LedgerOptions,
     /// How the index works and what it may use.
-    pub index: index::Options,
+    pub index: IndexOptions,
     /// Whether retrievals of grains are counted (OMS 22.10), and for how long a count may be in
     /// memory only; none, the default, counts nothing. See
     /// [`Store::accesses`](crate::store::Store::accesses).
@@ -59,8 +59,8 @@ impl Default for Options {
             resolver: Arc::new(Offline),
             durability: Durability::Sync,
             ballast_bytes: 4 << 20,
-            ledger: ledger::Options::default(),
-            index: index::Options::default(),
+            ledger: LedgerOptions::default(),
+            index: IndexOptions::default(),
             accesses: None,
             text: Some(text::TextOptions::default()),
         }

@@ -9,7 +9,7 @@ use parking_lot::{Condvar, Mutex};
 
 use super::{Authorization, Durability, Error, Options, Store};
 use crate::grain::{Draft, Grain, Time};
-use crate::ledger::{Access, Disk, DiskFile, Lock, MemoryDisk};
+use crate::ledger::{Disk, DiskFile, Lock, MemoryDisk, OpenMode};
 use crate::policy::Regime;
 
 /// A disk whose syncs wait at a gate, or fail; it counts them.
@@ -69,7 +69,7 @@ impl GateDisk {
 }
 
 impl Disk for GateDisk {
-    fn open(&self, name: &str, access: Access) -> io::Result<Arc<dyn DiskFile>> {
+    fn open(&self, name: &str, access: OpenMode) -> io::Result<Arc<dyn DiskFile>> {
         Ok(self.wrap(self.under.open(name, access)?))
     }
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {

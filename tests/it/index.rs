@@ -12,22 +12,24 @@ use std::sync::Arc;
 use answers::{agree, answers, expected, try_answers};
 use grainstore::codec::ContentAddress;
 use grainstore::grain::{Draft, Grain, StatusChange, Time, Type};
-use grainstore::index::{Batch, Family, Index, Opened, Options, Pattern, Snapshot, TermKey};
-use grainstore::ledger::{Disk, EntryPlace, Mark, StoreId};
+use grainstore::index::{
+    Batch, Family, Index, IndexOptions, IndexRecovery, Pattern, Snapshot, TermKey,
+};
+use grainstore::ledger::{Disk, EntryLocation, LedgerPosition, StoreId};
 
 const STORE: StoreId = StoreId::new([7; 16]);
 
-fn open(disk: &Arc<dyn Disk>, options: &Options) -> (Index, Opened) {
+fn open(disk: &Arc<dyn Disk>, options: &IndexOptions) -> (Index, IndexRecovery) {
     let terms = TermKey::new([9; 16]);
     Index::open(disk, STORE, terms, options.clone()).unwrap()
 }
 
 /// Everything on the calling thread, in runs of a few rows.
-fn small() -> Options {
-    Options {
+fn small() -> IndexOptions {
+    IndexOptions {
         flush_rows: 50,
         background: false,
-        ..Options::default()
+        ..IndexOptions::default()
     }
 }
 
@@ -115,21 +117,21 @@ impl Entries {
     }
 }
 
-fn place(row: u64) -> EntryPlace {
+fn place(row: u64) -> EntryLocation {
     let row = u32::try_from(row).unwrap();
-    EntryPlace {
+    EntryLocation {
         segment: 1 + row / 100,
         offset: 64 + row % 100 * 300,
         check: row.wrapping_mul(0x9e37_79b9),
     }
 }
 
-fn places(first: u64, end: u64) -> Vec<EntryPlace> {
+fn places(first: u64, end: u64) -> Vec<EntryLocation> {
     (first..end).map(place).collect()
 }
 
-fn mark(entries: u64) -> Mark {
-    Mark {
+fn mark(entries: u64) -> LedgerPosition {
+    LedgerPosition {
         entries,
         head: [u8::try_from(entries % 251).unwrap(); 32],
         segment: 1,
@@ -138,7 +140,9 @@ fn mark(entries: u64) -> Mark {
 }
 
 fn freeze(index: &Index) {
-    let active = index.active();
+    let active = index.active_entries();
     let places = places(active.start, active.end);
-    index.freeze(Some(mark(active.end)), places).unwrap();
+    index
+        .rotate_memtable(Some(mark(active.end)), places)
+        .unwrap();
 }

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use grainstore::ledger::{
-    Access, Binding, Disk, Entry, Error, Kind, Ledger, Mark, MemoryDisk, NewEntry, Opened, Options,
-    StoreId, verify,
+    Binding, Disk, Entry, Error, Kind, Ledger, LedgerOptions, LedgerPosition, MemoryDisk, NewEntry,
+    OpenMode, StoreId, TornTail, verify,
 };
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
@@ -46,8 +46,8 @@ impl Item {
     }
 }
 
-fn options(segment_bytes: u64) -> Options {
-    Options { segment_bytes }
+fn options(segment_bytes: u64) -> LedgerOptions {
+    LedgerOptions { segment_bytes }
 }
 
 fn append(ledger: &Ledger, items: &[Item]) -> Result<Range<u64>, Error> {
@@ -74,7 +74,7 @@ fn erases(body: &[u8]) -> Vec<u64> {
 }
 
 /// Opens a ledger, and returns what it holds.
-fn open(disk: &MemoryDisk, watermark: u64) -> Result<(Ledger, Opened, Vec<Item>), Error> {
+fn open(disk: &MemoryDisk, watermark: u64) -> Result<(Ledger, Option<TornTail>, Vec<Item>), Error> {
     open_as(disk, STORE, watermark)
 }
 
@@ -82,7 +82,7 @@ fn open_as(
     disk: &MemoryDisk,
     store_id: StoreId,
     watermark: u64,
-) -> Result<(Ledger, Opened, Vec<Item>), Error> {
+) -> Result<(Ledger, Option<TornTail>, Vec<Item>), Error> {
     let disk = Arc::new(disk.clone());
     let (ledger, opened) = Ledger::open(disk, store_id, options(700), watermark, None, erases)?;
     assert_eq!(ledger.durable(), ledger.len());
@@ -106,7 +106,7 @@ fn all(ledger: &Ledger) -> Vec<Item> {
 }
 
 fn bytes_of(disk: &dyn Disk, name: &str) -> Vec<u8> {
-    let file = disk.open(name, Access::Read).unwrap();
+    let file = disk.open(name, OpenMode::Read).unwrap();
     let mut bytes = vec![0; usize::try_from(file.len_bytes().unwrap()).unwrap()];
     file.read_at(&mut bytes, 0).unwrap();
     bytes
@@ -181,7 +181,7 @@ proptest! {
             let head = ledger.head();
             if nth % reopen_every == 0 {
                 let (again, opened, seen) = open(&disk, first).unwrap();
-                prop_assert_eq!(opened, Opened::default());
+                prop_assert_eq!(opened, None);
                 prop_assert_eq!(&seen, &model);
                 prop_assert_eq!(again.head(), head);
                 ledger = again;
@@ -298,7 +298,7 @@ fn a_read_past_the_end_names_the_end() {
 fn a_ledger_is_not_created_over_another() {
     let (disk, _) = small();
     let before = files_of(&disk);
-    let again = Ledger::create(Arc::new(disk.clone()), STORE, Options::default());
+    let again = Ledger::create(Arc::new(disk.clone()), STORE, LedgerOptions::default());
     assert_eq!(again.unwrap_err().code(), "ERR_STORE_EXISTS");
     assert_eq!(files_of(&disk), before);
 }

@@ -247,7 +247,9 @@ fn holds(disk: &MemoryDisk, bytes: &[u8]) -> bool {
     let names = disk.list("ledger").unwrap();
     assert!(!names.is_empty());
     names.iter().any(|name| {
-        let file = disk.open(&format!("ledger/{name}"), Access::Read).unwrap();
+        let file = disk
+            .open(&format!("ledger/{name}"), OpenMode::Read)
+            .unwrap();
         let mut content = vec![0; usize::try_from(file.len_bytes().unwrap()).unwrap()];
         file.read_at(&mut content, 0).unwrap();
         content.windows(bytes.len()).any(|window| window == bytes)

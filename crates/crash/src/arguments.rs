@@ -1,12 +1,14 @@
-//! What the command is asked, as `name=value`: a line that a failure prints is an argument list.
+//! The arguments of the command, as `name=value`: a line that a failure prints is an argument list.
+//!
+//! It reads no environment and no file.
 
 use std::ops::Range;
 use std::str::FromStr;
 
-use crate::campaign::{is_word, replay};
-use crate::crash::Crash;
-use crate::fault::Fault;
-use crate::sweep::Sweep;
+use crate::campaign::crash::Crash;
+use crate::campaign::crash_states::{is_word, replay};
+use crate::campaign::sweep::Sweep;
+use crate::disk::fault::Fault;
 
 /// Words of the form `name=value`; others are passed over.
 #[derive(Debug, Clone, Default)]
@@ -50,10 +52,10 @@ impl Arguments {
         parsed.ok_or_else(|| format!("seeds={text} is no range"))
     }
 
-    /// Replays what a failure printed; returns what happened, or what is wrong.
+    /// Replays a failure from the line it printed; returns what happened.
     ///
     /// # Errors
-    /// What a failure printed, if it fails again.
+    /// The failure, if it happens again, or the fault of the arguments.
     pub fn replay(&self) -> Result<String, String> {
         let seed = self.get("seed", 1)?;
         let steps = self.get("steps", STEPS)?;
@@ -86,5 +88,5 @@ impl Arguments {
     }
 }
 
-/// How many things a workload does with its store, where nobody says.
+/// The default number of steps of a workload.
 pub const STEPS: usize = 20;

@@ -5,29 +5,14 @@
 //! recovery. `docs/reliability.md` says what is simulated, and what came of it.
 
 mod random;
-mod op;
-mod image;
-mod fault;
 mod disk;
-mod platter;
-mod draft;
-mod model;
-mod options;
-mod oracle;
-mod run;
-mod steps;
-mod crash;
+mod workload;
 mod campaign;
-mod sweep;
-mod frames;
-mod planted;
-mod flips;
-mod ops;
 mod arguments;
 
 pub use arguments::{Arguments, STEPS};
-pub use campaign::{Campaign, Report};
-pub use flips::{Flips, FlipsOfFile, flips};
-pub use ops::{random_ops, store_ops};
-pub use planted::{Found, planted};
-pub use sweep::{Sweep, SweepReport};
+pub use campaign::bit_flips::{BitFlips, FileBitFlips, bit_flips};
+pub use campaign::crash_states::{Campaign, Report};
+pub use campaign::seeded_faults::{FaultOutcome, seeded_faults};
+pub use campaign::sweep::{Sweep, SweepReport};
+pub use workload::ops::{random_ops, store_ops};

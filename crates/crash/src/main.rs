@@ -1,11 +1,15 @@
 //! Runs the crash programme and prints what it did; `docs/reliability.md` says what it means.
+//!
+//! It exits with 1 after a finding and with 2 when it is asked wrongly.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a command")]
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use grainstore_crash::{Arguments, Campaign, STEPS, Sweep, flips, planted, random_ops, store_ops};
+use grainstore_crash::{
+    Arguments, Campaign, STEPS, Sweep, bit_flips, random_ops, seeded_faults, store_ops,
+};
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
@@ -14,8 +18,8 @@ fn main() -> ExitCode {
     let outcome = match command.as_str() {
         "states" => states(&arguments),
         "faults" => faults(&arguments),
-        "planted" => plant(&arguments),
-        "flips" => flip(&arguments),
+        "seeded-faults" => find_seeded(&arguments),
+        "bit-flips" => flip(&arguments),
         "operations" => operations(&arguments),
         "replay" => arguments.replay().map(|told| {
             println!("{told}");
@@ -61,8 +65,8 @@ fn faults(arguments: &Arguments) -> Result<bool, String> {
     Ok(sound)
 }
 
-fn plant(arguments: &Arguments) -> Result<bool, String> {
-    let found = planted(arguments.get("states", 20_000)?, &mut |one| {
+fn find_seeded(arguments: &Arguments) -> Result<bool, String> {
+    let found = seeded_faults(arguments.get("states", 20_000)?, &mut |one| {
         println!("{one}");
     });
     let missed = found.iter();
@@ -74,7 +78,7 @@ fn plant(arguments: &Arguments) -> Result<bool, String> {
 fn flip(arguments: &Arguments) -> Result<bool, String> {
     let folder: PathBuf = arguments.get("folder", std::env::temp_dir())?;
     let folder = folder.join(format!("grainstore-flips-{}", std::process::id()));
-    let outcome = flips(
+    let outcome = bit_flips(
         &folder,
         arguments.get("seed", 1)?,
         arguments.get("every", 1)?,
@@ -105,9 +109,9 @@ fn operations(arguments: &Arguments) -> Result<bool, String> {
 
 const USAGE: &str = "\
 usage: grainstore-crash COMMAND [NAME=VALUE]...
-  states      states=20000 seeds=1..N steps=20 second=25 jobs=2   crash after every operation
-  faults      seeds=1..4 steps=10 every=1                         every operation fails
-  planted     states=20000                                        faults that must be found
-  flips       seed=1 every=1 folder=/tmp                          every bit of a small store
-  operations  seeds=1..201 operations=500 | input=FILE            against a plain map
-  replay      what a failure printed";
+  states         states=20000 seeds=1..N steps=20 second=25 jobs=2   crash after every operation
+  faults         seeds=1..4 steps=10 every=1                         every operation fails
+  seeded-faults  states=20000                                        faults that must be found
+  bit-flips      seed=1 every=1 folder=/tmp                          every bit of a small store
+  operations     seeds=1..201 operations=500 | input=FILE            against a plain map
+  replay         what a failure printed";

@@ -1,4 +1,6 @@
-//! Where every decision of a run comes from.
+//! The source of every decision of a run: numbers drawn from a seed.
+//!
+//! Nothing else is random, so the seed replays the run.
 
 use std::collections::VecDeque;
 

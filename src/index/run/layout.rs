@@ -1,26 +1,30 @@
+//! The bytes of a run around its blocks: header, directory and footer (docs/format.md, "Runs").
+//!
+//! Counts are never trusted with an allocation.
+
 use roaring::RoaringTreemap;
 use sha2::{Digest, Sha256};
 
-use crate::ledger::{Mark, StoreId};
+use crate::ledger::{LedgerPosition, StoreId};
 
-use super::super::Family;
-use super::super::block::{Bytes, Shape};
-use super::super::chunk::Listed;
 use super::FOLDER;
+use super::block::{Bytes, KeyLayout};
+use crate::index::Family;
+use crate::index::memory::memtable::MemtableKey;
 
-/// The first bytes of a run: whose it is and what it covers.
+/// The header of a run: its store, its number and the rows it covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header {
-    pub(super) store_id: StoreId,
-    pub(super) number: u64,
-    pub(super) first: u64,
-    pub(super) end: u64,
+    pub(in crate::index) store_id: StoreId,
+    pub(in crate::index) number: u64,
+    pub(in crate::index) first: u64,
+    pub(in crate::index) end: u64,
 }
 
 impl Header {
     pub(super) const LEN: usize = 64;
 
-    pub(super) fn to_bytes(self) -> Vec<u8> {
+    pub(in crate::index) fn to_bytes(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(Self::LEN);
         bytes.extend_from_slice(b"GRAINRUN");
         bytes.extend_from_slice(&VERSION.to_be_bytes());
@@ -33,7 +37,7 @@ impl Header {
     }
 
     /// Reads a header of this version and this store.
-    pub(super) fn from_bytes(bytes: &[u8], store_id: &StoreId) -> Option<Self> {
+    pub(in crate::index) fn from_bytes(bytes: &[u8], store_id: &StoreId) -> Option<Self> {
         let numbers = bytes.get(32..)?;
         let mut reader = Reader(numbers);
         let found = Self {
@@ -46,18 +50,17 @@ impl Header {
     }
 }
 
-/// The last bytes of a run: where its directory is, and the check over everything that is not in
-/// a block.
+/// The footer of a run: the place of the directory, and the check over everything outside blocks.
 pub(super) struct Footer {
-    pub(super) start: u64,
-    pub(super) len: u64,
-    pub(super) check: [u8; 8],
+    pub(in crate::index) start: u64,
+    pub(in crate::index) len: u64,
+    pub(in crate::index) check: [u8; 8],
 }
 
 impl Footer {
     pub(super) const LEN: usize = 32;
 
-    pub(super) fn new(header: &[u8], directory: &[u8], start: u64) -> Self {
+    pub(in crate::index) fn new(header: &[u8], directory: &[u8], start: u64) -> Self {
         let mut footer = Self {
             start,
             len: directory.len() as u64,
@@ -67,7 +70,7 @@ impl Footer {
         footer
     }
 
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
+    pub(in crate::index) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(Self::LEN);
         bytes.extend_from_slice(b"GRAINEND");
         bytes.extend_from_slice(&self.start.to_be_bytes());
@@ -76,7 +79,7 @@ impl Footer {
         bytes
     }
 
-    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+    pub(in crate::index) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes.strip_prefix(b"GRAINEND")?);
         Some(Self {
             start: reader.u64()?,
@@ -85,7 +88,7 @@ impl Footer {
         })
     }
 
-    pub(super) fn check_of(&self, header: &[u8], directory: &[u8]) -> [u8; 8] {
+    pub(in crate::index) fn check_of(&self, header: &[u8], directory: &[u8]) -> [u8; 8] {
         let mut hash = Sha256::new();
         hash.update([0x05]);
         hash.update(header);
@@ -97,10 +100,10 @@ impl Footer {
     }
 }
 
-/// Blocks that lie one after the other.
+/// Adjacent blocks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Extent {
-    pub(super) start: u64,
+    pub(in crate::index) start: u64,
     /// The length of each, its check included.
     pub(super) lens: Vec<u32>,
 }
@@ -118,7 +121,7 @@ impl Extent {
         offsets
     }
 
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
+    pub(in crate::index) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.start.to_be_bytes());
         put_len(out, self.lens.len());
         for len in &self.lens {
@@ -126,28 +129,28 @@ impl Extent {
         }
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>) -> Option<Self> {
+    pub(in crate::index) fn read(reader: &mut Reader<'_>) -> Option<Self> {
         let start = reader.u64()?;
         let count = reader.len()?;
-        // Taken one by one: a count that the bytes do not bear out allocates nothing.
+        // Taken one by one: a false count allocates nothing.
         let lens = (0..count).map(|_| reader.u32()).collect::<Option<_>>()?;
         Some(Self { start, lens })
     }
 }
 
-/// What a directory says of the keys of one family.
+/// The directory entry of one family.
 #[derive(Debug, Clone)]
 pub(super) struct SectionEntry {
-    pub(super) family: u8,
-    pub(super) keys: u64,
-    pub(super) blocks: Extent,
-    pub(super) last: Vec<u8>,
+    pub(in crate::index) family: u8,
+    pub(in crate::index) keys: u64,
+    pub(in crate::index) blocks: Extent,
+    pub(in crate::index) last: Vec<u8>,
     /// The first key of each block.
     pub(super) fences: Vec<u8>,
 }
 
 impl SectionEntry {
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
+    pub(in crate::index) fn write(&self, out: &mut Vec<u8>) {
         out.push(self.family);
         out.extend_from_slice(&self.keys.to_be_bytes());
         self.blocks.write(out);
@@ -155,7 +158,10 @@ impl SectionEntry {
         out.extend_from_slice(&self.fences);
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>, width: impl Fn(u8) -> usize) -> Option<Self> {
+    pub(in crate::index) fn read(
+        reader: &mut Reader<'_>,
+        width: impl Fn(u8) -> usize,
+    ) -> Option<Self> {
         let family = reader.u8()?;
         let keys = reader.u64()?;
         let blocks = Extent::read(reader)?;
@@ -174,13 +180,13 @@ impl SectionEntry {
     }
 
     /// Returns the first key of each block.
-    pub(super) fn fences<K: Listed>(&self, shape: Shape) -> Vec<K> {
-        let keys = self.fences.chunks_exact(shape.width::<K>());
-        keys.map(|key| shape.read(&padded(key))).collect()
+    pub(super) fn fences<K: MemtableKey>(&self, layout: KeyLayout) -> Vec<K> {
+        let keys = self.fences.chunks_exact(layout.width::<K>());
+        keys.map(|key| layout.read(&padded(key))).collect()
     }
 
-    pub(super) fn last<K: Listed>(&self, shape: Shape) -> K {
-        shape.read(&padded(&self.last))
+    pub(in crate::index) fn last<K: MemtableKey>(&self, layout: KeyLayout) -> K {
+        layout.read(&padded(&self.last))
     }
 }
 
@@ -188,57 +194,57 @@ impl SectionEntry {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Directory {
     pub(super) sections: Vec<SectionEntry>,
-    pub(super) places: Extent,
-    pub(super) filter: Extent,
-    pub(super) grains: RoaringTreemap,
-    pub(super) ended: RoaringTreemap,
-    pub(super) mark: Option<Mark>,
+    pub(in crate::index) locations: Extent,
+    pub(in crate::index) filter: Extent,
+    pub(in crate::index) grains: RoaringTreemap,
+    pub(in crate::index) not_current: RoaringTreemap,
+    pub(in crate::index) position: Option<LedgerPosition>,
 }
 
 impl Directory {
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
+    pub(in crate::index) fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
         out.push(u8::try_from(self.sections.len()).unwrap_or(u8::MAX));
         for section in &self.sections {
             section.write(&mut out);
         }
-        self.places.write(&mut out);
+        self.locations.write(&mut out);
         self.filter.write(&mut out);
-        for rows in [&self.grains, &self.ended] {
+        for rows in [&self.grains, &self.not_current] {
             put_len(&mut out, rows.serialized_size());
-            // A vector takes any number of bytes.
+            // Writing to a vector cannot fail.
             drop(rows.serialize_into(&mut out));
         }
-        match &self.mark {
+        match &self.position {
             None => out.push(0),
-            Some(mark) => {
+            Some(position) => {
                 out.push(1);
-                out.extend_from_slice(&mark.entries.to_be_bytes());
-                out.extend_from_slice(&mark.head);
-                out.extend_from_slice(&mark.segment.to_be_bytes());
-                out.extend_from_slice(&mark.offset.to_be_bytes());
+                out.extend_from_slice(&position.entries.to_be_bytes());
+                out.extend_from_slice(&position.head);
+                out.extend_from_slice(&position.segment.to_be_bytes());
+                out.extend_from_slice(&position.offset.to_be_bytes());
             }
         }
         out
     }
 
-    pub(super) fn from_bytes(bytes: &[u8], shape: Shape) -> Option<Self> {
+    pub(in crate::index) fn from_bytes(bytes: &[u8], layout: KeyLayout) -> Option<Self> {
         let mut reader = Reader(bytes);
         let count = reader.u8()?;
         let triple = |number| Family::TRIPLES.iter().any(|family| *family as u8 == number);
-        let width = |number| shape.row_len + if triple(number) { 24 } else { 8 };
+        let width = |number| layout.row_len + if triple(number) { 24 } else { 8 };
         let sections = (0..count).map(|_| SectionEntry::read(&mut reader, width));
         let sections = sections.collect::<Option<_>>()?;
-        let places = Extent::read(&mut reader)?;
+        let locations = Extent::read(&mut reader)?;
         let filter = Extent::read(&mut reader)?;
         let mut rows = || {
             let len = reader.len()?;
             RoaringTreemap::deserialize_from(reader.bytes(len)?).ok()
         };
-        let (grains, ended) = (rows()?, rows()?);
-        let mark = match reader.u8()? {
+        let (grains, not_current) = (rows()?, rows()?);
+        let position = match reader.u8()? {
             0 => None,
-            _ => Some(Mark {
+            _ => Some(LedgerPosition {
                 entries: reader.u64()?,
                 head: reader.array()?,
                 segment: reader.u32()?,
@@ -247,16 +253,16 @@ impl Directory {
         };
         reader.0.is_empty().then_some(Self {
             sections,
-            places,
+            locations,
             filter,
             grains,
-            ended,
-            mark,
+            not_current,
+            position,
         })
     }
 }
 
-/// Takes fields off bytes.
+/// Takes fields off untrusted bytes.
 pub(in crate::index) struct Reader<'a>(pub(in crate::index) &'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -288,7 +294,7 @@ impl<'a> Reader<'a> {
 }
 
 fn put_len(out: &mut Vec<u8>, len: usize) {
-    // A directory of 4 GiB would be one of a store of petabytes.
+    // A directory of 4 GiB would belong to a store of petabytes.
     let len = u32::try_from(len).unwrap_or(u32::MAX);
     out.extend_from_slice(&len.to_be_bytes());
 }
@@ -306,7 +312,7 @@ pub(in crate::index) fn name_of(number: u64) -> String {
     format!("{FOLDER}/{number:016}.run")
 }
 
-/// Returns the number of a run by its name in the folder; none for another file.
+/// Returns the number of a run by its name in the folder; `None` for another file.
 pub(in crate::index) fn number_of(name: &str) -> Option<u64> {
     let digits = name.strip_suffix(".run")?;
     let is_number = digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,26 +1,30 @@
+//! Sequential streams of keys, and their merge.
+//!
+//! Merges and checks use them: they read ahead and leave the block cache alone.
+
 use std::sync::Arc;
 
-use super::super::block::{Block, Walk};
-use super::super::key::Key;
-use super::super::{Error, Family};
-use super::read::{Run, Stored};
+use super::block::{Block, BlockCursor};
+use super::reader::{Run, RunKey};
+use crate::index::key::encoding::Key;
+use crate::index::{Error, Family};
 
 /// Reads all keys of a family of a run in order, past the cache, in bounded memory.
 pub(in crate::index) struct Stream<K> {
     run: Arc<Run>,
     family: Family,
     next: usize,
-    /// Bytes of the file from `window_at`, read ahead.
+    /// The bytes read ahead, from `window_at` on.
     window: Vec<u8>,
     window_at: u64,
     block: Option<Block>,
-    walk: Walk<K>,
+    cursor: BlockCursor<K>,
 }
 
-impl<K: Stored> Stream<K> {
+impl<K: RunKey> Stream<K> {
     pub(in crate::index) fn new(run: Arc<Run>, family: Family) -> Self {
         Self {
-            walk: Walk::new(run.shape),
+            cursor: BlockCursor::new(run.layout),
             run,
             family,
             next: 0,
@@ -30,11 +34,11 @@ impl<K: Stored> Stream<K> {
         }
     }
 
-    /// Returns the next key; none at the end.
+    /// Returns the next key; `None` at the end.
     pub(in crate::index) fn next(&mut self) -> Result<Option<K>, Error> {
         loop {
             if let Some(block) = &self.block {
-                let key = self.walk.next(block);
+                let key = self.cursor.next(block);
                 if let Some(key) = key.map_err(|reason| self.run.damaged(self.window_at, reason))? {
                     return Ok(Some(key));
                 }
@@ -43,7 +47,7 @@ impl<K: Stored> Stream<K> {
                 return Ok(None);
             };
             self.block = Some(block);
-            self.walk = Walk::new(self.run.shape);
+            self.cursor = BlockCursor::new(self.run.layout);
         }
     }
 
@@ -72,13 +76,13 @@ impl<K: Stored> Stream<K> {
     }
 }
 
-/// Something that keys come from in order.
+/// A source of sorted keys.
 pub(in crate::index) enum Source<K> {
     List(std::vec::IntoIter<K>),
     Run(Box<Stream<K>>),
 }
 
-impl<K: Stored> Source<K> {
+impl<K: RunKey> Source<K> {
     fn next(&mut self) -> Result<Option<K>, Error> {
         match self {
             Self::List(keys) => Ok(keys.next()),
@@ -87,13 +91,13 @@ impl<K: Stored> Source<K> {
     }
 }
 
-/// Keys of several sources in one order.
+/// A merge of several sources into one order.
 pub(super) struct Merge<K> {
     sources: Vec<(K, Source<K>)>,
 }
 
-impl<K: Stored + Key> Merge<K> {
-    pub(super) fn new(sources: Vec<Source<K>>) -> Result<Self, Error> {
+impl<K: RunKey + Key> Merge<K> {
+    pub(in crate::index) fn new(sources: Vec<Source<K>>) -> Result<Self, Error> {
         let mut heads = Vec::with_capacity(sources.len());
         for mut source in sources {
             if let Some(head) = source.next()? {
@@ -103,8 +107,8 @@ impl<K: Stored + Key> Merge<K> {
         Ok(Self { sources: heads })
     }
 
-    pub(super) fn next(&mut self) -> Result<Option<K>, Error> {
-        // Few sources: walking them costs less than keeping a heap.
+    pub(in crate::index) fn next(&mut self) -> Result<Option<K>, Error> {
+        // For few sources a linear search costs less than a heap.
         let least = self
             .sources
             .iter_mut()
@@ -122,5 +126,5 @@ impl<K: Stored + Key> Merge<K> {
     }
 }
 
-/// Bytes read ahead of a merge, for each of its sources.
+/// The bytes read ahead for each source of a merge.
 const WINDOW_LEN: u64 = 64 << 10;

@@ -8,7 +8,7 @@ use crate::codec::{Map, Value};
 use crate::crypto::{Random, TombstoneKey};
 use crate::grain::Time;
 use crate::index::TermKey;
-use crate::ledger::{self, Access, Disk, StoreId};
+use crate::ledger::{self, Disk, OpenMode, StoreId};
 
 use crate::store::Error;
 

@@ -69,8 +69,8 @@ impl Store {
             inner.manifest().write(&disk)?;
         }
         Ok(Backup {
-            entries: copied.mark.entries,
-            head: copied.mark.head,
+            entries: copied.position.entries,
+            head: copied.position.head,
             segments: copied.segments,
             kept: copied.kept,
             bytes: copied.bytes,

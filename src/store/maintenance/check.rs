@@ -73,7 +73,7 @@ impl Report {
         }
     }
 
-    fn ledger(&mut self, verification: &ledger::Verification) {
+    fn ledger(&mut self, verification: &ledger::LedgerVerification) {
         self.entries = verification.entries;
         for finding in &verification.findings {
             self.find("ledger-damaged", Severity::Damage, finding);

@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use crate::codec::ContentAddress;
 use crate::crypto::{self, Checkpoint, Did, Receipt, Resolver, Signer, SigningKey};
 use crate::grain::Time;
-use crate::ledger::{Kind, Moment, Verification};
+use crate::ledger::{Kind, LedgerVerification, TreeHead};
 
 use super::check::{Report, Severity};
 use crate::store::instance::Inner;
@@ -121,8 +121,8 @@ impl Inner {
         Ok(self.checkpoints()?.pop())
     }
 
-    fn agrees(&self, checkpoint: &Checkpoint, found: &Verification) -> bool {
-        let expected = Moment {
+    fn agrees(&self, checkpoint: &Checkpoint, found: &LedgerVerification) -> bool {
+        let expected = TreeHead {
             entries: checkpoint.entries,
             head: checkpoint.head,
             root: checkpoint.root,
@@ -141,7 +141,7 @@ impl Inner {
     /// Holds every checkpoint against the ledger it is in, and against the one before it.
     pub(crate) fn check_checkpoints(
         &self,
-        found: &Verification,
+        found: &LedgerVerification,
         report: &mut Report,
     ) -> Result<(), Error> {
         let mut previous: Option<[u8; 32]> = None;

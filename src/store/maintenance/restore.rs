@@ -79,7 +79,8 @@ impl Store {
         let disk: Arc<dyn Disk> = Arc::new(FileDisk::new(path));
         let lock = Lock::take(&*disk, LOCK, &this_process())?;
         let keeps = |entries, time_ms| until.keeps(entries, time_ms);
-        let ledger = source.copy_prefix(Arc::clone(&disk), options.ledger.clone(), &keeps)?;
+        let ledger =
+            source.point_in_time_copy(Arc::clone(&disk), options.ledger.clone(), &keeps)?;
         let entries = ledger.len();
         let now = options.clock.now().max(Time::from_ms(last_ms));
         let erasures = record_restoration(&source, &ledger, until, now, &options)?;

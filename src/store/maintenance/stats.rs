@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::grain::Type;
-use crate::ledger::{Access, StoreId};
+use crate::ledger::{OpenMode, StoreId};
 
 use crate::grain::Time;
 use crate::store::{Error, Store};

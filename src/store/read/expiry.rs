@@ -51,9 +51,9 @@ fn over(snapshot: &Snapshot, rows: &RowSet, now: Time) -> Result<RowSet, Error> 
     // Up to the hour it is the same list for an hour, and only the rest is read each time.
     let hour = now.ms().div_euclid(HOUR_MS).saturating_mul(HOUR_MS);
     let Some(before) = hour.checked_sub(1).filter(|before| *before < last) else {
-        return Ok(up_to(None, last).recurring().among(rows)?);
+        return Ok(up_to(None, last).cacheable().among(rows)?);
     };
-    let mut over = up_to(None, before).recurring().among(rows)?;
+    let mut over = up_to(None, before).cacheable().among(rows)?;
     over.unite(&up_to(Some(hour), last).among(rows)?);
     Ok(over)
 }

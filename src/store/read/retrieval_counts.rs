@@ -32,7 +32,10 @@ impl Store {
     ///
     /// # Errors
     /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn accesses(&self, address: &ContentAddress) -> Result<Option<index::Access>, Error> {
+    pub fn accesses(
+        &self,
+        address: &ContentAddress,
+    ) -> Result<Option<index::RetrievalCount>, Error> {
         let row = self.inner.row_of(&self.snapshot(), address)?;
         let accesses = self.inner.retrievals();
         Ok(accesses.and_then(|accesses| accesses.of(row)))

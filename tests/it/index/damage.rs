@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Mutex;
 
 use super::*;
-use grainstore::ledger::{Access, DiskFile, Lock, MemoryDisk};
+use grainstore::ledger::{DiskFile, Lock, MemoryDisk, OpenMode};
 
 fn memory() -> Arc<dyn Disk> {
     Arc::new(MemoryDisk::default())
@@ -31,7 +31,7 @@ fn written(all: &Entries) -> Arc<dyn Disk> {
 }
 
 fn bytes_of(disk: &Arc<dyn Disk>, name: &str) -> Vec<u8> {
-    let file = disk.open(name, Access::Read).unwrap();
+    let file = disk.open(name, OpenMode::Read).unwrap();
     let mut bytes = vec![0; usize::try_from(file.len_bytes().unwrap()).unwrap()];
     file.read_at(&mut bytes, 0).unwrap();
     bytes
@@ -183,7 +183,7 @@ impl Noted {
 }
 
 impl Disk for Noted {
-    fn open(&self, name: &str, access: Access) -> io::Result<Arc<dyn DiskFile>> {
+    fn open(&self, name: &str, access: OpenMode) -> io::Result<Arc<dyn DiskFile>> {
         self.inner.open(name, access)
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::*;
 use grainstore::index::Addresses;
-use grainstore::ledger::{Access, DiskFile, Lock, MemoryDisk};
+use grainstore::ledger::{DiskFile, Lock, MemoryDisk, OpenMode};
 
 fn memory() -> Arc<dyn Disk> {
     Arc::new(MemoryDisk::default())
@@ -107,7 +107,7 @@ fn a_scan_that_stops_reads_no_further_than_it_must() {
 #[test]
 fn the_first_of_equal_prefixes_does_not_hide_the_others() {
     for addresses in [Addresses::Map, Addresses::Filters] {
-        let options = Options {
+        let options = IndexOptions {
             prefix_bytes: 1,
             addresses,
             ..small()
@@ -154,7 +154,7 @@ impl Narrow {
 }
 
 impl Disk for Narrow {
-    fn open(&self, name: &str, access: Access) -> io::Result<Arc<dyn DiskFile>> {
+    fn open(&self, name: &str, access: OpenMode) -> io::Result<Arc<dyn DiskFile>> {
         Ok(self.wrap(self.inner.open(name, access)?))
     }
 
@@ -228,7 +228,7 @@ fn narrow() -> (Arc<dyn Disk>, Arc<AtomicBool>, Arc<AtomicUsize>) {
 fn a_full_disk_keeps_nobody_from_writing_or_reading() {
     for background in [false, true] {
         let (disk, is_full, _) = narrow();
-        let options = Options {
+        let options = IndexOptions {
             background,
             ..small()
         };
@@ -239,9 +239,9 @@ fn a_full_disk_keeps_nobody_from_writing_or_reading() {
         is_full.store(true, Ordering::Relaxed);
         for end in (150..=500).step_by(50) {
             Entries(all.0[..end].to_vec()).apply(&index);
-            let active = index.active();
+            let active = index.active_entries();
             let stretch = places(active.start, active.end);
-            let outcome = index.freeze(Some(mark(active.end)), stretch);
+            let outcome = index.rotate_memtable(Some(mark(active.end)), stretch);
             assert_eq!(outcome.is_err(), !background);
         }
         assert_eq!(index.flush().unwrap_err().code(), "ERR_STORAGE_FULL");
@@ -271,9 +271,11 @@ fn a_merge_never_holds_a_run() {
     let all = entries(6_000);
     for end in [3_000, 6_000] {
         Entries(all.0[..end].to_vec()).apply(&index);
-        let active = index.active();
+        let active = index.active_entries();
         let stretch = places(active.start, active.end);
-        index.freeze(Some(mark(active.end)), stretch).unwrap();
+        index
+            .rotate_memtable(Some(mark(active.end)), stretch)
+            .unwrap();
     }
     let len = usize::try_from(index.len_bytes()).unwrap();
     largest.store(0, Ordering::Relaxed);
@@ -294,12 +296,14 @@ fn a_run_that_ends_inside_a_frame_has_no_mark_and_is_used_all_the_same() {
     let all = entries(120);
     grow(&index, &Entries(all.0[..50].to_vec()), 50);
     Entries(all.0[..100].to_vec()).apply(&index);
-    index.freeze(Some(mark(103)), places(50, 100)).unwrap();
+    index
+        .rotate_memtable(Some(mark(103)), places(50, 100))
+        .unwrap();
     drop(index);
     let (index, opened) = open(&disk, &small());
     assert_eq!(index.watermark(), 100);
-    assert_eq!(opened.mark, Some(mark(50)));
-    assert_eq!(opened.places, places(0, 50));
+    assert_eq!(opened.position, Some(mark(50)));
+    assert_eq!(opened.locations, places(0, 50));
 }
 
 #[test]
@@ -307,7 +311,7 @@ fn places_that_do_not_fit_are_not_written() {
     let disk = memory();
     let (index, _) = open(&disk, &small());
     entries(60).apply(&index);
-    index.freeze(None, places(0, 59)).unwrap();
+    index.rotate_memtable(None, places(0, 59)).unwrap();
     assert_eq!(index.runs(), 0);
 }
 
@@ -351,7 +355,7 @@ fn a_comparison_names_what_differs() {
     let moved = |first, end| places(first + 1, end + 1);
     let found = comparison.finish(&moved).unwrap();
     assert!(
-        found.iter().any(|text| text.contains("places")),
+        found.iter().any(|text| text.contains("locations")),
         "{found:?}"
     );
 }

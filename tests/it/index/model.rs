@@ -36,7 +36,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn options() -> impl Strategy<Value = Options> {
+fn options() -> impl Strategy<Value = IndexOptions> {
     let addresses = prop_oneof![Just(Addresses::Map), Just(Addresses::Filters)];
     (
         addresses,
@@ -45,13 +45,13 @@ fn options() -> impl Strategy<Value = Options> {
         any::<bool>(),
     )
         .prop_map(
-            |(addresses, prefix_bytes, flush_rows, background)| Options {
+            |(addresses, prefix_bytes, flush_rows, background)| IndexOptions {
                 addresses,
                 prefix_bytes,
                 flush_rows,
                 background,
                 cache_bytes: 1 << 18,
-                derived_bytes: 1 << 18,
+                result_cache_bytes: 1 << 18,
             },
         )
 }
@@ -59,7 +59,7 @@ fn options() -> impl Strategy<Value = Options> {
 /// An index, what it should hold, and what older snapshots said.
 struct Run {
     disk: Arc<dyn Disk>,
-    options: Options,
+    options: IndexOptions,
     index: Index,
     entries: Entries,
     erased: Vec<u64>,
@@ -86,7 +86,7 @@ impl Run {
                     self.next += 1;
                 }
                 self.entries.apply(&self.index);
-                if self.index.is_due() {
+                if self.index.is_memtable_full() {
                     freeze(&self.index);
                 }
             }
@@ -141,10 +141,10 @@ impl Run {
         drop(std::mem::replace(&mut self.index, open_spare()));
         let (index, opened) = open(&disk, &options);
         assert_eq!(opened.rebuilt, None);
-        let covered = opened.mark.map_or(0, |mark| mark.entries);
+        let covered = opened.position.map_or(0, |mark| mark.entries);
         assert_eq!(covered, index.watermark());
-        assert_eq!(opened.places, places(0, covered));
-        assert_eq!(opened.mark, (covered > 0).then(|| mark(covered)));
+        assert_eq!(opened.locations, places(0, covered));
+        assert_eq!(opened.position, (covered > 0).then(|| mark(covered)));
         index.erase(self.erased.iter().copied());
         self.index = index;
         self.entries.apply(&self.index);

@@ -12,25 +12,25 @@ fn draft(n: i64) -> Draft {
         .created_at(Time::from_ms(n))
 }
 
-fn options(index: Options) -> store::Options {
+fn options(index: IndexOptions) -> store::Options {
     store::Options {
         index,
         ..at(1_000).0
     }
 }
 
-fn all_ways() -> [Options; 4] {
+fn all_ways() -> [IndexOptions; 4] {
     [
         small(),
-        Options {
+        IndexOptions {
             addresses: Addresses::Filters,
             ..small()
         },
-        Options {
+        IndexOptions {
             prefix_bytes: 1,
             ..small()
         },
-        Options {
+        IndexOptions {
             background: true,
             ..small()
         },

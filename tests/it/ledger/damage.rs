@@ -38,7 +38,7 @@ fn a_last_segment_cut_at_any_byte_opens_to_whole_frames_and_keeps_the_rest_aside
         let len = batches.concat().len() as u64;
         for cut in 0..full.len() {
             let disk = disk_with(&files);
-            let tail = disk.open(&segment(last), Access::Write).unwrap();
+            let tail = disk.open(&segment(last), OpenMode::Write).unwrap();
             tail.set_len(cut as u64).unwrap();
             let cut_files = files_of(&disk);
 
@@ -55,16 +55,16 @@ fn a_last_segment_cut_at_any_byte_opens_to_whole_frames_and_keeps_the_rest_aside
             let (ledger, opened, seen) = open(&disk, 0).unwrap();
             assert_eq!(seen, kept, "cut at {cut}");
             if cut == end && cut > 0 {
-                assert_eq!(opened.torn, None);
+                assert_eq!(opened, None);
             } else {
-                let torn = opened.torn.unwrap();
+                let torn = opened.unwrap();
                 assert_eq!((torn.segment, torn.offset), (last, end as u64));
                 assert_eq!(torn.bytes, (cut - end) as u64);
                 assert_eq!(bytes_of(&disk, &torn.file), full[end..cut]);
             }
             append(&ledger, &[Item::new("after")]).unwrap();
             let (_, opened, seen) = open(&disk, ledger.len()).unwrap();
-            assert_eq!(opened.torn, None);
+            assert_eq!(opened, None);
             assert_eq!(seen, [kept, vec![Item::new("after")]].concat());
         }
     }
@@ -82,7 +82,7 @@ fn every_flipped_bit_is_reported_and_no_wrong_entry_is_ever_read() {
                 let disk = disk_with(&files);
                 let (live, ..) = open(&disk, len).unwrap();
                 let flipped = [bytes[bit / 8] ^ (1 << (bit % 8))];
-                let file = disk.open(name, Access::Write).unwrap();
+                let file = disk.open(name, OpenMode::Write).unwrap();
                 file.write_at(&flipped, (bit / 8) as u64).unwrap();
 
                 let place = format!("{name} bit {bit}");
@@ -109,7 +109,7 @@ fn every_flipped_bit_is_reported_and_no_wrong_entry_is_ever_read() {
                     Ok((_, opened, seen)) => {
                         // Only the last frame of all has no witness that it was durable.
                         assert!(nth + 1 == files.len() && bit / 8 >= last_frame, "{place}");
-                        assert_eq!(opened.torn.unwrap().bytes, 113, "{place}");
+                        assert_eq!(opened.unwrap().bytes, 113, "{place}");
                         assert_eq!(seen, model[..model.len() - 1], "{place}");
                     }
                 }
@@ -122,7 +122,7 @@ fn every_flipped_bit_is_reported_and_no_wrong_entry_is_ever_read() {
 fn a_flipped_byte_of_an_entry_is_noticed_by_reading_that_entry_alone() {
     let (disk, batches) = single();
     let (ledger, ..) = open(&disk, 0).unwrap();
-    let file = disk.open(&segment(1), Access::Write).unwrap();
+    let file = disk.open(&segment(1), OpenMode::Write).unwrap();
     let mut offset = 32;
     let mut sequence = 0;
     for batch in &batches {
@@ -156,7 +156,7 @@ fn a_flipped_byte_of_an_entry_is_noticed_by_reading_that_entry_alone() {
 fn an_open_ledger_notices_that_its_last_frame_was_cut_off() {
     let (disk, batches) = single();
     let (ledger, ..) = open(&disk, 0).unwrap();
-    let file = disk.open(&segment(1), Access::Write).unwrap();
+    let file = disk.open(&segment(1), OpenMode::Write).unwrap();
     file.set_len(file.len_bytes().unwrap() - 113).unwrap();
     let found = ledger.verify().unwrap();
     assert_eq!(found.entries, batches.concat().len() as u64 - 1);
@@ -172,7 +172,7 @@ fn damage_below_a_synced_frame_is_never_taken_for_a_torn_tail() {
     // Zeros from anywhere up to the last frame, as a disk that dropped writes would leave.
     for from in 32..end - 113 {
         let disk = disk_with(&files);
-        let file = disk.open(&segment(1), Access::Write).unwrap();
+        let file = disk.open(&segment(1), OpenMode::Write).unwrap();
         file.write_at(&vec![0; end - 113 - from], from as u64)
             .unwrap();
         let before = files_of(&disk);
@@ -193,7 +193,7 @@ fn a_last_frame_whose_bodies_were_lost_is_torn_unless_something_says_it_was_dura
     let model = batches.concat();
     let end = bytes_of(&disk, &segment(1)).len() as u64;
     let lose_body = |disk: &MemoryDisk| {
-        let file = disk.open(&segment(1), Access::Write).unwrap();
+        let file = disk.open(&segment(1), OpenMode::Write).unwrap();
         file.write_at(b"?", end - 1).unwrap();
     };
     let followed = disk_with(&files_of(&disk));
@@ -208,7 +208,7 @@ fn a_last_frame_whose_bodies_were_lost_is_torn_unless_something_says_it_was_dura
         assert_eq!(files_of(disk), before);
     }
     let (_, opened, seen) = open(&disk, model.len() as u64 - 1).unwrap();
-    assert_eq!(opened.torn.unwrap().bytes, 113);
+    assert_eq!(opened.unwrap().bytes, 113);
     assert_eq!(seen, model[..model.len() - 1]);
 }
 
@@ -235,11 +235,11 @@ fn a_missing_or_exchanged_segment_is_damage() {
 
     // A closed segment that ends at a frame's end, but too early.
     let disk = disk_with(&files);
-    let file = disk.open(&segment(2), Access::Write).unwrap();
+    let file = disk.open(&segment(2), OpenMode::Write).unwrap();
     file.set_len(32).unwrap();
     assert_eq!(open(&disk, 0).unwrap_err().code(), "ERR_STORAGE_DAMAGED");
     // Also when the last segment was only just begun.
-    let last = disk.open(&segment(3), Access::Write).unwrap();
+    let last = disk.open(&segment(3), OpenMode::Write).unwrap();
     last.set_len(32).unwrap();
     assert_eq!(open(&disk, 0).unwrap_err().code(), "ERR_STORAGE_DAMAGED");
 }
@@ -274,7 +274,7 @@ fn stale_bytes_behind_the_end_are_set_aside() {
         let disk = disk_with(&files);
         let (_, opened, seen) = open(&disk, 0).unwrap();
         assert_eq!(seen, batches.concat());
-        assert_eq!(bytes_of(&disk, &opened.torn.unwrap().file), stale);
+        assert_eq!(bytes_of(&disk, &opened.unwrap().file), stale);
     }
 }
 
@@ -282,10 +282,10 @@ fn stale_bytes_behind_the_end_are_set_aside() {
 fn each_torn_tail_has_a_file_of_its_own() {
     let (disk, _) = single();
     for nth in 1..4 {
-        let file = disk.open(&segment(1), Access::Write).unwrap();
+        let file = disk.open(&segment(1), OpenMode::Write).unwrap();
         let end = file.len_bytes().unwrap();
         file.write_at(b"GFRM\0\0\0\x02 and no more", end).unwrap();
-        let torn = open(&disk, 0).unwrap().1.torn.unwrap();
+        let torn = open(&disk, 0).unwrap().1.unwrap();
         assert_eq!(torn.file, format!("ledger/torn-{nth}"));
         assert_eq!(torn.bytes, 20);
     }
@@ -298,9 +298,9 @@ fn a_torn_frame_says_how_many_entries_it_may_hold() {
     let shared = Arc::new(disk.clone());
     let (ledger, _) = Ledger::open(shared, STORE, options(1 << 20), 0, None, erases).unwrap();
     append(&ledger, &["a", "b", "c"].map(Item::new)).unwrap();
-    let file = disk.open(&segment(1), Access::Write).unwrap();
+    let file = disk.open(&segment(1), OpenMode::Write).unwrap();
     file.set_len((before + 32 + 2 * 81 + 5) as u64).unwrap();
-    let torn = open(&disk, 0).unwrap().1.torn.unwrap();
+    let torn = open(&disk, 0).unwrap().1.unwrap();
     assert_eq!(torn.entries_maybe, 2);
 }
 
@@ -326,11 +326,11 @@ fn look_alike_frames_nested_in_a_torn_body_do_not_stall_opening() {
     let shared = Arc::new(disk.clone());
     let (ledger, _) = Ledger::open(shared, STORE, options(1 << 30), 0, None, erases).unwrap();
     append(&ledger, &[Item::new(body)]).unwrap();
-    let file = disk.open(&segment(1), Access::Write).unwrap();
+    let file = disk.open(&segment(1), OpenMode::Write).unwrap();
     file.set_len(file.len_bytes().unwrap() - 1).unwrap();
     let started = std::time::Instant::now();
     let (_, opened, seen) = open(&disk, 0).unwrap();
     assert_eq!(seen, batches.concat());
-    assert!(opened.torn.unwrap().bytes > 2_000_000);
+    assert!(opened.unwrap().bytes > 2_000_000);
     assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
 }

@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 
-use grainstore::ledger::{Access, Ballast, Disk, FileDisk, Lock, MemoryDisk};
+use grainstore::ledger::{Ballast, Disk, FileDisk, Lock, MemoryDisk, OpenMode};
 
 use super::*;
 
@@ -18,7 +18,7 @@ fn files_and_memory_keep_the_same_promises() {
             assert_eq!(outcome.unwrap_err().kind(), kind, "{disk:?}");
         };
         fails(
-            disk.open("one", Access::Read).map(drop),
+            disk.open("one", OpenMode::Read).map(drop),
             ErrorKind::NotFound,
         );
         fails(disk.create("no/one").map(drop), ErrorKind::NotFound);
@@ -41,7 +41,7 @@ fn files_and_memory_keep_the_same_promises() {
         assert_eq!(bytes_of(&*disk, "a/one"), b"fir\0\0");
         fails(file.read_at(&mut [0; 6], 0), ErrorKind::UnexpectedEof);
         fails(file.read_at(&mut [0; 1], 9), ErrorKind::UnexpectedEof);
-        let reader = disk.open("a/one", Access::Read).unwrap();
+        let reader = disk.open("a/one", OpenMode::Read).unwrap();
         assert!(reader.write_at(b"x", 0).is_err());
 
         disk.create("b").unwrap();
@@ -78,7 +78,7 @@ fn a_ledger_of_files_reads_back_after_reopening() {
     // More segments than are kept open at once.
     assert!(disk.list("ledger").unwrap().len() > 4);
     let (ledger, opened) = Ledger::open(disk, STORE, options(4000), 100, None, erases).unwrap();
-    assert_eq!(opened, Opened::default());
+    assert_eq!(opened, None);
     assert_eq!(all(&ledger), items);
 }
 
@@ -105,7 +105,7 @@ fn a_lock_file_that_says_anything_else_names_nobody() {
     let disk = FileDisk::new(home.path());
     let _held = Lock::take(&disk, "LOCK", "process 1 (one)").unwrap();
     for hostile in [&b""[..], b"no line", b"\x1b[2J\n", b"\xff\n", &[b'x'; 9999]] {
-        let file = disk.open("LOCK", Access::Write).unwrap();
+        let file = disk.open("LOCK", OpenMode::Write).unwrap();
         file.set_len(0).unwrap();
         file.write_at(hostile, 0).unwrap();
         let error = Lock::take(&disk, "LOCK", "process 2 (two)").unwrap_err();
@@ -128,7 +128,7 @@ fn ballast_takes_its_room_gives_it_up_and_takes_it_again() {
             assert_eq!(bytes_of(&*disk, "ballast").len(), 200_000);
         }
         // A crash may have left less.
-        let file = disk.open("ballast", Access::Write).unwrap();
+        let file = disk.open("ballast", OpenMode::Write).unwrap();
         file.set_len(70_000).unwrap();
         assert!(ballast.restore(&*disk).unwrap());
         assert_eq!(bytes_of(&*disk, "ballast").len(), 200_000);

@@ -69,7 +69,7 @@ impl FailingDisk {
 }
 
 impl Disk for FailingDisk {
-    fn open(&self, name: &str, access: Access) -> io::Result<Arc<dyn DiskFile>> {
+    fn open(&self, name: &str, access: OpenMode) -> io::Result<Arc<dyn DiskFile>> {
         Ok(self.wrap(self.under.open(name, access)?))
     }
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
@@ -210,7 +210,7 @@ fn whatever_operation_fails_and_however_what_is_left_is_a_prefix() {
             "{plan:?}: {left:?}"
         );
         let again = open(&disk, left.len() as u64).unwrap();
-        assert_eq!((again.1.torn, again.2), (None, left), "{plan:?}");
+        assert_eq!((again.1, again.2), (None, left), "{plan:?}");
     }
 }
 
@@ -252,7 +252,7 @@ fn a_full_disk_leaves_nothing_of_the_batch_and_appends_go_on() {
             survived += 1;
             let len = told.acknowledged.len() as u64;
             let (_, opened, left) = open(&disk, len).unwrap();
-            assert_eq!((opened.torn, left), (None, told.acknowledged), "{plan:?}");
+            assert_eq!((opened, left), (None, told.acknowledged), "{plan:?}");
         }
     }
     // At least every write of a frame.
@@ -265,7 +265,7 @@ fn a_failure_while_a_torn_tail_is_set_aside_loses_no_byte() {
     let files = files_of(&sound);
     let torn_at = |cut: u64| {
         let disk = disk_with(&files);
-        let file = disk.open(&segment(3), Access::Write).unwrap();
+        let file = disk.open(&segment(3), OpenMode::Write).unwrap();
         file.set_len(cut).unwrap();
         disk
     };
@@ -292,7 +292,7 @@ fn a_failure_while_a_torn_tail_is_set_aside_loses_no_byte() {
 fn a_read_that_fails_names_the_entry_and_its_place() {
     let (disk, _) = small();
     let (ledger, ..) = open(&disk, 0).unwrap();
-    let file = disk.open(&segment(2), Access::Write).unwrap();
+    let file = disk.open(&segment(2), OpenMode::Write).unwrap();
     file.set_len(40).unwrap();
     let error = ledger.read(4).unwrap_err();
     assert_eq!(
@@ -327,7 +327,7 @@ fn a_directory_that_may_only_be_read_is_told_from_a_failing_one() {
     #[derive(Debug)]
     struct ReadOnlyDisk(ErrorKind);
     impl Disk for ReadOnlyDisk {
-        fn open(&self, _: &str, _: Access) -> io::Result<Arc<dyn DiskFile>> {
+        fn open(&self, _: &str, _: OpenMode) -> io::Result<Arc<dyn DiskFile>> {
             Err(self.0.into())
         }
         fn create(&self, _: &str) -> io::Result<Arc<dyn DiskFile>> {

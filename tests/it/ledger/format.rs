@@ -133,7 +133,7 @@ fn the_worked_example_of_the_document_is_the_ledger_it_describes() {
     let id: [u8; 16] = std::array::from_fn(|n| u8::try_from(n).unwrap());
     let disk = MemoryDisk::default();
     let shared: Arc<dyn Disk> = Arc::new(disk.clone());
-    let ledger = Ledger::create(shared, StoreId::new(id), Options::default()).unwrap();
+    let ledger = Ledger::create(shared, StoreId::new(id), LedgerOptions::default()).unwrap();
     let new = NewEntry {
         kind: Kind::Actor,
         actor: None,
@@ -211,7 +211,7 @@ fn a_frame_that_only_a_careless_writer_makes_is_not_whole() {
 fn an_entry_blanked_in_place_is_damage_while_no_erasure_lists_it() {
     let (disk, _) = small();
     let (ledger, ..) = open(&disk, 0).unwrap();
-    let file = disk.open(&segment(1), Access::Write).unwrap();
+    let file = disk.open(&segment(1), OpenMode::Write).unwrap();
     // The salt and body of the first entry, "one".
     file.write_at(&[0; 19], 32 + 32 + 64).unwrap();
     let error = ledger.read(0).unwrap_err();

@@ -1,31 +1,31 @@
 //! Opening from a mark, and what is durable when.
 
-use grainstore::ledger::{EntryPlace, Known};
+use grainstore::ledger::{EntryLocation, RecoveryHint};
 
 use super::*;
 
 /// What an index that has covered the first `entries` entries would know.
-fn known(ledger: &Ledger, marks: &[Mark], entries: u64) -> Known {
+fn known(ledger: &Ledger, marks: &[LedgerPosition], entries: u64) -> RecoveryHint {
     let mark = marks.iter().find(|mark| mark.entries == entries);
-    Known {
-        mark: *mark.unwrap(),
-        places: ledger.places(0, entries),
+    RecoveryHint {
+        position: *mark.unwrap(),
+        locations: ledger.entry_locations(0, entries),
         erased: Vec::new(),
     }
 }
 
-fn open_known(disk: &MemoryDisk, known: Known) -> Result<(Ledger, Opened), Error> {
+fn open_known(disk: &MemoryDisk, known: RecoveryHint) -> Result<(Ledger, Option<TornTail>), Error> {
     let disk = Arc::new(disk.clone());
     Ledger::open(disk, STORE, options(400), 0, Some(known), erases)
 }
 
 /// [`small`], with the mark after each frame.
-fn marked() -> (MemoryDisk, Ledger, Vec<Mark>) {
+fn marked() -> (MemoryDisk, Ledger, Vec<LedgerPosition>) {
     let (disk, batches) = small();
     let files = files_of(&disk);
     let again = MemoryDisk::default();
     let ledger = create(&again, 400);
-    let mut marks = vec![ledger.mark()];
+    let mut marks = vec![ledger.position()];
     for batch in &batches {
         append(&ledger, batch).unwrap();
         marks.push(ledger.sync().unwrap());
@@ -41,9 +41,12 @@ fn a_ledger_opened_from_any_mark_is_the_one_that_was_read_whole() {
     for mark in &marks {
         let known = known(&ledger, &marks, mark.entries);
         let (from_mark, opened) = open_known(&disk, known).unwrap();
-        assert_eq!(opened, Opened::default());
-        assert_eq!(from_mark.mark(), ledger.mark());
-        assert_eq!(from_mark.places(0, 99), ledger.places(0, 99));
+        assert_eq!(opened, None);
+        assert_eq!(from_mark.position(), ledger.position());
+        assert_eq!(
+            from_mark.entry_locations(0, 99),
+            ledger.entry_locations(0, 99)
+        );
         assert_eq!(all(&from_mark), model);
         assert_eq!(from_mark.verify().unwrap().findings, []);
         let copy = disk_with(&files_of(&disk));
@@ -63,13 +66,13 @@ fn what_lies_below_the_mark_is_not_read_and_what_lies_above_is_proven() {
         for (nth, (name, bytes)) in files.iter().enumerate() {
             for (at, byte) in bytes.iter().enumerate().skip(32) {
                 let copy = disk_with(&files);
-                let file = copy.open(name, Access::Write).unwrap();
+                let file = copy.open(name, OpenMode::Write).unwrap();
                 file.write_at(&[byte ^ 1], at as u64).unwrap();
                 let below = (nth as u64 + 1, at as u64) < (u64::from(mark.segment), mark.offset);
                 let known = known(&ledger, &marks, mark.entries);
                 match open_known(&copy, known) {
                     Ok((_, opened)) => {
-                        assert!(below || opened.torn.is_some());
+                        assert!(below || opened.is_some());
                         unread += u32::from(below);
                     }
                     // Below, the header of a segment's last entry is read: it says where it ends.
@@ -85,7 +88,7 @@ fn what_lies_below_the_mark_is_not_read_and_what_lies_above_is_proven() {
 fn a_mark_that_does_not_fit_the_files_is_damage_and_changes_nothing() {
     let (disk, ledger, marks) = marked();
     let len = ledger.len();
-    let refused = |disk: &MemoryDisk, known: Known| {
+    let refused = |disk: &MemoryDisk, known: RecoveryHint| {
         let before = files_of(disk);
         let error = open_known(disk, known).unwrap_err();
         assert_eq!(error.code(), "ERR_STORAGE_DAMAGED", "{error}");
@@ -101,7 +104,7 @@ fn a_mark_that_does_not_fit_the_files_is_damage_and_changes_nothing() {
         let end = bytes_of(&disk, &segment(number)).len() as u64;
         for cut in [0, 31, 32, 33, end - 1] {
             let copy = disk_with(&files_of(&disk));
-            let file = copy.open(&segment(number), Access::Write).unwrap();
+            let file = copy.open(&segment(number), OpenMode::Write).unwrap();
             file.set_len(cut).unwrap();
             refused(&copy, known(&ledger, &marks, len));
         }
@@ -109,12 +112,12 @@ fn a_mark_that_does_not_fit_the_files_is_damage_and_changes_nothing() {
     // What no index ever wrote.
     let sound = || known(&ledger, &marks, len);
     let mut wrong = vec![sound(), sound(), sound(), sound(), sound(), sound()];
-    wrong[0].places.pop();
-    wrong[1].places.swap(0, 1);
-    wrong[2].places[3].offset = 31;
-    wrong[3].places[3].segment = 9;
-    wrong[4].mark.entries += 1;
-    wrong[5].places.push(EntryPlace {
+    wrong[0].locations.pop();
+    wrong[1].locations.swap(0, 1);
+    wrong[2].locations[3].offset = 31;
+    wrong[3].locations[3].segment = 9;
+    wrong[4].position.entries += 1;
+    wrong[5].locations.push(EntryLocation {
         segment: 3,
         offset: u32::MAX,
         check: 0,
@@ -133,11 +136,11 @@ fn a_torn_tail_above_the_mark_is_set_aside() {
     let end = bytes_of(&disk, &segment(3)).len() as u64;
     for cut in 0..end {
         let copy = disk_with(&files_of(&disk));
-        let file = copy.open(&segment(3), Access::Write).unwrap();
+        let file = copy.open(&segment(3), OpenMode::Write).unwrap();
         file.set_len(cut).unwrap();
         let (opened, found) = open_known(&copy, known(&ledger, &marks, mark.entries)).unwrap();
         assert_eq!(opened.len(), mark.entries);
-        assert_eq!(found.torn.is_some(), cut != 32, "{cut}");
+        assert_eq!(found.is_some(), cut != 32, "{cut}");
     }
     // The mark and the tear are in one segment.
     let disk = MemoryDisk::default();
@@ -145,13 +148,13 @@ fn a_torn_tail_above_the_mark_is_set_aside() {
     append(&ledger, &["one", "two"].map(Item::new)).unwrap();
     let mark = ledger.sync().unwrap();
     append(&ledger, &[Item::new("three")]).unwrap();
-    for cut in mark.offset..ledger.mark().offset {
+    for cut in mark.offset..ledger.position().offset {
         let copy = disk_with(&files_of(&disk));
-        let file = copy.open(&segment(1), Access::Write).unwrap();
+        let file = copy.open(&segment(1), OpenMode::Write).unwrap();
         file.set_len(cut).unwrap();
         let (opened, found) = open_known(&copy, known(&ledger, &[mark], 2)).unwrap();
         assert_eq!(opened.len(), 2);
-        assert_eq!(found.torn.is_some(), cut > mark.offset);
+        assert_eq!(found.is_some(), cut > mark.offset);
     }
 }
 
@@ -181,7 +184,7 @@ fn what_is_not_synced_is_never_claimed_to_be() {
     assert_eq!(all(&ledger).len(), 2, "written, so readable");
     let mark = ledger.sync().unwrap();
     assert_eq!((mark.entries, ledger.durable()), (2, 2));
-    assert_eq!(mark, ledger.mark());
+    assert_eq!(mark, ledger.position());
     write("three");
     assert_eq!(ledger.durable(), 2);
     append(&ledger, &[Item::new("four")]).unwrap();

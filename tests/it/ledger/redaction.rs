@@ -46,7 +46,7 @@ fn assert_erased(disk: &MemoryDisk, ledger: &Ledger) {
 #[test]
 fn what_is_redacted_is_gone_and_heads_and_places_stay() {
     let (disk, ledger) = erasing();
-    let (head, places) = (ledger.head(), ledger.places(0, 7));
+    let (head, places) = (ledger.head(), ledger.entry_locations(0, 7));
     let lens = |disk| files_of(disk).into_iter().map(|(_, bytes)| bytes.len());
     let before: Vec<_> = lens(&disk).collect();
     ledger.redact(&[4, 1, 2, 1]).unwrap();
@@ -59,8 +59,8 @@ fn what_is_redacted_is_gone_and_heads_and_places_stay() {
     append(&ledger, &[Item::new("after")]).unwrap();
 
     let (again, opened, _) = open(&disk, 8).unwrap();
-    assert_eq!(opened.torn, None);
-    assert_eq!(again.places(0, 7), places);
+    assert_eq!(opened, None);
+    assert_eq!(again.entry_locations(0, 7), places);
     assert_ne!(again.head(), head);
     assert_eq!(again.head(), ledger.head());
     assert_eq!(again.read(1).unwrap_err().code(), "ERR_ERASED");
@@ -79,8 +79,8 @@ fn a_body_half_blanked_is_finished_when_listed_and_damage_when_not() {
     for (sequence, offset) in [(1, 32 + 32 + 84), (3, 32 + 32 + 84 + 83 + 32 + 83)] {
         let (disk, ledger) = erasing();
         let name = segment(1);
-        assert!(ledger.places(sequence, sequence + 1)[0].offset == offset);
-        let file = disk.open(&name, Access::Write).unwrap();
+        assert!(ledger.entry_locations(sequence, sequence + 1)[0].offset == offset);
+        let file = disk.open(&name, OpenMode::Write).unwrap();
         // Half of the salt.
         file.write_at(&[0; 8], u64::from(offset) + 64).unwrap();
         if sequence == 1 {
@@ -115,9 +115,9 @@ fn an_erasure_lists_only_what_came_before_it() {
 fn a_mark_carries_what_was_erased_below_it() {
     let (disk, ledger) = erasing();
     ledger.redact(&[1, 2, 4]).unwrap();
-    let known = grainstore::ledger::Known {
-        mark: ledger.sync().unwrap(),
-        places: ledger.places(0, 7),
+    let known = grainstore::ledger::RecoveryHint {
+        position: ledger.sync().unwrap(),
+        locations: ledger.entry_locations(0, 7),
         erased: vec![1, 2, 4],
     };
     let shared = Arc::new(disk.clone());
@@ -137,7 +137,7 @@ fn whatever_fails_while_entries_are_blanked_reopening_finishes_it() {
         failures +=
             usize::from(Ledger::open(failing, STORE, options(500), 7, None, erases).is_err());
         let (ledger, opened, _) = open(&disk, 7).unwrap();
-        assert_eq!(opened.torn, None);
+        assert_eq!(opened, None);
         assert_erased(&disk, &ledger);
     }
     assert!(failures > 40, "{failures}");

@@ -223,7 +223,7 @@ pub(super) struct World {
 }
 
 impl World {
-    pub(super) fn new(index: index::Options) -> Self {
+    pub(super) fn new(index: index::IndexOptions) -> Self {
         let (options, clock) = at(START);
         let options = Options {
             index,
@@ -318,13 +318,13 @@ impl World {
     }
 }
 
-pub(super) fn index_options() -> impl Strategy<Value = index::Options> {
+pub(super) fn index_options() -> impl Strategy<Value = index::IndexOptions> {
     (1..40_u64, any::<bool>(), any::<bool>()).prop_map(|(flush_rows, background, remembers)| {
-        index::Options {
+        index::IndexOptions {
             flush_rows,
             background,
-            derived_bytes: if remembers { 1 << 20 } else { 0 },
-            ..index::Options::default()
+            result_cache_bytes: if remembers { 1 << 20 } else { 0 },
+            ..index::IndexOptions::default()
         }
     })
 }

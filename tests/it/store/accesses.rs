@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use grainstore::index::Access;
+use grainstore::index::RetrievalCount;
 use grainstore::ledger::{self, Disk, MemoryDisk};
 use grainstore::query::Recall;
 use grainstore::store::Authorization;
@@ -27,7 +27,7 @@ fn crashed(disk: &MemoryDisk) -> MemoryDisk {
         }
         for name in disk.list(folder).unwrap() {
             let name = format!("{folder}{}{name}", if folder.is_empty() { "" } else { "/" });
-            let file = disk.open(&name, ledger::Access::Read).unwrap();
+            let file = disk.open(&name, ledger::OpenMode::Read).unwrap();
             let mut bytes = vec![0; usize::try_from(file.len_bytes().unwrap()).unwrap()];
             file.read_at(&mut bytes, 0).unwrap();
             copy.create(&name).unwrap().write_at(&bytes, 0).unwrap();
@@ -67,7 +67,7 @@ fn what_somebody_is_shown_counts_once_and_what_the_store_reads_for_itself_does_n
     let last = Time::from_ms(3_000);
     assert_eq!(
         store.accesses(&tea).unwrap(),
-        Some(Access { count: 5, last })
+        Some(RetrievalCount { count: 5, last })
     );
     assert_eq!(count(&store, &cup), 1);
 
@@ -120,7 +120,7 @@ fn counts_survive_closing_and_a_crash_takes_those_of_one_span() {
     let last = Time::from_ms(2 * MINUTE);
     assert_eq!(
         store.accesses(&tea).unwrap(),
-        Some(Access { count: 5, last })
+        Some(RetrievalCount { count: 5, last })
     );
 }
 
@@ -134,7 +134,9 @@ fn a_damaged_file_counts_as_none_and_what_is_deleted_is_forgotten() {
     let cup = store.put(Draft::event("cup")).unwrap();
     store.get_batch(&[tea, cup]).unwrap();
     let written = |disk: &MemoryDisk| {
-        let file = disk.open("index/accesses", ledger::Access::Write).unwrap();
+        let file = disk
+            .open("index/accesses", ledger::OpenMode::Write)
+            .unwrap();
         (file.len_bytes().unwrap(), file)
     };
     let deletion = Authorization {

@@ -5,7 +5,7 @@
     reason = "the figures are printed by the runs themselves"
 )]
 
-use grainstore_crash::{Campaign, Sweep, flips, planted, random_ops};
+use grainstore_crash::{Campaign, Sweep, bit_flips, random_ops, seeded_faults};
 
 #[test]
 fn whatever_a_crash_leaves_the_store_is_a_prefix_of_what_was_written() {
@@ -36,8 +36,8 @@ fn whatever_operation_fails_and_however_nothing_acknowledged_is_lost() {
 }
 
 #[test]
-fn every_fault_that_is_planted_is_found() {
-    let found = planted(3_000, &mut |one| println!("{one}"));
+fn every_seeded_fault_is_found() {
+    let found = seeded_faults(3_000, &mut |one| println!("{one}"));
     let missed = found.iter();
     let mut missed = missed.filter(|one| one.is_applicable && one.states.is_none());
     assert_eq!(missed.next(), None);
@@ -48,7 +48,7 @@ fn every_fault_that_is_planted_is_found() {
 #[test]
 fn a_flipped_bit_is_reported_or_read_by_nobody() {
     let folder = tempfile::tempdir().unwrap();
-    let flips = flips(folder.path(), 1, 211).unwrap();
+    let flips = bit_flips(folder.path(), 1, 211).unwrap();
     println!("{flips}");
     for (name, of) in &flips.files {
         assert!(of.failures.is_empty(), "{flips}");

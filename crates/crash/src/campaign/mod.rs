@@ -1,0 +1,9 @@
+//! The campaigns: a crash after every operation, a failure of every operation, seeded faults that
+//! must be found, and every bit of a small store flipped.
+
+pub(crate) mod crash;
+pub(crate) mod crash_states;
+pub(crate) mod sweep;
+mod frames;
+pub(crate) mod seeded_faults;
+pub(crate) mod bit_flips;

@@ -1,0 +1,202 @@
+//! Opening an index: loads the version that `CURRENT` names, or starts an empty one.
+//!
+//! An index in doubt is deleted, not repaired. Files that no version names are deleted too.
+
+use std::io;
+use std::sync::Arc;
+
+use crate::ledger::{Disk, EntryLocation, LedgerPosition, StoreId};
+
+use super::current::{self, CurrentFile};
+use super::shared::Engine;
+use crate::index::key::encoding::{Key, Single};
+use crate::index::run::{self, FOLDER, OpenFault, Run, Stream};
+use crate::index::{Addresses, Error, Family, IndexOptions, TermKey};
+
+/// The result of opening an index.
+#[derive(Debug, Default)]
+pub struct IndexRecovery {
+    /// The position in the ledger up to which the index covers everything.
+    pub position: Option<LedgerPosition>,
+    /// The locations of the entries before [`position`](Self::position); empty without a position.
+    pub locations: Vec<EntryLocation>,
+    /// The reason why the index has to be built anew.
+    pub rebuilt: Option<String>,
+}
+
+/// The reason why the files of an index are not used.
+enum Refusal {
+    Rebuild(String),
+    Error(Error),
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Damaged { .. } => Self::Rebuild(error.to_string()),
+            other => Self::Error(other),
+        }
+    }
+}
+
+/// Opens the version on disk, or an empty index in its place.
+pub(in crate::index) fn open(
+    disk: &Arc<dyn Disk>,
+    store_id: StoreId,
+    terms: TermKey,
+    options: IndexOptions,
+) -> Result<(Engine, IndexRecovery), Error> {
+    make_folder(&**disk)?;
+    // Numbers of removed files are not reused: a crash can undo a removal, and the old file must
+    // not take the place of a new one.
+    let found = numbers(&**disk)?;
+    let next = found
+        .iter()
+        .max()
+        .map_or(1, |number| number.saturating_add(1));
+    let engine = Engine::new(Arc::clone(disk), store_id, terms, options, next);
+    let opened = match load(&engine) {
+        Ok(opened) => opened,
+        Err(Refusal::Error(error)) => return Err(error),
+        Err(Refusal::Rebuild(reason)) => {
+            tracing::warn!(%reason, "the index is built anew from the ledger");
+            engine.update(|version| *version = super::version::Version::default());
+            if let Some(map) = &engine.map {
+                map.clear();
+            }
+            remove_all(&**disk)?;
+            IndexRecovery {
+                rebuilt: Some(reason),
+                ..IndexRecovery::default()
+            }
+        }
+    };
+    let named = engine.version();
+    let is_named = |number: &u64| named.runs.iter().any(|run| run.number == *number);
+    let unnamed: Vec<u64> = found
+        .into_iter()
+        .filter(|number| !is_named(number))
+        .collect();
+    if !unnamed.is_empty() {
+        // A process that was killed may have renamed CURRENT without a sync of its folder. A power
+        // cut would then restore the previous version, which names the files removed here.
+        let synced = disk.sync_folder(FOLDER);
+        synced.map_err(Error::io("sync", FOLDER))?;
+    }
+    for number in unnamed {
+        forget(&**disk, &run::name_of(number));
+    }
+    forget(&**disk, current::TEMPORARY);
+    Ok((engine, opened))
+}
+
+fn make_folder(disk: &dyn Disk) -> Result<(), Error> {
+    match disk.list(FOLDER) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let made = disk.create_folder(FOLDER);
+            made.map_err(Error::io("create", FOLDER))?;
+            disk.sync_folder("").map_err(Error::io("sync", FOLDER))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Removes the version, then its files.
+pub(super) fn remove_all(disk: &dyn Disk) -> Result<(), Error> {
+    match disk.remove(current::NAME) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(Error::io("remove", current::NAME)(error));
+        }
+        _ => {}
+    }
+    disk.sync_folder(FOLDER)
+        .map_err(Error::io("sync", FOLDER))?;
+    for number in numbers(disk)? {
+        forget(disk, &run::name_of(number));
+    }
+    Ok(())
+}
+
+/// Removes a file that no version names. One that cannot be removed only wastes space.
+fn forget(disk: &dyn Disk, name: &str) {
+    match disk.remove(name) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            tracing::warn!(%error, name, "a file of the index that is not used stays");
+        }
+        _ => {}
+    }
+}
+
+fn numbers(disk: &dyn Disk) -> Result<Vec<u64>, Error> {
+    let names = disk.list(FOLDER).map_err(Error::io("list", FOLDER))?;
+    Ok(names
+        .iter()
+        .filter_map(|name| run::number_of(name))
+        .collect())
+}
+
+fn load(engine: &Engine) -> Result<IndexRecovery, Refusal> {
+    let version = CurrentFile::read(&*engine.disk, &engine.store_id);
+    let version = version.map_err(Error::io("read", current::NAME))?;
+    let version = version.map_err(|reason| Refusal::Rebuild(reason.into()))?;
+    let Some(version) = version else {
+        return Ok(IndexRecovery::default());
+    };
+    let mut runs = Vec::with_capacity(version.runs.len());
+    let mut end = 0;
+    for named in &version.runs {
+        let doubt = |reason| Refusal::Rebuild(format!("{} {reason}", run::name_of(named.number)));
+        let opened = Run::open(&engine.disk, &engine.store_id, named.number);
+        let mut run = opened.map_err(|fault| match fault {
+            OpenFault::Damaged(reason) => doubt(reason),
+            OpenFault::Io(_) => Refusal::Error(fault.into_error(named.number)),
+        })?;
+        if run.check != named.check || run.rows.start != end {
+            return Err(doubt("is not the one that CURRENT names"));
+        }
+        end = run.rows.end;
+        if engine.options.addresses == Addresses::Filters {
+            run.load_filter()?;
+        }
+        runs.push(Arc::new(run));
+    }
+    if end != version.watermark {
+        return Err(Refusal::Rebuild("CURRENT does not fit its runs".into()));
+    }
+    let opened = opened(&runs)?;
+    for run in &runs {
+        fill_address_map(engine, run)?;
+    }
+    engine.update(|version| {
+        version.runs = runs;
+        version.watermark = end;
+    });
+    Ok(opened)
+}
+
+/// Returns the last position of the runs, and the locations of the entries before it.
+fn opened(runs: &[Arc<Run>]) -> Result<IndexRecovery, Error> {
+    let mut opened = IndexRecovery::default();
+    let positioned = runs.iter().rposition(|run| run.position.is_some());
+    for run in runs.iter().take(positioned.map_or(0, |at| at + 1)) {
+        opened.position = run.position;
+        run.locations(&mut |locations| {
+            opened.locations.extend_from_slice(locations);
+            Ok(())
+        })?;
+    }
+    Ok(opened)
+}
+
+/// Fills the address map.
+fn fill_address_map(engine: &Engine, run: &Arc<Run>) -> Result<(), Error> {
+    if engine.map.is_none() {
+        return Ok(());
+    }
+    let mut addresses = Stream::<Single>::new(Arc::clone(run), Family::Address);
+    while let Some(key) = addresses.next()? {
+        let [prefix, ..] = key.parts();
+        engine.map_address(prefix, key.row());
+    }
+    Ok(())
+}

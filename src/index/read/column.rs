@@ -1,0 +1,138 @@
+//! Columns: one component by row, for sorting.
+//!
+//! Only families with at most one key a row have columns.
+
+use std::sync::Arc;
+
+use crate::codec::{ContentAddress, Value};
+use crate::grain::Time;
+use crate::index::engine::result_cache::{CachedResult, ResultKey, ResultKind};
+use crate::index::engine::shared::Engine;
+use crate::index::engine::version::Version;
+use crate::index::key::encoding::{
+    Key, Single, number_of, ordered, ordered_number, prefix_of, time_of,
+};
+use crate::index::run::{Run, Stream};
+use crate::index::{Error, Family, Snapshot};
+
+/// The component of one family by row, to sort by.
+///
+/// ```
+/// use grainstore::index::Family;
+/// use grainstore::{Draft, Options, Store, Time};
+///
+/// let store = Store::in_memory(Options::default())?;
+/// for ms in [50, 7] {
+///     store.put(Draft::event("tick").created_at(Time::from_ms(ms)))?;
+/// }
+/// let times = store.index_snapshot().column(Family::CreatedAt)?;
+/// assert!(times.get(0) > times.get(1));
+/// assert_eq!(times.get(9), None);
+/// # Ok::<(), grainstore::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Column {
+    /// The parts, each with its first row, in the order of rows.
+    parts: Vec<(u64, Part)>,
+}
+
+#[derive(Debug)]
+enum Part {
+    Cached(Arc<CachedResult>),
+    Computed(Vec<u64>),
+}
+
+impl Column {
+    /// Returns the time of a row.
+    pub fn time(&self, row: u64) -> Option<Time> {
+        self.get(row).map(time_of).map(Time::from_ms)
+    }
+
+    /// Returns the number of a row.
+    pub fn number(&self, row: u64) -> Option<f64> {
+        self.get(row).map(number_of)
+    }
+
+    /// Returns the component of a time or a number.
+    pub fn component(value: &Value) -> Option<u64> {
+        let time = value.as_i64().map(ordered);
+        time.or_else(|| value.as_f64().map(ordered_number))
+    }
+
+    /// Returns the component of an address in [`Family::Address`]: its first eight bytes.
+    pub fn address(address: &ContentAddress) -> u64 {
+        prefix_of(address)
+    }
+
+    /// Returns the component of a row; `None` if the row has no key of the family.
+    pub fn get(&self, row: u64) -> Option<u64> {
+        let after = self.parts.partition_point(|(first, _)| *first <= row);
+        let (first, part) = self.parts.get(after.checked_sub(1)?)?;
+        let components = match part {
+            Part::Computed(components) => components,
+            Part::Cached(kept) => match &**kept {
+                CachedResult::Components(components) => components,
+                CachedResult::Rows(_) => return None,
+            },
+        };
+        let component = components.get(usize::try_from(row - first).ok()?)?;
+        (*component != 0).then_some(*component)
+    }
+}
+
+impl Snapshot {
+    /// Returns the components of a family by row, for a family with at most one key a row.
+    ///
+    /// # Errors
+    /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn column(&self, family: Family) -> Result<Column, Error> {
+        let (engine, version) = self.parts();
+        let mut parts = Vec::new();
+        for run in &version.runs {
+            parts.push((run.rows.start, Part::Cached(of_run(engine, run, family)?)));
+        }
+        parts.extend(of_memory(version, family));
+        Ok(Column { parts })
+    }
+}
+
+fn of_run(engine: &Engine, run: &Arc<Run>, family: Family) -> Result<Arc<CachedResult>, Error> {
+    let id = ResultKey {
+        run: run.number,
+        family: family as u8,
+        what: ResultKind::Components,
+    };
+    if let Some(kept) = engine.results.get(id) {
+        return Ok(kept);
+    }
+    let mut components = zeros(run.rows.end - run.rows.start);
+    let mut keys = Stream::<Single>::new(Arc::clone(run), family);
+    while let Some(key) = keys.next()? {
+        set(&mut components, run.rows.start, key);
+    }
+    let made = Arc::new(CachedResult::Components(components));
+    engine.results.insert(id, Arc::clone(&made));
+    Ok(made)
+}
+
+fn of_memory(version: &Version, family: Family) -> impl Iterator<Item = (u64, Part)> {
+    version.memtables.iter().map(move |memtable| {
+        let mut components = zeros(memtable.rows.end - memtable.rows.start);
+        for key in memtable.keys::<Single>(family) {
+            set(&mut components, memtable.rows.start, *key);
+        }
+        (memtable.rows.start, Part::Computed(components))
+    })
+}
+
+fn zeros(len: u64) -> Vec<u64> {
+    vec![0; usize::try_from(len).unwrap_or(0)]
+}
+
+fn set(components: &mut [u64], first: u64, key: Single) {
+    let [component, ..] = key.parts();
+    let slot = usize::try_from(key.row().wrapping_sub(first)).ok();
+    if let Some(slot) = slot.and_then(|at| components.get_mut(at)) {
+        *slot = component;
+    }
+}

@@ -1,0 +1,319 @@
+//! Blocks: prefix-compressed keys with restart points, and the cursor over one block.
+//!
+//! Checks are the run's. Bytes that no builder makes are an error, never a panic.
+
+use std::marker::PhantomData;
+
+use crate::index::key::encoding::Key;
+
+/// The layout of the keys of a run: rows count from the run's first, in as few bytes as they need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct KeyLayout {
+    pub(in crate::index) first: u64,
+    pub(super) row_len: usize,
+}
+
+impl KeyLayout {
+    /// Returns the layout of a run that covers `first..end`.
+    pub(in crate::index) fn of(first: u64, end: u64) -> Self {
+        let last = end.saturating_sub(first).saturating_sub(1);
+        let bits = (u64::BITS - last.leading_zeros()).max(1);
+        Self {
+            first,
+            row_len: bits.div_ceil(8) as usize,
+        }
+    }
+
+    pub(super) const fn width<K: Key>(self) -> usize {
+        8 * K::PARTS + self.row_len
+    }
+
+    /// Writes a key so that the order of bytes is the order of keys.
+    pub(in crate::index) fn write<K: Key>(self, key: K) -> Bytes {
+        let mut bytes = [0; KEY_LEN_MAX];
+        let words = key.parts().into_iter().take(K::PARTS);
+        let row = key.row().saturating_sub(self.first) << (64 - 8 * self.row_len);
+        for (slot, word) in bytes
+            .as_chunks_mut::<8>()
+            .0
+            .iter_mut()
+            .zip(words.chain([row]))
+        {
+            *slot = word.to_be_bytes();
+        }
+        bytes
+    }
+
+    /// Reads what [`Self::write`] wrote; bytes behind the key do not matter.
+    pub(in crate::index) fn read<K: Key>(self, bytes: &Bytes) -> K {
+        let [a, b, c, d] = {
+            let (words, _) = bytes.as_chunks::<8>();
+            let word = |n| words.get(n).map_or(0, |word| u64::from_be_bytes(*word));
+            [word(0), word(1), word(2), word(3)]
+        };
+        let (parts, row) = if K::PARTS == 3 {
+            ([a, b, c], d)
+        } else {
+            ([a, 0, 0], b)
+        };
+        K::new(parts, self.first + (row >> (64 - 8 * self.row_len)))
+    }
+}
+
+/// A written key, with zeros behind it.
+pub(super) type Bytes = [u8; KEY_LEN_MAX];
+
+const KEY_LEN_MAX: usize = 32;
+
+/// Builds one block with prefix compression: a key leaves out the bytes it shares with the key
+/// before it, except at restart points.
+#[derive(Debug)]
+pub(super) struct BlockBuilder {
+    bytes: Vec<u8>,
+    restarts: Vec<u16>,
+    since_restart: usize,
+    previous: Bytes,
+}
+
+impl BlockBuilder {
+    pub(in crate::index) fn new() -> Self {
+        Self {
+            bytes: Vec::with_capacity(BLOCK_LEN + 64),
+            restarts: Vec::new(),
+            since_restart: 0,
+            previous: [0; KEY_LEN_MAX],
+        }
+    }
+
+    pub(in crate::index) const fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    pub(super) const fn is_full(&self) -> bool {
+        self.bytes.len() >= BLOCK_LEN
+    }
+
+    /// Adds a key of `width` bytes.
+    pub(in crate::index) fn push(&mut self, key: &Bytes, width: usize) {
+        let mut shared = 0;
+        if self.bytes.is_empty() || self.since_restart == RESTART_LEN {
+            self.since_restart = 0;
+            // A block is closed long before 64 KiB.
+            self.restarts
+                .push(u16::try_from(self.bytes.len()).unwrap_or(u16::MAX));
+        } else {
+            shared = shared_len(&self.previous, key).min(width);
+        }
+        self.since_restart += 1;
+        self.bytes.push(u8::try_from(shared).unwrap_or(0));
+        self.bytes
+            .extend_from_slice(key.get(shared..width).unwrap_or_default());
+        self.previous = *key;
+    }
+
+    /// Returns the block, without its check, and starts the next.
+    pub(in crate::index) fn finish(&mut self) -> Vec<u8> {
+        let mut bytes = std::mem::replace(&mut self.bytes, Vec::with_capacity(BLOCK_LEN + 64));
+        for restart in &self.restarts {
+            bytes.extend_from_slice(&restart.to_be_bytes());
+        }
+        let restarts = u16::try_from(self.restarts.len()).unwrap_or(u16::MAX);
+        bytes.extend_from_slice(&restarts.to_be_bytes());
+        self.restarts.clear();
+        self.since_restart = 0;
+        bytes
+    }
+}
+
+fn shared_len(a: &Bytes, b: &Bytes) -> usize {
+    for (n, (a, b)) in a
+        .as_chunks::<8>()
+        .0
+        .iter()
+        .zip(b.as_chunks::<8>().0)
+        .enumerate()
+    {
+        let differ = u64::from_be_bytes(*a) ^ u64::from_be_bytes(*b);
+        if differ != 0 {
+            return 8 * n + differ.leading_zeros() as usize / 8;
+        }
+    }
+    KEY_LEN_MAX
+}
+
+/// A block whose check was valid.
+#[derive(Debug)]
+pub(in crate::index) struct Block {
+    bytes: Vec<u8>,
+    /// Where the keys end and the restarts begin.
+    end: usize,
+}
+
+impl Block {
+    /// Takes the bytes of a finished block; `None` if they cannot be one.
+    pub(in crate::index) fn new(bytes: Vec<u8>) -> Option<Self> {
+        let (rest, count) = bytes.split_last_chunk::<2>()?;
+        let restarts = usize::from(u16::from_be_bytes(*count)) * 2;
+        let end = rest.len().checked_sub(restarts)?;
+        Some(Self { bytes, end })
+    }
+
+    pub(in crate::index) const fn len_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    fn restart(&self, n: usize) -> Option<usize> {
+        let at = self.end + 2 * n;
+        let bytes = self.bytes.get(at..at + 2)?.first_chunk()?;
+        Some(usize::from(u16::from_be_bytes(*bytes)))
+    }
+
+    const fn restarts(&self) -> usize {
+        (self.bytes.len() - self.end - 2) / 2
+    }
+}
+
+/// A cursor over the keys of one block.
+#[derive(Debug)]
+pub(super) struct BlockCursor<K> {
+    layout: KeyLayout,
+    at: usize,
+    key: Bytes,
+    kind: PhantomData<K>,
+}
+
+impl<K: Key> BlockCursor<K> {
+    /// Starts at the first key.
+    pub(in crate::index) const fn new(layout: KeyLayout) -> Self {
+        Self {
+            layout,
+            at: 0,
+            key: [0; KEY_LEN_MAX],
+            kind: PhantomData,
+        }
+    }
+
+    /// Starts at the last restart point below `low`, or at the first.
+    pub(in crate::index) fn seek(layout: KeyLayout, block: &Block, low: K) -> Self {
+        let (mut from, mut to) = (0, block.restarts());
+        while to - from > 1 {
+            let middle = usize::midpoint(from, to);
+            let mut cursor = Self::new(layout);
+            cursor.at = block.restart(middle).unwrap_or(0);
+            match cursor.next(block) {
+                Ok(Some(key)) if key < low => from = middle,
+                _ => to = middle,
+            }
+        }
+        let mut cursor = Self::new(layout);
+        cursor.at = block.restart(from).unwrap_or(0);
+        cursor
+    }
+
+    /// Returns the next key; `None` at the end.
+    ///
+    /// # Errors
+    /// The fault of a block that no builder makes.
+    pub(in crate::index) fn next(&mut self, block: &Block) -> Result<Option<K>, &'static str> {
+        if self.at >= block.end {
+            return Ok(None);
+        }
+        let width = self.layout.width::<K>();
+        let shared = block
+            .bytes
+            .get(self.at)
+            .map_or(width, |len| usize::from(*len));
+        let from = self.at + 1;
+        let end = (from + width).checked_sub(shared).unwrap_or(from);
+        let slot = self.key.get_mut(shared..width);
+        let rest = block.bytes.get(from..end);
+        match (slot, rest) {
+            (Some(slot), Some(rest)) if end <= block.end && slot.len() == rest.len() => {
+                slot.copy_from_slice(rest);
+            }
+            _ => return Err("a key runs over the end of its block"),
+        }
+        self.at = end;
+        Ok(Some(self.layout.read(&self.key)))
+    }
+}
+
+/// The length at which a block is closed, in bytes.
+const BLOCK_LEN: usize = 4_000;
+
+/// The number of keys from one restart point to the next.
+const RESTART_LEN: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::key::encoding::{Single, Triple};
+
+    fn round_trip<K: Key>(keys: &[K], layout: KeyLayout) {
+        let mut builder = BlockBuilder::new();
+        for key in keys {
+            builder.push(&layout.write(*key), layout.width::<K>());
+        }
+        let block = Block::new(builder.finish()).unwrap();
+        for (n, low) in keys.iter().enumerate() {
+            let mut cursor = BlockCursor::<K>::seek(layout, &block, *low);
+            let mut seen = 0;
+            while let Some(key) = cursor.next(&block).unwrap() {
+                if key >= *low {
+                    assert_eq!(key, keys[n + seen]);
+                    seen += 1;
+                } else {
+                    assert_eq!(seen, 0);
+                }
+            }
+            assert_eq!(n + seen, keys.len());
+        }
+    }
+
+    #[test]
+    fn a_block_gives_back_its_keys_from_anywhere() {
+        for (first, end) in [
+            (0, 2),
+            (0, 300),
+            (5_000_000_000, 5_000_070_000),
+            (9, 1 << 39),
+        ] {
+            let layout = KeyLayout::of(first, end);
+            let row = |n: u64| first + n * 7_919 % (end - first);
+            let mut singles: Vec<_> = (0..200)
+                .map(|n: u64| Single::new([n / 3 * 0x0100_0000_0001, 0, 0], row(n)))
+                .collect();
+            singles.sort_unstable();
+            singles.dedup();
+            round_trip(&singles, layout);
+            let mut triples: Vec<_> = (0..120)
+                .map(|n: u64| Triple::new([n % 3, n << 60, u64::MAX - n % 5], row(n)))
+                .collect();
+            triples.sort_unstable();
+            triples.dedup();
+            round_trip(&triples, layout);
+        }
+        let lens =
+            [(0, 1), (0, 256), (0, 257), (7, 7), (0, 1 << 40)].map(|(a, b)| KeyLayout::of(a, b));
+        assert_eq!(lens.map(|layout| layout.row_len), [1, 1, 2, 1, 5]);
+    }
+
+    #[test]
+    fn bytes_that_are_no_block_are_an_error_and_never_a_panic() {
+        let layout = KeyLayout::of(0, 100);
+        for bytes in [
+            &b""[..],
+            b"\0",
+            b"\0\x09",
+            b"\xff\0\0",
+            b"\x01\x02\x03\0\0",
+            b"\x03\xff\xff\0\x01",
+        ] {
+            if let Some(block) = Block::new(bytes.to_vec()) {
+                let mut cursor =
+                    BlockCursor::<Single>::seek(layout, &block, Single::new([9, 0, 0], 9));
+                assert!(!matches!(cursor.next(&block), Ok(Some(_))), "{bytes:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The disk: the seam through which every byte of a store is changed, and its implementations.
+//!
+//! The crash programme adds one that fails and crashes. Files of other engines do not pass through
+//! here.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+pub(super) mod lock;
+pub(super) mod file_disk;
+pub(super) mod memory_disk;
+pub(super) mod ballast;
+
+use self::lock::Lock;
+
+/// A directory of files: the only interface through which a store's bytes are changed.
+///
+/// Names are relative, use `/`, and lie at most one folder deep (`ledger/0000000000000001.seg`);
+/// any other name is `InvalidInput`. Nothing is durable before the file is synced, and no
+/// creation, renaming or removal before its folder is.
+///
+/// ```
+/// use grainstore::ledger::{OpenMode, Disk, MemoryDisk};
+///
+/// let disk = MemoryDisk::default();
+/// let file = disk.create("note")?;
+/// file.write_at(b"hello", 0)?;
+/// let mut bytes = [0; 5];
+/// disk.open("note", OpenMode::Read)?.read_at(&mut bytes, 0)?;
+/// assert_eq!(&bytes, b"hello");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub trait Disk: fmt::Debug + Send + Sync {
+    /// Opens an existing file.
+    fn open(&self, name: &str, mode: OpenMode) -> io::Result<Arc<dyn DiskFile>>;
+
+    /// Creates a file for reading and writing; one that exists is `AlreadyExists`.
+    fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>>;
+
+    /// Creates a folder, unless it exists.
+    fn create_folder(&self, folder: &str) -> io::Result<()>;
+
+    /// Renames a file, replacing any file of the new name.
+    fn rename(&self, from: &str, to: &str) -> io::Result<()>;
+
+    /// Removes a file.
+    fn remove(&self, name: &str) -> io::Result<()>;
+
+    /// Returns the names of the files in a folder, without the folder; `""` is the root.
+    fn list(&self, folder: &str) -> io::Result<Vec<String>>;
+
+    /// Makes creations, renamings and removals in a folder durable; `""` is the root.
+    fn sync_folder(&self, folder: &str) -> io::Result<()>;
+
+    /// Takes the exclusive lock of a file, which is created if missing; `WouldBlock` if it is held.
+    fn lock(&self, name: &str) -> io::Result<Lock>;
+}
+
+/// An open file of a [`Disk`]. Reads and writes carry their offset, so one handle serves many
+/// threads.
+pub trait DiskFile: fmt::Debug + Send + Sync {
+    /// Returns the length in bytes.
+    fn len_bytes(&self) -> io::Result<u64>;
+
+    /// Fills `buffer` from `offset`; a file that ends before is `UnexpectedEof`.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
+
+    /// Writes all of `bytes` at `offset`, growing the file as needed.
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
+
+    /// Truncates the file, or extends it with zeros.
+    fn set_len(&self, len: u64) -> io::Result<()>;
+
+    /// Makes bytes and length durable (`fdatasync`).
+    fn sync(&self) -> io::Result<()>;
+}
+
+/// How a file is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpenMode {
+    /// Reading only.
+    Read,
+    /// Reading and writing.
+    Write,
+}
+
+/// Refuses a name that could leave the directory or lies deeper than one folder.
+pub(in crate::ledger) fn check_name(name: &str) -> io::Result<()> {
+    let mut parts = 0;
+    let sound = name.split('/').all(|part| {
+        parts += 1;
+        // A backslash or colon is a separator or a drive on Windows.
+        !part.is_empty() && part != "." && part != ".." && !part.contains(['\\', ':', '\0'])
+    });
+    if sound && parts <= 2 {
+        Ok(())
+    } else {
+        Err(invalid(name))
+    }
+}
+
+/// Refuses a folder that is not the root or one plain name.
+pub(in crate::ledger) fn check_folder(folder: &str) -> io::Result<()> {
+    if folder.is_empty() || (!folder.contains('/') && check_name(folder).is_ok()) {
+        Ok(())
+    } else {
+        Err(invalid(folder))
+    }
+}
+
+fn invalid(name: &str) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::InvalidInput,
+        format!("not a name inside the store: {name:?}"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{check_folder, check_name};
+
+    #[test]
+    fn a_name_cannot_leave_the_directory() {
+        for good in ["LOCK", "ledger/0000000000000001.seg", "a/.b"] {
+            assert!(check_name(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "/etc/passwd",
+            "..",
+            "a/..",
+            "a/b/c",
+            "a//b",
+            "./a",
+            "a/",
+            "c:x",
+            "a\\b",
+        ] {
+            assert!(check_name(bad).is_err(), "{bad}");
+        }
+        assert!(check_folder("").is_ok() && check_folder("ledger").is_ok());
+        assert!(check_folder("a/b").is_err() && check_folder("..").is_err());
+    }
+}

@@ -1,0 +1,219 @@
+//! Appending: one frame, one write, one `fdatasync`, and the roll to the next segment.
+//!
+//! After a failed sync nothing is retried: the outcome is unknown and the ledger halts until it is
+//! opened again.
+
+use std::io;
+use std::ops::Range;
+
+use super::ledger::Ledger;
+use super::tail::Tail;
+use crate::ledger::error::is_full;
+use crate::ledger::offsets::entry_offsets::CheckedOffset;
+use crate::ledger::segment::entry::leaf;
+use crate::ledger::segment::frame::{self, FrameBuilder};
+use crate::ledger::segment::segment_file::{self, FOLDER, SegmentHeader};
+use crate::ledger::{Disk, Error, Kind, LedgerPosition, NewEntry};
+
+impl Ledger {
+    /// Appends entries as one atomic batch, and returns their sequences once they are durable: one
+    /// write, one `fdatasync`. Without entries nothing is written.
+    ///
+    /// `time_ms` is milliseconds since 1970.
+    ///
+    /// # Errors
+    /// `ERR_RANGE` for a body over 64 MiB or a frame over 1 GiB; `ERR_STORAGE_FULL`, after which
+    /// appends may go on; `ERR_STORAGE_IO`, whose outcome is unknown; `ERR_STORAGE_HALTED` for
+    /// every append after an unknown outcome, until the ledger is opened again.
+    pub fn append(&self, time_ms: i64, entries: &[NewEntry<'_>]) -> Result<Range<u64>, Error> {
+        self.append_up_to(time_ms, entries, 0)
+    }
+
+    /// Appends as [`Ledger::append`] does, and returns before the entries are durable. A crash
+    /// loses a suffix of whole batches at most.
+    ///
+    /// They are durable after [`Ledger::sync`], a new segment, or 8 MiB more.
+    ///
+    /// # Errors
+    /// As [`Ledger::append`].
+    pub fn append_unsynced(
+        &self,
+        time_ms: i64,
+        entries: &[NewEntry<'_>],
+    ) -> Result<Range<u64>, Error> {
+        self.append_up_to(time_ms, entries, UNSYNCED_MAX)
+    }
+
+    /// Makes everything appended durable, and returns the position that derived files may now
+    /// claim.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_IO`, after which the ledger takes no appends until it is opened again;
+    /// `ERR_STORAGE_HALTED`.
+    pub fn sync(&self) -> Result<LedgerPosition, Error> {
+        {
+            let offsets = self.offsets.read();
+            if offsets.durable().entries == offsets.end().entries {
+                return Ok(offsets.durable());
+            }
+        }
+        let tail = &mut *self.tail.lock();
+        if tail.halted {
+            return Err(Error::Halted);
+        }
+        self.sync_tail(tail)?;
+        Ok(self.offsets.read().durable())
+    }
+
+    /// Returns the number of entries that are known durable: all, except after
+    /// [`Ledger::append_unsynced`].
+    pub fn durable(&self) -> u64 {
+        self.offsets.read().durable().entries
+    }
+
+    fn append_up_to(
+        &self,
+        time_ms: i64,
+        entries: &[NewEntry<'_>],
+        unsynced_max: u64,
+    ) -> Result<Range<u64>, Error> {
+        let tail = &mut *self.tail.lock();
+        if tail.halted {
+            return Err(Error::Halted);
+        }
+        let len = frame::len_of(entries)?;
+        if entries.is_empty() {
+            let end = self.offsets.read().end().entries;
+            return Ok(end..end);
+        }
+        // Recovery relies on it: bodies are blanked only below a frame whose `synced` covers them.
+        if entries.iter().any(|entry| entry.kind == Kind::Erasing) {
+            self.sync_tail(tail)?;
+        }
+        self.roll(tail, len as u64)?;
+        let (end, synced) = {
+            let offsets = self.offsets.read();
+            (offsets.end(), offsets.durable().entries)
+        };
+        let builder = FrameBuilder {
+            store_id: &self.store_id,
+            first: end.entries,
+            synced,
+            time_ms,
+            entries,
+            len,
+        };
+        let mut head = end.head;
+        tail.entry_offsets.clear();
+        let entry_offsets = &mut tail.entry_offsets;
+        builder.build(&mut tail.frame, &mut |offset, header| {
+            head = leaf(&head, header);
+            entry_offsets.extend(CheckedOffset::new(end.offset + offset as u64, header));
+        })?;
+        let is_synced = tail.unsynced + len as u64 > unsynced_max;
+        write(tail, end, is_synced)?;
+        // Readers see the frame from here on; under `append`, only once it is durable.
+        let mut offsets = self.offsets.write();
+        offsets.add_frame(&tail.entry_offsets, head, end.offset + len as u64);
+        if is_synced {
+            offsets.mark_durable();
+            tail.unsynced = 0;
+        } else {
+            tail.unsynced += len as u64;
+        }
+        tail.frame.shrink_to(FRAME_KEPT);
+        tail.entry_offsets
+            .shrink_to(FRAME_KEPT / size_of::<CheckedOffset>());
+        Ok(end.entries..offsets.end().entries)
+    }
+
+    pub(super) fn sync_tail(&self, tail: &mut Tail) -> Result<(), Error> {
+        let (end, durable) = {
+            let offsets = self.offsets.read();
+            (offsets.end(), offsets.durable())
+        };
+        if durable.entries < end.entries {
+            // After a failed sync the system may mark pages clean that never reached the disk, so a
+            // retry that succeeds proves nothing.
+            tail.halted = true;
+            let failed = |source| Error::io("sync", &segment_file::name_of(end.segment), source);
+            tail.file.sync().map_err(failed)?;
+            tail.halted = false;
+            tail.unsynced = 0;
+            self.offsets.write().mark_durable();
+        }
+        Ok(())
+    }
+
+    /// Closes the last segment if a frame of `len` bytes would take it past its size.
+    fn roll(&self, tail: &mut Tail, len: u64) -> Result<(), Error> {
+        let end = self.offsets.read().end();
+        let max = self.options.segment_bytes.min(u64::from(u32::MAX));
+        if end.offset == segment_file::HEADER_LEN as u64 || end.offset + len <= max {
+            return Ok(());
+        }
+        let name = segment_file::name_of(end.segment);
+        // Invariant: a segment is durable before the next exists.
+        tail.halted = true;
+        let synced = tail.file.sync();
+        synced.map_err(|source| Error::io("sync", &name, source))?;
+        tail.unsynced = 0;
+        self.offsets.write().mark_durable();
+        let number = end.segment.checked_add(1).ok_or(Error::TooLarge {
+            what: "number of segments",
+            len: usize::MAX,
+            max: usize::MAX,
+        })?;
+        let header = SegmentHeader {
+            number,
+            first: end.entries,
+        };
+        match segment_file::create(&*self.disk, header, &self.store_id) {
+            Ok(file) => tail.file = file,
+            Err(error) => {
+                let full = matches!(error, Error::Full { .. });
+                tail.halted = !(full && uncreate(&*self.disk, number));
+                return Err(error);
+            }
+        }
+        tail.halted = false;
+        self.offsets.write().begin_segment(number);
+        Ok(())
+    }
+}
+
+/// Removes a segment that was created in part; returns whether it is gone.
+fn uncreate(disk: &dyn Disk, number: u32) -> bool {
+    let gone = match disk.remove(&segment_file::name_of(number)) {
+        Ok(()) => true,
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    };
+    gone && disk.sync_folder(FOLDER).is_ok()
+}
+
+/// Writes the frame at `end`, behind the last whole one, and makes it durable if asked.
+fn write(tail: &mut Tail, end: LedgerPosition, is_synced: bool) -> Result<(), Error> {
+    // Halted until the outcome is known, even if the disk panics.
+    tail.halted = true;
+    let failed = |source| Error::io("append to", &segment_file::name_of(end.segment), source);
+    if let Err(error) = tail.file.write_at(&tail.frame, end.offset) {
+        // Nothing of this frame was synced, so cutting it off leaves the ledger as it was.
+        let undone =
+            is_full(&error) && tail.file.set_len(end.offset).is_ok() && tail.file.sync().is_ok();
+        tail.halted = !undone;
+        return Err(failed(error));
+    }
+    if is_synced {
+        // After a failed sync the system may mark pages clean that never reached the disk, so a
+        // retry that succeeds proves nothing.
+        tail.file.sync().map_err(failed)?;
+    }
+    tail.halted = false;
+    Ok(())
+}
+
+/// The buffer that is kept between appends, in bytes.
+const FRAME_KEPT: usize = 4 << 20;
+
+/// The most that a crash may take from a caller who does not wait for the disk, in bytes.
+const UNSYNCED_MAX: u64 = 8 << 20;

@@ -1,0 +1,227 @@
+//! Incremental copies of a ledger to another disk, while appends go on.
+//!
+//! Segments that the copy has already are compared, not written again. A copy that has diverged is
+//! refused and left unchanged.
+
+use std::io;
+
+use super::ledger::Ledger;
+use crate::ledger::offsets::entry_offsets::SegmentExtent;
+use crate::ledger::recovery::recover::end_of;
+use crate::ledger::segment::entry::RawEntry;
+use crate::ledger::segment::segment_file::{self, FOLDER, HEADER_LEN};
+use crate::ledger::{Disk, DiskFile, EntryHeader, Error, LedgerPosition, OpenMode};
+
+/// The result of [`Ledger::copy_to`].
+///
+/// ```
+/// # use std::sync::Arc;
+/// use grainstore::ledger::{Ledger, LedgerOptions, MemoryDisk, StoreId};
+///
+/// let disk = Arc::new(MemoryDisk::default());
+/// let ledger = Ledger::create(disk, StoreId::new([7; 16]), LedgerOptions::default())?;
+/// let copied = ledger.copy_to(&MemoryDisk::default())?;
+/// assert_eq!((copied.position, copied.segments, copied.kept), (ledger.position(), 1, 0));
+/// # Ok::<(), grainstore::ledger::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CopyReport {
+    /// Where the copy ends.
+    pub position: LedgerPosition,
+    /// The number of segments that were written.
+    pub segments: u32,
+    /// The number of segments that the copy already had.
+    pub kept: u32,
+    /// The number of bytes that were written.
+    pub bytes: u64,
+}
+
+/// The state of a segment in an existing copy.
+enum CopyState {
+    /// Missing, or a prefix.
+    Older,
+    /// Complete, without redactions that came after it.
+    Unblanked,
+    Same,
+}
+
+impl Ledger {
+    /// Copies the durable ledger into the `ledger/` of another disk, while appends go on. Segments
+    /// of an earlier copy are written again only if an entry in them was erased since.
+    ///
+    /// New segments are written and synced under temporary names before the first file is replaced.
+    /// A crash between two replacements can leave a copy that does not open; the next call
+    /// completes it.
+    ///
+    /// # Errors
+    /// `ERR_BACKUP_DIVERGED` if the target is not a prefix of this ledger, and nothing is changed;
+    /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
+    pub fn copy_to(&self, target: &dyn Disk) -> Result<CopyReport, Error> {
+        let failed = |source| Error::io("copy to", FOLDER, source);
+        target.create_folder(FOLDER).map_err(failed)?;
+        target.sync_folder("").map_err(failed)?;
+        loop {
+            // An erasure that begins meanwhile could leave blank bodies in the copy whose listing
+            // entry lies behind its end.
+            let erased = self.offsets.read().erased().len();
+            let (copied, older, unblanked) = self.prepare(target)?;
+            if self.offsets.read().erased().len() != erased {
+                continue;
+            }
+            // Segments that grow come first and in order, so the target is always a whole prefix.
+            // Redacted ones follow, since the entries that list their blanks lie in the first.
+            for name in older.iter().chain(&unblanked) {
+                target.rename(&temporary(name), name).map_err(failed)?;
+            }
+            target.sync_folder(FOLDER).map_err(failed)?;
+            return Ok(copied);
+        }
+    }
+
+    /// Writes the new segments under temporary names; returns the report, and the names that grow
+    /// and that are redacted.
+    fn prepare(&self, target: &dyn Disk) -> Result<(CopyReport, Vec<String>, Vec<String>), Error> {
+        let position = self.sync()?;
+        let mut extents = self.offsets.read().extents();
+        extents.retain(|extent| extent.number <= position.segment);
+        if let Some(last) = extents.last_mut() {
+            last.end = position.offset;
+        }
+        let newest = segment_file::numbers(target)?.last().copied().unwrap_or(0);
+        if newest > position.segment {
+            return Err(Error::Diverged { segment: newest });
+        }
+        let mut found = Vec::with_capacity(extents.len());
+        for extent in &extents {
+            found.push((extent, self.compare(target, extent)?));
+        }
+        let mut copied = CopyReport {
+            position,
+            segments: 0,
+            kept: 0,
+            bytes: 0,
+        };
+        let (mut older, mut unblanked) = (Vec::new(), Vec::new());
+        for (extent, there) in found {
+            let name = segment_file::name_of(extent.number);
+            match there {
+                CopyState::Same => {
+                    copied.kept += 1;
+                    continue;
+                }
+                CopyState::Older => older.push(name.clone()),
+                CopyState::Unblanked => unblanked.push(name.clone()),
+            }
+            self.copy_segment(extent.number, extent.end, target, &temporary(&name))?;
+            copied.segments += 1;
+            copied.bytes += extent.end;
+        }
+        Ok((copied, older, unblanked))
+    }
+
+    /// Writes the first `end` bytes of a segment to a new file of another disk, and syncs it.
+    pub(super) fn copy_segment(
+        &self,
+        number: u32,
+        end: u64,
+        target: &dyn Disk,
+        name: &str,
+    ) -> Result<(), Error> {
+        let from = segment_file::name_of(number);
+        let source = self.disk.open(&from, OpenMode::Read);
+        let source = source.map_err(|source| Error::io("read", &from, source))?;
+        let failed = |source| Error::io("copy to", name, source);
+        match target.remove(name) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+            _ => {}
+        }
+        let file = target.create(name).map_err(failed)?;
+        let mut part = vec![0; CHUNK_BYTES];
+        let mut offset = 0;
+        while offset < end {
+            let left = usize::try_from(end - offset).unwrap_or(usize::MAX);
+            part.truncate(left);
+            let read = source.read_at(&mut part, offset);
+            read.map_err(|source| Error::io("read", &from, source))?;
+            file.write_at(&part, offset).map_err(failed)?;
+            offset += part.len() as u64;
+        }
+        file.sync().map_err(failed)
+    }
+
+    /// Returns the state of a segment in a copy.
+    fn compare(&self, target: &dyn Disk, extent: &SegmentExtent) -> Result<CopyState, Error> {
+        let name = segment_file::name_of(extent.number);
+        let failed = |source| Error::io("read", &name, source);
+        let there = match target.open(&name, OpenMode::Read) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(CopyState::Older),
+            Err(error) => return Err(failed(error)),
+        };
+        let len = there.len_bytes().map_err(failed)?;
+        let diverged = Error::Diverged {
+            segment: extent.number,
+        };
+        if len > extent.end {
+            return Err(diverged);
+        }
+        let here = self.disk.open(&name, OpenMode::Read).map_err(failed)?;
+        // Headers commit to random salts, so two segments with the same last header are equal up to
+        // there.
+        let last = self.offsets.read().last_before(extent.number, len);
+        let at = last.map_or(0, |last| u64::from(last.offset));
+        let bytes = if last.is_some() {
+            EntryHeader::LEN
+        } else {
+            HEADER_LEN
+        };
+        let ends = end_of(&*here, extent.number, last.as_ref())? == Some(len);
+        if !ends || !same(&*here, &*there, at, bytes).map_err(failed)? {
+            return Err(diverged);
+        }
+        if len < extent.end {
+            return Ok(CopyState::Older);
+        }
+        Ok(if self.is_blanked(&*there, extent).map_err(failed)? {
+            CopyState::Same
+        } else {
+            CopyState::Unblanked
+        })
+    }
+
+    /// Returns whether a copy of a segment has all redactions of this ledger.
+    fn is_blanked(&self, there: &dyn DiskFile, extent: &SegmentExtent) -> io::Result<bool> {
+        let entries: Vec<_> = {
+            let offsets = self.offsets.read();
+            let rows = offsets.erased().range(extent.first..);
+            let entries = rows.map_while(|row| offsets.locate(*row));
+            entries
+                .take_while(|entry| entry.segment == extent.number)
+                .collect()
+        };
+        for entry in entries {
+            let mut bytes = vec![0; entry.bytes_to_next];
+            there.read_at(&mut bytes, entry.offset)?;
+            let raw = RawEntry::take(&mut bytes.as_slice());
+            if !raw.is_some_and(|raw| raw.is_zero()) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Returns the temporary name of a segment.
+fn temporary(name: &str) -> String {
+    format!("{name}.new")
+}
+
+fn same(here: &dyn DiskFile, there: &dyn DiskFile, at: u64, len: usize) -> io::Result<bool> {
+    let (mut one, mut other) = (vec![0; len], vec![0; len]);
+    here.read_at(&mut one, at)?;
+    there.read_at(&mut other, at)?;
+    Ok(one == other)
+}
+
+/// The length of one read of a copy, in bytes.
+const CHUNK_BYTES: usize = 1 << 20;

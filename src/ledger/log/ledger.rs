@@ -1,0 +1,209 @@
+//! The open ledger: creation, opening, and its ends.
+//!
+//! One writer and many readers share it. Appending, reading, redaction and copying lie in files of
+//! their own beside this one.
+
+use std::fmt;
+use std::sync::Arc;
+
+use parking_lot::{Mutex, RwLock};
+
+use super::open_segments::OpenSegments;
+use super::tail::Tail;
+use crate::ledger::offsets::entry_offsets::EntryOffsets;
+use crate::ledger::recovery::recover::{Recovered, Recovery, rewrite_unproven};
+use crate::ledger::recovery::redaction_audit::{ErasureDecoder, RedactionAudit};
+use crate::ledger::segment::segment_file::{self, SegmentHeader};
+use crate::ledger::{
+    Disk, EntryLocation, Error, LedgerPosition, OpenMode, RecoveryHint, StoreId, TornTail,
+};
+
+/// An append-only log of entries. Appends go one after the other; reads run beside them.
+///
+/// Invariant: at most one writer has a ledger open. The caller holds the store's
+/// [`Lock`](crate::ledger::Lock).
+///
+/// ```
+/// use std::sync::Arc;
+/// use grainstore::ledger::{Binding, Kind, Ledger, LedgerOptions, MemoryDisk, NewEntry, StoreId};
+///
+/// let disk = Arc::new(MemoryDisk::default());
+/// let ledger = Ledger::create(disk, StoreId::new([7; 16]), LedgerOptions::default())?;
+/// let binding = Binding::of([9; 16], b"a blob"); // the salt is random in earnest
+/// let grain = NewEntry { kind: Kind::Grain, actor: None, body: b"a blob", binding };
+/// let appended = ledger.append(1_700_000_000_000, &[grain])?;
+/// assert_eq!(&*ledger.read(appended.start)?.body, b"a blob");
+/// # Ok::<(), grainstore::ledger::Error>(())
+/// ```
+pub struct Ledger {
+    pub(in crate::ledger) disk: Arc<dyn Disk>,
+    pub(in crate::ledger) store_id: StoreId,
+    pub(super) options: LedgerOptions,
+    pub(in crate::ledger) offsets: RwLock<EntryOffsets>,
+    pub(super) tail: Mutex<Tail>,
+    pub(super) open_segments: OpenSegments,
+}
+
+/// How a ledger is written. A ledger reads the same under any options.
+///
+/// ```
+/// assert_eq!(grainstore::ledger::LedgerOptions::default().segment_bytes, 256 << 20);
+/// ```
+#[derive(Debug, Clone)]
+pub struct LedgerOptions {
+    /// The size at which a segment is closed, in bytes, at most 4 GiB; a frame that is larger has
+    /// a segment of its own.
+    pub segment_bytes: u64,
+}
+
+impl Ledger {
+    /// Creates an empty ledger; it is durable when this returns.
+    ///
+    /// An empty segment that a crash inside an earlier `create` left is replaced.
+    ///
+    /// # Errors
+    /// `ERR_STORE_EXISTS` if there is a ledger, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
+    pub fn create(
+        disk: Arc<dyn Disk>,
+        store_id: StoreId,
+        options: LedgerOptions,
+    ) -> Result<Self, Error> {
+        let header = SegmentHeader {
+            number: 1,
+            first: 0,
+        };
+        let name = segment_file::name_of(header.number);
+        let failed = |source| Error::io("create", &name, source);
+        disk.create_folder(segment_file::FOLDER).map_err(failed)?;
+        disk.sync_folder("").map_err(failed)?;
+        let found = segment_file::numbers(&*disk)?;
+        if found == [header.number] {
+            let remnant = disk.open(&name, OpenMode::Read).map_err(failed)?;
+            if remnant.len_bytes().map_err(failed)? > segment_file::HEADER_LEN as u64 {
+                return Err(Error::Exists);
+            }
+            disk.remove(&name).map_err(failed)?;
+        } else if !found.is_empty() {
+            return Err(Error::Exists);
+        }
+        let file = segment_file::create(&*disk, header, &store_id)?;
+        let mut offsets = EntryOffsets::new(&store_id);
+        offsets.begin_segment(header.number);
+        offsets.mark_durable();
+        Ok(Self::new(disk, store_id, options, offsets, Tail::new(file)))
+    }
+
+    /// Opens a ledger: proves every byte behind the position of the hint, and sets a torn tail
+    /// aside, which it returns.
+    ///
+    /// `watermark` is the number of entries that the caller's derived files have seen durable; a
+    /// ledger that ends before it, or before the position, is damaged. `erases` decodes the body of
+    /// an [`Erasing`](crate::ledger::Kind::Erasing) entry; listed entries that a crash left
+    /// unblanked are blanked.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_DAMAGED`, also for a blank entry that no erasure lists; `ERR_STORE_VERSION`,
+    /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
+    pub fn open(
+        disk: Arc<dyn Disk>,
+        store_id: StoreId,
+        options: LedgerOptions,
+        watermark: u64,
+        hint: Option<RecoveryHint>,
+        erases: ErasureDecoder,
+    ) -> Result<(Self, Option<TornTail>), Error> {
+        let watermark = hint
+            .as_ref()
+            .map_or(watermark, |hint| watermark.max(hint.position.entries));
+        let recovery = Recovery {
+            disk: &*disk,
+            store_id: &store_id,
+            watermark,
+            erases,
+            audit: RedactionAudit::default(),
+            proven: watermark,
+        };
+        let Recovered {
+            mut offsets,
+            torn,
+            erased,
+            proven,
+        } = recovery.run(hint)?;
+        let name = segment_file::name_of(offsets.end().segment);
+        let failed = |source| Error::io("sync", &name, source);
+        let file = disk.open(&name, OpenMode::Write).map_err(failed)?;
+        // The last frame may have been read from a cache that never reached the disk, and the next
+        // frame will claim that it is durable.
+        rewrite_unproven(&*file, &offsets, proven).map_err(failed)?;
+        file.sync().map_err(failed)?;
+        disk.sync_folder(segment_file::FOLDER).map_err(failed)?;
+        offsets.mark_durable();
+        let ledger = Self::new(disk, store_id, options, offsets, Tail::new(file));
+        ledger.redact(&erased)?;
+        Ok((ledger, torn))
+    }
+
+    pub(super) fn new(
+        disk: Arc<dyn Disk>,
+        store_id: StoreId,
+        options: LedgerOptions,
+        offsets: EntryOffsets,
+        tail: Tail,
+    ) -> Self {
+        Self {
+            open_segments: OpenSegments::new(Arc::clone(&disk)),
+            disk,
+            store_id,
+            options,
+            offsets: RwLock::new(offsets),
+            tail: Mutex::new(tail),
+        }
+    }
+
+    /// Returns the number of entries, which is the next sequence. All are durable except after
+    /// [`Ledger::append_unsynced`].
+    #[expect(
+        clippy::len_without_is_empty,
+        reason = "it grows for ever; nobody asks whether it is empty"
+    )]
+    pub fn len(&self) -> u64 {
+        self.offsets.read().end().entries
+    }
+
+    /// Returns the last leaf; SHA-256(store id) while there is no entry.
+    pub fn head(&self) -> [u8; 32] {
+        self.offsets.read().end().head
+    }
+
+    /// Returns the position of the end; after [`Ledger::append_unsynced`] it may be past the
+    /// durable end.
+    pub fn position(&self) -> LedgerPosition {
+        self.offsets.read().end()
+    }
+
+    /// Returns the locations of the entries `first..end`; fewer if the ledger ends before.
+    pub fn entry_locations(&self, first: u64, end: u64) -> Vec<EntryLocation> {
+        let offsets = self.offsets.read();
+        (first..end)
+            .map_while(|row| offsets.location(row))
+            .collect()
+    }
+}
+
+impl Default for LedgerOptions {
+    fn default() -> Self {
+        Self {
+            segment_bytes: 256 << 20,
+        }
+    }
+}
+
+impl fmt::Debug for Ledger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ledger")
+            .field("store_id", &self.store_id)
+            .field("options", &self.options)
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,13 @@
+//! The open ledger: one writer, many readers.
+//!
+//! Appending, reading, redaction and copies. The bytes are defined in `segment`, opening after a
+//! crash in `recovery`.
+
+mod open_segments;
+mod tail;
+pub(super) mod ledger;
+mod append;
+mod read;
+mod redact;
+pub(super) mod copy;
+mod point_in_time_copy;

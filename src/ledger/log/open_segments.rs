@@ -1,0 +1,43 @@
+//! A bounded cache of segments that are open for reading.
+//!
+//! A large ledger has more segments than a process may have open files.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::ledger::segment::segment_file;
+use crate::ledger::{Disk, DiskFile, Error, OpenMode};
+
+/// The segments that were read most recently.
+#[derive(Debug)]
+pub(super) struct OpenSegments {
+    disk: Arc<dyn Disk>,
+    recent: Mutex<VecDeque<(u32, Arc<dyn DiskFile>)>>,
+}
+
+impl OpenSegments {
+    pub(in crate::ledger) fn new(disk: Arc<dyn Disk>) -> Self {
+        Self {
+            disk,
+            recent: Mutex::default(),
+        }
+    }
+
+    /// Returns a segment, opened if it is not in the cache.
+    pub(in crate::ledger) fn get(&self, number: u32) -> Result<Arc<dyn DiskFile>, Error> {
+        let mut recent = self.recent.lock();
+        if let Some((_, file)) = recent.iter().find(|(open, _)| *open == number) {
+            return Ok(Arc::clone(file));
+        }
+        let name = segment_file::name_of(number);
+        let file = self.disk.open(&name, OpenMode::Read);
+        let file = file.map_err(|source| Error::io("open", &name, source))?;
+        recent.truncate(OPEN_MAX - 1);
+        recent.push_front((number, Arc::clone(&file)));
+        Ok(file)
+    }
+}
+
+const OPEN_MAX: usize = 16;

@@ -1,0 +1,243 @@
+//! Reading: single entries and scans, each proven against its commitment.
+//!
+//! An entry that is redacted while it is read is `ERR_ERASED`, not damage.
+
+use std::io;
+use std::ops::ControlFlow;
+
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+use super::ledger::Ledger;
+use crate::ledger::offsets::entry_offsets::EntryExtent;
+use crate::ledger::segment::entry::{
+    Fault, OVERHEAD, RawEntry, body_fault, commitment, declared_extent,
+};
+use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
+use crate::ledger::{Entry, EntryHeader, Error};
+
+impl Ledger {
+    /// Reads one entry and proves it against its commitment.
+    ///
+    /// # Errors
+    /// `ERR_RANGE` past the end, `ERR_ERASED`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn read(&self, sequence: u64) -> Result<Entry<'static>, Error> {
+        let extent = self.locate_kept(sequence)?;
+        let mut bytes = self.fetch(sequence, &extent)?;
+        let context = ErrorContext::at(sequence, &extent);
+        let proven = prove(&bytes, sequence, &extent).map(|entry| entry.header);
+        let header = proven.map_err(|error| self.unless_erased(sequence, error))?;
+        cut_body(&mut bytes).ok_or_else(|| context.short())?;
+        Ok(Entry {
+            header,
+            body: bytes.into(),
+        })
+    }
+
+    /// Reads the body of an entry that has the SHA-256 `hash`, and proves by it that it does.
+    ///
+    /// One read and one hash: the path of a look-up of a plain grain by its address.
+    ///
+    /// # Errors
+    /// As [`Ledger::read`]; a body with another hash is `ERR_STORAGE_DAMAGED`.
+    pub fn read_as(&self, sequence: u64, hash: &[u8; 32]) -> Result<Vec<u8>, Error> {
+        let extent = self.locate_kept(sequence)?;
+        let mut bytes = self.fetch(sequence, &extent)?;
+        let context = ErrorContext::at(sequence, &extent);
+        cut_body(&mut bytes).ok_or_else(|| context.short())?;
+        let found: [u8; 32] = Sha256::digest(&bytes).into();
+        if bool::from(found.ct_eq(hash)) {
+            return Ok(bytes);
+        }
+        // Off the common path: `read` tells a body that has changed from another body.
+        self.read(sequence)?;
+        Err(context.because("the entry is not the one that was asked for"))
+    }
+
+    /// Returns whether the body of an entry has the SHA-256 `hash`. The body is not read: the
+    /// commitment proves it. An erased entry has no body.
+    ///
+    /// # Errors
+    /// `ERR_RANGE` past the end, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn holds(&self, sequence: u64, hash: &[u8; 32]) -> Result<bool, Error> {
+        let extent = self.locate(sequence)?;
+        if extent.erased {
+            return Ok(false);
+        }
+        let context = ErrorContext::at(sequence, &extent);
+        let mut bytes = [0; OVERHEAD];
+        let file = self.open_segments.get(extent.segment)?;
+        let read = file.read_at(&mut bytes, extent.offset);
+        read.map_err(|source| context.unread(source))?;
+        let (header, rest) = bytes.split_first_chunk().ok_or_else(|| context.short())?;
+        if !extent.has(header) {
+            return Err(context.because(CHANGED));
+        }
+        let salt = rest.first_chunk().ok_or_else(|| context.short())?;
+        let stated: &[u8; 32] = header.last_chunk().ok_or_else(|| context.short())?;
+        Ok(commitment(salt, hash).ct_eq(stated).into())
+    }
+
+    /// Reads the entries from `from` to the present end, in order, and proves each, until `visit`
+    /// breaks. Erased entries are skipped.
+    ///
+    /// # Errors
+    /// As [`Ledger::read`].
+    pub fn scan(
+        &self,
+        from: u64,
+        visit: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        let len = self.len();
+        let mut sequence = from;
+        while sequence < len {
+            let segment = self.locate(sequence)?;
+            let file = self.open_segments.get(segment.segment)?;
+            let mut reader = ReadAhead::new(&*file, segment.end, SEQUENTIAL);
+            while sequence < len {
+                let extent = self.locate(sequence)?;
+                if extent.segment != segment.segment {
+                    break;
+                }
+                let read = if extent.erased {
+                    Err(Error::Erased { sequence })
+                } else {
+                    read_at(&mut reader, sequence, &extent)
+                        .map_err(|error| self.unless_erased(sequence, error))
+                };
+                match read {
+                    Ok(entry) => {
+                        if visit(entry).is_break() {
+                            return Ok(());
+                        }
+                    }
+                    Err(Error::Erased { .. }) => {}
+                    Err(error) => return Err(error),
+                }
+                sequence += 1;
+            }
+        }
+        Ok(())
+    }
+
+    pub(in crate::ledger) fn locate(&self, sequence: u64) -> Result<EntryExtent, Error> {
+        let offsets = self.offsets.read();
+        let len = offsets.end().entries;
+        offsets
+            .locate(sequence)
+            .ok_or(Error::NoEntry { sequence, len })
+    }
+
+    fn locate_kept(&self, sequence: u64) -> Result<EntryExtent, Error> {
+        let extent = self.locate(sequence)?;
+        if extent.erased {
+            return Err(Error::Erased { sequence });
+        }
+        Ok(extent)
+    }
+
+    /// Reads the bytes from an entry to the next.
+    pub(super) fn fetch(&self, sequence: u64, extent: &EntryExtent) -> Result<Vec<u8>, Error> {
+        let file = self.open_segments.get(extent.segment)?;
+        let mut bytes = vec![0; extent.bytes_to_next];
+        let read = file.read_at(&mut bytes, extent.offset);
+        read.map_err(|source| ErrorContext::at(sequence, extent).unread(source))?;
+        Ok(bytes)
+    }
+
+    /// Returns `Erased` if the entry was redacted while it was read, else the error.
+    fn unless_erased(&self, sequence: u64, error: Error) -> Error {
+        match self.locate(sequence) {
+            Ok(extent) if extent.erased => Error::Erased { sequence },
+            _ => error,
+        }
+    }
+}
+
+/// Reads an entry through a read-ahead and proves it.
+fn read_at<'a>(
+    reader: &'a mut ReadAhead<'_>,
+    sequence: u64,
+    extent: &EntryExtent,
+) -> Result<Entry<'a>, Error> {
+    let context = ErrorContext::at(sequence, extent);
+    let header = reader.get(extent.offset, EntryHeader::LEN);
+    let header = header.map_err(|source| context.unread(source))?;
+    let header = header.and_then(|bytes| bytes.first_chunk());
+    let body_len = header
+        .and_then(declared_extent)
+        .map(|(_, body_len)| body_len);
+    let body_len = body_len.ok_or_else(|| context.short())?;
+    let len = usize::try_from(body_len).unwrap_or(usize::MAX);
+    let bytes = reader.get(extent.offset, len.saturating_add(OVERHEAD));
+    let bytes = bytes.map_err(|source| context.unread(source))?;
+    prove(bytes.unwrap_or_default(), sequence, extent)
+}
+
+/// Returns the entry that `bytes` begin with, if it is the one that lies at `extent`.
+fn prove<'a>(mut bytes: &'a [u8], sequence: u64, extent: &EntryExtent) -> Result<Entry<'a>, Error> {
+    let context = ErrorContext::at(sequence, extent);
+    let raw = RawEntry::take(&mut bytes).ok_or_else(|| context.short())?;
+    if !extent.has(raw.header) {
+        return Err(context.because(CHANGED));
+    }
+    raw.open().map_err(|fault| match fault {
+        Fault::Broken(reason) => context.because(reason),
+        Fault::Body { blank } => context.because(body_fault(blank)),
+        Fault::NewerKind { kind, sequence } => Error::UnknownKind { sequence, kind },
+    })
+}
+
+/// Reduces the bytes of an entry, and whatever follows it, to the body; `None` if it is cut short.
+fn cut_body(bytes: &mut Vec<u8>) -> Option<()> {
+    let (_, body_len) = declared_extent(bytes.first_chunk()?)?;
+    let len = usize::try_from(body_len).ok()?;
+    let end = OVERHEAD
+        .checked_add(len)
+        .filter(|end| *end <= bytes.len())?;
+    bytes.copy_within(OVERHEAD..end, 0);
+    bytes.truncate(len);
+    Some(())
+}
+
+/// The entry that an error is about.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ErrorContext {
+    sequence: u64,
+    segment: u32,
+    offset: u64,
+}
+
+impl ErrorContext {
+    pub(in crate::ledger) const fn at(sequence: u64, extent: &EntryExtent) -> Self {
+        Self {
+            sequence,
+            segment: extent.segment,
+            offset: extent.offset,
+        }
+    }
+
+    pub(super) const fn because(self, reason: &'static str) -> Error {
+        Error::Damaged {
+            segment: self.segment,
+            offset: self.offset,
+            sequence: self.sequence,
+            reason,
+        }
+    }
+
+    const fn short(self) -> Error {
+        self.because("ends inside an entry")
+    }
+
+    fn unread(self, source: io::Error) -> Error {
+        Error::Read {
+            sequence: self.sequence,
+            segment: self.segment,
+            offset: self.offset,
+            source,
+        }
+    }
+}
+
+pub(super) const CHANGED: &str = "header of an entry has changed";

@@ -1,0 +1,129 @@
+//! Torn tails: what a crash left behind the last whole frame.
+//!
+//! A tear is set aside only if nothing says that the missing bytes were durable; else it is damage.
+//! The bytes are moved to a file of their own and never deleted.
+
+use crate::ledger::segment::frame::{self, claimed};
+use crate::ledger::segment::frame_search::FrameSearch;
+use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
+use crate::ledger::segment::segment_file::{self, FOLDER};
+use crate::ledger::{Disk, DiskFile, Error, OpenMode, StoreId};
+
+/// The bytes that a crash left behind the last whole frame, set aside at opening.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TornTail {
+    /// The file that holds the bytes now, relative to the store.
+    pub file: String,
+    /// The number of the segment they were cut from.
+    pub segment: u32,
+    /// Where in that segment they began.
+    pub offset: u64,
+    /// The number of bytes.
+    pub bytes: u64,
+    /// The number of entries they may hold: as many as the torn frame claims and fit in. None was
+    /// acknowledged, unless the disk lost bytes that it had synced.
+    pub entries_maybe: u64,
+}
+
+/// The first bytes of a segment that are not a whole frame.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::ledger) struct Tear {
+    pub(in crate::ledger) segment: u32,
+    pub(in crate::ledger) offset: u64,
+    /// The length of the segment.
+    pub(in crate::ledger) end: u64,
+    /// The entry that should begin there.
+    pub(in crate::ledger) sequence: u64,
+    pub(in crate::ledger) reason: &'static str,
+}
+
+impl Tear {
+    pub(in crate::ledger) fn damage(&self) -> Error {
+        damage(self.segment, self.offset, self.sequence, self.reason)
+    }
+}
+
+/// Refuses to treat a tear in the last segment as a torn tail if there is evidence that the missing
+/// bytes were durable.
+pub(super) fn refuse_if_durable(
+    file: &dyn DiskFile,
+    tear: &Tear,
+    store_id: &StoreId,
+    watermark: u64,
+) -> Result<(), Error> {
+    let headless = tear.offset == 0;
+    // The first segment is durable before a store exists. With the wrong store id every check of a
+    // sound ledger fails, and its bytes must not be moved.
+    if headless && tear.segment == 1 {
+        return Err(tear.damage());
+    }
+    if watermark > tear.sequence {
+        return Err(tear.damage());
+    }
+    let mut search = FrameSearch::new(file, tear.offset, tear.end, store_id);
+    let failed = |source| Error::io("read", &segment_file::name_of(tear.segment), source);
+    while let Some(found) = search.next().map_err(failed)? {
+        // Invariant: a segment's header is synced before its first frame is written.
+        if found.synced > tear.sequence || (headless && found.first >= tear.sequence) {
+            return Err(tear.damage());
+        }
+    }
+    Ok(())
+}
+
+/// Moves the bytes from a tear on to a file of their own.
+pub(super) fn set_aside(disk: &dyn Disk, tear: &Tear) -> Result<TornTail, Error> {
+    let name = segment_file::name_of(tear.segment);
+    let aside = free_name(disk)?;
+    let failed = |source| Error::io("set aside the torn tail of", &name, source);
+    let bytes = tear.end.saturating_sub(tear.offset);
+    let file = disk.open(&name, OpenMode::Read).map_err(failed)?;
+    let mut reader = ReadAhead::new(&*file, tear.end, SEQUENTIAL);
+    let header = reader.ahead(tear.offset, frame::HEADER_LEN);
+    let (count, _) = claimed(header.map_err(failed)?);
+    let torn = TornTail {
+        file: aside,
+        segment: tear.segment,
+        offset: tear.offset,
+        bytes,
+        entries_maybe: count.min(bytes / crate::ledger::segment::entry::OVERHEAD as u64),
+    };
+    if tear.offset == 0 {
+        disk.rename(&name, &torn.file).map_err(failed)?;
+        disk.sync_folder(FOLDER).map_err(failed)?;
+        return Ok(torn);
+    }
+    // Invariant: the copy is durable before the original is cut, so a crash between leaves both.
+    let copy = disk.create(&torn.file).map_err(failed)?;
+    let mut done = 0;
+    while done < bytes {
+        let part = reader.ahead(tear.offset + done, 1).map_err(failed)?;
+        copy.write_at(part, done).map_err(failed)?;
+        done += part.len() as u64;
+    }
+    copy.sync().map_err(failed)?;
+    disk.sync_folder(FOLDER).map_err(failed)?;
+    let tail = disk.open(&name, OpenMode::Write).map_err(failed)?;
+    tail.set_len(tear.offset).map_err(failed)?;
+    tail.sync().map_err(failed)?;
+    Ok(torn)
+}
+
+fn free_name(disk: &dyn Disk) -> Result<String, Error> {
+    let names = disk.list(FOLDER);
+    let names = names.map_err(|source| Error::io("list", FOLDER, source))?;
+    let taken = names
+        .iter()
+        .filter_map(|name| name.strip_prefix("torn-")?.parse::<u64>().ok());
+    let next = taken.max().map_or(1, |last| last.saturating_add(1));
+    Ok(format!("{FOLDER}/torn-{next}"))
+}
+
+pub(super) fn damage(segment: u32, offset: u64, sequence: u64, reason: &'static str) -> Error {
+    Error::Damaged {
+        segment,
+        offset,
+        sequence,
+        reason,
+    }
+}

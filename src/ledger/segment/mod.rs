@@ -1,0 +1,10 @@
+//! The bytes of a ledger: segments of frames of entries (docs/format.md, "Ledger").
+//!
+//! Reading and writing them, without knowledge of what lies before or behind.
+
+pub(super) mod field;
+pub(super) mod read_ahead;
+pub(super) mod entry;
+pub(super) mod frame;
+pub(super) mod frame_search;
+pub(super) mod segment_file;
