@@ -2,8 +2,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::archive::{Bytes, is_zip};
-use super::first::First;
+use super::detect::First;
+use super::io::file_set::{Bytes, is_zip};
 use super::provider::{self, Provider};
 use super::{Error, Place, pam};
 

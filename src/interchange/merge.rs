@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Status};
 
-use super::moment::date_time;
+use super::model::rfc3339::date_time;
 use super::{ForeignId, aimem, omi, pam};
 
 /// What is to be done with a record whose name is known.

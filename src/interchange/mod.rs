@@ -8,53 +8,33 @@
 
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-pub mod aimem;
-pub mod jsonl;
-pub mod mg;
-pub mod omi;
-pub mod pam;
-pub mod provider;
-
-mod archive;
-mod findings;
-mod first;
-mod format;
-mod loss;
-mod merge;
-mod moment;
-mod native;
-mod outlet;
-mod part;
-mod pieces;
-mod reading;
-mod record;
-mod records;
-mod sealed;
-mod signature;
-mod spelling;
-mod status;
-mod strict;
-mod table;
-mod vector;
-mod written;
-
+mod detect;
 mod error;
+mod format;
+mod formats;
+mod import_file;
+mod io;
+mod json;
+mod merge;
+mod model;
+mod options;
 
 pub use error::{Error, Place};
-use findings::FAULTS_MAX;
-pub(crate) use findings::Findings;
 pub use format::Format;
-pub use loss::Loss;
+pub use formats::{aimem, jsonl, mg, omi, pam, provider};
+pub use import_file::{ReadOptions, Reading};
+pub(crate) use io::encryption::Sealed;
+pub use io::encryption::{Seal, Unseal};
 pub(crate) use merge::{Merge, judge};
-pub use reading::{ReadOptions, Reading};
-pub use record::{ForeignId, Record};
-pub(crate) use record::{Renamed, settled};
-pub use records::Records;
-pub(crate) use sealed::Sealed;
-pub use sealed::{Seal, Unseal};
-pub use signature::{ExportKey, Signature};
-pub use vector::{ForeignVector, ForeignVectors, StoredVector, VectorOf, Vectors};
-pub use written::{Entry, WriteOptions, Written};
+use model::diagnostics::FAULTS_MAX;
+pub(crate) use model::diagnostics::Findings;
+pub use model::loss::Loss;
+pub use model::record::{ForeignId, Record};
+pub(crate) use model::record::{Renamed, settled};
+pub use model::record_set::Records;
+pub use model::signature::{ExportKey, Signature};
+pub use model::vector::{ForeignVector, ForeignVectors, StoredVector, VectorOf, Vectors};
+pub use options::{Entry, WriteOptions, Written};
 
 use crate::grain::Grain;
 

@@ -1,0 +1,119 @@
+//! AIMEM bundles (draft-aimem-bundle-00): one JSON document, or a stream of lines, as grains.
+//!
+//! One record is one grain, and every grain carries its record (see [`residual`]). Judged in the
+//! order of the reference: the envelope, the checksum, then the records, of which one bad one
+//! refuses the bundle. A URN of another producer is read, and
+//! told. Signatures stand beside a bundle, and are judged by [`verify`].
+
+mod canonical;
+mod chunk;
+mod code;
+mod envelope;
+mod foreign;
+mod graph;
+mod import;
+mod build;
+mod member;
+mod residual;
+mod signature;
+mod source;
+mod write;
+
+use std::io::{BufRead, Cursor, Seek};
+
+use crate::codec::Profile;
+
+use crate::interchange::{Error, Loss, Place, Record};
+
+pub(in crate::interchange) use import::{Bundle, Judged};
+use source::Source;
+
+pub use envelope::Scope;
+pub(in crate::interchange) use residual::is_link;
+pub use residual::{is_protected, residual};
+pub(in crate::interchange) use signature::signature_paths;
+pub use signature::{sign, verify};
+pub use write::{write, write_stream};
+
+/// What a bundle holds.
+#[derive(Debug, Default)]
+pub struct Import {
+    /// The grains: the envelope's, then those of chunks, edges, entities and their links.
+    pub records: Vec<Record>,
+    /// What is odd, and where.
+    pub findings: Vec<(Place, String)>,
+    /// What the records cannot carry.
+    pub loss: Loss,
+}
+
+/// Reads a bundle from one JSON document.
+///
+/// ```
+/// use grainstore::interchange::aimem;
+///
+/// let errors = aimem::read(br#"{"format": "aimem-bundle", "version": "2"}"#, Default::default());
+/// assert_eq!(errors.unwrap_err()[0].code(), "unsupported_version");
+/// ```
+///
+/// # Errors
+/// Everything that is wrong, with the codes of the reference (docs/interchange.md lists them).
+pub fn read(bytes: &[u8], profile: Profile) -> Result<Import, Vec<Error>> {
+    collect(bytes, false, profile)
+}
+
+/// Reads a bundle from a stream: the envelope on the first line, then one record a line.
+///
+/// # Errors
+/// As [`read`]; places are lines.
+pub fn read_stream(bytes: &[u8], profile: Profile) -> Result<Import, Vec<Error>> {
+    collect(bytes, true, profile)
+}
+
+/// Judges a bundle.
+///
+/// # Errors
+/// As [`read`].
+pub(in crate::interchange) fn open<R: BufRead + Seek + Send>(
+    input: R,
+    is_stream: bool,
+    profile: Profile,
+) -> Result<(Bundle<R>, Judged), Vec<Error>> {
+    let source = if is_stream {
+        Source::lines(input)?
+    } else {
+        Source::document(input)?
+    };
+    Bundle::judge(source, profile)
+}
+
+fn collect(bytes: &[u8], is_stream: bool, profile: Profile) -> Result<Import, Vec<Error>> {
+    let mut records = Vec::new();
+    let (mut bundle, judged) = open(Cursor::new(bytes), is_stream, profile)?;
+    let read = bundle.each(&mut |record| {
+        records.push(record);
+        true
+    });
+    read.map_err(|error| vec![error])?;
+    Ok(Import {
+        records,
+        findings: judged.findings.into(),
+        loss: Loss::default(),
+    })
+}
+
+fn not_object(message: String) -> Error {
+    Error::Format {
+        code: code::NOT_OBJECT,
+        place: Place::File,
+        message,
+    }
+}
+
+/// The arrays of an envelope, in the order in which streams have their records.
+const ARRAYS: [&str; 4] = ["chunks", "edges", "entities", "chunk_entities"];
+
+/// The types that must not decay or go of themselves (AIMEM 1.2, 5).
+const DNA: [&str; 5] = ["preference", "decision", "identity", "pitfall", "procedure"];
+
+/// The member of a context that carries a foreign record.
+const RESIDUAL: &str = "x-aimem";

@@ -1,0 +1,105 @@
+use std::io::{Read, Seek};
+
+use crate::codec::Compression;
+use crate::crypto::{self, Offline};
+
+use super::archive::{Archive, ReadOptions};
+use crate::interchange::{Error, Record};
+
+/// What a file holds and what is wrong with it, found without storing anything.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Report {
+    /// Grains that are valid.
+    pub grains: u64,
+    /// Grains that are refused.
+    pub refused: u64,
+    /// The length of the file.
+    pub bytes: u64,
+    /// How its grains are compressed.
+    pub compression: Compression,
+    /// Grains that its manifest gives a status.
+    pub manifest_entries: usize,
+    /// What is odd but no reason to refuse anything, up to 1000 of it.
+    pub warnings: Vec<String>,
+    /// What is wrong, up to 1000 of it: a file without findings is valid.
+    pub findings: Vec<Error>,
+}
+
+impl<R: Read + Seek> Archive<R> {
+    /// Reads a whole file and judges it and every grain in it.
+    pub fn verify(source: R, options: ReadOptions) -> Report {
+        let mut report = Report::default();
+        let result = Self::open(source, options).and_then(|archive| archive.judge(&mut report));
+        if let Err(error) = result {
+            report.find(error);
+        }
+        report
+    }
+
+    fn judge(&self, report: &mut Report) -> Result<(), Error> {
+        report.bytes = self.len_bytes();
+        report.compression = self.compression();
+        report.manifest_entries = self.manifest_entries();
+        report.warnings.extend_from_slice(self.warnings());
+        let mut records = self.records()?;
+        for record in &mut records {
+            match record {
+                Ok(record) => {
+                    report.grains = report.grains.saturating_add(1);
+                    judge_signature(&record, report);
+                    for warning in record.warnings {
+                        report.warn(format!("{}: {warning}", record.place));
+                    }
+                }
+                Err(error) => {
+                    report.refused = report.refused.saturating_add(1);
+                    report.find(error);
+                }
+            }
+        }
+        for address in records.unclaimed().take(LIST_LEN_MAX) {
+            report.warn(format!("manifest: {address} is not in the file"));
+        }
+        Ok(())
+    }
+}
+
+/// A signature that nobody here can check is odd; one that is wrong is wrong.
+fn judge_signature(record: &Record, report: &mut Report) {
+    if !record.grain.is_signed() {
+        return;
+    }
+    match record.grain.verify_signature(&Offline) {
+        Ok(_) => {}
+        Err(error @ crypto::Error::Unresolved { .. }) => {
+            report.warn(format!("{}: {error}", record.place));
+        }
+        Err(source) => report.find(Error::Signature {
+            place: record.place.clone(),
+            source,
+        }),
+    }
+}
+
+impl Report {
+    /// Returns whether nothing is wrong.
+    pub const fn is_valid(&self) -> bool {
+        self.findings.is_empty()
+    }
+
+    fn find(&mut self, error: Error) {
+        if self.findings.len() < LIST_LEN_MAX {
+            self.findings.push(error);
+        }
+    }
+
+    fn warn(&mut self, warning: String) {
+        if self.warnings.len() < LIST_LEN_MAX {
+            self.warnings.push(warning);
+        }
+    }
+}
+
+/// A file can have a hundred million faults; nobody reads more than this.
+const LIST_LEN_MAX: usize = 1000;

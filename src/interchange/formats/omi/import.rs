@@ -1,0 +1,282 @@
+use std::io::{BufRead, Seek};
+
+use crate::codec::{ContentAddress, Map, Profile, Value};
+use crate::grain::{Draft, Time};
+use crate::interchange::model::compact_table::Table;
+use crate::interchange::model::embedded_grain;
+use crate::interchange::model::normalize::context_of;
+use crate::interchange::{Error, FAULTS_MAX, Findings, Place, Record};
+
+use super::memory::Memory;
+use super::validate::{Judge, moment};
+use super::{Document, Level, Options, RESIDUAL, code};
+
+/// A file that was judged and found right; its records are made when they are asked for.
+pub(in crate::interchange) struct File<R> {
+    document: Document<R>,
+    profile: Profile,
+    scope: String,
+    /// When the youngest record was made.
+    latest: Option<Time>,
+    has_relations: bool,
+    /// The grain of an id, and how many records have the id.
+    ids: Table<(ContentAddress, u32)>,
+}
+
+/// What a file comes to beside its records.
+pub(in crate::interchange) struct Judged {
+    pub(in crate::interchange) findings: Findings,
+    pub(in crate::interchange) records: u64,
+}
+
+/// One record, judged.
+struct Made {
+    faults: Vec<Error>,
+    findings: Vec<(Place, String)>,
+    place: Place,
+    id: Option<String>,
+    created: Option<Time>,
+    has_relations: bool,
+    /// None of a record that lacks what every level needs.
+    record: Option<Result<Record, Error>>,
+}
+
+impl<R: BufRead + Seek + Send> File<R> {
+    /// Judges a document.
+    ///
+    /// # Errors
+    /// Everything that is wrong at the level asked for.
+    pub(super) fn judge(
+        mut document: Document<R>,
+        options: &Options,
+    ) -> Result<(Self, Judged), Vec<Error>> {
+        let mut judge = Judge::new(options.level);
+        judge.envelope(&document.envelope);
+        if !judge.faults.is_empty() {
+            return Err(judge.faults);
+        }
+        let mut findings = Findings::default();
+        for (place, message) in judge.findings {
+            findings.push(place, message);
+        }
+        let scope = match &options.scope {
+            Some(scope) => scope.clone(),
+            None => document.scope().map_err(|error| vec![error])?,
+        };
+        let mut file = Self {
+            document,
+            profile: options.profile,
+            scope,
+            latest: None,
+            has_relations: false,
+            ids: Table::new(),
+        };
+        let records = file.judge_records(options.level, &mut findings)?;
+        let whole = whole(&file.document.envelope, file.latest);
+        Record::finish(whole, file.profile, Place::File).map_err(|error| vec![error])?;
+        let mut records = records.saturating_add(1);
+        file.relations(&mut |_| {
+            records = records.saturating_add(1);
+            true
+        })
+        .map_err(|error| vec![error])?;
+        Ok((file, Judged { findings, records }))
+    }
+
+    /// Judges every record, and learns what the later passes need; returns how many there are.
+    fn judge_records(
+        &mut self,
+        level: Option<Level>,
+        findings: &mut Findings,
+    ) -> Result<u64, Vec<Error>> {
+        let Document { envelope, pieces } = &mut self.document;
+        let (scope, profile, ids) = (&self.scope, self.profile, &mut self.ids);
+        let (latest, has_relations) = (&mut self.latest, &mut self.has_relations);
+        let (mut faults, mut unfit) = (Vec::new(), Vec::new());
+        let mut records = 0_u64;
+        let read = pieces.each(
+            0,
+            |value, place| made(&value, place, level, (envelope, scope, profile)),
+            |mut made: Made| {
+                faults.append(&mut made.faults);
+                for (place, message) in made.findings {
+                    findings.push(place, message);
+                }
+                *latest = (*latest).max(made.created);
+                *has_relations |= made.has_relations;
+                let address = match made.record {
+                    Some(Ok(record)) => {
+                        records = records.saturating_add(1);
+                        record.grain.address()
+                    }
+                    Some(Err(error)) => {
+                        unfit.push(error);
+                        ContentAddress::of(b"")
+                    }
+                    None => ContentAddress::of(b""),
+                };
+                if let Some(id) = made.id {
+                    let key = ids.key(&id);
+                    if let Some((_, count)) = ids.get_mut(key) {
+                        *count = count.saturating_add(1);
+                        let mut judge = Judge::new(level);
+                        let message = "another record has this id";
+                        judge.interchange(code::UNIQUE, &made.place, message);
+                        faults.append(&mut judge.faults);
+                    } else {
+                        ids.insert(key, (address, 1));
+                    }
+                }
+                faults.len() < FAULTS_MAX && unfit.len() < FAULTS_MAX
+            },
+        );
+        if let Err(error) = read {
+            return Err(vec![error]);
+        }
+        match (faults.is_empty(), unfit.is_empty()) {
+            (true, true) => Ok(records),
+            (true, false) => Err(unfit),
+            (false, _) => Err(faults),
+        }
+    }
+
+    /// Hands the records over, in an order in which they can be stored, while they are wanted.
+    ///
+    /// # Errors
+    /// `ERR_IO`, also if the file is not what it was; those of grains, for a relation or an
+    /// envelope that is none.
+    pub(in crate::interchange) fn each(
+        &mut self,
+        take: &mut dyn FnMut(Record) -> bool,
+    ) -> Result<(), Error> {
+        let Document { envelope, pieces } = &mut self.document;
+        let (scope, profile) = (&self.scope, self.profile);
+        let whole = whole(envelope, self.latest);
+        let mut is_wanted = take(Record::finish(whole, profile, Place::File)?);
+        let mut result = Ok(());
+        pieces.each(
+            0,
+            |value, place| record_of(&value, &place, (envelope, scope, profile)),
+            |made| {
+                match made {
+                    Some(Ok(record)) => is_wanted = is_wanted && take(record),
+                    Some(Err(error)) => result = Err(error),
+                    None => {}
+                }
+                is_wanted && result.is_ok()
+            },
+        )?;
+        result?;
+        if is_wanted {
+            self.relations(take)?;
+        }
+        Ok(())
+    }
+
+    /// Hands over the grains of relations, which stand inside records.
+    fn relations(&mut self, take: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
+        if !self.has_relations {
+            return Ok(());
+        }
+        let Document { envelope, pieces } = &mut self.document;
+        let (scope, profile, ids) = (&self.scope, self.profile, &self.ids);
+        let mut result = Ok(());
+        pieces.each(
+            0,
+            |value, place| relations_of(&value, &place, (envelope, scope, profile), ids),
+            |made: Result<Vec<Record>, Error>| match made {
+                Ok(records) => records.into_iter().all(&mut *take),
+                Err(error) => {
+                    result = Err(error);
+                    false
+                }
+            },
+        )?;
+        result
+    }
+}
+
+/// What the records of a file have in common.
+type Common<'a> = (&'a Map, &'a str, Profile);
+
+fn made(value: &Value, place: Place, level: Option<Level>, common: Common<'_>) -> Made {
+    let mut judge = Judge::new(level);
+    let mut made = Made {
+        faults: Vec::new(),
+        findings: Vec::new(),
+        id: None,
+        created: None,
+        has_relations: false,
+        record: record_of(value, &place, common),
+        place,
+    };
+    if let Value::Map(map) = value {
+        judge.record(map, &made.place, common.0.contains("subject"));
+        made.id = map.get("id").and_then(Value::as_text).map(str::to_owned);
+        if let Some(memory) = Memory::read(map, common.0) {
+            made.created = Some(memory.created);
+            made.has_relations = memory.relations().next().is_some();
+        }
+    }
+    (made.faults, made.findings) = (judge.faults, judge.findings);
+    made
+}
+
+/// Makes the grain of a record; none if it lacks what every level needs.
+fn record_of(
+    value: &Value,
+    place: &Place,
+    (envelope, scope, profile): Common<'_>,
+) -> Option<Result<Record, Error>> {
+    let memory = Memory::read(value.as_map()?, envelope)?;
+    let id = memory.foreign_id(scope);
+    let packed = memory.map.get("ext").and_then(Value::as_map);
+    let packed = packed.and_then(|ext| ext.get(embedded_grain::NAME));
+    let unpacked = packed.and_then(|it| embedded_grain::unpack(it, memory.content, profile));
+    let Some(unpacked) = unpacked else {
+        let made = Record::finish(memory.draft(), profile, place.clone());
+        return Some(made.map(|mut record| {
+            record.foreign_id = Some(id);
+            record
+        }));
+    };
+    let is_own = super::residual(&unpacked.grain).is_some();
+    Some(Ok(Record {
+        foreign_id: is_own.then_some(id),
+        status: unpacked.status,
+        warnings: unpacked.warnings,
+        ..Record::new(unpacked.grain, place.clone())
+    }))
+}
+
+/// Makes the grains of a record's relations.
+fn relations_of(
+    value: &Value,
+    place: &Place,
+    common: Common<'_>,
+    ids: &Table<(ContentAddress, u32)>,
+) -> Result<Vec<Record>, Error> {
+    let memory = value.as_map().and_then(|map| Memory::read(map, common.0));
+    let memory = memory.filter(|memory| memory.relations().next().is_some());
+    let (Some(memory), Some(source)) = (memory, record_of(value, place, common)) else {
+        return Ok(Vec::new());
+    };
+    let source = source?.grain.address();
+    let relations = memory.relations().map(|relation| {
+        // OMI 9.3: where an id comes twice it resolves to nothing.
+        let target = ids.get(ids.key(relation.target));
+        let target = target.filter(|(_, count)| *count == 1);
+        let target = target.map(|(address, _)| *address);
+        let draft = memory.relation_draft(&relation, source, target);
+        Record::finish(draft, common.2, place.clone())
+    });
+    relations.collect()
+}
+
+/// Returns the grain of a file as a whole, whose records are grains of their own.
+fn whole(map: &Map, latest: Option<Time>) -> Draft {
+    let time = map.get("generated_at").and_then(moment).or(latest);
+    Draft::state(context_of(RESIDUAL, map))
+        .created_at(time.unwrap_or_default())
+        .source("imported")
+}

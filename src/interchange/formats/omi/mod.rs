@@ -1,0 +1,140 @@
+//! OMI-AI 0.1 (Open Memory Interchange): one JSON document, or a stream of lines, as grains.
+//!
+//! One record is one grain, and every grain carries its record (see [`residual`]), so that fields
+//! and `ext` profiles that nobody here knows come back as they were (OMI 10.3,
+//! `omi-lossless-roundtrip`). Records are told apart by their merge key (13.3); two that say
+//! different things under one key are a conflict. Nothing is deleted because it is absent, nothing
+//! follows from order, and no reference is followed.
+
+mod code;
+mod document;
+mod import;
+mod validate;
+mod memory;
+mod residual;
+mod write;
+
+use std::io::{BufRead, Cursor, Seek};
+
+use crate::codec::Profile;
+
+use crate::interchange::{Error, Loss, Place, Record};
+
+use document::Document;
+pub(in crate::interchange) use import::{File, Judged};
+pub use residual::residual;
+pub(in crate::interchange) use residual::{inherited, is_relation};
+pub use write::{write, write_lines};
+
+/// How much a file is held to (OMI 3.1).
+///
+/// ```
+/// use grainstore::interchange::omi::Level;
+///
+/// assert_eq!(Level::named("L1"), Some(Level::L1));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Core, as the schema of Appendix B.1 has it.
+    L0,
+    /// Interchange: types, unique ids, effective subjects.
+    L1,
+}
+
+impl Level {
+    /// Returns the level of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "L0" => Some(Self::L0),
+            "L1" => Some(Self::L1),
+            _ => None,
+        }
+    }
+}
+
+/// How a file is read.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// What it is held to; without one, to what an import needs: L0 by the prose of section 15.2,
+    /// and what only the schema of L0 asks for is a finding.
+    pub level: Option<Level>,
+    /// What ids are unique in where the file names no namespace; without one, the file.
+    pub scope: Option<String>,
+    /// The device profile whose limits the grains are held to.
+    pub profile: Profile,
+}
+
+/// What a file holds.
+#[derive(Debug, Default)]
+pub struct Import {
+    /// The grains: the envelope's, then those of records, then those of their relations.
+    pub records: Vec<Record>,
+    /// What is odd, and where.
+    pub findings: Vec<(Place, String)>,
+    /// What the records cannot carry.
+    pub loss: Loss,
+}
+
+/// Reads the JSON form.
+///
+/// ```
+/// use grainstore::interchange::omi;
+///
+/// let file = br#"{"format": "open-memory-interchange", "version": "0.1", "memories": [
+///     {"id": "1", "content": "likes tea", "created": "2026-01-15T10:30:00Z"}]}"#;
+/// let import = omi::read(file, &omi::Options::default()).unwrap();
+/// assert_eq!(import.records.len(), 2);
+/// ```
+///
+/// # Errors
+/// Everything that is wrong, by the names of the rules (docs/interchange.md lists them).
+pub fn read(bytes: &[u8], options: &Options) -> Result<Import, Vec<Error>> {
+    collect(bytes, false, options)
+}
+
+/// Reads the JSON lines form.
+///
+/// # Errors
+/// As [`read`]; places are lines.
+pub fn read_lines(bytes: &[u8], options: &Options) -> Result<Import, Vec<Error>> {
+    collect(bytes, true, options)
+}
+
+/// Judges a file without keeping its records.
+///
+/// # Errors
+/// As [`read`].
+pub(in crate::interchange) fn open<R: BufRead + Seek + Send>(
+    input: R,
+    is_lines: bool,
+    options: &Options,
+) -> Result<(File<R>, Judged), Vec<Error>> {
+    let document = if is_lines {
+        Document::read_lines(input)?
+    } else {
+        Document::read(input)?
+    };
+    File::judge(document, options)
+}
+
+fn collect(bytes: &[u8], is_lines: bool, options: &Options) -> Result<Import, Vec<Error>> {
+    let mut records = Vec::new();
+    let (mut file, judged) = open(Cursor::new(bytes), is_lines, options)?;
+    let collected = file.each(&mut |record| {
+        records.push(record);
+        true
+    });
+    collected.map_err(|error| vec![error])?;
+    Ok(Import {
+        records,
+        findings: judged.findings.into(),
+        loss: Loss::default(),
+    })
+}
+
+const FORMAT: &str = "open-memory-interchange";
+
+/// The members of a context that carry a record, what it has from its envelope, and a relation.
+const RESIDUAL: &str = "x-omi";
+const INHERITED: &str = "x-omi-inherited";
+const RELATION: &str = "x-omi-relation";

@@ -1,0 +1,35 @@
+use crate::codec::{Map, Value};
+use crate::grain::{Grain, Type};
+use crate::interchange::model::normalize::carried_json;
+
+use super::{INHERITED, RESIDUAL};
+
+/// Returns the record or the envelope that a grain was made from, as the file had it but for the
+/// order of members and the spelling of numbers. The `memories` of an envelope come back empty,
+/// because records are grains of their own.
+pub fn residual(grain: &Grain) -> Option<Value> {
+    let Value::Map(mut record) = carried_json(grain, RESIDUAL)? else {
+        return None;
+    };
+    if grain.type_() != Type::State && !record.contains("content") {
+        let field = match grain.type_() {
+            Type::Event => "content",
+            _ => "object",
+        };
+        record.insert("content", grain.text(field)?);
+    }
+    Some(Value::Map(record))
+}
+
+/// Returns what a record has from the envelope it came with.
+pub(in crate::interchange) fn inherited(grain: &Grain) -> Map {
+    match carried_json(grain, INHERITED) {
+        Some(Value::Map(map)) => map,
+        _ => Map::new(),
+    }
+}
+
+/// Returns whether a grain was made from a relation inside a record, which carries it as well.
+pub(in crate::interchange) fn is_relation(grain: &Grain) -> bool {
+    carried_json(grain, super::RELATION).is_some()
+}

@@ -1,0 +1,71 @@
+//! The files beside a memory store: conversations, and embeddings.
+
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+use crate::codec::Value;
+use crate::interchange::Error;
+use crate::interchange::io::file_set::Files;
+use crate::interchange::io::source_file::Part;
+
+use super::super::types::conversation::Storage;
+use super::super::types::embeddings::FILE;
+use super::super::types::object::fault;
+use super::super::{code, parse};
+use super::storage::{check, io, path_below, read_below};
+
+/// Where the files beside a store are.
+pub(in crate::interchange) enum Talks {
+    /// Nowhere that can be read.
+    Nowhere,
+    /// Below a directory.
+    Below(PathBuf),
+    /// In the archive that the store came in, in this folder of it.
+    Packed(Files, String),
+}
+
+impl Talks {
+    /// Reads the document of a conversation, and says what its file is called; none for one that is
+    /// elsewhere.
+    ///
+    /// # Errors
+    /// `PAM_STORAGE_REF`, `PAM_JSON`, `PROVIDER_ZIP`, `ERR_IO`.
+    pub(in crate::interchange) fn load<'s>(
+        &self,
+        storage: &Storage<'s>,
+    ) -> Result<Option<(&'s str, Value)>, Error> {
+        let Storage::File { reference, at } = storage else {
+            return Ok(None);
+        };
+        let bytes = match self {
+            Self::Below(folder) => read_below(folder, reference, at)?,
+            Self::Packed(files, folder) => {
+                let refuse = |message: String| fault(code::STORAGE_REF, at.clone(), message);
+                check(reference).map_err(refuse)?;
+                let name = format!("{folder}{reference}");
+                let part = files.part(&name)?;
+                let missing = || refuse(format!("{reference} is not in the archive"));
+                let part = part.ok_or_else(missing)?;
+                part.bytes().map_err(|source| part.wrong(&name, source))?
+            }
+            Self::Nowhere => return Ok(None),
+        };
+        parse(&bytes, reference).map(|value| Some((*reference, value)))
+    }
+
+    /// Opens the embeddings file, if there is one (PAM 12).
+    ///
+    /// # Errors
+    /// `PAM_STORAGE_REF` for one that is no file, `ERR_IO`.
+    pub(in crate::interchange) fn embeddings(&self) -> Result<Option<Part>, Error> {
+        match self {
+            Self::Below(folder) => match path_below(folder, FILE, "") {
+                Ok(path) => Part::at(&path).map(Some).map_err(io),
+                Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(None),
+                Err(error) => Err(error),
+            },
+            Self::Packed(files, folder) => files.part(&format!("{folder}{FILE}")),
+            Self::Nowhere => Ok(None),
+        }
+    }
+}

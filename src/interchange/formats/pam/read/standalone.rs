@@ -1,0 +1,151 @@
+//! A conversation or an embeddings file that comes without its store.
+
+use crate::codec::{Map, Value};
+use crate::interchange::Error;
+use crate::interchange::io::source_file::{Part, Raw};
+
+use super::super::schema::validate;
+use super::super::types::conversation::{Conversation, Entry};
+use super::super::types::embeddings::Embeddings;
+use super::super::types::head::head;
+use super::super::types::object::Object;
+use super::super::{CONVERSATION, CONVERSATION_LOSS, Import, Options, parse};
+use super::build::{Maker, Names};
+use super::convert::{head_of, store_of};
+use super::told::Told;
+use super::vectors::Vectors;
+
+/// Reads a conversation document, as that of [`owner`](field@Options::owner).
+///
+/// ```
+/// use grainstore::interchange::pam;
+///
+/// let file = br#"{"schema": "portable-ai-memory-conversation", "schema_version": "1.0",
+///     "id": "c", "provider": {"name": "claude"}, "messages": [],
+///     "temporal": {"created_at": "2026-01-15T10:30:00Z"}}"#;
+/// let import = pam::read_conversation(file, &pam::Options::default()).unwrap();
+/// assert_eq!(import.records[0].grain.text("session_id"), Some("c"));
+/// ```
+///
+/// # Errors
+/// Everything that is wrong, if anything is that the messages cannot be read without: `PAM_*`.
+pub fn read_conversation(bytes: &[u8], options: &Options) -> Result<Import, Vec<Error>> {
+    let value = parse(bytes, "").map_err(|error| vec![error])?;
+    let read = entry_of(&value).and_then(|(entry, version)| {
+        let read = Entry::read(Object::new(&entry, String::new())?)?;
+        Conversation::read(&value, "", &read, &version)?;
+        Ok((entry, version))
+    });
+    let (entry, version) = match read {
+        Ok(read) => read,
+        Err(error) => {
+            let mut minded = Vec::new();
+            validate::conversation(&value, "", &mut minded);
+            let (mut told, mut faults) = (Told::default(), Told::default());
+            told.extend(minded);
+            faults.push(error);
+            validate::mind(told, options, &mut faults, &mut Told::default());
+            return Err(faults.list);
+        }
+    };
+    let store = store_of(options.owner(), &version);
+    let one = |error| vec![error];
+    let head = head_of(&store).map_err(one)?;
+    let maker = Maker {
+        owner: head.owner,
+        version: head.version,
+        names: Names::PAM,
+        profile: options.profile,
+    };
+    let at = "/conversations_index/0".to_owned();
+    let entry = Object::new(&entry, at).and_then(Entry::read).map_err(one)?;
+    let talk = maker.talk(&entry, Some((&value, "")));
+    let (mut faults, mut findings) = (Told::default(), Told::default());
+    let mut import = Import::default();
+    let messages = talk.messages.into_iter().map(|(_, record)| record);
+    import.records.extend(messages);
+    import.records.extend(faults.keep(talk.whole));
+    let mut minded = Told::default();
+    if let Some(error) = talk.fault {
+        minded.push(error);
+        import.loss.count(CONVERSATION_LOSS);
+    }
+    let mut rules = Vec::new();
+    validate::conversation(&value, "", &mut rules);
+    minded.extend(rules);
+    validate::mind(minded, options, &mut faults, &mut findings);
+    if !faults.is_empty() {
+        return Err(faults.list);
+    }
+    (import.findings, import.unlisted) = (findings.list, findings.more);
+    Ok(import)
+}
+
+/// Returns the entry of an index that a conversation would have, and its version.
+fn entry_of(value: &Value) -> Result<(Value, String), Error> {
+    let (root, version) = head(value, CONVERSATION, "")?;
+    let platform = root.required_object("provider")?.platform("name")?;
+    let mut entry = Map::new();
+    entry.insert("id", root.required_text("id")?);
+    entry.insert("platform", platform);
+    if let Some(title) = root.text("title")? {
+        entry.insert("title", title);
+    }
+    let temporal = root.required_object("temporal")?;
+    temporal.required_time("created_at")?;
+    entry.insert("temporal", Value::Map(temporal.map.clone()));
+    Ok((Value::Map(entry), version.to_owned()))
+}
+
+/// Reads an embeddings file, as that of the memories of [`owner`](field@Options::owner).
+///
+/// # Errors
+/// As [`read_conversation`].
+pub fn read_embeddings(bytes: &[u8], options: &Options) -> Result<Import, Vec<Error>> {
+    let part = Part::Whole(Raw::here(bytes));
+    let (found, judged) = open_embeddings(part, options)?;
+    let mut import = judged;
+    let read = found.each(&mut |vector| {
+        import.vectors.push(vector);
+        true
+    });
+    read.map_err(|error| vec![error])?;
+    Ok(import)
+}
+
+/// Judges an embeddings file, whose vectors are made when they are asked for.
+///
+/// # Errors
+/// As [`read_conversation`].
+pub(in crate::interchange) fn open_embeddings(
+    part: Part,
+    options: &Options,
+) -> Result<(Vectors, Import), Vec<Error>> {
+    let file = Embeddings {
+        part,
+        file: String::new(),
+        version: None,
+    };
+    let mut import = Import::default();
+    let (mut minded, mut faults) = (Told::default(), Told::default());
+    let mut len = 0_u64;
+    let read = file.read(&mut minded, &mut import.loss, &mut |_| {
+        len = len.saturating_add(1);
+        true
+    });
+    faults.keep(read);
+    let mut findings = Told::default();
+    validate::mind(minded, options, &mut faults, &mut findings);
+    if !faults.is_empty() {
+        return Err(faults.list);
+    }
+    (import.findings, import.unlisted) = (findings.list, findings.more);
+    let vectors = Vectors {
+        file,
+        len,
+        owner: options.owner().to_owned(),
+        of: None,
+        is_delta: true,
+    };
+    Ok((vectors, import))
+}

@@ -1,0 +1,385 @@
+//! A store gone through before anything is made of it, so that nothing is stored of one that is
+//! refused (PAM 3–7, 13–18).
+
+use std::collections::HashSet;
+
+use crate::codec::Value;
+use crate::grain::Time;
+use crate::interchange::io::source_file::Part;
+use crate::interchange::json::strict;
+use crate::interchange::json::{Broken, Pieces};
+use crate::interchange::model::compact_table::Table;
+use crate::interchange::{Error, Signature};
+
+use super::super::checksum::{self, Ids};
+use super::super::order::order;
+use super::super::schema::shape::number;
+use super::super::schema::tables::STORE;
+use super::super::schema::validate;
+use super::super::types::head::Head;
+use super::super::types::object::fault;
+use super::super::{
+    ARRAYS, BUFFER_LEN, ENTRIES, MEMORIES, Options, RELATIONS, broken, code, place, signature,
+};
+use super::faults::Faults;
+use super::told::Told;
+use super::validated::{self, Seen, SeenEntry, SeenMemory, SeenRelation};
+
+/// What is remembered of the memories of a store.
+pub(in crate::interchange) struct Survey {
+    /// The number of the memory of an id.
+    memories: Table<u32>,
+    /// Where each of them begins.
+    pub(in crate::interchange) starts: Vec<u64>,
+    /// Their numbers, each before the one that replaces it; nothing where that is their order anyway.
+    pub(in crate::interchange) order: Vec<usize>,
+    /// The numbers of those that replace others.
+    pub(in crate::interchange) replacers: HashSet<usize>,
+    /// When the newest was created.
+    pub(in crate::interchange) latest: Option<Time>,
+    /// What became of the signature, where anything could.
+    pub(in crate::interchange) signature: Option<Signature>,
+}
+
+impl Survey {
+    /// Returns the number of a memory.
+    pub(in crate::interchange) fn number(&self, id: &str) -> Option<usize> {
+        let number = self.memories.get(self.memories.key(id))?;
+        usize::try_from(*number).ok()
+    }
+}
+
+/// Judges a store; what need not stop an import goes to `findings`.
+///
+/// # Errors
+/// Everything that is wrong, as far as it can be told.
+pub(in crate::interchange) fn judge(
+    part: &Part,
+    root: &Value,
+    options: &Options,
+    findings: &mut Told,
+) -> Result<Survey, Vec<Error>> {
+    let mut faults = Faults::default();
+    let head = Head::read(root, &mut faults.head).map_err(|error| vec![error])?;
+    let mut surveyor = Surveyor {
+        part,
+        head,
+        faults,
+        entries: Table::new(),
+        entry_count: 0,
+        relations: Table::new(),
+        derived: Table::new(),
+        named: Table::new(),
+        links: Vec::new(),
+        ids: Ids::default(),
+        survey: Survey {
+            memories: Table::new(),
+            starts: Vec::new(),
+            order: Vec::new(),
+            replacers: HashSet::new(),
+            latest: None,
+            signature: None,
+        },
+    };
+    let gone = surveyor.go(root, options, findings);
+    gone.map_err(|error| vec![broken(part, error)])?;
+    surveyor.finish(options, findings)
+}
+
+struct Surveyor<'a> {
+    part: &'a Part,
+    head: Head<'a>,
+    faults: Faults,
+    entries: Table<()>,
+    entry_count: u64,
+    relations: Table<()>,
+    /// Which conversations say of which memories that they come from them.
+    derived: Table<()>,
+    /// Which conversations are named by which memories.
+    named: Table<()>,
+    /// The numbers of memories, with what replaces them.
+    links: Vec<(usize, u64)>,
+    ids: Ids,
+    survey: Survey,
+}
+
+/// A record of one of the arrays.
+enum One {
+    Memory(Seen<SeenMemory>, String, u64),
+    Relation(Seen<SeenRelation>),
+    Entry(Seen<SeenEntry>),
+}
+
+impl Surveyor<'_> {
+    fn go(&mut self, root: &Value, options: &Options, findings: &mut Told) -> Result<(), Broken> {
+        self.envelope(root);
+        // What memories say about conversations is judged by what those say about them.
+        self.pass(&[ENTRIES], Self::take)?;
+        self.pass(&[MEMORIES, RELATIONS], Self::take)?;
+        self.integrity(options, findings)?;
+        let has_others = self.entry_count > 0 || !self.relations.is_empty();
+        if has_others && self.faults.is_sound() {
+            let wanted = [ENTRIES, RELATIONS];
+            self.pass(&wanted, Self::refer)?;
+        }
+        Ok(())
+    }
+
+    fn envelope(&mut self, root: &Value) {
+        let wide = strict::wide_integers(root);
+        let wide = wide.map(|at| fault(code::JSON, at, strict::WIDE));
+        self.faults.wide.extend(wide);
+        let mut minded = Vec::new();
+        STORE.judge(root, "", &mut minded);
+        self.faults.schema.extend(minded.drain(..));
+        validate::conditions(self.head.root.map, &mut minded);
+        self.faults.rules.extend(minded);
+        let head = &self.head.root;
+        for (name, faults) in ARRAYS.into_iter().zip(&mut self.faults.records) {
+            faults.read.keep(head.elements(name).map(drop));
+        }
+        if head.get("memories").is_none() {
+            self.faults.ids.push(head.missing("memories"));
+        }
+    }
+
+    /// Goes through some of the arrays.
+    fn pass(
+        &mut self,
+        wanted: &[usize],
+        mut take: impl FnMut(&mut Self, u64, One),
+    ) -> Result<(), Broken> {
+        let make = |value: Value, spot: super::super::Spot| {
+            let at = place(spot);
+            let one = match spot.array {
+                MEMORIES => {
+                    let id = checksum::id_of(&value).to_owned();
+                    One::Memory(validated::memory(&value, &at), id, spot.start)
+                }
+                RELATIONS => One::Relation(validated::relation(&value, &at)),
+                _ => One::Entry(validated::entry(&value, &at)),
+            };
+            (spot.number, one)
+        };
+        let part = self.part;
+        let is_wanted = |array| wanted.contains(&array);
+        part.read(BUFFER_LEN, |input| {
+            Pieces::stream(input, &ARRAYS, is_wanted, make, |(number, one)| {
+                take(self, number, one);
+                true
+            })
+        })??;
+        Ok(())
+    }
+
+    fn take(&mut self, number: u64, one: One) {
+        match one {
+            One::Memory(seen, id, start) => {
+                self.survey.starts.push(start);
+                if self.head.root.get("integrity").is_some() {
+                    self.ids.push(&id);
+                }
+                let seen = self.faults.keep(seen, MEMORIES);
+                if let Some(seen) = seen {
+                    self.memory(number, &seen);
+                }
+            }
+            One::Relation(seen) => {
+                let seen = self.faults.keep(seen, RELATIONS);
+                if let Some(seen) = seen {
+                    let key = self.relations.key(&seen.id);
+                    if !self.relations.add(key) {
+                        self.faults.twice(RELATIONS, number);
+                    }
+                }
+            }
+            One::Entry(seen) => {
+                self.entry_count = self.entry_count.saturating_add(1);
+                let seen = self.faults.keep(seen, ENTRIES);
+                if let Some(seen) = seen {
+                    let key = self.entries.key(&seen.id);
+                    if !self.entries.add(key) {
+                        self.faults.twice(ENTRIES, number);
+                    }
+                    for memory in &seen.derived {
+                        self.derived.add(self.derived.key((&seen.id, memory)));
+                    }
+                }
+            }
+        }
+    }
+
+    fn memory(&mut self, number: u64, seen: &SeenMemory) {
+        let survey = &mut self.survey;
+        let key = survey.memories.key(&seen.id);
+        if survey.memories.get(key).is_some() {
+            self.faults.twice(MEMORIES, number);
+        } else {
+            survey
+                .memories
+                .insert(key, u32::try_from(number).unwrap_or(u32::MAX));
+        }
+        survey.latest = survey.latest.max(Some(seen.created_at));
+        if let Some(by) = &seen.superseded_by {
+            let number = usize::try_from(number).unwrap_or(usize::MAX);
+            self.links.push((number, survey.memories.key(by)));
+        }
+        // An index that is not there says nothing about what is in it.
+        let Some(conversation) = seen.conversation.as_ref().filter(|_| self.entry_count > 0) else {
+            return;
+        };
+        self.named.add(self.named.key((conversation, &seen.id)));
+        let at = || format!("/memories/{number}/provenance/conversation_ref");
+        if self.entries.get(self.entries.key(conversation)).is_none() {
+            let message = "no entry of conversations_index has this id";
+            let error = fault(code::CONVERSATION_REF, at(), message);
+            self.faults.between.push(error);
+        } else if self
+            .derived
+            .get(self.derived.key((conversation, &seen.id)))
+            .is_none()
+        {
+            // PAM 14.1: both sides say so, which importers take as advice.
+            let message = "the conversation does not name this memory in derived_memories";
+            self.faults
+                .odd
+                .push(fault(code::DERIVED_REF, at(), message));
+        }
+    }
+
+    /// Judges what relations and conversations say about memories.
+    fn refer(&mut self, number: u64, one: One) {
+        let is_known = |id: &str| self.survey.number(id).is_some();
+        match one {
+            One::Relation(Seen { read: Ok(seen), .. }) => {
+                for (name, id) in [("from", &seen.from), ("to", &seen.to)] {
+                    if !is_known(id) {
+                        let at = format!("/relations/{number}/{name}");
+                        let error = fault(code::RELATION_REF, at, "no memory has this id");
+                        self.faults.references.push(error);
+                    }
+                }
+                if seen.from == seen.to {
+                    let at = format!("/relations/{number}/to");
+                    let message = "relates a memory to itself";
+                    self.faults.odd.push(fault(code::RELATION_REF, at, message));
+                }
+            }
+            One::Entry(Seen { read: Ok(seen), .. }) => {
+                for (index, id) in seen.derived.iter().enumerate() {
+                    let at = format!("/conversations_index/{number}/derived_memories/{index}");
+                    if !is_known(id) {
+                        let error = fault(code::DERIVED_REF, at, "no memory has this id");
+                        self.faults.between.push(error);
+                    } else if self.named.get(self.named.key((&seen.id, id))).is_none() {
+                        let message =
+                            "the memory does not name this conversation in conversation_ref";
+                        self.faults.odd.push(fault(code::DERIVED_REF, at, message));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// PAM 15.
+    fn integrity(&mut self, options: &Options, findings: &mut Told) -> Result<(), Broken> {
+        let faults = &mut self.faults.integrity;
+        let Some(integrity) = faults.keep(self.head.root.object("integrity")).flatten() else {
+            return Ok(());
+        };
+        let count = self.survey.starts.len();
+        match integrity.get("total_memories").and_then(number) {
+            None => faults.push(integrity.member_fault(
+                "total_memories",
+                code::SCHEMA,
+                "must be an integer",
+            )),
+            Some(total) if u32::try_from(count).map(f64::from) != Ok(total) => {
+                let message = format!("there are {count} memories");
+                faults.push(integrity.member_fault("total_memories", code::TOTAL, message));
+            }
+            Some(_) => {}
+        }
+        let method = faults.keep(integrity.text("canonicalization")).flatten();
+        if method.is_some_and(|method| method != "RFC8785") {
+            let message = "must be RFC8785";
+            faults.push(integrity.member_fault("canonicalization", code::SCHEMA, message));
+        }
+        let Some(stated) = faults.keep(integrity.required_text("checksum")) else {
+            return Ok(());
+        };
+        let ids = std::mem::take(&mut self.ids);
+        let actual = checksum::of_file(self.part, &self.survey.starts, ids)?;
+        if stated != actual {
+            let message = format!("the memories have {actual}");
+            let error = integrity.member_fault("checksum", code::CHECKSUM, message);
+            if options.accept_bad_checksum {
+                findings.push(error);
+            } else {
+                faults.push(error);
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, options: &Options, findings: &mut Told) -> Result<Survey, Vec<Error>> {
+        let is_sound = self.faults.is_sound();
+        let (mut faults, mut minded) = self.faults.split();
+        if is_sound {
+            self.put_in_order(&mut faults, findings);
+            let mut told = Vec::new();
+            let signature = signature::check(&self.head.root, &mut told);
+            self.survey.signature = faults.keep(signature);
+            findings.extend(told);
+            // PAM 16: a delta may name what the export it goes on from holds.
+            let between = std::mem::take(&mut self.faults.between);
+            if self.head.is_delta() {
+                findings.append(between);
+            } else {
+                minded.append(between);
+            }
+            findings.append(std::mem::take(&mut self.faults.odd));
+        }
+        validate::mind(minded, options, &mut faults, findings);
+        if faults.is_empty() {
+            Ok(self.survey)
+        } else {
+            Err(faults.list)
+        }
+    }
+
+    fn put_in_order(&mut self, faults: &mut Told, findings: &mut Told) {
+        let survey = &mut self.survey;
+        let at = |number: usize| format!("/memories/{number}/temporal/superseded_by");
+        let mut unknown = Told::default();
+        let mut pairs = Vec::new();
+        for (number, by) in &self.links {
+            match survey.memories.get(*by).map(|by| usize::try_from(*by)) {
+                Some(Ok(by)) => pairs.push((*number, by)),
+                _ => {
+                    let error = fault(code::SUPERSEDED_REF, at(*number), "no memory has this id");
+                    unknown.push(error);
+                }
+            }
+        }
+        unknown.append(std::mem::take(&mut self.faults.references));
+        // PAM 16: a delta may name memories of the export it builds on.
+        if self.head.is_delta() {
+            findings.append(unknown);
+        } else {
+            faults.append(unknown);
+        }
+        survey.replacers = pairs.iter().map(|(_, by)| *by).collect();
+        if pairs.iter().all(|(number, by)| number < by) {
+            return;
+        }
+        match order(survey.starts.len(), &pairs) {
+            Ok(order) => survey.order = order,
+            Err(stuck) => {
+                let message = "the memories replace each other in a circle";
+                faults.push(fault(code::CYCLE, at(stuck), message));
+            }
+        }
+    }
+}

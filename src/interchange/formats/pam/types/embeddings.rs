@@ -1,0 +1,286 @@
+//! The embeddings file: vectors of memories, which are never what a memory says (PAM 12).
+
+use crate::codec::{Map, Value};
+use crate::interchange::io::source_file::Part;
+use crate::interchange::json::{Broken, Pieces, Spot};
+use crate::interchange::model::compact_table::Table;
+use crate::interchange::model::normalize::ascii_json;
+use crate::interchange::options::moment_text;
+use crate::interchange::{Error, Loss, StoredVector};
+
+use super::super::read::told::Told;
+use super::super::schema::shape::number;
+use super::super::schema::tables::{self, EMBEDDINGS};
+use super::super::{BUFFER_LEN, broken_in, code, outline};
+use super::head::head;
+use super::object::{Object, fault};
+
+/// The name of the file beside a store (PAM 2).
+pub(in crate::interchange) const FILE: &str = "embeddings.json";
+
+/// What the file calls itself.
+const SCHEMA: &str = "portable-ai-memory-embeddings";
+
+/// An embeddings file.
+pub(in crate::interchange) struct Embeddings {
+    pub(in crate::interchange) part: Part,
+    /// Its name, or nothing for one that stands alone.
+    pub(in crate::interchange) file: String,
+    /// The version that it must be of.
+    pub(in crate::interchange) version: Option<String>,
+}
+
+/// Of which memory each embedding is, also those that cannot be kept.
+pub(in crate::interchange) struct Ids {
+    of: Table<u64>,
+    memories: Table<()>,
+}
+
+impl Ids {
+    pub(in crate::interchange) fn new() -> Self {
+        Self {
+            of: Table::new(),
+            memories: Table::new(),
+        }
+    }
+
+    /// Returns whether an embedding is of a memory; none if there is none of this id.
+    pub(in crate::interchange) fn is_of(&self, id: &str, memory: &str) -> Option<bool> {
+        let of = self.of.get(self.of.key(id));
+        of.map(|of| *of == self.memories.key(memory))
+    }
+}
+
+/// A vector that can be kept.
+pub(in crate::interchange) struct Embedding {
+    pub(in crate::interchange) memory_id: String,
+    pub(in crate::interchange) model: String,
+    pub(in crate::interchange) numbers: Vec<f32>,
+    /// What the file says besides.
+    pub(in crate::interchange) record: String,
+    pub(in crate::interchange) at: String,
+}
+
+/// An element of the file, judged by itself.
+struct Seen {
+    at: String,
+    id: Option<String>,
+    memory: Option<String>,
+    read: Result<Option<Embedding>, Error>,
+    schema: Vec<Error>,
+    loss: Loss,
+}
+
+impl Embeddings {
+    /// Reads a file, and takes what of it can be kept, while it is wanted.
+    ///
+    /// A vector that cannot be kept is minded and counted: it can be made anew of its memory.
+    ///
+    /// # Errors
+    /// `PAM_JSON`, `PAM_SCHEMA_ID`, `PAM_VERSION`, `PAM_SCHEMA` where nothing of it can be read.
+    pub(in crate::interchange) fn read(
+        &self,
+        minded: &mut Told,
+        loss: &mut Loss,
+        take: &mut dyn FnMut(Embedding) -> bool,
+    ) -> Result<Ids, Error> {
+        let flaw = |error| broken_in(&self.part, &self.file, error);
+        let value = outline(&self.part, &ARRAY).map_err(flaw)?;
+        let (root, said) = head(&value, SCHEMA, &self.at())?;
+        if self.version.as_ref().is_some_and(|it| it != said) {
+            let message = "is not that of the store";
+            return Err(root.member_fault("schema_version", code::VERSION, message));
+        }
+        root.elements("embeddings").map(drop)?;
+        let mut schema = Vec::new();
+        EMBEDDINGS.judge(&value, &self.at(), &mut schema);
+        let at = self.at();
+        let make =
+            |value: Value, spot: Spot| see(&value, format!("{at}/embeddings/{}", spot.number));
+        let mut ids = Ids::new();
+        let read = self.part.read(BUFFER_LEN, |input| {
+            Pieces::stream(
+                input,
+                &ARRAY,
+                |_| true,
+                make,
+                |seen| {
+                    let embedding = ids.add(seen, minded, loss);
+                    embedding.is_none_or(&mut *take)
+                },
+            )
+        });
+        read.map_err(Broken::from)
+            .and_then(|read| read)
+            .map_err(flaw)?;
+        minded.extend(schema);
+        Ok(ids)
+    }
+
+    /// Returns what its places begin with.
+    fn at(&self) -> String {
+        if self.file.is_empty() {
+            String::new()
+        } else {
+            format!("{}#", self.file)
+        }
+    }
+}
+
+impl Ids {
+    /// Adds an element; returns what of it is to be kept.
+    fn add(&mut self, seen: Seen, minded: &mut Told, loss: &mut Loss) -> Option<Embedding> {
+        let twice = |name: &str| {
+            let at = format!("{}/{name}", seen.at);
+            fault(code::DUPLICATE_ID, at, "another one has this id")
+        };
+        let of = self
+            .memories
+            .key(seen.memory.as_deref().unwrap_or_default());
+        if let Some(id) = &seen.id {
+            let key = self.of.key(id.as_str());
+            if let Some(before) = self.of.get_mut(key) {
+                *before = of;
+                minded.push(twice("id"));
+            } else {
+                self.of.insert(key, of);
+            }
+        }
+        let is_second = seen.memory.is_some() && !self.memories.add(of);
+        if is_second {
+            minded.push(twice("memory_id"));
+        }
+        loss.merge(&seen.loss);
+        let kept = match seen.read {
+            Ok(Some(embedding)) if !is_second => Some(embedding),
+            Ok(Some(_)) => {
+                loss.count(EMBEDDING);
+                None
+            }
+            Ok(None) => None,
+            Err(error) => {
+                minded.push(error);
+                loss.count(EMBEDDING);
+                None
+            }
+        };
+        minded.extend(seen.schema);
+        kept
+    }
+}
+
+fn see(value: &Value, at: String) -> Seen {
+    let text = |name: &str| Some(value.as_map()?.get(name)?.as_text()?.to_owned());
+    let (mut schema, mut loss) = (Vec::new(), Loss::default());
+    tables::EMBEDDING.judge(value, &at, &mut schema);
+    let object = Object::new(value, at.clone());
+    Seen {
+        id: text("id"),
+        memory: text("memory_id"),
+        read: object.and_then(|object| Embedding::read(object, &mut loss)),
+        at,
+        schema,
+        loss,
+    }
+}
+
+impl Embedding {
+    /// Reads one; none for one whose vector is elsewhere, which is counted.
+    fn read(object: Object<'_>, loss: &mut Loss) -> Result<Option<Self>, Error> {
+        object.required_text("id")?;
+        let memory_id = object.required_text("memory_id")?.to_owned();
+        let model = object.required_text("model")?.to_owned();
+        object.required_time("created_at")?;
+        let stated = object.get("dimensions");
+        let stated = stated.ok_or_else(|| object.missing("dimensions"))?;
+        let Some(vector) = object.get("vector") else {
+            loss.count("embedding.storage");
+            return Ok(None);
+        };
+        let items = vector.as_array();
+        let items =
+            items.ok_or_else(|| object.member_fault("vector", code::SCHEMA, "must be an array"))?;
+        if number(stated) != u32::try_from(items.len()).ok().map(f64::from) {
+            let message = format!("the vector has {} numbers", items.len());
+            return Err(object.member_fault("dimensions", code::EMBEDDING_REF, message));
+        }
+        let numbers = numbers(items, &object, loss)?;
+        let mut record = object.map.clone();
+        record.remove("vector");
+        Ok(Some(Self {
+            memory_id,
+            model,
+            numbers,
+            record: ascii_json(&Value::Map(record)),
+            at: object.at,
+        }))
+    }
+}
+
+fn numbers(items: &[Value], object: &Object<'_>, loss: &mut Loss) -> Result<Vec<f32>, Error> {
+    let mut numbers = Vec::with_capacity(items.len());
+    let mut is_exact = true;
+    for (index, item) in items.iter().enumerate() {
+        let at = || format!("{}/vector/{index}", object.at);
+        let number = number(item).ok_or_else(|| fault(code::SCHEMA, at(), "must be a number"))?;
+        let single = narrow(number);
+        if !single.is_finite() {
+            let message = "is larger than a number of single precision can be";
+            return Err(fault(code::EMBEDDING, at(), message));
+        }
+        is_exact &= f64::from(single) == number || widen(single) == number;
+        numbers.push(single);
+    }
+    if numbers.iter().all(|number| *number == 0.0) {
+        let message = "has no direction: it is empty, or all zeros";
+        return Err(object.member_fault("vector", code::EMBEDDING, message));
+    }
+    if !is_exact {
+        loss.count("embedding.vector past single precision");
+    }
+    Ok(numbers)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "models make numbers of this width; what is too large becomes infinite and is refused"
+)]
+const fn narrow(number: f64) -> f32 {
+    number as f32
+}
+
+/// Returns a number as it is written: the shortest decimal that means this one.
+fn widen(number: f32) -> f64 {
+    let shortest = number.to_string().parse();
+    shortest.unwrap_or_else(|_| f64::from(number))
+}
+
+/// Returns the entry of a vector in an embeddings file.
+pub(in crate::interchange) fn entry(id: &str, memory_id: &str, vector: &StoredVector) -> Value {
+    let record = vector.record.as_deref();
+    let record = record.and_then(|record| Value::from_json(record).ok());
+    let mut entry = match record {
+        Some(Value::Map(record)) => record,
+        _ => Map::from_iter([("created_at", moment_text(vector.at))]),
+    };
+    entry.insert("id", id);
+    entry.insert("memory_id", memory_id);
+    entry.insert("model", vector.model.as_str());
+    let len = u64::try_from(vector.numbers.len()).unwrap_or(u64::MAX);
+    entry.insert("dimensions", len);
+    let numbers = vector.numbers.iter().copied().map(widen);
+    entry.insert("vector", numbers.map(Value::from).collect::<Vec<_>>());
+    Value::Map(entry)
+}
+
+/// Returns an embeddings file.
+pub(in crate::interchange) fn file(version: &Value, entries: Vec<Value>) -> Value {
+    let mut file = Map::from_iter([("schema", SCHEMA)]);
+    file.insert("schema_version", version.clone());
+    file.insert("embeddings", entries);
+    Value::Map(file)
+}
+
+const ARRAY: [&str; 1] = ["embeddings"];
+/// What a vector that is not kept is counted under.
+pub(in crate::interchange) const EMBEDDING: &str = "embedding";

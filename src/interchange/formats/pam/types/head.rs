@@ -1,0 +1,100 @@
+use crate::codec::Value;
+use crate::grain::Time;
+use crate::interchange::Error;
+
+use super::super::read::told::Told;
+use super::super::{Owner, SCHEMA, code};
+use super::object::Object;
+
+/// What a memory store says beside its records (PAM 3, 16, 17).
+pub(in crate::interchange) struct Head<'a> {
+    pub(in crate::interchange) root: Object<'a>,
+    pub(in crate::interchange) version: &'a str,
+    pub(in crate::interchange) owner: Owner<'a>,
+    pub(in crate::interchange) export_date: Option<Time>,
+    pub(in crate::interchange) export_id: Option<&'a str>,
+    /// The export that this one goes on from (PAM 16).
+    pub(in crate::interchange) base: Option<&'a str>,
+}
+
+impl<'a> Head<'a> {
+    /// Reads it; what is wrong with a member of it is added to `faults`.
+    ///
+    /// # Errors
+    /// `PAM_SCHEMA_ID`, `PAM_VERSION`, `PAM_SCHEMA` where nothing of the store can be read.
+    pub(in crate::interchange) fn read(value: &'a Value, faults: &mut Told) -> Result<Self, Error> {
+        let (root, version) = head(value, SCHEMA, "")?;
+        Ok(Self {
+            owner: faults.keep(Owner::read(&root)).unwrap_or_default(),
+            export_date: faults.keep(root.time("export_date")).flatten(),
+            export_id: faults.keep(root.text("export_id")).flatten(),
+            base: faults.keep(base(&root)).flatten(),
+            version,
+            root,
+        })
+    }
+
+    /// Returns whether this is an incremental store (PAM 16).
+    pub(in crate::interchange) fn is_delta(&self) -> bool {
+        self.root.get("export_type").and_then(Value::as_text) == Some("incremental")
+    }
+}
+
+/// Reads what says whether the rest can be read.
+pub(in crate::interchange) fn head<'a>(
+    value: &'a Value,
+    schema: &str,
+    at: &str,
+) -> Result<(Object<'a>, &'a str), Error> {
+    let root = Object::new(value, at.to_owned())?;
+    if root.text("schema")? != Some(schema) {
+        let message = format!("is not \"{schema}\"");
+        return Err(root.member_fault("schema", code::SCHEMA_ID, message));
+    }
+    let version = root.required_text("schema_version")?;
+    if !is_known_version(version) {
+        let message = format!("{version} is not a version of PAM 1");
+        return Err(root.member_fault("schema_version", code::VERSION, message));
+    }
+    Ok((root, version))
+}
+
+/// Returns what an incremental export goes on from (PAM 16).
+fn base<'a>(root: &Object<'a>) -> Result<Option<&'a str>, Error> {
+    match root.text("export_type")? {
+        None | Some("full") => Ok(None),
+        Some("incremental") => root.text("base_export_id"),
+        Some(other) => {
+            let message = format!("\"{other}\" is neither full nor incremental");
+            Err(root.member_fault("export_type", code::SCHEMA, message))
+        }
+    }
+}
+
+/// The schema's pattern, with the one major version there is.
+fn is_known_version(version: &str) -> bool {
+    let (number, stage) = version.split_once('-').unwrap_or((version, "rc"));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_stage = ["rc", "alpha", "beta"]
+        .iter()
+        .any(|name| stage.strip_prefix(name).is_some_and(digits));
+    let minor = number.strip_prefix("1.").unwrap_or_default();
+    is_stage && !minor.is_empty() && digits(minor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_of_the_first_major_are_known_and_patch_versions_are_no_versions() {
+        for version in ["1.0", "1.12", "1.0-rc", "1.0-rc1", "1.1-beta2"] {
+            assert!(is_known_version(version), "{version}");
+        }
+        for version in [
+            "", "1", "1.", "1.0.1", "2.0", "01.0", "1.0-", "1.0-x", "1.0-rc1x", "1.x",
+        ] {
+            assert!(!is_known_version(version), "{version}");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+use crate::grain::{Draft, Time};
+use crate::interchange::Error;
+
+use super::super::code;
+use super::object::Object;
+use crate::interchange::model::normalize::carried;
+
+/// Whose memories these are (PAM 17).
+#[derive(Clone, Copy, Default)]
+pub(in crate::interchange) struct Owner<'a> {
+    pub(in crate::interchange) id: &'a str,
+    did: Option<&'a str>,
+    pub(in crate::interchange) created_at: Option<Time>,
+}
+
+impl<'a> Owner<'a> {
+    pub(in crate::interchange) fn read(root: &Object<'a>) -> Result<Self, Error> {
+        let owner = root.required_object("owner")?;
+        let did = owner.text("did")?;
+        if did.is_some_and(|did| !did.starts_with("did:")) {
+            return Err(owner.member_fault("did", code::SCHEMA, "must be a DID"));
+        }
+        Ok(Self {
+            id: owner.required_text("id")?,
+            did,
+            created_at: owner.time("created_at")?,
+        })
+    }
+
+    /// Returns who the memories are about.
+    pub(in crate::interchange) fn subject(&self) -> String {
+        match self.did {
+            Some(did) => carried(did),
+            None => format!("pam:owner:{}", carried(self.id)),
+        }
+    }
+
+    /// Says in a grain whose it is.
+    pub(in crate::interchange) fn mark(&self, draft: Draft) -> Draft {
+        let draft = draft.user(carried(self.id));
+        match self.did {
+            Some(did) => draft.set("subject_did", carried(did)),
+            None => draft,
+        }
+    }
+}

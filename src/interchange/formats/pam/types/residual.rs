@@ -1,0 +1,107 @@
+//! The foreign record as a grain carries it: text that no rule of grains can touch.
+//!
+//! Grains drop nulls, normalise text and rename short keys (OMS 4.4–4.7); JSON text in ASCII passes
+//! through all of it. What the grain holds in the same spelling is left out and put back here.
+
+use crate::codec::{Map, Value};
+use crate::grain::{Grain, Type};
+
+use crate::interchange::model::normalize::{Rest, ascii_json, carried_json, leave_out};
+
+/// Returns the memory, relation, message, conversation index entry or envelope that a grain was
+/// made from, as the file had it but for the order of members and the spelling of numbers.
+///
+/// The envelope's arrays of records come back empty, because the records are grains of their own.
+pub fn residual(grain: &Grain) -> Option<Value> {
+    let Value::Map(mut record) = carried_json(grain, RESIDUAL)? else {
+        return None;
+    };
+    match grain.type_() {
+        // Relations are Beliefs too; only memories have a hash of their content.
+        Type::Belief if record.contains("content_hash") => {
+            restore(&mut record, "content", grain.text("object"));
+        }
+        Type::Goal => restore(&mut record, "content", grain.text("description")),
+        Type::Event => {
+            if let Some(Value::Map(content)) = record.get_mut("content")
+                && content.get("type").and_then(Value::as_text) == Some("text")
+            {
+                restore(content, "text", grain.text("content"));
+            }
+        }
+        _ => {}
+    }
+    Some(Value::Map(record))
+}
+
+/// Returns the conversation document that a State grain was made from, without its messages, which
+/// are grains of their own; none if the conversation's file was not read.
+pub fn conversation_residual(grain: &Grain) -> Option<Value> {
+    carried_json(grain, DOCUMENT_RESIDUAL)
+}
+
+/// Returns whether the owner of a memory lets it leave the store (PAM 21.1).
+pub(in crate::interchange) fn is_exportable(grain: &Grain) -> bool {
+    // Most records do not say so, and need not be read to know.
+    let text = grain
+        .field("context")
+        .and_then(|context| context.as_map()?.get(RESIDUAL)?.as_text());
+    if !text.is_some_and(|text| text.contains("\"exportable\"")) {
+        return true;
+    }
+    let record = residual(grain);
+    let access = record
+        .as_ref()
+        .and_then(|record| record.as_map()?.get("access")?.as_map());
+    access.and_then(|access| access.get("exportable")) != Some(&Value::Bool(false))
+}
+
+/// Returns whether a memory says itself that it is no longer current (PAM 7).
+pub(in crate::interchange) fn is_ended(grain: &Grain) -> bool {
+    let record = residual(grain);
+    let status = record
+        .as_ref()
+        .and_then(|record| record.as_map()?.get("status")?.as_text());
+    matches!(status, Some("superseded" | "retracted" | "archived"))
+}
+
+/// Returns whether a grain was made from a relation between memories.
+pub(in crate::interchange) fn is_relation(grain: &Grain) -> bool {
+    let relation = grain.text("relation").unwrap_or_default();
+    relation.starts_with("pam:rel:") && carried_json(grain, RESIDUAL).is_some()
+}
+
+fn restore(record: &mut Map, name: &str, text: Option<&str>) {
+    if let Some(text) = text
+        && !record.contains(name)
+    {
+        record.insert(name, text);
+    }
+}
+
+pub(in crate::interchange) fn memory_residual(record: &Map, carried: &str) -> String {
+    ascii_json(&Rest::of(record, "content", carried))
+}
+
+/// `carried` is the text that the grain has, if it is that of a plain message.
+pub(in crate::interchange) fn message_residual(record: &Map, carried: Option<&str>) -> String {
+    let mut rest = record.clone();
+    if let Some(Value::Map(content)) = rest.get_mut("content")
+        && let Some(carried) = carried
+    {
+        leave_out(content, "text", carried);
+    }
+    ascii_json(&Value::Map(rest))
+}
+
+/// Empties the arrays whose elements are grains of their own; an absent one stays absent.
+pub(in crate::interchange) fn residual_without(record: &Map, arrays: &[&str]) -> String {
+    let kept = record.iter().map(|(name, value)| match value {
+        Value::Array(_) if arrays.contains(&name) => (name, Value::Array(Vec::new())),
+        value => (name, value.clone()),
+    });
+    ascii_json(&Value::Map(kept.collect()))
+}
+
+pub(in crate::interchange) const RESIDUAL: &str = "x-pam";
+pub(in crate::interchange) const DOCUMENT_RESIDUAL: &str = "x-pam-document";

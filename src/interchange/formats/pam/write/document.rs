@@ -1,0 +1,442 @@
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use rayon::prelude::*;
+
+use crate::codec::{ContentAddress, Map, Value};
+use crate::grain::{Grain, Status, Time, Type};
+use crate::interchange::formats::aimem::Scope;
+use crate::interchange::model::normalize::carried_json;
+use crate::interchange::model::rfc3339::date_time;
+use crate::interchange::options::{GENERATOR, moment_text, only_one};
+use crate::interchange::{Entry, Error, Loss, Vectors, WriteOptions, Written};
+
+use super::super::checksum;
+use super::super::files::storage::check;
+use super::super::schema::shape::Shape;
+use super::super::schema::tables;
+use super::super::schema::tables::{CONVERSATION, ENTRY, MEMORY, RELATION};
+use super::super::types::embeddings;
+use super::super::types::object::fault;
+use super::super::types::residual::{DOCUMENT_RESIDUAL, is_relation, residual};
+use super::super::{SCHEMA, code, signature};
+use super::checksum_form::{narrow, write_status};
+use super::embedded_memory::memory;
+use super::uuid::{self, uuid};
+
+/// A memory store in the form that both validators of the format accept, and its conversations.
+#[derive(Debug)]
+pub struct Document {
+    /// The store; goes to `memory-store.json` where there are conversations.
+    pub store: Value,
+    /// Conversation documents by the path below the store's directory.
+    pub conversations: BTreeMap<String, Value>,
+    /// The embeddings file, where there are vectors.
+    pub embeddings: Option<Value>,
+    /// What was written.
+    pub written: Written,
+}
+
+impl Document {
+    /// Makes the document of grains; `with_files` says whether conversations can go beside it.
+    ///
+    /// Records that came from PAM go out as they came, less nulls and with times of six or no
+    /// digits of fraction, and with the status that the store has for them now. Grains of any other
+    /// origin become memories whose metadata has the whole grain. A relation to what is not among
+    /// the grains is left out.
+    ///
+    /// # Errors
+    /// `PAM_MIXED_OWNERS`: a store is of one owner (PAM 17). `PAM_SIGNATURE_FORM` for a key that
+    /// cannot sign.
+    pub fn new(entries: &[Entry], options: &WriteOptions, with_files: bool) -> Result<Self, Error> {
+        Self::with_vectors(entries, &Vectors::new(), options, with_files)
+    }
+
+    /// Makes the document of grains, and the embeddings file of the vectors that they have.
+    ///
+    /// # Errors
+    /// As [`Document::new`].
+    pub fn with_vectors(
+        entries: &[Entry],
+        vectors: &Vectors,
+        options: &WriteOptions,
+        with_files: bool,
+    ) -> Result<Self, Error> {
+        // Each record is read once, and reading them is most of the work.
+        let known: Vec<Known<'_>> = entries.par_iter().map(Known::of).collect();
+        let mut writer = Writer {
+            loss: Loss::default(),
+            names: names(&known),
+            memories: Vec::new(),
+            vectors,
+            with_files,
+            embeddings: Vec::new(),
+            embedding_ids: HashSet::new(),
+            is_later: is_later(&known),
+        };
+        let superfluous = superfluous(&known);
+        let mut sorted = Sorted::default();
+        for one in known {
+            if let Some(why) = superfluous.get(&one.grain.address()) {
+                writer.loss.count(why);
+                continue;
+            }
+            if let Scope::Since(since) = options.scope
+                && !is_changed_since(one.grain, one.record.as_ref(), one.status, since)
+            {
+                continue;
+            }
+            sorted.add(one, &mut writer);
+        }
+        let Sorted {
+            envelopes,
+            mut relations,
+            mut index,
+            mut messages,
+        } = sorted;
+        writer.drop_dangling(&mut relations, &mut index);
+        let mut conversations = BTreeMap::new();
+        let mut entries_of_index = Vec::new();
+        for (grain, mut map) in index {
+            let id = grain.text("session_id").unwrap_or_default();
+            let messages = messages.remove(id).unwrap_or_default();
+            writer.conversation(grain, &mut map, messages, &mut conversations);
+            entries_of_index.push(Value::Map(map));
+        }
+        for _ in messages.into_values().flatten() {
+            writer.loss.count("message");
+        }
+        let owner = owner(entries)?;
+        let now = options.now_for(entries);
+        let mut store = match options.scope {
+            Scope::Since(since) => delta(owner, now, since, options.base.as_deref()),
+            _ => envelope(envelopes, owner, now),
+        };
+        writer.prune(&tables::STORE, &mut store, "store");
+        let records = writer.finish(&mut store, relations, entries_of_index);
+        uuid::name(&mut store);
+        let version = store.get("schema_version").unwrap_or(&Value::Nil);
+        let embeddings = std::mem::take(&mut writer.embeddings);
+        let embeddings = (!embeddings.is_empty()).then(|| embeddings::file(version, embeddings));
+        if let Some(key) = &options.sign {
+            signature::sign(&mut store, key.key(), now)?;
+        }
+        Ok(Self {
+            store: Value::Map(store),
+            conversations,
+            embeddings,
+            written: Written {
+                records,
+                loss: writer.loss,
+            },
+        })
+    }
+}
+
+/// The records of a store by what they are; memories are written at once.
+#[derive(Default)]
+struct Sorted<'a> {
+    envelopes: Vec<Map>,
+    relations: Vec<Map>,
+    index: Vec<(&'a Grain, Map)>,
+    /// Messages by the session they are of.
+    messages: HashMap<&'a str, Vec<Value>>,
+}
+
+impl<'a> Sorted<'a> {
+    fn add(&mut self, one: Known<'a>, writer: &mut Writer<'_>) {
+        let Known {
+            grain,
+            status,
+            record,
+        } = one;
+        match (record, grain.type_()) {
+            (Some(Value::Map(map)), Type::State) if map.contains("schema") => {
+                self.envelopes.push(map);
+            }
+            (Some(Value::Map(mut map)), Type::State) => {
+                writer.prune(&ENTRY, &mut map, "conversations_index");
+                self.index.push((grain, map));
+            }
+            (Some(record), Type::Event) => {
+                let session = grain.text("session_id").unwrap_or_default();
+                self.messages.entry(session).or_default().push(record);
+            }
+            (Some(Value::Map(mut map)), _) if is_relation(grain) => {
+                writer.prune(&RELATION, &mut map, "relations");
+                self.relations.push(map);
+            }
+            (Some(Value::Map(mut map)), _) => {
+                narrow(&mut map, &mut writer.loss);
+                writer.prune(&MEMORY, &mut map, "memories");
+                write_status(&mut map, status, &writer.names);
+                let is_told = map.contains("embedding_ref");
+                writer.embedding(grain, &mut map, is_told);
+                writer.memories.push(map);
+            }
+            _ => {
+                let mut map = memory(grain, status);
+                write_status(&mut map, status, &writer.names);
+                writer.embedding(grain, &mut map, true);
+                writer.memories.push(map);
+            }
+        }
+    }
+}
+
+/// A grain, what the store says about it, and the record it was made from.
+struct Known<'a> {
+    grain: &'a Grain,
+    status: &'a Status,
+    record: Option<Value>,
+}
+
+impl<'a> Known<'a> {
+    fn of((grain, status): &'a Entry) -> Self {
+        Self {
+            grain,
+            status,
+            record: residual(grain),
+        }
+    }
+
+    fn id(&self) -> Option<&str> {
+        self.record.as_ref()?.as_map()?.get("id")?.as_text()
+    }
+
+    /// Returns what a grain that came from PAM is told by among those of its kind.
+    fn identity(&self) -> Option<(u8, &str, &str)> {
+        let id = self.id()?;
+        // The ids of messages are unique in their conversation.
+        let session = || self.grain.text("session_id").unwrap_or_default();
+        Some(match self.grain.type_() {
+            Type::State => (0, "", id),
+            Type::Event => (1, session(), id),
+            _ if is_relation(self.grain) => (2, "", id),
+            _ => (3, "", id),
+        })
+    }
+}
+
+/// Returns the PAM id of every grain that is going to have one.
+fn names(known: &[Known<'_>]) -> HashMap<ContentAddress, String> {
+    let ids = known.iter().map(|one| {
+        let address = one.grain.address();
+        let id = one.id().map_or_else(|| uuid(address), str::to_owned);
+        (address, id)
+    });
+    ids.collect()
+}
+
+/// Returns whether a store of another version than 1.0 is among these (PAM 22.3).
+fn is_later(known: &[Known<'_>]) -> bool {
+    let states = known.iter().filter(|one| one.grain.type_() == Type::State);
+    let mut versions = states.filter_map(|one| {
+        let record = one.record.as_ref()?.as_map()?;
+        record.get("schema_version")?.as_text()
+    });
+    versions.any(|version| version != "1.0")
+}
+
+/// Returns the grains whose id another one has in the file, and why it is not theirs: a file has
+/// one version of each record, the newest.
+fn superfluous(known: &[Known<'_>]) -> HashMap<ContentAddress, &'static str> {
+    let ids: HashMap<_, _> = known
+        .iter()
+        .filter_map(|one| Some((one.grain.address(), one.identity()?)))
+        .collect();
+    let mut superfluous = HashMap::new();
+    for one in known {
+        let id = ids.get(&one.grain.address());
+        let earlier = one.grain.derived_from();
+        for earlier in earlier.filter(|earlier| id.is_some() && ids.get(earlier) == id) {
+            superfluous.insert(earlier, "earlier version");
+        }
+    }
+    let mut taken = HashSet::new();
+    for one in known {
+        let address = one.grain.address();
+        if let Some(id) = ids.get(&address)
+            && !superfluous.contains_key(&address)
+            && !taken.insert(id)
+        {
+            superfluous.insert(address, "conflicting version");
+        }
+    }
+    superfluous
+}
+
+/// Returns whether a grain was made, or what it says updated or ended, at a time or later.
+fn is_changed_since(grain: &Grain, record: Option<&Value>, status: &Status, since: Time) -> bool {
+    let temporal = record.and_then(|record| {
+        let temporal = record.as_map()?.get("temporal")?.as_map()?;
+        date_time(temporal.get("updated_at")?.as_text()?).ok()
+    });
+    let times = [Some(grain.created_at()), temporal, status.system_valid_to];
+    times.into_iter().flatten().any(|time| time >= since)
+}
+
+pub(in crate::interchange) struct Writer<'a> {
+    pub(in crate::interchange) loss: Loss,
+    names: HashMap<ContentAddress, String>,
+    memories: Vec<Map>,
+    pub(in crate::interchange) vectors: &'a Vectors,
+    /// Whether files can go beside the store.
+    pub(in crate::interchange) with_files: bool,
+    pub(in crate::interchange) embeddings: Vec<Value>,
+    pub(in crate::interchange) embedding_ids: HashSet<String>,
+    /// Whether a version is written that may have members which nobody here knows.
+    is_later: bool,
+}
+
+impl Writer<'_> {
+    /// What came in although the schema does not have it goes out in no file that is to keep it.
+    fn prune(&mut self, shape: &Shape, map: &mut Map, of: &str) {
+        if !self.is_later {
+            shape.prune(map, of, &mut self.loss);
+        }
+    }
+
+    fn ids(&self) -> HashSet<&str> {
+        let ids = self
+            .memories
+            .iter()
+            .filter_map(|map| map.get("id")?.as_text());
+        ids.collect()
+    }
+
+    fn drop_dangling(&mut self, relations: &mut Vec<Map>, index: &mut [(&Grain, Map)]) {
+        let before = relations.len();
+        let ids = self.ids();
+        for (_, entry) in index {
+            if let Some(Value::Array(derived)) = entry.get_mut("derived_memories") {
+                derived.retain(|id| id.as_text().is_some_and(|id| ids.contains(id)));
+            }
+        }
+        let is_known = |map: &Map, name: &str| {
+            let id = map.get(name).and_then(Value::as_text);
+            id.is_some_and(|id| ids.contains(id))
+        };
+        relations.retain(|map| is_known(map, "from") && is_known(map, "to"));
+        for _ in relations.len()..before {
+            self.loss.count("relation");
+        }
+    }
+
+    /// Writes one entry of the index, and its document if there is one and a place for it.
+    fn conversation(
+        &mut self,
+        grain: &Grain,
+        entry: &mut Map,
+        messages: Vec<Value>,
+        files: &mut BTreeMap<String, Value>,
+    ) {
+        let document = carried_json(grain, DOCUMENT_RESIDUAL);
+        let (Some(Value::Map(mut document)), true) = (document, self.with_files) else {
+            if entry.remove("storage").is_some() || !messages.is_empty() {
+                self.loss.count("conversation");
+            }
+            return;
+        };
+        let storage = entry.get("storage").and_then(Value::as_map);
+        let told = storage.and_then(|storage| storage.get("ref")?.as_text());
+        let is_free =
+            |path: &str| ![STORE, EMBEDDINGS].contains(&path) && !files.contains_key(path);
+        let path = match told.filter(|path| check(path).is_ok() && is_free(path)) {
+            Some(path) => path.to_owned(),
+            None => format!("conversations/{}.json", grain.address()),
+        };
+        document.insert("messages", messages);
+        self.prune(&CONVERSATION, &mut document, "conversation");
+        let mut storage = storage.cloned().unwrap_or_default();
+        storage.insert("type", "file");
+        storage.insert("ref", path.as_str());
+        entry.insert("storage", storage);
+        files.insert(path, Value::Map(document));
+    }
+
+    /// Puts the records into the store and seals it; returns how many there are.
+    fn finish(&mut self, store: &mut Map, relations: Vec<Map>, index: Vec<Value>) -> u64 {
+        let memories: Vec<Value> = self.memories.drain(..).map(Value::Map).collect();
+        let relations: Vec<Value> = relations.into_iter().map(Value::Map).collect();
+        let count = memories.len().saturating_add(relations.len());
+        let count = count.saturating_add(index.len());
+        let count = count.saturating_add(self.embeddings.len());
+        let checksum = checksum::of_memories(&memories);
+        let sealed = store.get("integrity").and_then(Value::as_map);
+        let sealed = sealed.and_then(|integrity| integrity.get("checksum")?.as_text());
+        // A signature is over the checksum: of other memories it proves nothing.
+        if sealed != Some(checksum.as_str()) && store.remove("signature").is_some() {
+            self.loss.count("signature");
+        }
+        let mut integrity = Map::new();
+        integrity.insert("canonicalization", "RFC8785");
+        integrity.insert("checksum", checksum);
+        let total = u64::try_from(memories.len()).unwrap_or(u64::MAX);
+        integrity.insert("total_memories", total);
+        store.insert("integrity", integrity);
+        store.insert("memories", memories);
+        for (name, items) in [("relations", relations), ("conversations_index", index)] {
+            if !items.is_empty() || store.contains(name) {
+                store.insert(name, items);
+            }
+        }
+        u64::try_from(count).unwrap_or(u64::MAX)
+    }
+}
+
+/// Returns whose memories these are, if nobody else's are among them.
+fn owner(entries: &[Entry]) -> Result<Option<&str>, Error> {
+    let users = entries
+        .iter()
+        .filter_map(|(grain, _)| grain.text("user_id"));
+    only_one(users).map_err(|names| {
+        let message = format!("a store is of one owner; there are {}", names.join(", "));
+        fault(code::MIXED_OWNERS, String::new(), message)
+    })
+}
+
+/// Returns what the store says about itself: below one envelope what that said.
+fn envelope(mut envelopes: Vec<Map>, owner: Option<&str>, now: Time) -> Map {
+    if let (1, Some(mut only)) = (envelopes.len(), envelopes.pop()) {
+        // Where the schema allows null it means nothing else than absence.
+        let nulls: Vec<String> = only
+            .iter()
+            .filter(|(_, value)| **value == Value::Nil)
+            .map(|(name, _)| name.to_owned())
+            .collect();
+        for name in nulls {
+            only.remove(&name);
+        }
+        return only;
+    }
+    new_envelope(owner, now)
+}
+
+/// Returns what an incremental store says about itself (PAM 16).
+fn delta(owner: Option<&str>, now: Time, since: Time, base: Option<&str>) -> Map {
+    let mut store = new_envelope(owner, now);
+    store.insert("export_type", "incremental");
+    store.insert("since", moment_text(since));
+    if let Some(base) = base {
+        store.insert("base_export_id", base);
+    }
+    store
+}
+
+fn new_envelope(owner: Option<&str>, now: Time) -> Map {
+    let mut store = Map::new();
+    store.insert("schema", SCHEMA);
+    store.insert("schema_version", "1.0");
+    store.insert("exported_by", GENERATOR);
+    store.insert("export_date", moment_text(now));
+    let id = owner.unwrap_or("local");
+    let did = id.starts_with("did:").then_some(("did", id));
+    let owner: Map = [("id", id)].into_iter().chain(did).collect();
+    store.insert("owner", owner);
+    store
+}
+
+/// The name of the embeddings file beside a store (PAM 2).
+pub const EMBEDDINGS: &str = embeddings::FILE;
+/// The name of the store in its directory.
+pub const STORE: &str = "memory-store.json";

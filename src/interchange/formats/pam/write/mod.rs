@@ -1,0 +1,6 @@
+//! Writing: grains to a memory store in the form that both validators of the format accept.
+
+pub(super) mod checksum_form;
+pub(super) mod document;
+pub(super) mod embedded_memory;
+pub(super) mod uuid;

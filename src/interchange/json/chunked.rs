@@ -1,0 +1,109 @@
+//! Elements in another order than that of their file.
+
+use std::io::{BufRead, Seek};
+use std::iter;
+
+use rayon::prelude::*;
+
+use crate::codec::Value;
+use crate::interchange::io::source_file::Part;
+use crate::interchange::json::strict;
+
+use super::records::{BATCH_LEN, Broken, DEPTH_MAX, Pieces};
+
+/// Makes something of the elements that begin at `starts`, in any order of their numbers, several at
+/// a time, and takes it in that order, as long as `take` wants more.
+///
+/// As many as there is room for are read in the order of the file, which is cheap also where the file
+/// must be unpacked up to each of them, and then put into the order that is asked for.
+///
+/// # Errors
+/// What is no JSON, if the file is not what it was.
+pub(in crate::interchange) fn in_order<T: Send>(
+    part: &Part,
+    starts: &[u64],
+    order: impl Iterator<Item = usize>,
+    make: impl Fn(Value, usize) -> T + Sync,
+    mut take: impl FnMut(T) -> bool,
+) -> Result<(), Broken> {
+    let mut order = order.peekable();
+    let next = || window(starts, &mut order);
+    let mut windows = iter::from_fn(next).peekable();
+    let mut is_wanted = true;
+    while is_wanted && windows.peek().is_some() {
+        part.read(BUFFER_LEN, |input| {
+            let mut pieces = Pieces::new(input, &[], false)?;
+            // What lies behind what was read last can be reached without beginning anew.
+            while let Some(window) = windows.next_if(|it| it.first() >= pieces.at) {
+                let raw = pieces.gather(&window)?;
+                for raw in raw.chunks(BATCH_LEN) {
+                    let made = raw.par_iter().map(|(number, raw)| {
+                        let value = strict::parse(raw);
+                        let value = value.map_err(|(flaw, why)| Broken::Flaw(flaw, why))?;
+                        Ok(make(value, *number))
+                    });
+                    let made: Vec<T> = made.collect::<Result<_, Broken>>()?;
+                    is_wanted = is_wanted && made.into_iter().all(&mut take);
+                    if !is_wanted {
+                        return Ok(());
+                    }
+                }
+            }
+            Ok::<(), Broken>(())
+        })??;
+    }
+    Ok(())
+}
+
+/// Elements that are in memory together: of each its number, in the order that is asked for, and
+/// where it begins.
+struct Window(Vec<(usize, u64)>);
+
+impl Window {
+    fn first(&self) -> u64 {
+        let starts = self.0.iter().map(|(_, start)| *start);
+        starts.min().unwrap_or_default()
+    }
+}
+
+/// Takes as many elements as there is room for; none where there are no more.
+fn window(
+    starts: &[u64],
+    order: &mut iter::Peekable<impl Iterator<Item = usize>>,
+) -> Option<Window> {
+    let mut window = Vec::new();
+    let mut len = 0_u64;
+    while len < WINDOW_LEN && window.len() < WINDOW_COUNT {
+        let Some(number) = order.next() else { break };
+        let start = starts.get(number).copied().unwrap_or_default();
+        let next = number.checked_add(1).and_then(|next| starts.get(next));
+        let next = next.copied().unwrap_or_default();
+        len = len.saturating_add(next.saturating_sub(start));
+        window.push((number, start));
+    }
+    (!window.is_empty()).then_some(Window(window))
+}
+
+impl<R: BufRead + Seek> Pieces<R> {
+    /// Copies the text of the elements of a window; returns it with their numbers, in its order.
+    fn gather(&mut self, window: &Window) -> Result<Vec<(usize, Vec<u8>)>, Broken> {
+        let mut by_place: Vec<usize> = (0..window.0.len()).collect();
+        by_place.sort_by_key(|rank| window.0.get(*rank).map(|(_, start)| *start));
+        let mut gathered: Vec<_> = window.0.iter().map(|it| (it.0, Vec::new())).collect();
+        for rank in by_place {
+            let start = window.0.get(rank).map(|(_, start)| *start);
+            if let (Some(start), Some((_, raw))) = (start, gathered.get_mut(rank)) {
+                self.seek(start)?;
+                self.raw(raw, DEPTH_MAX)?;
+            }
+        }
+        Ok(gathered)
+    }
+}
+
+/// Far enough below the memory that an import may take, and as much as possible below that: the fewer
+/// windows, the fewer times the file is read.
+const WINDOW_LEN: u64 = if cfg!(test) { 64 } else { 16 * 1024 * 1024 };
+const WINDOW_COUNT: usize = 65_536;
+/// Little more than a record, because what follows it in the file is seldom wanted.
+const BUFFER_LEN: usize = 16 * 1024;

@@ -1,0 +1,77 @@
+//! A whole grain inside a foreign record: where a format has a place for extensions, what it
+//! cannot say travels there, and comes back as the grain it was.
+
+use crate::codec::{Map, Profile, Value};
+use crate::grain::{Grain, Status, StatusChange, Warning};
+
+use crate::interchange::model::status;
+
+/// The name of the extension: a domain name that this project has, backwards.
+pub(in crate::interchange) const NAME: &str = "io.github.grainstore.grainstore";
+
+/// Returns a grain as it travels, and its status, as an extension says them.
+pub(in crate::interchange) fn pack(grain: &Grain, state: &Status) -> Map {
+    let mut packed = Map::new();
+    packed.insert("address", grain.address());
+    // One that is to be signed and is not must not travel (OMS 9.2): then the record speaks alone.
+    let bytes = grain.to_delivery().unwrap_or_default();
+    packed.insert("blob", data_encoding::BASE64.encode(&bytes));
+    if *state != Status::default() {
+        packed.insert("status", status::write(grain.address(), state));
+    }
+    packed
+}
+
+/// A grain that came back.
+pub(in crate::interchange) struct Unpacked {
+    pub(in crate::interchange) grain: Grain,
+    pub(in crate::interchange) warnings: Vec<Warning>,
+    pub(in crate::interchange) status: StatusChange,
+}
+
+/// Takes the grain out of an extension.
+///
+/// Whoever edits a record and leaves the extension alone wants the edit to count, and a reader of
+/// the record must not be shown one thing and get another: so the grain must say what the record
+/// says, or the record is read as any other.
+pub(in crate::interchange) fn unpack(
+    packed: &Value,
+    content: &str,
+    profile: Profile,
+) -> Option<Unpacked> {
+    let packed = packed.as_map()?;
+    let text = |name: &str| packed.get(name)?.as_text();
+    let blob = data_encoding::BASE64
+        .decode(text("blob")?.as_bytes())
+        .ok()?;
+    let (grain, warnings) = Grain::from_delivery(&blob, profile).ok()?;
+    let is_address = grain.address().to_string() == text("address")?;
+    if !is_address || wording(&grain) != content {
+        return None;
+    }
+    let status = match packed.get("status") {
+        Some(Value::Map(members)) => status::read(members)
+            .ok()
+            .filter(|(of, _)| *of == grain.address())
+            .map(|(_, change)| change),
+        _ => None,
+    };
+    Some(Unpacked {
+        grain,
+        warnings,
+        status: status.unwrap_or_default(),
+    })
+}
+
+/// Returns what a grain says in one text that is not empty.
+pub(in crate::interchange) fn wording(grain: &Grain) -> String {
+    let said = ["object", "content", "description", "conclusion"]
+        .into_iter()
+        .find_map(|name| grain.text(name).filter(|text| !text.is_empty()));
+    match said {
+        Some(text) => text.to_owned(),
+        None => Some(grain.summary())
+            .filter(|summary| !summary.is_empty())
+            .unwrap_or_else(|| grain.to_json()),
+    }
+}
