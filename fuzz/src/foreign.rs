@@ -2,7 +2,7 @@ use grainstore::codec::{Map, Profile, Value};
 use grainstore::grain::Status;
 use grainstore::interchange::provider::Provider;
 use grainstore::interchange::{
-    Entry, Format, ReadOptions, Reading, Record, WriteOptions, aimem, omi, pam,
+    Entry, Format, ReadOptions, ImportFile, Record, WriteOptions, aimem, omi, pam,
 };
 use sha2::{Digest, Sha256};
 
@@ -143,14 +143,14 @@ pub fn provider_exports(data: &[u8]) {
     ];
     let provider = providers[usize::from(*first) % providers.len()];
     let format = Some(Format::Provider(provider));
-    let reading = Reading::of_bytes(data, format, &ReadOptions::default());
+    let reading = ImportFile::of_bytes(data, format, &ReadOptions::default());
     let reading = reading.expect("the format is given");
     assert!(reading.errors.iter().all(|error| !error.code().is_empty()));
     for record in reading.records.into_vec().expect("memory can be read") {
         let address = grainstore::ContentAddress::of(record.grain.blob());
         assert_eq!(record.grain.address(), address);
     }
-    drop(Reading::of_bytes(data, None, &ReadOptions::default()));
+    drop(ImportFile::of_bytes(data, None, &ReadOptions::default()));
 }
 
 fn coded<T>(read: Result<T, Vec<grainstore::interchange::Error>>) -> Option<T> {

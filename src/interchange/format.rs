@@ -95,7 +95,7 @@ impl Format {
             Self::Omi => &[Self::OmiJsonl],
             _ => return Ok(asked),
         };
-        // What cannot be told is judged as what it is said to be.
+        // What cannot be told is validated as what it is said to be.
         let found = detect().ok().filter(|found| forms.contains(found));
         Ok(found.unwrap_or(asked))
     }

@@ -6,18 +6,18 @@ use crate::codec::Profile;
 use crate::crypto::Resolver;
 use crate::grain::Time;
 
-use crate::interchange::io::encryption::{self, Unseal};
+use crate::interchange::io::encryption::{self, Decryption};
 use crate::interchange::io::file_set::Bytes;
-use crate::interchange::io::source_file::{Part, Raw};
+use crate::interchange::io::source_file::{SharedSource, SourceFile};
 use crate::interchange::model::record_set::Source;
 use crate::interchange::{
-    Error, Findings, ForeignId, ForeignVectors, Format, Loss, Place, Record, Records, Signature,
+    Diagnostics, Error, ForeignId, ForeignVectors, Format, Loss, Place, Record, Records, Signature,
     aimem, jsonl, mg, omi, pam, provider,
 };
 
-/// Everything a file says, judged before any of it is stored.
+/// Everything a file says, validated before any of it is stored.
 #[derive(Debug)]
-pub struct Reading {
+pub struct ImportFile {
     /// The format it was read as.
     pub format: Format,
     /// The records that are sound, in an order in which they can be stored.
@@ -56,7 +56,7 @@ pub struct ReadOptions {
     /// Whether the signature beside an AIMEM bundle is passed over, which the ledger records.
     pub skip_signature: bool,
     /// What opens an encrypted file.
-    pub unseal: Option<Unseal>,
+    pub unseal: Option<Decryption>,
 }
 
 impl ReadOptions {
@@ -85,13 +85,13 @@ impl ReadOptions {
     }
 }
 
-impl Reading {
+impl ImportFile {
     /// Reads a file or a directory, as the format given or as what it turns out to be; `pam`,
     /// `aimem` and `omi` are each of their forms.
     ///
     /// # Errors
     /// `ERR_IO`, `ERR_FORMAT_UNKNOWN`; `ERR_SEALED`, `ERR_IDENTITY` of an encrypted one. Everything wrong inside the file is in
-    /// [`Reading::errors`].
+    /// [`ImportFile::errors`].
     pub fn open(path: &Path, format: Option<Format>, options: &ReadOptions) -> Result<Self, Error> {
         if let Some(bytes) = encryption::open(path, options.unseal.as_ref())? {
             return Self::of_bytes(&bytes, format, options);
@@ -106,7 +106,7 @@ impl Reading {
             }
             Format::PamConversation => reading.read_bytes(&bytes(path)?, options),
             Format::PamEmbeddings => {
-                let part = Part::at(path).map_err(world)?;
+                let part = SourceFile::at(path).map_err(world)?;
                 reading.take_embeddings(pam::open_embeddings(part, &options.pam()));
             }
             // What cannot be read twice, such as a pipe, is held.
@@ -114,7 +114,7 @@ impl Reading {
             _ => reading.judge_file(open(path)?, options),
         }
         if matches!(format, Format::Aimem | Format::AimemNdjson) {
-            reading.judge_signature(path, options)?;
+            reading.check_signature(path, options)?;
         }
         Ok(reading)
     }
@@ -122,7 +122,7 @@ impl Reading {
     /// Reads the bytes of a file, as the format given or as what they turn out to be.
     ///
     /// # Errors
-    /// `ERR_FORMAT_UNKNOWN`; `PROVIDER_ZIP`. Everything wrong inside is in [`Reading::errors`].
+    /// `ERR_FORMAT_UNKNOWN`; `PROVIDER_ZIP`. Everything wrong inside is in [`ImportFile::errors`].
     pub fn of_bytes(
         bytes: &[u8],
         format: Option<Format>,
@@ -169,7 +169,7 @@ impl Reading {
                 self.take_pam(pam::read_conversation(bytes, &options.pam()));
             }
             Format::PamEmbeddings => {
-                let part = Part::Whole(Raw::here(bytes));
+                let part = SourceFile::Whole(SharedSource::here(bytes));
                 self.take_embeddings(pam::open_embeddings(part, &options.pam()));
             }
             Format::Provider(provider) => {
@@ -179,7 +179,7 @@ impl Reading {
         }
     }
 
-    /// Judges a file whose records are read again when they are asked for.
+    /// Validates a file whose records are read again when they are asked for.
     fn judge_file(&mut self, file: File, options: &ReadOptions) {
         let mut input = BufReader::with_capacity(BUFFER_LEN, file);
         let (mut len, mut has_signed) = (0_u64, false);
@@ -199,9 +199,9 @@ impl Reading {
             Format::Aimem | Format::AimemNdjson => {
                 let is_stream = self.format == Format::AimemNdjson;
                 match aimem::open(input, is_stream, options.profile) {
-                    Ok((bundle, judged)) => {
-                        self.findings = judged.findings.into();
-                        len = judged.records;
+                    Ok((bundle, validated)) => {
+                        self.findings = validated.findings.into();
+                        len = validated.records;
                         Source::Aimem(Box::new(bundle))
                     }
                     Err(errors) => return self.errors = errors,
@@ -210,9 +210,9 @@ impl Reading {
             Format::Omi | Format::OmiJsonl => {
                 let is_lines = self.format == Format::OmiJsonl;
                 match omi::open(input, is_lines, &options.omi()) {
-                    Ok((file, judged)) => {
-                        self.findings = judged.findings.into();
-                        len = judged.records;
+                    Ok((file, validated)) => {
+                        self.findings = validated.findings.into();
+                        len = validated.records;
                         // Whole grains inside may be signed.
                         has_signed = true;
                         Source::Omi(Box::new(file))
@@ -228,7 +228,7 @@ impl Reading {
     }
 
     /// Looks for the signature beside a bundle (AIMEM 5.3); one that does not fit refuses it.
-    fn judge_signature(&mut self, path: &Path, options: &ReadOptions) -> Result<(), Error> {
+    fn check_signature(&mut self, path: &Path, options: &ReadOptions) -> Result<(), Error> {
         let is_stream = match self.format {
             Format::Aimem => false,
             Format::AimemNdjson => true,
@@ -277,7 +277,7 @@ impl Reading {
                 }
             }
             // Ruling I18: a status for a grain that the file does not have says nothing here.
-            let mut findings = Findings::default();
+            let mut findings = Diagnostics::default();
             for address in records.unclaimed() {
                 let message = format!("the manifest names {address}, which the file does not hold");
                 findings.push(Place::File, message);
@@ -326,29 +326,32 @@ impl Reading {
         }
     }
 
-    fn take_store(&mut self, opened: Result<(pam::File, pam::Judged), Vec<Error>>) {
-        let (file, judged) = match opened {
+    fn take_store(&mut self, opened: Result<(pam::File, pam::Validation), Vec<Error>>) {
+        let (file, validated) = match opened {
             Ok(opened) => opened,
             Err(errors) => return self.errors = errors,
         };
-        let output = judged.output;
+        let output = validated.output;
         let source = Source::Pam(Box::new(file));
         self.records = Records::new(source, output.len, output.has_signed);
-        self.findings = told(&judged.findings.list, judged.findings.more);
-        self.loss = judged.loss;
-        self.base = judged.base;
-        self.signature = judged.signature;
-        self.vectors = judged.vectors.into();
+        self.findings = told(&validated.findings.list, validated.findings.more);
+        self.loss = validated.loss;
+        self.base = validated.base;
+        self.signature = validated.signature;
+        self.vectors = validated.vectors.into();
     }
 
-    fn take_export(&mut self, opened: Result<(provider::Export, provider::Judged), Vec<Error>>) {
+    fn take_export(
+        &mut self,
+        opened: Result<(provider::Export, provider::Validation), Vec<Error>>,
+    ) {
         match opened {
-            Ok((export, judged)) => {
-                let output = judged.output;
+            Ok((export, validated)) => {
+                let output = validated.output;
                 let source = Source::Provider(Box::new(export));
                 self.records = Records::new(source, output.len, output.has_signed);
-                self.findings = told(&judged.findings.list, judged.findings.more);
-                self.loss = judged.loss;
+                self.findings = told(&validated.findings.list, validated.findings.more);
+                self.loss = validated.loss;
             }
             Err(errors) => self.errors = errors,
         }
@@ -380,7 +383,7 @@ impl Reading {
 fn told(listed: &[Error], unlisted: u64) -> Vec<(Place, String)> {
     let mut findings: Vec<_> = listed.iter().map(Error::to_finding).collect();
     if unlisted > 0 {
-        findings.push((Place::File, Findings::more(unlisted)));
+        findings.push((Place::File, Diagnostics::more(unlisted)));
     }
     findings
 }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Status};
 
-use super::model::rfc3339::date_time;
+use super::model::rfc3339::parse_rfc3339;
 use super::{ForeignId, aimem, omi, pam};
 
 /// What is to be done with a record whose name is known.
@@ -25,11 +25,11 @@ pub(crate) enum Merge {
     Reject,
 }
 
-/// Judges a record by the versions of it that are here, the newest last.
+/// Validates a record by the versions of it that are here, the newest last.
 ///
 /// What a version says is its residual alone: that what it names has got another address does not
 /// make a record another one. So a record that equals any of them is unchanged, never an update.
-pub(crate) fn judge(id: &ForeignId, grain: &Grain, versions: &[(Grain, Status)]) -> Merge {
+pub(crate) fn choose_merge(id: &ForeignId, grain: &Grain, versions: &[(Grain, Status)]) -> Merge {
     let said = said(grain);
     let is_same = |version: &Grain| match said.first() {
         Some(Some(_)) => self::said(version) == said,
@@ -107,7 +107,7 @@ fn stamp(record: &Value) -> Option<(i64, String)> {
     let text = temporal
         .and_then(|temporal| text(temporal, "updated_at").or_else(|| text(temporal, "created_at")))
         .or_else(|| text(record, "created_at"))?;
-    let second = date_time(&text).ok()?.ms().div_euclid(1000);
+    let second = parse_rfc3339(&text).ok()?.ms().div_euclid(1000);
     let fraction = text.split_once('.').map_or("", |(_, rest)| rest);
     let digits = fraction.trim_end_matches(|c: char| !c.is_ascii_digit());
     let digits = digits.split(['+', '-']).next().unwrap_or_default();

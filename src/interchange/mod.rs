@@ -1,7 +1,7 @@
-//! Files to grains and back: `.mg`, JSON lines, PAM, AIMEM, OMI-AI, and what
+//! FileSet to grains and back: `.mg`, JSON lines, PAM, AIMEM, OMI-AI, and what
 //! providers export.
 //!
-//! Readers turn a file into [`Record`]s in an order in which they can be stored, judging all of it
+//! Readers turn a file into [`Record`]s in an order in which they can be stored, validating all of it
 //! before any of them is handed over, and holding few of them at a time; they never see
 //! the store, and a record depends on nothing but the file (never on the time of import). Writers
 //! take grains. What a format cannot carry is counted, never dropped in silence ([`Loss`]).
@@ -22,15 +22,15 @@ mod options;
 pub use error::{Error, Place};
 pub use format::Format;
 pub use formats::{aimem, jsonl, mg, omi, pam, provider};
-pub use import_file::{ReadOptions, Reading};
-pub(crate) use io::encryption::Sealed;
-pub use io::encryption::{Seal, Unseal};
-pub(crate) use merge::{Merge, judge};
-use model::diagnostics::FAULTS_MAX;
-pub(crate) use model::diagnostics::Findings;
+pub use import_file::{ImportFile, ReadOptions};
+pub(crate) use io::encryption::EncryptedWriter;
+pub use io::encryption::{Decryption, Encryption};
+pub(crate) use merge::{Merge, choose_merge};
+use model::diagnostics::DIAGNOSTICS_MAX;
+pub(crate) use model::diagnostics::Diagnostics;
 pub use model::loss::Loss;
+pub(crate) use model::record::{AddressMap, rewrite_links};
 pub use model::record::{ForeignId, Record};
-pub(crate) use model::record::{Renamed, settled};
 pub use model::record_set::Records;
 pub use model::signature::{ExportKey, Signature};
 pub use model::vector::{ForeignVector, ForeignVectors, StoredVector, VectorOf, Vectors};

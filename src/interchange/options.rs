@@ -2,7 +2,7 @@ use crate::codec::Value;
 use crate::grain::{Grain, Status, Time};
 use crate::policy::Purpose;
 
-use crate::interchange::{ExportKey, Loss, Seal, aimem, mg};
+use crate::interchange::{Encryption, ExportKey, Loss, aimem, mg};
 
 /// How grains are written to files; what a format has no use for is ignored.
 #[derive(Debug, Clone, Default)]
@@ -22,7 +22,7 @@ pub struct WriteOptions {
     /// What it is written for; the store asks whether its grains may leave it (OMS A).
     pub purpose: Purpose,
     /// Who the files are for; without it they are in the clear, and 0600.
-    pub seal: Option<Seal>,
+    pub seal: Option<Encryption>,
     /// Who vouches for a PAM store or an AIMEM bundle; the signature of a bundle stands beside it.
     pub sign: Option<ExportKey>,
     /// The export that an incremental PAM store goes on from (PAM 16).
@@ -58,7 +58,7 @@ pub type Entry = (Grain, Status);
 
 /// Returns the time as RFC 3339, or the beginning of 1970 for one that no calendar has; whole
 /// seconds without a fraction.
-pub(in crate::interchange) fn moment_text(time: Time) -> String {
+pub(in crate::interchange) fn to_rfc3339(time: Time) -> String {
     let text = time.to_string();
     let is_year = text.len() == "1970-01-01T00:00:00.000Z".len();
     match text.strip_suffix(".000Z") {

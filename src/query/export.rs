@@ -6,8 +6,8 @@ use crate::codec::ContentAddress;
 use crate::grain::{Grain, Status, Time};
 use crate::index::{RowSet, Snapshot};
 use crate::interchange::{
-    Entry, Error as FileError, Format, Loss, Place, Seal, Sealed, Vectors, WriteOptions, Written,
-    aimem, jsonl, mg, omi, pam,
+    EncryptedWriter, Encryption, Entry, Error as FileError, Format, Loss, Place, Vectors,
+    WriteOptions, Written, aimem, jsonl, mg, omi, pam,
 };
 use crate::store::{self, Store};
 
@@ -266,9 +266,9 @@ pub(super) fn entries(chosen: &[Chosen]) -> Vec<mg::Entry> {
 
 /// Writes what only those it is for can read.
 pub(super) fn sealed<W: Write, T>(
-    seal: &Seal,
+    seal: &Encryption,
     out: W,
-    write: impl FnOnce(&mut Sealed<W>) -> Result<T, Error>,
+    write: impl FnOnce(&mut EncryptedWriter<W>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let mut sealed = seal.wrap(out)?;
     let written = write(&mut sealed)?;

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use grainstore::codec::{Map, Profile, Value};
 use grainstore::grain::Status;
-use grainstore::interchange::{Format, Loss, ReadOptions, Reading, WriteOptions, aimem, omi, pam};
+use grainstore::interchange::{
+    Format, ImportFile, Loss, ReadOptions, WriteOptions, aimem, omi, pam,
+};
 use grainstore::{Draft, Filter, Options, Store, Time};
 
 use super::foreign::{corpus, files, json, text_of};
@@ -27,7 +29,7 @@ fn all() -> (Filter, WriteOptions) {
 }
 
 fn read_file(store: &Store, path: &Path) {
-    let reading = Reading::open(path, None, &ReadOptions::default()).unwrap();
+    let reading = ImportFile::open(path, None, &ReadOptions::default()).unwrap();
     assert!(reading.errors.is_empty(), "{:?}", reading.errors);
     let summary = store.import(reading).unwrap();
     assert!(summary.is_complete(), "{summary:?}");
@@ -486,7 +488,7 @@ fn what_its_owner_keeps_back_leaves_in_no_format_and_nothing_names_it() {
             accept_bad_checksum: true,
             ..ReadOptions::default()
         };
-        let reading = Reading::open(&path, None, &options).unwrap();
+        let reading = ImportFile::open(&path, None, &options).unwrap();
         assert!(reading.errors.is_empty(), "{:?}", reading.errors);
         store.import(reading).unwrap()
     };

@@ -4,7 +4,7 @@ use grainstore::codec::{Map, Profile, Value};
 use grainstore::grain::{Grain, Status, Type};
 use grainstore::interchange::provider::Provider;
 use grainstore::interchange::{
-    Entry, Format, ReadOptions, Reading, Record, WriteOptions, aimem, omi, pam,
+    Entry, Format, ImportFile, ReadOptions, Record, WriteOptions, aimem, omi, pam,
 };
 
 use super::foreign::{codes, json, text_of};
@@ -200,7 +200,7 @@ fn every_harmful_string_comes_out_of_what_providers_export() {
     };
     let read = |provider, text: &str| {
         let format = Some(Format::Provider(provider));
-        let reading = Reading::of_bytes(text.as_bytes(), format, &ReadOptions::default());
+        let reading = ImportFile::of_bytes(text.as_bytes(), format, &ReadOptions::default());
         let reading = reading.unwrap();
         assert!(reading.errors.is_empty(), "{:?}", reading.errors);
         reading.records.into_vec().unwrap()

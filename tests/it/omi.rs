@@ -5,7 +5,7 @@ use std::path::Path;
 use grainstore::codec::{Map, Value};
 use grainstore::grain::Type;
 use grainstore::interchange::omi::{self, Import, Level};
-use grainstore::interchange::{Error, Format, ReadOptions, Reading};
+use grainstore::interchange::{Error, Format, ImportFile, ReadOptions};
 use grainstore::{Options, Store};
 
 use super::foreign::{codes, corpus, edit, files, json, text_of};
@@ -351,7 +351,7 @@ fn a_file_imports_once() {
     let store = Store::in_memory(Options::default()).unwrap();
     let import = |file: &Map| {
         std::fs::write(&path, text_of(file)).unwrap();
-        let reading = Reading::open(&path, None, &ReadOptions::default()).unwrap();
+        let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
         assert_eq!(reading.format, Format::Omi);
         store.import(reading).unwrap()
     };

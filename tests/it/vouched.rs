@@ -6,7 +6,8 @@ use data_encoding::{BASE64, BASE64URL_NOPAD, HEXLOWER};
 use grainstore::codec::{Map, Value};
 use grainstore::crypto::{Algorithm, OsRandom, SigningKey, VerifyingKey};
 use grainstore::interchange::{
-    ExportKey, Format, ReadOptions, Reading, Seal, Signature, Unseal, WriteOptions, aimem, pam,
+    Decryption, Encryption, ExportKey, Format, ImportFile, ReadOptions, Signature, WriteOptions,
+    aimem, pam,
 };
 use grainstore::{Filter, Options, Store, Time};
 
@@ -23,8 +24,8 @@ fn sample() -> Store {
     store
 }
 
-fn read(path: &Path, options: &ReadOptions) -> Reading {
-    let reading = Reading::open(path, None, options).unwrap();
+fn read(path: &Path, options: &ReadOptions) -> ImportFile {
+    let reading = ImportFile::open(path, None, options).unwrap();
     assert!(reading.errors.is_empty(), "{:?}", reading.errors);
     reading
 }
@@ -40,14 +41,14 @@ fn options() -> WriteOptions {
     }
 }
 
-fn identity() -> (Seal, Unseal) {
+fn identity() -> (Encryption, Decryption) {
     use age::secrecy::ExposeSecret as _;
     let identity = age::x25519::Identity::generate();
     let recipient = identity.to_public().to_string();
     let file = format!("# a comment\n{}\n", identity.to_string().expose_secret());
     (
-        Seal::to(&[recipient]).unwrap(),
-        Unseal::with_identities(file),
+        Encryption::to(&[recipient]).unwrap(),
+        Decryption::with_identities(file),
     )
 }
 
@@ -88,17 +89,21 @@ fn a_sealed_file_tells_nothing_and_opens_for_those_it_is_for() {
             .any(|(field, _)| field == "conversation");
         assert_eq!(lost, name == "a.json", "{name}: {:?}", exported.loss);
         let (_, other) = identity();
-        for unseal in [None, Some(other), Some(Unseal::with_passphrase("x".into()))] {
+        for unseal in [
+            None,
+            Some(other),
+            Some(Decryption::with_passphrase("x".into())),
+        ] {
             let options = ReadOptions {
                 unseal,
                 ..ReadOptions::default()
             };
-            let error = Reading::open(&path, None, &options).unwrap_err();
+            let error = ImportFile::open(&path, None, &options).unwrap_err();
             assert_eq!(error.code(), "ERR_SEALED", "{name}");
         }
         // A file that was cut is no file.
         std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
-        let error = Reading::open(&path, None, &opened).unwrap_err();
+        let error = ImportFile::open(&path, None, &opened).unwrap_err();
         assert_eq!(error.code(), "ERR_SEALED", "{name}");
     }
     let sealed = WriteOptions {
@@ -114,7 +119,7 @@ fn a_passphrase_seals_and_opens() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.age");
     let sealed = WriteOptions {
-        seal: Some(Seal::with_passphrase("correct horse".into())),
+        seal: Some(Encryption::with_passphrase("correct horse".into())),
         ..options()
     };
     let store = sample();
@@ -123,16 +128,16 @@ fn a_passphrase_seals_and_opens() {
         .export_file(Format::Jsonl, &filter, &sealed, &path)
         .unwrap();
     let options = ReadOptions {
-        unseal: Some(Unseal::with_passphrase("correct horse".into())),
+        unseal: Some(Decryption::with_passphrase("correct horse".into())),
         ..ReadOptions::default()
     };
     let grains = read(&path, &options).records.len();
     assert_eq!(grains, store.stats().unwrap().current);
     let wrong = ReadOptions {
-        unseal: Some(Unseal::with_identities("no key".into())),
+        unseal: Some(Decryption::with_identities("no key".into())),
         ..ReadOptions::default()
     };
-    let error = Reading::open(&path, None, &wrong).unwrap_err();
+    let error = ImportFile::open(&path, None, &wrong).unwrap_err();
     assert_eq!(error.code(), "ERR_IDENTITY");
     assert!(!error.to_string().contains("no key"));
 }
@@ -335,7 +340,7 @@ fn the_signature_of_a_bundle_stands_beside_it_and_passing_it_over_is_recorded() 
     edit(&mut other, "exported_at", Some("\"2026-06-12T10:00:01Z\""));
     super::aimem::seal(&mut other);
     std::fs::write(&path, text_of(&other)).unwrap();
-    let reading = Reading::open(&path, None, &ReadOptions::default()).unwrap();
+    let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
     assert_eq!(codes(&reading.errors), ["signature_invalid"]);
     assert!(reading.records.is_empty());
     let skipped = ReadOptions {

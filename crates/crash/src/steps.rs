@@ -2,7 +2,7 @@
 
 use grainstore::ContentAddress;
 use grainstore::grain::{Grain, Lifecycle, StatusChange, Time, Verification};
-use grainstore::interchange::{ForeignId, Format, Place, Reading, Record};
+use grainstore::interchange::{ForeignId, Format, ImportFile, Place, Record};
 use grainstore::store::Deletion;
 
 use crate::draft::{Kept, draft};
@@ -138,9 +138,9 @@ impl Run {
             });
             records.push(record);
         }
-        let reading = Reading {
+        let reading = ImportFile {
             records: records.into(),
-            ..Reading::new(Format::Pam)
+            ..ImportFile::new(Format::Pam)
         };
         let mut done = batch.clone();
         done.entries += 1;
@@ -151,7 +151,7 @@ impl Run {
     /// An import acknowledges each batch of records, and then itself.
     fn import_reading(
         &mut self,
-        reading: Reading,
+        reading: ImportFile,
         first: usize,
         done: Model,
         conflicts: usize,

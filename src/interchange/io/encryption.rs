@@ -1,4 +1,4 @@
-//! Files that only those they are for can read (PAM 21.1), in the format of age.
+//! FileSet that only those they are for can read (PAM 21.1), in the format of age.
 
 use std::fmt;
 use std::fs::File;
@@ -12,12 +12,12 @@ use crate::interchange::{Error, Place};
 /// Who an exported file is for.
 ///
 /// ```
-/// use grainstore::interchange::Seal;
+/// use grainstore::interchange::Encryption;
 ///
-/// assert_eq!(Seal::to(&["nobody"]).unwrap_err().code(), "ERR_RECIPIENT");
+/// assert_eq!(Encryption::to(&["nobody"]).unwrap_err().code(), "ERR_RECIPIENT");
 /// ```
 #[derive(Clone)]
-pub struct Seal(Whom);
+pub struct Encryption(Whom);
 
 #[derive(Clone)]
 enum Whom {
@@ -25,7 +25,7 @@ enum Whom {
     Knowers(SecretString),
 }
 
-impl Seal {
+impl Encryption {
     /// Seals for the holders of keys, named by their public halves: `age1…`.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl Seal {
     }
 
     /// Starts a sealed file.
-    pub(crate) fn wrap<W: Write>(&self, out: W) -> Result<Sealed<W>, Error> {
+    pub(crate) fn wrap<W: Write>(&self, out: W) -> Result<EncryptedWriter<W>, Error> {
         let encryptor = match &self.0 {
             Whom::Holders(recipients) => {
                 let recipients = recipients.iter().map(|it| it as &dyn age::Recipient);
@@ -63,26 +63,29 @@ impl Seal {
             }
             Whom::Knowers(passphrase) => age::Encryptor::with_user_passphrase(passphrase.clone()),
         };
-        encryptor.wrap_output(out).map(Sealed).map_err(world)
+        encryptor
+            .wrap_output(out)
+            .map(EncryptedWriter)
+            .map_err(world)
     }
 }
 
-impl fmt::Debug for Seal {
+impl fmt::Debug for Encryption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Seal")
+        f.write_str("Encryption")
     }
 }
 
 /// A file that is being sealed; it is not whole before it is finished.
-pub(crate) struct Sealed<W: Write>(age::stream::StreamWriter<W>);
+pub(crate) struct EncryptedWriter<W: Write>(age::stream::StreamWriter<W>);
 
-impl<W: Write> Sealed<W> {
+impl<W: Write> EncryptedWriter<W> {
     pub(crate) fn finish(self) -> Result<(), Error> {
         self.0.finish().map(drop).map_err(world)
     }
 }
 
-impl<W: Write> Write for Sealed<W> {
+impl<W: Write> Write for EncryptedWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.write(bytes)
     }
@@ -95,13 +98,13 @@ impl<W: Write> Write for Sealed<W> {
 /// What opens a sealed file.
 ///
 /// ```
-/// use grainstore::interchange::Unseal;
+/// use grainstore::interchange::Decryption;
 ///
-/// let secret = Unseal::with_passphrase("correct horse".into());
-/// assert_eq!(format!("{secret:?}"), "Unseal");
+/// let secret = Decryption::with_passphrase("correct horse".into());
+/// assert_eq!(format!("{secret:?}"), "Decryption");
 /// ```
 #[derive(Clone)]
-pub struct Unseal(With);
+pub struct Decryption(With);
 
 #[derive(Clone)]
 enum With {
@@ -109,7 +112,7 @@ enum With {
     Passphrase(SecretString),
 }
 
-impl Unseal {
+impl Decryption {
     /// Opens with the keys of an identity file, as `age-keygen` writes it.
     pub fn with_identities(file: String) -> Self {
         Self(With::Identities(file.into()))
@@ -138,9 +141,9 @@ impl Unseal {
     }
 }
 
-impl fmt::Debug for Unseal {
+impl fmt::Debug for Decryption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Unseal")
+        f.write_str("Decryption")
     }
 }
 
@@ -150,7 +153,7 @@ impl fmt::Debug for Unseal {
 /// `ERR_SEALED` without what opens it, or with something else; `ERR_IDENTITY`; `ERR_IO`.
 pub(in crate::interchange) fn open(
     path: &Path,
-    unseal: Option<&Unseal>,
+    unseal: Option<&Decryption>,
 ) -> Result<Option<Vec<u8>>, Error> {
     if path.is_dir() {
         return Ok(None);

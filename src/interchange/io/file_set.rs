@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
 
-use crate::interchange::io::source_file::{Part, Raw};
+use crate::interchange::io::source_file::{SharedSource, SourceFile};
 use crate::interchange::{Error, Place};
 
 /// Where an export is.
@@ -19,7 +19,7 @@ pub(in crate::interchange) enum Bytes<'a> {
 
 /// The files of an export whose last name is asked for, with their whole names, sorted: of a file,
 /// a directory or a ZIP archive. Nothing outside is ever opened.
-pub(in crate::interchange) struct Files {
+pub(in crate::interchange) struct FileSet {
     place: Location,
     /// The names, and the number that each has there.
     names: Vec<(String, usize)>,
@@ -27,11 +27,11 @@ pub(in crate::interchange) struct Files {
 
 enum Location {
     Folder(Vec<PathBuf>),
-    One(Part),
-    Zip(ZipArchive<Raw>),
+    One(SourceFile),
+    Zip(ZipArchive<SharedSource>),
 }
 
-impl Files {
+impl FileSet {
     /// Lists them.
     ///
     /// # Errors
@@ -44,23 +44,25 @@ impl Files {
             Bytes::At(path) if path.is_dir() => Self::list_folder(path, wanted),
             Bytes::At(path) => {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
-                Self::of(Part::at(path).map_err(io)?, &name, wanted)
+                Self::of(SourceFile::at(path).map_err(io)?, &name, wanted)
             }
-            Bytes::Here(bytes) => Self::of(Part::Whole(Raw::here(bytes)), "", wanted),
+            Bytes::Here(bytes) => {
+                Self::of(SourceFile::Whole(SharedSource::here(bytes)), "", wanted)
+            }
         }
     }
 
     /// Lists the files of one that is open: those inside, if it is an archive.
     ///
     /// # Errors
-    /// As [`Files::list`].
+    /// As [`FileSet::list`].
     pub(in crate::interchange) fn of(
-        part: Part,
+        part: SourceFile,
         name: &str,
         wanted: fn(&str) -> bool,
     ) -> Result<Self, Error> {
         match part {
-            Part::Whole(raw) if raw.is_zip().map_err(io)? => Self::list_zip(raw, wanted),
+            SourceFile::Whole(raw) if raw.is_zip().map_err(io)? => Self::list_zip(raw, wanted),
             part => Ok(Self {
                 place: Location::One(part),
                 names: vec![(name.to_owned(), 0)],
@@ -83,7 +85,7 @@ impl Files {
         })
     }
 
-    fn list_zip(raw: Raw, wanted: fn(&str) -> bool) -> Result<Self, Error> {
+    fn list_zip(raw: SharedSource, wanted: fn(&str) -> bool) -> Result<Self, Error> {
         let file = |error: zip::result::ZipError| broken("", error.to_string());
         let archive = ZipArchive::new(raw).map_err(file)?;
         let mut names = Vec::new();
@@ -115,26 +117,28 @@ impl Files {
     ///
     /// # Errors
     /// `ERR_IO`.
-    pub(in crate::interchange) fn part(&self, name: &str) -> Result<Option<Part>, Error> {
+    pub(in crate::interchange) fn part(&self, name: &str) -> Result<Option<SourceFile>, Error> {
         let found = self.names.binary_search_by(|(it, _)| it.as_str().cmp(name));
         let found = found.ok().and_then(|at| self.names.get(at));
         found.map(|(_, index)| self.numbered(*index)).transpose()
     }
 
     /// Opens each of them, one after the other.
-    pub(in crate::interchange) fn each(&self) -> impl Iterator<Item = Result<(&str, Part), Error>> {
+    pub(in crate::interchange) fn each(
+        &self,
+    ) -> impl Iterator<Item = Result<(&str, SourceFile), Error>> {
         let names = self.names.iter();
         names.map(|(name, index)| Ok((name.as_str(), self.numbered(*index)?)))
     }
 
-    fn numbered(&self, index: usize) -> Result<Part, Error> {
+    fn numbered(&self, index: usize) -> Result<SourceFile, Error> {
         Ok(match &self.place {
             Location::Folder(paths) => {
                 let path = paths.get(index).map(PathBuf::as_path);
-                Part::at(path.unwrap_or(Path::new(""))).map_err(io)?
+                SourceFile::at(path.unwrap_or(Path::new(""))).map_err(io)?
             }
             Location::One(part) => part.clone(),
-            Location::Zip(archive) => Part::Packed(archive.clone(), index),
+            Location::Zip(archive) => SourceFile::Packed(archive.clone(), index),
         })
     }
 }
@@ -178,7 +182,7 @@ pub(in crate::interchange) fn broken(name: &str, message: String) -> Error {
     }
 }
 
-/// Judges the name of an entry by its spelling alone.
+/// Validates the name of an entry by its spelling alone.
 fn is_below(name: &str) -> bool {
     !name.starts_with('/')
         && !name.contains(['\\', '\0'])

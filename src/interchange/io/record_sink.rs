@@ -4,7 +4,7 @@ use crate::interchange::{Error, Place, Record};
 
 /// Where records go on their way out of a file: they are counted, and their addresses hashed, so that
 /// two readings of one file can be held against each other.
-pub(in crate::interchange) struct Outlet<'a> {
+pub(in crate::interchange) struct RecordSink<'a> {
     take: &'a mut dyn FnMut(Record) -> bool,
     is_wanted: bool,
     len: u64,
@@ -21,7 +21,7 @@ pub(in crate::interchange) struct Output {
     hash: [u8; 32],
 }
 
-impl<'a> Outlet<'a> {
+impl<'a> RecordSink<'a> {
     pub(in crate::interchange) fn new(take: &'a mut dyn FnMut(Record) -> bool) -> Self {
         Self {
             take,
@@ -55,20 +55,20 @@ impl<'a> Outlet<'a> {
         }
     }
 
-    /// Ends a reading of what came to `judged` before.
+    /// Ends a reading of what came to `validated` before.
     ///
     /// # Errors
     /// `ERR_IO` if it came to something else, as far as it was wanted.
-    pub(in crate::interchange) fn compare(self, judged: Output) -> Result<(), Error> {
+    pub(in crate::interchange) fn compare(self, validated: Output) -> Result<(), Error> {
         let is_whole = self.is_wanted;
-        if is_whole && self.close() != judged {
+        if is_whole && self.close() != validated {
             return Err(changed());
         }
         Ok(())
     }
 }
 
-/// Says that a file is not what it was when it was judged.
+/// Says that a file is not what it was when it was validated.
 pub(in crate::interchange) fn changed() -> Error {
     Error::Io {
         place: Place::File,

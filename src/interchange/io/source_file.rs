@@ -12,14 +12,14 @@ use crate::interchange::{Error, Place};
 
 /// A file, wherever it is; what is compressed is unpacked anew each time.
 #[derive(Clone)]
-pub(in crate::interchange) enum Part {
-    Whole(Raw),
-    Packed(ZipArchive<Raw>, usize),
+pub(in crate::interchange) enum SourceFile {
+    Whole(SharedSource),
+    Packed(ZipArchive<SharedSource>, usize),
 }
 
 /// What a file system or memory holds; copies share it, and each has a position of its own.
 #[derive(Clone)]
-pub(in crate::interchange) struct Raw {
+pub(in crate::interchange) struct SharedSource {
     bytes: Bytes,
     at: u64,
 }
@@ -36,18 +36,18 @@ trait Skip: BufRead {
 }
 
 /// A file on its way from its beginning to its end; it seeks forward alone.
-pub(in crate::interchange) struct Forward<'a> {
+pub(in crate::interchange) struct ForwardReader<'a> {
     input: &'a mut dyn Skip,
     at: u64,
 }
 
-impl Part {
+impl SourceFile {
     /// Opens a file; one that cannot be read twice is held.
     pub(in crate::interchange) fn at(path: &Path) -> io::Result<Self> {
         if !path.is_file() {
-            return Ok(Self::Whole(Raw::here(&std::fs::read(path)?)));
+            return Ok(Self::Whole(SharedSource::here(&std::fs::read(path)?)));
         }
-        Ok(Self::Whole(Raw {
+        Ok(Self::Whole(SharedSource {
             bytes: Bytes::File(Arc::new(File::open(path)?)),
             at: 0,
         }))
@@ -60,21 +60,21 @@ impl Part {
     pub(in crate::interchange) fn read<T>(
         &self,
         buffer_len: usize,
-        work: impl FnOnce(Forward<'_>) -> T,
+        work: impl FnOnce(ForwardReader<'_>) -> T,
     ) -> io::Result<T> {
         match self {
             Self::Whole(raw) => {
                 let mut input = BufReader::with_capacity(buffer_len, raw.clone());
-                Ok(work(Forward::new(&mut input)))
+                Ok(work(ForwardReader::new(&mut input)))
             }
             Self::Packed(archive, index) => {
                 let mut archive = archive.clone();
                 let entry = archive.by_index(*index).map_err(io::Error::other)?;
                 // What unpacks to more than it says must not fill the memory of whoever believed it.
                 let len = entry.size();
-                let entry = Bounded { entry, left: len };
+                let entry = LengthChecked { entry, left: len };
                 let mut input = Unpacked(BufReader::with_capacity(buffer_len, entry));
-                Ok(work(Forward::new(&mut input)))
+                Ok(work(ForwardReader::new(&mut input)))
             }
         }
     }
@@ -113,7 +113,7 @@ impl Part {
     }
 }
 
-impl Raw {
+impl SharedSource {
     pub(in crate::interchange) fn here(bytes: &[u8]) -> Self {
         Self {
             bytes: Bytes::Here(bytes.into()),
@@ -123,11 +123,11 @@ impl Raw {
 
     /// Returns whether this starts as a ZIP archive does.
     pub(in crate::interchange) fn is_zip(&self) -> io::Result<bool> {
-        Ok(is_zip(&Part::Whole(self.clone()).head(4)?))
+        Ok(is_zip(&SourceFile::Whole(self.clone()).head(4)?))
     }
 }
 
-impl Read for Raw {
+impl Read for SharedSource {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let len = match &self.bytes {
             Bytes::File(file) => {
@@ -147,7 +147,7 @@ impl Read for Raw {
     }
 }
 
-impl Seek for Raw {
+impl Seek for SharedSource {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let at = match (to, &self.bytes) {
             (SeekFrom::Start(at), _) => Some(at),
@@ -163,7 +163,7 @@ impl Seek for Raw {
     }
 }
 
-impl Skip for BufReader<Raw> {
+impl Skip for BufReader<SharedSource> {
     fn skip(&mut self, len: u64) -> io::Result<()> {
         let len = i64::try_from(len).map_err(|_| io::ErrorKind::InvalidInput)?;
         self.seek_relative(len)
@@ -196,12 +196,12 @@ impl<R: Read> Skip for Unpacked<R> {
 }
 
 /// Refuses to give more bytes than were promised.
-struct Bounded<R> {
+struct LengthChecked<R> {
     entry: R,
     left: u64,
 }
 
-impl<R: Read> Read for Bounded<R> {
+impl<R: Read> Read for LengthChecked<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let len = self.entry.read(out)?;
         let read = u64::try_from(len).unwrap_or(u64::MAX);
@@ -211,13 +211,13 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-impl<'a> Forward<'a> {
+impl<'a> ForwardReader<'a> {
     fn new(input: &'a mut dyn Skip) -> Self {
         Self { input, at: 0 }
     }
 }
 
-impl Read for Forward<'_> {
+impl Read for ForwardReader<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let len = self.input.read(out)?;
         self.at = self
@@ -227,7 +227,7 @@ impl Read for Forward<'_> {
     }
 }
 
-impl BufRead for Forward<'_> {
+impl BufRead for ForwardReader<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         self.input.fill_buf()
     }
@@ -240,7 +240,7 @@ impl BufRead for Forward<'_> {
     }
 }
 
-impl Seek for Forward<'_> {
+impl Seek for ForwardReader<'_> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let to = match to {
             SeekFrom::Start(at) => Some(at),
@@ -258,13 +258,13 @@ const HEAD_BUFFER_LEN: usize = 8 * 1024;
 
 /// Returns what comes out of an archive that holds nothing else.
 #[cfg(test)]
-pub(in crate::interchange) fn packed(bytes: &[u8]) -> Part {
+pub(in crate::interchange) fn packed(bytes: &[u8]) -> SourceFile {
     let mut zip = zip::ZipWriter::new(io::Cursor::new(Vec::new()));
     let options = zip::write::SimpleFileOptions::default();
     zip.start_file("x", options).unwrap();
     io::Write::write_all(&mut zip, bytes).unwrap();
-    let zip = Raw::here(zip.finish().unwrap().get_ref());
-    Part::Packed(ZipArchive::new(zip).unwrap(), 0)
+    let zip = SharedSource::here(zip.finish().unwrap().get_ref());
+    SourceFile::Packed(ZipArchive::new(zip).unwrap(), 0)
 }
 
 #[cfg(test)]
@@ -277,8 +277,8 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), &bytes).unwrap();
         let parts = [
-            Part::Whole(Raw::here(&bytes)),
-            Part::at(file.path()).unwrap(),
+            SourceFile::Whole(SharedSource::here(&bytes)),
+            SourceFile::at(file.path()).unwrap(),
             packed(&bytes),
         ];
         for part in parts {
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn what_unpacks_to_more_than_it_says_is_refused() {
-        let mut short = Bounded {
+        let mut short = LengthChecked {
             entry: &b"12345"[..],
             left: 4,
         };

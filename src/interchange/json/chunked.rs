@@ -6,10 +6,10 @@ use std::iter;
 use rayon::prelude::*;
 
 use crate::codec::Value;
-use crate::interchange::io::source_file::Part;
+use crate::interchange::io::source_file::SourceFile;
 use crate::interchange::json::strict;
 
-use super::records::{BATCH_LEN, Broken, DEPTH_MAX, Pieces};
+use super::records::{BATCH_LEN, DEPTH_MAX, JsonError, JsonRecords};
 
 /// Makes something of the elements that begin at `starts`, in any order of their numbers, several at
 /// a time, and takes it in that order, as long as `take` wants more.
@@ -19,37 +19,37 @@ use super::records::{BATCH_LEN, Broken, DEPTH_MAX, Pieces};
 ///
 /// # Errors
 /// What is no JSON, if the file is not what it was.
-pub(in crate::interchange) fn in_order<T: Send>(
-    part: &Part,
+pub(in crate::interchange) fn read_in_order<T: Send>(
+    part: &SourceFile,
     starts: &[u64],
     order: impl Iterator<Item = usize>,
     make: impl Fn(Value, usize) -> T + Sync,
     mut take: impl FnMut(T) -> bool,
-) -> Result<(), Broken> {
+) -> Result<(), JsonError> {
     let mut order = order.peekable();
     let next = || window(starts, &mut order);
     let mut windows = iter::from_fn(next).peekable();
     let mut is_wanted = true;
     while is_wanted && windows.peek().is_some() {
         part.read(BUFFER_LEN, |input| {
-            let mut pieces = Pieces::new(input, &[], false)?;
+            let mut records = JsonRecords::new(input, &[], false)?;
             // What lies behind what was read last can be reached without beginning anew.
-            while let Some(window) = windows.next_if(|it| it.first() >= pieces.at) {
-                let raw = pieces.gather(&window)?;
+            while let Some(window) = windows.next_if(|it| it.first() >= records.at) {
+                let raw = records.gather(&window)?;
                 for raw in raw.chunks(BATCH_LEN) {
                     let made = raw.par_iter().map(|(number, raw)| {
                         let value = strict::parse(raw);
-                        let value = value.map_err(|(flaw, why)| Broken::Flaw(flaw, why))?;
+                        let value = value.map_err(|(flaw, why)| JsonError::Flaw(flaw, why))?;
                         Ok(make(value, *number))
                     });
-                    let made: Vec<T> = made.collect::<Result<_, Broken>>()?;
+                    let made: Vec<T> = made.collect::<Result<_, JsonError>>()?;
                     is_wanted = is_wanted && made.into_iter().all(&mut take);
                     if !is_wanted {
                         return Ok(());
                     }
                 }
             }
-            Ok::<(), Broken>(())
+            Ok::<(), JsonError>(())
         })??;
     }
     Ok(())
@@ -84,9 +84,9 @@ fn window(
     (!window.is_empty()).then_some(Window(window))
 }
 
-impl<R: BufRead + Seek> Pieces<R> {
+impl<R: BufRead + Seek> JsonRecords<R> {
     /// Copies the text of the elements of a window; returns it with their numbers, in its order.
-    fn gather(&mut self, window: &Window) -> Result<Vec<(usize, Vec<u8>)>, Broken> {
+    fn gather(&mut self, window: &Window) -> Result<Vec<(usize, Vec<u8>)>, JsonError> {
         let mut by_place: Vec<usize> = (0..window.0.len()).collect();
         by_place.sort_by_key(|rank| window.0.get(*rank).map(|(_, start)| *start));
         let mut gathered: Vec<_> = window.0.iter().map(|it| (it.0, Vec::new())).collect();

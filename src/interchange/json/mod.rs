@@ -8,6 +8,6 @@ pub(super) mod strict;
 #[cfg(test)]
 mod tests;
 
-pub(super) use chunked::in_order;
-pub(super) use records::{Broken, Pieces};
-pub(super) use stream::{BUFFER_LEN, Spot, in_array};
+pub(super) use chunked::read_in_order;
+pub(super) use records::{JsonError, JsonRecords};
+pub(super) use stream::{BUFFER_LEN, Position, stream_array};

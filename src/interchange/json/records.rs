@@ -14,7 +14,7 @@ use super::scan::Scan;
 use super::strict::{self, Flaw};
 
 /// The records of a file whose places are known: each is read again whenever it is asked for.
-pub(in crate::interchange) struct Pieces<R> {
+pub(in crate::interchange) struct JsonRecords<R> {
     input: R,
     /// Where the next byte stands.
     pub(super) at: u64,
@@ -35,12 +35,12 @@ pub(super) struct Run {
 
 /// Why a file cannot be taken apart.
 #[derive(Debug)]
-pub(in crate::interchange) enum Broken {
+pub(in crate::interchange) enum JsonError {
     Flaw(Flaw, String),
     Io(io::Error),
 }
 
-impl From<io::Error> for Broken {
+impl From<io::Error> for JsonError {
     fn from(source: io::Error) -> Self {
         Self::Io(source)
     }
@@ -64,7 +64,7 @@ impl Batch {
     }
 }
 
-impl<R: BufRead + Seek> Pieces<R> {
+impl<R: BufRead + Seek> JsonRecords<R> {
     /// Takes an object apart whose arrays of these names are long; they are empty in what is
     /// returned. `look` is shown what `parse` makes of every record, with the array it is in and its
     /// number there.
@@ -76,13 +76,13 @@ impl<R: BufRead + Seek> Pieces<R> {
         arrays: &'static [&'static str],
         parse: impl Fn(&[u8]) -> Result<T, (Flaw, String)> + Sync,
         mut look: impl FnMut(usize, u64, T),
-    ) -> Result<(Value, Self), Broken> {
-        let mut pieces = Self::new(input, arrays, false)?;
-        let (value, _) = pieces.outline(&mut |pieces, array| {
-            pieces.array(array, &parse, &mut look)?;
+    ) -> Result<(Value, Self), JsonError> {
+        let mut records = Self::new(input, arrays, false)?;
+        let (value, _) = records.outline(&mut |records, array| {
+            records.array(array, &parse, &mut look)?;
             Ok(true)
         })?;
-        Ok((value, pieces))
+        Ok((value, records))
     }
 
     /// Takes lines apart. `look` is shown what `parse` makes of every line but the first, and whether
@@ -96,9 +96,9 @@ impl<R: BufRead + Seek> Pieces<R> {
         parse: impl Fn(&[u8]) -> T + Sync,
         mut look: impl FnMut(u64, bool, T) -> Option<usize>,
     ) -> io::Result<(Vec<u8>, Self)> {
-        let mut pieces = Self::new(input, arrays, true)?;
+        let mut records = Self::new(input, arrays, true)?;
         let mut first = Vec::new();
-        pieces.line(&mut first)?;
+        records.line(&mut first)?;
         let mut number = 1_u64;
         let mut starts = Vec::new();
         let mut is_last = false;
@@ -107,8 +107,8 @@ impl<R: BufRead + Seek> Pieces<R> {
             starts.clear();
             while !batch.is_full() {
                 let mut line = Vec::new();
-                let start = pieces.at;
-                if !pieces.line(&mut line)? {
+                let start = records.at;
+                if !records.line(&mut line)? {
                     is_last = true;
                     break;
                 }
@@ -123,11 +123,11 @@ impl<R: BufRead + Seek> Pieces<R> {
             let parsed: Vec<_> = batch.raw.par_iter().map(read).collect();
             for ((number, is_blank, value), start) in parsed.into_iter().zip(&starts) {
                 if let Some(array) = look(number, is_blank, value) {
-                    pieces.note(array, *start, number);
+                    records.note(array, *start, number);
                 }
             }
         }
-        Ok((first, pieces))
+        Ok((first, records))
     }
 
     /// Returns whether records are lines.
@@ -166,7 +166,7 @@ impl<R: BufRead + Seek> Pieces<R> {
         array: usize,
         records: &mut impl Iterator<Item = (Option<u64>, u64)>,
         make: &(impl Fn(Value, Place) -> T + Sync),
-    ) -> Result<Vec<T>, Broken> {
+    ) -> Result<Vec<T>, JsonError> {
         let (is_lines, name) = (self.is_lines, self.arrays.get(array).unwrap_or(&""));
         let mut batch = Batch::default();
         while !batch.is_full() {
@@ -190,7 +190,7 @@ impl<R: BufRead + Seek> Pieces<R> {
         }
         let made = batch.raw.par_iter().map(|(raw, number)| {
             let value = strict::parse(raw);
-            let value = value.map_err(|(flaw, message)| Broken::Flaw(flaw, message))?;
+            let value = value.map_err(|(flaw, message)| JsonError::Flaw(flaw, message))?;
             let place = if is_lines {
                 Place::Line(*number)
             } else {
@@ -207,7 +207,7 @@ impl<R: BufRead + Seek> Pieces<R> {
         array: usize,
         parse: &(impl Fn(&[u8]) -> Result<T, (Flaw, String)> + Sync),
         look: &mut impl FnMut(usize, u64, T),
-    ) -> Result<(), Broken> {
+    ) -> Result<(), JsonError> {
         let mut number = 0_u64;
         self.consume(1);
         let mut is_last = self.next_byte()? == Some(b']');
@@ -229,10 +229,10 @@ impl<R: BufRead + Seek> Pieces<R> {
             let name = self.arrays.get(array).unwrap_or(&"");
             let read = |(raw, number): &(Vec<u8>, u64)| {
                 parse(raw).map_err(|(flaw, message)| {
-                    Broken::Flaw(flaw, format!("/{name}/{number}: {message}"))
+                    JsonError::Flaw(flaw, format!("/{name}/{number}: {message}"))
                 })
             };
-            let parsed: Vec<Result<T, Broken>> = batch.raw.par_iter().map(read).collect();
+            let parsed: Vec<Result<T, JsonError>> = batch.raw.par_iter().map(read).collect();
             for (value, (_, number)) in parsed.into_iter().zip(&batch.raw) {
                 look(array, *number, value?);
             }
@@ -274,14 +274,14 @@ impl<R: BufRead + Seek> Pieces<R> {
     }
 
     /// Reads one value; what is wrong inside it, a parser finds.
-    pub(super) fn value(&mut self, depth_left: u32) -> Result<Value, Broken> {
+    pub(super) fn value(&mut self, depth_left: u32) -> Result<Value, JsonError> {
         let mut raw = Vec::new();
         self.raw(&mut raw, depth_left)?;
-        strict::parse(&raw).map_err(|(flaw, message)| Broken::Flaw(flaw, message))
+        strict::parse(&raw).map_err(|(flaw, message)| JsonError::Flaw(flaw, message))
     }
 
     /// Copies the text of one value, by its brackets and quotes alone.
-    pub(super) fn raw(&mut self, raw: &mut Vec<u8>, depth_left: u32) -> Result<(), Broken> {
+    pub(super) fn raw(&mut self, raw: &mut Vec<u8>, depth_left: u32) -> Result<(), JsonError> {
         let mut scan = Scan::default();
         loop {
             let chunk = self.input.fill_buf()?;
@@ -317,17 +317,17 @@ impl<R: BufRead + Seek> Pieces<R> {
         }
     }
 
-    pub(super) fn end(&mut self) -> Result<(), Broken> {
+    pub(super) fn end(&mut self) -> Result<(), JsonError> {
         match self.next_byte()? {
             None => Ok(()),
             Some(_) => Err(self.syntax("trailing characters")),
         }
     }
 
-    pub(super) fn refuse_bom(&mut self) -> Result<(), Broken> {
+    pub(super) fn refuse_bom(&mut self) -> Result<(), JsonError> {
         if self.input.fill_buf()?.starts_with(b"\xef\xbb\xbf") {
             let message = "starts with a byte-order mark";
-            return Err(Broken::Flaw(Flaw::Bom, message.into()));
+            return Err(JsonError::Flaw(Flaw::Bom, message.into()));
         }
         Ok(())
     }
@@ -342,13 +342,13 @@ impl<R: BufRead + Seek> Pieces<R> {
         self.input.seek(SeekFrom::Start(at)).map(drop)
     }
 
-    pub(super) fn syntax(&self, what: &str) -> Broken {
-        Broken::Flaw(Flaw::Syntax, format!("{what} at byte {}", self.at))
+    pub(super) fn syntax(&self, what: &str) -> JsonError {
+        JsonError::Flaw(Flaw::Syntax, format!("{what} at byte {}", self.at))
     }
 }
 
 /// Records are made on other threads while those before them are taken.
-impl<R: BufRead + Seek + Send> Pieces<R> {
+impl<R: BufRead + Seek + Send> JsonRecords<R> {
     /// Makes something of every record of an array, several at a time, and takes it in the order of
     /// the file, as long as `take` wants more.
     ///
@@ -366,8 +366,8 @@ impl<R: BufRead + Seek + Send> Pieces<R> {
         result.map_err(|broken| Error::Io {
             place: Place::File,
             source: match broken {
-                Broken::Io(source) => source,
-                Broken::Flaw(..) => io::Error::other("the file changed while it was read"),
+                JsonError::Io(source) => source,
+                JsonError::Flaw(..) => io::Error::other("the file changed while it was read"),
             },
         })
     }
@@ -379,7 +379,7 @@ impl<R: BufRead + Seek + Send> Pieces<R> {
         array: usize,
         make: &(impl Fn(Value, Place) -> T + Sync),
         take: &mut impl FnMut(T) -> bool,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), JsonError> {
         let runs = runs.iter().filter(|run| run.array == array);
         let records = runs.flat_map(|run| {
             let number = move |nth: u64| run.first.saturating_add(nth);

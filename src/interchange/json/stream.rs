@@ -5,14 +5,14 @@ use std::io::{BufRead, Seek};
 use rayon::prelude::*;
 
 use crate::codec::{Map, Value};
-use crate::interchange::io::source_file::Part;
+use crate::interchange::io::source_file::SourceFile;
 use crate::interchange::json::strict::{self, Flaw};
 
-use super::records::{Batch, Broken, DEPTH_MAX, Pieces};
+use super::records::{Batch, DEPTH_MAX, JsonError, JsonRecords};
 
 /// Where an element stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::interchange) struct Spot {
+pub(in crate::interchange) struct Position {
     /// The array that it is in.
     pub(in crate::interchange) array: usize,
     /// Its number there.
@@ -25,21 +25,21 @@ pub(in crate::interchange) struct Spot {
 /// order of the file, as long as `take` wants more.
 ///
 /// # Errors
-/// As [`Pieces::stream`].
-pub(in crate::interchange) fn in_array<T: Send>(
-    part: &Part,
+/// As [`JsonRecords::stream`].
+pub(in crate::interchange) fn stream_array<T: Send>(
+    part: &SourceFile,
     arrays: &'static [&'static str],
     array: usize,
-    make: impl Fn(Value, Spot) -> T + Sync,
+    make: impl Fn(Value, Position) -> T + Sync,
     take: impl FnMut(T) -> bool,
-) -> Result<(), Broken> {
+) -> Result<(), JsonError> {
     part.read(BUFFER_LEN, |input| {
-        Pieces::stream(input, arrays, |it| it == array, make, take)
+        JsonRecords::stream(input, arrays, |it| it == array, make, take)
     })??;
     Ok(())
 }
 
-impl<R: BufRead + Seek> Pieces<R> {
+impl<R: BufRead + Seek> JsonRecords<R> {
     /// Goes through an object whose arrays of these names are long, or through an array, whose name
     /// is empty. Makes something of every element of those arrays that are `wanted`, several at a
     /// time, and takes it in the order of the file, as long as `take` wants more. Returns the rest of
@@ -51,15 +51,15 @@ impl<R: BufRead + Seek> Pieces<R> {
         input: R,
         arrays: &'static [&'static str],
         wanted: impl Fn(usize) -> bool,
-        make: impl Fn(Value, Spot) -> T + Sync,
+        make: impl Fn(Value, Position) -> T + Sync,
         mut take: impl FnMut(T) -> bool,
-    ) -> Result<Option<Value>, Broken> {
-        let mut pieces = Self::new(input, arrays, false)?;
-        let (value, is_whole) = pieces.outline(&mut |pieces, array| {
+    ) -> Result<Option<Value>, JsonError> {
+        let mut records = Self::new(input, arrays, false)?;
+        let (value, is_whole) = records.outline(&mut |records, array| {
             if wanted(array) {
-                pieces.stream_array(array, &make, &mut take)
+                records.stream_array(array, &make, &mut take)
             } else {
-                pieces.pass_over_array()
+                records.pass_over_array()
             }
         })?;
         Ok(is_whole.then_some(value))
@@ -69,8 +69,8 @@ impl<R: BufRead + Seek> Pieces<R> {
     /// reads it, and says whether to go on. Returns whether it did.
     pub(super) fn outline(
         &mut self,
-        long: &mut dyn FnMut(&mut Self, usize) -> Result<bool, Broken>,
-    ) -> Result<(Value, bool), Broken> {
+        long: &mut dyn FnMut(&mut Self, usize) -> Result<bool, JsonError>,
+    ) -> Result<(Value, bool), JsonError> {
         self.refuse_bom()?;
         let first = self.next_byte()?;
         let root = self.arrays.iter().position(|name| name.is_empty());
@@ -93,8 +93,8 @@ impl<R: BufRead + Seek> Pieces<R> {
 
     fn members(
         &mut self,
-        long: &mut dyn FnMut(&mut Self, usize) -> Result<bool, Broken>,
-    ) -> Result<Option<Map>, Broken> {
+        long: &mut dyn FnMut(&mut Self, usize) -> Result<bool, JsonError>,
+    ) -> Result<Option<Map>, JsonError> {
         self.consume(1);
         let mut members = Vec::new();
         let mut is_first = true;
@@ -130,16 +130,16 @@ impl<R: BufRead + Seek> Pieces<R> {
             }
         }
         self.consume(1);
-        let twice = |name| Broken::Flaw(Flaw::Duplicate, format!("duplicate member \"{name}\""));
+        let twice = |name| JsonError::Flaw(Flaw::Duplicate, format!("duplicate member \"{name}\""));
         Map::from_pairs(members).map(Some).map_err(twice)
     }
 
     fn stream_array<T: Send>(
         &mut self,
         array: usize,
-        make: &(impl Fn(Value, Spot) -> T + Sync),
+        make: &(impl Fn(Value, Position) -> T + Sync),
         take: &mut impl FnMut(T) -> bool,
-    ) -> Result<bool, Broken> {
+    ) -> Result<bool, JsonError> {
         self.consume(1);
         let name = *self.arrays.get(array).unwrap_or(&"");
         let mut number = 0_u64;
@@ -162,16 +162,16 @@ impl<R: BufRead + Seek> Pieces<R> {
                 .map(|((raw, number), start)| {
                     let value = strict::parse(raw).map_err(|(flaw, message)| {
                         let at = if name.is_empty() { "" } else { "/" };
-                        Broken::Flaw(flaw, format!("{at}{name}/{number}: {message}"))
+                        JsonError::Flaw(flaw, format!("{at}{name}/{number}: {message}"))
                     })?;
-                    let spot = Spot {
+                    let position = Position {
                         array,
                         number: *number,
                         start: *start,
                     };
-                    Ok(make(value, spot))
+                    Ok(make(value, position))
                 });
-            let made: Vec<Result<T, Broken>> = made.collect();
+            let made: Vec<Result<T, JsonError>> = made.collect();
             for one in made {
                 if !take(one?) {
                     return Ok(false);
@@ -183,7 +183,7 @@ impl<R: BufRead + Seek> Pieces<R> {
     }
 
     /// Passes over an array by its brackets and quotes alone.
-    fn pass_over_array(&mut self) -> Result<bool, Broken> {
+    fn pass_over_array(&mut self) -> Result<bool, JsonError> {
         self.consume(1);
         let mut is_last = self.next_byte()? == Some(b']');
         let mut raw = Vec::new();
@@ -198,7 +198,7 @@ impl<R: BufRead + Seek> Pieces<R> {
     }
 
     /// Passes over what stands behind an element; returns whether that was the last one.
-    fn is_past_last(&mut self) -> Result<bool, Broken> {
+    fn is_past_last(&mut self) -> Result<bool, JsonError> {
         match self.next_byte()? {
             Some(b',') => {
                 self.consume(1);

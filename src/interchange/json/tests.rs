@@ -5,20 +5,20 @@ use proptest::prelude::*;
 
 use crate::codec::Value;
 use crate::interchange::Place;
-use crate::interchange::io::source_file::{Part, Raw, packed};
+use crate::interchange::io::source_file::{SharedSource, SourceFile, packed};
 
 use super::records::BATCH_LEN_BYTES;
 use super::strict::{self, Flaw};
-use super::{Broken, Pieces, Spot, in_order};
+use super::{JsonError, JsonRecords, Position, read_in_order};
 
 const ARRAYS: [&str; 2] = ["a", "b"];
 
 /// Puts a document together again.
 fn whole(text: &[u8]) -> Result<Value, Flaw> {
-    let taken = Pieces::document(Cursor::new(text), &ARRAYS, strict::parse, |_, _, _| {});
-    let (value, mut pieces) = taken.map_err(|broken| match broken {
-        Broken::Flaw(flaw, _) => flaw,
-        Broken::Io(source) => panic!("{source}"),
+    let taken = JsonRecords::document(Cursor::new(text), &ARRAYS, strict::parse, |_, _, _| {});
+    let (value, mut records) = taken.map_err(|broken| match broken {
+        JsonError::Flaw(flaw, _) => flaw,
+        JsonError::Io(source) => panic!("{source}"),
     })?;
     let Value::Map(mut map) = value else {
         return Ok(value);
@@ -30,7 +30,7 @@ fn whole(text: &[u8]) -> Result<Value, Flaw> {
             items.push(value);
             true
         };
-        pieces
+        records
             .each(array, |value, place| (value, place), take)
             .unwrap();
         if map.get(name).is_some_and(|it| it.as_array().is_some()) {
@@ -112,8 +112,8 @@ fn lines_that_alternate_between_arrays_come_in_their_order() {
     let lines: String = (0..3_000).map(|n| format!("\n{n}")).collect();
     let look = |number: u64, _, _| Some(usize::from(number.is_multiple_of(2)));
     let input = Cursor::new(format!("{{}}{lines}").into_bytes());
-    let (_, mut pieces) = Pieces::lines(input, &ARRAYS, strict::parse, look).unwrap();
-    assert_eq!(pieces.runs.len(), 3_000);
+    let (_, mut records) = JsonRecords::lines(input, &ARRAYS, strict::parse, look).unwrap();
+    assert_eq!(records.runs.len(), 3_000);
     for (array, first) in [(1, 0), (0, 1)] {
         let mut found = Vec::new();
         let take = |(value, place): (Value, Place)| {
@@ -124,7 +124,7 @@ fn lines_that_alternate_between_arrays_come_in_their_order() {
             found.push(value);
             true
         };
-        pieces
+        records
             .each(array, |value, place| (value, place), take)
             .unwrap();
         let expected = (first..3_000_i64).step_by(2).map(Value::from);
@@ -160,16 +160,16 @@ fn no_more_than_three_batches_are_read_ahead() {
         let len = text.len();
         let is_lines = text.contains('\n');
         let input = BufReader::new(Counted(Cursor::new(text.into_bytes()), &read));
-        let mut pieces = if is_lines {
-            Pieces::lines(input, &ARRAYS, strict::parse, |_, _, _| Some(0))
+        let mut records = if is_lines {
+            JsonRecords::lines(input, &ARRAYS, strict::parse, |_, _, _| Some(0))
                 .unwrap()
                 .1
         } else {
-            Pieces::document(input, &ARRAYS, strict::parse, |_, _, _| {})
+            JsonRecords::document(input, &ARRAYS, strict::parse, |_, _, _| {})
                 .unwrap()
                 .1
         };
-        assert!(read.load(Ordering::Relaxed) >= len && pieces.runs.len() == 1);
+        assert!(read.load(Ordering::Relaxed) >= len && records.runs.len() == 1);
         read.store(0, Ordering::Relaxed);
         let mut records = 0;
         let take = |()| {
@@ -179,7 +179,7 @@ fn no_more_than_three_batches_are_read_ahead() {
             assert!(ahead < 4 * BATCH_LEN_BYTES, "{ahead}");
             records < 15_000
         };
-        pieces.each(0, |_, _| (), take).unwrap();
+        records.each(0, |_, _| (), take).unwrap();
         assert_eq!(records, 15_000);
         assert!(read.load(Ordering::Relaxed) < len, "the rest is not read");
     }
@@ -204,17 +204,17 @@ proptest! {
     ) {
         let text = listed(&items, " \n\t  ");
         let parts = [
-            Part::Whole(Raw::here(text.as_bytes())),
+            SourceFile::Whole(SharedSource::here(text.as_bytes())),
             packed(text.as_bytes()),
         ];
         for part in parts {
             let mut starts = Vec::new();
             let stream = part.read(7, |input| {
-                let make = |value: Value, spot: Spot| (value, spot);
-                Pieces::stream(input, &[""], |_| true, make, |(value, spot)| {
+                let make = |value: Value, position: Position| (value, position);
+                JsonRecords::stream(input, &[""], |_| true, make, |(value, position)| {
                     let item = items.get(starts.len()).map(|(item, _)| item.as_str());
-                    assert_eq!((value.as_text(), spot.array), (item, 0));
-                    starts.push(spot.start);
+                    assert_eq!((value.as_text(), position.array), (item, 0));
+                    starts.push(position.start);
                     true
                 })
             });
@@ -225,7 +225,7 @@ proptest! {
             let order: Vec<usize> = order.iter().copied().filter(is_asked).collect();
             let mut came = Vec::new();
             let make = |value: Value, number: usize| (value, number);
-            in_order(&part, &starts, order.iter().copied(), make, |(value, number)| {
+            read_in_order(&part, &starts, order.iter().copied(), make, |(value, number)| {
                 let item = items.get(number).map(|(item, _)| item.as_str());
                 assert_eq!(value.as_text(), item);
                 came.push(number);
@@ -242,8 +242,8 @@ fn what_nobody_wants_is_passed_over_and_what_is_enough_ends_the_reading() {
     let text = "{\"a\": [1, 2, {\"x\": no}], \"b\": [3, 4, 5, 6], \"c\": 7}";
     let stream = |text: &str, wanted: usize, enough: usize| {
         let mut taken = Vec::new();
-        let make = |value: Value, spot: Spot| (value, spot.number);
-        let read = Pieces::stream(
+        let make = |value: Value, position: Position| (value, position.number);
+        let read = JsonRecords::stream(
             Cursor::new(text),
             &ARRAYS,
             |it| it == wanted,
@@ -262,5 +262,5 @@ fn what_nobody_wants_is_passed_over_and_what_is_enough_ends_the_reading() {
     let (taken, read) = stream(text, 1, 2);
     assert_eq!((taken.len(), read.unwrap()), (2, None));
     let (_, read) = stream(text, 0, 9);
-    assert!(matches!(read, Err(Broken::Flaw(Flaw::Syntax, _))));
+    assert!(matches!(read, Err(JsonError::Flaw(Flaw::Syntax, _))));
 }

@@ -7,14 +7,14 @@ use std::hash::{BuildHasher as _, Hash, RandomState};
 ///
 /// The hash is keyed anew for each table, so that nobody can make two names share one; that two do
 /// by chance has a probability under 10^-5 for ten million.
-pub(in crate::interchange) struct Table<V> {
+pub(in crate::interchange) struct CompactTable<V> {
     hasher: RandomState,
     /// By hash; what came lately is not among them yet.
     sorted: Vec<(u64, V)>,
     recent: HashMap<u64, V>,
 }
 
-impl<V: Copy> Table<V> {
+impl<V: Copy> CompactTable<V> {
     pub(in crate::interchange) fn new() -> Self {
         Self {
             hasher: RandomState::new(),
@@ -93,13 +93,13 @@ impl<V: Copy> Table<V> {
     }
 }
 
-impl<V: Copy> Default for Table<V> {
+impl<V: Copy> Default for CompactTable<V> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Table<()> {
+impl CompactTable<()> {
     /// Adds a name; returns whether it is new.
     pub(in crate::interchange) fn add(&mut self, key: u64) -> bool {
         let is_new = self.get(key).is_none();
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_table_has_what_was_put_in_it() {
-        let mut table = Table::new();
+        let mut table = CompactTable::new();
         for n in 0..100_u32 {
             let key = table.key(n);
             assert_eq!(table.get(key), None);

@@ -2,14 +2,14 @@ use crate::interchange::Place;
 
 /// What is odd about a file, and where: the first of it, and how much more there is.
 #[derive(Debug, Default)]
-pub(crate) struct Findings {
+pub(crate) struct Diagnostics {
     told: Vec<(Place, String)>,
     more: u64,
 }
 
-impl Findings {
+impl Diagnostics {
     pub(crate) fn push(&mut self, place: Place, message: impl Into<String>) {
-        if self.told.len() < FAULTS_MAX {
+        if self.told.len() < DIAGNOSTICS_MAX {
             self.told.push((place, message.into()));
         } else {
             self.more = self.more.saturating_add(1);
@@ -22,19 +22,19 @@ impl Findings {
     }
 }
 
-impl From<Findings> for Vec<(Place, String)> {
-    fn from(mut findings: Findings) -> Self {
+impl From<Diagnostics> for Vec<(Place, String)> {
+    fn from(mut findings: Diagnostics) -> Self {
         if findings.more > 0 {
             findings
                 .told
-                .push((Place::File, Findings::more(findings.more)));
+                .push((Place::File, Diagnostics::more(findings.more)));
         }
         findings.told
     }
 }
 
 /// Nobody reads more of one file, and a list of all of them could be larger than the file.
-pub(in crate::interchange) const FAULTS_MAX: usize = 10_000;
+pub(in crate::interchange) const DIAGNOSTICS_MAX: usize = 10_000;
 
 #[cfg(test)]
 mod tests {
@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn what_is_not_listed_is_counted() {
-        let mut findings = Findings::default();
+        let mut findings = Diagnostics::default();
         for line in 0..10_003 {
             findings.push(Place::Line(line), "odd");
         }

@@ -46,7 +46,7 @@ pub(in crate::interchange) fn unpack(
         .ok()?;
     let (grain, warnings) = Grain::from_delivery(&blob, profile).ok()?;
     let is_address = grain.address().to_string() == text("address")?;
-    if !is_address || wording(&grain) != content {
+    if !is_address || summary_text(&grain) != content {
         return None;
     }
     let status = match packed.get("status") {
@@ -64,7 +64,7 @@ pub(in crate::interchange) fn unpack(
 }
 
 /// Returns what a grain says in one text that is not empty.
-pub(in crate::interchange) fn wording(grain: &Grain) -> String {
+pub(in crate::interchange) fn summary_text(grain: &Grain) -> String {
     let said = ["object", "content", "description", "conclusion"]
         .into_iter()
         .find_map(|name| grain.text(name).filter(|text| !text.is_empty()));

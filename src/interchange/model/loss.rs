@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub struct Loss(BTreeMap<String, u64>);
 
 impl Loss {
-    /// Counts one value of a field that was not carried.
+    /// Counts one value of a field that was not normalize_text.
     pub fn count(&mut self, field: &str) {
         let slot = self.0.entry(field.to_owned()).or_default();
         *slot = slot.saturating_add(1);
@@ -33,7 +33,7 @@ impl Loss {
         self.0.iter().map(|(field, count)| (field.as_str(), *count))
     }
 
-    /// Returns whether everything was carried.
+    /// Returns whether everything was normalize_text.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -10,7 +10,7 @@ use crate::grain::Grain;
 
 /// Returns text as a grain holds it: NFC and without byte-order marks, which no grain may hold
 /// (OMS 4.4); the residual keeps them.
-pub(in crate::interchange) fn carried(text: &str) -> String {
+pub(in crate::interchange) fn normalize_text(text: &str) -> String {
     if text.is_ascii() {
         return text.to_owned();
     }
@@ -19,14 +19,14 @@ pub(in crate::interchange) fn carried(text: &str) -> String {
 
 /// Returns a value as a grain holds it, or as JSON text where a grain cannot hold it: past the
 /// depth that grains of every profile allow, or with names that become one.
-pub(in crate::interchange) fn carried_value(value: &Value) -> Value {
+pub(in crate::interchange) fn normalize_value(value: &Value) -> Value {
     clean(value, DEPTH_MAX).unwrap_or_else(|| Value::Text(ascii_json(value)))
 }
 
 fn clean(value: &Value, depth_left: usize) -> Option<Value> {
     let below = depth_left.checked_sub(1)?;
     Some(match value {
-        Value::Text(text) => Value::Text(carried(text)),
+        Value::Text(text) => Value::Text(normalize_text(text)),
         Value::Array(items) => {
             let items = items.iter().map(|item| clean(item, below));
             Value::Array(items.collect::<Option<_>>()?)
@@ -34,7 +34,7 @@ fn clean(value: &Value, depth_left: usize) -> Option<Value> {
         Value::Map(map) => {
             let pairs = map
                 .iter()
-                .map(|(name, value)| Some((carried(name), clean(value, below)?)));
+                .map(|(name, value)| Some((normalize_text(name), clean(value, below)?)));
             Value::Map(Map::from_pairs(pairs.collect::<Option<_>>()?).ok()?)
         }
         flat => flat.clone(),
@@ -74,8 +74,8 @@ pub(in crate::interchange) fn sha256(bytes: &[u8]) -> String {
 /// Returns a free tag as a grain holds it, if anything is left of it.
 ///
 /// OMS 13.2 gives tags like `phi:x` a meaning, which somebody else's tag must not gain.
-pub(in crate::interchange) fn foreign_tag(tag: &str) -> Option<String> {
-    let tag = carried(tag);
+pub(in crate::interchange) fn normalize_tag(tag: &str) -> Option<String> {
+    let tag = normalize_text(tag);
     match tag.as_str() {
         "" => None,
         text if text.contains(':') => Some(format!("t:{text}")),
@@ -96,7 +96,7 @@ pub(in crate::interchange) fn relation_name(prefix: &str, name: &str) -> String 
 /// Returns text as the object of a Belief, which must not be empty (OMS 8.1); the residual has
 /// what this leaves out.
 pub(in crate::interchange) fn object_of(text: &str) -> Value {
-    let text = carried(text);
+    let text = normalize_text(text);
     if text.is_empty() {
         Value::Map([("x-empty", true)].into_iter().collect())
     } else {
@@ -116,8 +116,8 @@ pub(in crate::interchange) struct Rest<'a> {
 }
 
 impl<'a> Rest<'a> {
-    pub(in crate::interchange) fn of(record: &'a Map, name: &'a str, carried: &str) -> Self {
-        let without = Some(name).filter(|_| is_carried(record, name, carried));
+    pub(in crate::interchange) fn of(record: &'a Map, name: &'a str, normalize_text: &str) -> Self {
+        let without = Some(name).filter(|_| is_carried(record, name, normalize_text));
         Self { record, without }
     }
 }
@@ -135,19 +135,19 @@ impl Serialize for Rest<'_> {
 }
 
 /// Removes a member that the grain holds in the same spelling.
-pub(in crate::interchange) fn leave_out(record: &mut Map, name: &str, carried: &str) {
-    if is_carried(record, name, carried) {
+pub(in crate::interchange) fn leave_out(record: &mut Map, name: &str, normalize_text: &str) {
+    if is_carried(record, name, normalize_text) {
         record.remove(name);
     }
 }
 
-fn is_carried(record: &Map, name: &str, carried: &str) -> bool {
+fn is_carried(record: &Map, name: &str, normalize_text: &str) -> bool {
     // Empty text is no field of a grain.
-    !carried.is_empty() && record.get(name).and_then(Value::as_text) == Some(carried)
+    !normalize_text.is_empty() && record.get(name).and_then(Value::as_text) == Some(normalize_text)
 }
 
 /// Returns the JSON that a member of a grain's context carries.
-pub(in crate::interchange) fn carried_json(grain: &Grain, member: &str) -> Option<Value> {
+pub(in crate::interchange) fn residual_json(grain: &Grain, member: &str) -> Option<Value> {
     let context = grain.field("context")?.as_map()?;
     Value::from_json(context.get(member)?.as_text()?).ok()
 }
@@ -196,9 +196,9 @@ mod tests {
         let deep = |levels: usize| {
             Value::from_json(&format!("{}1{}", "[".repeat(levels), "]".repeat(levels))).unwrap()
         };
-        assert_eq!(carried_value(&deep(11)), deep(11));
-        assert_eq!(carried_value(&deep(12)), Value::from(deep(12).to_json()));
+        assert_eq!(normalize_value(&deep(11)), deep(11));
+        assert_eq!(normalize_value(&deep(12)), Value::from(deep(12).to_json()));
         let twins = Value::from_json("{\"a\": 1, \"\u{feff}a\": 2}").unwrap();
-        assert!(carried_value(&twins).as_text().is_some());
+        assert!(normalize_value(&twins).as_text().is_some());
     }
 }

@@ -8,7 +8,7 @@ use crate::interchange::{Error, Place};
 /// One grain out of a file, with what the file says about it beside its blob.
 #[derive(Debug, Clone)]
 pub struct Record {
-    /// The grain, judged and encoded.
+    /// The grain, validated and encoded.
     pub grain: Grain,
     /// The name the record has where it comes from.
     pub foreign_id: Option<ForeignId>,
@@ -55,16 +55,16 @@ impl Record {
 }
 
 /// What grains are called here that could not be stored under the addresses they were read as.
-pub(crate) type Renamed = HashMap<ContentAddress, ContentAddress>;
+pub(crate) type AddressMap = HashMap<ContentAddress, ContentAddress>;
 
 /// Returns the grain of a record that names others by what they are called here, and is derived
 /// from the version it replaces; none if it is that already.
 ///
 /// # Errors
 /// Those of grains, for one that outgrows its profile.
-pub(crate) fn settled(
+pub(crate) fn rewrite_links(
     grain: &Grain,
-    renamed: &Renamed,
+    renamed: &AddressMap,
     replaces: Option<ContentAddress>,
     profile: Profile,
 ) -> Result<Option<Grain>, grain::Error> {
@@ -92,7 +92,7 @@ pub(crate) fn settled(
     draft.finish(profile).map(Some)
 }
 
-fn rename(value: &mut Value, renamed: &Renamed) -> bool {
+fn rename(value: &mut Value, renamed: &AddressMap) -> bool {
     match value {
         Value::Text(text) => {
             let address = ContentAddress::from_reference(text).ok();

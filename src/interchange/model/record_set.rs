@@ -10,7 +10,7 @@ use crate::interchange::{Error, Place, Record, aimem, jsonl, mg, omi, pam, provi
 
 /// The records of a file, in an order in which they can be stored.
 ///
-/// Those of long formats are not held: the file was read to judge them, and is read again when they
+/// Those of long formats are not held: the file was read to validate them, and is read again when they
 /// are asked for, so that a few of them are in memory at a time.
 ///
 /// ```
@@ -49,7 +49,7 @@ impl Default for Source {
     }
 }
 
-/// An open file: what was judged is what is read again, whatever its name stands for by then.
+/// An open file: what was validated is what is read again, whatever its name stands for by then.
 pub(in crate::interchange) type Input = BufReader<File>;
 
 impl Records {
@@ -75,7 +75,7 @@ impl Records {
     /// Returns all of them, whatever memory that takes.
     ///
     /// # Errors
-    /// `ERR_IO`, also of a file that is not what it was when it was judged.
+    /// `ERR_IO`, also of a file that is not what it was when it was validated.
     pub fn into_vec(self) -> Result<Vec<Record>, Error> {
         let mut records = Vec::new();
         self.each(|record| {
@@ -177,7 +177,7 @@ impl fmt::Debug for Records {
     }
 }
 
-/// Hands over what is sound; what is not was told when the file was judged.
+/// Hands over what is sound; what is not was told when the file was validated.
 fn go_through(
     records: impl Iterator<Item = Result<Record, Error>>,
     take: &mut dyn FnMut(Record) -> bool,

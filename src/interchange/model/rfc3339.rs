@@ -6,7 +6,7 @@ use crate::grain::Time;
 ///
 /// # Errors
 /// What is wrong with the text.
-pub(in crate::interchange) fn date_time(text: &str) -> Result<Time, String> {
+pub(in crate::interchange) fn parse_rfc3339(text: &str) -> Result<Time, String> {
     let wrong = || format!("\"{text}\" is not an RFC 3339 date and time with an offset");
     let shape = |text: &str, pattern: &str| {
         text.len() == pattern.len()
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn a_date_time_needs_every_part_and_an_offset() {
-        let ms = |text| date_time(text).unwrap().ms();
+        let ms = |text| parse_rfc3339(text).unwrap().ms();
         assert_eq!(ms("1970-01-01T00:00:00Z"), 0);
         assert_eq!(ms("1970-01-01t02:00:00.0019999999999+02:00"), 1);
         assert_eq!(ms("1969-12-31T23:59:59.9999Z"), -1);
@@ -67,7 +67,7 @@ mod tests {
             "2026-01-15T10:00:00\u{661}",
             "+002026-01-15T10:00:00Z",
         ] {
-            assert!(date_time(text).is_err(), "{text}");
+            assert!(parse_rfc3339(text).is_err(), "{text}");
         }
     }
 }

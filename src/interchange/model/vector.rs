@@ -56,7 +56,7 @@ impl ForeignVectors {
     /// Hands them over one after the other, while they are wanted.
     ///
     /// # Errors
-    /// `ERR_IO`, also of a file that is not what it was when it was judged.
+    /// `ERR_IO`, also of a file that is not what it was when it was validated.
     pub fn each(&self, take: &mut dyn FnMut(ForeignVector) -> bool) -> Result<(), Error> {
         self.0.as_ref().map_or(Ok(()), |vectors| vectors.each(take))
     }

@@ -3,7 +3,7 @@ use std::collections::{HashMap, HashSet};
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Lifecycle, Status, StatusChange, Verification};
 use crate::interchange::{
-    self, Findings, ForeignId, Merge, Place, Record, Renamed, judge, settled,
+    self, AddressMap, Diagnostics, ForeignId, Merge, Place, Record, choose_merge, rewrite_links,
 };
 use crate::ledger::Kind;
 use crate::policy::{Actor, Delegation, Operation, Rule};
@@ -24,7 +24,7 @@ pub(super) struct Importer<'a> {
     /// Whether nothing is to be written.
     pub(super) is_dry: bool,
     pub(super) summary: Summary,
-    pub(super) findings: Findings,
+    pub(super) findings: Diagnostics,
     /// What is not written yet; in a dry run everything.
     pub(super) frame: Frame,
     /// Where in the frame its grains are.
@@ -32,7 +32,7 @@ pub(super) struct Importer<'a> {
     /// Names given in the frame.
     names: HashMap<ForeignId, Vec<ContentAddress>>,
     /// What is called otherwise here than it was read as.
-    pub(super) renamed: Renamed,
+    pub(super) renamed: AddressMap,
     /// What was read and is not what is here under its name: a vector of it is of neither.
     pub(super) passed_over: HashSet<ContentAddress>,
     /// Grains that something which comes later in the file replaces.
@@ -51,11 +51,11 @@ impl<'a> Importer<'a> {
             inner,
             is_dry,
             summary: Summary::default(),
-            findings: Findings::default(),
+            findings: Diagnostics::default(),
             frame: Frame::default(),
             pending: HashMap::new(),
             names: HashMap::new(),
-            renamed: Renamed::new(),
+            renamed: AddressMap::new(),
             passed_over: HashSet::new(),
             waiting: HashMap::new(),
         }
@@ -110,13 +110,13 @@ impl<'a> Importer<'a> {
         let place = record.place.clone();
         if record.foreign_id.is_some() {
             let profile = self.inner.options.profile;
-            if let Some(grain) = settled(&record.grain, &self.renamed, None, profile)? {
+            if let Some(grain) = rewrite_links(&record.grain, &self.renamed, None, profile)? {
                 record.grain = grain;
             }
         }
         let known = self.known(&record)?;
         let merge = match (&record.foreign_id, &known) {
-            (Some(id), Some(known)) => judge(id, &record.grain, &known.versions),
+            (Some(id), Some(known)) => choose_merge(id, &record.grain, &known.versions),
             _ => Merge::Beside,
         };
         let newest = known.as_ref().and_then(|known| known.addresses.last());
@@ -291,7 +291,7 @@ impl<'a> Importer<'a> {
     ) -> Result<ContentAddress, Error> {
         let profile = self.inner.options.profile;
         // OMS 23.1: what replaces a grain is derived from it.
-        let grain = settled(&record.grain, &Renamed::new(), Some(old), profile)?;
+        let grain = rewrite_links(&record.grain, &AddressMap::new(), Some(old), profile)?;
         let grain = grain.unwrap_or_else(|| record.grain.clone());
         let address = grain.address();
         if self.pending.contains_key(&old) {

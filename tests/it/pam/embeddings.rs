@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use grainstore::codec::Value;
-use grainstore::interchange::{Format, ReadOptions, Reading, WriteOptions, pam};
+use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions, pam};
 use grainstore::store::{Deletion, Summary};
 use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
 
@@ -69,7 +69,7 @@ fn good() -> String {
 }
 
 fn import(store: &Store, path: &Path) -> Summary {
-    let read = || Reading::open(path, None, &ReadOptions::default()).unwrap();
+    let read = || ImportFile::open(path, None, &ReadOptions::default()).unwrap();
     let preview = store.preview_import(read()).unwrap();
     let summary = store.import(read()).unwrap();
     assert_eq!(format!("{preview:?}"), format!("{summary:?}"));
@@ -86,7 +86,7 @@ fn errors(path: &Path) -> Vec<(String, String)> {
         is_strict: true,
         ..ReadOptions::default()
     };
-    let reading = Reading::open(path, None, &options).unwrap();
+    let reading = ImportFile::open(path, None, &options).unwrap();
     let errors = reading.errors.iter();
     let told = errors.map(|error| (error.code().to_owned(), error.place().to_string()));
     told.collect()
@@ -221,7 +221,7 @@ fn an_embeddings_file_alone_is_of_the_owner_that_is_named() {
             scope: scope.map(str::to_owned),
             ..ReadOptions::default()
         };
-        let reading = Reading::open(&path, None, &options).unwrap();
+        let reading = ImportFile::open(&path, None, &options).unwrap();
         store.import(reading).unwrap()
     };
     let lost = named(None);

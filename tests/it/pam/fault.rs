@@ -3,7 +3,7 @@
 use grainstore::codec::{Map, Value};
 use grainstore::grain::Lifecycle;
 use grainstore::interchange::pam::{self, Options};
-use grainstore::interchange::{Format, Place, ReadOptions, Reading, WriteOptions};
+use grainstore::interchange::{Format, ImportFile, Place, ReadOptions, WriteOptions};
 use grainstore::{Filter, Store};
 
 use super::store::{NOW, apply, by_id, codes, import, remove, set, small, store};
@@ -193,7 +193,7 @@ fn what_the_schemas_do_not_have_goes_out_in_no_file_and_is_counted() {
     }
     set(&mut wild, "memories/1/metadata/x", 1);
     let bytes = Value::Map(wild).to_json();
-    let reading = Reading::of_bytes(bytes.as_bytes(), None, &ReadOptions::default()).unwrap();
+    let reading = ImportFile::of_bytes(bytes.as_bytes(), None, &ReadOptions::default()).unwrap();
     let store = Store::in_memory(grainstore::Options::default()).unwrap();
     assert!(store.import(reading).unwrap().is_complete());
     let mut out = Vec::new();

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use grainstore::grain::Verification;
-use grainstore::interchange::{Format, ReadOptions, Reading, WriteOptions};
+use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
 use grainstore::store::{Deletion, Mandate, Summary};
 use grainstore::{ContentAddress, Draft, Filter, Grain, Options, Store, Time};
 
@@ -40,7 +40,7 @@ fn after(object: &str, parent: &Grain) -> Grain {
 }
 
 fn import(store: &Store, path: &Path) -> Summary {
-    let reading = Reading::open(path, None, &ReadOptions::default()).unwrap();
+    let reading = ImportFile::open(path, None, &ReadOptions::default()).unwrap();
     store.import(reading).unwrap()
 }
 

@@ -1,6 +1,6 @@
 use crate::codec::{ContentAddress, Profile, Value};
 use crate::grain::{Draft, Time};
-use crate::interchange::model::compact_table::Table;
+use crate::interchange::model::compact_table::CompactTable;
 use crate::interchange::{Error, ForeignId, Place, Record};
 
 use super::chunk::Chunk;
@@ -10,7 +10,7 @@ use super::graph::{Edge, Entity, Mention};
 use super::member::{Object, Urn};
 
 /// Makes records of one bundle.
-pub(super) struct Maker<'a> {
+pub(super) struct RecordBuilder<'a> {
     pub(super) envelope: &'a Envelope<'a>,
     pub(super) profile: Profile,
     /// Whether grains are made, or surely could be.
@@ -33,7 +33,7 @@ pub(super) struct Named {
     pub(super) place: Place,
 }
 
-impl Maker<'_> {
+impl RecordBuilder<'_> {
     pub(super) fn chunk(&self, value: &Value, place: Place) -> Result<Memory, Error> {
         let envelope = self.envelope;
         let chunk = Chunk::read(Object::new(value, place.clone())?, envelope)?;
@@ -70,7 +70,7 @@ impl Maker<'_> {
         &self,
         value: &Value,
         place: Place,
-        chunks: &Table<(ContentAddress, Time)>,
+        chunks: &CompactTable<(ContentAddress, Time)>,
     ) -> Result<Record, Vec<Error>> {
         let read = Object::new(value, place.clone()).and_then(Edge::read);
         let edge = read.map_err(|error| vec![error])?;
@@ -98,8 +98,8 @@ impl Maker<'_> {
         &self,
         value: &Value,
         place: Place,
-        chunks: &Table<(ContentAddress, Time)>,
-        entities: &Table<()>,
+        chunks: &CompactTable<(ContentAddress, Time)>,
+        entities: &CompactTable<()>,
     ) -> Result<Record, Vec<Error>> {
         let read = Object::new(value, place.clone()).and_then(Mention::read);
         let mention = read.map_err(|error| vec![error])?;

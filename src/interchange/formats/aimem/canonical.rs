@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 
 use crate::codec::Value;
 use crate::interchange::json::strict;
-use crate::interchange::{Error, FAULTS_MAX, Place};
+use crate::interchange::{DIAGNOSTICS_MAX, Error, Place};
 
 use super::source::{Source, untagged, world};
 use super::{ARRAYS, code};
@@ -31,12 +31,12 @@ pub(super) fn canonical<R: BufRead + Seek + Send, T: Send>(
     make: impl Fn(Written<'_>) -> T + Sync,
     mut take: impl FnMut(T),
 ) -> Result<Vec<Error>, Error> {
-    let Source { envelope, pieces } = source;
+    let Source { envelope, records } = source;
     let mut wide = Vec::new();
     let mut members: Vec<&str> = envelope.iter().map(|(name, _)| name).collect();
     members.sort_by(|a, b| a.encode_utf16().cmp(b.encode_utf16()));
     members.retain(|name| *name != "checksum");
-    let is_stream = pieces.is_lines();
+    let is_stream = records.is_lines();
     let mut separator = "{";
     for name in members {
         let key = Value::from(name).to_jcs();
@@ -66,8 +66,8 @@ pub(super) fn canonical<R: BufRead + Seek + Send, T: Send>(
             });
             (text, found, made)
         };
-        pieces.each(array, canonical, |(text, found, made)| {
-            let room = FAULTS_MAX.saturating_sub(wide.len());
+        records.each(array, canonical, |(text, found, made)| {
+            let room = DIAGNOSTICS_MAX.saturating_sub(wide.len());
             wide.extend(found.into_iter().take(room));
             take(made);
             let separator: &[u8] = if is_first { b"" } else { b"," };

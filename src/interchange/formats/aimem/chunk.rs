@@ -2,7 +2,7 @@ use crate::codec::{Map, Value};
 use crate::grain::{Draft, Time};
 use crate::interchange::Error;
 use crate::interchange::model::normalize::{
-    Rest, carried, context_of, foreign_tag, object_of, sha256,
+    Rest, context_of, normalize_tag, normalize_text, object_of, sha256,
 };
 
 use super::envelope::{Envelope, is_sha256};
@@ -56,7 +56,7 @@ impl<'a> Chunk<'a> {
 
     /// Returns the grain of this memory.
     pub(super) fn draft(&self, envelope: &Envelope<'_>) -> Draft {
-        let content = carried(self.content);
+        let content = normalize_text(self.content);
         let rest = Rest::of(self.object.map, "content", &content);
         let context = context_of(RESIDUAL, &rest);
         let relation = match self.kind {
@@ -85,11 +85,11 @@ impl<'a> Chunk<'a> {
         if let (true, Some((dim, model))) = (self.has_embedding, envelope.embedding) {
             let mut reference = Map::new();
             reference.insert("vector_id", self.urn.whole);
-            reference.insert("model", carried(model));
+            reference.insert("model", normalize_text(model));
             reference.insert("dimensions", u64::try_from(dim).unwrap_or(u64::MAX));
             draft = draft.push("embedding_refs", reference);
         }
-        let tags = self.tags.iter().filter_map(|tag| foreign_tag(tag));
+        let tags = self.tags.iter().filter_map(|tag| normalize_tag(tag));
         tags.fold(draft, Draft::tag)
     }
 }
@@ -136,7 +136,7 @@ fn tags<'a>(object: &Object<'a>) -> Result<Vec<&'a str>, Error> {
     tags.ok_or_else(|| wrong("must be strings of 1 to 64 code points"))
 }
 
-/// Judges a vector without keeping it: it is in the residual (AIMEM 2.7).
+/// Validates a vector without keeping it: it is in the residual (AIMEM 2.7).
 fn embedding(object: &Object<'_>, envelope: &Envelope<'_>) -> Result<bool, Error> {
     let Some(value) = object.get("embedding") else {
         return Ok(false);

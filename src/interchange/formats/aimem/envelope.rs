@@ -1,7 +1,7 @@
 use crate::codec::{Map, Value};
 use crate::grain::{Draft, Time};
-use crate::interchange::model::normalize::{carried, context_of, sha256};
-use crate::interchange::model::rfc3339::date_time;
+use crate::interchange::model::normalize::{context_of, normalize_text, sha256};
+use crate::interchange::model::rfc3339::parse_rfc3339;
 use crate::interchange::{Error, Place};
 
 use super::member::{Object, is_producer};
@@ -37,7 +37,7 @@ pub enum Scope {
 }
 
 impl<'a> Envelope<'a> {
-    /// Judges everything but the checksum, which comes next (interchange order of judging).
+    /// Validates everything but the checksum, which comes next (interchange order of validating).
     pub(super) fn read(map: &'a Map) -> Result<Self, Error> {
         let object = Object {
             map,
@@ -96,7 +96,7 @@ impl<'a> Envelope<'a> {
 
     /// Says in a grain whose it is and where it comes from.
     pub(super) fn mark(&self, draft: Draft) -> Draft {
-        let draft = draft.user(carried(self.tenant)).source("imported");
+        let draft = draft.user(normalize_text(self.tenant)).source("imported");
         if self.tenant.starts_with("did:") {
             draft.set("subject_did", self.tenant)
         } else {
@@ -132,7 +132,7 @@ pub(super) fn checksum(bundle: &mut Map) -> String {
     checksum
 }
 
-/// Judges the checksum: its form, then its value.
+/// Validates the checksum: its form, then its value.
 pub(super) fn check_checksum(map: &Map, actual: &str) -> Result<(), Error> {
     let object = Object {
         map,
@@ -166,7 +166,7 @@ fn scope(object: &Object<'_>) -> Result<Scope, Error> {
                 let message = "the scope SINCE needs it";
                 return Err(object.fault(code::SINCE_MISSING, "since", message));
             };
-            let time = date_time(since.as_text().unwrap_or_default());
+            let time = parse_rfc3339(since.as_text().unwrap_or_default());
             let wrong = |message| object.fault(code::INVALID_TIMESTAMP, "since", message);
             time.map(Scope::Since).map_err(wrong)
         }
@@ -189,7 +189,7 @@ fn embedding<'a>(object: &Object<'a>) -> Result<Option<(usize, &'a str)>, Error>
     };
     let model = match model.map(Value::as_text) {
         None => None,
-        Some(Some(model)) if !carried(model).is_empty() => Some(model),
+        Some(Some(model)) if !normalize_text(model).is_empty() => Some(model),
         Some(_) => return wrong("embedding_model", "must be a string that is not empty"),
     };
     Ok(dim.zip(model))

@@ -2,7 +2,7 @@ use crate::codec::{Map, Value};
 use crate::grain::{Grain, Type};
 use crate::interchange::model::embedded_grain;
 use crate::interchange::model::normalize::sha256;
-use crate::interchange::options::{count_lost, moment_text};
+use crate::interchange::options::{count_lost, to_rfc3339};
 use crate::interchange::{Loss, omi, pam};
 
 /// Returns a grain that came from elsewhere as a chunk, whose id is only its local part; none for
@@ -17,7 +17,7 @@ pub(super) fn chunk(grain: &Grain, loss: &mut Loss) -> Option<Map> {
         loss.count("envelope");
         return None;
     }
-    let content = embedded_grain::wording(grain);
+    let content = embedded_grain::summary_text(grain);
     if content.chars().count() > super::chunk::CONTENT_LEN_MAX {
         loss.count("content longer than 65,536 code points");
         return None;
@@ -54,7 +54,7 @@ pub(super) fn chunk(grain: &Grain, loss: &mut Loss) -> Option<Map> {
     chunk.insert("content", content);
     chunk.insert("memory_type", memory_type);
     chunk.insert("is_pinned", false);
-    chunk.insert("created_at", moment_text(grain.created_at()));
+    chunk.insert("created_at", to_rfc3339(grain.created_at()));
     chunk.insert("tags", tags);
     Some(chunk)
 }

@@ -2,53 +2,53 @@ use std::io::{BufRead, Seek};
 
 use crate::codec::{ContentAddress, Profile};
 use crate::grain::Time;
-use crate::interchange::json::Pieces;
-use crate::interchange::model::compact_table::Table;
-use crate::interchange::{Error, FAULTS_MAX, Findings, Place, Record};
+use crate::interchange::json::JsonRecords;
+use crate::interchange::model::compact_table::CompactTable;
+use crate::interchange::{DIAGNOSTICS_MAX, Diagnostics, Error, Place, Record};
 
-use super::build::{Maker, Memory, Named};
+use super::build::{Memory, Named, RecordBuilder};
 use super::canonical::{Checksum, canonical};
 use super::code;
 use super::envelope::{Envelope, check_checksum};
 use super::member::fault;
 use super::source::{Source, untagged};
 
-/// A bundle that was judged and found right; its records are made when they are asked for.
+/// A bundle that was validated and found right; its records are made when they are asked for.
 pub(in crate::interchange) struct Bundle<R> {
     source: Source<R>,
     profile: Profile,
     /// The grain and the time of a memory.
-    chunks: Table<(ContentAddress, Time)>,
-    entities: Table<()>,
+    chunks: CompactTable<(ContentAddress, Time)>,
+    entities: CompactTable<()>,
     /// How often each name of an edge or of a mention came.
-    links: Table<u32>,
+    links: CompactTable<u32>,
 }
 
 /// What a bundle comes to beside its records.
-pub(in crate::interchange) struct Judged {
-    pub(in crate::interchange) findings: Findings,
+pub(in crate::interchange) struct Validation {
+    pub(in crate::interchange) findings: Diagnostics,
     pub(in crate::interchange) records: u64,
 }
 
 impl<R: BufRead + Seek + Send> Bundle<R> {
-    /// Judges a bundle in the order of the reference: the envelope, the checksum, the records.
+    /// Validates a bundle in the order of the reference: the envelope, the checksum, the records.
     ///
     /// # Errors
     /// Everything that is wrong; one bad record refuses all of them.
-    pub(super) fn judge(
+    pub(super) fn validate(
         mut source: Source<R>,
         profile: Profile,
-    ) -> Result<(Self, Judged), Vec<Error>> {
+    ) -> Result<(Self, Validation), Vec<Error>> {
         // The envelope is held while the records beside it are read.
         let map = source.envelope.clone();
         let envelope = Envelope::read(&map).map_err(|error| vec![error])?;
-        let (mut chunks, mut entities) = (Table::new(), Table::new());
+        let (mut chunks, mut entities) = (CompactTable::new(), CompactTable::new());
         let mut nobody = |_| true;
         let mut pass = Pass::new(&mut nobody);
         pass.add(Record::finish(envelope.draft(), profile, Place::File).map(Some));
         let mut checksum = Checksum::default();
         let shared = envelope.len();
-        // The checksum is over all that is judged, so that both are done in one reading; what is
+        // The checksum is over all that is validated, so that both are done in one reading; what is
         // wrong with the checksum is told first all the same.
         let wide = canonical(
             &mut source,
@@ -56,25 +56,25 @@ impl<R: BufRead + Seek + Send> Bundle<R> {
             |written| {
                 let len = written.len.saturating_add(shared);
                 let makes = profile != Profile::Extended || len > SURELY_FITS;
-                let maker = Maker {
+                let builder = RecordBuilder {
                     envelope: &envelope,
                     profile,
                     makes,
                 };
                 let value = written.value;
                 match written.array {
-                    CHUNKS => Judging::Chunk(maker.chunk(value, written.place)),
-                    ENTITIES => Judging::Entity(maker.entity(value, written.place)),
-                    _ => Judging::Link,
+                    CHUNKS => ValidatedRecord::Chunk(builder.chunk(value, written.place)),
+                    ENTITIES => ValidatedRecord::Entity(builder.entity(value, written.place)),
+                    _ => ValidatedRecord::Link,
                 }
             },
-            |judging| {
+            |validating| {
                 if pass.goes_on() {
-                    match judging {
-                        Judging::Chunk(made) => pass.chunk(made, &mut chunks),
-                        Judging::Entity(made) => pass.entity(made, &mut entities),
-                        // Links are judged when every record is known.
-                        Judging::Link => true,
+                    match validating {
+                        ValidatedRecord::Chunk(made) => pass.chunk(made, &mut chunks),
+                        ValidatedRecord::Entity(made) => pass.entity(made, &mut entities),
+                        // Links are validated when every record is known.
+                        ValidatedRecord::Link => true,
                     };
                 }
             },
@@ -84,13 +84,18 @@ impl<R: BufRead + Seek + Send> Bundle<R> {
             return Err(wide);
         }
         check_checksum(&map, &checksum.text()).map_err(|error| vec![error])?;
-        let mut links = Table::new();
-        let maker = Maker {
+        let mut links = CompactTable::new();
+        let builder = RecordBuilder {
             envelope: &envelope,
             profile,
             makes: true,
         };
-        pass.links(&mut source.pieces, &maker, (&chunks, &entities), &mut links);
+        pass.links(
+            &mut source.records,
+            &builder,
+            (&chunks, &entities),
+            &mut links,
+        );
         let Pass {
             findings,
             faults,
@@ -105,7 +110,7 @@ impl<R: BufRead + Seek + Send> Bundle<R> {
             links,
         };
         if faults.is_empty() {
-            Ok((bundle, Judged { findings, records }))
+            Ok((bundle, Validation { findings, records }))
         } else {
             Err(faults)
         }
@@ -126,8 +131,8 @@ impl<R: BufRead + Seek + Send> Bundle<R> {
         self.chunks.clear();
         self.entities.clear();
         self.links.clear();
-        let Source { envelope, pieces } = &mut self.source;
-        let (profile, is_stream) = (self.profile, pieces.is_lines());
+        let Source { envelope, records } = &mut self.source;
+        let (profile, is_stream) = (self.profile, records.is_lines());
         // A line of a stream has a tag that is no part of the record.
         let own = |value| if is_stream { untagged(value) } else { value };
         let mut pass = Pass::new(take);
@@ -135,29 +140,29 @@ impl<R: BufRead + Seek + Send> Bundle<R> {
             Ok(envelope) => envelope,
             Err(error) => return vec![error],
         };
-        let maker = Maker {
+        let builder = RecordBuilder {
             envelope: &envelope,
             profile,
             makes: true,
         };
         pass.add(Record::finish(envelope.draft(), profile, Place::File).map(Some));
         let chunks = &mut self.chunks;
-        let read = pieces.each(
+        let read = records.each(
             CHUNKS,
-            |value, place| maker.chunk(&own(value), place),
+            |value, place| builder.chunk(&own(value), place),
             |made| pass.chunk(made, chunks),
         );
         pass.keep(read);
         let entities = &mut self.entities;
-        let read = pieces.each(
+        let read = records.each(
             ENTITIES,
-            |value, place| maker.entity(&own(value), place),
+            |value, place| builder.entity(&own(value), place),
             |made| pass.entity(made, entities),
         );
         pass.keep(read);
         pass.links(
-            pieces,
-            &maker,
+            records,
+            &builder,
             (&self.chunks, &self.entities),
             &mut self.links,
         );
@@ -165,8 +170,8 @@ impl<R: BufRead + Seek + Send> Bundle<R> {
     }
 }
 
-/// What a record comes to as it is judged.
-enum Judging {
+/// What a record comes to as it is validated.
+enum ValidatedRecord {
     Chunk(Result<Memory, Error>),
     Entity(Result<Named, Error>),
     Link,
@@ -176,7 +181,7 @@ enum Judging {
 struct Pass<'a> {
     take: &'a mut dyn FnMut(Record) -> bool,
     is_wanted: bool,
-    findings: Findings,
+    findings: Diagnostics,
     faults: Vec<Error>,
     records: u64,
 }
@@ -186,7 +191,7 @@ impl<'a> Pass<'a> {
         Self {
             take,
             is_wanted: true,
-            findings: Findings::default(),
+            findings: Diagnostics::default(),
             faults: Vec::new(),
             records: 0,
         }
@@ -195,7 +200,7 @@ impl<'a> Pass<'a> {
     fn chunk(
         &mut self,
         made: Result<Memory, Error>,
-        chunks: &mut Table<(ContentAddress, Time)>,
+        chunks: &mut CompactTable<(ContentAddress, Time)>,
     ) -> bool {
         let Some(memory) = self.keep(made) else {
             return self.goes_on();
@@ -216,7 +221,7 @@ impl<'a> Pass<'a> {
         self.goes_on()
     }
 
-    fn entity(&mut self, made: Result<Named, Error>, entities: &mut Table<()>) -> bool {
+    fn entity(&mut self, made: Result<Named, Error>, entities: &mut CompactTable<()>) -> bool {
         if let Some(entity) = self.keep(made) {
             if entities.add(entities.key(&entity.urn)) {
                 self.add(entity.record);
@@ -231,34 +236,34 @@ impl<'a> Pass<'a> {
     /// Goes through edges and mentions.
     fn links<R: BufRead + Seek + Send>(
         &mut self,
-        pieces: &mut Pieces<R>,
-        maker: &Maker<'_>,
-        (chunks, entities): (&Table<(ContentAddress, Time)>, &Table<()>),
-        links: &mut Table<u32>,
+        records: &mut JsonRecords<R>,
+        builder: &RecordBuilder<'_>,
+        (chunks, entities): (&CompactTable<(ContentAddress, Time)>, &CompactTable<()>),
+        links: &mut CompactTable<u32>,
     ) {
-        // References are only judged where every record could be read: an unreadable one would make
+        // References are only validated where every record could be read: an unreadable one would make
         // each reference to it a second fault.
         if !self.faults.is_empty() {
             return;
         }
-        let is_stream = pieces.is_lines();
+        let is_stream = records.is_lines();
         let own = |value| if is_stream { untagged(value) } else { value };
-        let read = pieces.each(
+        let read = records.each(
             EDGES,
-            |value, place| maker.edge(&own(value), place, chunks),
+            |value, place| builder.edge(&own(value), place, chunks),
             |made| self.link(made, links),
         );
         self.keep(read);
-        let read = pieces.each(
+        let read = records.each(
             MENTIONS,
-            |value, place| maker.mention(&own(value), place, chunks, entities),
+            |value, place| builder.mention(&own(value), place, chunks, entities),
             |made| self.link(made, links),
         );
         self.keep(read);
     }
 
     /// Adds an edge or a mention: they have no ids, so several may have one name.
-    fn link(&mut self, made: Result<Record, Vec<Error>>, links: &mut Table<u32>) -> bool {
+    fn link(&mut self, made: Result<Record, Vec<Error>>, links: &mut CompactTable<u32>) -> bool {
         let mut record = match made {
             Ok(record) => record,
             Err(faults) => {
@@ -298,7 +303,7 @@ impl<'a> Pass<'a> {
     }
 
     fn goes_on(&self) -> bool {
-        self.is_wanted && self.faults.len() < FAULTS_MAX
+        self.is_wanted && self.faults.len() < DIAGNOSTICS_MAX
     }
 }
 

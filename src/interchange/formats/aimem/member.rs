@@ -1,6 +1,6 @@
 use crate::codec::{Map, Value};
 use crate::grain::Time;
-use crate::interchange::model::rfc3339::date_time;
+use crate::interchange::model::rfc3339::parse_rfc3339;
 use crate::interchange::{Error, Place};
 
 use super::code;
@@ -49,7 +49,7 @@ impl<'a> Object<'a> {
         if !(text.ends_with(['Z', 'z']) || text.ends_with("+00:00") || text.ends_with("-00:00")) {
             return Err(wrong("must be in UTC"));
         }
-        date_time(text).map_err(|message| wrong(&message))
+        parse_rfc3339(text).map_err(|message| wrong(&message))
     }
 
     pub(super) fn flag(&self, name: &str) -> Result<bool, Error> {

@@ -1,9 +1,9 @@
 //! AIMEM bundles (draft-aimem-bundle-00): one JSON document, or a stream of lines, as grains.
 //!
-//! One record is one grain, and every grain carries its record (see [`residual`]). Judged in the
+//! One record is one grain, and every grain carries its record (see [`residual`]). Validation in the
 //! order of the reference: the envelope, the checksum, then the records, of which one bad one
 //! refuses the bundle. A URN of another producer is read, and
-//! told. Signatures stand beside a bundle, and are judged by [`verify`].
+//! told. Signatures stand beside a bundle, and are validated by [`verify`].
 
 mod canonical;
 mod chunk;
@@ -25,7 +25,7 @@ use crate::codec::Profile;
 
 use crate::interchange::{Error, Loss, Place, Record};
 
-pub(in crate::interchange) use import::{Bundle, Judged};
+pub(in crate::interchange) use import::{Bundle, Validation};
 use source::Source;
 
 pub use envelope::Scope;
@@ -69,7 +69,7 @@ pub fn read_stream(bytes: &[u8], profile: Profile) -> Result<Import, Vec<Error>>
     collect(bytes, true, profile)
 }
 
-/// Judges a bundle.
+/// Validates a bundle.
 ///
 /// # Errors
 /// As [`read`].
@@ -77,18 +77,18 @@ pub(in crate::interchange) fn open<R: BufRead + Seek + Send>(
     input: R,
     is_stream: bool,
     profile: Profile,
-) -> Result<(Bundle<R>, Judged), Vec<Error>> {
+) -> Result<(Bundle<R>, Validation), Vec<Error>> {
     let source = if is_stream {
         Source::lines(input)?
     } else {
         Source::document(input)?
     };
-    Bundle::judge(source, profile)
+    Bundle::validate(source, profile)
 }
 
 fn collect(bytes: &[u8], is_stream: bool, profile: Profile) -> Result<Import, Vec<Error>> {
     let mut records = Vec::new();
-    let (mut bundle, judged) = open(Cursor::new(bytes), is_stream, profile)?;
+    let (mut bundle, validated) = open(Cursor::new(bytes), is_stream, profile)?;
     let read = bundle.each(&mut |record| {
         records.push(record);
         true
@@ -96,7 +96,7 @@ fn collect(bytes: &[u8], is_stream: bool, profile: Profile) -> Result<Import, Ve
     read.map_err(|error| vec![error])?;
     Ok(Import {
         records,
-        findings: judged.findings.into(),
+        findings: validated.findings.into(),
         loss: Loss::default(),
     })
 }

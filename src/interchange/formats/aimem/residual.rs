@@ -1,6 +1,6 @@
 use crate::codec::Value;
 use crate::grain::{Grain, Type};
-use crate::interchange::model::normalize::carried_json;
+use crate::interchange::model::normalize::residual_json;
 
 use super::{DNA, RESIDUAL};
 
@@ -42,7 +42,7 @@ pub(in crate::interchange) fn is_link(grain: &Grain) -> bool {
 }
 
 pub(super) fn record(grain: &Grain) -> Option<(Kind, Value)> {
-    let Value::Map(mut record) = carried_json(grain, RESIDUAL)? else {
+    let Value::Map(mut record) = residual_json(grain, RESIDUAL)? else {
         return None;
     };
     let relation = grain.text("relation").unwrap_or_default();

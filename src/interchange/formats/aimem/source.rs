@@ -2,8 +2,8 @@ use std::io::{self, BufRead, Seek};
 
 use crate::codec::{Map, Sketch, Value};
 use crate::interchange::json::strict;
-use crate::interchange::json::{Broken, Pieces};
-use crate::interchange::{Error, FAULTS_MAX, Place};
+use crate::interchange::json::{JsonError, JsonRecords};
+use crate::interchange::{DIAGNOSTICS_MAX, Error, Place};
 
 use super::{ARRAYS, code, not_object};
 
@@ -11,7 +11,7 @@ use super::{ARRAYS, code, not_object};
 pub(super) struct Source<R> {
     /// What the bundle says about itself, with its arrays empty.
     pub(super) envelope: Map,
-    pub(super) pieces: Pieces<R>,
+    pub(super) records: JsonRecords<R>,
 }
 
 impl<R: BufRead + Seek + Send> Source<R> {
@@ -20,11 +20,11 @@ impl<R: BufRead + Seek + Send> Source<R> {
     /// # Errors
     /// What is no JSON object.
     pub(super) fn document(input: R) -> Result<Self, Vec<Error>> {
-        match Pieces::document(input, &ARRAYS, sketch, |_, _, _| {}) {
-            Ok((Value::Map(envelope), pieces)) => Ok(Self { envelope, pieces }),
+        match JsonRecords::document(input, &ARRAYS, sketch, |_, _, _| {}) {
+            Ok((Value::Map(envelope), records)) => Ok(Self { envelope, records }),
             Ok(_) => Err(vec![not_object("must be an object".into())]),
-            Err(Broken::Flaw(_, message)) => Err(vec![not_object(message)]),
-            Err(Broken::Io(source)) => Err(vec![world(source)]),
+            Err(JsonError::Flaw(_, message)) => Err(vec![not_object(message)]),
+            Err(JsonError::Io(source)) => Err(vec![world(source)]),
         }
     }
 
@@ -34,17 +34,17 @@ impl<R: BufRead + Seek + Send> Source<R> {
     /// Every line that is no record of it.
     pub(super) fn lines(input: R) -> Result<Self, Vec<Error>> {
         let mut faults = Vec::new();
-        let taken = Pieces::lines(input, &ARRAYS, sketch, |line, _, record| {
+        let taken = JsonRecords::lines(input, &ARRAYS, sketch, |line, _, record| {
             match array_of(line, record) {
                 Ok(array) => Some(array),
-                Err(error) if faults.len() < FAULTS_MAX => {
+                Err(error) if faults.len() < DIAGNOSTICS_MAX => {
                     faults.push(error);
                     None
                 }
                 Err(_) => None,
             }
         });
-        let (first, pieces) = taken.map_err(|source| vec![world(source)])?;
+        let (first, records) = taken.map_err(|source| vec![world(source)])?;
         let first = strict::parse(&first).map_err(|(_, message)| message);
         let mut envelope = object(1, first).map_err(|error| vec![error])?;
         let own = ARRAYS.iter().filter(|name| envelope.contains(name));
@@ -59,7 +59,7 @@ impl<R: BufRead + Seek + Send> Source<R> {
         for name in ARRAYS {
             envelope.insert(name, Vec::<Value>::new());
         }
-        Ok(Self { envelope, pieces })
+        Ok(Self { envelope, records })
     }
 }
 

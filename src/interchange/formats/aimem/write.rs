@@ -3,7 +3,7 @@ use std::io::Write;
 
 use crate::codec::{Map, Value};
 use crate::grain::Time;
-use crate::interchange::options::{moment_text, only_one};
+use crate::interchange::options::{only_one, to_rfc3339};
 use crate::interchange::{Entry, Error, Loss, Place, WriteOptions, Written};
 
 use super::envelope::{checksum, is_tenant};
@@ -265,9 +265,9 @@ impl Collected {
         bundle.insert("version", "1");
         bundle.insert("producer", producer);
         bundle.insert("scope", scope);
-        bundle.insert("exported_at", moment_text(now));
+        bundle.insert("exported_at", to_rfc3339(now));
         match since {
-            Some(since) => drop(bundle.insert("since", moment_text(since))),
+            Some(since) => drop(bundle.insert("since", to_rfc3339(since))),
             None => drop(bundle.remove("since")),
         }
         match tenant {

@@ -140,7 +140,7 @@ pub(super) fn carries(status: &Status) -> bool {
 
 /// Counts what a status has and files do not carry.
 pub(super) fn count_loss(status: &Status, loss: &mut Loss) {
-    // Ruling I1: `contradict` also makes a grain contested, which is carried.
+    // Ruling I1: `contradict` also makes a grain contested, which is normalize_text.
     if status.contradicted && status.verification != Verification::Contested {
         loss.count("contradicted");
     }

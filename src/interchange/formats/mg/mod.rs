@@ -1,8 +1,8 @@
 //! The `.mg` container: many grains, and what a store says about them, in one file (OMS 11).
 //!
 //! Writing is planned from a list of small [`Entry`]s, so that one pass over the grains is enough
-//! and no more than one is in memory. Reading checks the whole frame of a file before the first
-//! grain comes out: checksum, index, sizes, manifest. Grains come out one by one, each judged by
+//! and no more than one is in memory. ImportFile checks the whole frame of a file before the first
+//! grain comes out: checksum, index, sizes, manifest. Grains come out one by one, each validated by
 //! its own bytes. Nothing is reserved from a number that a file declares.
 //!
 //! The footer is a checksum, not a signature: it finds accidents, and whoever changes a file on
@@ -36,7 +36,7 @@ pub use records::Records;
 pub use report::Report;
 pub use volume::{Summary, Volume};
 
-/// Judges what stands alone as a grain of an archive or a frame does: a blob, or one inside its
+/// Validates what stands alone as a grain of an archive or a frame does: a blob, or one inside its
 /// signature.
 fn record_of(bytes: &[u8], place: Place) -> Result<Record, Error> {
     match Grain::from_delivery(bytes, PROFILE) {

@@ -30,14 +30,14 @@ impl<R: Read + Seek> Archive<R> {
     /// Reads a whole file and judges it and every grain in it.
     pub fn verify(source: R, options: ReadOptions) -> Report {
         let mut report = Report::default();
-        let result = Self::open(source, options).and_then(|archive| archive.judge(&mut report));
+        let result = Self::open(source, options).and_then(|archive| archive.validate(&mut report));
         if let Err(error) = result {
             report.find(error);
         }
         report
     }
 
-    fn judge(&self, report: &mut Report) -> Result<(), Error> {
+    fn validate(&self, report: &mut Report) -> Result<(), Error> {
         report.bytes = self.len_bytes();
         report.compression = self.compression();
         report.manifest_entries = self.manifest_entries();
@@ -47,7 +47,7 @@ impl<R: Read + Seek> Archive<R> {
             match record {
                 Ok(record) => {
                     report.grains = report.grains.saturating_add(1);
-                    judge_signature(&record, report);
+                    check_signature(&record, report);
                     for warning in record.warnings {
                         report.warn(format!("{}: {warning}", record.place));
                     }
@@ -66,7 +66,7 @@ impl<R: Read + Seek> Archive<R> {
 }
 
 /// A signature that nobody here can check is odd; one that is wrong is wrong.
-fn judge_signature(record: &Record, report: &mut Report) {
+fn check_signature(record: &Record, report: &mut Report) {
     if !record.grain.is_signed() {
         return;
     }

@@ -4,34 +4,34 @@ use sha2::{Digest, Sha256};
 
 use crate::codec::{Map, Sketch, Value};
 use crate::interchange::json::strict;
-use crate::interchange::json::{Broken, Pieces};
-use crate::interchange::{Error, FAULTS_MAX, Place};
+use crate::interchange::json::{JsonError, JsonRecords};
+use crate::interchange::{DIAGNOSTICS_MAX, Error, Place};
 
 use super::code;
 use super::validate::fault;
 
-/// A file taken apart, in either serialization, before its records are judged.
+/// A file taken apart, in either serialization, before its records are validated.
 pub(super) struct Document<R> {
     /// The envelope; of the JSON form with an empty array of memories.
     pub(super) envelope: Map,
-    pub(super) pieces: Pieces<R>,
+    pub(super) records: JsonRecords<R>,
 }
 
 impl<R: BufRead + Seek + Send> Document<R> {
     /// Takes one JSON document apart (OMI 4.1).
     pub(super) fn read(input: R) -> Result<Self, Vec<Error>> {
         let mut strangers = Vec::new();
-        let taken = Pieces::document(input, &ARRAYS, sketch, |_, index, record| {
-            if !record.is_map && strangers.len() < FAULTS_MAX {
+        let taken = JsonRecords::document(input, &ARRAYS, sketch, |_, index, record| {
+            if !record.is_map && strangers.len() < DIAGNOSTICS_MAX {
                 let place = Place::Pointer(format!("/memories/{index}"));
                 strangers.push(fault(code::RECORD, &place, "", "must be an object"));
             }
         });
-        let (envelope, pieces) = match taken {
-            Ok((Value::Map(envelope), pieces)) => (envelope, pieces),
+        let (envelope, records) = match taken {
+            Ok((Value::Map(envelope), records)) => (envelope, records),
             Ok(_) => return Err(vec![not_object(&Place::File, code::ENVELOPE)]),
-            Err(Broken::Flaw(flaw, message)) => return Err(vec![flawed(flaw, &message)]),
-            Err(Broken::Io(source)) => return Err(vec![world(source)]),
+            Err(JsonError::Flaw(flaw, message)) => return Err(vec![flawed(flaw, &message)]),
+            Err(JsonError::Io(source)) => return Err(vec![world(source)]),
         };
         let mut faults = Vec::new();
         let serialization = envelope.get("serialization").map(Value::as_text);
@@ -52,14 +52,14 @@ impl<R: BufRead + Seek + Send> Document<R> {
         if !faults.is_empty() {
             return Err(faults);
         }
-        Ok(Self { envelope, pieces })
+        Ok(Self { envelope, records })
     }
 
     /// Takes a stream apart (OMI 4.2, Appendix C).
     pub(super) fn read_lines(input: R) -> Result<Self, Vec<Error>> {
         let mut of_lines = Vec::new();
         // Only a line feed ends a line: U+2028 and U+0085 stand in strings.
-        let taken = Pieces::lines(input, &ARRAYS, sketch, |line, is_blank, record| {
+        let taken = JsonRecords::lines(input, &ARRAYS, sketch, |line, is_blank, record| {
             let place = Place::Line(line);
             let error = match record {
                 _ if is_blank => fault(code::BLANK_LINE, &place, "", "is blank"),
@@ -67,12 +67,12 @@ impl<R: BufRead + Seek + Send> Document<R> {
                 Ok(_) => not_object(&place, code::LINE_OBJECT),
                 Err((flaw, message)) => fault(code_of(flaw), &place, "", &message),
             };
-            if of_lines.len() < FAULTS_MAX {
+            if of_lines.len() < DIAGNOSTICS_MAX {
                 of_lines.push(error);
             }
             None
         });
-        let (first, pieces) = taken.map_err(|source| vec![world(source)])?;
+        let (first, records) = taken.map_err(|source| vec![world(source)])?;
         let place = Place::Line(1);
         let envelope = match strict::parse(&first) {
             Ok(Value::Map(map)) => map,
@@ -95,13 +95,13 @@ impl<R: BufRead + Seek + Send> Document<R> {
         if !faults.is_empty() {
             return Err(faults);
         }
-        Ok(Self { envelope, pieces })
+        Ok(Self { envelope, records })
     }
 
     /// Returns what ids without a namespace are unique in: this file.
     pub(super) fn scope(&mut self) -> Result<String, Error> {
         let mut hash = Sha256::new();
-        let input = self.pieces.input().map_err(world)?;
+        let input = self.records.input().map_err(world)?;
         loop {
             let chunk = input.fill_buf().map_err(world)?;
             let len = chunk.len();

@@ -2,16 +2,16 @@ use std::io::{BufRead, Seek};
 
 use crate::codec::{ContentAddress, Map, Profile, Value};
 use crate::grain::{Draft, Time};
-use crate::interchange::model::compact_table::Table;
+use crate::interchange::model::compact_table::CompactTable;
 use crate::interchange::model::embedded_grain;
 use crate::interchange::model::normalize::context_of;
-use crate::interchange::{Error, FAULTS_MAX, Findings, Place, Record};
+use crate::interchange::{DIAGNOSTICS_MAX, Diagnostics, Error, Place, Record};
 
 use super::memory::Memory;
-use super::validate::{Judge, moment};
+use super::validate::{Validator, moment};
 use super::{Document, Level, Options, RESIDUAL, code};
 
-/// A file that was judged and found right; its records are made when they are asked for.
+/// A file that was validated and found right; its records are made when they are asked for.
 pub(in crate::interchange) struct File<R> {
     document: Document<R>,
     profile: Profile,
@@ -20,16 +20,16 @@ pub(in crate::interchange) struct File<R> {
     latest: Option<Time>,
     has_relations: bool,
     /// The grain of an id, and how many records have the id.
-    ids: Table<(ContentAddress, u32)>,
+    ids: CompactTable<(ContentAddress, u32)>,
 }
 
 /// What a file comes to beside its records.
-pub(in crate::interchange) struct Judged {
-    pub(in crate::interchange) findings: Findings,
+pub(in crate::interchange) struct Validation {
+    pub(in crate::interchange) findings: Diagnostics,
     pub(in crate::interchange) records: u64,
 }
 
-/// One record, judged.
+/// One record, validated.
 struct Made {
     faults: Vec<Error>,
     findings: Vec<(Place, String)>,
@@ -42,21 +42,21 @@ struct Made {
 }
 
 impl<R: BufRead + Seek + Send> File<R> {
-    /// Judges a document.
+    /// Validates a document.
     ///
     /// # Errors
     /// Everything that is wrong at the level asked for.
-    pub(super) fn judge(
+    pub(super) fn validate(
         mut document: Document<R>,
         options: &Options,
-    ) -> Result<(Self, Judged), Vec<Error>> {
-        let mut judge = Judge::new(options.level);
-        judge.envelope(&document.envelope);
-        if !judge.faults.is_empty() {
-            return Err(judge.faults);
+    ) -> Result<(Self, Validation), Vec<Error>> {
+        let mut validate = Validator::new(options.level);
+        validate.envelope(&document.envelope);
+        if !validate.faults.is_empty() {
+            return Err(validate.faults);
         }
-        let mut findings = Findings::default();
-        for (place, message) in judge.findings {
+        let mut findings = Diagnostics::default();
+        for (place, message) in validate.findings {
             findings.push(place, message);
         }
         let scope = match &options.scope {
@@ -69,9 +69,9 @@ impl<R: BufRead + Seek + Send> File<R> {
             scope,
             latest: None,
             has_relations: false,
-            ids: Table::new(),
+            ids: CompactTable::new(),
         };
-        let records = file.judge_records(options.level, &mut findings)?;
+        let records = file.validate_records(options.level, &mut findings)?;
         let whole = whole(&file.document.envelope, file.latest);
         Record::finish(whole, file.profile, Place::File).map_err(|error| vec![error])?;
         let mut records = records.saturating_add(1);
@@ -80,21 +80,21 @@ impl<R: BufRead + Seek + Send> File<R> {
             true
         })
         .map_err(|error| vec![error])?;
-        Ok((file, Judged { findings, records }))
+        Ok((file, Validation { findings, records }))
     }
 
-    /// Judges every record, and learns what the later passes need; returns how many there are.
-    fn judge_records(
+    /// Validates every record, and learns what the later passes need; returns how many there are.
+    fn validate_records(
         &mut self,
         level: Option<Level>,
-        findings: &mut Findings,
+        findings: &mut Diagnostics,
     ) -> Result<u64, Vec<Error>> {
-        let Document { envelope, pieces } = &mut self.document;
+        let Document { envelope, records } = &mut self.document;
         let (scope, profile, ids) = (&self.scope, self.profile, &mut self.ids);
         let (latest, has_relations) = (&mut self.latest, &mut self.has_relations);
         let (mut faults, mut unfit) = (Vec::new(), Vec::new());
-        let mut records = 0_u64;
-        let read = pieces.each(
+        let mut count = 0_u64;
+        let read = records.each(
             0,
             |value, place| made(&value, place, level, (envelope, scope, profile)),
             |mut made: Made| {
@@ -106,7 +106,7 @@ impl<R: BufRead + Seek + Send> File<R> {
                 *has_relations |= made.has_relations;
                 let address = match made.record {
                     Some(Ok(record)) => {
-                        records = records.saturating_add(1);
+                        count = count.saturating_add(1);
                         record.grain.address()
                     }
                     Some(Err(error)) => {
@@ -119,22 +119,22 @@ impl<R: BufRead + Seek + Send> File<R> {
                     let key = ids.key(&id);
                     if let Some((_, count)) = ids.get_mut(key) {
                         *count = count.saturating_add(1);
-                        let mut judge = Judge::new(level);
+                        let mut validate = Validator::new(level);
                         let message = "another record has this id";
-                        judge.interchange(code::UNIQUE, &made.place, message);
-                        faults.append(&mut judge.faults);
+                        validate.interchange(code::UNIQUE, &made.place, message);
+                        faults.append(&mut validate.faults);
                     } else {
                         ids.insert(key, (address, 1));
                     }
                 }
-                faults.len() < FAULTS_MAX && unfit.len() < FAULTS_MAX
+                faults.len() < DIAGNOSTICS_MAX && unfit.len() < DIAGNOSTICS_MAX
             },
         );
         if let Err(error) = read {
             return Err(vec![error]);
         }
         match (faults.is_empty(), unfit.is_empty()) {
-            (true, true) => Ok(records),
+            (true, true) => Ok(count),
             (true, false) => Err(unfit),
             (false, _) => Err(faults),
         }
@@ -149,12 +149,12 @@ impl<R: BufRead + Seek + Send> File<R> {
         &mut self,
         take: &mut dyn FnMut(Record) -> bool,
     ) -> Result<(), Error> {
-        let Document { envelope, pieces } = &mut self.document;
+        let Document { envelope, records } = &mut self.document;
         let (scope, profile) = (&self.scope, self.profile);
         let whole = whole(envelope, self.latest);
         let mut is_wanted = take(Record::finish(whole, profile, Place::File)?);
         let mut result = Ok(());
-        pieces.each(
+        records.each(
             0,
             |value, place| record_of(&value, &place, (envelope, scope, profile)),
             |made| {
@@ -178,10 +178,10 @@ impl<R: BufRead + Seek + Send> File<R> {
         if !self.has_relations {
             return Ok(());
         }
-        let Document { envelope, pieces } = &mut self.document;
+        let Document { envelope, records } = &mut self.document;
         let (scope, profile, ids) = (&self.scope, self.profile, &self.ids);
         let mut result = Ok(());
-        pieces.each(
+        records.each(
             0,
             |value, place| relations_of(&value, &place, (envelope, scope, profile), ids),
             |made: Result<Vec<Record>, Error>| match made {
@@ -200,7 +200,7 @@ impl<R: BufRead + Seek + Send> File<R> {
 type Common<'a> = (&'a Map, &'a str, Profile);
 
 fn made(value: &Value, place: Place, level: Option<Level>, common: Common<'_>) -> Made {
-    let mut judge = Judge::new(level);
+    let mut validate = Validator::new(level);
     let mut made = Made {
         faults: Vec::new(),
         findings: Vec::new(),
@@ -211,14 +211,14 @@ fn made(value: &Value, place: Place, level: Option<Level>, common: Common<'_>) -
         place,
     };
     if let Value::Map(map) = value {
-        judge.record(map, &made.place, common.0.contains("subject"));
+        validate.record(map, &made.place, common.0.contains("subject"));
         made.id = map.get("id").and_then(Value::as_text).map(str::to_owned);
         if let Some(memory) = Memory::read(map, common.0) {
             made.created = Some(memory.created);
             made.has_relations = memory.relations().next().is_some();
         }
     }
-    (made.faults, made.findings) = (judge.faults, judge.findings);
+    (made.faults, made.findings) = (validate.faults, validate.findings);
     made
 }
 
@@ -254,7 +254,7 @@ fn relations_of(
     value: &Value,
     place: &Place,
     common: Common<'_>,
-    ids: &Table<(ContentAddress, u32)>,
+    ids: &CompactTable<(ContentAddress, u32)>,
 ) -> Result<Vec<Record>, Error> {
     let memory = value.as_map().and_then(|map| Memory::read(map, common.0));
     let memory = memory.filter(|memory| memory.relations().next().is_some());

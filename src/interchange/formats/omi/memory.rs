@@ -2,13 +2,13 @@ use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::{Draft, Time};
 use crate::interchange::ForeignId;
 use crate::interchange::model::normalize::{
-    self, Rest, ascii_json, carried, foreign_tag, object_of, relation_name,
+    self, Rest, ascii_json, normalize_tag, normalize_text, object_of, relation_name,
 };
 
 use super::validate::{day, is_language, moment, unit};
 use super::{INHERITED, RELATION, RESIDUAL};
 
-/// A record that has been judged (OMI 6).
+/// A record that has been validated (OMI 6).
 pub(super) struct Memory<'a> {
     pub(super) map: &'a Map,
     pub(super) id: &'a str,
@@ -71,7 +71,7 @@ impl<'a> Memory<'a> {
 
     /// Returns the grain of this record.
     pub(super) fn draft(&self) -> Draft {
-        let content = carried(self.content);
+        let content = normalize_text(self.content);
         let kind = self.text("type");
         let draft = match kind {
             Some("episodic") if !content.is_empty() => Draft::event(content.as_str()),
@@ -91,7 +91,7 @@ impl<'a> Memory<'a> {
             }
         }
         let tags = self.map.get("tags").into_iter().flat_map(Value::texts);
-        tags.filter_map(foreign_tag).fold(draft, Draft::tag)
+        tags.filter_map(normalize_tag).fold(draft, Draft::tag)
     }
 
     /// Returns the relations that have a type and a target.
@@ -127,7 +127,7 @@ impl<'a> Memory<'a> {
             .map(|address| normalize::link(address, kind))
             .collect();
         let name = relation_name("omi:rel", relation.kind);
-        let subject = Some(carried(self.id)).filter(|id| !id.is_empty());
+        let subject = Some(normalize_text(self.id)).filter(|id| !id.is_empty());
         let subject = subject.unwrap_or_else(|| "omi:unnamed".to_owned());
         let draft = Draft::belief(subject, name, object_of(relation.target));
         let context = normalize::context_of(RELATION, relation.map);
@@ -158,11 +158,11 @@ impl<'a> Memory<'a> {
                 .and_then(|subject| subject.get(name)?.as_text())
         };
         if let (Some("person"), Some(id)) = (of_subject("type"), of_subject("id"))
-            && !carried(id).is_empty()
+            && !normalize_text(id).is_empty()
         {
-            draft = draft.user(carried(id));
+            draft = draft.user(normalize_text(id));
         }
-        match source("platform").map(carried) {
+        match source("platform").map(normalize_text) {
             Some(platform) if !platform.is_empty() => draft.set("origin_namespace", platform),
             _ => draft,
         }
@@ -172,7 +172,7 @@ impl<'a> Memory<'a> {
         let id = self
             .subject
             .and_then(|subject| subject.get("id")?.as_text());
-        let id = id.map(carried).filter(|id| !id.is_empty());
+        let id = id.map(normalize_text).filter(|id| !id.is_empty());
         id.unwrap_or_else(|| "omi:unknown".to_owned())
     }
 

@@ -21,7 +21,7 @@ use crate::codec::Profile;
 use crate::interchange::{Error, Loss, Place, Record};
 
 use document::Document;
-pub(in crate::interchange) use import::{File, Judged};
+pub(in crate::interchange) use import::{File, Validation};
 pub use residual::residual;
 pub(in crate::interchange) use residual::{inherited, is_relation};
 pub use write::{write, write_lines};
@@ -100,7 +100,7 @@ pub fn read_lines(bytes: &[u8], options: &Options) -> Result<Import, Vec<Error>>
     collect(bytes, true, options)
 }
 
-/// Judges a file without keeping its records.
+/// Validates a file without keeping its records.
 ///
 /// # Errors
 /// As [`read`].
@@ -108,18 +108,18 @@ pub(in crate::interchange) fn open<R: BufRead + Seek + Send>(
     input: R,
     is_lines: bool,
     options: &Options,
-) -> Result<(File<R>, Judged), Vec<Error>> {
+) -> Result<(File<R>, Validation), Vec<Error>> {
     let document = if is_lines {
         Document::read_lines(input)?
     } else {
         Document::read(input)?
     };
-    File::judge(document, options)
+    File::validate(document, options)
 }
 
 fn collect(bytes: &[u8], is_lines: bool, options: &Options) -> Result<Import, Vec<Error>> {
     let mut records = Vec::new();
-    let (mut file, judged) = open(Cursor::new(bytes), is_lines, options)?;
+    let (mut file, validated) = open(Cursor::new(bytes), is_lines, options)?;
     let collected = file.each(&mut |record| {
         records.push(record);
         true
@@ -127,7 +127,7 @@ fn collect(bytes: &[u8], is_lines: bool, options: &Options) -> Result<Import, Ve
     collected.map_err(|error| vec![error])?;
     Ok(Import {
         records,
-        findings: judged.findings.into(),
+        findings: validated.findings.into(),
         loss: Loss::default(),
     })
 }

@@ -1,6 +1,6 @@
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Type};
-use crate::interchange::model::normalize::carried_json;
+use crate::interchange::model::normalize::residual_json;
 
 use super::{INHERITED, RESIDUAL};
 
@@ -8,7 +8,7 @@ use super::{INHERITED, RESIDUAL};
 /// order of members and the spelling of numbers. The `memories` of an envelope come back empty,
 /// because records are grains of their own.
 pub fn residual(grain: &Grain) -> Option<Value> {
-    let Value::Map(mut record) = carried_json(grain, RESIDUAL)? else {
+    let Value::Map(mut record) = residual_json(grain, RESIDUAL)? else {
         return None;
     };
     if grain.type_() != Type::State && !record.contains("content") {
@@ -23,7 +23,7 @@ pub fn residual(grain: &Grain) -> Option<Value> {
 
 /// Returns what a record has from the envelope it came with.
 pub(in crate::interchange) fn inherited(grain: &Grain) -> Map {
-    match carried_json(grain, INHERITED) {
+    match residual_json(grain, INHERITED) {
         Some(Value::Map(map)) => map,
         _ => Map::new(),
     }
@@ -31,5 +31,5 @@ pub(in crate::interchange) fn inherited(grain: &Grain) -> Map {
 
 /// Returns whether a grain was made from a relation inside a record, which carries it as well.
 pub(in crate::interchange) fn is_relation(grain: &Grain) -> bool {
-    carried_json(grain, super::RELATION).is_some()
+    residual_json(grain, super::RELATION).is_some()
 }

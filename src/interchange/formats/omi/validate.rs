@@ -1,12 +1,12 @@
 use crate::codec::{Map, Value};
 use crate::grain::Time;
-use crate::interchange::model::rfc3339::date_time;
+use crate::interchange::model::rfc3339::parse_rfc3339;
 use crate::interchange::{Error, Place};
 
 use super::{Level, code};
 
 /// What is wrong with a document, as far as a level cares.
-pub(super) struct Judge {
+pub(super) struct Validator {
     /// None: as an import reads, which is L0 by the prose of section 15.2 (the schema of the same
     /// level asks for more, and the text contradicts itself).
     pub(super) level: Option<Level>,
@@ -14,7 +14,7 @@ pub(super) struct Judge {
     pub(super) findings: Vec<(Place, String)>,
 }
 
-impl Judge {
+impl Validator {
     pub(super) const fn new(level: Option<Level>) -> Self {
         Self {
             level,
@@ -46,7 +46,7 @@ impl Judge {
         }
     }
 
-    /// Judges the envelope (OMI 5.2), but for its records.
+    /// Validates the envelope (OMI 5.2), but for its records.
     pub(super) fn envelope(&mut self, map: &Map) {
         let at = &Place::File;
         if map.get("format").and_then(Value::as_text) != Some(super::FORMAT) {
@@ -80,7 +80,7 @@ impl Judge {
         self.subject(map, at);
     }
 
-    /// Judges a record (OMI 6.2).
+    /// Validates a record (OMI 6.2).
     pub(super) fn record(&mut self, map: &Map, at: &Place, has_default_subject: bool) {
         if map
             .get("id")
@@ -117,7 +117,7 @@ impl Judge {
         self.ext(map, at, code::EXT);
     }
 
-    /// Judges what the prose does not at L0.
+    /// Validates what the prose does not at L0.
     fn described(&mut self, map: &Map, at: &Place) {
         if map.get("confidence").is_some_and(|it| unit(it).is_none()) {
             let message = "must be a number from 0 to 1";
@@ -215,13 +215,13 @@ pub(super) fn moment(value: &Value) -> Option<Time> {
     if text.contains(['t', 'z']) {
         return None;
     }
-    date_time(text).ok()
+    parse_rfc3339(text).ok()
 }
 
 /// Returns a date without a time, which is not its midnight (OMI 4.3).
 pub(super) fn day(value: &Value) -> Option<&str> {
     let text = value.as_text()?;
-    let is_day = text.len() == 10 && date_time(&format!("{text}T00:00:00Z")).is_ok();
+    let is_day = text.len() == 10 && parse_rfc3339(&format!("{text}T00:00:00Z")).is_ok();
     is_day.then_some(text)
 }
 

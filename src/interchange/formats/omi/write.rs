@@ -3,7 +3,7 @@ use std::io::Write;
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Status, Type};
 use crate::interchange::model::embedded_grain;
-use crate::interchange::options::{GENERATOR, moment_text};
+use crate::interchange::options::{GENERATOR, to_rfc3339};
 use crate::interchange::{Entry, Error, Loss, Place, WriteOptions, Written};
 
 use super::residual::{inherited, is_relation, residual};
@@ -117,7 +117,7 @@ fn common_envelope(
     envelope.insert("format", super::FORMAT);
     envelope.insert("version", "0.1");
     envelope.insert("generator", GENERATOR);
-    envelope.insert("generated_at", moment_text(options.now_for(entries)));
+    envelope.insert("generated_at", to_rfc3339(options.now_for(entries)));
     for name in ["subject", "id_namespace"] {
         let mut all = records
             .iter()
@@ -151,8 +151,8 @@ fn settle(mut map: Map, inherited: Map, envelope: &Map, loss: &mut Loss) -> Map 
 fn record(grain: &Grain, status: &Status) -> Map {
     let mut map = Map::new();
     map.insert("id", format!("urn:grainstore:{}", grain.address()));
-    map.insert("content", embedded_grain::wording(grain));
-    map.insert("created", moment_text(grain.created_at()));
+    map.insert("content", embedded_grain::summary_text(grain));
+    map.insert("created", to_rfc3339(grain.created_at()));
     let is_steps = grain.text("relation") == Some("mg:requires_steps");
     let kind = match grain.type_() {
         Type::Event => "episodic",
@@ -175,7 +175,7 @@ fn record(grain: &Grain, status: &Status) -> Map {
     }
     for name in ["valid_from", "valid_to"] {
         if let Some(ms) = grain.field(name).and_then(Value::as_i64) {
-            map.insert(name, moment_text(crate::grain::Time::from_ms(ms)));
+            map.insert(name, to_rfc3339(crate::grain::Time::from_ms(ms)));
         }
     }
     extend(&mut map, grain, status);

@@ -4,8 +4,8 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use crate::codec::Value;
-use crate::interchange::io::source_file::Part;
-use crate::interchange::json::{Broken, in_order};
+use crate::interchange::io::source_file::SourceFile;
+use crate::interchange::json::{JsonError, read_in_order};
 
 /// The ids of the memories of a file, one behind the other: they are sorted by them.
 #[derive(Default)]
@@ -41,13 +41,13 @@ impl Ids {
 ///
 /// # Errors
 /// Those of reading.
-pub(super) fn of_file(part: &Part, starts: &[u64], ids: Ids) -> Result<String, Broken> {
+pub(super) fn of_file(part: &SourceFile, starts: &[u64], ids: Ids) -> Result<String, JsonError> {
     let mut sum = Sum::new();
     let order = ids.sorted();
     // They are large, and not needed any more.
     drop(ids);
     let make = |value: Value, _| value.to_jcs();
-    in_order(part, starts, order.into_iter(), make, |canonical| {
+    read_in_order(part, starts, order.into_iter(), make, |canonical| {
         sum.add(&canonical);
         true
     })?;

@@ -1,6 +1,6 @@
 //! Portable AI Memory 1.0: one JSON document and the conversations it names, as grains.
 //!
-//! One record is one grain, and every grain carries its record (see [`residual`]), so that nothing
+//! One record is one grain, and every grain carries its record (validate_record [`residual`]), so that nothing
 //! the mapping has no field for is lost. Grains depend on the records alone: the same file always
 //! gives the same addresses. What breaks a rule that grains depend on is refused; the other rules of
 //! the text and the schemas are findings, unless the file is held to all of them (PAM 3–25).
@@ -19,20 +19,20 @@ use std::path::{Path, PathBuf};
 
 use crate::codec::{Profile, Value};
 
-use crate::interchange::io::file_set::Files;
-use crate::interchange::io::source_file::{Part, Raw};
-use crate::interchange::json::{BUFFER_LEN, Broken, Pieces, Spot};
+use crate::interchange::io::file_set::FileSet;
+use crate::interchange::io::source_file::{SharedSource, SourceFile};
+use crate::interchange::json::{BUFFER_LEN, JsonError, JsonRecords, Position};
 use crate::interchange::{Error, ForeignId, ForeignVector, Loss, Record, Signature};
 
 pub(in crate::interchange) use files::archive::is_packed;
-use files::conversation_files::Talks;
+use files::conversation_files::ConversationFiles;
 pub(in crate::interchange) use files::storage::locate;
 pub(in crate::interchange) use read::build::Names;
-pub(in crate::interchange) use read::convert::{Made, MadeTalk, Outcome};
+pub(in crate::interchange) use read::convert::{Converted, ConvertedConversation, Converter};
 pub(in crate::interchange) use read::standalone::open_embeddings;
 pub use read::standalone::{read_conversation, read_embeddings};
-pub(in crate::interchange) use read::store_file::{File, Judged};
-pub(in crate::interchange) use read::told::Told;
+pub(in crate::interchange) use read::store_file::{File, Validation};
+pub(in crate::interchange) use read::told::Diagnostics;
 pub(in crate::interchange) use read::vectors::Vectors;
 pub(in crate::interchange) use types::content_hash::content_hash;
 use types::owner::Owner;
@@ -92,14 +92,14 @@ pub fn read(path: &Path, options: &Options) -> Result<Import, Vec<Error>> {
     collect(open(path, options)?)
 }
 
-/// Judges a memory store, whose records are made when they are asked for.
+/// Validates a memory store, whose records are made when they are asked for.
 ///
 /// # Errors
 /// As [`read`].
 pub(in crate::interchange) fn open(
     path: &Path,
     options: &Options,
-) -> Result<(File, Judged), Vec<Error>> {
+) -> Result<(File, Validation), Vec<Error>> {
     let file = if path.is_dir() {
         let none = || {
             let message = "the directory holds no memory store";
@@ -110,12 +110,16 @@ pub(in crate::interchange) fn open(
     } else {
         path.to_path_buf()
     };
-    let part = Part::at(&file).map_err(|source| vec![files::storage::io(source)])?;
+    let part = SourceFile::at(&file).map_err(|source| vec![files::storage::io(source)])?;
     let folder = file.parent().map(|folder| match folder.as_os_str() {
         name if name.is_empty() => PathBuf::from("."),
         _ => folder.to_path_buf(),
     });
-    open_part(part, folder.map_or(Talks::Nowhere, Talks::Below), options)
+    open_part(
+        part,
+        folder.map_or(ConversationFiles::Nowhere, ConversationFiles::Below),
+        options,
+    )
 }
 
 /// Reads a memory store from its bytes; the conversations it keeps in files are a [`Loss`], unless
@@ -137,31 +141,35 @@ pub fn read_bytes(bytes: &[u8], options: &Options) -> Result<Import, Vec<Error>>
     collect(open_bytes(bytes, options)?)
 }
 
-/// Judges a memory store that is nowhere else in the clear.
+/// Validates a memory store that is nowhere else in the clear.
 ///
 /// # Errors
 /// As [`read`].
 pub(in crate::interchange) fn open_bytes(
     bytes: &[u8],
     options: &Options,
-) -> Result<(File, Judged), Vec<Error>> {
-    let part = Part::Whole(Raw::here(bytes));
-    open_part(part, Talks::Nowhere, options)
+) -> Result<(File, Validation), Vec<Error>> {
+    let part = SourceFile::Whole(SharedSource::here(bytes));
+    open_part(part, ConversationFiles::Nowhere, options)
 }
 
-fn open_part(part: Part, talks: Talks, options: &Options) -> Result<(File, Judged), Vec<Error>> {
+fn open_part(
+    part: SourceFile,
+    conversation_files: ConversationFiles,
+    options: &Options,
+) -> Result<(File, Validation), Vec<Error>> {
     let is_zip = part.is_zip();
     if !is_zip.map_err(|source| vec![files::storage::io(source)])? {
-        return File::open(part, talks, options);
+        return File::open(part, conversation_files, options);
     }
-    let files = Files::of(part, "", files::archive::is_json);
+    let files = FileSet::of(part, "", files::archive::is_json);
     let (store, packed) = files
         .and_then(files::archive::unpack)
         .map_err(|error| vec![error])?;
     File::open(store, packed, options)
 }
 
-fn collect((file, judged): (File, Judged)) -> Result<Import, Vec<Error>> {
+fn collect((file, validated): (File, Validation)) -> Result<Import, Vec<Error>> {
     let mut records = Vec::new();
     let one = |error| vec![error];
     let read = file.each(&mut |record| {
@@ -170,7 +178,7 @@ fn collect((file, judged): (File, Judged)) -> Result<Import, Vec<Error>> {
     });
     read.map_err(one)?;
     let mut vectors = Vec::new();
-    if let Some(found) = judged.vectors {
+    if let Some(found) = validated.vectors {
         let read = found.each(&mut |vector| {
             vectors.push(vector);
             true
@@ -179,12 +187,12 @@ fn collect((file, judged): (File, Judged)) -> Result<Import, Vec<Error>> {
     }
     Ok(Import {
         records,
-        findings: judged.findings.list,
-        unlisted: judged.findings.more,
-        loss: judged.loss,
+        findings: validated.findings.list,
+        unlisted: validated.findings.more,
+        loss: validated.loss,
         vectors,
-        base: judged.base,
-        signature: judged.signature,
+        base: validated.base,
+        signature: validated.signature,
     })
 }
 
@@ -192,31 +200,31 @@ fn collect((file, judged): (File, Judged)) -> Result<Import, Vec<Error>> {
 ///
 /// # Errors
 /// What is wrong with the JSON, outside of them.
-fn outline(part: &Part, arrays: &'static [&'static str]) -> Result<Value, Broken> {
-    let none = |_: Value, _: Spot| ();
+fn outline(part: &SourceFile, arrays: &'static [&'static str]) -> Result<Value, JsonError> {
+    let none = |_: Value, _: Position| ();
     let read = part.read(BUFFER_LEN, |input| {
-        Pieces::stream(input, arrays, |_| false, none, |()| true)
+        JsonRecords::stream(input, arrays, |_| false, none, |()| true)
     })?;
     Ok(read?.unwrap_or(Value::Nil))
 }
 
 /// Says what is wrong with the text of a store.
-fn broken(part: &Part, error: Broken) -> Error {
+fn broken(part: &SourceFile, error: JsonError) -> Error {
     broken_in(part, "", error)
 }
 
 /// Says what is wrong with the text of a file.
-fn broken_in(part: &Part, file: &str, error: Broken) -> Error {
+fn broken_in(part: &SourceFile, file: &str, error: JsonError) -> Error {
     match error {
-        Broken::Flaw(_, message) => no_json(file, message),
-        Broken::Io(source) => part.wrong(file, source),
+        JsonError::Flaw(_, message) => no_json(file, message),
+        JsonError::Io(source) => part.wrong(file, source),
     }
 }
 
 /// Returns the JSON pointer of a record.
-fn place(spot: Spot) -> String {
-    let name = ARRAYS.get(spot.array).unwrap_or(&"");
-    format!("/{name}/{}", spot.number)
+fn place(position: Position) -> String {
+    let name = ARRAYS.get(position.array).unwrap_or(&"");
+    format!("/{name}/{}", position.number)
 }
 
 /// Reads JSON strictly; `file` names another file than the store itself.

@@ -5,14 +5,14 @@ use data_encoding::BASE64URL_NOPAD;
 use crate::codec::{Map, Value};
 use crate::crypto::{Algorithm, SigningKey, VerifyingKey};
 use crate::grain::Time;
-use crate::interchange::options::moment_text;
+use crate::interchange::options::to_rfc3339;
 use crate::interchange::{Error, Signature};
 
 use super::code;
 use super::types::object::{Object, fault};
 use super::write::uuid::uuid_of;
 
-/// Judges the signature of a store; one that is not right is a warning, not a refusal (PAM 21.4).
+/// Validates the signature of a store; one that is not right is a warning, not a refusal (PAM 21.4).
 ///
 /// # Errors
 /// `PAM_SCHEMA`, `PAM_SIGNATURE_FORM` for one that the text does not allow at all.
@@ -82,7 +82,7 @@ pub(super) fn check(root: &Object<'_>, findings: &mut Vec<Error>) -> Result<Sign
 /// `PAM_SIGNATURE_FORM` where there is nothing to sign, or the key cannot.
 pub(super) fn sign(store: &mut Map, key: &SigningKey, now: Time) -> Result<(), Error> {
     let refuse = |message: String| fault(code::SIGNATURE_FORM, "/signature".into(), message);
-    store.insert("export_date", moment_text(now));
+    store.insert("export_date", to_rfc3339(now));
     store.remove("export_id");
     store.remove("signature");
     // The same store signed at the same moment is the same export.
@@ -104,7 +104,7 @@ pub(super) fn sign(store: &mut Map, key: &SigningKey, now: Time) -> Result<(), E
     signature.insert("public_key", public_key);
     // Without padding, which one of the two validators of the format refuses.
     signature.insert("value", BASE64URL_NOPAD.encode(&bytes));
-    signature.insert("signed_at", moment_text(now));
+    signature.insert("signed_at", to_rfc3339(now));
     signature.insert("key_id", did);
     store.insert("signature", signature);
     Ok(())

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use crate::codec::{Map, Value};
 use crate::grain::Time;
 
-use super::conversation::{Talk, Turn, object, objects, rest, text};
+use super::conversation::{Conversation, Message, object, objects, rest, text};
 
 /// Reads one conversation; none for what is none.
-pub(super) fn talk(map: &Map) -> Option<Talk> {
+pub(super) fn conversation(map: &Map) -> Option<Conversation> {
     let nodes = map.get("mapping")?.as_map()?;
     let id = text(map, "conversation_id").or_else(|| text(map, "id"))?;
     let placed = [
@@ -23,16 +23,16 @@ pub(super) fn talk(map: &Map) -> Option<Talk> {
     let mut messages = Vec::new();
     for (key, node) in nodes.iter() {
         let Some(node) = node.as_map() else { continue };
-        if let Some(message) = node.get("message").and_then(Value::as_map) {
-            let mut turn = turn(message);
-            turn.id = text(node, "id").unwrap_or(key).to_owned();
-            turn.parent = ancestor(nodes, node);
-            messages.push(turn);
+        if let Some(map) = node.get("message").and_then(Value::as_map) {
+            let mut message = message(map);
+            message.id = text(node, "id").unwrap_or(key).to_owned();
+            message.parent = ancestor(nodes, node);
+            messages.push(message);
         }
     }
     // A graph has no order of its own: by time, then by name.
     messages.sort_by(|a, b| (&a.created_at, &a.id).cmp(&(&b.created_at, &b.id)));
-    Some(Talk {
+    Some(Conversation {
         id: id.to_owned(),
         title: text(map, "title").map(str::to_owned),
         created_at: map.get("create_time").and_then(seconds),
@@ -44,7 +44,7 @@ pub(super) fn talk(map: &Map) -> Option<Talk> {
     })
 }
 
-/// Returns the nearest node above that has a message.
+/// Returns the nearest node above that has a map.
 fn ancestor(nodes: &Map, node: &Map) -> Option<String> {
     let mut parent = text(node, "parent")?;
     // As many steps as there are nodes: whoever needs more goes in a circle.
@@ -58,8 +58,8 @@ fn ancestor(nodes: &Map, node: &Map) -> Option<String> {
     None
 }
 
-fn turn(message: &Map) -> Turn {
-    let author = message.get("author").and_then(Value::as_map);
+fn message(map: &Map) -> Message {
+    let author = map.get("author").and_then(Value::as_map);
     let author_text = |name: &str| author.and_then(|author| text(author, name));
     let role = match author_text("role") {
         Some("user") => "user",
@@ -67,38 +67,38 @@ fn turn(message: &Map) -> Turn {
         Some("tool") => "tool",
         _ => "assistant",
     };
-    let metadata = message.get("metadata").and_then(Value::as_map);
-    let mut turn = Turn {
+    let metadata = map.get("metadata").and_then(Value::as_map);
+    let mut message = Message {
         role,
-        created_at: message.get("create_time").and_then(seconds),
+        created_at: map.get("create_time").and_then(seconds),
         model: metadata
             .and_then(|it| text(it, "model_slug"))
             .map(str::to_owned),
-        raw: rest(message, &["id", "create_time"]),
-        ..Turn::default()
+        raw: rest(map, &["id", "create_time"]),
+        ..Message::default()
     };
-    if let Some(content) = message.get("content").and_then(Value::as_map) {
-        read_content(content, &mut turn);
+    if let Some(content) = map.get("content").and_then(Value::as_map) {
+        read_content(content, &mut message);
     }
-    let recipient = text(message, "recipient").filter(|recipient| *recipient != "all");
-    let said = turn.text.clone().map(Value::Text);
+    let recipient = text(map, "recipient").filter(|recipient| *recipient != "all");
+    let said = message.text.clone().map(Value::Text);
     if role == "assistant"
         && let Some(recipient) = recipient
     {
         let call = [("name", Some(Value::from(recipient))), ("input", said)];
-        turn.tool_calls.push(object(call));
+        message.tool_calls.push(object(call));
     } else if role == "tool" {
         let name = author_text("name").unwrap_or("tool");
         let call = [("name", Some(Value::from(name))), ("output", said)];
-        turn.tool_calls.push(object(call));
+        message.tool_calls.push(object(call));
     }
     if let Some(metadata) = metadata {
-        read_metadata(metadata, &mut turn);
+        read_metadata(metadata, &mut message);
     }
-    turn
+    message
 }
 
-fn read_content(content: &Map, turn: &mut Turn) {
+fn read_content(content: &Map, message: &mut Message) {
     let parts = content
         .get("parts")
         .and_then(Value::as_array)
@@ -109,36 +109,36 @@ fn read_content(content: &Map, turn: &mut Turn) {
     };
     match text(content, "content_type").unwrap_or("text") {
         "text" => {
-            turn.text = Some(lines(parts));
+            message.text = Some(lines(parts));
             // One part says exactly what the text says.
             if parts.len() <= 1 && content.len() == 2 {
-                turn.raw.remove("content");
+                message.raw.remove("content");
             }
         }
-        "multimodal_text" => turn.parts = parts.iter().filter_map(part).collect(),
+        "multimodal_text" => message.parts = parts.iter().filter_map(part).collect(),
         "thoughts" => {
             let thoughts: Vec<&str> = objects(content, "thoughts")
                 .filter_map(|thought| text(thought, "content"))
                 .collect();
-            turn.text = Some(thoughts.join("\n"));
-            turn.is_thought = true;
+            message.text = Some(thoughts.join("\n"));
+            message.is_thought = true;
         }
         "reasoning_recap" => {
-            turn.text = text(content, "content").map(str::to_owned);
-            turn.is_thought = true;
+            message.text = text(content, "content").map(str::to_owned);
+            message.is_thought = true;
         }
         "tether_quote" | "sonic_webpage" => {
-            turn.text = text(content, "text").map(str::to_owned);
-            turn.citations.push(object([
+            message.text = text(content, "text").map(str::to_owned);
+            message.citations.push(object([
                 ("title", content.get("title").cloned()),
                 ("url", content.get("url").cloned().filter(is_url)),
             ]));
         }
-        "tether_browsing_display" => turn.text = text(content, "result").map(str::to_owned),
+        "tether_browsing_display" => message.text = text(content, "result").map(str::to_owned),
         // Code and what it printed stand in `text`, and so may what is new.
         _ => {
             let plain = text(content, "text").map(str::to_owned);
-            turn.text = plain.or_else(|| Some(lines(parts)).filter(|text| !text.is_empty()));
+            message.text = plain.or_else(|| Some(lines(parts)).filter(|text| !text.is_empty()));
         }
     }
 }
@@ -161,9 +161,9 @@ fn part(part: &Value) -> Option<Value> {
     }
 }
 
-fn read_metadata(metadata: &Map, turn: &mut Turn) {
+fn read_metadata(metadata: &Map, message: &mut Message) {
     for file in objects(metadata, "attachments") {
-        turn.attachments.push(object([
+        message.attachments.push(object([
             ("type", Some("file".into())),
             ("provider_id", text(file, "id").map(Value::from)),
             ("name", text(file, "name").map(Value::from)),
@@ -179,7 +179,7 @@ fn read_metadata(metadata: &Map, turn: &mut Turn) {
     let found = groups.flat_map(|group| objects(group, "entries"));
     for source in cited.chain(found) {
         let snippet = text(source, "text").or_else(|| text(source, "snippet"));
-        turn.citations.push(object([
+        message.citations.push(object([
             ("title", text(source, "title").map(Value::from)),
             ("url", source.get("url").cloned().filter(is_url)),
             ("snippet", snippet.map(Value::from)),
@@ -226,10 +226,10 @@ pub(super) fn feedback(value: &Value) -> Feedback {
 }
 
 /// Adds the ratings of its messages to a conversation.
-pub(super) fn add_feedback(talk: &mut Talk, feedback: &Feedback) {
-    for turn in &mut talk.messages {
-        if let Some(feedback) = feedback.get(&turn.id) {
-            turn.raw.insert("feedback", feedback.clone());
+pub(super) fn add_feedback(conversation: &mut Conversation, feedback: &Feedback) {
+    for message in &mut conversation.messages {
+        if let Some(feedback) = feedback.get(&message.id) {
+            message.raw.insert("feedback", feedback.clone());
         }
     }
 }

@@ -3,13 +3,13 @@
 use crate::codec::{Map, Value};
 
 use super::chatgpt::is_url;
-use super::conversation::{Talk, Turn, object, objects, rest, text, time};
+use super::conversation::{Conversation, Message, object, objects, rest, text, time};
 
 /// Reads one conversation; none for what is none.
-pub(super) fn talk(map: &Map) -> Option<Talk> {
+pub(super) fn conversation(map: &Map) -> Option<Conversation> {
     map.get("chat_messages")?.as_array()?;
     let account = map.get("account").and_then(Value::as_map);
-    let mut talk = Talk {
+    let mut conversation = Conversation {
         id: text(map, "uuid")?.to_owned(),
         title: text(map, "name").map(str::to_owned),
         created_at: time(map, "created_at"),
@@ -18,7 +18,7 @@ pub(super) fn talk(map: &Map) -> Option<Talk> {
             .and_then(|account| text(account, "uuid"))
             .map(str::to_owned),
         model: text(map, "model").map(str::to_owned),
-        messages: objects(map, "chat_messages").filter_map(turn).collect(),
+        messages: objects(map, "chat_messages").filter_map(message).collect(),
         raw: rest(
             map,
             &[
@@ -34,24 +34,24 @@ pub(super) fn talk(map: &Map) -> Option<Talk> {
     };
     let branches = objects(map, "chat_messages").any(|it| it.contains("parent_message_uuid"));
     if !branches {
-        talk.thread();
+        conversation.thread();
     }
-    Some(talk)
+    Some(conversation)
 }
 
-fn turn(message: &Map) -> Option<Turn> {
-    let role = match text(message, "sender") {
+fn message(map: &Map) -> Option<Message> {
+    let role = match text(map, "sender") {
         Some("human") => "user",
         _ => "assistant",
     };
-    let mut turn = Turn {
-        id: text(message, "uuid")?.to_owned(),
+    let mut message = Message {
+        id: text(map, "uuid")?.to_owned(),
         role,
-        created_at: time(message, "created_at"),
+        created_at: time(map, "created_at"),
         // The sentinel is not among the messages, so it falls away with every unknown parent.
-        parent: text(message, "parent_message_uuid").map(str::to_owned),
+        parent: text(map, "parent_message_uuid").map(str::to_owned),
         raw: rest(
-            message,
+            map,
             &[
                 "uuid",
                 "sender",
@@ -60,28 +60,29 @@ fn turn(message: &Map) -> Option<Turn> {
                 "text",
             ],
         ),
-        ..Turn::default()
+        ..Message::default()
     };
-    read_content(message, &mut turn);
-    turn.attachments = attachments(message);
-    Some(turn)
+    read_content(map, &mut message);
+    message.attachments = attachments(map);
+    Some(message)
 }
 
-fn read_content(message: &Map, turn: &mut Turn) {
+fn read_content(map: &Map, message: &mut Message) {
     let mut said: Vec<&str> = Vec::new();
     let mut thought: Vec<&str> = Vec::new();
     let mut is_only_text = true;
-    for part in objects(message, "content") {
+    for part in objects(map, "content") {
         match text(part, "type") {
             Some("text") => {
                 said.extend(text(part, "text"));
                 is_only_text &= part.len() == 2;
-                turn.citations
+                message
+                    .citations
                     .extend(objects(part, "citations").map(citation));
                 continue;
             }
             Some("thinking") => thought.extend(text(part, "thinking")),
-            Some("tool_use") => turn.tool_calls.push(object([
+            Some("tool_use") => message.tool_calls.push(object([
                 ("id", text(part, "id").map(Value::from)),
                 ("name", Some(text(part, "name").unwrap_or("tool").into())),
                 (
@@ -92,7 +93,8 @@ fn read_content(message: &Map, turn: &mut Turn) {
                 ),
             ])),
             Some("tool_result") => {
-                turn.citations
+                message
+                    .citations
                     .extend(objects(part, "content").map(citation));
             }
             _ => {}
@@ -100,22 +102,22 @@ fn read_content(message: &Map, turn: &mut Turn) {
         is_only_text = false;
     }
     // `text` repeats the text parts, and is empty in newer files.
-    let told = text(message, "text").map(str::to_owned);
+    let told = text(map, "text").map(str::to_owned);
     let parts = Some(said.join("\n")).filter(|text| !text.is_empty());
     let is_repeated = parts.is_some() && (told.is_none() || told == parts);
-    turn.text = told.or(parts);
-    if turn.text.is_none() && !thought.is_empty() {
-        turn.text = Some(thought.join("\n"));
-        turn.is_thought = true;
+    message.text = told.or(parts);
+    if message.text.is_none() && !thought.is_empty() {
+        message.text = Some(thought.join("\n"));
+        message.is_thought = true;
     }
     if is_only_text && said.len() <= 1 && (is_repeated || said.is_empty()) {
-        turn.raw.remove("content");
+        message.raw.remove("content");
     }
 }
 
-fn attachments(message: &Map) -> Vec<Value> {
+fn attachments(map: &Map) -> Vec<Value> {
     let mut found = Vec::new();
-    for file in objects(message, "attachments") {
+    for file in objects(map, "attachments") {
         found.push(object([
             ("type", Some("document".into())),
             ("name", text(file, "file_name").map(Value::from)),
@@ -127,7 +129,7 @@ fn attachments(message: &Map) -> Vec<Value> {
             ),
         ]));
     }
-    for file in objects(message, "files") {
+    for file in objects(map, "files") {
         let name = text(file, "file_name");
         let kind = if name.is_some_and(is_image) {
             "image"

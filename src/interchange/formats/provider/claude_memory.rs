@@ -68,13 +68,13 @@ pub(super) fn project(map: &Map) -> Option<Vec<Fact>> {
     }
     for (index, doc) in objects(map, "docs").enumerate() {
         let file = text(doc, "filename");
-        let made = || {
+        let converter = || {
             format!(
                 "{id}:{}",
                 file.map_or_else(|| index.to_string(), str::to_owned)
             )
         };
-        let doc_id = text(doc, "uuid").map_or_else(made, str::to_owned);
+        let doc_id = text(doc, "uuid").map_or_else(converter, str::to_owned);
         let content = text(doc, "content").unwrap_or_default();
         if let Some(mut fact) = Fact::new(doc_id, "project", content) {
             fact.summary = Some(format!("{name}: {}", file.unwrap_or("document")));

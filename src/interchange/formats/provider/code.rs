@@ -4,5 +4,5 @@
 pub(super) const SYNTAX: &str = "PROVIDER_SYNTAX";
 /// A file that is not what this provider exports.
 pub(super) const SHAPE: &str = "PROVIDER_SHAPE";
-/// A record without a time: none is made up.
+/// A record without a time: none is converter up.
 pub(super) const TIME: &str = "PROVIDER_TIME";

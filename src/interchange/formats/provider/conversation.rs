@@ -1,25 +1,25 @@
 use sha2::{Digest, Sha256};
 
 use crate::codec::{Map, Value};
-use crate::interchange::model::rfc3339::date_time;
+use crate::interchange::model::rfc3339::parse_rfc3339;
 
 /// A conversation on its way into a PAM conversation document (PAM 25).
 #[derive(Default)]
-pub(super) struct Talk {
+pub(super) struct Conversation {
     pub(super) id: String,
     pub(super) title: Option<String>,
     pub(super) created_at: Option<String>,
     pub(super) updated_at: Option<String>,
     pub(super) account: Option<String>,
     pub(super) model: Option<String>,
-    pub(super) messages: Vec<Turn>,
+    pub(super) messages: Vec<Message>,
     /// Everything of the export that has no place of its own.
     pub(super) raw: Map,
 }
 
 /// A message of it.
 #[derive(Default)]
-pub(super) struct Turn {
+pub(super) struct Message {
     pub(super) id: String,
     pub(super) role: &'static str,
     /// None: the conversation's.
@@ -36,12 +36,12 @@ pub(super) struct Turn {
     pub(super) raw: Map,
 }
 
-impl Talk {
+impl Conversation {
     /// Lets every message answer the one before it, where the provider tells no other order.
     pub(super) fn thread(&mut self) {
         let mut last: Option<String> = None;
-        for turn in &mut self.messages {
-            turn.parent = last.replace(turn.id.clone());
+        for message in &mut self.messages {
+            message.parent = last.replace(message.id.clone());
         }
     }
 
@@ -51,8 +51,8 @@ impl Talk {
             let times = self
                 .messages
                 .iter()
-                .filter_map(|turn| turn.created_at.as_ref());
-            times.min_by_key(|text| date_time(text).unwrap_or_default())
+                .filter_map(|message| message.created_at.as_ref());
+            times.min_by_key(|text| parse_rfc3339(text).unwrap_or_default())
         };
         self.created_at.as_ref().or_else(first).cloned()
     }
@@ -93,19 +93,22 @@ impl Talk {
         if !self.raw.is_empty() {
             document.insert("raw_metadata", self.raw);
         }
-        let known: std::collections::HashSet<String> =
-            self.messages.iter().map(|turn| turn.id.clone()).collect();
+        let known: std::collections::HashSet<String> = self
+            .messages
+            .iter()
+            .map(|message| message.id.clone())
+            .collect();
         let mut messages = Vec::with_capacity(self.messages.len());
-        for mut turn in self.messages {
-            turn.parent = turn.parent.filter(|parent| known.contains(parent));
-            messages.push(turn.into_pam(&created_at));
+        for mut message in self.messages {
+            message.parent = message.parent.filter(|parent| known.contains(parent));
+            messages.push(message.into_pam(&created_at));
         }
         document.insert("messages", messages);
         Some((Value::Map(entry), Value::Map(document)))
     }
 }
 
-impl Turn {
+impl Message {
     fn into_pam(self, default_time: &str) -> Value {
         let mut map = Map::new();
         map.insert("provider_message_id", self.id.as_str());
@@ -157,7 +160,7 @@ pub(super) fn text<'a>(map: &'a Map, name: &str) -> Option<&'a str> {
 /// Returns a member that is a time with an offset, as the export spells it.
 pub(super) fn time(map: &Map, name: &str) -> Option<String> {
     let text = text(map, name)?;
-    date_time(text).ok().map(|_| text.to_owned())
+    parse_rfc3339(text).ok().map(|_| text.to_owned())
 }
 
 /// Returns the objects of an array.
@@ -191,7 +194,7 @@ pub(super) fn stable_id(parts: &[&str]) -> String {
     }
     let hex = data_encoding::HEXLOWER.encode(&hash.finalize());
     let group = |from: usize, to: usize| hex.get(from..to).unwrap_or_default().to_owned();
-    // RFC 9562, version 8: made by rules of our own.
+    // RFC 9562, version 8: converter by rules of our own.
     format!(
         "{}-{}-8{}-8{}-{}",
         group(0, 8),

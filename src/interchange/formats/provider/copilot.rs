@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::grain::Time;
-use crate::interchange::model::rfc3339::date_time;
+use crate::interchange::model::rfc3339::parse_rfc3339;
 
-use super::conversation::{Talk, Turn, stable_id};
+use super::conversation::{Conversation, Message, stable_id};
 
 /// Which column says what.
 struct Columns {
@@ -19,7 +19,7 @@ struct Columns {
 ///
 /// # Errors
 /// What is wrong with the file as a whole.
-pub(super) fn talks(bytes: &[u8]) -> Result<(Vec<Talk>, Vec<u64>), String> {
+pub(super) fn conversations(bytes: &[u8]) -> Result<(Vec<Conversation>, Vec<u64>), String> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(bytes);
     let header = reader.headers().map_err(|error| error.to_string())?;
@@ -50,10 +50,10 @@ pub(super) fn talks(bytes: &[u8]) -> Result<(Vec<Talk>, Vec<u64>), String> {
             text.to_owned(),
         ));
     }
-    // Files run newest first; of one moment the question comes before the answer.
+    // FileSet run newest first; of one moment the question comes before the answer.
     rows.reverse();
     rows.sort_by_key(|(at, is_answer, ..)| (*at, *is_answer));
-    let mut talks: BTreeMap<String, Talk> = BTreeMap::new();
+    let mut conversations: BTreeMap<String, Conversation> = BTreeMap::new();
     let mut counts: HashMap<String, u64> = HashMap::new();
     for (row, (_, is_answer, time, title, text)) in rows.into_iter().enumerate() {
         let role = if is_answer { "assistant" } else { "user" };
@@ -62,13 +62,13 @@ pub(super) fn talks(bytes: &[u8]) -> Result<(Vec<Talk>, Vec<u64>), String> {
             Some(_) => title.clone(),
             None => format!("{title}\0{row}"),
         };
-        let talk = talks.entry(key).or_insert_with(|| Talk {
+        let conversation = conversations.entry(key).or_insert_with(|| Conversation {
             id: stable_id(&["copilot", &title, &time, &text]),
             title: Some(match columns.author {
                 Some(_) => title.clone(),
                 None => format!("{title} prompt"),
             }),
-            ..Talk::default()
+            ..Conversation::default()
         });
         let id = stable_id(&["copilot", &title, &time, role, &text]);
         let count = counts.entry(id.clone()).or_default();
@@ -77,17 +77,17 @@ pub(super) fn talks(bytes: &[u8]) -> Result<(Vec<Talk>, Vec<u64>), String> {
             1 => id,
             count => stable_id(&[&id, &count.to_string()]),
         };
-        talk.messages.push(Turn {
+        conversation.messages.push(Message {
             id,
             role,
             created_at: Some(time),
             text: Some(text),
-            ..Turn::default()
+            ..Message::default()
         });
     }
-    let mut talks: Vec<Talk> = talks.into_values().collect();
-    talks.iter_mut().for_each(Talk::thread);
-    Ok((talks, bad))
+    let mut conversations: Vec<Conversation> = conversations.into_values().collect();
+    conversations.iter_mut().for_each(Conversation::thread);
+    Ok((conversations, bad))
 }
 
 /// Returns whether a first line is the header of one of Copilot's files.
@@ -133,9 +133,11 @@ fn moment(text: &str) -> Option<(Time, String)> {
         format!("{text}Z"),
         text.replacen(' ', "T", 1) + "Z",
     ];
-    let iso = candidates.into_iter().find(|text| date_time(text).is_ok());
+    let iso = candidates
+        .into_iter()
+        .find(|text| parse_rfc3339(text).is_ok());
     let text = iso.or_else(|| american(text))?;
-    date_time(&text).ok().map(|time| (time, text))
+    parse_rfc3339(&text).ok().map(|time| (time, text))
 }
 
 /// `M/D/YYYY H:MM:SS +HH:MM`, also without seconds or offset.

@@ -1,63 +1,63 @@
-//! The grains of an export, made of one conversation after the other.
+//! The grains of an export, converter of one conversation after the other.
 
 use crate::codec::{Profile, Value};
-use crate::interchange::formats::pam::{Made, MadeTalk, Outcome, Told};
-use crate::interchange::io::file_set::Files;
-use crate::interchange::io::record_sink::{Outlet, Output, changed};
-use crate::interchange::io::source_file::Part;
-use crate::interchange::json::{Broken, Spot, in_array, in_order};
-use crate::interchange::model::compact_table::Table;
+use crate::interchange::formats::pam::{Converted, ConvertedConversation, Converter, Diagnostics};
+use crate::interchange::io::file_set::FileSet;
+use crate::interchange::io::record_sink::{Output, RecordSink, changed};
+use crate::interchange::io::source_file::SourceFile;
+use crate::interchange::json::{JsonError, Position, read_in_order, stream_array};
+use crate::interchange::model::compact_table::CompactTable;
 use crate::interchange::{Error, Loss, Record};
 
-use super::conversation::Talk;
+use super::conversation::Conversation;
 use super::fact::Fact;
 use super::gemini::{self, Plan};
 use super::item::Item;
-use super::validation_pass::{Kind, Survey, broken};
+use super::validation_pass::{Kind, ValidationIndex, broken};
 use super::{Provider, chatgpt, code, copilot, fault};
 
-/// An export that was judged; its records are made when they are asked for.
+/// An export that was validated; its records are converter when they are asked for.
 pub(in crate::interchange) struct Export {
-    files: Files,
+    files: FileSet,
     provider: Provider,
-    survey: Survey,
-    made: Made,
+    index: ValidationIndex,
+    converter: Converter,
     output: Option<Output>,
 }
 
 /// What an export comes to beside its records.
-pub(in crate::interchange) struct Judged {
+pub(in crate::interchange) struct Validation {
     pub(in crate::interchange) output: Output,
-    pub(in crate::interchange) findings: Told,
+    pub(in crate::interchange) findings: Diagnostics,
     pub(in crate::interchange) loss: Loss,
 }
 
 impl Export {
-    /// Judges an export.
+    /// Validates an export.
     ///
     /// # Errors
     /// What cannot be read, and what is of another provider.
     pub(super) fn open(
-        files: Files,
+        files: FileSet,
         provider: Provider,
         profile: Profile,
-    ) -> Result<(Self, Judged), Vec<Error>> {
-        let mut survey = Survey::of(&files, provider).map_err(|error| vec![error])?;
-        let mut findings = std::mem::take(&mut survey.findings);
-        let owner = survey.owner.as_ref().or(survey.account.as_ref());
+    ) -> Result<(Self, Validation), Vec<Error>> {
+        let mut index = ValidationIndex::of(&files, provider).map_err(|error| vec![error])?;
+        let mut findings = std::mem::take(&mut index.findings);
+        let owner = index.owner.as_ref().or(index.account.as_ref());
         let owner = owner.map_or("local", String::as_str);
         let mut export = Self {
-            made: Made::new(owner, provider.names(), profile),
+            converter: Converter::new(owner, provider.names(), profile),
             files,
             provider,
-            survey,
+            index,
             output: None,
         };
         let mut take = |_| true;
         let mut pass = Pass::new(&export, &mut take);
         pass.go().map_err(|error| vec![error])?;
         let Pass {
-            outlet,
+            sink,
             faults,
             findings: found,
             loss,
@@ -67,14 +67,14 @@ impl Export {
             return Err(faults.list);
         }
         findings.append(found);
-        let output = outlet.close();
+        let output = sink.close();
         export.output = Some(output);
-        let judged = Judged {
+        let validated = Validation {
             output,
             findings,
             loss,
         };
-        Ok((export, judged))
+        Ok((export, validated))
     }
 
     /// Hands the records over, conversations first, while they are wanted.
@@ -88,7 +88,7 @@ impl Export {
         let mut pass = Pass::new(self, take);
         pass.go().map_err(|_| changed())?;
         match self.output {
-            Some(output) if pass.faults.is_empty() => pass.outlet.compare(output),
+            Some(output) if pass.faults.is_empty() => pass.sink.compare(output),
             _ => Err(changed()),
         }
     }
@@ -97,47 +97,47 @@ impl Export {
 /// One way through the records of an export.
 struct Pass<'a> {
     export: &'a Export,
-    outlet: Outlet<'a>,
-    faults: Told,
-    findings: Told,
+    sink: RecordSink<'a>,
+    faults: Diagnostics,
+    findings: Diagnostics,
     loss: Loss,
-    talks: Table<()>,
+    conversations: CompactTable<()>,
     talk_count: u64,
-    facts: Table<()>,
+    facts: CompactTable<()>,
     fact_count: u64,
 }
 
 /// A conversation: its id, and what it comes to unless it has no time.
-type Said = (String, Option<MadeTalk>);
+type Said = (String, Option<ConvertedConversation>);
 
 impl<'a> Pass<'a> {
     fn new(export: &'a Export, take: &'a mut dyn FnMut(Record) -> bool) -> Self {
         Self {
             export,
-            outlet: Outlet::new(take),
-            faults: Told::default(),
-            findings: Told::default(),
+            sink: RecordSink::new(take),
+            faults: Diagnostics::default(),
+            findings: Diagnostics::default(),
             loss: Loss::default(),
-            talks: Table::new(),
+            conversations: CompactTable::new(),
             talk_count: 0,
-            facts: Table::new(),
+            facts: CompactTable::new(),
             fact_count: 0,
         }
     }
 
     fn go(&mut self) -> Result<(), Error> {
         let export = self.export;
-        for (file, kind) in export.files.each().zip(&export.survey.kinds) {
+        for (file, kind) in export.files.each().zip(&export.index.kinds) {
             let (name, part) = file?;
             let read = match kind {
                 Kind::Other => Ok(()),
                 Kind::Items { .. } => self.items(&part),
-                Kind::Table => self.table(&part),
+                Kind::CompactTable => self.table(&part),
                 Kind::Activity(plan) => self.activity(&part, plan),
             };
             read.map_err(|error| broken(name, &part, error))?;
         }
-        for (file, kind) in export.files.each().zip(&export.survey.kinds) {
+        for (file, kind) in export.files.each().zip(&export.index.kinds) {
             let (name, part) = file?;
             if matches!(kind, Kind::Items { has_facts: true }) {
                 let read = self.known(&part);
@@ -147,20 +147,20 @@ impl<'a> Pass<'a> {
         Ok(())
     }
 
-    fn items(&mut self, part: &Part) -> Result<(), Broken> {
+    fn items(&mut self, part: &SourceFile) -> Result<(), JsonError> {
         let export = self.export;
-        let make = |value: Value, spot: Spot| match export.provider.item(&value, spot) {
-            Item::Talk(talk) => Some(export.said(*talk)),
+        let make = |value: Value, position: Position| match export.provider.item(&value, position) {
+            Item::Conversation(conversation) => Some(export.said(*conversation)),
             Item::Facts(_) | Item::Other => None,
         };
         self.stream(part, 0, make, |pass, said| {
             if let Some(said) = said {
-                pass.talk(said);
+                pass.conversation(said);
             }
         })
     }
 
-    fn known(&mut self, part: &Part) -> Result<(), Broken> {
+    fn known(&mut self, part: &SourceFile) -> Result<(), JsonError> {
         let export = self.export;
         // Of a file that is one list, the facts stand among the conversations.
         let arrays = match export.provider.arrays().len() {
@@ -168,10 +168,11 @@ impl<'a> Pass<'a> {
             count => 1..count,
         };
         for array in arrays {
-            let make = |value: Value, spot: Spot| match export.provider.item(&value, spot) {
-                Item::Facts(facts) => facts,
-                Item::Talk(_) | Item::Other => Vec::new(),
-            };
+            let make =
+                |value: Value, position: Position| match export.provider.item(&value, position) {
+                    Item::Facts(facts) => facts,
+                    Item::Conversation(_) | Item::Other => Vec::new(),
+                };
             self.stream(part, array, make, |pass, facts: Vec<Fact>| {
                 facts.into_iter().for_each(|fact| pass.fact(fact));
             })?;
@@ -182,97 +183,98 @@ impl<'a> Pass<'a> {
     /// Goes through one of the arrays of a file.
     fn stream<T: Send>(
         &mut self,
-        part: &Part,
+        part: &SourceFile,
         array: usize,
-        make: impl Fn(Value, Spot) -> T + Sync,
+        make: impl Fn(Value, Position) -> T + Sync,
         mut take: impl FnMut(&mut Self, T),
-    ) -> Result<(), Broken> {
-        if !self.outlet.is_wanted() {
+    ) -> Result<(), JsonError> {
+        if !self.sink.is_wanted() {
             return Ok(());
         }
         let arrays = self.export.provider.arrays();
-        in_array(part, arrays, array, make, |one| {
+        stream_array(part, arrays, array, make, |one| {
             take(self, one);
-            self.outlet.is_wanted()
+            self.sink.is_wanted()
         })
     }
 
-    fn table(&mut self, part: &Part) -> Result<(), Broken> {
+    fn table(&mut self, part: &SourceFile) -> Result<(), JsonError> {
         // That this is a table was seen before.
-        let (talks, _) = copilot::talks(&part.bytes()?).unwrap_or_default();
-        for talk in talks {
-            self.talk(self.export.said(talk));
+        let (conversations, _) = copilot::conversations(&part.bytes()?).unwrap_or_default();
+        for conversation in conversations {
+            self.conversation(self.export.said(conversation));
         }
         Ok(())
     }
 
-    fn activity(&mut self, part: &Part, plan: &Plan) -> Result<(), Broken> {
-        if !self.outlet.is_wanted() {
+    fn activity(&mut self, part: &SourceFile, plan: &Plan) -> Result<(), JsonError> {
+        if !self.sink.is_wanted() {
             return Ok(());
         }
         let order = plan.order.iter().copied();
         let mut together = Vec::new();
         let make = |value: Value, number: usize| (value, number);
-        in_order(part, &plan.starts, order, make, |(value, number)| {
+        read_in_order(part, &plan.starts, order, make, |(value, number)| {
             together.push(value);
             if plan.is_last(number) {
-                let (talks, _) = gemini::talks(&std::mem::take(&mut together));
-                for talk in talks {
-                    self.talk(self.export.said(talk));
+                let (conversations, _) = gemini::conversations(&std::mem::take(&mut together));
+                for conversation in conversations {
+                    self.conversation(self.export.said(conversation));
                 }
             }
-            self.outlet.is_wanted()
+            self.sink.is_wanted()
         })
     }
 
-    fn talk(&mut self, (id, talk): Said) {
-        let Some(talk) = talk else {
+    fn conversation(&mut self, (id, conversation): Said) {
+        let Some(conversation) = conversation else {
             let message = format!("conversation {id} has no time");
             return self.findings.push(fault(code::TIME, "", message));
         };
-        if !self.talks.add(self.talks.key(&id)) {
+        if !self.conversations.add(self.conversations.key(&id)) {
             let what = format!("conversation {id}");
-            return self.findings.push(Made::twice(&what));
+            return self.findings.push(Converter::twice(&what));
         }
         let number = self.talk_count;
         self.talk_count = number.saturating_add(1);
-        self.give(talk.numbered(number));
+        self.give(conversation.numbered(number));
     }
 
     fn fact(&mut self, fact: Fact) {
         let export = self.export;
         let (name, importer) = (export.provider.name(), export.provider.importer());
         let id = fact.id.clone();
-        let Some(memory) = fact.into_pam(name, importer, export.survey.newest.text()) else {
+        let Some(memory) = fact.into_pam(name, importer, export.index.newest.text()) else {
             let message = format!("{id} has no time, and nothing it came with has one");
             return self.findings.push(fault(code::TIME, "", message));
         };
         if !self.facts.add(self.facts.key(&id)) {
-            return self.findings.push(Made::twice(&id));
+            return self.findings.push(Converter::twice(&id));
         }
         let number = self.fact_count;
         self.fact_count = number.saturating_add(1);
-        self.give(export.made.memory(&memory, number));
+        self.give(export.converter.memory(&memory, number));
     }
 
-    fn give(&mut self, outcome: Outcome) {
-        self.faults.extend(outcome.faults);
-        self.findings.extend(outcome.findings);
-        outcome.lost.iter().for_each(|what| self.loss.count(what));
+    fn give(&mut self, converted: Converted) {
+        self.faults.extend(converted.faults);
+        self.findings.extend(converted.findings);
+        converted.lost.iter().for_each(|what| self.loss.count(what));
         if self.faults.is_empty() {
-            for record in outcome.records {
-                self.outlet.give(record);
+            for record in converted.records {
+                self.sink.give(record);
             }
         }
     }
 }
 
 impl Export {
-    fn said(&self, mut talk: Talk) -> Said {
-        let id = talk.id.clone();
-        chatgpt::add_feedback(&mut talk, &self.survey.feedback);
-        let pair = talk.into_pam(self.provider.name(), self.provider.importer());
-        let talk = pair.map(|(entry, document)| self.made.talk(entry, &document));
-        (id, talk)
+    fn said(&self, mut conversation: Conversation) -> Said {
+        let id = conversation.id.clone();
+        chatgpt::add_feedback(&mut conversation, &self.index.feedback);
+        let pair = conversation.into_pam(self.provider.name(), self.provider.importer());
+        let conversation =
+            pair.map(|(entry, document)| self.converter.conversation(entry, &document));
+        (id, conversation)
     }
 }

@@ -1,9 +1,9 @@
 use crate::codec::{Map, Value};
 use crate::grain::Time;
 use crate::interchange::formats::pam::content_hash;
-use crate::interchange::model::rfc3339::date_time;
+use crate::interchange::model::rfc3339::parse_rfc3339;
 
-use super::conversation::{Talk, text};
+use super::conversation::{Conversation, text};
 
 /// What an export says that the assistant knows, on its way into a PAM memory (PAM 4).
 pub(super) struct Fact {
@@ -43,7 +43,8 @@ impl Fact {
     ) -> Option<Value> {
         let created_at = self.created_at.as_deref().or(newest)?;
         let mut temporal = Map::from_iter([("created_at", created_at)]);
-        let is_later = |updated: &&str| date_time(updated).ok() >= date_time(created_at).ok();
+        let is_later =
+            |updated: &&str| parse_rfc3339(updated).ok() >= parse_rfc3339(created_at).ok();
         if let Some(updated_at) = self.updated_at.as_deref().filter(is_later) {
             temporal.insert("updated_at", updated_at);
         }
@@ -79,10 +80,12 @@ pub(super) struct Newest {
 }
 
 impl Newest {
-    pub(super) fn of_talk(talk: &Talk) -> Self {
-        let messages = talk.messages.iter();
-        let messages = messages.filter_map(|turn| turn.created_at.as_ref());
-        let whole = [&talk.created_at, &talk.updated_at].into_iter().flatten();
+    pub(super) fn of_talk(conversation: &Conversation) -> Self {
+        let messages = conversation.messages.iter();
+        let messages = messages.filter_map(|message| message.created_at.as_ref());
+        let whole = [&conversation.created_at, &conversation.updated_at]
+            .into_iter()
+            .flatten();
         Self {
             times: [newest(messages), newest(whole), None],
         }
@@ -96,7 +99,7 @@ impl Newest {
     }
 
     /// Hears what stands behind this in the export.
-    pub(super) fn hear(&mut self, later: Self) {
+    pub(super) fn merge(&mut self, later: Self) {
         for (mine, later) in self.times.iter_mut().zip(later.times) {
             let is_newer =
                 |later: &(Time, String)| mine.as_ref().is_none_or(|mine| mine.0 <= later.0);
@@ -116,7 +119,7 @@ impl Newest {
 }
 
 fn newest<'a>(times: impl Iterator<Item = &'a String>) -> Option<(Time, String)> {
-    let dated = times.filter_map(|text| Some((date_time(text).ok()?, text)));
+    let dated = times.filter_map(|text| Some((parse_rfc3339(text).ok()?, text)));
     dated
         .max_by_key(|(time, _)| *time)
         .map(|(time, text)| (time, text.clone()))

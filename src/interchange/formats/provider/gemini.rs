@@ -4,33 +4,33 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::codec::{Map, Value};
 use crate::grain::Time;
-use crate::interchange::model::rfc3339::date_time;
+use crate::interchange::model::rfc3339::parse_rfc3339;
 
-use super::conversation::{Talk, Turn, objects, rest, stable_id, text, time};
+use super::conversation::{Conversation, Message, objects, rest, stable_id, text, time};
 
 /// Reads all conversations; also returns how many records have no time, or are no exchange.
-pub(super) fn talks(records: &[Value]) -> (Vec<Talk>, u64) {
+pub(super) fn conversations(records: &[Value]) -> (Vec<Conversation>, u64) {
     let (exchanges, skipped) = exchanges(records);
-    let mut named: BTreeMap<String, Talk> = BTreeMap::new();
-    let mut unnamed: Vec<Talk> = Vec::new();
+    let mut named: BTreeMap<String, Conversation> = BTreeMap::new();
+    let mut unnamed: Vec<Conversation> = Vec::new();
     let mut last = None;
     for (at, time, exchange, map) in exchanges {
-        let talk = match conversation_id(map) {
-            Some(id) => named.entry(id.to_owned()).or_insert_with(|| Talk {
+        let conversation = match conversation_id(map) {
+            Some(id) => named.entry(id.to_owned()).or_insert_with(|| Conversation {
                 id: id.to_owned(),
-                ..Talk::default()
+                ..Conversation::default()
             }),
             None => {
                 if last.is_none_or(|last| !is_near(last, at)) || unnamed.is_empty() {
                     let user = exchange.first().map(|(_, text)| text.as_str());
-                    unnamed.push(Talk {
+                    unnamed.push(Conversation {
                         id: stable_id(&["gemini", &time, user.unwrap_or_default()]),
-                        ..Talk::default()
+                        ..Conversation::default()
                     });
                 }
                 last = Some(at);
                 match unnamed.last_mut() {
-                    Some(talk) => talk,
+                    Some(conversation) => conversation,
                     None => continue,
                 }
             }
@@ -44,33 +44,36 @@ pub(super) fn talks(records: &[Value]) -> (Vec<Talk>, u64) {
             }
         }
         for (role, text) in exchange {
-            let place = talk.messages.len().to_string();
-            talk.messages.push(Turn {
-                id: stable_id(&["gemini", &talk.id, &time, role, &text, &place]),
+            let place = conversation.messages.len().to_string();
+            conversation.messages.push(Message {
+                id: stable_id(&["gemini", &conversation.id, &time, role, &text, &place]),
                 role,
                 created_at: Some(time.clone()),
                 text: Some(text),
                 raw: std::mem::take(&mut raw),
-                ..Turn::default()
+                ..Message::default()
             });
         }
     }
-    let mut talks: Vec<Talk> = named.into_values().chain(unnamed).collect();
-    for talk in &mut talks {
-        let first = talk.messages.iter().find(|turn| turn.role == "user");
-        let title = first.and_then(|turn| turn.text.as_deref());
-        talk.title = title.map(|text| text.chars().take(100).collect());
-        talk.created_at = talk
+    let mut conversations: Vec<Conversation> = named.into_values().chain(unnamed).collect();
+    for conversation in &mut conversations {
+        let first = conversation
+            .messages
+            .iter()
+            .find(|message| message.role == "user");
+        let title = first.and_then(|message| message.text.as_deref());
+        conversation.title = title.map(|text| text.chars().take(100).collect());
+        conversation.created_at = conversation
             .messages
             .first()
-            .and_then(|turn| turn.created_at.clone());
-        talk.updated_at = talk
+            .and_then(|message| message.created_at.clone());
+        conversation.updated_at = conversation
             .messages
             .last()
-            .and_then(|turn| turn.created_at.clone());
-        talk.thread();
+            .and_then(|message| message.created_at.clone());
+        conversation.thread();
     }
-    (talks, skipped)
+    (conversations, skipped)
 }
 
 /// In which order the records of a file are read, so that each conversation is together.
@@ -86,22 +89,23 @@ pub(super) struct Plan {
 }
 
 /// What is seen of a record that is an exchange: when, and in which conversation.
-pub(super) fn glance(record: &Value) -> Option<(Time, Option<Box<str>>)> {
+pub(super) fn summarize(record: &Value) -> Option<(Time, Option<Box<str>>)> {
     let map = record.as_map()?;
-    let at = date_time(&time(map, "time")?).ok()?;
+    let at = parse_rfc3339(&time(map, "time")?).ok()?;
     exchange(map)?;
     Some((at, conversation_id(map).map(Box::from)))
 }
 
 impl Plan {
     /// Notes the next record of the file.
-    pub(super) fn note(&mut self, glance: Option<(Time, Option<Box<str>>)>, start: u64) {
+    pub(super) fn note(&mut self, summarize: Option<(Time, Option<Box<str>>)>, start: u64) {
         let number = self.starts.len();
         self.starts.push(start);
-        self.found.extend(glance.map(|(at, id)| (at, number, id)));
+        self.found
+            .extend(summarize.map(|(at, id)| (at, number, id)));
     }
 
-    /// Puts the records together, as [`talks`] does; returns how many are no exchange.
+    /// Puts the records together, as [`conversations`] does; returns how many are no exchange.
     pub(super) fn finish(&mut self) -> usize {
         let mut found = std::mem::take(&mut self.found);
         found.sort_by_key(|(at, ..)| *at);
@@ -148,7 +152,7 @@ fn exchanges(records: &[Value]) -> (Vec<Exchange<'_>>, u64) {
     for record in records {
         let read = record.as_map().and_then(|map| {
             let time = time(map, "time")?;
-            Some((date_time(&time).ok()?, time, exchange(map)?, map))
+            Some((parse_rfc3339(&time).ok()?, time, exchange(map)?, map))
         });
         match read {
             Some(read) => exchanges.push(read),
@@ -332,22 +336,22 @@ mod tests {
                 Value::from_json(&text).unwrap()
             };
             let records: Vec<Value> = records.into_iter().enumerate().map(record).collect();
-            let said = |talk: Talk| {
-                let ids = talk.messages.into_iter().map(|turn| (turn.id, turn.parent, turn.text));
-                (talk.id, talk.title, talk.updated_at, ids.collect::<Vec<_>>())
+            let said = |conversation: Conversation| {
+                let ids = conversation.messages.into_iter().map(|message| (message.id, message.parent, message.text));
+                (conversation.id, conversation.title, conversation.updated_at, ids.collect::<Vec<_>>())
             };
-            let (all, skipped) = talks(&records);
+            let (all, skipped) = conversations(&records);
             let all: Vec<_> = all.into_iter().map(said).collect();
             let mut plan = Plan::default();
             for (start, record) in (0..).zip(&records) {
-                plan.note(glance(record), start);
+                plan.note(summarize(record), start);
             }
             proptest::prop_assert_eq!(plan.finish(), usize::try_from(skipped).unwrap());
             let (mut parts, mut together) = (Vec::new(), Vec::new());
             for number in &plan.order {
                 together.extend(records.get(*number).cloned());
                 if plan.is_last(*number) {
-                    let (part, _) = talks(&std::mem::take(&mut together));
+                    let (part, _) = conversations(&std::mem::take(&mut together));
                     proptest::prop_assert_eq!(part.len(), 1);
                     parts.extend(part.into_iter().map(said));
                 }

@@ -4,29 +4,29 @@ use crate::codec::{Map, Value};
 use crate::grain::Time;
 
 use super::chatgpt::is_url;
-use super::conversation::{Talk, Turn, object, objects, rest, text, time};
+use super::conversation::{Conversation, Message, object, objects, rest, text, time};
 
 /// Reads one conversation; none for what is none.
-pub(super) fn talk(wrapped: &Map) -> Option<Talk> {
+pub(super) fn conversation(wrapped: &Map) -> Option<Conversation> {
     let map = wrapped.get("conversation")?.as_map()?;
     wrapped.get("responses")?.as_array()?;
     let placed = ["id", "title", "create_time", "modify_time", "user_id"];
     let mut raw = rest(map, &placed);
     raw.extend_with(rest(wrapped, &["conversation", "responses"]));
     let responses = objects(wrapped, "responses");
-    Some(Talk {
+    Some(Conversation {
         id: text(map, "id")?.to_owned(),
         title: text(map, "title").map(str::to_owned),
         created_at: time(map, "create_time"),
         updated_at: time(map, "modify_time"),
         account: text(map, "user_id").map(str::to_owned),
         model: None,
-        messages: responses.filter_map(turn).collect(),
+        messages: responses.filter_map(message).collect(),
         raw,
     })
 }
 
-fn turn(wrapped: &Map) -> Option<Turn> {
+fn message(wrapped: &Map) -> Option<Message> {
     let map = wrapped.get("response")?.as_map()?;
     let is_human = text(map, "sender").is_some_and(|it| it.eq_ignore_ascii_case("human"));
     let placed = [
@@ -40,7 +40,7 @@ fn turn(wrapped: &Map) -> Option<Turn> {
     ];
     let mut raw = rest(map, &placed);
     raw.extend_with(rest(wrapped, &["response"]));
-    let mut turn = Turn {
+    let mut message = Message {
         id: text(map, "_id")?.to_owned(),
         role: if is_human { "user" } else { "assistant" },
         created_at: map.get("create_time").and_then(moment),
@@ -48,10 +48,10 @@ fn turn(wrapped: &Map) -> Option<Turn> {
         text: text(map, "message").map(str::to_owned),
         model: text(map, "model").map(str::to_owned),
         raw,
-        ..Turn::default()
+        ..Message::default()
     };
     for source in objects(map, "cited_web_search_results") {
-        turn.citations.push(object([
+        message.citations.push(object([
             ("title", text(source, "title").map(Value::from)),
             ("url", source.get("url").cloned().filter(is_url)),
             ("snippet", text(source, "preview").map(Value::from)),
@@ -66,10 +66,10 @@ fn turn(wrapped: &Map) -> Option<Turn> {
                 ("type", Some(kind.into())),
                 (member, Some(reference.into())),
             ];
-            turn.attachments.push(object(parts));
+            message.attachments.push(object(parts));
         }
     }
-    Some(turn)
+    Some(message)
 }
 
 /// Returns a time of MongoDB: `{"$date": {"$numberLong": "ms"}}`, `{"$date": "…"}` or the text.

@@ -1,15 +1,15 @@
 //! The elements of the long arrays of an export, each by itself.
 
 use crate::codec::{Map, Value};
-use crate::interchange::json::Spot;
+use crate::interchange::json::Position;
 
-use super::conversation::Talk;
+use super::conversation::Conversation;
 use super::fact::Fact;
 use super::{Provider, chatgpt, claude, claude_memory, grok, grok_fact};
 
 /// What an element says.
 pub(super) enum Item {
-    Talk(Box<Talk>),
+    Conversation(Box<Conversation>),
     Facts(Vec<Fact>),
     /// Nothing that is read.
     Other,
@@ -25,18 +25,22 @@ impl Provider {
     }
 
     /// Reads an element of one of them.
-    pub(super) fn item(self, value: &Value, spot: Spot) -> Item {
+    pub(super) fn item(self, value: &Value, position: Position) -> Item {
         let Some(map) = value.as_map() else {
             return Item::Other;
         };
-        let array = self.arrays().get(spot.array).copied().unwrap_or_default();
+        let array = self
+            .arrays()
+            .get(position.array)
+            .copied()
+            .unwrap_or_default();
         match self {
-            Self::Chatgpt => said(chatgpt::talk(map)),
-            Self::Claude => match said(claude::talk(map)) {
+            Self::Chatgpt => said(chatgpt::conversation(map)),
+            Self::Claude => match said(claude::conversation(map)) {
                 Item::Other => known(map),
-                talk => talk,
+                conversation => conversation,
             },
-            Self::Grok if array == "conversations" => said(grok::talk(map)),
+            Self::Grok if array == "conversations" => said(grok::conversation(map)),
             Self::Grok => match grok_fact::fact(array, map) {
                 Some(fact) => Item::Facts(vec![fact]),
                 None => Item::Other,
@@ -46,8 +50,10 @@ impl Provider {
     }
 }
 
-fn said(talk: Option<Talk>) -> Item {
-    talk.map_or(Item::Other, |talk| Item::Talk(Box::new(talk)))
+fn said(conversation: Option<Conversation>) -> Item {
+    conversation.map_or(Item::Other, |conversation| {
+        Item::Conversation(Box::new(conversation))
+    })
 }
 
 fn known(map: &Map) -> Item {

@@ -2,8 +2,8 @@
 //!
 //! Conversations become PAM conversation documents, and those become grains: an Event a message,
 //! threaded by `parent_message_id`, and a State a conversation. Branches stay, ids are the
-//! provider's or made of the record, what has no place of its own is kept as raw metadata, and a
-//! time that is not told is not made up. What an assistant knows becomes PAM memories. A file, a directory or the ZIP as it came.
+//! provider's or converter of the record, what has no place of its own is kept as raw metadata, and a
+//! time that is not told is not converter up. What an assistant knows becomes PAM memories. A file, a directory or the ZIP as it came.
 
 mod chatgpt;
 mod claude;
@@ -25,11 +25,11 @@ use crate::codec::{Profile, Value};
 
 use crate::interchange::detect::First;
 use crate::interchange::formats::pam::{self, Import};
-use crate::interchange::io::file_set::{Bytes, Files};
+use crate::interchange::io::file_set::{Bytes, FileSet};
 use crate::interchange::json::BUFFER_LEN;
 use crate::interchange::{Error, Format, Place};
 
-pub(in crate::interchange) use export::{Export, Judged};
+pub(in crate::interchange) use export::{Export, Validation};
 
 /// A provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -86,7 +86,7 @@ impl Provider {
 /// `PROVIDER_ZIP`, `PROVIDER_SYNTAX`, `PROVIDER_SHAPE`, `ERR_IO`. A conversation that cannot be
 /// read is a finding, and counted.
 pub fn read(path: &Path, provider: Provider, profile: Profile) -> Result<Import, Vec<Error>> {
-    let (mut export, judged) = open(Bytes::At(path), provider, profile)?;
+    let (mut export, validated) = open(Bytes::At(path), provider, profile)?;
     let mut records = Vec::new();
     let read = export.each(&mut |record| {
         records.push(record);
@@ -95,14 +95,14 @@ pub fn read(path: &Path, provider: Provider, profile: Profile) -> Result<Import,
     read.map_err(|error| vec![error])?;
     Ok(Import {
         records,
-        findings: judged.findings.list,
-        unlisted: judged.findings.more,
-        loss: judged.loss,
+        findings: validated.findings.list,
+        unlisted: validated.findings.more,
+        loss: validated.loss,
         ..Import::default()
     })
 }
 
-/// Judges the export of a provider, wherever it is; its records are made when they are asked for.
+/// Validates the export of a provider, wherever it is; its records are converter when they are asked for.
 ///
 /// # Errors
 /// As [`read`].
@@ -110,14 +110,14 @@ pub(in crate::interchange) fn open(
     export: Bytes<'_>,
     provider: Provider,
     profile: Profile,
-) -> Result<(Export, Judged), Vec<Error>> {
-    let files = Files::list(export, is_part).map_err(|error| vec![error])?;
+) -> Result<(Export, Validation), Vec<Error>> {
+    let files = FileSet::list(export, is_part).map_err(|error| vec![error])?;
     Export::open(files, provider, profile)
 }
 
 /// Returns whose export a directory or a ZIP archive is, from what its files say.
 pub(in crate::interchange) fn detect(export: Bytes<'_>) -> Result<Option<Provider>, Error> {
-    for file in Files::list(export, is_talk)?.each() {
+    for file in FileSet::list(export, is_talk)?.each() {
         let (name, part) = file?;
         let read = part
             .read(BUFFER_LEN, |input| First::read(input))

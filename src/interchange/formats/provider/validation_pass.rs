@@ -1,11 +1,11 @@
-//! An export gone through before anything is made of it: whose it is, and what its files are.
+//! An export gone through before anything is converter of it: whose it is, and what its files are.
 
 use crate::codec::Value;
 use crate::interchange::Error;
-use crate::interchange::formats::pam::Told;
-use crate::interchange::io::file_set::Files;
-use crate::interchange::io::source_file::Part;
-use crate::interchange::json::{Broken, Pieces, Spot};
+use crate::interchange::formats::pam::Diagnostics;
+use crate::interchange::io::file_set::FileSet;
+use crate::interchange::io::source_file::SourceFile;
+use crate::interchange::json::{JsonError, JsonRecords, Position};
 
 use super::chatgpt::{self, Feedback};
 use super::fact::Newest;
@@ -18,7 +18,7 @@ use super::{
 
 /// What is remembered of an export.
 #[derive(Default)]
-pub(super) struct Survey {
+pub(super) struct ValidationIndex {
     /// What each of its files is.
     pub(super) kinds: Vec<Kind>,
     pub(super) owner: Option<String>,
@@ -26,48 +26,48 @@ pub(super) struct Survey {
     pub(super) account: Option<String>,
     pub(super) newest: Newest,
     pub(super) feedback: Feedback,
-    pub(super) findings: Told,
+    pub(super) findings: Diagnostics,
     /// A file that is a web page, which is not read.
     page: Option<String>,
 }
 
 /// What a file of an export is.
 pub(super) enum Kind {
-    /// None that records are made of.
+    /// None that records are converter of.
     Other,
     /// One with conversations, and perhaps with what is known.
     Items { has_facts: bool },
     /// A table of messages.
-    Table,
+    CompactTable,
     /// Exchanges, which are put together to conversations.
     Activity(Plan),
 }
 
 /// An element of a file, as far as the rest of the export depends on it.
-struct Glance {
-    spot: Spot,
+struct ElementSummary {
+    position: Position,
     newest: Newest,
     account: Option<String>,
     has_facts: bool,
     is_other: bool,
 }
 
-impl Survey {
+impl ValidationIndex {
     /// Goes through an export.
     ///
     /// # Errors
     /// `PROVIDER_SYNTAX`, `PROVIDER_ZIP`, `ERR_IO`; `PROVIDER_SHAPE` where nothing is of this
     /// provider.
-    pub(super) fn of(files: &Files, provider: Provider) -> Result<Self, Error> {
-        let mut survey = Self::default();
+    pub(super) fn of(files: &FileSet, provider: Provider) -> Result<Self, Error> {
+        let mut index = Self::default();
         for file in files.each() {
             let (name, part) = file?;
-            let kind = survey.file(provider, name, &part)?;
-            survey.kinds.push(kind);
+            let kind = index.file(provider, name, &part)?;
+            index.kinds.push(kind);
         }
         let is_other = |kind: &Kind| matches!(kind, Kind::Other);
-        if survey.kinds.iter().all(is_other) {
-            let message = match survey.page {
+        if index.kinds.iter().all(is_other) {
+            let message = match index.page {
                 Some(page) => format!(
                     "{page} is a web page: have Takeout export My Activity, Gemini Apps again, as JSON"
                 ),
@@ -75,10 +75,10 @@ impl Survey {
             };
             return Err(fault(code::SHAPE, "", message));
         }
-        Ok(survey)
+        Ok(index)
     }
 
-    fn file(&mut self, provider: Provider, name: &str, part: &Part) -> Result<Kind, Error> {
+    fn file(&mut self, provider: Provider, name: &str, part: &SourceFile) -> Result<Kind, Error> {
         let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
         if provider == Provider::Copilot && !last.ends_with(".json") {
             return self.table(name, part);
@@ -110,22 +110,22 @@ impl Survey {
         Ok(Kind::Other)
     }
 
-    fn table(&mut self, name: &str, part: &Part) -> Result<Kind, Error> {
+    fn table(&mut self, name: &str, part: &SourceFile) -> Result<Kind, Error> {
         let bytes = part.bytes().map_err(|source| part.wrong(name, source))?;
-        let (_, bad) = copilot::talks(&bytes).map_err(|message| syntax(name, message))?;
+        let (_, bad) = copilot::conversations(&bytes).map_err(|message| syntax(name, message))?;
         for row in bad {
             let message = format!("row {row} of {name} has no time that can be read");
             self.findings.push(fault(code::TIME, name, message));
         }
-        Ok(Kind::Table)
+        Ok(Kind::CompactTable)
     }
 
-    fn activity(&mut self, name: &str, part: &Part) -> Result<Kind, Error> {
+    fn activity(&mut self, name: &str, part: &SourceFile) -> Result<Kind, Error> {
         let mut plan = Plan::default();
-        let make = |value: Value, spot: Spot| (super::gemini::glance(&value), spot);
+        let make = |value: Value, position: Position| (super::gemini::summarize(&value), position);
         let arrays = Provider::Gemini.arrays();
-        let value = read(name, part, arrays, make, |(glance, spot)| {
-            plan.note(glance, spot.start);
+        let value = read(name, part, arrays, make, |(summarize, position)| {
+            plan.note(summarize, position.start);
         })?;
         if value.as_array().is_none() {
             return Ok(Kind::Other);
@@ -138,17 +138,17 @@ impl Survey {
         Ok(Kind::Activity(plan))
     }
 
-    fn items(&mut self, provider: Provider, name: &str, part: &Part) -> Result<Kind, Error> {
+    fn items(&mut self, provider: Provider, name: &str, part: &SourceFile) -> Result<Kind, Error> {
         let mut found = Self::default();
         let mut has_facts = false;
         let arrays = provider.arrays();
-        let make = |value: Value, spot| glance(provider, &value, spot);
-        let value = read(name, part, arrays, make, |glance: Glance| {
-            has_facts |= glance.has_facts;
-            found.newest.hear(glance.newest);
-            found.account = found.account.take().or(glance.account);
-            if glance.is_other {
-                let error = other(arrays, name, glance.spot);
+        let make = |value: Value, position| summarize(provider, &value, position);
+        let value = read(name, part, arrays, make, |summarize: ElementSummary| {
+            has_facts |= summarize.has_facts;
+            found.newest.merge(summarize.newest);
+            found.account = found.account.take().or(summarize.account);
+            if summarize.is_other {
+                let error = other(arrays, name, summarize.position);
                 found.findings.push(error);
             }
         })?;
@@ -165,39 +165,39 @@ impl Survey {
             // What is not of this provider says nothing here.
             _ => return Ok(Kind::Other),
         }
-        self.newest.hear(found.newest);
+        self.newest.merge(found.newest);
         self.account = self.account.take().or(found.account);
         self.findings.append(found.findings);
         Ok(Kind::Items { has_facts })
     }
 }
 
-fn glance(provider: Provider, value: &Value, spot: Spot) -> Glance {
-    let mut glance = Glance {
-        spot,
+fn summarize(provider: Provider, value: &Value, position: Position) -> ElementSummary {
+    let mut summarize = ElementSummary {
+        position,
         newest: Newest::default(),
         account: None,
         has_facts: false,
         is_other: false,
     };
-    match provider.item(value, spot) {
-        Item::Talk(talk) => {
-            glance.newest = Newest::of_talk(&talk);
-            glance.account = talk.account;
+    match provider.item(value, position) {
+        Item::Conversation(conversation) => {
+            summarize.newest = Newest::of_talk(&conversation);
+            summarize.account = conversation.account;
         }
         Item::Facts(facts) => {
-            glance.newest = Newest::of_facts(&facts);
-            glance.has_facts = true;
+            summarize.newest = Newest::of_facts(&facts);
+            summarize.has_facts = true;
         }
-        Item::Other => glance.is_other = true,
+        Item::Other => summarize.is_other = true,
     }
-    glance
+    summarize
 }
 
 /// Says that an element is nothing that is read.
-fn other(arrays: &[&str], name: &str, spot: Spot) -> Error {
-    let number = spot.number;
-    let (at, message) = match arrays.get(spot.array) {
+fn other(arrays: &[&str], name: &str, position: Position) -> Error {
+    let number = position.number;
+    let (at, message) = match arrays.get(position.array) {
         Some(array @ (&"media_posts" | &"projects")) => (
             format!("{name}#/{array}/{number}"),
             "says nothing that a memory could",
@@ -210,13 +210,13 @@ fn other(arrays: &[&str], name: &str, spot: Spot) -> Error {
 /// Goes through a file; returns what stands beside its long arrays.
 pub(super) fn read<T: Send>(
     name: &str,
-    part: &Part,
+    part: &SourceFile,
     arrays: &'static [&'static str],
-    make: impl Fn(Value, Spot) -> T + Sync,
+    make: impl Fn(Value, Position) -> T + Sync,
     mut take: impl FnMut(T),
 ) -> Result<Value, Error> {
     let read = part.read(BUFFER_LEN, |input| {
-        Pieces::stream(
+        JsonRecords::stream(
             input,
             arrays,
             |_| true,
@@ -227,19 +227,19 @@ pub(super) fn read<T: Send>(
             },
         )
     });
-    let read = read.map_err(Broken::from).and_then(|read| read);
+    let read = read.map_err(JsonError::from).and_then(|read| read);
     let value = read.map_err(|error| broken(name, part, error))?;
     Ok(value.unwrap_or(Value::Nil))
 }
 
-pub(super) fn broken(name: &str, part: &Part, error: Broken) -> Error {
+pub(super) fn broken(name: &str, part: &SourceFile, error: JsonError) -> Error {
     match error {
-        Broken::Flaw(_, message) => syntax(name, message),
-        Broken::Io(source) => part.wrong(name, source),
+        JsonError::Flaw(_, message) => syntax(name, message),
+        JsonError::Io(source) => part.wrong(name, source),
     }
 }
 
 /// Reads a file that is not long.
-fn whole(name: &str, part: &Part) -> Result<Value, Error> {
+fn whole(name: &str, part: &SourceFile) -> Result<Value, Error> {
     read(name, part, &[], |_, _| (), |()| ())
 }

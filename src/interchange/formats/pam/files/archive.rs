@@ -5,20 +5,22 @@ use zip::write::SimpleFileOptions;
 
 use crate::codec::Value;
 use crate::interchange::detect::First;
-use crate::interchange::io::file_set::{Bytes, Files};
-use crate::interchange::io::source_file::Part;
+use crate::interchange::io::file_set::{Bytes, FileSet};
+use crate::interchange::io::source_file::SourceFile;
 use crate::interchange::{Error, Format};
 
 use super::super::types::object::fault;
 use super::super::{Document, EMBEDDINGS, STORE, code};
-use super::conversation_files::Talks;
+use super::conversation_files::ConversationFiles;
 use super::storage::io;
 
 /// Takes a memory store out of an archive: the store itself, and the files beside it.
 ///
 /// # Errors
 /// `PAM_SCHEMA_ID` for an archive without a store or with several; `PROVIDER_ZIP`, `ERR_IO`.
-pub(in crate::interchange) fn unpack(files: Files) -> Result<(Part, Talks), Error> {
+pub(in crate::interchange) fn unpack(
+    files: FileSet,
+) -> Result<(SourceFile, ConversationFiles), Error> {
     let mut stores = Vec::new();
     for file in files.each() {
         let (name, part) = file?;
@@ -36,12 +38,12 @@ pub(in crate::interchange) fn unpack(files: Files) -> Result<(Part, Talks), Erro
     };
     let folder = name.rsplit_once('/');
     let folder = folder.map_or_else(String::new, |(folder, _)| format!("{folder}/"));
-    Ok((part, Talks::Packed(files, folder)))
+    Ok((part, ConversationFiles::Packed(files, folder)))
 }
 
 /// Returns whether an archive holds a memory store.
 pub(in crate::interchange) fn is_packed(archive: Bytes<'_>) -> Result<bool, Error> {
-    for file in Files::list(archive, is_json)?.each() {
+    for file in FileSet::list(archive, is_json)?.each() {
         let (name, part) = file?;
         if is_store(name, &part)? {
             return Ok(true);
@@ -55,7 +57,7 @@ pub(in crate::interchange) fn is_json(name: &str) -> bool {
     name.ends_with(".json")
 }
 
-fn is_store(name: &str, part: &Part) -> Result<bool, Error> {
+fn is_store(name: &str, part: &SourceFile) -> Result<bool, Error> {
     let first = part
         .read(BUFFER_LEN, |input| First::read(input))
         .and_then(|first| first);

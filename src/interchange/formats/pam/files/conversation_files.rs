@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use crate::codec::Value;
 use crate::interchange::Error;
-use crate::interchange::io::file_set::Files;
-use crate::interchange::io::source_file::Part;
+use crate::interchange::io::file_set::FileSet;
+use crate::interchange::io::source_file::SourceFile;
 
 use super::super::types::conversation::Storage;
 use super::super::types::embeddings::FILE;
@@ -15,16 +15,16 @@ use super::super::{code, parse};
 use super::storage::{check, io, path_below, read_below};
 
 /// Where the files beside a store are.
-pub(in crate::interchange) enum Talks {
+pub(in crate::interchange) enum ConversationFiles {
     /// Nowhere that can be read.
     Nowhere,
     /// Below a directory.
     Below(PathBuf),
     /// In the archive that the store came in, in this folder of it.
-    Packed(Files, String),
+    Packed(FileSet, String),
 }
 
-impl Talks {
+impl ConversationFiles {
     /// Reads the document of a conversation, and says what its file is called; none for one that is
     /// elsewhere.
     ///
@@ -57,10 +57,10 @@ impl Talks {
     ///
     /// # Errors
     /// `PAM_STORAGE_REF` for one that is no file, `ERR_IO`.
-    pub(in crate::interchange) fn embeddings(&self) -> Result<Option<Part>, Error> {
+    pub(in crate::interchange) fn embeddings(&self) -> Result<Option<SourceFile>, Error> {
         match self {
             Self::Below(folder) => match path_below(folder, FILE, "") {
-                Ok(path) => Part::at(&path).map(Some).map_err(io),
+                Ok(path) => SourceFile::at(&path).map(Some).map_err(io),
                 Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(None),
                 Err(error) => Err(error),
             },

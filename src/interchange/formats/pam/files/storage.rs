@@ -1,4 +1,4 @@
-//! Files of a memory store: the store itself, and the conversations it names.
+//! FileSet of a memory store: the store itself, and the conversations it names.
 
 use std::fs::{self, File};
 use std::io::{BufReader, Error as IoError};
@@ -84,7 +84,7 @@ pub(in crate::interchange) fn path_below(
         }
         kind = Some(found);
     }
-    // Reading a pipe or a device could wait for ever.
+    // ImportFile a pipe or a device could wait for ever.
     if !kind.is_some_and(|kind| kind.is_file()) {
         return Err(fault(
             code::STORAGE_REF,
@@ -102,7 +102,7 @@ fn world(reference: &str, at: &str, source: &IoError) -> Error {
     }
 }
 
-/// Judges a reference by its spelling alone.
+/// Validates a reference by its spelling alone.
 pub(in crate::interchange) fn check(reference: &str) -> Result<(), String> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._/-".contains(&byte);
     if !(1..=255).contains(&reference.len()) || !reference.bytes().all(is_plain) {

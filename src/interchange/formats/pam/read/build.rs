@@ -7,7 +7,7 @@ use crate::grain::{Draft, Time, Warning};
 use crate::interchange::{Error, ForeignId, Place, Record};
 
 use super::super::Owner;
-use super::super::types::conversation::{Conversation, Entry};
+use super::super::types::conversation::{Conversation, IndexEntry};
 use super::super::types::memory::{Memory, Status};
 use super::super::types::relation::Relation;
 use super::super::types::residual::{RESIDUAL, residual_without};
@@ -40,7 +40,7 @@ impl Names {
 }
 
 /// What grains depend on beside their records.
-pub(in crate::interchange) struct Maker<'a> {
+pub(in crate::interchange) struct RecordBuilder<'a> {
     pub(in crate::interchange) owner: Owner<'a>,
     pub(in crate::interchange) version: &'a str,
     pub(in crate::interchange) names: Names,
@@ -48,7 +48,7 @@ pub(in crate::interchange) struct Maker<'a> {
 }
 
 /// What a conversation comes to.
-pub(in crate::interchange) struct Talk {
+pub(in crate::interchange) struct BuiltConversation {
     /// Its messages, all or none, with their ids; each after the one it answers.
     pub(in crate::interchange) messages: Vec<(String, Record)>,
     pub(in crate::interchange) whole: Result<Record, Error>,
@@ -56,7 +56,7 @@ pub(in crate::interchange) struct Talk {
     pub(in crate::interchange) fault: Option<Error>,
 }
 
-impl Maker<'_> {
+impl RecordBuilder<'_> {
     /// One State per export: what the file says beside its records.
     pub(in crate::interchange) fn envelope(
         &self,
@@ -76,11 +76,11 @@ impl Maker<'_> {
 
     /// Makes the grains of a conversation, and of the document that has its messages, where there is
     /// one; `at` is what its places begin with.
-    pub(in crate::interchange) fn talk(
+    pub(in crate::interchange) fn conversation(
         &self,
-        entry: &Entry<'_>,
+        entry: &IndexEntry<'_>,
         document: Option<(&Value, &str)>,
-    ) -> Talk {
+    ) -> BuiltConversation {
         let (mut messages, mut read, mut fault) = (Vec::new(), None, None);
         if let Some((value, at)) = document {
             let made = Conversation::read(value, at, entry, self.version)
@@ -102,7 +102,7 @@ impl Maker<'_> {
             record.foreign_id = Some(self.foreign_id(self.names.conversation, entry.id));
             record
         });
-        Talk {
+        BuiltConversation {
             messages,
             whole,
             fault,
@@ -111,7 +111,7 @@ impl Maker<'_> {
 
     fn events(
         &self,
-        entry: &Entry<'_>,
+        entry: &IndexEntry<'_>,
         conversation: &Conversation<'_>,
     ) -> Result<Vec<(String, Record)>, Error> {
         let mut addresses: HashMap<&str, ContentAddress> = HashMap::new();

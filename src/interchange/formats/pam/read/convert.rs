@@ -3,17 +3,17 @@
 use crate::codec::{Map, Profile, Value};
 use crate::interchange::{Error, Place, Record};
 
-use super::super::types::conversation::Entry;
+use super::super::types::conversation::IndexEntry;
 use super::super::types::head::Head;
 use super::super::types::memory::Memory;
 use super::super::types::object::{Object, fault};
 use super::super::{SCHEMA, code};
-use super::build::{Maker, Names, Talk};
-use super::told::Told;
-use super::validated::{self, Seen};
+use super::build::{BuiltConversation, Names, RecordBuilder};
+use super::told::Diagnostics;
+use super::validated::{self, Validated};
 
 /// Makes the grains of conversations and memories of one owner, which no store holds.
-pub(in crate::interchange) struct Made {
+pub(in crate::interchange) struct Converter {
     root: Value,
     names: Names,
     profile: Profile,
@@ -21,7 +21,7 @@ pub(in crate::interchange) struct Made {
 
 /// What a record that was made for the purpose comes to.
 #[derive(Default)]
-pub(in crate::interchange) struct Outcome {
+pub(in crate::interchange) struct Converted {
     pub(in crate::interchange) records: Vec<Record>,
     /// What refuses all of the export.
     pub(in crate::interchange) faults: Vec<Error>,
@@ -31,12 +31,12 @@ pub(in crate::interchange) struct Outcome {
 }
 
 /// A conversation whose messages are made, and whose number is not known yet.
-pub(in crate::interchange) struct MadeTalk {
+pub(in crate::interchange) struct ConvertedConversation {
     entry: Value,
-    talk: Option<Talk>,
+    conversation: Option<BuiltConversation>,
 }
 
-impl Made {
+impl Converter {
     pub(in crate::interchange) fn new(owner: &str, names: Names, profile: Profile) -> Self {
         Self {
             root: store_of(owner, "1.0"),
@@ -46,27 +46,34 @@ impl Made {
     }
 
     /// Makes the grains of a conversation, of its entry of an index and its document.
-    pub(in crate::interchange) fn talk(&self, entry: Value, document: &Value) -> MadeTalk {
-        let read = Object::new(&entry, String::new()).and_then(Entry::read);
-        let talk = read.ok().and_then(|read| {
+    pub(in crate::interchange) fn conversation(
+        &self,
+        entry: Value,
+        document: &Value,
+    ) -> ConvertedConversation {
+        let read = Object::new(&entry, String::new()).and_then(IndexEntry::read);
+        let conversation = read.ok().and_then(|read| {
             let at = format!("{}#", read.id);
-            let maker = self.maker().ok()?;
-            Some(maker.talk(&read, Some((document, at.as_str()))))
+            let builder = self.builder().ok()?;
+            Some(builder.conversation(&read, Some((document, at.as_str()))))
         });
-        MadeTalk { entry, talk }
+        ConvertedConversation {
+            entry,
+            conversation,
+        }
     }
 
     /// Makes the grain of a memory of this number.
-    pub(in crate::interchange) fn memory(&self, value: &Value, number: u64) -> Outcome {
+    pub(in crate::interchange) fn memory(&self, value: &Value, number: u64) -> Converted {
         let at = format!("/memories/{number}");
-        let mut outcome = Outcome::default();
-        if outcome.judge(validated::memory(value, &at)).is_none() {
-            return outcome;
+        let mut converted = Converted::default();
+        if converted.validate(validated::memory(value, &at)).is_none() {
+            return converted;
         }
         let made = Object::new(value, at).and_then(Memory::read);
-        let made = made.and_then(|memory| self.maker()?.memory(&memory, Vec::new(), None, true));
-        outcome.add(made);
-        outcome
+        let made = made.and_then(|memory| self.builder()?.memory(&memory, Vec::new(), None, true));
+        converted.add(made);
+        converted
     }
 
     /// Tells of a record that has the id of one before it.
@@ -75,9 +82,9 @@ impl Made {
         fault(code::DUPLICATE_ID, String::new(), message)
     }
 
-    fn maker(&self) -> Result<Maker<'_>, Error> {
+    fn builder(&self) -> Result<RecordBuilder<'_>, Error> {
         let head = head_of(&self.root)?;
-        Ok(Maker {
+        Ok(RecordBuilder {
             owner: head.owner,
             version: head.version,
             names: self.names,
@@ -86,37 +93,37 @@ impl Made {
     }
 }
 
-impl MadeTalk {
+impl ConvertedConversation {
     /// Returns what it comes to as the conversation of this number.
-    pub(in crate::interchange) fn numbered(self, number: u64) -> Outcome {
+    pub(in crate::interchange) fn numbered(self, number: u64) -> Converted {
         let at = format!("/conversations_index/{number}");
-        let mut outcome = Outcome::default();
-        let seen = outcome.judge(validated::entry(&self.entry, &at));
-        let (Some(_), Some(talk)) = (seen, self.talk) else {
-            return outcome;
+        let mut converted = Converted::default();
+        let validated = converted.validate(validated::entry(&self.entry, &at));
+        let (Some(_), Some(conversation)) = (validated, self.conversation) else {
+            return converted;
         };
-        if let Some(error) = talk.fault {
-            outcome.findings.push(error);
-            outcome.lost.push(super::super::CONVERSATION_LOSS);
+        if let Some(error) = conversation.fault {
+            converted.findings.push(error);
+            converted.lost.push(super::super::CONVERSATION_LOSS);
         }
-        let messages = talk.messages.into_iter().map(|(_, record)| record);
-        outcome.records.extend(messages);
+        let messages = conversation.messages.into_iter().map(|(_, record)| record);
+        converted.records.extend(messages);
         let place = Place::Pointer(at);
-        outcome.add(match talk.whole {
+        converted.add(match conversation.whole {
             Ok(record) => Ok(Record { place, ..record }),
             Err(Error::Grain { source, .. }) => Err(Error::Grain { place, source }),
             Err(error) => Err(error),
         });
-        outcome
+        converted
     }
 }
 
-impl Outcome {
-    fn judge<T>(&mut self, seen: Seen<T>) -> Option<T> {
-        self.faults.extend(seen.wide);
-        self.findings.extend(seen.schema);
-        self.findings.extend(seen.rules);
-        let read = seen.read.map_err(|error| self.faults.push(error)).ok();
+impl Converted {
+    fn validate<T>(&mut self, validated: Validated<T>) -> Option<T> {
+        self.faults.extend(validated.wide);
+        self.findings.extend(validated.schema);
+        self.findings.extend(validated.rules);
+        let read = validated.read.map_err(|error| self.faults.push(error)).ok();
         read.filter(|_| self.faults.is_empty())
     }
 
@@ -147,7 +154,7 @@ pub(in crate::interchange) fn store_of(owner: &str, version: &str) -> Value {
 /// # Errors
 /// `PAM_SCHEMA` for an owner without a name.
 pub(in crate::interchange) fn head_of(store: &Value) -> Result<Head<'_>, Error> {
-    let mut faults = Told::default();
+    let mut faults = Diagnostics::default();
     let head = Head::read(store, &mut faults)?;
     faults.list.pop().map_or(Ok(head), Err)
 }

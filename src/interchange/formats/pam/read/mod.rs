@@ -1,4 +1,4 @@
-//! Reading: a validation pass over a store, then the passes that build its records.
+//! ImportFile: a validation pass over a store, then the passes that build its records.
 
 pub(super) mod build;
 pub(super) mod build_memory;

@@ -1,78 +1,78 @@
-//! One way through a store that is sound: to judge its grains, or to hand them over.
+//! One way through a store that is sound: to validate its grains, or to hand them over.
 
 use std::collections::HashMap;
 
 use crate::codec::{ContentAddress, Value};
 use crate::grain::{StatusChange, Time};
-use crate::interchange::io::record_sink::Outlet;
-use crate::interchange::io::source_file::Part;
-use crate::interchange::json::{Broken, in_array, in_order};
-use crate::interchange::model::compact_table::Table;
+use crate::interchange::io::record_sink::RecordSink;
+use crate::interchange::io::source_file::SourceFile;
+use crate::interchange::json::{JsonError, read_in_order, stream_array};
+use crate::interchange::model::compact_table::CompactTable;
 use crate::interchange::{Error, Loss, Record};
 
-use super::super::files::conversation_files::Talks;
+use super::super::files::conversation_files::ConversationFiles;
 use super::super::schema::validate;
-use super::super::types::conversation::Entry;
+use super::super::types::conversation::IndexEntry;
 use super::super::types::embeddings::{EMBEDDING, Embeddings, FILE, Ids};
 use super::super::types::head::Head;
 use super::super::types::memory::Ending;
 use super::super::types::object::{Object, fault};
 use super::super::types::relation::Relation;
 use super::super::{ARRAYS, CONVERSATION_LOSS, ENTRIES, MEMORIES, RELATIONS, broken, code, place};
-use super::build::Maker;
-use super::build_memory::{Made, MadeMemory, Source};
+use super::build::RecordBuilder;
+use super::build_memory::{BuildStep, BuiltMemory, MemoryBuilder};
 use super::store_file::Known;
-use super::told::Told;
-use super::validation_pass::Survey;
+use super::told::Diagnostics;
+use super::validation_pass::ValidationIndex;
 
 /// One way through the records of a store.
 pub(in crate::interchange) struct Pass<'a> {
-    part: &'a Part,
-    talks: &'a Talks,
-    survey: &'a Survey,
+    part: &'a SourceFile,
+    conversation_files: &'a ConversationFiles,
+    index: &'a ValidationIndex,
     /// What was made before, if this is not the first time.
     known: Option<&'a Known>,
     /// What is made now, the first time.
     pub(in crate::interchange) made: Known,
-    pub(in crate::interchange) outlet: Outlet<'a>,
-    pub(in crate::interchange) faults: Told,
+    pub(in crate::interchange) sink: RecordSink<'a>,
+    pub(in crate::interchange) faults: Diagnostics,
     /// What breaks no rule, and is told.
-    pub(in crate::interchange) findings: Told,
+    pub(in crate::interchange) findings: Diagnostics,
     /// What is wrong without being a reason to refuse the rest, unless everything is held to.
-    pub(in crate::interchange) minded: Told,
+    pub(in crate::interchange) non_fatal: Diagnostics,
     pub(in crate::interchange) loss: Loss,
     /// The embeddings that memories may name.
     embeddings: Option<Ids>,
     /// The conversations whose messages are among the records.
-    talks_read: Table<()>,
+    read_conversations: CompactTable<()>,
     /// The address of a message, by conversation and id.
-    messages: Table<ContentAddress>,
+    messages: CompactTable<ContentAddress>,
     /// What each memory replaces.
     replaced: HashMap<usize, Vec<ContentAddress>>,
 }
 
 impl<'a> Pass<'a> {
     pub(in crate::interchange) fn new(
-        part: &'a Part,
-        talks: &'a Talks,
-        survey: &'a Survey,
+        part: &'a SourceFile,
+        conversation_files: &'a ConversationFiles,
+        index: &'a ValidationIndex,
         known: Option<&'a Known>,
         take: &'a mut dyn FnMut(Record) -> bool,
     ) -> Self {
         Self {
             part,
-            talks,
-            survey,
+            conversation_files,
+            index,
             known,
             made: Known::default(),
-            outlet: Outlet::new(take),
-            faults: Told::default(),
-            findings: Told::default(),
-            minded: Told::default(),
+            sink: RecordSink::new(take),
+            faults: Diagnostics::default(),
+            findings: Diagnostics::default(),
+            non_fatal: Diagnostics::default(),
             loss: Loss::default(),
             embeddings: None,
-            talks_read: Table::new(),
-            messages: Table::new(),
+            read_conversations: CompactTable::new(),
+            messages: CompactTable::new(),
             replaced: HashMap::new(),
         }
     }
@@ -80,14 +80,14 @@ impl<'a> Pass<'a> {
     pub(in crate::interchange) fn go(
         &mut self,
         head: &Head<'_>,
-        maker: &Maker<'_>,
+        builder: &RecordBuilder<'_>,
     ) -> Result<(), Vec<Error>> {
-        let time = head.export_date.or(maker.owner.created_at);
-        let time = time.or(self.survey.latest).unwrap_or_default();
-        self.give(maker.envelope(head.root.map, time, head.export_id));
-        let gone = self.conversations(maker).and_then(|()| {
-            self.memories(maker, head)?;
-            self.relations(maker)
+        let time = head.export_date.or(builder.owner.created_at);
+        let time = time.or(self.index.latest).unwrap_or_default();
+        self.give(builder.envelope(head.root.map, time, head.export_id));
+        let gone = self.conversations(builder).and_then(|()| {
+            self.memories(builder, head)?;
+            self.relations(builder)
         });
         gone.map_err(|error| vec![broken(self.part, error)])
     }
@@ -96,106 +96,110 @@ impl<'a> Pass<'a> {
     fn stream<T: Send>(
         &mut self,
         array: usize,
-        make: impl Fn(Value, super::super::Spot) -> T + Sync,
+        make: impl Fn(Value, super::super::Position) -> T + Sync,
         mut take: impl FnMut(&mut Self, T),
-    ) -> Result<(), Broken> {
-        if !self.outlet.is_wanted() {
+    ) -> Result<(), JsonError> {
+        if !self.sink.is_wanted() {
             return Ok(());
         }
-        in_array(self.part, &ARRAYS, array, make, |one| {
+        stream_array(self.part, &ARRAYS, array, make, |one| {
             take(self, one);
-            self.outlet.is_wanted()
+            self.sink.is_wanted()
         })
     }
 
-    fn conversations(&mut self, maker: &Maker<'_>) -> Result<(), Broken> {
+    fn conversations(&mut self, builder: &RecordBuilder<'_>) -> Result<(), JsonError> {
         // Their documents are large: one is in memory at a time.
-        let make = |value: Value, spot| (value, place(spot));
+        let make = |value: Value, position| (value, place(position));
         self.stream(ENTRIES, make, |pass, (value, at)| {
-            let entry = Object::new(&value, at).and_then(Entry::read);
+            let entry = Object::new(&value, at).and_then(IndexEntry::read);
             if let Some(entry) = pass.faults.keep(entry) {
-                pass.conversation(&entry, maker);
+                pass.conversation(&entry, builder);
             }
         })
     }
 
-    fn conversation(&mut self, entry: &Entry<'_>, maker: &Maker<'_>) {
+    fn conversation(&mut self, entry: &IndexEntry<'_>, builder: &RecordBuilder<'_>) {
         let mut document = None;
         if let Some(storage) = &entry.storage {
             // What cannot be had is counted, and the rest of the store is read without it.
-            match self.talks.load(storage) {
+            match self.conversation_files.load(storage) {
                 Ok(Some((name, value))) => document = Some((value, format!("{name}#"))),
                 Ok(None) => self.loss.count(CONVERSATION_LOSS),
                 Err(error) => self.lose(error),
             }
         }
         let document = document.as_ref().map(|(value, at)| (value, at.as_str()));
-        let talk = maker.talk(entry, document);
-        if let Some(error) = talk.fault {
+        let conversation = builder.conversation(entry, document);
+        if let Some(error) = conversation.fault {
             self.lose(error);
         } else if document.is_some() {
-            self.talks_read.add(self.talks_read.key(entry.id));
+            self.read_conversations
+                .add(self.read_conversations.key(entry.id));
         }
-        for (id, record) in talk.messages {
+        for (id, record) in conversation.messages {
             let key = self.messages.key((entry.id, &id));
             self.messages.insert(key, record.grain.address());
             self.give(Ok(record));
         }
-        self.give(talk.whole);
+        self.give(conversation.whole);
         if let (Some((value, at)), true) = (document, self.known.is_none()) {
-            let mut minded = Vec::new();
-            validate::conversation(value, at, &mut minded);
-            self.minded.extend(minded);
+            let mut non_fatal = Vec::new();
+            validate::conversation(value, at, &mut non_fatal);
+            self.non_fatal.extend(non_fatal);
         }
     }
 
-    fn memories(&mut self, maker: &Maker<'_>, head: &Head<'_>) -> Result<(), Broken> {
-        let (survey, talks_read) = (self.survey, std::mem::take(&mut self.talks_read));
+    fn memories(&mut self, builder: &RecordBuilder<'_>, head: &Head<'_>) -> Result<(), JsonError> {
+        let (index, read_conversations) =
+            (self.index, std::mem::take(&mut self.read_conversations));
         let messages = std::mem::take(&mut self.messages);
-        let source = Source {
-            maker,
-            survey,
+        let source = MemoryBuilder {
+            builder,
+            index,
             messages: &messages,
-            talks_read: &talks_read,
+            read_conversations: &read_conversations,
         };
         let make = |value: Value, number: usize| {
-            let made = if survey.replacers.contains(&number) {
-                Made::Later(value)
+            let made = if index.replacers.contains(&number) {
+                BuildStep::Later(value)
             } else {
-                Made::Now(Box::new(source.memory(&value, number, Vec::new())))
+                BuildStep::Now(Box::new(source.memory(&value, number, Vec::new())))
             };
             (number, made)
         };
-        let take = |pass: &mut Self, (number, made): (usize, Made)| {
+        let take = |pass: &mut Self, (number, made): (usize, BuildStep)| {
             let made = match made {
-                Made::Now(made) => *made,
-                Made::Later(value) => {
+                BuildStep::Now(made) => *made,
+                BuildStep::Later(value) => {
                     let replaced = pass.replaced.remove(&number).unwrap_or_default();
                     source.memory(&value, number, replaced)
                 }
             };
             pass.memory(number, made, head);
         };
-        if survey.order.is_empty() {
-            let make = |value: Value, spot: super::super::Spot| make(value, index(spot.number));
+        if index.order.is_empty() {
+            let make = |value: Value, position: super::super::Position| {
+                make(value, to_index(position.number))
+            };
             return self.stream(MEMORIES, make, take);
         }
-        if !self.outlet.is_wanted() {
+        if !self.sink.is_wanted() {
             return Ok(());
         }
-        let order = survey.order.iter().copied();
-        in_order(self.part, &survey.starts, order, make, |made| {
+        let order = index.order.iter().copied();
+        read_in_order(self.part, &index.starts, order, make, |made| {
             take(self, made);
-            self.outlet.is_wanted()
+            self.sink.is_wanted()
         })
     }
 
-    fn memory(&mut self, number: usize, made: Result<MadeMemory, Error>, head: &Head<'_>) {
-        let Some(MadeMemory {
+    fn memory(&mut self, number: usize, made: Result<BuiltMemory, Error>, head: &Head<'_>) {
+        let Some(BuiltMemory {
             mut record,
             ending,
             by,
-            minded,
+            non_fatal,
             embedding,
         }) = self.faults.keep(made)
         else {
@@ -205,7 +209,7 @@ impl<'a> Pass<'a> {
         if let Some(by) = by {
             self.replaced.entry(by).or_default().push(address);
         }
-        self.minded.extend(minded);
+        self.non_fatal.extend(non_fatal);
         if let Some((id, of)) = embedding {
             self.embedding_ref(number, &id, &of);
         }
@@ -218,7 +222,7 @@ impl<'a> Pass<'a> {
                 if let Some(slot) = slots.get_mut(number) {
                     *slot = address;
                 }
-                if self.survey.replacers.contains(&number) {
+                if self.index.replacers.contains(&number) {
                     self.made.created.insert(number, ending.created_at);
                 }
             }
@@ -231,36 +235,39 @@ impl<'a> Pass<'a> {
         self.give(Ok(record));
     }
 
-    fn relations(&mut self, maker: &Maker<'_>) -> Result<(), Broken> {
+    fn relations(&mut self, builder: &RecordBuilder<'_>) -> Result<(), JsonError> {
         let made = std::mem::take(&mut self.made);
         let addresses = &self.known.unwrap_or(&made).addresses;
-        let survey = self.survey;
-        let end = |id: &str| addresses.get(survey.number(id)?).copied();
-        let make = |value: Value, spot| {
-            let relation = Object::new(&value, place(spot)).and_then(Relation::read)?;
-            maker.relation(&relation, [end(relation.from), end(relation.to)])
+        let index = self.index;
+        let end = |id: &str| addresses.get(index.number(id)?).copied();
+        let make = |value: Value, position| {
+            let relation = Object::new(&value, place(position)).and_then(Relation::read)?;
+            builder.relation(&relation, [end(relation.from), end(relation.to)])
         };
         let gone = self.stream(RELATIONS, make, Self::give);
         self.made = made;
         gone
     }
 
-    /// Judges the embeddings file beside the store, and counts its vectors; one that is not there is
+    /// Validates the embeddings file beside the store, and counts its vectors; one that is not there is
     /// no fault (PAM 12).
     pub(in crate::interchange) fn embeddings(
         &mut self,
         head: &Head<'_>,
     ) -> Option<(Embeddings, u64)> {
-        let part = self.minded.keep(self.talks.embeddings()).flatten()?;
+        let part = self
+            .non_fatal
+            .keep(self.conversation_files.embeddings())
+            .flatten()?;
         let file = Embeddings {
             part,
             file: FILE.to_owned(),
             version: Some(head.version.to_owned()),
         };
-        let (mut count, mut unknown, mut lost) = (0_u64, Told::default(), Loss::default());
-        let (survey, minded, loss) = (self.survey, &mut self.minded, &mut self.loss);
-        let read = file.read(minded, loss, &mut |embedding| {
-            if head.is_delta() || survey.number(&embedding.memory_id).is_some() {
+        let (mut count, mut unknown, mut lost) = (0_u64, Diagnostics::default(), Loss::default());
+        let (index, non_fatal, loss) = (self.index, &mut self.non_fatal, &mut self.loss);
+        let read = file.read(non_fatal, loss, &mut |embedding| {
+            if head.is_delta() || index.number(&embedding.memory_id).is_some() {
                 count = count.saturating_add(1);
             } else {
                 let at = format!("{}/memory_id", embedding.at);
@@ -275,16 +282,16 @@ impl<'a> Pass<'a> {
                 // What is JSON is a file of which no embedding can be read.
                 let is_json = error.code() != code::JSON;
                 self.embeddings = is_json.then(Ids::new);
-                self.minded.push(error);
+                self.non_fatal.push(error);
                 return None;
             }
         }
-        self.minded.append(unknown);
+        self.non_fatal.append(unknown);
         self.loss.merge(&lost);
         Some((file, count))
     }
 
-    /// Judges what a memory says about its embedding.
+    /// Validates what a memory says about its embedding.
     fn embedding_ref(&mut self, number: usize, id: &str, of: &str) {
         let Some(embeddings) = &self.embeddings else {
             self.loss.count("embedding_ref");
@@ -296,7 +303,7 @@ impl<'a> Pass<'a> {
             Some(true) => return,
         };
         let at = format!("/memories/{number}/embedding_ref");
-        self.minded.push(fault(code::EMBEDDING_REF, at, message));
+        self.non_fatal.push(fault(code::EMBEDDING_REF, at, message));
     }
 
     fn give(&mut self, made: Result<Record, Error>) {
@@ -304,7 +311,7 @@ impl<'a> Pass<'a> {
             && self.faults.is_empty()
         {
             // What is refused as a whole is not handed on in part.
-            self.outlet.give(record);
+            self.sink.give(record);
         }
     }
 
@@ -312,7 +319,7 @@ impl<'a> Pass<'a> {
         match error {
             // A file that did not come along breaks no rule.
             Error::Io { .. } => self.findings.push(error),
-            _ => self.minded.push(error),
+            _ => self.non_fatal.push(error),
         }
         self.loss.count(CONVERSATION_LOSS);
     }
@@ -330,6 +337,6 @@ fn status(
     ending.change(by.and_then(|by| known.addresses.get(by).copied()), end)
 }
 
-fn index(number: u64) -> usize {
+fn to_index(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }

@@ -2,17 +2,17 @@
 
 use crate::codec::{Map, Value};
 use crate::interchange::Error;
-use crate::interchange::io::source_file::{Part, Raw};
+use crate::interchange::io::source_file::{SharedSource, SourceFile};
 
 use super::super::schema::validate;
-use super::super::types::conversation::{Conversation, Entry};
+use super::super::types::conversation::{Conversation, IndexEntry};
 use super::super::types::embeddings::Embeddings;
 use super::super::types::head::head;
 use super::super::types::object::Object;
 use super::super::{CONVERSATION, CONVERSATION_LOSS, Import, Options, parse};
-use super::build::{Maker, Names};
+use super::build::{Names, RecordBuilder};
 use super::convert::{head_of, store_of};
-use super::told::Told;
+use super::told::Diagnostics;
 use super::vectors::Vectors;
 
 /// Reads a conversation document, as that of [`owner`](field@Options::owner).
@@ -32,48 +32,50 @@ use super::vectors::Vectors;
 pub fn read_conversation(bytes: &[u8], options: &Options) -> Result<Import, Vec<Error>> {
     let value = parse(bytes, "").map_err(|error| vec![error])?;
     let read = entry_of(&value).and_then(|(entry, version)| {
-        let read = Entry::read(Object::new(&entry, String::new())?)?;
+        let read = IndexEntry::read(Object::new(&entry, String::new())?)?;
         Conversation::read(&value, "", &read, &version)?;
         Ok((entry, version))
     });
     let (entry, version) = match read {
         Ok(read) => read,
         Err(error) => {
-            let mut minded = Vec::new();
-            validate::conversation(&value, "", &mut minded);
-            let (mut told, mut faults) = (Told::default(), Told::default());
-            told.extend(minded);
+            let mut non_fatal = Vec::new();
+            validate::conversation(&value, "", &mut non_fatal);
+            let (mut told, mut faults) = (Diagnostics::default(), Diagnostics::default());
+            told.extend(non_fatal);
             faults.push(error);
-            validate::mind(told, options, &mut faults, &mut Told::default());
+            validate::report_non_fatal(told, options, &mut faults, &mut Diagnostics::default());
             return Err(faults.list);
         }
     };
     let store = store_of(options.owner(), &version);
     let one = |error| vec![error];
     let head = head_of(&store).map_err(one)?;
-    let maker = Maker {
+    let builder = RecordBuilder {
         owner: head.owner,
         version: head.version,
         names: Names::PAM,
         profile: options.profile,
     };
     let at = "/conversations_index/0".to_owned();
-    let entry = Object::new(&entry, at).and_then(Entry::read).map_err(one)?;
-    let talk = maker.talk(&entry, Some((&value, "")));
-    let (mut faults, mut findings) = (Told::default(), Told::default());
+    let entry = Object::new(&entry, at)
+        .and_then(IndexEntry::read)
+        .map_err(one)?;
+    let conversation = builder.conversation(&entry, Some((&value, "")));
+    let (mut faults, mut findings) = (Diagnostics::default(), Diagnostics::default());
     let mut import = Import::default();
-    let messages = talk.messages.into_iter().map(|(_, record)| record);
+    let messages = conversation.messages.into_iter().map(|(_, record)| record);
     import.records.extend(messages);
-    import.records.extend(faults.keep(talk.whole));
-    let mut minded = Told::default();
-    if let Some(error) = talk.fault {
-        minded.push(error);
+    import.records.extend(faults.keep(conversation.whole));
+    let mut non_fatal = Diagnostics::default();
+    if let Some(error) = conversation.fault {
+        non_fatal.push(error);
         import.loss.count(CONVERSATION_LOSS);
     }
     let mut rules = Vec::new();
     validate::conversation(&value, "", &mut rules);
-    minded.extend(rules);
-    validate::mind(minded, options, &mut faults, &mut findings);
+    non_fatal.extend(rules);
+    validate::report_non_fatal(non_fatal, options, &mut faults, &mut findings);
     if !faults.is_empty() {
         return Err(faults.list);
     }
@@ -102,9 +104,9 @@ fn entry_of(value: &Value) -> Result<(Value, String), Error> {
 /// # Errors
 /// As [`read_conversation`].
 pub fn read_embeddings(bytes: &[u8], options: &Options) -> Result<Import, Vec<Error>> {
-    let part = Part::Whole(Raw::here(bytes));
-    let (found, judged) = open_embeddings(part, options)?;
-    let mut import = judged;
+    let part = SourceFile::Whole(SharedSource::here(bytes));
+    let (found, validated) = open_embeddings(part, options)?;
+    let mut import = validated;
     let read = found.each(&mut |vector| {
         import.vectors.push(vector);
         true
@@ -113,12 +115,12 @@ pub fn read_embeddings(bytes: &[u8], options: &Options) -> Result<Import, Vec<Er
     Ok(import)
 }
 
-/// Judges an embeddings file, whose vectors are made when they are asked for.
+/// Validates an embeddings file, whose vectors are made when they are asked for.
 ///
 /// # Errors
 /// As [`read_conversation`].
 pub(in crate::interchange) fn open_embeddings(
-    part: Part,
+    part: SourceFile,
     options: &Options,
 ) -> Result<(Vectors, Import), Vec<Error>> {
     let file = Embeddings {
@@ -127,15 +129,15 @@ pub(in crate::interchange) fn open_embeddings(
         version: None,
     };
     let mut import = Import::default();
-    let (mut minded, mut faults) = (Told::default(), Told::default());
+    let (mut non_fatal, mut faults) = (Diagnostics::default(), Diagnostics::default());
     let mut len = 0_u64;
-    let read = file.read(&mut minded, &mut import.loss, &mut |_| {
+    let read = file.read(&mut non_fatal, &mut import.loss, &mut |_| {
         len = len.saturating_add(1);
         true
     });
     faults.keep(read);
-    let mut findings = Told::default();
-    validate::mind(minded, options, &mut faults, &mut findings);
+    let mut findings = Diagnostics::default();
+    validate::report_non_fatal(non_fatal, options, &mut faults, &mut findings);
     if !faults.is_empty() {
         return Err(faults.list);
     }

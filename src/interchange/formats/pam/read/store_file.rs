@@ -6,27 +6,27 @@ use std::sync::Arc;
 use crate::codec::{ContentAddress, Value};
 use crate::grain::Time;
 use crate::interchange::io::record_sink::{Output, changed};
-use crate::interchange::io::source_file::Part;
+use crate::interchange::io::source_file::SourceFile;
 use crate::interchange::{Error, ForeignId, Loss, Record, Signature};
 
-use super::super::files::conversation_files::Talks;
+use super::super::files::conversation_files::ConversationFiles;
 use super::super::schema::validate;
 use super::super::types::head::Head;
 use super::super::{ARRAYS, Options, broken, outline};
-use super::build::{Maker, Names};
+use super::build::{Names, RecordBuilder};
 use super::record_pass::Pass;
-use super::told::Told;
-use super::validation_pass::{self, Survey};
+use super::told::Diagnostics;
+use super::validation_pass::{self, ValidationIndex};
 use super::vectors::Vectors;
 
-/// A store that was judged and found right; its records are made when they are asked for.
+/// A store that was validated and found right; its records are made when they are asked for.
 pub(in crate::interchange) struct File {
-    part: Part,
-    talks: Talks,
+    part: SourceFile,
+    conversation_files: ConversationFiles,
     options: Options,
     /// What the store says beside its records.
     root: Value,
-    survey: Arc<Survey>,
+    index: Arc<ValidationIndex>,
     known: Arc<Known>,
     output: Output,
 }
@@ -41,9 +41,9 @@ pub(in crate::interchange) struct Known {
 }
 
 /// What a store comes to beside its records.
-pub(in crate::interchange) struct Judged {
+pub(in crate::interchange) struct Validation {
     pub(in crate::interchange) output: Output,
-    pub(in crate::interchange) findings: Told,
+    pub(in crate::interchange) findings: Diagnostics,
     pub(in crate::interchange) loss: Loss,
     pub(in crate::interchange) base: Option<ForeignId>,
     pub(in crate::interchange) signature: Option<Signature>,
@@ -51,63 +51,63 @@ pub(in crate::interchange) struct Judged {
 }
 
 impl File {
-    /// Judges a store: what its records say, and whether each of them fits a grain.
+    /// Validates a store: what its records say, and whether each of them fits a grain.
     ///
     /// # Errors
     /// Everything that is wrong, as far as it can be told.
     pub(in crate::interchange) fn open(
-        part: Part,
-        talks: Talks,
+        part: SourceFile,
+        conversation_files: ConversationFiles,
         options: &Options,
-    ) -> Result<(Self, Judged), Vec<Error>> {
+    ) -> Result<(Self, Validation), Vec<Error>> {
         let root = outline(&part, &ARRAYS).map_err(|error| vec![broken(&part, error)])?;
-        let mut findings = Told::default();
-        let survey = Arc::new(validation_pass::judge(
+        let mut findings = Diagnostics::default();
+        let index = Arc::new(validation_pass::validate(
             &part,
             &root,
             options,
             &mut findings,
         )?);
         let mut take = |_| true;
-        let mut pass = Pass::new(&part, &talks, &survey, None, &mut take);
+        let mut pass = Pass::new(&part, &conversation_files, &index, None, &mut take);
         let head = Head::read(&root, &mut pass.faults).map_err(|error| vec![error])?;
-        let maker = maker(&head, options);
+        let builder = builder(&head, options);
         let found = pass.embeddings(&head);
-        pass.go(&head, &maker)?;
+        pass.go(&head, &builder)?;
         let known = Arc::new(std::mem::take(&mut pass.made));
-        let (mut faults, minded) = (pass.faults, pass.minded);
+        let (mut faults, non_fatal) = (pass.faults, pass.non_fatal);
         findings.append(pass.findings);
-        validate::mind(minded, options, &mut faults, &mut findings);
+        validate::report_non_fatal(non_fatal, options, &mut faults, &mut findings);
         if !faults.is_empty() {
             return Err(faults.list);
         }
-        let output = pass.outlet.close();
-        let judged = Judged {
+        let output = pass.sink.close();
+        let validated = Validation {
             output,
             findings,
             loss: pass.loss,
             base: head
                 .base
-                .map(|id| maker.foreign_id(super::super::EXPORT, id)),
-            signature: survey.signature,
+                .map(|id| builder.foreign_id(super::super::EXPORT, id)),
+            signature: index.signature,
             vectors: found.map(|(file, len)| Vectors {
                 file,
                 len,
-                owner: maker.owner.id.to_owned(),
-                of: Some((Arc::clone(&survey), Arc::clone(&known))),
+                owner: builder.owner.id.to_owned(),
+                of: Some((Arc::clone(&index), Arc::clone(&known))),
                 is_delta: head.is_delta(),
             }),
         };
         let file = Self {
             part,
-            talks,
+            conversation_files,
             options: options.clone(),
             root,
-            survey,
+            index,
             known,
             output,
         };
-        Ok((file, judged))
+        Ok((file, validated))
     }
 
     /// Hands the records over, in an order in which they can be stored, while they are wanted.
@@ -119,20 +119,20 @@ impl File {
         take: &mut dyn FnMut(Record) -> bool,
     ) -> Result<(), Error> {
         let known = Some(&*self.known);
-        let (part, talks) = (&self.part, &self.talks);
-        let mut pass = Pass::new(part, talks, &self.survey, known, take);
+        let (part, conversation_files) = (&self.part, &self.conversation_files);
+        let mut pass = Pass::new(part, conversation_files, &self.index, known, take);
         let head = Head::read(&self.root, &mut pass.faults)?;
-        let maker = maker(&head, &self.options);
-        pass.go(&head, &maker).map_err(|_| changed())?;
+        let builder = builder(&head, &self.options);
+        pass.go(&head, &builder).map_err(|_| changed())?;
         if !pass.faults.is_empty() {
             return Err(changed());
         }
-        pass.outlet.compare(self.output)
+        pass.sink.compare(self.output)
     }
 }
 
-fn maker<'a>(head: &Head<'a>, options: &Options) -> Maker<'a> {
-    Maker {
+fn builder<'a>(head: &Head<'a>, options: &Options) -> RecordBuilder<'a> {
+    RecordBuilder {
         owner: head.owner,
         version: head.version,
         names: Names::PAM,

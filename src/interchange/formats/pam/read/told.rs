@@ -1,15 +1,15 @@
-use crate::interchange::{Error, FAULTS_MAX};
+use crate::interchange::{DIAGNOSTICS_MAX, Error};
 
 /// What is wrong with a file: the first of it, and how much more there is.
 #[derive(Debug, Default)]
-pub(in crate::interchange) struct Told {
+pub(in crate::interchange) struct Diagnostics {
     pub(in crate::interchange) list: Vec<Error>,
     pub(in crate::interchange) more: u64,
 }
 
-impl Told {
+impl Diagnostics {
     pub(in crate::interchange) fn push(&mut self, error: Error) {
-        if self.list.len() < FAULTS_MAX {
+        if self.list.len() < DIAGNOSTICS_MAX {
             self.list.push(error);
         } else {
             self.more = self.more.saturating_add(1);
@@ -32,7 +32,7 @@ impl Told {
     }
 }
 
-impl Extend<Error> for Told {
+impl Extend<Error> for Diagnostics {
     fn extend<T: IntoIterator<Item = Error>>(&mut self, errors: T) {
         errors.into_iter().for_each(|error| self.push(error));
     }

@@ -1,4 +1,4 @@
-//! Records of a store, each judged by itself.
+//! Records of a store, each validated by itself.
 
 use crate::codec::Value;
 use crate::grain::Time;
@@ -9,13 +9,13 @@ use super::super::code;
 use super::super::schema::shape::Shape;
 use super::super::schema::tables::{ENTRY, MEMORY, RELATION};
 use super::super::schema::validate;
-use super::super::types::conversation::Entry;
+use super::super::types::conversation::IndexEntry;
 use super::super::types::memory::Memory;
 use super::super::types::object::{Object, fault};
 use super::super::types::relation::Relation;
 
 /// What a record comes to.
-pub(in crate::interchange) struct Seen<T> {
+pub(in crate::interchange) struct Validated<T> {
     pub(in crate::interchange) read: Result<T, Error>,
     /// Integers that no checksum can tell apart.
     pub(in crate::interchange) wide: Vec<Error>,
@@ -26,7 +26,7 @@ pub(in crate::interchange) struct Seen<T> {
 }
 
 /// What others may ask of a memory.
-pub(in crate::interchange) struct SeenMemory {
+pub(in crate::interchange) struct ValidatedMemory {
     pub(in crate::interchange) id: String,
     pub(in crate::interchange) created_at: Time,
     pub(in crate::interchange) superseded_by: Option<String>,
@@ -34,47 +34,47 @@ pub(in crate::interchange) struct SeenMemory {
 }
 
 /// What others may ask of an entry of the index.
-pub(in crate::interchange) struct SeenEntry {
+pub(in crate::interchange) struct ValidatedEntry {
     pub(in crate::interchange) id: String,
     pub(in crate::interchange) derived: Vec<String>,
 }
 
 /// What a relation asks of others.
-pub(in crate::interchange) struct SeenRelation {
+pub(in crate::interchange) struct ValidatedRelation {
     pub(in crate::interchange) id: String,
     pub(in crate::interchange) from: String,
     pub(in crate::interchange) to: String,
 }
 
-pub(in crate::interchange) fn memory(value: &Value, at: &str) -> Seen<SeenMemory> {
-    let mut seen = see(value, at, &MEMORY, |object| {
+pub(in crate::interchange) fn memory(value: &Value, at: &str) -> Validated<ValidatedMemory> {
+    let mut validated = validate_record(value, at, &MEMORY, |object| {
         let memory = Memory::read(object)?;
-        Ok(SeenMemory {
+        Ok(ValidatedMemory {
             id: memory.id.to_owned(),
             created_at: memory.created_at,
             superseded_by: memory.superseded_by.map(str::to_owned),
             conversation: memory.conversation_ref.map(str::to_owned),
         })
     });
-    validate::memory(value, at, &mut seen.rules);
-    seen
+    validate::memory(value, at, &mut validated.rules);
+    validated
 }
 
-pub(in crate::interchange) fn entry(value: &Value, at: &str) -> Seen<SeenEntry> {
-    let mut seen = see(value, at, &ENTRY, |object| {
+pub(in crate::interchange) fn entry(value: &Value, at: &str) -> Validated<ValidatedEntry> {
+    let mut validated = validate_record(value, at, &ENTRY, |object| {
         let derived = object.get("derived_memories").into_iter();
         let derived = derived.flat_map(Value::texts).map(str::to_owned).collect();
-        let id = Entry::read(object)?.id.to_owned();
-        Ok(SeenEntry { id, derived })
+        let id = IndexEntry::read(object)?.id.to_owned();
+        Ok(ValidatedEntry { id, derived })
     });
-    validate::entry(value, at, &mut seen.rules);
-    seen
+    validate::entry(value, at, &mut validated.rules);
+    validated
 }
 
-pub(in crate::interchange) fn relation(value: &Value, at: &str) -> Seen<SeenRelation> {
-    see(value, at, &RELATION, |object| {
+pub(in crate::interchange) fn relation(value: &Value, at: &str) -> Validated<ValidatedRelation> {
+    validate_record(value, at, &RELATION, |object| {
         let relation = Relation::read(object)?;
-        Ok(SeenRelation {
+        Ok(ValidatedRelation {
             id: relation.id.to_owned(),
             from: relation.from.to_owned(),
             to: relation.to.to_owned(),
@@ -82,17 +82,17 @@ pub(in crate::interchange) fn relation(value: &Value, at: &str) -> Seen<SeenRela
     })
 }
 
-fn see<'v, T>(
+fn validate_record<'v, T>(
     value: &'v Value,
     at: &str,
     shape: &Shape,
     read: impl FnOnce(Object<'v>) -> Result<T, Error>,
-) -> Seen<T> {
+) -> Validated<T> {
     let wide = strict::wide_integers(value);
     let wide = wide.map(|inside| fault(code::JSON, format!("{at}{inside}"), strict::WIDE));
     let mut schema = Vec::new();
-    shape.judge(value, at, &mut schema);
-    Seen {
+    shape.validate(value, at, &mut schema);
+    Validated {
         read: Object::new(value, at.to_owned()).and_then(read),
         wide: wide.collect(),
         schema,

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 
 use crate::codec::Value;
 use crate::grain::Time;
-use crate::interchange::io::source_file::Part;
+use crate::interchange::io::source_file::SourceFile;
 use crate::interchange::json::strict;
-use crate::interchange::json::{Broken, Pieces};
-use crate::interchange::model::compact_table::Table;
+use crate::interchange::json::{JsonError, JsonRecords};
+use crate::interchange::model::compact_table::CompactTable;
 use crate::interchange::{Error, Signature};
 
 use super::super::checksum::{self, Ids};
@@ -22,13 +22,13 @@ use super::super::{
     ARRAYS, BUFFER_LEN, ENTRIES, MEMORIES, Options, RELATIONS, broken, code, place, signature,
 };
 use super::faults::Faults;
-use super::told::Told;
-use super::validated::{self, Seen, SeenEntry, SeenMemory, SeenRelation};
+use super::told::Diagnostics;
+use super::validated::{self, Validated, ValidatedEntry, ValidatedMemory, ValidatedRelation};
 
 /// What is remembered of the memories of a store.
-pub(in crate::interchange) struct Survey {
+pub(in crate::interchange) struct ValidationIndex {
     /// The number of the memory of an id.
-    memories: Table<u32>,
+    memories: CompactTable<u32>,
     /// Where each of them begins.
     pub(in crate::interchange) starts: Vec<u64>,
     /// Their numbers, each before the one that replaces it; nothing where that is their order anyway.
@@ -41,7 +41,7 @@ pub(in crate::interchange) struct Survey {
     pub(in crate::interchange) signature: Option<Signature>,
 }
 
-impl Survey {
+impl ValidationIndex {
     /// Returns the number of a memory.
     pub(in crate::interchange) fn number(&self, id: &str) -> Option<usize> {
         let number = self.memories.get(self.memories.key(id))?;
@@ -49,31 +49,31 @@ impl Survey {
     }
 }
 
-/// Judges a store; what need not stop an import goes to `findings`.
+/// Validates a store; what need not stop an import goes to `findings`.
 ///
 /// # Errors
 /// Everything that is wrong, as far as it can be told.
-pub(in crate::interchange) fn judge(
-    part: &Part,
+pub(in crate::interchange) fn validate(
+    part: &SourceFile,
     root: &Value,
     options: &Options,
-    findings: &mut Told,
-) -> Result<Survey, Vec<Error>> {
+    findings: &mut Diagnostics,
+) -> Result<ValidationIndex, Vec<Error>> {
     let mut faults = Faults::default();
     let head = Head::read(root, &mut faults.head).map_err(|error| vec![error])?;
-    let mut surveyor = Surveyor {
+    let mut surveyor = ValidationPass {
         part,
         head,
         faults,
-        entries: Table::new(),
+        entries: CompactTable::new(),
         entry_count: 0,
-        relations: Table::new(),
-        derived: Table::new(),
-        named: Table::new(),
+        relations: CompactTable::new(),
+        derived: CompactTable::new(),
+        named: CompactTable::new(),
         links: Vec::new(),
         ids: Ids::default(),
-        survey: Survey {
-            memories: Table::new(),
+        index: ValidationIndex {
+            memories: CompactTable::new(),
             starts: Vec::new(),
             order: Vec::new(),
             replacers: HashSet::new(),
@@ -86,34 +86,39 @@ pub(in crate::interchange) fn judge(
     surveyor.finish(options, findings)
 }
 
-struct Surveyor<'a> {
-    part: &'a Part,
+struct ValidationPass<'a> {
+    part: &'a SourceFile,
     head: Head<'a>,
     faults: Faults,
-    entries: Table<()>,
+    entries: CompactTable<()>,
     entry_count: u64,
-    relations: Table<()>,
+    relations: CompactTable<()>,
     /// Which conversations say of which memories that they come from them.
-    derived: Table<()>,
+    derived: CompactTable<()>,
     /// Which conversations are named by which memories.
-    named: Table<()>,
+    named: CompactTable<()>,
     /// The numbers of memories, with what replaces them.
     links: Vec<(usize, u64)>,
     ids: Ids,
-    survey: Survey,
+    index: ValidationIndex,
 }
 
 /// A record of one of the arrays.
 enum One {
-    Memory(Seen<SeenMemory>, String, u64),
-    Relation(Seen<SeenRelation>),
-    Entry(Seen<SeenEntry>),
+    Memory(Validated<ValidatedMemory>, String, u64),
+    Relation(Validated<ValidatedRelation>),
+    IndexEntry(Validated<ValidatedEntry>),
 }
 
-impl Surveyor<'_> {
-    fn go(&mut self, root: &Value, options: &Options, findings: &mut Told) -> Result<(), Broken> {
+impl ValidationPass<'_> {
+    fn go(
+        &mut self,
+        root: &Value,
+        options: &Options,
+        findings: &mut Diagnostics,
+    ) -> Result<(), JsonError> {
         self.envelope(root);
-        // What memories say about conversations is judged by what those say about them.
+        // What memories say about conversations is validated by what those say about them.
         self.pass(&[ENTRIES], Self::take)?;
         self.pass(&[MEMORIES, RELATIONS], Self::take)?;
         self.integrity(options, findings)?;
@@ -129,11 +134,11 @@ impl Surveyor<'_> {
         let wide = strict::wide_integers(root);
         let wide = wide.map(|at| fault(code::JSON, at, strict::WIDE));
         self.faults.wide.extend(wide);
-        let mut minded = Vec::new();
-        STORE.judge(root, "", &mut minded);
-        self.faults.schema.extend(minded.drain(..));
-        validate::conditions(self.head.root.map, &mut minded);
-        self.faults.rules.extend(minded);
+        let mut non_fatal = Vec::new();
+        STORE.validate(root, "", &mut non_fatal);
+        self.faults.schema.extend(non_fatal.drain(..));
+        validate::conditions(self.head.root.map, &mut non_fatal);
+        self.faults.rules.extend(non_fatal);
         let head = &self.head.root;
         for (name, faults) in ARRAYS.into_iter().zip(&mut self.faults.records) {
             faults.read.keep(head.elements(name).map(drop));
@@ -148,23 +153,23 @@ impl Surveyor<'_> {
         &mut self,
         wanted: &[usize],
         mut take: impl FnMut(&mut Self, u64, One),
-    ) -> Result<(), Broken> {
-        let make = |value: Value, spot: super::super::Spot| {
-            let at = place(spot);
-            let one = match spot.array {
+    ) -> Result<(), JsonError> {
+        let make = |value: Value, position: super::super::Position| {
+            let at = place(position);
+            let one = match position.array {
                 MEMORIES => {
                     let id = checksum::id_of(&value).to_owned();
-                    One::Memory(validated::memory(&value, &at), id, spot.start)
+                    One::Memory(validated::memory(&value, &at), id, position.start)
                 }
                 RELATIONS => One::Relation(validated::relation(&value, &at)),
-                _ => One::Entry(validated::entry(&value, &at)),
+                _ => One::IndexEntry(validated::entry(&value, &at)),
             };
-            (spot.number, one)
+            (position.number, one)
         };
         let part = self.part;
         let is_wanted = |array| wanted.contains(&array);
         part.read(BUFFER_LEN, |input| {
-            Pieces::stream(input, &ARRAYS, is_wanted, make, |(number, one)| {
+            JsonRecords::stream(input, &ARRAYS, is_wanted, make, |(number, one)| {
                 take(self, number, one);
                 true
             })
@@ -174,61 +179,66 @@ impl Surveyor<'_> {
 
     fn take(&mut self, number: u64, one: One) {
         match one {
-            One::Memory(seen, id, start) => {
-                self.survey.starts.push(start);
+            One::Memory(validated, id, start) => {
+                self.index.starts.push(start);
                 if self.head.root.get("integrity").is_some() {
                     self.ids.push(&id);
                 }
-                let seen = self.faults.keep(seen, MEMORIES);
-                if let Some(seen) = seen {
-                    self.memory(number, &seen);
+                let validated = self.faults.keep(validated, MEMORIES);
+                if let Some(validated) = validated {
+                    self.memory(number, &validated);
                 }
             }
-            One::Relation(seen) => {
-                let seen = self.faults.keep(seen, RELATIONS);
-                if let Some(seen) = seen {
-                    let key = self.relations.key(&seen.id);
+            One::Relation(validated) => {
+                let validated = self.faults.keep(validated, RELATIONS);
+                if let Some(validated) = validated {
+                    let key = self.relations.key(&validated.id);
                     if !self.relations.add(key) {
                         self.faults.twice(RELATIONS, number);
                     }
                 }
             }
-            One::Entry(seen) => {
+            One::IndexEntry(validated) => {
                 self.entry_count = self.entry_count.saturating_add(1);
-                let seen = self.faults.keep(seen, ENTRIES);
-                if let Some(seen) = seen {
-                    let key = self.entries.key(&seen.id);
+                let validated = self.faults.keep(validated, ENTRIES);
+                if let Some(validated) = validated {
+                    let key = self.entries.key(&validated.id);
                     if !self.entries.add(key) {
                         self.faults.twice(ENTRIES, number);
                     }
-                    for memory in &seen.derived {
-                        self.derived.add(self.derived.key((&seen.id, memory)));
+                    for memory in &validated.derived {
+                        self.derived.add(self.derived.key((&validated.id, memory)));
                     }
                 }
             }
         }
     }
 
-    fn memory(&mut self, number: u64, seen: &SeenMemory) {
-        let survey = &mut self.survey;
-        let key = survey.memories.key(&seen.id);
-        if survey.memories.get(key).is_some() {
+    fn memory(&mut self, number: u64, validated: &ValidatedMemory) {
+        let index = &mut self.index;
+        let key = index.memories.key(&validated.id);
+        if index.memories.get(key).is_some() {
             self.faults.twice(MEMORIES, number);
         } else {
-            survey
+            index
                 .memories
                 .insert(key, u32::try_from(number).unwrap_or(u32::MAX));
         }
-        survey.latest = survey.latest.max(Some(seen.created_at));
-        if let Some(by) = &seen.superseded_by {
+        index.latest = index.latest.max(Some(validated.created_at));
+        if let Some(by) = &validated.superseded_by {
             let number = usize::try_from(number).unwrap_or(usize::MAX);
-            self.links.push((number, survey.memories.key(by)));
+            self.links.push((number, index.memories.key(by)));
         }
         // An index that is not there says nothing about what is in it.
-        let Some(conversation) = seen.conversation.as_ref().filter(|_| self.entry_count > 0) else {
+        let Some(conversation) = validated
+            .conversation
+            .as_ref()
+            .filter(|_| self.entry_count > 0)
+        else {
             return;
         };
-        self.named.add(self.named.key((conversation, &seen.id)));
+        self.named
+            .add(self.named.key((conversation, &validated.id)));
         let at = || format!("/memories/{number}/provenance/conversation_ref");
         if self.entries.get(self.entries.key(conversation)).is_none() {
             let message = "no entry of conversations_index has this id";
@@ -236,45 +246,59 @@ impl Surveyor<'_> {
             self.faults.between.push(error);
         } else if self
             .derived
-            .get(self.derived.key((conversation, &seen.id)))
+            .get(self.derived.key((conversation, &validated.id)))
             .is_none()
         {
             // PAM 14.1: both sides say so, which importers take as advice.
             let message = "the conversation does not name this memory in derived_memories";
             self.faults
-                .odd
+                .advice
                 .push(fault(code::DERIVED_REF, at(), message));
         }
     }
 
-    /// Judges what relations and conversations say about memories.
+    /// Validates what relations and conversations say about memories.
     fn refer(&mut self, number: u64, one: One) {
-        let is_known = |id: &str| self.survey.number(id).is_some();
+        let is_known = |id: &str| self.index.number(id).is_some();
         match one {
-            One::Relation(Seen { read: Ok(seen), .. }) => {
-                for (name, id) in [("from", &seen.from), ("to", &seen.to)] {
+            One::Relation(Validated {
+                read: Ok(validated),
+                ..
+            }) => {
+                for (name, id) in [("from", &validated.from), ("to", &validated.to)] {
                     if !is_known(id) {
                         let at = format!("/relations/{number}/{name}");
                         let error = fault(code::RELATION_REF, at, "no memory has this id");
                         self.faults.references.push(error);
                     }
                 }
-                if seen.from == seen.to {
+                if validated.from == validated.to {
                     let at = format!("/relations/{number}/to");
                     let message = "relates a memory to itself";
-                    self.faults.odd.push(fault(code::RELATION_REF, at, message));
+                    self.faults
+                        .advice
+                        .push(fault(code::RELATION_REF, at, message));
                 }
             }
-            One::Entry(Seen { read: Ok(seen), .. }) => {
-                for (index, id) in seen.derived.iter().enumerate() {
+            One::IndexEntry(Validated {
+                read: Ok(validated),
+                ..
+            }) => {
+                for (index, id) in validated.derived.iter().enumerate() {
                     let at = format!("/conversations_index/{number}/derived_memories/{index}");
                     if !is_known(id) {
                         let error = fault(code::DERIVED_REF, at, "no memory has this id");
                         self.faults.between.push(error);
-                    } else if self.named.get(self.named.key((&seen.id, id))).is_none() {
+                    } else if self
+                        .named
+                        .get(self.named.key((&validated.id, id)))
+                        .is_none()
+                    {
                         let message =
                             "the memory does not name this conversation in conversation_ref";
-                        self.faults.odd.push(fault(code::DERIVED_REF, at, message));
+                        self.faults
+                            .advice
+                            .push(fault(code::DERIVED_REF, at, message));
                     }
                 }
             }
@@ -283,12 +307,16 @@ impl Surveyor<'_> {
     }
 
     /// PAM 15.
-    fn integrity(&mut self, options: &Options, findings: &mut Told) -> Result<(), Broken> {
+    fn integrity(
+        &mut self,
+        options: &Options,
+        findings: &mut Diagnostics,
+    ) -> Result<(), JsonError> {
         let faults = &mut self.faults.integrity;
         let Some(integrity) = faults.keep(self.head.root.object("integrity")).flatten() else {
             return Ok(());
         };
-        let count = self.survey.starts.len();
+        let count = self.index.starts.len();
         match integrity.get("total_memories").and_then(number) {
             None => faults.push(integrity.member_fault(
                 "total_memories",
@@ -310,7 +338,7 @@ impl Surveyor<'_> {
             return Ok(());
         };
         let ids = std::mem::take(&mut self.ids);
-        let actual = checksum::of_file(self.part, &self.survey.starts, ids)?;
+        let actual = checksum::of_file(self.part, &self.index.starts, ids)?;
         if stated != actual {
             let message = format!("the memories have {actual}");
             let error = integrity.member_fault("checksum", code::CHECKSUM, message);
@@ -323,39 +351,43 @@ impl Surveyor<'_> {
         Ok(())
     }
 
-    fn finish(mut self, options: &Options, findings: &mut Told) -> Result<Survey, Vec<Error>> {
+    fn finish(
+        mut self,
+        options: &Options,
+        findings: &mut Diagnostics,
+    ) -> Result<ValidationIndex, Vec<Error>> {
         let is_sound = self.faults.is_sound();
-        let (mut faults, mut minded) = self.faults.split();
+        let (mut faults, mut non_fatal) = self.faults.split();
         if is_sound {
             self.put_in_order(&mut faults, findings);
             let mut told = Vec::new();
             let signature = signature::check(&self.head.root, &mut told);
-            self.survey.signature = faults.keep(signature);
+            self.index.signature = faults.keep(signature);
             findings.extend(told);
             // PAM 16: a delta may name what the export it goes on from holds.
             let between = std::mem::take(&mut self.faults.between);
             if self.head.is_delta() {
                 findings.append(between);
             } else {
-                minded.append(between);
+                non_fatal.append(between);
             }
-            findings.append(std::mem::take(&mut self.faults.odd));
+            findings.append(std::mem::take(&mut self.faults.advice));
         }
-        validate::mind(minded, options, &mut faults, findings);
+        validate::report_non_fatal(non_fatal, options, &mut faults, findings);
         if faults.is_empty() {
-            Ok(self.survey)
+            Ok(self.index)
         } else {
             Err(faults.list)
         }
     }
 
-    fn put_in_order(&mut self, faults: &mut Told, findings: &mut Told) {
-        let survey = &mut self.survey;
+    fn put_in_order(&mut self, faults: &mut Diagnostics, findings: &mut Diagnostics) {
+        let index = &mut self.index;
         let at = |number: usize| format!("/memories/{number}/temporal/superseded_by");
-        let mut unknown = Told::default();
+        let mut unknown = Diagnostics::default();
         let mut pairs = Vec::new();
         for (number, by) in &self.links {
-            match survey.memories.get(*by).map(|by| usize::try_from(*by)) {
+            match index.memories.get(*by).map(|by| usize::try_from(*by)) {
                 Some(Ok(by)) => pairs.push((*number, by)),
                 _ => {
                     let error = fault(code::SUPERSEDED_REF, at(*number), "no memory has this id");
@@ -370,12 +402,12 @@ impl Surveyor<'_> {
         } else {
             faults.append(unknown);
         }
-        survey.replacers = pairs.iter().map(|(_, by)| *by).collect();
+        index.replacers = pairs.iter().map(|(_, by)| *by).collect();
         if pairs.iter().all(|(number, by)| number < by) {
             return;
         }
-        match order(survey.starts.len(), &pairs) {
-            Ok(order) => survey.order = order,
+        match order(index.starts.len(), &pairs) {
+            Ok(order) => index.order = order,
             Err(stuck) => {
                 let message = "the memories replace each other in a circle";
                 faults.push(fault(code::CYCLE, at(stuck), message));

@@ -12,17 +12,17 @@ use super::super::write::document::Writer;
 use super::super::write::uuid::uuid_of;
 use super::build::Names;
 use super::store_file::Known;
-use super::told::Told;
-use super::validation_pass::Survey;
+use super::told::Diagnostics;
+use super::validation_pass::ValidationIndex;
 
-/// Vectors that were judged; they are made when they are asked for.
+/// Vectors that were validated; they are made when they are asked for.
 pub(in crate::interchange) struct Vectors {
     pub(in crate::interchange) file: Embeddings,
     pub(in crate::interchange) len: u64,
     /// Whose memories they are of.
     pub(in crate::interchange) owner: String,
     /// The memories of the store that they came with.
-    pub(in crate::interchange) of: Option<(Arc<Survey>, Arc<Known>)>,
+    pub(in crate::interchange) of: Option<(Arc<ValidationIndex>, Arc<Known>)>,
     /// Whether they may be of memories that came with another one.
     pub(in crate::interchange) is_delta: bool,
 }
@@ -41,8 +41,8 @@ impl Vectors {
         &self,
         take: &mut dyn FnMut(ForeignVector) -> bool,
     ) -> Result<(), Error> {
-        let (mut minded, mut loss) = (Told::default(), Loss::default());
-        let read = self.file.read(&mut minded, &mut loss, &mut |embedding| {
+        let (mut non_fatal, mut loss) = (Diagnostics::default(), Loss::default());
+        let read = self.file.read(&mut non_fatal, &mut loss, &mut |embedding| {
             let vector = self.vector(embedding);
             vector.is_none_or(&mut *take)
         });
@@ -51,8 +51,8 @@ impl Vectors {
 
     fn vector(&self, embedding: Embedding) -> Option<ForeignVector> {
         let id = embedding.memory_id;
-        let address = self.of.as_ref().and_then(|(survey, known)| {
-            let number = survey.number(&id)?;
+        let address = self.of.as_ref().and_then(|(index, known)| {
+            let number = index.number(&id)?;
             known.addresses.get(number).copied()
         });
         let of = match address {

@@ -1,7 +1,7 @@
 //! What judges a value by the schemas of PAM, whose tables are in [`super::tables`].
 
 use crate::codec::{Map, Value};
-use crate::interchange::model::rfc3339::date_time;
+use crate::interchange::model::rfc3339::parse_rfc3339;
 use crate::interchange::{Error, Loss};
 
 use super::super::code;
@@ -73,7 +73,12 @@ pub(in crate::interchange) const fn nullable(name: &'static str, rule: Rule) -> 
 
 impl Shape {
     /// Tells everything that the schema does not allow about a value.
-    pub(in crate::interchange) fn judge(&self, value: &Value, at: &str, faults: &mut Vec<Error>) {
+    pub(in crate::interchange) fn validate(
+        &self,
+        value: &Value,
+        at: &str,
+        faults: &mut Vec<Error>,
+    ) {
         let Value::Map(map) = value else {
             return faults.push(wrong(at, "must be an object"));
         };
@@ -83,11 +88,11 @@ impl Shape {
                 (None, Need::Required) => faults.push(wrong(&at(), "is missing")),
                 (None, _) | (Some(Value::Nil), Need::Nullable) => {}
                 (Some(Value::Nil), _) => faults.push(wrong(&at(), "must not be null")),
-                (Some(value), _) => member.rule.judge(value, &at(), faults),
+                (Some(value), _) => member.rule.validate(value, &at(), faults),
             }
         }
         if !self.is_open {
-            self.judge_names(map, at, faults);
+            self.validate_names(map, at, faults);
         }
     }
 
@@ -122,7 +127,7 @@ impl Shape {
         self.members.iter().any(|member| member.name == name)
     }
 
-    fn judge_names(&self, map: &Map, at: &str, faults: &mut Vec<Error>) {
+    fn validate_names(&self, map: &Map, at: &str, faults: &mut Vec<Error>) {
         for (name, _) in map.iter() {
             if !self.has(name) {
                 let name = name.replace('~', "~0").replace('/', "~1");
@@ -134,14 +139,14 @@ impl Shape {
 }
 
 impl Rule {
-    fn judge(&self, value: &Value, at: &str, faults: &mut Vec<Error>) {
+    fn validate(&self, value: &Value, at: &str, faults: &mut Vec<Error>) {
         let text = value.as_text();
         match self {
-            Self::Object(shape) => return shape.judge(value, at, faults),
-            Self::Items(rule, min) => return rule.judge_all(value, *min, at, faults),
+            Self::Object(shape) => return shape.validate(value, at, faults),
+            Self::Items(rule, min) => return rule.validate_all(value, *min, at, faults),
             Self::Set(rule, min) => {
-                rule.judge_all(value, *min, at, faults);
-                return judge_set(value, at, faults);
+                rule.validate_all(value, *min, at, faults);
+                return validate_set(value, at, faults);
             }
             _ => {}
         }
@@ -156,7 +161,7 @@ impl Rule {
             Self::Matches(pattern, matches) if !text.is_some_and(matches) => {
                 format!("must be a string that matches {pattern}")
             }
-            Self::Time => match text.map(date_time) {
+            Self::Time => match text.map(parse_rfc3339) {
                 Some(Ok(_)) => return,
                 Some(Err(message)) => message,
                 None => "must be a string: an RFC 3339 date and time".to_owned(),
@@ -180,7 +185,7 @@ impl Rule {
         faults.push(wrong(at, message));
     }
 
-    fn judge_all(&self, value: &Value, min: usize, at: &str, faults: &mut Vec<Error>) {
+    fn validate_all(&self, value: &Value, min: usize, at: &str, faults: &mut Vec<Error>) {
         let Some(items) = value.as_array() else {
             return faults.push(wrong(at, "must be an array"));
         };
@@ -188,12 +193,12 @@ impl Rule {
             faults.push(wrong(at, format!("must have at least {min} elements")));
         }
         for (index, item) in items.iter().enumerate() {
-            self.judge(item, &format!("{at}/{index}"), faults);
+            self.validate(item, &format!("{at}/{index}"), faults);
         }
     }
 }
 
-fn judge_set(value: &Value, at: &str, faults: &mut Vec<Error>) {
+fn validate_set(value: &Value, at: &str, faults: &mut Vec<Error>) {
     let mut seen = std::collections::HashSet::new();
     for (index, item) in value.as_array().unwrap_or_default().iter().enumerate() {
         // What is no text is wrong already.
@@ -212,7 +217,7 @@ pub(in crate::interchange) fn number(value: &Value) -> Option<f64> {
     }
 }
 
-/// Judges by RFC 3986, as the format `uri` asks: a scheme, and no character that must be escaped.
+/// Validates by RFC 3986, as the format `uri` asks: a scheme, and no character that must be escaped.
 fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else {
         return false;

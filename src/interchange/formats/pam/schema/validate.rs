@@ -3,47 +3,47 @@
 use std::collections::HashSet;
 
 use crate::codec::{Map, Value};
-use crate::interchange::model::rfc3339::date_time;
+use crate::interchange::model::rfc3339::parse_rfc3339;
 use crate::interchange::{Error, Place};
 
 use super::super::files::storage::check;
-use super::super::read::told::Told;
+use super::super::read::told::Diagnostics;
 use super::super::types::object::fault;
 use super::super::{Options, code};
 use super::tables::CONVERSATION;
 
-/// Passes on what is minded: as errors where a file is held to every rule, else as findings.
+/// Passes on what is non_fatal: as errors where a file is held to every rule, else as findings.
 ///
 /// What an error tells already about the same place is not told twice.
-pub(in crate::interchange) fn mind(
-    minded: Told,
+pub(in crate::interchange) fn report_non_fatal(
+    non_fatal: Diagnostics,
     options: &Options,
-    faults: &mut Told,
-    findings: &mut Told,
+    faults: &mut Diagnostics,
+    findings: &mut Diagnostics,
 ) {
     let told = faults.list.iter().chain(&findings.list);
     let mut told: HashSet<Place> = told.map(|error| error.place().clone()).collect();
-    let new = minded.list.into_iter();
+    let new = non_fatal.list.into_iter();
     let new = new.filter(|error| told.insert(error.place().clone()));
     let to = if options.is_strict { faults } else { findings };
     to.extend(new);
-    to.more = to.more.saturating_add(minded.more);
+    to.more = to.more.saturating_add(non_fatal.more);
 }
 
-/// Judges what one member of an envelope asks of another (PAM 18).
-pub(in crate::interchange) fn conditions(root: &Map, minded: &mut Vec<Error>) {
+/// Validates what one member of an envelope asks of another (PAM 18).
+pub(in crate::interchange) fn conditions(root: &Map, non_fatal: &mut Vec<Error>) {
     if root.get("signature").and_then(Value::as_map).is_some() {
         for name in ["export_id", "export_date"] {
             if root.get(name).and_then(Value::as_text).is_none() {
                 let message = "is missing below a signature";
-                minded.push(fault(code::SIGNATURE_FORM, format!("/{name}"), message));
+                non_fatal.push(fault(code::SIGNATURE_FORM, format!("/{name}"), message));
             }
         }
     }
 }
 
-/// Judges what one member of a memory asks of another (PAM 5).
-pub(in crate::interchange) fn memory(memory: &Value, at: &str, minded: &mut Vec<Error>) {
+/// Validates what one member of a memory asks of another (PAM 5).
+pub(in crate::interchange) fn memory(memory: &Value, at: &str, non_fatal: &mut Vec<Error>) {
     let Some(memory) = memory.as_map() else {
         return;
     };
@@ -54,37 +54,37 @@ pub(in crate::interchange) fn memory(memory: &Value, at: &str, minded: &mut Vec<
     if is_custom != is_named {
         let at = format!("{at}/custom_type");
         let message = "must be there if type is custom, and only then";
-        minded.push(fault(code::CUSTOM_TYPE, at, message));
+        non_fatal.push(fault(code::CUSTOM_TYPE, at, message));
     }
 }
 
-/// Judges what one member of an entry of the index asks of another (PAM 14).
-pub(in crate::interchange) fn entry(entry: &Value, at: &str, minded: &mut Vec<Error>) {
+/// Validates what one member of an entry of the index asks of another (PAM 14).
+pub(in crate::interchange) fn entry(entry: &Value, at: &str, non_fatal: &mut Vec<Error>) {
     if let Some(map) = entry.as_map() {
-        judge_span(map, at, minded);
-        judge_reference(map, at, minded);
+        validate_span(map, at, non_fatal);
+        validate_reference(map, at, non_fatal);
     }
 }
 
-/// Judges a reference to a file by its spelling; it is opened elsewhere.
-fn judge_reference(entry: &Map, at: &str, minded: &mut Vec<Error>) {
+/// Validates a reference to a file by its spelling; it is opened elsewhere.
+fn validate_reference(entry: &Map, at: &str, non_fatal: &mut Vec<Error>) {
     let storage = entry.get("storage").and_then(Value::as_map);
     let text = |name: &str| storage.and_then(|storage| storage.get(name)?.as_text());
     if text("type") == Some("file")
         && let Some(Err(message)) = text("ref").map(check)
     {
         let at = format!("{at}/storage/ref");
-        minded.push(fault(code::STORAGE_REF, at, message));
+        non_fatal.push(fault(code::STORAGE_REF, at, message));
     }
 }
 
-/// Judges a conversation document: everything that its grains do not depend on (PAM 25).
-pub(in crate::interchange) fn conversation(value: &Value, at: &str, minded: &mut Vec<Error>) {
-    CONVERSATION.judge(value, at, minded);
+/// Validates a conversation document: everything that its grains do not depend on (PAM 25).
+pub(in crate::interchange) fn conversation(value: &Value, at: &str, non_fatal: &mut Vec<Error>) {
+    CONVERSATION.validate(value, at, non_fatal);
     let Some(map) = value.as_map() else {
         return;
     };
-    judge_span(map, at, minded);
+    validate_span(map, at, non_fatal);
     let messages = map.get("messages").and_then(Value::as_array);
     let messages = messages.unwrap_or_default();
     let id = |message: &Value| message.as_map()?.get("id")?.as_text().map(str::to_owned);
@@ -96,18 +96,18 @@ pub(in crate::interchange) fn conversation(value: &Value, at: &str, minded: &mut
             if value.as_text().is_some_and(|id| !ids.contains(id)) {
                 let at = format!("{at}/messages/{index}/children_ids/{child}");
                 let message = "no message of this conversation has this id";
-                minded.push(fault(code::MESSAGE_DAG, at, message));
+                non_fatal.push(fault(code::MESSAGE_DAG, at, message));
             }
         }
     }
 }
 
-/// Judges `temporal` of what begins and goes on.
-fn judge_span(map: &Map, at: &str, minded: &mut Vec<Error>) {
+/// Validates `temporal` of what begins and goes on.
+fn validate_span(map: &Map, at: &str, non_fatal: &mut Vec<Error>) {
     let temporal = map.get("temporal").and_then(Value::as_map);
-    let time = |name: &str| date_time(temporal?.get(name)?.as_text()?).ok();
+    let time = |name: &str| parse_rfc3339(temporal?.get(name)?.as_text()?).ok();
     if time("updated_at").is_some_and(|updated| Some(updated) < time("created_at")) {
         let at = format!("{at}/temporal/updated_at");
-        minded.push(fault(code::TEMPORAL, at, "is before created_at"));
+        non_fatal.push(fault(code::TEMPORAL, at, "is before created_at"));
     }
 }

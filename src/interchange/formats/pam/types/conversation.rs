@@ -9,10 +9,10 @@ use super::super::{CONVERSATION, Owner, code};
 use super::message::Message;
 use super::object::Object;
 use super::residual::{DOCUMENT_RESIDUAL, RESIDUAL, residual_without};
-use crate::interchange::model::normalize::carried;
+use crate::interchange::model::normalize::normalize_text;
 
 /// An entry of the conversations index (PAM 14).
-pub(in crate::interchange) struct Entry<'a> {
+pub(in crate::interchange) struct IndexEntry<'a> {
     pub(in crate::interchange) object: Object<'a>,
     pub(in crate::interchange) id: &'a str,
     platform: &'a str,
@@ -38,7 +38,7 @@ pub(in crate::interchange) struct Conversation<'a> {
     pub(in crate::interchange) tail: Option<&'a str>,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> IndexEntry<'a> {
     pub(in crate::interchange) fn read(object: Object<'a>) -> Result<Self, Error> {
         let storage = match object.object("storage")? {
             None => None,
@@ -73,7 +73,7 @@ impl<'a> Entry<'a> {
         context.insert("platform", self.platform);
         context.insert(RESIDUAL, residual_without(self.object.map, &[]));
         if let Some(title) = self.title {
-            context.insert("title", carried(title));
+            context.insert("title", normalize_text(title));
         }
         if let Some(document) = document {
             let residual = residual_without(document.object.map, &["messages"]);
@@ -86,7 +86,7 @@ impl<'a> Entry<'a> {
         owner
             .mark(draft)
             .created_at(self.created_at)
-            .session(carried(self.id))
+            .session(normalize_text(self.id))
             .source("imported")
             .set("origin_namespace", self.platform)
     }
@@ -97,7 +97,7 @@ impl<'a> Conversation<'a> {
     pub(in crate::interchange) fn read(
         value: &'a Value,
         at: &str,
-        entry: &Entry<'_>,
+        entry: &IndexEntry<'_>,
         version: &str,
     ) -> Result<Self, Error> {
         let object = Object::new(value, at.to_owned())?;
@@ -163,8 +163,8 @@ fn parents_first(messages: Vec<Message<'_>>) -> Result<Vec<Message<'_>>, Error> 
         )
     })?;
     let mut slots: Vec<_> = messages.into_iter().map(Some).collect();
-    let in_order = ordered
+    let read_in_order = ordered
         .into_iter()
         .filter_map(|number| slots.get_mut(number)?.take());
-    Ok(in_order.collect())
+    Ok(read_in_order.collect())
 }

@@ -1,14 +1,14 @@
 //! The embeddings file: vectors of memories, which are never what a memory says (PAM 12).
 
 use crate::codec::{Map, Value};
-use crate::interchange::io::source_file::Part;
-use crate::interchange::json::{Broken, Pieces, Spot};
-use crate::interchange::model::compact_table::Table;
+use crate::interchange::io::source_file::SourceFile;
+use crate::interchange::json::{JsonError, JsonRecords, Position};
+use crate::interchange::model::compact_table::CompactTable;
 use crate::interchange::model::normalize::ascii_json;
-use crate::interchange::options::moment_text;
+use crate::interchange::options::to_rfc3339;
 use crate::interchange::{Error, Loss, StoredVector};
 
-use super::super::read::told::Told;
+use super::super::read::told::Diagnostics;
 use super::super::schema::shape::number;
 use super::super::schema::tables::{self, EMBEDDINGS};
 use super::super::{BUFFER_LEN, broken_in, code, outline};
@@ -23,7 +23,7 @@ const SCHEMA: &str = "portable-ai-memory-embeddings";
 
 /// An embeddings file.
 pub(in crate::interchange) struct Embeddings {
-    pub(in crate::interchange) part: Part,
+    pub(in crate::interchange) part: SourceFile,
     /// Its name, or nothing for one that stands alone.
     pub(in crate::interchange) file: String,
     /// The version that it must be of.
@@ -32,15 +32,15 @@ pub(in crate::interchange) struct Embeddings {
 
 /// Of which memory each embedding is, also those that cannot be kept.
 pub(in crate::interchange) struct Ids {
-    of: Table<u64>,
-    memories: Table<()>,
+    of: CompactTable<u64>,
+    memories: CompactTable<()>,
 }
 
 impl Ids {
     pub(in crate::interchange) fn new() -> Self {
         Self {
-            of: Table::new(),
-            memories: Table::new(),
+            of: CompactTable::new(),
+            memories: CompactTable::new(),
         }
     }
 
@@ -61,8 +61,8 @@ pub(in crate::interchange) struct Embedding {
     pub(in crate::interchange) at: String,
 }
 
-/// An element of the file, judged by itself.
-struct Seen {
+/// An element of the file, validated by itself.
+struct Validated {
     at: String,
     id: Option<String>,
     memory: Option<String>,
@@ -74,13 +74,13 @@ struct Seen {
 impl Embeddings {
     /// Reads a file, and takes what of it can be kept, while it is wanted.
     ///
-    /// A vector that cannot be kept is minded and counted: it can be made anew of its memory.
+    /// A vector that cannot be kept is non_fatal and counted: it can be made anew of its memory.
     ///
     /// # Errors
     /// `PAM_JSON`, `PAM_SCHEMA_ID`, `PAM_VERSION`, `PAM_SCHEMA` where nothing of it can be read.
     pub(in crate::interchange) fn read(
         &self,
-        minded: &mut Told,
+        non_fatal: &mut Diagnostics,
         loss: &mut Loss,
         take: &mut dyn FnMut(Embedding) -> bool,
     ) -> Result<Ids, Error> {
@@ -93,27 +93,28 @@ impl Embeddings {
         }
         root.elements("embeddings").map(drop)?;
         let mut schema = Vec::new();
-        EMBEDDINGS.judge(&value, &self.at(), &mut schema);
+        EMBEDDINGS.validate(&value, &self.at(), &mut schema);
         let at = self.at();
-        let make =
-            |value: Value, spot: Spot| see(&value, format!("{at}/embeddings/{}", spot.number));
+        let make = |value: Value, position: Position| {
+            validate_record(&value, format!("{at}/embeddings/{}", position.number))
+        };
         let mut ids = Ids::new();
         let read = self.part.read(BUFFER_LEN, |input| {
-            Pieces::stream(
+            JsonRecords::stream(
                 input,
                 &ARRAY,
                 |_| true,
                 make,
                 |seen| {
-                    let embedding = ids.add(seen, minded, loss);
+                    let embedding = ids.add(seen, non_fatal, loss);
                     embedding.is_none_or(&mut *take)
                 },
             )
         });
-        read.map_err(Broken::from)
+        read.map_err(JsonError::from)
             .and_then(|read| read)
             .map_err(flaw)?;
-        minded.extend(schema);
+        non_fatal.extend(schema);
         Ok(ids)
     }
 
@@ -129,7 +130,12 @@ impl Embeddings {
 
 impl Ids {
     /// Adds an element; returns what of it is to be kept.
-    fn add(&mut self, seen: Seen, minded: &mut Told, loss: &mut Loss) -> Option<Embedding> {
+    fn add(
+        &mut self,
+        seen: Validated,
+        non_fatal: &mut Diagnostics,
+        loss: &mut Loss,
+    ) -> Option<Embedding> {
         let twice = |name: &str| {
             let at = format!("{}/{name}", seen.at);
             fault(code::DUPLICATE_ID, at, "another one has this id")
@@ -141,14 +147,14 @@ impl Ids {
             let key = self.of.key(id.as_str());
             if let Some(before) = self.of.get_mut(key) {
                 *before = of;
-                minded.push(twice("id"));
+                non_fatal.push(twice("id"));
             } else {
                 self.of.insert(key, of);
             }
         }
         let is_second = seen.memory.is_some() && !self.memories.add(of);
         if is_second {
-            minded.push(twice("memory_id"));
+            non_fatal.push(twice("memory_id"));
         }
         loss.merge(&seen.loss);
         let kept = match seen.read {
@@ -159,22 +165,22 @@ impl Ids {
             }
             Ok(None) => None,
             Err(error) => {
-                minded.push(error);
+                non_fatal.push(error);
                 loss.count(EMBEDDING);
                 None
             }
         };
-        minded.extend(seen.schema);
+        non_fatal.extend(seen.schema);
         kept
     }
 }
 
-fn see(value: &Value, at: String) -> Seen {
+fn validate_record(value: &Value, at: String) -> Validated {
     let text = |name: &str| Some(value.as_map()?.get(name)?.as_text()?.to_owned());
     let (mut schema, mut loss) = (Vec::new(), Loss::default());
-    tables::EMBEDDING.judge(value, &at, &mut schema);
+    tables::EMBEDDING.validate(value, &at, &mut schema);
     let object = Object::new(value, at.clone());
-    Seen {
+    Validated {
         id: text("id"),
         memory: text("memory_id"),
         read: object.and_then(|object| Embedding::read(object, &mut loss)),
@@ -223,7 +229,7 @@ fn numbers(items: &[Value], object: &Object<'_>, loss: &mut Loss) -> Result<Vec<
     for (index, item) in items.iter().enumerate() {
         let at = || format!("{}/vector/{index}", object.at);
         let number = number(item).ok_or_else(|| fault(code::SCHEMA, at(), "must be a number"))?;
-        let single = narrow(number);
+        let single = to_checksum_form(number);
         if !single.is_finite() {
             let message = "is larger than a number of single precision can be";
             return Err(fault(code::EMBEDDING, at(), message));
@@ -245,7 +251,7 @@ fn numbers(items: &[Value], object: &Object<'_>, loss: &mut Loss) -> Result<Vec<
     clippy::cast_possible_truncation,
     reason = "models make numbers of this width; what is too large becomes infinite and is refused"
 )]
-const fn narrow(number: f64) -> f32 {
+const fn to_checksum_form(number: f64) -> f32 {
     number as f32
 }
 
@@ -261,7 +267,7 @@ pub(in crate::interchange) fn entry(id: &str, memory_id: &str, vector: &StoredVe
     let record = record.and_then(|record| Value::from_json(record).ok());
     let mut entry = match record {
         Some(Value::Map(record)) => record,
-        _ => Map::from_iter([("created_at", moment_text(vector.at))]),
+        _ => Map::from_iter([("created_at", to_rfc3339(vector.at))]),
     };
     entry.insert("id", id);
     entry.insert("memory_id", memory_id);

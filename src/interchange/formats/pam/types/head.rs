@@ -2,7 +2,7 @@ use crate::codec::Value;
 use crate::grain::Time;
 use crate::interchange::Error;
 
-use super::super::read::told::Told;
+use super::super::read::told::Diagnostics;
 use super::super::{Owner, SCHEMA, code};
 use super::object::Object;
 
@@ -22,7 +22,10 @@ impl<'a> Head<'a> {
     ///
     /// # Errors
     /// `PAM_SCHEMA_ID`, `PAM_VERSION`, `PAM_SCHEMA` where nothing of the store can be read.
-    pub(in crate::interchange) fn read(value: &'a Value, faults: &mut Told) -> Result<Self, Error> {
+    pub(in crate::interchange) fn read(
+        value: &'a Value,
+        faults: &mut Diagnostics,
+    ) -> Result<Self, Error> {
         let (root, version) = head(value, SCHEMA, "")?;
         Ok(Self {
             owner: faults.keep(Owner::read(&root)).unwrap_or_default(),

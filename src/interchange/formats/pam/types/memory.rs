@@ -9,7 +9,7 @@ use super::super::{Owner, code};
 use super::content_hash::content_hash;
 use super::object::Object;
 use super::residual::{RESIDUAL, memory_residual};
-use crate::interchange::model::normalize::{carried, relation_name};
+use crate::interchange::model::normalize::{normalize_text, relation_name};
 
 /// A memory object, read as far as grains need it (PAM 4).
 pub(in crate::interchange) struct Memory<'a> {
@@ -118,7 +118,7 @@ impl<'a> Memory<'a> {
         replaced: impl Iterator<Item = ContentAddress>,
         message: Option<ContentAddress>,
     ) -> Draft {
-        let content = carried(self.content);
+        let content = normalize_text(self.content);
         let residual = memory_residual(self.object.map, &content);
         let draft = match &self.kind {
             Kind::Goal => Draft::goal(content),
@@ -144,7 +144,7 @@ impl<'a> Memory<'a> {
             draft = draft.valid_to(time);
         }
         if let Some(conversation) = self.conversation_ref {
-            draft = draft.session(carried(conversation));
+            draft = draft.session(normalize_text(conversation));
         }
         for tag in &self.tags {
             draft = draft.tag(*tag);

@@ -5,7 +5,7 @@ use crate::interchange::Error;
 use super::super::{Owner, code};
 use super::object::Object;
 use super::residual::{RESIDUAL, message_residual};
-use crate::interchange::model::normalize::{carried, carried_value};
+use crate::interchange::model::normalize::{normalize_text, normalize_value};
 
 /// A message of a conversation document (PAM 25).
 pub(in crate::interchange) struct Message<'a> {
@@ -83,7 +83,7 @@ impl<'a> Message<'a> {
         let mut draft = owner
             .mark(draft)
             .created_at(self.created_at)
-            .session(carried(conversation))
+            .session(normalize_text(conversation))
             .source("imported")
             .set("role", self.role)
             .set("origin_namespace", platform)
@@ -96,7 +96,7 @@ impl<'a> Message<'a> {
             draft = draft.set("content", content);
         }
         if let Some(model) = self.model {
-            draft = draft.set("model_id", carried(model));
+            draft = draft.set("model_id", normalize_text(model));
         }
         if let Some(parent) = parent {
             draft = draft.set("parent_message_id", parent);
@@ -112,7 +112,7 @@ impl<'a> Message<'a> {
                 lines.extend(part.text("text")?);
             }
         }
-        let text = carried(&lines.join("\n"));
+        let text = normalize_text(&lines.join("\n"));
         Ok((!text.is_empty()).then_some(text))
     }
 
@@ -137,7 +137,7 @@ impl<'a> Message<'a> {
 
     fn text_block(&self, text: &str) -> Value {
         let kind = if self.is_thought { "thinking" } else { "text" };
-        block(kind, [(kind, Value::from(carried(text)))])
+        block(kind, [(kind, Value::from(normalize_text(text)))])
     }
 
     fn part_block(&self, part: &Object<'_>) -> Result<Value, Error> {
@@ -148,7 +148,7 @@ impl<'a> Message<'a> {
         let mut members = Vec::new();
         for name in ["text", "language", "mime_type", "ref"] {
             if let Some(text) = part.text(name)? {
-                members.push((name, Value::from(carried(text))));
+                members.push((name, Value::from(normalize_text(text))));
             }
         }
         if kind == "image" {
@@ -156,25 +156,25 @@ impl<'a> Message<'a> {
             return Ok(block(kind, [("source", Value::Map(source))]));
         }
         // OMS 6.2 leaves further types to implementations; these are PAM's.
-        Ok(block(&carried(kind), members))
+        Ok(block(&normalize_text(kind), members))
     }
 }
 
 /// One PAM tool call may hold the call, its result, or both.
 fn tool_blocks(call: &Object<'_>, blocks: &mut Vec<Value>) -> Result<(), Error> {
-    let id = call.text("id")?.map(|id| Value::from(carried(id)));
+    let id = call.text("id")?.map(|id| Value::from(normalize_text(id)));
     let output = call.text("output")?;
     if call.get("input").is_some() || output.is_none() {
-        let name = Value::from(carried(call.required_text("name")?));
+        let name = Value::from(normalize_text(call.required_text("name")?));
         let input = call
             .get("input")
-            .map(|input| ("input", carried_value(input)));
+            .map(|input| ("input", normalize_value(input)));
         let id = id.clone().map(|id| ("id", id));
         let members = [("name", name)].into_iter().chain(id).chain(input);
         blocks.push(block("tool_use", members));
     }
     if let Some(output) = output {
-        let content = Value::from(carried(output));
+        let content = Value::from(normalize_text(output));
         let id = id.map(|id| ("tool_use_id", id));
         blocks.push(block(
             "tool_result",

@@ -1,6 +1,6 @@
 use crate::codec::{Map, Value};
 use crate::grain::Time;
-use crate::interchange::model::rfc3339::date_time;
+use crate::interchange::model::rfc3339::parse_rfc3339;
 use crate::interchange::{Error, Place};
 
 use super::super::code;
@@ -60,7 +60,7 @@ impl<'a> Object<'a> {
         let Some(text) = self.text(name)? else {
             return Ok(None);
         };
-        date_time(text)
+        parse_rfc3339(text)
             .map(Some)
             .map_err(|message| self.member_fault(name, code::SCHEMA, message))
     }

@@ -3,7 +3,7 @@ use crate::interchange::Error;
 
 use super::super::code;
 use super::object::Object;
-use crate::interchange::model::normalize::carried;
+use crate::interchange::model::normalize::normalize_text;
 
 /// Whose memories these are (PAM 17).
 #[derive(Clone, Copy, Default)]
@@ -30,16 +30,16 @@ impl<'a> Owner<'a> {
     /// Returns who the memories are about.
     pub(in crate::interchange) fn subject(&self) -> String {
         match self.did {
-            Some(did) => carried(did),
-            None => format!("pam:owner:{}", carried(self.id)),
+            Some(did) => normalize_text(did),
+            None => format!("pam:owner:{}", normalize_text(self.id)),
         }
     }
 
     /// Says in a grain whose it is.
     pub(in crate::interchange) fn mark(&self, draft: Draft) -> Draft {
-        let draft = draft.user(carried(self.id));
+        let draft = draft.user(normalize_text(self.id));
         match self.did {
-            Some(did) => draft.set("subject_did", carried(did)),
+            Some(did) => draft.set("subject_did", normalize_text(did)),
             None => draft,
         }
     }

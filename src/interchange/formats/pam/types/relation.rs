@@ -5,7 +5,7 @@ use crate::interchange::Error;
 use super::super::{Owner, code};
 use super::object::Object;
 use super::residual::{RESIDUAL, residual_without};
-use crate::interchange::model::normalize::{self, carried};
+use crate::interchange::model::normalize::{self, normalize_text};
 
 /// A relation between two memories (PAM 13).
 pub(in crate::interchange) struct Relation<'a> {
@@ -53,7 +53,7 @@ impl<'a> Relation<'a> {
         let links = ends.into_iter().flatten();
         let links = links.map(|address| normalize::link(address, self.link));
         let links: Vec<Value> = links.collect();
-        let draft = Draft::belief(carried(self.from), relation, carried(self.to));
+        let draft = Draft::belief(normalize_text(self.from), relation, normalize_text(self.to));
         owner
             .mark(draft)
             .confidence(self.confidence)

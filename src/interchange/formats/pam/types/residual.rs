@@ -6,14 +6,14 @@
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Type};
 
-use crate::interchange::model::normalize::{Rest, ascii_json, carried_json, leave_out};
+use crate::interchange::model::normalize::{Rest, ascii_json, leave_out, residual_json};
 
 /// Returns the memory, relation, message, conversation index entry or envelope that a grain was
 /// made from, as the file had it but for the order of members and the spelling of numbers.
 ///
 /// The envelope's arrays of records come back empty, because the records are grains of their own.
 pub fn residual(grain: &Grain) -> Option<Value> {
-    let Value::Map(mut record) = carried_json(grain, RESIDUAL)? else {
+    let Value::Map(mut record) = residual_json(grain, RESIDUAL)? else {
         return None;
     };
     match grain.type_() {
@@ -37,7 +37,7 @@ pub fn residual(grain: &Grain) -> Option<Value> {
 /// Returns the conversation document that a State grain was made from, without its messages, which
 /// are grains of their own; none if the conversation's file was not read.
 pub fn conversation_residual(grain: &Grain) -> Option<Value> {
-    carried_json(grain, DOCUMENT_RESIDUAL)
+    residual_json(grain, DOCUMENT_RESIDUAL)
 }
 
 /// Returns whether the owner of a memory lets it leave the store (PAM 21.1).
@@ -68,7 +68,7 @@ pub(in crate::interchange) fn is_ended(grain: &Grain) -> bool {
 /// Returns whether a grain was made from a relation between memories.
 pub(in crate::interchange) fn is_relation(grain: &Grain) -> bool {
     let relation = grain.text("relation").unwrap_or_default();
-    relation.starts_with("pam:rel:") && carried_json(grain, RESIDUAL).is_some()
+    relation.starts_with("pam:rel:") && residual_json(grain, RESIDUAL).is_some()
 }
 
 fn restore(record: &mut Map, name: &str, text: Option<&str>) {
@@ -79,17 +79,20 @@ fn restore(record: &mut Map, name: &str, text: Option<&str>) {
     }
 }
 
-pub(in crate::interchange) fn memory_residual(record: &Map, carried: &str) -> String {
-    ascii_json(&Rest::of(record, "content", carried))
+pub(in crate::interchange) fn memory_residual(record: &Map, normalize_text: &str) -> String {
+    ascii_json(&Rest::of(record, "content", normalize_text))
 }
 
-/// `carried` is the text that the grain has, if it is that of a plain message.
-pub(in crate::interchange) fn message_residual(record: &Map, carried: Option<&str>) -> String {
+/// `normalize_text` is the text that the grain has, if it is that of a plain message.
+pub(in crate::interchange) fn message_residual(
+    record: &Map,
+    normalize_text: Option<&str>,
+) -> String {
     let mut rest = record.clone();
     if let Some(Value::Map(content)) = rest.get_mut("content")
-        && let Some(carried) = carried
+        && let Some(normalize_text) = normalize_text
     {
-        leave_out(content, "text", carried);
+        leave_out(content, "text", normalize_text);
     }
     ascii_json(&Value::Map(rest))
 }

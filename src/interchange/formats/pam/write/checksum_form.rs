@@ -9,7 +9,7 @@ use crate::grain::{Lifecycle, Status, Verification};
 use crate::interchange::Loss;
 
 /// Narrows a memory; digits of a second past the sixth are counted.
-pub(in crate::interchange) fn narrow(memory: &mut Map, loss: &mut Loss) {
+pub(in crate::interchange) fn to_checksum_form(memory: &mut Map, loss: &mut Loss) {
     drop_nulls(memory);
     for name in ["temporal", "provenance", "confidence", "access", "metadata"] {
         if let Some(Value::Map(inner)) = memory.get_mut(name) {
@@ -29,7 +29,7 @@ pub(in crate::interchange) fn narrow(memory: &mut Map, loss: &mut Loss) {
         };
         for member in members {
             if let Some(Value::Text(text)) = inner.get_mut(member) {
-                *text = narrow_time(text, loss);
+                *text = normalize_time(text, loss);
             }
         }
     }
@@ -86,7 +86,7 @@ fn drop_nulls(map: &mut Map) {
     }
 }
 
-fn narrow_time(text: &str, loss: &mut Loss) -> String {
+fn normalize_time(text: &str, loss: &mut Loss) -> String {
     let text = text.to_ascii_uppercase();
     let text = match text
         .strip_suffix("+00:00")
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn a_time_has_no_digits_of_fraction_or_six() {
         let mut loss = Loss::default();
-        for (text, narrow) in [
+        for (text, to_checksum_form) in [
             ("2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z"),
             ("2026-01-01t00:00:00.000z", "2026-01-01T00:00:00Z"),
             ("2026-01-01T00:00:00.5+00:00", "2026-01-01T00:00:00.500000Z"),
@@ -129,10 +129,10 @@ mod tests {
                 "2026-01-01T00:00:00.123456+02:00",
             ),
         ] {
-            assert_eq!(narrow_time(text, &mut loss), narrow);
+            assert_eq!(normalize_time(text, &mut loss), to_checksum_form);
         }
         assert!(loss.is_empty());
-        narrow_time("2026-01-01T00:00:00.1234561Z", &mut loss);
+        normalize_time("2026-01-01T00:00:00.1234561Z", &mut loss);
         assert!(!loss.is_empty());
     }
 }

@@ -5,9 +5,9 @@ use rayon::prelude::*;
 use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::{Grain, Status, Time, Type};
 use crate::interchange::formats::aimem::Scope;
-use crate::interchange::model::normalize::carried_json;
-use crate::interchange::model::rfc3339::date_time;
-use crate::interchange::options::{GENERATOR, moment_text, only_one};
+use crate::interchange::model::normalize::residual_json;
+use crate::interchange::model::rfc3339::parse_rfc3339;
+use crate::interchange::options::{GENERATOR, only_one, to_rfc3339};
 use crate::interchange::{Entry, Error, Loss, Vectors, WriteOptions, Written};
 
 use super::super::checksum;
@@ -19,7 +19,7 @@ use super::super::types::embeddings;
 use super::super::types::object::fault;
 use super::super::types::residual::{DOCUMENT_RESIDUAL, is_relation, residual};
 use super::super::{SCHEMA, code, signature};
-use super::checksum_form::{narrow, write_status};
+use super::checksum_form::{to_checksum_form, write_status};
 use super::embedded_memory::memory;
 use super::uuid::{self, uuid};
 
@@ -166,7 +166,7 @@ impl<'a> Sorted<'a> {
                 self.relations.push(map);
             }
             (Some(Value::Map(mut map)), _) => {
-                narrow(&mut map, &mut writer.loss);
+                to_checksum_form(&mut map, &mut writer.loss);
                 writer.prune(&MEMORY, &mut map, "memories");
                 write_status(&mut map, status, &writer.names);
                 let is_told = map.contains("embedding_ref");
@@ -269,7 +269,7 @@ fn superfluous(known: &[Known<'_>]) -> HashMap<ContentAddress, &'static str> {
 fn is_changed_since(grain: &Grain, record: Option<&Value>, status: &Status, since: Time) -> bool {
     let temporal = record.and_then(|record| {
         let temporal = record.as_map()?.get("temporal")?.as_map()?;
-        date_time(temporal.get("updated_at")?.as_text()?).ok()
+        parse_rfc3339(temporal.get("updated_at")?.as_text()?).ok()
     });
     let times = [Some(grain.created_at()), temporal, status.system_valid_to];
     times.into_iter().flatten().any(|time| time >= since)
@@ -330,7 +330,7 @@ impl Writer<'_> {
         messages: Vec<Value>,
         files: &mut BTreeMap<String, Value>,
     ) {
-        let document = carried_json(grain, DOCUMENT_RESIDUAL);
+        let document = residual_json(grain, DOCUMENT_RESIDUAL);
         let (Some(Value::Map(mut document)), true) = (document, self.with_files) else {
             if entry.remove("storage").is_some() || !messages.is_empty() {
                 self.loss.count("conversation");
@@ -416,7 +416,7 @@ fn envelope(mut envelopes: Vec<Map>, owner: Option<&str>, now: Time) -> Map {
 fn delta(owner: Option<&str>, now: Time, since: Time, base: Option<&str>) -> Map {
     let mut store = new_envelope(owner, now);
     store.insert("export_type", "incremental");
-    store.insert("since", moment_text(since));
+    store.insert("since", to_rfc3339(since));
     if let Some(base) = base {
         store.insert("base_export_id", base);
     }
@@ -428,7 +428,7 @@ fn new_envelope(owner: Option<&str>, now: Time) -> Map {
     store.insert("schema", SCHEMA);
     store.insert("schema_version", "1.0");
     store.insert("exported_by", GENERATOR);
-    store.insert("export_date", moment_text(now));
+    store.insert("export_date", to_rfc3339(now));
     let id = owner.unwrap_or("local");
     let did = id.starts_with("did:").then_some(("did", id));
     let owner: Map = [("id", id)].into_iter().chain(did).collect();

@@ -1,7 +1,7 @@
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Status, Time, Type};
 use crate::interchange::model::embedded_grain;
-use crate::interchange::options::moment_text;
+use crate::interchange::options::to_rfc3339;
 use crate::interchange::{aimem, omi};
 
 use super::super::schema::tables::{TYPES, is_tag};
@@ -16,7 +16,7 @@ pub(in crate::interchange) const EXTENSION: &str = "x_oms";
 /// Also an Event is a memory, of its own custom type: a conversation document needs a file beside
 /// the store, and a memory carries the whole grain in one.
 pub(in crate::interchange) fn memory(grain: &Grain, status: &Status) -> Map {
-    let content = embedded_grain::wording(grain);
+    let content = embedded_grain::summary_text(grain);
     let (kind, custom) = kind(grain);
     let mut map = Map::new();
     map.insert("id", uuid(grain.address()));
@@ -57,7 +57,7 @@ fn temporal(grain: &Grain) -> Map {
 }
 
 fn six_digits(time: Time) -> String {
-    let text = moment_text(time);
+    let text = to_rfc3339(time);
     match text.split_once('.') {
         Some((moment, _)) => {
             let ms = time.ms().rem_euclid(1000);
