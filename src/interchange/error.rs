@@ -20,6 +20,15 @@ pub enum Place {
     Pointer(String),
 }
 
+impl Place {
+    /// Returns the place of a JSON pointer; an empty one is the file.
+    pub(super) fn pointer(at: impl Into<String>) -> Self {
+        Some(at.into())
+            .filter(|at| !at.is_empty())
+            .map_or(Self::File, Self::Pointer)
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -104,11 +113,31 @@ impl Error {
         (self.place().clone(), format!("{}: {what}", self.code()))
     }
 
+    /// Returns an error of a broken rule.
+    pub(super) fn format(code: &'static str, place: Place, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self::Format {
+            code,
+            place,
+            message,
+        }
+    }
+
     /// Says where a grain is refused, and whether for what it says or for its signature.
     pub(super) fn of_delivery(place: Place, source: crypto::Error) -> Self {
         match source {
             crypto::Error::Grain(source) => Self::Grain { place, source },
             source => Self::Signature { place, source },
+        }
+    }
+}
+
+/// An error of the file as a whole.
+impl From<std::io::Error> for Error {
+    fn from(source: std::io::Error) -> Self {
+        Self::Io {
+            place: Place::File,
+            source,
         }
     }
 }

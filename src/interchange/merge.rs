@@ -5,8 +5,9 @@ use std::cmp::Ordering;
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Status};
 
+use super::format::READERS;
 use super::model::rfc3339::parse_rfc3339;
-use super::{ForeignId, aimem, omi, pam};
+use super::{ForeignId, Format};
 
 /// What is to be done with a record whose name is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,10 +32,11 @@ pub(crate) enum Merge {
 /// make a record another one. So a record that equals any of them is unchanged, never an update.
 pub(crate) fn choose_merge(id: &ForeignId, grain: &Grain, versions: &[(Grain, Status)]) -> Merge {
     let said = said(grain);
-    let is_same = |version: &Grain| match said.first() {
-        Some(Some(_)) => self::said(version) == said,
-        // Without a record there is only the grain.
-        _ => version.address() == grain.address(),
+    let has_record = said.first().is_some_and(Option::is_some);
+    // Without a record there is only the grain.
+    let is_same = |version: &Grain| match has_record {
+        true => self::said(version) == said,
+        false => version.address() == grain.address(),
     };
     let same = versions.iter().rposition(|(version, _)| is_same(version));
     let Some((newest, status)) = versions.last() else {
@@ -43,45 +45,58 @@ pub(crate) fn choose_merge(id: &ForeignId, grain: &Grain, versions: &[(Grain, St
     if let Some(at) = same {
         return Merge::Unchanged(at);
     }
-    if matches!(said.first(), None | Some(None)) {
+    if !has_record {
         return Merge::Reject;
     }
-    match id.format {
-        // Whoever merges must not choose (OMI 13.3).
-        "omi" => Merge::Conflict,
-        // An export is told by its id, and replaces none.
-        pam::EXPORT => Merge::Beside,
-        "aimem" => match order(&said, &self::said(newest)) {
+    let (family, _) = id.format.split_once(':').unwrap_or((id.format, ""));
+    let rule = Format::named(family).map(|format| format.reader().merge_rule(id.format));
+    match rule.unwrap_or_default() {
+        MergeRule::Conflict => Merge::Conflict,
+        MergeRule::Beside => Merge::Beside,
+        MergeRule::Newest { if_ended, if_equal } => match order(&said, &self::said(newest)) {
             Ordering::Less => Merge::Older,
-            _ if !status.is_current() => Merge::Reject,
-            Ordering::Equal => Merge::Reject,
-            // AIMEM 2.9 leaves this open, and it is documented (docs/interchange.md).
+            // Ended here by an operator while the source went on: both may be right.
+            _ if !status.is_current() && !is_ended(newest) => if_ended,
+            Ordering::Equal => if_equal,
             Ordering::Greater => Merge::Update,
-        },
-        format => match order(&said, &self::said(newest)) {
-            Ordering::Less => Merge::Older,
-            // Ended here by somebody, while the source went on: both may be right.
-            _ if !status.is_current() && !pam::is_ended(newest) => {
-                if format.starts_with("aimem") {
-                    Merge::Reject
-                } else {
-                    Merge::Conflict
-                }
-            }
-            _ => Merge::Update,
         },
     }
 }
 
+/// How a format merges a record that says something else than the versions that came before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MergeRule {
+    /// The two contradict each other.
+    Conflict,
+    /// The records are of one id, and none replaces another.
+    Beside,
+    /// The newer one wins.
+    Newest {
+        /// The merge where the newest version was ended here.
+        if_ended: Merge,
+        /// The merge of two of the same time.
+        if_equal: Merge,
+    },
+}
+
+impl Default for MergeRule {
+    fn default() -> Self {
+        Self::Newest {
+            if_ended: Merge::Conflict,
+            if_equal: Merge::Update,
+        }
+    }
+}
+
+fn is_ended(grain: &Grain) -> bool {
+    READERS.iter().any(|reader| reader.is_ended(grain))
+}
+
 /// Everything a record said, whatever addresses its grain names.
-fn said(grain: &Grain) -> Vec<Option<Value>> {
-    let record = aimem::residual(grain)
-        .or_else(|| omi::residual(grain))
-        .or_else(|| pam::residual(grain));
-    vec![
-        record,
-        Some(Value::Map(omi::inherited(grain))),
-        pam::conversation_residual(grain),
+fn said(grain: &Grain) -> [Option<Value>; 3] {
+    [
+        READERS.iter().find_map(|reader| reader.residual(grain)),
+        READERS.iter().find_map(|reader| reader.inherited(grain)),
         // A conversation that has grown says so nowhere else.
         grain
             .field("context")

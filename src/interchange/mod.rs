@@ -10,6 +10,7 @@
 
 mod detect;
 mod error;
+mod export;
 mod format;
 mod formats;
 mod import_file;
@@ -20,31 +21,34 @@ mod model;
 mod options;
 
 pub use error::{Error, Place};
+pub use export::{Entry, Written};
 pub use format::Format;
 pub use formats::{aimem, jsonl, mg, omi, pam, provider};
-pub use import_file::{ImportFile, ReadOptions};
+pub use import_file::ImportFile;
 pub(crate) use io::encryption::EncryptedWriter;
 pub use io::encryption::{Decryption, Encryption};
 pub(crate) use merge::{Merge, choose_merge};
 use model::diagnostics::DIAGNOSTICS_MAX;
-pub(crate) use model::diagnostics::Diagnostics;
+pub(crate) use model::diagnostics::{Diagnostics, Finding};
 pub use model::loss::Loss;
 pub(crate) use model::record::{AddressMap, rewrite_links};
 pub use model::record::{ForeignId, Record};
-pub use model::record_set::Records;
+pub use model::record_set::RecordSet;
 pub use model::signature::{ExportKey, Signature};
 pub use model::vector::{ForeignVector, ForeignVectors, StoredVector, VectorOf, Vectors};
-pub use options::{Entry, WriteOptions, Written};
+pub use options::{ReadOptions, WriteOptions};
 
 use crate::grain::Grain;
+
+use format::READERS;
 
 /// Returns whether the owner of the memory that a grain was made from lets it leave the store
 /// (PAM 21.1), as far as the record says.
 pub(crate) fn is_exportable(grain: &Grain) -> bool {
-    pam::is_exportable(grain)
+    READERS.iter().all(|reader| reader.is_exportable(grain))
 }
 
 /// Returns whether a grain says nothing but that others belong together.
 pub(crate) fn is_link(grain: &Grain) -> bool {
-    pam::is_relation(grain) || omi::is_relation(grain) || aimem::is_link(grain)
+    READERS.iter().any(|reader| reader.is_link(grain))
 }

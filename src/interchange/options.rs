@@ -1,8 +1,40 @@
-use crate::codec::Value;
-use crate::grain::{Grain, Status, Time};
+//! How files are read and written: the options of all formats in one place.
+
+use crate::codec::Profile;
+use crate::grain::Time;
 use crate::policy::Purpose;
 
-use crate::interchange::{Encryption, ExportKey, Loss, aimem, mg};
+use super::{Decryption, Encryption, Entry, ExportKey, aimem, mg, omi};
+
+/// How files are read.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// The device profile whose limits the grains are held to.
+    pub profile: Profile,
+    /// The creation time of JSON grains that have none; without it they are refused.
+    pub default_created_at: Option<Time>,
+    /// Whether a wrong PAM checksum is a finding instead of an error.
+    pub accept_bad_checksum: bool,
+    /// What an OMI file is held to; without one, to what an import needs.
+    pub omi_level: Option<omi::Level>,
+    /// What the ids of an OMI file without a namespace are unique in; without one, the file. Whose
+    /// a PAM conversation or embeddings file is that comes without its store; without one, `local`.
+    pub scope: Option<String>,
+    /// Whether a PAM file is held to everything that its text and its schema say, and not only to
+    /// what grains depend on.
+    pub is_strict: bool,
+    /// Whether the signature beside an AIMEM bundle is passed over, which the ledger records.
+    pub skip_signature: bool,
+    /// What opens an encrypted file.
+    pub decryption: Option<Decryption>,
+}
+
+impl ReadOptions {
+    /// Returns the owner of a PAM file that names none.
+    pub(super) fn owner(&self) -> &str {
+        self.scope.as_deref().unwrap_or("local")
+    }
+}
 
 /// How grains are written to files; what a format has no use for is ignored.
 #[derive(Debug, Clone, Default)]
@@ -22,7 +54,7 @@ pub struct WriteOptions {
     /// What it is written for; the store asks whether its grains may leave it (OMS A).
     pub purpose: Purpose,
     /// Who the files are for; without it they are in the clear, and 0600.
-    pub seal: Option<Encryption>,
+    pub encryption: Option<Encryption>,
     /// Who vouches for a PAM store or an AIMEM bundle; the signature of a bundle stands beside it.
     pub sign: Option<ExportKey>,
     /// The export that an incremental PAM store goes on from (PAM 16).
@@ -32,73 +64,8 @@ pub struct WriteOptions {
 }
 
 impl WriteOptions {
-    pub(in crate::interchange) fn now_for(&self, entries: &[Entry]) -> Time {
+    pub(crate) fn now_for(&self, entries: &[Entry]) -> Time {
         let newest = entries.iter().map(|(grain, _)| grain.created_at()).max();
         self.now.or(newest).unwrap_or_default()
     }
 }
-
-/// What was written.
-///
-/// ```
-/// use grainstore::interchange::Written;
-///
-/// assert!(Written::default().loss.is_empty());
-/// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Written {
-    /// Records of the format: memories and what belongs to them.
-    pub records: u64,
-    /// What grains say and the format cannot carry.
-    pub loss: Loss,
-}
-
-/// A grain to be written, with what the store says about it.
-pub type Entry = (Grain, Status);
-
-/// Returns the time as RFC 3339, or the beginning of 1970 for one that no calendar has; whole
-/// seconds without a fraction.
-pub(in crate::interchange) fn to_rfc3339(time: Time) -> String {
-    let text = time.to_string();
-    let is_year = text.len() == "1970-01-01T00:00:00.000Z".len();
-    match text.strip_suffix(".000Z") {
-        Some(whole) if is_year => format!("{whole}Z"),
-        _ if is_year => text,
-        _ => "1970-01-01T00:00:00Z".to_owned(),
-    }
-}
-
-/// Returns the one value of a text, if all that have one agree.
-///
-/// # Errors
-/// The values that differ.
-pub(in crate::interchange) fn only_one<'a>(
-    texts: impl Iterator<Item = &'a str>,
-) -> Result<Option<&'a str>, Vec<&'a str>> {
-    let all: std::collections::BTreeSet<&str> = texts.collect();
-    let mut all: Vec<_> = all.into_iter().collect();
-    match all.len() {
-        0 => Ok(None),
-        1 => Ok(all.pop()),
-        _ => Err(all),
-    }
-}
-
-/// Counts the fields of a grain that a record does not say.
-pub(in crate::interchange) fn count_lost(grain: &Grain, said: &[&str], loss: &mut Loss) {
-    let always = ["type", "created_at", "timestamp_ms", "source_type"];
-    for (name, value) in grain.fields().iter() {
-        let is_said = said.contains(&name) || always.contains(&name);
-        let is_default = name == "confidence" && value.as_f64() == Some(1.0);
-        if !is_said && !is_default && *value != Value::Nil {
-            loss.count(name);
-        }
-    }
-    if grain.is_signed() {
-        loss.count("signature");
-    }
-}
-
-/// The name and the version of what writes.
-pub(in crate::interchange) const GENERATOR: &str =
-    concat!("grainstore/", env!("CARGO_PKG_VERSION"));

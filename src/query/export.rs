@@ -64,7 +64,7 @@ impl Store {
                 "a signature stands beside its bundle, in a file",
             ));
         }
-        match &options.seal {
+        match &options.encryption {
             None => self.export_plain(format, filter, options, out),
             Some(seal) => sealed(seal, out, |out| {
                 self.export_plain(format, filter, options, out)

@@ -104,7 +104,7 @@ fn an_omi_file_goes_out_as_it_came_with_all_that_nobody_knows() {
             assert_eq!(json(&out), json(&text), "{name}");
             assert!(loss.is_empty());
             let (lines, _) = export(&store, Format::OmiJsonl, &all().1);
-            let read = omi::read_lines(lines.as_bytes(), &omi::Options::default()).unwrap();
+            let read = omi::read_lines(lines.as_bytes(), &ReadOptions::default()).unwrap();
             assert!(read.records.len() >= values(&lines).len());
         }
     }
@@ -194,7 +194,7 @@ fn a_memory_store_goes_out_meaning_the_same_with_its_conversations() {
         assert_eq!(rest(&after), rest(&before));
     }
     // The narrow form is read without a complaint.
-    let import = pam::read(folder.path(), &pam::Options::default()).unwrap();
+    let import = pam::read(folder.path(), &ReadOptions::default()).unwrap();
     assert!(import.findings.is_empty(), "{:?}", import.findings);
     schema_valid("pam/schemas/portable-ai-memory.schema.json", &after);
 }
@@ -465,7 +465,7 @@ fn hostile_json_has_a_name_in_every_format() {
         assert_eq!(errors.unwrap_err()[0].code(), "not_object", "{to:.40}");
         let to = to.replace("x_vendor", "x_hint");
         let text = file.replace("\"x_hint\":null", &to);
-        let errors = omi::read(text.as_bytes(), &omi::Options::default());
+        let errors = omi::read(text.as_bytes(), &ReadOptions::default());
         assert_eq!(errors.unwrap_err()[0].code(), code, "{to:.40}");
     }
     let marked = format!("\u{feff}{bundle}");

@@ -314,7 +314,7 @@ proptest! {
         let shuffled = members.iter().filter_map(|n| shuffled.get(*n));
         let shuffled: Vec<_> = shuffled.map(|(name, it)| format!("\"{name}\":{}", it.to_json())).collect();
         let known = |text: &str| {
-            let import = pam::read_bytes(text.as_bytes(), &pam::Options::default()).unwrap();
+            let import = pam::read_bytes(text.as_bytes(), &ReadOptions::default()).unwrap();
             let known = import.records.iter().map(|record| {
                 let id = record.foreign_id.as_ref().map(|id| id.id.clone());
                 (id, record.grain.address(), record.status)

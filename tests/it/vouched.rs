@@ -58,7 +58,7 @@ fn a_sealed_file_tells_nothing_and_opens_for_those_it_is_for() {
     let folder = tempfile::tempdir().unwrap();
     let (seal, unseal) = identity();
     let opened = ReadOptions {
-        unseal: Some(unseal),
+        decryption: Some(unseal),
         ..ReadOptions::default()
     };
     for (format, name) in [
@@ -71,7 +71,7 @@ fn a_sealed_file_tells_nothing_and_opens_for_those_it_is_for() {
     ] {
         let path = folder.path().join(name);
         let options = WriteOptions {
-            seal: Some(seal.clone()),
+            encryption: Some(seal.clone()),
             ..options()
         };
         let filter = Filter::new();
@@ -107,7 +107,7 @@ fn a_sealed_file_tells_nothing_and_opens_for_those_it_is_for() {
         assert_eq!(error.code(), "ERR_SEALED", "{name}");
     }
     let sealed = WriteOptions {
-        seal: Some(seal),
+        encryption: Some(seal),
         ..options()
     };
     let refused = store.export_file(Format::Pam, &Filter::new(), &sealed, folder.path());
@@ -119,7 +119,7 @@ fn a_passphrase_seals_and_opens() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.age");
     let sealed = WriteOptions {
-        seal: Some(Encryption::with_passphrase("correct horse".into())),
+        encryption: Some(Encryption::with_passphrase("correct horse".into())),
         ..options()
     };
     let store = sample();
@@ -128,13 +128,13 @@ fn a_passphrase_seals_and_opens() {
         .export_file(Format::Jsonl, &filter, &sealed, &path)
         .unwrap();
     let options = ReadOptions {
-        unseal: Some(Decryption::with_passphrase("correct horse".into())),
+        decryption: Some(Decryption::with_passphrase("correct horse".into())),
         ..ReadOptions::default()
     };
     let grains = read(&path, &options).records.len();
     assert_eq!(grains, store.stats().unwrap().current);
     let wrong = ReadOptions {
-        unseal: Some(Decryption::with_identities("no key".into())),
+        decryption: Some(Decryption::with_identities("no key".into())),
         ..ReadOptions::default()
     };
     let error = ImportFile::open(&path, None, &wrong).unwrap_err();
@@ -185,7 +185,7 @@ fn signed_with(store: &Store, algorithm: Algorithm) -> Map {
 #[test]
 fn a_signed_memory_store_is_verified_and_what_does_not_fit_is_a_warning() {
     let store = sample();
-    let read = |file: &Map| pam::read_bytes(text_of(file).as_bytes(), &pam::Options::default());
+    let read = |file: &Map| pam::read_bytes(text_of(file).as_bytes(), &ReadOptions::default());
     let file = signed(&store);
     let import = read(&file).unwrap();
     assert_eq!(import.signature, Some(Signature::Valid));
@@ -249,7 +249,7 @@ fn a_signed_memory_store_is_verified_and_what_does_not_fit_is_a_warning() {
 #[test]
 fn a_memory_store_is_signed_and_verified_with_p256_in_every_spelling() {
     let read = |file: &Map| {
-        let import = pam::read_bytes(text_of(file).as_bytes(), &pam::Options::default());
+        let import = pam::read_bytes(text_of(file).as_bytes(), &ReadOptions::default());
         import.unwrap().signature.unwrap()
     };
     let file = signed_with(&sample(), Algorithm::P256);

@@ -66,7 +66,7 @@ impl Encryption {
         encryptor
             .wrap_output(out)
             .map(EncryptedWriter)
-            .map_err(world)
+            .map_err(Error::from)
     }
 }
 
@@ -81,7 +81,7 @@ pub(crate) struct EncryptedWriter<W: Write>(age::stream::StreamWriter<W>);
 
 impl<W: Write> EncryptedWriter<W> {
     pub(crate) fn finish(self) -> Result<(), Error> {
-        self.0.finish().map(drop).map_err(world)
+        self.0.finish().map(drop).map_err(Error::from)
     }
 }
 
@@ -151,20 +151,14 @@ impl fmt::Debug for Decryption {
 ///
 /// # Errors
 /// `ERR_SEALED` without what opens it, or with something else; `ERR_IDENTITY`; `ERR_IO`.
-pub(in crate::interchange) fn open(
-    path: &Path,
-    unseal: Option<&Decryption>,
-) -> Result<Option<Vec<u8>>, Error> {
+pub(crate) fn open(path: &Path, unseal: Option<&Decryption>) -> Result<Option<Vec<u8>>, Error> {
     if path.is_dir() {
         return Ok(None);
     }
-    let mut file = File::open(path).map_err(world)?;
+    let mut file = File::open(path)?;
     let mut magic = Vec::new();
     let len = u64::try_from(MAGIC.len()).unwrap_or_default();
-    (&mut file)
-        .take(len)
-        .read_to_end(&mut magic)
-        .map_err(world)?;
+    (&mut file).take(len).read_to_end(&mut magic)?;
     if magic != MAGIC {
         return Ok(None);
     }
@@ -186,18 +180,7 @@ pub(in crate::interchange) fn open(
 }
 
 fn refuse(code: &'static str, message: String) -> Error {
-    Error::Format {
-        code,
-        place: Place::File,
-        message,
-    }
-}
-
-const fn world(source: io::Error) -> Error {
-    Error::Io {
-        place: Place::File,
-        source,
-    }
+    Error::format(code, Place::File, message)
 }
 
 const MAGIC: &[u8] = b"age-encryption.org/v1\n";

@@ -1,27 +1,20 @@
-//! What comes as a file, a directory or a ZIP archive.
+//! The files of an export, which comes as one file, a directory or a ZIP archive.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
 
-use crate::interchange::io::source_file::{SharedSource, SourceFile};
-use crate::interchange::{Error, Place};
+use crate::interchange::Error;
 
-/// Where an export is.
-#[derive(Clone, Copy)]
-pub(in crate::interchange) enum Bytes<'a> {
-    /// A file or a directory.
-    At(&'a Path),
-    /// What a file holds, which is nowhere else in the clear.
-    Here(&'a [u8]),
-}
+use super::source_file::{Input, SharedSource, SourceFile};
+use super::zip::list_entries;
 
-/// The files of an export whose last name is asked for, with their whole names, sorted: of a file,
-/// a directory or a ZIP archive. Nothing outside is ever opened.
-pub(in crate::interchange) struct FileSet {
-    place: Location,
-    /// The names, and the number that each has there.
+/// The files whose names are wanted, with their paths, sorted. Nothing outside the export is ever
+/// opened.
+pub(crate) struct FileSet {
+    location: Location,
+    /// The paths, and the number that each has there.
     names: Vec<(String, usize)>,
 }
 
@@ -32,42 +25,38 @@ enum Location {
 }
 
 impl FileSet {
-    /// Lists them.
+    /// Lists the files of an export.
     ///
     /// # Errors
     /// `PROVIDER_ZIP`, `ERR_IO`.
-    pub(in crate::interchange) fn list(
-        export: Bytes<'_>,
-        wanted: fn(&str) -> bool,
-    ) -> Result<Self, Error> {
+    pub(crate) fn list(export: Input<'_>, wanted: fn(&str) -> bool) -> Result<Self, Error> {
         match export {
-            Bytes::At(path) if path.is_dir() => Self::list_folder(path, wanted),
-            Bytes::At(path) => {
+            Input::Path(path) if path.is_dir() => Self::list_folder(path, wanted),
+            Input::Path(path) => {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
-                Self::of(SourceFile::at(path).map_err(io)?, &name, wanted)
+                Self::of(export.open()?, &name, wanted)
             }
-            Bytes::Here(bytes) => {
-                Self::of(SourceFile::Whole(SharedSource::here(bytes)), "", wanted)
-            }
+            Input::Bytes(_) => Self::of(export.open()?, "", wanted),
         }
     }
 
-    /// Lists the files of one that is open: those inside, if it is an archive.
+    /// Lists the one file that is open, or the files inside it if it is a ZIP archive.
     ///
     /// # Errors
     /// As [`FileSet::list`].
-    pub(in crate::interchange) fn of(
-        part: SourceFile,
+    pub(crate) fn of(
+        source: SharedSource,
         name: &str,
         wanted: fn(&str) -> bool,
     ) -> Result<Self, Error> {
-        match part {
-            SourceFile::Whole(raw) if raw.is_zip().map_err(io)? => Self::list_zip(raw, wanted),
-            part => Ok(Self {
-                place: Location::One(part),
+        if !source.is_zip()? {
+            return Ok(Self {
+                location: Location::One(SourceFile::Whole(source)),
                 names: vec![(name.to_owned(), 0)],
-            }),
+            });
         }
+        let (archive, names) = list_entries(source, wanted)?;
+        Ok(Self::sorted(Location::Zip(archive), names))
     }
 
     fn list_folder(folder: &Path, wanted: fn(&str) -> bool) -> Result<Self, Error> {
@@ -77,75 +66,41 @@ impl FileSet {
             let name = path.strip_prefix(folder).unwrap_or(path);
             name.to_string_lossy().into_owned()
         });
-        let mut names: Vec<_> = names.zip(0..).collect();
-        names.sort();
-        Ok(Self {
-            place: Location::Folder(paths),
-            names,
-        })
+        let names = names.zip(0..).collect();
+        Ok(Self::sorted(Location::Folder(paths), names))
     }
 
-    fn list_zip(raw: SharedSource, wanted: fn(&str) -> bool) -> Result<Self, Error> {
-        let file = |error: zip::result::ZipError| broken("", error.to_string());
-        let archive = ZipArchive::new(raw).map_err(file)?;
-        let mut names = Vec::new();
-        let mut left = UNPACKED_LEN_MAX;
-        for index in 0..archive.len() {
-            let entry = archive.by_index_data(index).map_err(file)?;
-            let name = entry.name().map_err(file)?.into_owned();
-            // Nothing is written under these names, but whoever made such a name meant harm.
-            if !is_below(&name) {
-                return Err(broken(&name, "the name leads out of the archive".into()));
-            }
-            let last = name.rsplit('/').next().unwrap_or_default();
-            if entry.is_dir() || !wanted(last) {
-                continue;
-            }
-            left = left
-                .checked_sub(entry.size())
-                .ok_or_else(|| broken(&name, "unpacks to more than 2 GiB".into()))?;
-            names.push((name, index));
-        }
+    fn sorted(location: Location, mut names: Vec<(String, usize)>) -> Self {
         names.sort();
-        Ok(Self {
-            place: Location::Zip(archive),
-            names,
-        })
+        Self { location, names }
     }
 
-    /// Returns the one of a name; none that is not listed.
+    /// Returns the file of a name; `None` if it is not listed.
     ///
     /// # Errors
     /// `ERR_IO`.
-    pub(in crate::interchange) fn part(&self, name: &str) -> Result<Option<SourceFile>, Error> {
+    pub(crate) fn get(&self, name: &str) -> Result<Option<SourceFile>, Error> {
         let found = self.names.binary_search_by(|(it, _)| it.as_str().cmp(name));
         let found = found.ok().and_then(|at| self.names.get(at));
         found.map(|(_, index)| self.numbered(*index)).transpose()
     }
 
     /// Opens each of them, one after the other.
-    pub(in crate::interchange) fn each(
-        &self,
-    ) -> impl Iterator<Item = Result<(&str, SourceFile), Error>> {
+    pub(crate) fn each(&self) -> impl Iterator<Item = Result<(&str, SourceFile), Error>> {
         let names = self.names.iter();
         names.map(|(name, index)| Ok((name.as_str(), self.numbered(*index)?)))
     }
 
     fn numbered(&self, index: usize) -> Result<SourceFile, Error> {
-        Ok(match &self.place {
+        Ok(match &self.location {
             Location::Folder(paths) => {
                 let path = paths.get(index).map(PathBuf::as_path);
-                SourceFile::at(path.unwrap_or(Path::new(""))).map_err(io)?
+                SourceFile::open(path.unwrap_or(Path::new("")))?
             }
-            Location::One(part) => part.clone(),
+            Location::One(file) => file.clone(),
             Location::Zip(archive) => SourceFile::Packed(archive.clone(), index),
         })
     }
-}
-
-/// Returns whether a file starts as a ZIP archive does.
-pub(in crate::interchange) fn is_zip(head: &[u8]) -> bool {
-    head.starts_with(MAGIC)
 }
 
 fn walk(
@@ -154,10 +109,10 @@ fn walk(
     wanted: fn(&str) -> bool,
     found: &mut Vec<PathBuf>,
 ) -> Result<(), Error> {
-    for entry in fs::read_dir(folder).map_err(io)? {
-        let entry = entry.map_err(io)?;
-        // Links are not followed: an export that somebody else made may point anywhere.
-        let kind = entry.file_type().map_err(io)?;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        // Links are not followed: a link in a foreign export may point anywhere.
+        let kind = entry.file_type()?;
         if kind.is_dir() {
             if let Some(below) = depth_left.checked_sub(1) {
                 walk(&entry.path(), below, wanted, found)?;
@@ -169,60 +124,5 @@ fn walk(
     Ok(())
 }
 
-/// Tells what is wrong with an archive, or with one file of it.
-pub(in crate::interchange) fn broken(name: &str, message: String) -> Error {
-    Error::Format {
-        code: "PROVIDER_ZIP",
-        place: if name.is_empty() {
-            Place::File
-        } else {
-            Place::Pointer(name.to_owned())
-        },
-        message,
-    }
-}
-
-/// Validates the name of an entry by its spelling alone.
-fn is_below(name: &str) -> bool {
-    !name.starts_with('/')
-        && !name.contains(['\\', '\0'])
-        && name.split('/').all(|part| part != "..")
-        && name.as_bytes().get(1) != Some(&b':')
-}
-
-const fn io(source: std::io::Error) -> Error {
-    Error::Io {
-        place: Place::File,
-        source,
-    }
-}
-
-const MAGIC: &[u8] = b"PK\x03\x04";
-/// A few bytes of an archive may unpack to all the time there is.
-const UNPACKED_LEN_MAX: u64 = 2 * 1024 * 1024 * 1024;
 /// Deeper than any export nests its folders.
 const DEPTH_MAX: usize = 8;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_that_leads_out_of_its_archive_is_refused() {
-        for name in [
-            "../x",
-            "a/../../x",
-            "/etc/x",
-            "C:/x",
-            "a\\..\\x",
-            "a\0b",
-            "..",
-            "a/..",
-        ] {
-            assert!(!is_below(name), "{name:?}");
-        }
-        for name in ["x", "a/b/c.json", "a..b/c", "Takeout/My Activity/x é.json"] {
-            assert!(is_below(name), "{name}");
-        }
-    }
-}

@@ -4,3 +4,4 @@ pub(super) mod encryption;
 pub(super) mod file_set;
 pub(super) mod record_sink;
 pub(super) mod source_file;
+pub(super) mod zip;

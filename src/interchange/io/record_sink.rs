@@ -4,7 +4,7 @@ use crate::interchange::{Error, Place, Record};
 
 /// Where records go on their way out of a file: they are counted, and their addresses hashed, so that
 /// two readings of one file can be held against each other.
-pub(in crate::interchange) struct RecordSink<'a> {
+pub(crate) struct RecordSink<'a> {
     take: &'a mut dyn FnMut(Record) -> bool,
     is_wanted: bool,
     len: u64,
@@ -14,15 +14,15 @@ pub(in crate::interchange) struct RecordSink<'a> {
 
 /// What came out of a reading.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::interchange) struct Output {
-    pub(in crate::interchange) len: u64,
+pub(crate) struct Output {
+    pub(crate) len: u64,
     /// Whether any of them is signed.
-    pub(in crate::interchange) has_signed: bool,
+    pub(crate) has_signed: bool,
     hash: [u8; 32],
 }
 
 impl<'a> RecordSink<'a> {
-    pub(in crate::interchange) fn new(take: &'a mut dyn FnMut(Record) -> bool) -> Self {
+    pub(crate) fn new(take: &'a mut dyn FnMut(Record) -> bool) -> Self {
         Self {
             take,
             is_wanted: true,
@@ -33,7 +33,7 @@ impl<'a> RecordSink<'a> {
     }
 
     /// Hands a record over; returns whether more are wanted.
-    pub(in crate::interchange) fn give(&mut self, record: Record) -> bool {
+    pub(crate) fn give(&mut self, record: Record) -> bool {
         if self.is_wanted {
             self.len = self.len.saturating_add(1);
             self.has_signed |= record.grain.is_signed();
@@ -43,11 +43,11 @@ impl<'a> RecordSink<'a> {
         self.is_wanted
     }
 
-    pub(in crate::interchange) const fn is_wanted(&self) -> bool {
+    pub(crate) const fn is_wanted(&self) -> bool {
         self.is_wanted
     }
 
-    pub(in crate::interchange) fn close(self) -> Output {
+    pub(crate) fn close(self) -> Output {
         Output {
             len: self.len,
             has_signed: self.has_signed,
@@ -59,7 +59,7 @@ impl<'a> RecordSink<'a> {
     ///
     /// # Errors
     /// `ERR_IO` if it came to something else, as far as it was wanted.
-    pub(in crate::interchange) fn compare(self, validated: Output) -> Result<(), Error> {
+    pub(crate) fn compare(self, validated: Output) -> Result<(), Error> {
         let is_whole = self.is_wanted;
         if is_whole && self.close() != validated {
             return Err(changed());
@@ -69,7 +69,7 @@ impl<'a> RecordSink<'a> {
 }
 
 /// Says that a file is not what it was when it was validated.
-pub(in crate::interchange) fn changed() -> Error {
+pub(crate) fn changed() -> Error {
     Error::Io {
         place: Place::File,
         source: std::io::Error::other("the file changed while it was read"),

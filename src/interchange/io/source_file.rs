@@ -1,4 +1,7 @@
-//! One file of an export, read from its beginning as often as it is wanted.
+//! One file of an export, read from its beginning as often as needed.
+//!
+//! It may be a file, bytes in memory, or an entry of a ZIP archive, which is decompressed anew each
+//! time. Directories are for [`FileSet`](super::file_set::FileSet).
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -7,19 +10,50 @@ use std::sync::Arc;
 
 use zip::ZipArchive;
 
-use crate::interchange::io::file_set::{broken, is_zip};
-use crate::interchange::{Error, Place};
+use crate::interchange::Error;
 
-/// A file, wherever it is; what is compressed is unpacked anew each time.
+use super::zip::{is_zip, zip_error};
+
+/// What is to be read.
+#[derive(Clone, Copy)]
+pub(crate) enum Input<'a> {
+    /// A file or a directory.
+    Path(&'a Path),
+    /// The content of a file, which is nowhere else in the clear.
+    Bytes(&'a [u8]),
+}
+
+impl Input<'_> {
+    /// Opens a file; one that cannot be read twice, such as a pipe, is held in memory.
+    pub(crate) fn open(self) -> io::Result<SharedSource> {
+        match self {
+            Self::Path(path) if path.is_file() => {
+                Ok(SharedSource::of(Bytes::File(Arc::new(File::open(path)?))))
+            }
+            Self::Path(path) => {
+                let bytes = std::fs::read(path)?;
+                Ok(SharedSource::of(Bytes::InMemory(bytes.into())))
+            }
+            Self::Bytes(bytes) => Ok(SharedSource::of(Bytes::InMemory(bytes.into()))),
+        }
+    }
+
+    /// Opens a file behind a buffer.
+    pub(crate) fn buffered(self) -> io::Result<BufReader<SharedSource>> {
+        Ok(BufReader::with_capacity(BUFFER_LEN, self.open()?))
+    }
+}
+
+/// A file, wherever it is.
 #[derive(Clone)]
-pub(in crate::interchange) enum SourceFile {
+pub(crate) enum SourceFile {
     Whole(SharedSource),
     Packed(ZipArchive<SharedSource>, usize),
 }
 
-/// What a file system or memory holds; copies share it, and each has a position of its own.
+/// An open file or bytes in memory; clones share it, and each has a position of its own.
 #[derive(Clone)]
-pub(in crate::interchange) struct SharedSource {
+pub(crate) struct SharedSource {
     bytes: Bytes,
     at: u64,
 }
@@ -27,37 +61,31 @@ pub(in crate::interchange) struct SharedSource {
 #[derive(Clone)]
 enum Bytes {
     File(Arc<File>),
-    Here(Arc<[u8]>),
+    InMemory(Arc<[u8]>),
 }
 
-/// What can pass over bytes that nobody wants.
+/// A reader that can skip bytes.
 trait Skip: BufRead {
     fn skip(&mut self, len: u64) -> io::Result<()>;
 }
 
-/// A file on its way from its beginning to its end; it seeks forward alone.
-pub(in crate::interchange) struct ForwardReader<'a> {
+/// A file read from front to back; it seeks forwards only.
+pub(crate) struct ForwardReader<'a> {
     input: &'a mut dyn Skip,
     at: u64,
 }
 
 impl SourceFile {
-    /// Opens a file; one that cannot be read twice is held.
-    pub(in crate::interchange) fn at(path: &Path) -> io::Result<Self> {
-        if !path.is_file() {
-            return Ok(Self::Whole(SharedSource::here(&std::fs::read(path)?)));
-        }
-        Ok(Self::Whole(SharedSource {
-            bytes: Bytes::File(Arc::new(File::open(path)?)),
-            at: 0,
-        }))
+    /// Opens a file.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        Input::Path(path).open().map(Self::Whole)
     }
 
-    /// Reads the file from its beginning, a buffer of so many bytes at a time.
+    /// Reads the file from its beginning, through a buffer of that size.
     ///
     /// # Errors
-    /// What keeps it from being opened; what happens after that is for `work`.
-    pub(in crate::interchange) fn read<T>(
+    /// Why it cannot be opened; what happens after that is for `work`.
+    pub(crate) fn read<T>(
         &self,
         buffer_len: usize,
         work: impl FnOnce(ForwardReader<'_>) -> T,
@@ -70,17 +98,17 @@ impl SourceFile {
             Self::Packed(archive, index) => {
                 let mut archive = archive.clone();
                 let entry = archive.by_index(*index).map_err(io::Error::other)?;
-                // What unpacks to more than it says must not fill the memory of whoever believed it.
+                // An entry that decompresses to more than it declares must not fill the memory.
                 let len = entry.size();
                 let entry = LengthChecked { entry, left: len };
-                let mut input = Unpacked(BufReader::with_capacity(buffer_len, entry));
+                let mut input = Decompressed(BufReader::with_capacity(buffer_len, entry));
                 Ok(work(ForwardReader::new(&mut input)))
             }
         }
     }
 
     /// Returns the first bytes.
-    pub(in crate::interchange) fn head(&self, len: u64) -> io::Result<Vec<u8>> {
+    pub(crate) fn head(&self, len: u64) -> io::Result<Vec<u8>> {
         let mut head = Vec::new();
         self.read(HEAD_BUFFER_LEN, |input| {
             input.take(len).read_to_end(&mut head)
@@ -89,40 +117,26 @@ impl SourceFile {
     }
 
     /// Returns all bytes, whatever memory that takes.
-    pub(in crate::interchange) fn bytes(&self) -> io::Result<Vec<u8>> {
+    pub(crate) fn bytes(&self) -> io::Result<Vec<u8>> {
         self.head(u64::MAX)
     }
 
-    /// Returns whether this is a ZIP archive.
-    pub(in crate::interchange) fn is_zip(&self) -> io::Result<bool> {
+    /// Returns the error of a failure to read; a failure inside an archive is the archive's.
+    pub(crate) fn error(&self, name: &str, source: io::Error) -> Error {
         match self {
-            Self::Whole(raw) => raw.is_zip(),
-            Self::Packed(..) => Ok(false),
-        }
-    }
-
-    /// Says where a failure to read happened: what is wrong inside an archive is its fault.
-    pub(in crate::interchange) fn wrong(&self, name: &str, source: io::Error) -> Error {
-        match self {
-            Self::Whole(_) => Error::Io {
-                place: Place::File,
-                source,
-            },
-            Self::Packed(..) => broken(name, source.to_string()),
+            Self::Whole(_) => source.into(),
+            Self::Packed(..) => zip_error(name, source.to_string()),
         }
     }
 }
 
 impl SharedSource {
-    pub(in crate::interchange) fn here(bytes: &[u8]) -> Self {
-        Self {
-            bytes: Bytes::Here(bytes.into()),
-            at: 0,
-        }
+    const fn of(bytes: Bytes) -> Self {
+        Self { bytes, at: 0 }
     }
 
     /// Returns whether this starts as a ZIP archive does.
-    pub(in crate::interchange) fn is_zip(&self) -> io::Result<bool> {
+    pub(crate) fn is_zip(&self) -> io::Result<bool> {
         Ok(is_zip(&SourceFile::Whole(self.clone()).head(4)?))
     }
 }
@@ -135,7 +149,7 @@ impl Read for SharedSource {
                 file.seek(SeekFrom::Start(self.at))?;
                 file.read(out)?
             }
-            Bytes::Here(bytes) => {
+            Bytes::InMemory(bytes) => {
                 let at = usize::try_from(self.at).unwrap_or(usize::MAX);
                 bytes.get(at..).unwrap_or_default().read(out)?
             }
@@ -153,7 +167,7 @@ impl Seek for SharedSource {
             (SeekFrom::Start(at), _) => Some(at),
             (SeekFrom::Current(by), _) => self.at.checked_add_signed(by),
             (SeekFrom::End(by), Bytes::File(file)) => file.metadata()?.len().checked_add_signed(by),
-            (SeekFrom::End(by), Bytes::Here(bytes)) => {
+            (SeekFrom::End(by), Bytes::InMemory(bytes)) => {
                 let len = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
                 len.checked_add_signed(by)
             }
@@ -170,16 +184,16 @@ impl Skip for BufReader<SharedSource> {
     }
 }
 
-/// A compressed file: what is passed over must be unpacked all the same.
-struct Unpacked<R: Read>(BufReader<R>);
+/// A compressed file: bytes that are skipped must be decompressed all the same.
+struct Decompressed<R: Read>(BufReader<R>);
 
-impl<R: Read> Read for Unpacked<R> {
+impl<R: Read> Read for Decompressed<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         self.0.read(out)
     }
 }
 
-impl<R: Read> BufRead for Unpacked<R> {
+impl<R: Read> BufRead for Decompressed<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         self.0.fill_buf()
     }
@@ -189,13 +203,13 @@ impl<R: Read> BufRead for Unpacked<R> {
     }
 }
 
-impl<R: Read> Skip for Unpacked<R> {
+impl<R: Read> Skip for Decompressed<R> {
     fn skip(&mut self, len: u64) -> io::Result<()> {
         io::copy(&mut (&mut self.0).take(len), &mut io::sink()).map(drop)
     }
 }
 
-/// Refuses to give more bytes than were promised.
+/// Refuses to return more bytes than the entry declares.
 struct LengthChecked<R> {
     entry: R,
     left: u64,
@@ -255,15 +269,19 @@ impl Seek for ForwardReader<'_> {
 }
 
 const HEAD_BUFFER_LEN: usize = 8 * 1024;
+/// Large enough that system calls cost nothing beside the rest.
+const BUFFER_LEN: usize = 256 * 1024;
 
-/// Returns what comes out of an archive that holds nothing else.
+/// Returns the only entry of an archive.
 #[cfg(test)]
-pub(in crate::interchange) fn packed(bytes: &[u8]) -> SourceFile {
+pub(crate) fn packed(bytes: &[u8]) -> SourceFile {
     let mut zip = zip::ZipWriter::new(io::Cursor::new(Vec::new()));
     let options = zip::write::SimpleFileOptions::default();
     zip.start_file("x", options).unwrap();
     io::Write::write_all(&mut zip, bytes).unwrap();
-    let zip = SharedSource::here(zip.finish().unwrap().get_ref());
+    let zip = Input::Bytes(zip.finish().unwrap().get_ref())
+        .open()
+        .unwrap();
     SourceFile::Packed(ZipArchive::new(zip).unwrap(), 0)
 }
 
@@ -272,16 +290,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_reads_the_same_each_time_and_passes_over_what_nobody_wants() {
+    fn a_file_reads_the_same_each_time_and_skips_forwards() {
         let bytes: Vec<u8> = (0..=255).cycle().take(100_000).collect();
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), &bytes).unwrap();
-        let parts = [
-            SourceFile::Whole(SharedSource::here(&bytes)),
-            SourceFile::at(file.path()).unwrap(),
+        let files = [
+            SourceFile::Whole(Input::Bytes(&bytes).open().unwrap()),
+            SourceFile::open(file.path()).unwrap(),
             packed(&bytes),
         ];
-        for part in parts {
+        for part in files {
             assert!(part.bytes().unwrap() == bytes);
             assert_eq!(part.head(9).ok().as_deref(), bytes.get(..9));
             let tail = part.read(300, |mut input| {

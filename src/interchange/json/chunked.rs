@@ -1,4 +1,7 @@
-//! Elements in another order than that of their file.
+//! Elements read in another order than that of their file.
+//!
+//! As many elements as fit a window are read in the order of the file, which stays cheap where the
+//! file must be decompressed up to each of them, and are then put into the order asked for.
 
 use std::io::{BufRead, Seek};
 use std::iter;
@@ -7,20 +10,18 @@ use rayon::prelude::*;
 
 use crate::codec::Value;
 use crate::interchange::io::source_file::SourceFile;
-use crate::interchange::json::strict;
 
-use super::records::{BATCH_LEN, DEPTH_MAX, JsonError, JsonRecords};
+use super::reader::{DEPTH_MAX, JsonError, JsonReader};
+use super::stream::BATCH_LEN;
+use super::strict;
 
-/// Makes something of the elements that begin at `starts`, in any order of their numbers, several at
-/// a time, and takes it in that order, as long as `take` wants more.
-///
-/// As many as there is room for are read in the order of the file, which is cheap also where the file
-/// must be unpacked up to each of them, and then put into the order that is asked for.
+/// Reads the elements that begin at `starts` in any `order` of their numbers: `make` is called on
+/// several threads, `take` in that order until it returns `false`.
 ///
 /// # Errors
 /// What is no JSON, if the file is not what it was.
-pub(in crate::interchange) fn read_in_order<T: Send>(
-    part: &SourceFile,
+pub(crate) fn read_in_order<T: Send>(
+    file: &SourceFile,
     starts: &[u64],
     order: impl Iterator<Item = usize>,
     make: impl Fn(Value, usize) -> T + Sync,
@@ -31,17 +32,14 @@ pub(in crate::interchange) fn read_in_order<T: Send>(
     let mut windows = iter::from_fn(next).peekable();
     let mut is_wanted = true;
     while is_wanted && windows.peek().is_some() {
-        part.read(BUFFER_LEN, |input| {
-            let mut records = JsonRecords::new(input, &[], false)?;
-            // What lies behind what was read last can be reached without beginning anew.
-            while let Some(window) = windows.next_if(|it| it.first() >= records.at) {
-                let raw = records.gather(&window)?;
-                for raw in raw.chunks(BATCH_LEN) {
-                    let made = raw.par_iter().map(|(number, raw)| {
-                        let value = strict::parse(raw);
-                        let value = value.map_err(|(flaw, why)| JsonError::Flaw(flaw, why))?;
-                        Ok(make(value, *number))
-                    });
+        file.read(BUFFER_LEN, |input| {
+            let mut reader = JsonReader::new(input)?;
+            // A window that lies behind the last one needs no new reading from the beginning.
+            while let Some(window) = windows.next_if(|it| it.first() >= reader.at()) {
+                for elements in reader.gather(&window)?.chunks(BATCH_LEN) {
+                    let made = elements
+                        .par_iter()
+                        .map(|(number, raw)| Ok(make(strict::parse(raw)?, *number)));
                     let made: Vec<T> = made.collect::<Result<_, JsonError>>()?;
                     is_wanted = is_wanted && made.into_iter().all(&mut take);
                     if !is_wanted {
@@ -84,7 +82,7 @@ fn window(
     (!window.is_empty()).then_some(Window(window))
 }
 
-impl<R: BufRead + Seek> JsonRecords<R> {
+impl<R: BufRead + Seek> JsonReader<R> {
     /// Copies the text of the elements of a window; returns it with their numbers, in its order.
     fn gather(&mut self, window: &Window) -> Result<Vec<(usize, Vec<u8>)>, JsonError> {
         let mut by_place: Vec<usize> = (0..window.0.len()).collect();

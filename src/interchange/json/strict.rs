@@ -4,7 +4,7 @@ use crate::codec::{self, Sketch, Value};
 
 /// Why bytes are not one strict JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::interchange) enum Flaw {
+pub(crate) enum Flaw {
     /// A byte-order mark before the text.
     Bom,
     /// Bytes that are not UTF-8.
@@ -19,7 +19,7 @@ pub(in crate::interchange) enum Flaw {
 ///
 /// # Errors
 /// What kind of flaw it is, and where.
-pub(in crate::interchange) fn parse(bytes: &[u8]) -> Result<Value, (Flaw, String)> {
+pub(crate) fn parse(bytes: &[u8]) -> Result<Value, (Flaw, String)> {
     told(bytes, Value::from_json)
 }
 
@@ -27,7 +27,7 @@ pub(in crate::interchange) fn parse(bytes: &[u8]) -> Result<Value, (Flaw, String
 ///
 /// # Errors
 /// As [`parse`].
-pub(in crate::interchange) fn sketch(bytes: &[u8], member: &str) -> Result<Sketch, (Flaw, String)> {
+pub(crate) fn sketch(bytes: &[u8], member: &str) -> Result<Sketch, (Flaw, String)> {
     told(bytes, |text| Sketch::of(text, member))
 }
 
@@ -53,7 +53,7 @@ fn told<T>(
 /// Returns the pointers of integers past ±(2^53 − 1).
 ///
 /// RFC 8785 writes numbers as doubles: past 2^53 two integers would get one text, so one checksum.
-pub(in crate::interchange) fn wide_integers(value: &Value) -> impl Iterator<Item = String> + use<> {
+pub(crate) fn wide_integers(value: &Value) -> impl Iterator<Item = String> + use<> {
     let mut found = Vec::new();
     collect(value, &mut String::new(), &mut found);
     found.into_iter()
@@ -89,7 +89,7 @@ fn collect(value: &Value, at: &mut String, found: &mut Vec<String>) {
 }
 
 /// What is wrong with such an integer.
-pub(in crate::interchange) const WIDE: &str = "an integer past 2^53 - 1 has no I-JSON form";
+pub(crate) const WIDE: &str = "an integer past 2^53 - 1 has no I-JSON form";
 
 const I_JSON_MAX: u64 = (1 << 53) - 1;
 const BOM: &[u8] = b"\xef\xbb\xbf";

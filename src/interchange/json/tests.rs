@@ -1,3 +1,5 @@
+//! Documents and lines in pieces say what a parser says of the whole, and memory stays bounded.
+
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -5,9 +7,9 @@ use proptest::prelude::*;
 
 use crate::codec::Value;
 use crate::interchange::Place;
-use crate::interchange::io::source_file::{SharedSource, SourceFile, packed};
+use crate::interchange::io::source_file::{Input, SourceFile, packed};
 
-use super::records::BATCH_LEN_BYTES;
+use super::stream::{BATCH_LEN_BYTES, stream};
 use super::strict::{self, Flaw};
 use super::{JsonError, JsonRecords, Position, read_in_order};
 
@@ -15,7 +17,7 @@ const ARRAYS: [&str; 2] = ["a", "b"];
 
 /// Puts a document together again.
 fn whole(text: &[u8]) -> Result<Value, Flaw> {
-    let taken = JsonRecords::document(Cursor::new(text), &ARRAYS, strict::parse, |_, _, _| {});
+    let taken = JsonRecords::document(Cursor::new(text), &ARRAYS, strict::parse, |_, _| {});
     let (value, mut records) = taken.map_err(|broken| match broken {
         JsonError::Flaw(flaw, _) => flaw,
         JsonError::Io(source) => panic!("{source}"),
@@ -165,22 +167,22 @@ fn no_more_than_three_batches_are_read_ahead() {
                 .unwrap()
                 .1
         } else {
-            JsonRecords::document(input, &ARRAYS, strict::parse, |_, _, _| {})
+            JsonRecords::document(input, &ARRAYS, strict::parse, |_, _| {})
                 .unwrap()
                 .1
         };
         assert!(read.load(Ordering::Relaxed) >= len && records.runs.len() == 1);
         read.store(0, Ordering::Relaxed);
-        let mut records = 0;
+        let mut count = 0;
         let take = |()| {
-            records += 1;
+            count += 1;
             // What is read is at most this batch, two behind it, and what the buffer holds.
-            let ahead = read.load(Ordering::Relaxed).saturating_sub(records * 1_000);
+            let ahead = read.load(Ordering::Relaxed).saturating_sub(count * 1_000);
             assert!(ahead < 4 * BATCH_LEN_BYTES, "{ahead}");
-            records < 15_000
+            count < 15_000
         };
         records.each(0, |_, _| (), take).unwrap();
-        assert_eq!(records, 15_000);
+        assert_eq!(count, 15_000);
         assert!(read.load(Ordering::Relaxed) < len, "the rest is not read");
     }
 }
@@ -204,14 +206,14 @@ proptest! {
     ) {
         let text = listed(&items, " \n\t  ");
         let parts = [
-            SourceFile::Whole(SharedSource::here(text.as_bytes())),
+            SourceFile::Whole(Input::Bytes(text.as_bytes()).open().unwrap()),
             packed(text.as_bytes()),
         ];
         for part in parts {
             let mut starts = Vec::new();
             let stream = part.read(7, |input| {
                 let make = |value: Value, position: Position| (value, position);
-                JsonRecords::stream(input, &[""], |_| true, make, |(value, position)| {
+                stream(input, &[""], |_| true, make, |(value, position)| {
                     let item = items.get(starts.len()).map(|(item, _)| item.as_str());
                     assert_eq!((value.as_text(), position.array), (item, 0));
                     starts.push(position.start);
@@ -243,7 +245,7 @@ fn what_nobody_wants_is_passed_over_and_what_is_enough_ends_the_reading() {
     let stream = |text: &str, wanted: usize, enough: usize| {
         let mut taken = Vec::new();
         let make = |value: Value, position: Position| (value, position.number);
-        let read = JsonRecords::stream(
+        let read = stream(
             Cursor::new(text),
             &ARRAYS,
             |it| it == wanted,

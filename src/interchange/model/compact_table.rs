@@ -7,7 +7,7 @@ use std::hash::{BuildHasher as _, Hash, RandomState};
 ///
 /// The hash is keyed anew for each table, so that nobody can make two names share one; that two do
 /// by chance has a probability under 10^-5 for ten million.
-pub(in crate::interchange) struct CompactTable<V> {
+pub(crate) struct CompactTable<V> {
     hasher: RandomState,
     /// By hash; what came lately is not among them yet.
     sorted: Vec<(u64, V)>,
@@ -15,7 +15,7 @@ pub(in crate::interchange) struct CompactTable<V> {
 }
 
 impl<V: Copy> CompactTable<V> {
-    pub(in crate::interchange) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             hasher: RandomState::new(),
             sorted: Vec::new(),
@@ -24,11 +24,11 @@ impl<V: Copy> CompactTable<V> {
     }
 
     /// Returns the key of a name.
-    pub(in crate::interchange) fn key(&self, name: impl Hash) -> u64 {
+    pub(crate) fn key(&self, name: impl Hash) -> u64 {
         self.hasher.hash_one(name)
     }
 
-    pub(in crate::interchange) fn get(&self, key: u64) -> Option<&V> {
+    pub(crate) fn get(&self, key: u64) -> Option<&V> {
         let at = self.sorted.binary_search_by_key(&key, |(key, _)| *key);
         match at {
             Ok(at) => self.sorted.get(at).map(|(_, value)| value),
@@ -36,7 +36,7 @@ impl<V: Copy> CompactTable<V> {
         }
     }
 
-    pub(in crate::interchange) fn get_mut(&mut self, key: u64) -> Option<&mut V> {
+    pub(crate) fn get_mut(&mut self, key: u64) -> Option<&mut V> {
         let at = self.sorted.binary_search_by_key(&key, |(key, _)| *key);
         match at {
             Ok(at) => self.sorted.get_mut(at).map(|(_, value)| value),
@@ -45,7 +45,7 @@ impl<V: Copy> CompactTable<V> {
     }
 
     /// Adds what has no entry yet.
-    pub(in crate::interchange) fn insert(&mut self, key: u64, value: V) {
+    pub(crate) fn insert(&mut self, key: u64, value: V) {
         self.recent.insert(key, value);
         if self.recent.len() >= RECENT_MAX {
             self.merge();
@@ -53,12 +53,12 @@ impl<V: Copy> CompactTable<V> {
     }
 
     /// Returns whether there is nothing.
-    pub(in crate::interchange) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.sorted.is_empty() && self.recent.is_empty()
     }
 
     /// Forgets everything.
-    pub(in crate::interchange) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.sorted = Vec::new();
         self.recent = HashMap::new();
     }
@@ -101,7 +101,7 @@ impl<V: Copy> Default for CompactTable<V> {
 
 impl CompactTable<()> {
     /// Adds a name; returns whether it is new.
-    pub(in crate::interchange) fn add(&mut self, key: u64) -> bool {
+    pub(crate) fn add(&mut self, key: u64) -> bool {
         let is_new = self.get(key).is_none();
         if is_new {
             self.insert(key, ());

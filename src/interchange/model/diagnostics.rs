@@ -1,40 +1,85 @@
-use crate::interchange::Place;
+//! What is said about a file beside its records: the first of it, and a count of the rest.
 
-/// What is odd about a file, and where: the first of it, and how much more there is.
-#[derive(Debug, Default)]
-pub(crate) struct Diagnostics {
-    told: Vec<(Place, String)>,
-    more: u64,
+use crate::interchange::{Error, Place};
+
+/// A finding: its place, and what a reader should know.
+pub(crate) type Finding = (Place, String);
+
+/// A bounded list: the first diagnostics, and the number of those that are not listed.
+#[derive(Debug)]
+pub(crate) struct Diagnostics<T = Error> {
+    pub(crate) list: Vec<T>,
+    pub(crate) more: u64,
 }
 
-impl Diagnostics {
-    pub(crate) fn push(&mut self, place: Place, message: impl Into<String>) {
-        if self.told.len() < DIAGNOSTICS_MAX {
-            self.told.push((place, message.into()));
+impl<T> Default for Diagnostics<T> {
+    fn default() -> Self {
+        Self {
+            list: Vec::new(),
+            more: 0,
+        }
+    }
+}
+
+impl<T> Diagnostics<T> {
+    pub(crate) fn push(&mut self, one: T) {
+        if self.list.len() < DIAGNOSTICS_MAX {
+            self.list.push(one);
         } else {
             self.more = self.more.saturating_add(1);
         }
     }
 
-    /// Says how much is not listed.
-    pub(crate) fn more(count: u64) -> String {
-        format!("and {count} more that are not listed")
+    /// Adds another list, with the number of those that it does not list.
+    pub(crate) fn append(&mut self, other: Self) {
+        self.more = self.more.saturating_add(other.more);
+        self.extend(other.list);
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.list.is_empty()
     }
 }
 
-impl From<Diagnostics> for Vec<(Place, String)> {
-    fn from(mut findings: Diagnostics) -> Self {
+impl Diagnostics<Finding> {
+    pub(crate) fn note(&mut self, place: Place, message: impl Into<String>) {
+        self.push((place, message.into()));
+    }
+}
+
+impl Diagnostics {
+    /// Returns the value of a result; its error is added to the list.
+    pub(crate) fn keep<T>(&mut self, result: Result<T, Error>) -> Option<T> {
+        result.map_err(|error| self.push(error)).ok()
+    }
+}
+
+impl<T> Extend<T> for Diagnostics<T> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, all: I) {
+        all.into_iter().for_each(|one| self.push(one));
+    }
+}
+
+impl From<Diagnostics<Finding>> for Vec<Finding> {
+    fn from(mut findings: Diagnostics<Finding>) -> Self {
         if findings.more > 0 {
-            findings
-                .told
-                .push((Place::File, Diagnostics::more(findings.more)));
+            let message = format!("and {} more that are not listed", findings.more);
+            findings.list.push((Place::File, message));
         }
-        findings.told
+        findings.list
     }
 }
 
-/// Nobody reads more of one file, and a list of all of them could be larger than the file.
-pub(in crate::interchange) const DIAGNOSTICS_MAX: usize = 10_000;
+impl From<Diagnostics> for Vec<Finding> {
+    fn from(errors: Diagnostics) -> Self {
+        let list = errors.list.iter().map(Error::to_finding).collect();
+        let more = errors.more;
+        Diagnostics { list, more }.into()
+    }
+}
+
+/// A list of all of them could be larger than the file.
+pub(crate) const DIAGNOSTICS_MAX: usize = 10_000;
 
 #[cfg(test)]
 mod tests {
@@ -44,7 +89,7 @@ mod tests {
     fn what_is_not_listed_is_counted() {
         let mut findings = Diagnostics::default();
         for line in 0..10_003 {
-            findings.push(Place::Line(line), "odd");
+            findings.note(Place::Line(line), "odd");
         }
         let listed: Vec<_> = findings.into();
         assert_eq!(listed.len(), 10_001);

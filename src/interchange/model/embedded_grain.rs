@@ -7,10 +7,10 @@ use crate::grain::{Grain, Status, StatusChange, Warning};
 use crate::interchange::model::status;
 
 /// The name of the extension: a domain name that this project has, backwards.
-pub(in crate::interchange) const NAME: &str = "io.github.grainstore.grainstore";
+pub(crate) const NAME: &str = "io.github.grainstore.grainstore";
 
 /// Returns a grain as it travels, and its status, as an extension says them.
-pub(in crate::interchange) fn pack(grain: &Grain, state: &Status) -> Map {
+pub(crate) fn pack(grain: &Grain, state: &Status) -> Map {
     let mut packed = Map::new();
     packed.insert("address", grain.address());
     // One that is to be signed and is not must not travel (OMS 9.2): then the record speaks alone.
@@ -23,10 +23,10 @@ pub(in crate::interchange) fn pack(grain: &Grain, state: &Status) -> Map {
 }
 
 /// A grain that came back.
-pub(in crate::interchange) struct Unpacked {
-    pub(in crate::interchange) grain: Grain,
-    pub(in crate::interchange) warnings: Vec<Warning>,
-    pub(in crate::interchange) status: StatusChange,
+pub(crate) struct Unpacked {
+    pub(crate) grain: Grain,
+    pub(crate) warnings: Vec<Warning>,
+    pub(crate) status: StatusChange,
 }
 
 /// Takes the grain out of an extension.
@@ -34,11 +34,7 @@ pub(in crate::interchange) struct Unpacked {
 /// Whoever edits a record and leaves the extension alone wants the edit to count, and a reader of
 /// the record must not be shown one thing and get another: so the grain must say what the record
 /// says, or the record is read as any other.
-pub(in crate::interchange) fn unpack(
-    packed: &Value,
-    content: &str,
-    profile: Profile,
-) -> Option<Unpacked> {
+pub(crate) fn unpack(packed: &Value, content: &str, profile: Profile) -> Option<Unpacked> {
     let packed = packed.as_map()?;
     let text = |name: &str| packed.get(name)?.as_text();
     let blob = data_encoding::BASE64
@@ -64,7 +60,7 @@ pub(in crate::interchange) fn unpack(
 }
 
 /// Returns what a grain says in one text that is not empty.
-pub(in crate::interchange) fn summary_text(grain: &Grain) -> String {
+pub(crate) fn summary_text(grain: &Grain) -> String {
     let said = ["object", "content", "description", "conclusion"]
         .into_iter()
         .find_map(|name| grain.text(name).filter(|text| !text.is_empty()));

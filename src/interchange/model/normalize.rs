@@ -10,7 +10,7 @@ use crate::grain::Grain;
 
 /// Returns text as a grain holds it: NFC and without byte-order marks, which no grain may hold
 /// (OMS 4.4); the residual keeps them.
-pub(in crate::interchange) fn normalize_text(text: &str) -> String {
+pub(crate) fn normalize_text(text: &str) -> String {
     if text.is_ascii() {
         return text.to_owned();
     }
@@ -19,7 +19,7 @@ pub(in crate::interchange) fn normalize_text(text: &str) -> String {
 
 /// Returns a value as a grain holds it, or as JSON text where a grain cannot hold it: past the
 /// depth that grains of every profile allow, or with names that become one.
-pub(in crate::interchange) fn normalize_value(value: &Value) -> Value {
+pub(crate) fn normalize_value(value: &Value) -> Value {
     clean(value, DEPTH_MAX).unwrap_or_else(|| Value::Text(ascii_json(value)))
 }
 
@@ -44,7 +44,7 @@ fn clean(value: &Value, depth_left: usize) -> Option<Value> {
 /// Returns JSON in ASCII alone, so that no rule of grains about text can touch what it says.
 ///
 /// Members come in the order of their names: the parsed value does not keep another.
-pub(in crate::interchange) fn ascii_json(value: &impl Serialize) -> String {
+pub(crate) fn ascii_json(value: &impl Serialize) -> String {
     // Serialising to a string fails only for keys that are not text, and ours all are.
     let json = serde_json::to_string(value).unwrap_or_default();
     if json.is_ascii() {
@@ -66,7 +66,7 @@ pub(in crate::interchange) fn ascii_json(value: &impl Serialize) -> String {
 }
 
 /// Returns `sha256:` and the digest in lower-case hexadecimal.
-pub(in crate::interchange) fn sha256(bytes: &[u8]) -> String {
+pub(crate) fn sha256(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     format!("sha256:{}", data_encoding::HEXLOWER.encode(&digest))
 }
@@ -74,7 +74,7 @@ pub(in crate::interchange) fn sha256(bytes: &[u8]) -> String {
 /// Returns a free tag as a grain holds it, if anything is left of it.
 ///
 /// OMS 13.2 gives tags like `phi:x` a meaning, which somebody else's tag must not gain.
-pub(in crate::interchange) fn normalize_tag(tag: &str) -> Option<String> {
+pub(crate) fn normalize_tag(tag: &str) -> Option<String> {
     let tag = normalize_text(tag);
     match tag.as_str() {
         "" => None,
@@ -84,7 +84,7 @@ pub(in crate::interchange) fn normalize_tag(tag: &str) -> Option<String> {
 }
 
 /// Returns `prefix:name`, or the prefix alone for free text that is no name; the residual has it.
-pub(in crate::interchange) fn relation_name(prefix: &str, name: &str) -> String {
+pub(crate) fn relation_name(prefix: &str, name: &str) -> String {
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
     if (1..=64).contains(&name.len()) && name.bytes().all(is_name) {
         format!("{prefix}:{name}")
@@ -95,7 +95,7 @@ pub(in crate::interchange) fn relation_name(prefix: &str, name: &str) -> String 
 
 /// Returns text as the object of a Belief, which must not be empty (OMS 8.1); the residual has
 /// what this leaves out.
-pub(in crate::interchange) fn object_of(text: &str) -> Value {
+pub(crate) fn object_of(text: &str) -> Value {
     let text = normalize_text(text);
     if text.is_empty() {
         Value::Map([("x-empty", true)].into_iter().collect())
@@ -105,18 +105,18 @@ pub(in crate::interchange) fn object_of(text: &str) -> Value {
 }
 
 /// Returns the context that carries a residual.
-pub(in crate::interchange) fn context_of(name: &str, record: &impl Serialize) -> Map {
+pub(crate) fn context_of(name: &str, record: &impl Serialize) -> Map {
     [(name, ascii_json(record))].into_iter().collect()
 }
 
 /// A record without the member that its grain holds in the same spelling.
-pub(in crate::interchange) struct Rest<'a> {
+pub(crate) struct Rest<'a> {
     record: &'a Map,
     without: Option<&'a str>,
 }
 
 impl<'a> Rest<'a> {
-    pub(in crate::interchange) fn of(record: &'a Map, name: &'a str, normalize_text: &str) -> Self {
+    pub(crate) fn of(record: &'a Map, name: &'a str, normalize_text: &str) -> Self {
         let without = Some(name).filter(|_| is_carried(record, name, normalize_text));
         Self { record, without }
     }
@@ -135,7 +135,7 @@ impl Serialize for Rest<'_> {
 }
 
 /// Removes a member that the grain holds in the same spelling.
-pub(in crate::interchange) fn leave_out(record: &mut Map, name: &str, normalize_text: &str) {
+pub(crate) fn leave_out(record: &mut Map, name: &str, normalize_text: &str) {
     if is_carried(record, name, normalize_text) {
         record.remove(name);
     }
@@ -147,19 +147,19 @@ fn is_carried(record: &Map, name: &str, normalize_text: &str) -> bool {
 }
 
 /// Returns the JSON that a member of a grain's context carries.
-pub(in crate::interchange) fn residual_json(grain: &Grain, member: &str) -> Option<Value> {
+pub(crate) fn residual_json(grain: &Grain, member: &str) -> Option<Value> {
     let context = grain.field("context")?.as_map()?;
     Value::from_json(context.get(member)?.as_text()?).ok()
 }
 
 /// Returns a link of OMS 14.3 to another grain.
-pub(in crate::interchange) fn link(to: ContentAddress, kind: &str) -> Value {
+pub(crate) fn link(to: ContentAddress, kind: &str) -> Value {
     let link = [("hash", to.to_string()), ("relation_type", kind.to_owned())];
     Value::Map(link.into_iter().collect())
 }
 
 /// Returns the parts between byte-order marks, each in NFC.
-pub(in crate::interchange) fn nfc_parts(text: &str) -> Vec<String> {
+pub(crate) fn nfc_parts(text: &str) -> Vec<String> {
     text.split('\u{feff}').map(nfc).collect()
 }
 

@@ -39,11 +39,7 @@ impl Record {
     }
 
     /// Makes the grain of a draft that a reader has put together.
-    pub(in crate::interchange) fn finish(
-        draft: Draft,
-        profile: Profile,
-        place: Place,
-    ) -> Result<Self, Error> {
+    pub(crate) fn finish(draft: Draft, profile: Profile, place: Place) -> Result<Self, Error> {
         match draft.finish_with_warnings(profile) {
             Ok((grain, warnings)) => Ok(Self {
                 warnings,

@@ -1,4 +1,4 @@
-//! Times as foreign formats spell them: RFC 3339, which is narrower than what a time library reads.
+//! Times of foreign formats: RFC 3339, which is narrower than what a time library reads.
 
 use crate::grain::Time;
 
@@ -6,7 +6,7 @@ use crate::grain::Time;
 ///
 /// # Errors
 /// What is wrong with the text.
-pub(in crate::interchange) fn parse_rfc3339(text: &str) -> Result<Time, String> {
+pub(crate) fn parse_rfc3339(text: &str) -> Result<Time, String> {
     let wrong = || format!("\"{text}\" is not an RFC 3339 date and time with an offset");
     let shape = |text: &str, pattern: &str| {
         text.len() == pattern.len()
@@ -37,6 +37,18 @@ pub(in crate::interchange) fn parse_rfc3339(text: &str) -> Result<Time, String> 
 
 fn all_digits(digits: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Returns the time as RFC 3339, or the beginning of 1970 for one that no calendar has; whole
+/// seconds without a fraction.
+pub(crate) fn to_rfc3339(time: Time) -> String {
+    let text = time.to_string();
+    let is_year = text.len() == "1970-01-01T00:00:00.000Z".len();
+    match text.strip_suffix(".000Z") {
+        Some(whole) if is_year => format!("{whole}Z"),
+        _ if is_year => text,
+        _ => "1970-01-01T00:00:00Z".to_owned(),
+    }
 }
 
 #[cfg(test)]

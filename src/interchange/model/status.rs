@@ -4,7 +4,7 @@ use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::{Lifecycle, Status, StatusChange, Time, Verification};
 
 /// The members a status may have.
-pub(in crate::interchange) const MEMBERS: [&str; 6] = [
+pub(crate) const MEMBERS: [&str; 6] = [
     "of",
     "superseded_by",
     "system_valid_to",
@@ -14,7 +14,7 @@ pub(in crate::interchange) const MEMBERS: [&str; 6] = [
 ];
 
 /// Returns what a status says besides the default.
-pub(in crate::interchange) fn write(of: ContentAddress, status: &Status) -> Map {
+pub(crate) fn write(of: ContentAddress, status: &Status) -> Map {
     let default = Status::default();
     let mut members = Map::new();
     members.insert("of", of);
@@ -40,9 +40,7 @@ pub(in crate::interchange) fn write(of: ContentAddress, status: &Status) -> Map 
 ///
 /// # Errors
 /// The member that is not what it must be.
-pub(in crate::interchange) fn read(
-    map: &Map,
-) -> Result<(ContentAddress, StatusChange), &'static str> {
+pub(crate) fn read(map: &Map) -> Result<(ContentAddress, StatusChange), &'static str> {
     let address = |name: &'static str| -> Result<Option<ContentAddress>, &'static str> {
         let read = |value: &Value| value.as_text().and_then(|text| text.parse().ok());
         member(map, name, read)

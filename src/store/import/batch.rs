@@ -3,7 +3,8 @@ use std::collections::{HashMap, HashSet};
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Lifecycle, Status, StatusChange, Verification};
 use crate::interchange::{
-    self, AddressMap, Diagnostics, ForeignId, Merge, Place, Record, choose_merge, rewrite_links,
+    self, AddressMap, Diagnostics, Finding, ForeignId, Merge, Place, Record, choose_merge,
+    rewrite_links,
 };
 use crate::ledger::Kind;
 use crate::policy::{Actor, Delegation, Operation, Rule};
@@ -24,7 +25,7 @@ pub(super) struct Importer<'a> {
     /// Whether nothing is to be written.
     pub(super) is_dry: bool,
     pub(super) summary: Summary,
-    pub(super) findings: Diagnostics,
+    pub(super) findings: Diagnostics<Finding>,
     /// What is not written yet; in a dry run everything.
     pub(super) frame: Frame,
     /// Where in the frame its grains are.
@@ -65,7 +66,7 @@ impl<'a> Importer<'a> {
     pub(super) fn expect(&mut self, base: &ForeignId) -> Result<(), Error> {
         if self.addresses_of(base)?.is_empty() {
             let message = format!("PAM_UNKNOWN_BASE: {} was not imported before", base.id);
-            self.findings.push(Place::File, message);
+            self.findings.note(Place::File, message);
         }
         Ok(())
     }
@@ -135,7 +136,7 @@ impl<'a> Importer<'a> {
             return Ok(());
         }
         for warning in &record.warnings {
-            self.findings.push(place.clone(), warning.to_string());
+            self.findings.note(place.clone(), warning.to_string());
         }
         if !matches!(merge, Merge::Unchanged(_)) && !self.may_rest(&record)? {
             return Ok(());
@@ -151,7 +152,7 @@ impl<'a> Importer<'a> {
             }
             (Merge::Older, Some(newest)) => {
                 let message = format!("is older than {newest}, which is kept");
-                self.findings.push(place, message);
+                self.findings.note(place, message);
                 self.summary.unchanged += 1;
                 newest
             }
@@ -237,14 +238,14 @@ impl<'a> Importer<'a> {
             {
                 Err(Error::ImpliedSupersession { address }) => {
                     let message = format!("stored, but does not supersede {address} as it implies");
-                    self.findings.push(record.place.clone(), message);
+                    self.findings.note(record.place.clone(), message);
                 }
                 other => other?,
             }
             let snapshot = self.inner.index.snapshot();
             for (parent, by) in self.inner.forks(&snapshot, &record.grain)? {
                 let message = format!("stored beside {by}, which replaced {parent} here");
-                self.findings.push(record.place.clone(), message);
+                self.findings.note(record.place.clone(), message);
             }
             self.store(&record, &record.grain)?;
             self.summary.inserted += 1;
@@ -276,7 +277,7 @@ impl<'a> Importer<'a> {
             }
             Some(rule) => {
                 let message = format!("stored although it wants {}", rule.wants());
-                self.findings.push(record.place.clone(), message);
+                self.findings.note(record.place.clone(), message);
                 Ok(true)
             }
         }
@@ -386,7 +387,7 @@ impl<'a> Importer<'a> {
             let message = format!(
                 "delegates to {delegatee}: it binds, and opens nothing until it is verified here"
             );
-            self.findings.push(record.place.clone(), message);
+            self.findings.note(record.place.clone(), message);
         }
         self.status(address, change, true)?;
         if record.exportable == Some(false) {

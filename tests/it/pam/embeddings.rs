@@ -6,13 +6,13 @@ use std::path::Path;
 use grainstore::codec::Value;
 use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions, pam};
 use grainstore::store::{Deletion, Summary};
-use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
+use grainstore::{ContentAddress, Draft, Filter, Store, Time};
 
 use super::schema::judged;
 use crate::foreign::{json, sha256, text_of};
 
 fn memory() -> Store {
-    Store::in_memory(Options::default()).unwrap()
+    Store::in_memory(ReadOptions::default()).unwrap()
 }
 
 fn memory_of(id: &str, content: &str, rest: &str) -> String {
@@ -372,14 +372,14 @@ fn references_to_embeddings_are_judged_and_what_is_not_kept_is_counted() {
     }
     // Alone it has no memories to be held to; numbers past single precision are counted.
     let text = good().replace("0.0123", "0.01234567890123");
-    let import = pam::read_embeddings(text.as_bytes(), &pam::Options::default()).unwrap();
+    let import = pam::read_embeddings(text.as_bytes(), &ReadOptions::default()).unwrap();
     assert_eq!(import.vectors.len(), 2);
     let loss: Vec<_> = import.loss.iter().collect();
     assert_eq!(loss, [("embedding.vector past single precision", 1)]);
     let file = serde_json::from_str(&text_of(&json(&good()))).unwrap();
     assert_eq!(judged(&file, Format::PamEmbeddings), []);
     let elsewhere = good().replace(", -0.0456", "").replace("[0.0123]", "null");
-    let read = pam::read_embeddings(elsewhere.as_bytes(), &pam::Options::default()).unwrap();
+    let read = pam::read_embeddings(elsewhere.as_bytes(), &ReadOptions::default()).unwrap();
     assert_eq!(
         read.loss.iter().collect::<Vec<_>>(),
         [("embedding.storage", 1)]

@@ -58,7 +58,7 @@ impl Import {
             accept_bad_checksum: self.accept_bad_checksum,
             scope: self.scope,
             skip_signature: self.skip_signature,
-            unseal: self.unseal.unseal()?,
+            decryption: self.unseal.unseal()?,
             ..ReadOptions::default()
         };
         let reading = read(&self.path, self.format, &options, &session.out)?;

@@ -6,7 +6,7 @@ use crate::codec::Value;
 use crate::interchange::json::strict;
 use crate::interchange::{DIAGNOSTICS_MAX, Error, Place};
 
-use super::source::{Source, untagged, world};
+use super::source::{Source, untagged};
 use super::{ARRAYS, code};
 
 /// One record of a bundle as its canonical text is written.
@@ -93,18 +93,14 @@ fn wide_integers(value: &Value, place: &Place) -> Vec<Error> {
 }
 
 fn too_wide(place: Place) -> Error {
-    Error::Format {
-        code: code::INVALID_FIELD,
-        place,
-        message: strict::WIDE.into(),
-    }
+    Error::format(code::INVALID_FIELD, place, strict::WIDE)
 }
 
 fn write(out: &mut impl Write, parts: &[&[u8]]) -> Result<(), Error> {
     parts
         .iter()
         .try_for_each(|part| out.write_all(part))
-        .map_err(world)
+        .map_err(Error::from)
 }
 
 /// The checksum of what is written to it.

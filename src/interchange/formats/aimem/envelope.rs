@@ -219,4 +219,4 @@ fn is_uri(text: &str) -> bool {
 }
 
 /// The second is what implementations wrote before the draft.
-const FORMATS: [&str; 2] = ["aimem-bundle", "memoryai-bundle"];
+pub(super) const FORMATS: [&str; 2] = ["aimem-bundle", "memoryai-bundle"];

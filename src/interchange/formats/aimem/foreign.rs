@@ -1,8 +1,9 @@
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Type};
+use crate::interchange::export::count_lost;
 use crate::interchange::model::embedded_grain;
 use crate::interchange::model::normalize::sha256;
-use crate::interchange::options::{count_lost, to_rfc3339};
+use crate::interchange::model::rfc3339::to_rfc3339;
 use crate::interchange::{Loss, omi, pam};
 
 /// Returns a grain that came from elsewhere as a chunk, whose id is only its local part; none for

@@ -4,7 +4,8 @@ use crate::codec::{ContentAddress, Profile};
 use crate::grain::Time;
 use crate::interchange::json::JsonRecords;
 use crate::interchange::model::compact_table::CompactTable;
-use crate::interchange::{DIAGNOSTICS_MAX, Diagnostics, Error, Place, Record};
+use crate::interchange::model::record_set::RecordSource;
+use crate::interchange::{DIAGNOSTICS_MAX, Diagnostics, Error, Finding, Place, Record};
 
 use super::build::{Memory, Named, RecordBuilder};
 use super::canonical::{Checksum, canonical};
@@ -14,7 +15,7 @@ use super::member::fault;
 use super::source::{Source, untagged};
 
 /// A bundle that was validated and found right; its records are made when they are asked for.
-pub(in crate::interchange) struct Bundle<R> {
+pub(crate) struct Bundle<R> {
     source: Source<R>,
     profile: Profile,
     /// The grain and the time of a memory.
@@ -25,9 +26,9 @@ pub(in crate::interchange) struct Bundle<R> {
 }
 
 /// What a bundle comes to beside its records.
-pub(in crate::interchange) struct Validation {
-    pub(in crate::interchange) findings: Diagnostics,
-    pub(in crate::interchange) records: u64,
+pub(crate) struct Validation {
+    pub(crate) findings: Diagnostics<Finding>,
+    pub(crate) records: u64,
 }
 
 impl<R: BufRead + Seek + Send> Bundle<R> {
@@ -116,17 +117,6 @@ impl<R: BufRead + Seek + Send> Bundle<R> {
         }
     }
 
-    /// Hands the records over, in an order in which they can be stored, while they are wanted.
-    ///
-    /// # Errors
-    /// `ERR_IO`, also if the file is not what it was.
-    pub(in crate::interchange) fn each(
-        &mut self,
-        take: &mut dyn FnMut(Record) -> bool,
-    ) -> Result<(), Error> {
-        self.pass(take).pop().map_or(Ok(()), Err)
-    }
-
     fn pass(&mut self, take: &mut dyn FnMut(Record) -> bool) -> Vec<Error> {
         self.chunks.clear();
         self.entities.clear();
@@ -170,6 +160,12 @@ impl<R: BufRead + Seek + Send> Bundle<R> {
     }
 }
 
+impl<R: BufRead + Seek + Send + Sync> RecordSource for Bundle<R> {
+    fn each(&mut self, take: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
+        self.pass(take).pop().map_or(Ok(()), Err)
+    }
+}
+
 /// What a record comes to as it is validated.
 enum ValidatedRecord {
     Chunk(Result<Memory, Error>),
@@ -181,7 +177,7 @@ enum ValidatedRecord {
 struct Pass<'a> {
     take: &'a mut dyn FnMut(Record) -> bool,
     is_wanted: bool,
-    findings: Diagnostics,
+    findings: Diagnostics<Finding>,
     faults: Vec<Error>,
     records: u64,
 }
@@ -212,7 +208,7 @@ impl<'a> Pass<'a> {
             return self.goes_on();
         }
         for message in memory.odd {
-            self.findings.push(memory.place.clone(), message);
+            self.findings.note(memory.place.clone(), message);
         }
         let address = self.add(memory.record);
         // One that is no grain still has its name; nothing is linked to it.

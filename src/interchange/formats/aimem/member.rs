@@ -15,11 +15,7 @@ impl<'a> Object<'a> {
     pub(super) fn new(value: &'a Value, at: Place) -> Result<Self, Error> {
         match value {
             Value::Map(map) => Ok(Self { map, at }),
-            _ => Err(Error::Format {
-                code: code::NOT_OBJECT,
-                place: at,
-                message: "must be an object".into(),
-            }),
+            _ => Err(Error::format(code::NOT_OBJECT, at, "must be an object")),
         }
     }
 
@@ -78,11 +74,7 @@ pub(super) fn fault(at: &Place, code: &'static str, name: &str, what: impl AsRef
         Place::Pointer(at) => (Place::Pointer(format!("{at}/{name}")), what.to_owned()),
         place => (place.clone(), format!("{name}: {what}")),
     };
-    Error::Format {
-        code,
-        place,
-        message,
-    }
+    Error::format(code, place, message)
 }
 
 /// The name of a record (AIMEM 2.3).

@@ -14,6 +14,7 @@ mod graph;
 mod import;
 mod build;
 mod member;
+mod reader;
 mod residual;
 mod signature;
 mod source;
@@ -25,13 +26,13 @@ use crate::codec::Profile;
 
 use crate::interchange::{Error, Loss, Place, Record};
 
-pub(in crate::interchange) use import::{Bundle, Validation};
+use crate::interchange::model::record_set::RecordSource as _;
+use import::{Bundle, Validation};
+pub(in crate::interchange) use reader::Aimem;
 use source::Source;
 
 pub use envelope::Scope;
-pub(in crate::interchange) use residual::is_link;
 pub use residual::{is_protected, residual};
-pub(in crate::interchange) use signature::signature_paths;
 pub use signature::{sign, verify};
 pub use write::{write, write_stream};
 
@@ -73,7 +74,7 @@ pub fn read_stream(bytes: &[u8], profile: Profile) -> Result<Import, Vec<Error>>
 ///
 /// # Errors
 /// As [`read`].
-pub(in crate::interchange) fn open<R: BufRead + Seek + Send>(
+fn open<R: BufRead + Seek + Send>(
     input: R,
     is_stream: bool,
     profile: Profile,
@@ -87,26 +88,16 @@ pub(in crate::interchange) fn open<R: BufRead + Seek + Send>(
 }
 
 fn collect(bytes: &[u8], is_stream: bool, profile: Profile) -> Result<Import, Vec<Error>> {
-    let mut records = Vec::new();
     let (mut bundle, validated) = open(Cursor::new(bytes), is_stream, profile)?;
-    let read = bundle.each(&mut |record| {
-        records.push(record);
-        true
-    });
-    read.map_err(|error| vec![error])?;
     Ok(Import {
-        records,
+        records: bundle.collect().map_err(|error| vec![error])?,
         findings: validated.findings.into(),
         loss: Loss::default(),
     })
 }
 
 fn not_object(message: String) -> Error {
-    Error::Format {
-        code: code::NOT_OBJECT,
-        place: Place::File,
-        message,
-    }
+    Error::format(code::NOT_OBJECT, Place::File, message)
 }
 
 /// The arrays of an envelope, in the order in which streams have their records.

@@ -35,7 +35,7 @@ pub fn is_protected(grain: &Grain) -> bool {
 }
 
 /// Returns whether a grain was made from an edge or a mention.
-pub(in crate::interchange) fn is_link(grain: &Grain) -> bool {
+pub(crate) fn is_link(grain: &Grain) -> bool {
     let relation = grain.text("relation").unwrap_or_default();
     (relation.starts_with("aimem:edge") || relation == "aimem:mentions")
         && matches!(record(grain), Some((Kind::Edge | Kind::Mention, _)))

@@ -42,7 +42,7 @@ pub fn sign(bundle: &[u8], is_stream: bool, key: &SigningKey) -> Result<Vec<u8>,
 }
 
 /// Returns where the signature of a bundle may be: `NAME.sig`, or without the endings of NAME.
-pub(in crate::interchange) fn signature_paths(bundle: &Path) -> impl Iterator<Item = PathBuf> {
+pub(crate) fn signature_paths(bundle: &Path) -> impl Iterator<Item = PathBuf> {
     let name = bundle.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.split('.').next().unwrap_or_default().to_owned();
     let names = [format!("{name}.sig"), format!("{stem}.sig")];
@@ -71,11 +71,7 @@ fn canonical(bundle: &[u8], is_stream: bool) -> Result<Vec<u8>, Error> {
 }
 
 fn refuse(message: String) -> Error {
-    Error::Format {
-        code: code::SIGNATURE_INVALID,
-        place: Place::File,
-        message,
-    }
+    Error::format(code::SIGNATURE_INVALID, Place::File, message)
 }
 
 const MEDIA_TYPE: &str = "application/aimem-bundle+json";

@@ -1,4 +1,4 @@
-use std::io::{self, BufRead, Seek};
+use std::io::{BufRead, Seek};
 
 use crate::codec::{Map, Sketch, Value};
 use crate::interchange::json::strict;
@@ -20,11 +20,11 @@ impl<R: BufRead + Seek + Send> Source<R> {
     /// # Errors
     /// What is no JSON object.
     pub(super) fn document(input: R) -> Result<Self, Vec<Error>> {
-        match JsonRecords::document(input, &ARRAYS, sketch, |_, _, _| {}) {
+        match JsonRecords::document(input, &ARRAYS, sketch, |_, _| {}) {
             Ok((Value::Map(envelope), records)) => Ok(Self { envelope, records }),
             Ok(_) => Err(vec![not_object("must be an object".into())]),
             Err(JsonError::Flaw(_, message)) => Err(vec![not_object(message)]),
-            Err(JsonError::Io(source)) => Err(vec![world(source)]),
+            Err(JsonError::Io(source)) => Err(vec![source.into()]),
         }
     }
 
@@ -44,7 +44,7 @@ impl<R: BufRead + Seek + Send> Source<R> {
                 Err(_) => None,
             }
         });
-        let (first, records) = taken.map_err(|source| vec![world(source)])?;
+        let (first, records) = taken.map_err(|source| vec![source.into()])?;
         let first = strict::parse(&first).map_err(|(_, message)| message);
         let mut envelope = object(1, first).map_err(|error| vec![error])?;
         let own = ARRAYS.iter().filter(|name| envelope.contains(name));
@@ -103,18 +103,7 @@ fn object(line: u64, value: Result<Value, String>) -> Result<Map, Error> {
 }
 
 fn fault(code: &'static str, line: u64, message: String) -> Error {
-    Error::Format {
-        code,
-        place: Place::Line(line),
-        message,
-    }
-}
-
-pub(super) const fn world(source: io::Error) -> Error {
-    Error::Io {
-        place: Place::File,
-        source,
-    }
+    Error::format(code, Place::Line(line), message)
 }
 
 /// What the lines of each array are called, in the order of [`ARRAYS`].

@@ -3,7 +3,8 @@ use std::io::Write;
 
 use crate::codec::{Map, Value};
 use crate::grain::Time;
-use crate::interchange::options::{only_one, to_rfc3339};
+use crate::interchange::export::only_one;
+use crate::interchange::model::rfc3339::to_rfc3339;
 use crate::interchange::{Entry, Error, Loss, Place, WriteOptions, Written};
 
 use super::envelope::{checksum, is_tenant};
@@ -27,7 +28,7 @@ pub fn write(
     options: &WriteOptions,
 ) -> Result<Written, Error> {
     let (bundle, written) = bundle(entries, options)?;
-    writeln!(out, "{}", Value::Map(bundle).to_json()).map_err(io)?;
+    writeln!(out, "{}", Value::Map(bundle).to_json())?;
     Ok(written)
 }
 
@@ -43,7 +44,7 @@ pub fn write_stream(
     let (mut bundle, written) = bundle(entries, options)?;
     let kinds = ["chunk", "edge", "entity", "chunk_entity"];
     let arrays = ARRAYS.map(|name| bundle.remove(name));
-    writeln!(out, "{}", Value::Map(bundle).to_json()).map_err(io)?;
+    writeln!(out, "{}", Value::Map(bundle).to_json())?;
     for (items, kind) in arrays.into_iter().zip(kinds) {
         let Some(Value::Array(items)) = items else {
             continue;
@@ -51,7 +52,7 @@ pub fn write_stream(
         for item in items {
             let Value::Map(mut map) = item else { continue };
             map.insert("_kind", kind);
-            writeln!(out, "{}", Value::Map(map).to_json()).map_err(io)?;
+            writeln!(out, "{}", Value::Map(map).to_json())?;
         }
     }
     Ok(written)
@@ -330,18 +331,7 @@ fn mixed(code: &'static str, what: &str, names: &[String]) -> Error {
 }
 
 fn fault(code: &'static str, message: String) -> Error {
-    Error::Format {
-        code,
-        place: Place::File,
-        message,
-    }
-}
-
-const fn io(source: std::io::Error) -> Error {
-    Error::Io {
-        place: Place::File,
-        source,
-    }
+    Error::format(code, Place::File, message)
 }
 
 /// The producer of what this store makes bundles of.

@@ -16,6 +16,7 @@ mod header;
 mod manifest;
 mod order;
 mod plan;
+mod reader;
 mod records;
 mod report;
 mod section;
@@ -32,6 +33,7 @@ use crate::interchange::{Error, Place, Record};
 pub use archive::{Archive, ReadOptions};
 pub use frames::{Frames, read_frames, write_end, write_frame};
 pub use plan::{Entry, Plan, WriteOptions, volume_path, write};
+pub(in crate::interchange) use reader::Mg;
 pub use records::Records;
 pub use report::Report;
 pub use volume::{Summary, Volume};
@@ -72,11 +74,7 @@ fn too_long(place: Place, len: u64) -> Error {
 }
 
 fn fault(code: &'static str, place: Place, message: impl Into<String>) -> Error {
-    Error::Format {
-        code,
-        place,
-        message: message.into(),
-    }
+    Error::format(code, place, message)
 }
 
 fn io_error(place: Place, source: io::Error) -> Error {

@@ -1,4 +1,4 @@
-use std::io::{self, BufRead, Seek};
+use std::io::{BufRead, Seek};
 
 use sha2::{Digest, Sha256};
 
@@ -21,9 +21,9 @@ impl<R: BufRead + Seek + Send> Document<R> {
     /// Takes one JSON document apart (OMI 4.1).
     pub(super) fn read(input: R) -> Result<Self, Vec<Error>> {
         let mut strangers = Vec::new();
-        let taken = JsonRecords::document(input, &ARRAYS, sketch, |_, index, record| {
+        let taken = JsonRecords::document(input, &ARRAYS, sketch, |position, record| {
             if !record.is_map && strangers.len() < DIAGNOSTICS_MAX {
-                let place = Place::Pointer(format!("/memories/{index}"));
+                let place = Place::Pointer(format!("/memories/{}", position.number));
                 strangers.push(fault(code::RECORD, &place, "", "must be an object"));
             }
         });
@@ -31,7 +31,7 @@ impl<R: BufRead + Seek + Send> Document<R> {
             Ok((Value::Map(envelope), records)) => (envelope, records),
             Ok(_) => return Err(vec![not_object(&Place::File, code::ENVELOPE)]),
             Err(JsonError::Flaw(flaw, message)) => return Err(vec![flawed(flaw, &message)]),
-            Err(JsonError::Io(source)) => return Err(vec![world(source)]),
+            Err(JsonError::Io(source)) => return Err(vec![source.into()]),
         };
         let mut faults = Vec::new();
         let serialization = envelope.get("serialization").map(Value::as_text);
@@ -72,7 +72,7 @@ impl<R: BufRead + Seek + Send> Document<R> {
             }
             None
         });
-        let (first, records) = taken.map_err(|source| vec![world(source)])?;
+        let (first, records) = taken.map_err(|source| vec![source.into()])?;
         let place = Place::Line(1);
         let envelope = match strict::parse(&first) {
             Ok(Value::Map(map)) => map,
@@ -101,9 +101,9 @@ impl<R: BufRead + Seek + Send> Document<R> {
     /// Returns what ids without a namespace are unique in: this file.
     pub(super) fn scope(&mut self) -> Result<String, Error> {
         let mut hash = Sha256::new();
-        let input = self.records.input().map_err(world)?;
+        let input = self.records.input()?;
         loop {
-            let chunk = input.fill_buf().map_err(world)?;
+            let chunk = input.fill_buf()?;
             let len = chunk.len();
             if len == 0 {
                 return Ok(data_encoding::HEXLOWER.encode(&hash.finalize()));
@@ -133,13 +133,6 @@ const fn code_of(flaw: strict::Flaw) -> &'static str {
         strict::Flaw::Utf8 => code::UTF8,
         strict::Flaw::Duplicate => code::DUPLICATE_KEY,
         strict::Flaw::Syntax => code::SYNTAX,
-    }
-}
-
-const fn world(source: io::Error) -> Error {
-    Error::Io {
-        place: Place::File,
-        source,
     }
 }
 

@@ -5,14 +5,17 @@ use crate::grain::{Draft, Time};
 use crate::interchange::model::compact_table::CompactTable;
 use crate::interchange::model::embedded_grain;
 use crate::interchange::model::normalize::context_of;
-use crate::interchange::{DIAGNOSTICS_MAX, Diagnostics, Error, Place, Record};
+use crate::interchange::model::record_set::RecordSource;
+use crate::interchange::{
+    DIAGNOSTICS_MAX, Diagnostics, Error, Finding, Place, ReadOptions, Record,
+};
 
 use super::memory::Memory;
 use super::validate::{Validator, moment};
-use super::{Document, Level, Options, RESIDUAL, code};
+use super::{Document, Level, RESIDUAL, code};
 
 /// A file that was validated and found right; its records are made when they are asked for.
-pub(in crate::interchange) struct File<R> {
+pub(crate) struct File<R> {
     document: Document<R>,
     profile: Profile,
     scope: String,
@@ -24,9 +27,9 @@ pub(in crate::interchange) struct File<R> {
 }
 
 /// What a file comes to beside its records.
-pub(in crate::interchange) struct Validation {
-    pub(in crate::interchange) findings: Diagnostics,
-    pub(in crate::interchange) records: u64,
+pub(crate) struct Validation {
+    pub(crate) findings: Diagnostics<Finding>,
+    pub(crate) records: u64,
 }
 
 /// One record, validated.
@@ -48,16 +51,16 @@ impl<R: BufRead + Seek + Send> File<R> {
     /// Everything that is wrong at the level asked for.
     pub(super) fn validate(
         mut document: Document<R>,
-        options: &Options,
+        options: &ReadOptions,
     ) -> Result<(Self, Validation), Vec<Error>> {
-        let mut validate = Validator::new(options.level);
+        let mut validate = Validator::new(options.omi_level);
         validate.envelope(&document.envelope);
         if !validate.faults.is_empty() {
             return Err(validate.faults);
         }
         let mut findings = Diagnostics::default();
         for (place, message) in validate.findings {
-            findings.push(place, message);
+            findings.note(place, message);
         }
         let scope = match &options.scope {
             Some(scope) => scope.clone(),
@@ -71,7 +74,7 @@ impl<R: BufRead + Seek + Send> File<R> {
             has_relations: false,
             ids: CompactTable::new(),
         };
-        let records = file.validate_records(options.level, &mut findings)?;
+        let records = file.validate_records(options.omi_level, &mut findings)?;
         let whole = whole(&file.document.envelope, file.latest);
         Record::finish(whole, file.profile, Place::File).map_err(|error| vec![error])?;
         let mut records = records.saturating_add(1);
@@ -87,7 +90,7 @@ impl<R: BufRead + Seek + Send> File<R> {
     fn validate_records(
         &mut self,
         level: Option<Level>,
-        findings: &mut Diagnostics,
+        findings: &mut Diagnostics<Finding>,
     ) -> Result<u64, Vec<Error>> {
         let Document { envelope, records } = &mut self.document;
         let (scope, profile, ids) = (&self.scope, self.profile, &mut self.ids);
@@ -100,7 +103,7 @@ impl<R: BufRead + Seek + Send> File<R> {
             |mut made: Made| {
                 faults.append(&mut made.faults);
                 for (place, message) in made.findings {
-                    findings.push(place, message);
+                    findings.note(place, message);
                 }
                 *latest = (*latest).max(made.created);
                 *has_relations |= made.has_relations;
@@ -140,15 +143,31 @@ impl<R: BufRead + Seek + Send> File<R> {
         }
     }
 
-    /// Hands the records over, in an order in which they can be stored, while they are wanted.
-    ///
-    /// # Errors
-    /// `ERR_IO`, also if the file is not what it was; those of grains, for a relation or an
-    /// envelope that is none.
-    pub(in crate::interchange) fn each(
-        &mut self,
-        take: &mut dyn FnMut(Record) -> bool,
-    ) -> Result<(), Error> {
+    /// Hands over the grains of relations, which stand inside records.
+    fn relations(&mut self, take: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
+        if !self.has_relations {
+            return Ok(());
+        }
+        let Document { envelope, records } = &mut self.document;
+        let (scope, profile, ids) = (&self.scope, self.profile, &self.ids);
+        let mut result = Ok(());
+        records.each(
+            0,
+            |value, place| relations_of(&value, &place, (envelope, scope, profile), ids),
+            |made: Result<Vec<Record>, Error>| match made {
+                Ok(records) => records.into_iter().all(&mut *take),
+                Err(error) => {
+                    result = Err(error);
+                    false
+                }
+            },
+        )?;
+        result
+    }
+}
+
+impl<R: BufRead + Seek + Send + Sync> RecordSource for File<R> {
+    fn each(&mut self, take: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
         let Document { envelope, records } = &mut self.document;
         let (scope, profile) = (&self.scope, self.profile);
         let whole = whole(envelope, self.latest);
@@ -171,28 +190,6 @@ impl<R: BufRead + Seek + Send> File<R> {
             self.relations(take)?;
         }
         Ok(())
-    }
-
-    /// Hands over the grains of relations, which stand inside records.
-    fn relations(&mut self, take: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
-        if !self.has_relations {
-            return Ok(());
-        }
-        let Document { envelope, records } = &mut self.document;
-        let (scope, profile, ids) = (&self.scope, self.profile, &self.ids);
-        let mut result = Ok(());
-        records.each(
-            0,
-            |value, place| relations_of(&value, &place, (envelope, scope, profile), ids),
-            |made: Result<Vec<Record>, Error>| match made {
-                Ok(records) => records.into_iter().all(&mut *take),
-                Err(error) => {
-                    result = Err(error);
-                    false
-                }
-            },
-        )?;
-        result
     }
 }
 

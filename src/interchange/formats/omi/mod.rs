@@ -11,19 +11,20 @@ mod document;
 mod import;
 mod validate;
 mod memory;
+mod reader;
 mod residual;
 mod write;
 
 use std::io::{BufRead, Cursor, Seek};
 
-use crate::codec::Profile;
+use crate::interchange::{Error, Loss, Place, ReadOptions, Record};
 
-use crate::interchange::{Error, Loss, Place, Record};
-
+use crate::interchange::model::record_set::RecordSource as _;
 use document::Document;
-pub(in crate::interchange) use import::{File, Validation};
+use import::{File, Validation};
+pub(in crate::interchange) use reader::Omi;
+pub(in crate::interchange) use residual::is_relation;
 pub use residual::residual;
-pub(in crate::interchange) use residual::{inherited, is_relation};
 pub use write::{write, write_lines};
 
 /// How much a file is held to (OMI 3.1).
@@ -52,18 +53,6 @@ impl Level {
     }
 }
 
-/// How a file is read.
-#[derive(Debug, Clone, Default)]
-pub struct Options {
-    /// What it is held to; without one, to what an import needs: L0 by the prose of section 15.2,
-    /// and what only the schema of L0 asks for is a finding.
-    pub level: Option<Level>,
-    /// What ids are unique in where the file names no namespace; without one, the file.
-    pub scope: Option<String>,
-    /// The device profile whose limits the grains are held to.
-    pub profile: Profile,
-}
-
 /// What a file holds.
 #[derive(Debug, Default)]
 pub struct Import {
@@ -78,17 +67,17 @@ pub struct Import {
 /// Reads the JSON form.
 ///
 /// ```
-/// use grainstore::interchange::omi;
+/// use grainstore::interchange::{ReadOptions, omi};
 ///
 /// let file = br#"{"format": "open-memory-interchange", "version": "0.1", "memories": [
 ///     {"id": "1", "content": "likes tea", "created": "2026-01-15T10:30:00Z"}]}"#;
-/// let import = omi::read(file, &omi::Options::default()).unwrap();
+/// let import = omi::read(file, &ReadOptions::default()).unwrap();
 /// assert_eq!(import.records.len(), 2);
 /// ```
 ///
 /// # Errors
 /// Everything that is wrong, by the names of the rules (docs/interchange.md lists them).
-pub fn read(bytes: &[u8], options: &Options) -> Result<Import, Vec<Error>> {
+pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Import, Vec<Error>> {
     collect(bytes, false, options)
 }
 
@@ -96,7 +85,7 @@ pub fn read(bytes: &[u8], options: &Options) -> Result<Import, Vec<Error>> {
 ///
 /// # Errors
 /// As [`read`]; places are lines.
-pub fn read_lines(bytes: &[u8], options: &Options) -> Result<Import, Vec<Error>> {
+pub fn read_lines(bytes: &[u8], options: &ReadOptions) -> Result<Import, Vec<Error>> {
     collect(bytes, true, options)
 }
 
@@ -104,10 +93,10 @@ pub fn read_lines(bytes: &[u8], options: &Options) -> Result<Import, Vec<Error>>
 ///
 /// # Errors
 /// As [`read`].
-pub(in crate::interchange) fn open<R: BufRead + Seek + Send>(
+fn open<R: BufRead + Seek + Send>(
     input: R,
     is_lines: bool,
-    options: &Options,
+    options: &ReadOptions,
 ) -> Result<(File<R>, Validation), Vec<Error>> {
     let document = if is_lines {
         Document::read_lines(input)?
@@ -117,16 +106,10 @@ pub(in crate::interchange) fn open<R: BufRead + Seek + Send>(
     File::validate(document, options)
 }
 
-fn collect(bytes: &[u8], is_lines: bool, options: &Options) -> Result<Import, Vec<Error>> {
-    let mut records = Vec::new();
+fn collect(bytes: &[u8], is_lines: bool, options: &ReadOptions) -> Result<Import, Vec<Error>> {
     let (mut file, validated) = open(Cursor::new(bytes), is_lines, options)?;
-    let collected = file.each(&mut |record| {
-        records.push(record);
-        true
-    });
-    collected.map_err(|error| vec![error])?;
     Ok(Import {
-        records,
+        records: file.collect().map_err(|error| vec![error])?,
         findings: validated.findings.into(),
         loss: Loss::default(),
     })

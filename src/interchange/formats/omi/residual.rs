@@ -22,7 +22,7 @@ pub fn residual(grain: &Grain) -> Option<Value> {
 }
 
 /// Returns what a record has from the envelope it came with.
-pub(in crate::interchange) fn inherited(grain: &Grain) -> Map {
+pub(crate) fn inherited(grain: &Grain) -> Map {
     match residual_json(grain, INHERITED) {
         Some(Value::Map(map)) => map,
         _ => Map::new(),
@@ -30,6 +30,6 @@ pub(in crate::interchange) fn inherited(grain: &Grain) -> Map {
 }
 
 /// Returns whether a grain was made from a relation inside a record, which carries it as well.
-pub(in crate::interchange) fn is_relation(grain: &Grain) -> bool {
+pub(crate) fn is_relation(grain: &Grain) -> bool {
     residual_json(grain, super::RELATION).is_some()
 }

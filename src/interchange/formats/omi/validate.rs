@@ -280,9 +280,5 @@ pub(super) fn fault(code: &'static str, at: &Place, name: &str, message: &str) -
         (Place::Pointer(at), name) => (Place::Pointer(format!("{at}/{name}")), message.to_owned()),
         (place, name) => (place.clone(), format!("{name} {message}")),
     };
-    Error::Format {
-        code,
-        place,
-        message,
-    }
+    Error::format(code, place, message)
 }

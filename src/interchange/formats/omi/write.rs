@@ -2,9 +2,10 @@ use std::io::Write;
 
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Status, Type};
+use crate::interchange::export::GENERATOR;
 use crate::interchange::model::embedded_grain;
-use crate::interchange::options::{GENERATOR, to_rfc3339};
-use crate::interchange::{Entry, Error, Loss, Place, WriteOptions, Written};
+use crate::interchange::model::rfc3339::to_rfc3339;
+use crate::interchange::{Entry, Error, Loss, WriteOptions, Written};
 
 use super::residual::{inherited, is_relation, residual};
 
@@ -29,7 +30,7 @@ pub fn write(
     let written = file.written();
     let memories: Vec<Value> = file.memories.into_iter().map(Value::Map).collect();
     file.envelope.insert("memories", memories);
-    writeln!(out, "{}", Value::Map(file.envelope).to_json()).map_err(io)?;
+    writeln!(out, "{}", Value::Map(file.envelope).to_json())?;
     Ok(written)
 }
 
@@ -46,9 +47,9 @@ pub fn write_lines(
     file.envelope.remove("memories");
     file.envelope.insert("serialization", "jsonl");
     let written = file.written();
-    writeln!(out, "{}", Value::Map(file.envelope).to_json()).map_err(io)?;
+    writeln!(out, "{}", Value::Map(file.envelope).to_json())?;
     for memory in file.memories {
-        writeln!(out, "{}", Value::Map(memory).to_json()).map_err(io)?;
+        writeln!(out, "{}", Value::Map(memory).to_json())?;
     }
     Ok(written)
 }
@@ -190,11 +191,4 @@ fn extend(map: &mut Map, grain: &Grain, status: &Status) {
     };
     ext.insert(embedded_grain::NAME, embedded_grain::pack(grain, status));
     map.insert("ext", ext);
-}
-
-const fn io(source: std::io::Error) -> Error {
-    Error::Io {
-        place: Place::File,
-        source,
-    }
 }

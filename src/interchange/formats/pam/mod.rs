@@ -1,6 +1,6 @@
 //! Portable AI Memory 1.0: one JSON document and the conversations it names, as grains.
 //!
-//! One record is one grain, and every grain carries its record (validate_record [`residual`]), so that nothing
+//! One record is one grain, and every grain carries its record (see [`residual`]), so that nothing
 //! the mapping has no field for is lost. Grains depend on the records alone: the same file always
 //! gives the same addresses. What breaks a rule that grains depend on is refused; the other rules of
 //! the text and the schemas are findings, unless the file is held to all of them (PAM 3–25).
@@ -10,56 +10,34 @@ mod code;
 mod files;
 mod order;
 mod read;
+mod reader;
 mod schema;
 mod signature;
 mod types;
 mod write;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::codec::{Profile, Value};
-
+use crate::codec::Value;
 use crate::interchange::io::file_set::FileSet;
-use crate::interchange::io::source_file::{SharedSource, SourceFile};
-use crate::interchange::json::{BUFFER_LEN, JsonError, JsonRecords, Position};
-use crate::interchange::{Error, ForeignId, ForeignVector, Loss, Record, Signature};
+use crate::interchange::io::source_file::{Input, SourceFile};
+use crate::interchange::json::{JsonError, Position, stream_file};
+use crate::interchange::model::record_set::RecordSource as _;
+use crate::interchange::{Error, ForeignId, ForeignVector, Loss, ReadOptions, Record, Signature};
 
-pub(in crate::interchange) use files::archive::is_packed;
 use files::conversation_files::ConversationFiles;
-pub(in crate::interchange) use files::storage::locate;
+use files::storage::locate;
 pub(in crate::interchange) use read::build::Names;
 pub(in crate::interchange) use read::convert::{Converted, ConvertedConversation, Converter};
-pub(in crate::interchange) use read::standalone::open_embeddings;
 pub use read::standalone::{read_conversation, read_embeddings};
-pub(in crate::interchange) use read::store_file::{File, Validation};
-pub(in crate::interchange) use read::told::Diagnostics;
+use read::store_file::{StoreFile, Validation};
 pub(in crate::interchange) use read::vectors::Vectors;
+pub(in crate::interchange) use reader::Pam;
 pub(in crate::interchange) use types::content_hash::content_hash;
 use types::owner::Owner;
+pub(in crate::interchange) use types::residual::is_relation;
 pub use types::residual::{conversation_residual, residual};
-pub(in crate::interchange) use types::residual::{is_ended, is_exportable, is_relation};
 pub use write::document::{Document, EMBEDDINGS, STORE};
-
-/// How a memory store is read.
-#[derive(Debug, Clone, Default)]
-pub struct Options {
-    /// Whether a wrong checksum is a finding instead of an error.
-    pub accept_bad_checksum: bool,
-    /// Whether everything that the text and the schemas say is held to; without it, what grains
-    /// depend on, and the rest is a finding.
-    pub is_strict: bool,
-    /// Whose a conversation or an embeddings file is that comes without its store; without one,
-    /// `local`, as the exports of providers that name nobody.
-    pub owner: Option<String>,
-    /// The device profile whose limits the grains are held to.
-    pub profile: Profile,
-}
-
-impl Options {
-    fn owner(&self) -> &str {
-        self.owner.as_deref().unwrap_or("local")
-    }
-}
 
 /// What a memory store holds.
 #[derive(Debug, Default)]
@@ -88,95 +66,71 @@ pub struct Import {
 /// # Errors
 /// Everything that is wrong, if anything is that the records cannot be trusted without: the codes
 /// `PAM_*`, those of grains, and `ERR_IO`.
-pub fn read(path: &Path, options: &Options) -> Result<Import, Vec<Error>> {
-    collect(open(path, options)?)
-}
-
-/// Validates a memory store, whose records are made when they are asked for.
-///
-/// # Errors
-/// As [`read`].
-pub(in crate::interchange) fn open(
-    path: &Path,
-    options: &Options,
-) -> Result<(File, Validation), Vec<Error>> {
-    let file = if path.is_dir() {
-        let none = || {
-            let message = "the directory holds no memory store";
-            types::object::fault(code::SCHEMA_ID, String::new(), message)
-        };
-        let found = locate(path).and_then(|file| file.ok_or_else(none));
-        found.map_err(|error| vec![error])?
-    } else {
-        path.to_path_buf()
-    };
-    let part = SourceFile::at(&file).map_err(|source| vec![files::storage::io(source)])?;
-    let folder = file.parent().map(|folder| match folder.as_os_str() {
-        name if name.is_empty() => PathBuf::from("."),
-        _ => folder.to_path_buf(),
-    });
-    open_part(
-        part,
-        folder.map_or(ConversationFiles::Nowhere, ConversationFiles::Below),
-        options,
-    )
+pub fn read(path: &Path, options: &ReadOptions) -> Result<Import, Vec<Error>> {
+    collect(open(Input::Path(path), options)?)
 }
 
 /// Reads a memory store from its bytes; the conversations it keeps in files are a [`Loss`], unless
 /// the bytes are a ZIP archive that has them.
 ///
 /// ```
-/// use grainstore::interchange::pam;
+/// use grainstore::interchange::{ReadOptions, pam};
 ///
 /// let store = br#"{"schema": "portable-ai-memory", "schema_version": "1.0",
 ///     "owner": {"id": "mira"}, "memories": []}"#;
-/// let import = pam::read_bytes(store, &pam::Options::default()).unwrap();
+/// let import = pam::read_bytes(store, &ReadOptions::default()).unwrap();
 /// assert_eq!(import.records.len(), 1);
 /// assert_eq!(pam::residual(&import.records[0].grain).unwrap().as_map().unwrap().len(), 4);
 /// ```
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_bytes(bytes: &[u8], options: &Options) -> Result<Import, Vec<Error>> {
-    collect(open_bytes(bytes, options)?)
+pub fn read_bytes(bytes: &[u8], options: &ReadOptions) -> Result<Import, Vec<Error>> {
+    collect(open(Input::Bytes(bytes), options)?)
 }
 
-/// Validates a memory store that is nowhere else in the clear.
+/// Validates a memory store, whose records are read when they are asked for.
 ///
 /// # Errors
 /// As [`read`].
-pub(in crate::interchange) fn open_bytes(
-    bytes: &[u8],
-    options: &Options,
-) -> Result<(File, Validation), Vec<Error>> {
-    let part = SourceFile::Whole(SharedSource::here(bytes));
-    open_part(part, ConversationFiles::Nowhere, options)
-}
-
-fn open_part(
-    part: SourceFile,
-    conversation_files: ConversationFiles,
-    options: &Options,
-) -> Result<(File, Validation), Vec<Error>> {
-    let is_zip = part.is_zip();
-    if !is_zip.map_err(|source| vec![files::storage::io(source)])? {
-        return File::open(part, conversation_files, options);
-    }
-    let files = FileSet::of(part, "", files::archive::is_json);
-    let (store, packed) = files
-        .and_then(files::archive::unpack)
-        .map_err(|error| vec![error])?;
-    File::open(store, packed, options)
-}
-
-fn collect((file, validated): (File, Validation)) -> Result<Import, Vec<Error>> {
-    let mut records = Vec::new();
+fn open(input: Input<'_>, options: &ReadOptions) -> Result<(StoreFile, Validation), Vec<Error>> {
     let one = |error| vec![error];
-    let read = file.each(&mut |record| {
-        records.push(record);
-        true
-    });
-    read.map_err(one)?;
+    let Input::Path(path) = input else {
+        return open_source(input, ConversationFiles::Nowhere, options);
+    };
+    if !path.is_dir() {
+        return open_source(input, ConversationFiles::beside(path), options);
+    }
+    let message = "the directory holds no memory store";
+    let none = || types::object::fault(code::SCHEMA_ID, String::new(), message);
+    let path = locate(path)
+        .and_then(|path| path.ok_or_else(none))
+        .map_err(one)?;
+    open_source(
+        Input::Path(&path),
+        ConversationFiles::beside(&path),
+        options,
+    )
+}
+
+fn open_source(
+    input: Input<'_>,
+    beside: ConversationFiles,
+    options: &ReadOptions,
+) -> Result<(StoreFile, Validation), Vec<Error>> {
+    let one = |error: Error| vec![error];
+    let source = input.open().map_err(|source| one(source.into()))?;
+    if !source.is_zip().map_err(|source| one(source.into()))? {
+        return StoreFile::open(SourceFile::Whole(source), beside, options);
+    }
+    let files = FileSet::of(source, "", files::archive::is_json);
+    let (store, packed) = files.and_then(files::archive::unpack).map_err(one)?;
+    StoreFile::open(store, packed, options)
+}
+
+fn collect((mut file, validated): (StoreFile, Validation)) -> Result<Import, Vec<Error>> {
+    let one = |error| vec![error];
+    let records = file.collect().map_err(one)?;
     let mut vectors = Vec::new();
     if let Some(found) = validated.vectors {
         let read = found.each(&mut |vector| {
@@ -200,12 +154,9 @@ fn collect((file, validated): (File, Validation)) -> Result<Import, Vec<Error>> 
 ///
 /// # Errors
 /// What is wrong with the JSON, outside of them.
-fn outline(part: &SourceFile, arrays: &'static [&'static str]) -> Result<Value, JsonError> {
-    let none = |_: Value, _: Position| ();
-    let read = part.read(BUFFER_LEN, |input| {
-        JsonRecords::stream(input, arrays, |_| false, none, |()| true)
-    })?;
-    Ok(read?.unwrap_or(Value::Nil))
+fn outline(part: &SourceFile, arrays: &[&str]) -> Result<Value, JsonError> {
+    let value = stream_file(part, arrays, |_| false, |_, _| (), |()| true)?;
+    Ok(value.unwrap_or(Value::Nil))
 }
 
 /// Says what is wrong with the text of a store.
@@ -217,7 +168,7 @@ fn broken(part: &SourceFile, error: JsonError) -> Error {
 fn broken_in(part: &SourceFile, file: &str, error: JsonError) -> Error {
     match error {
         JsonError::Flaw(_, message) => no_json(file, message),
-        JsonError::Io(source) => part.wrong(file, source),
+        JsonError::Io(source) => part.error(file, source),
     }
 }
 
@@ -244,9 +195,10 @@ fn no_json(file: &str, message: String) -> Error {
 
 const SCHEMA: &str = "portable-ai-memory";
 const CONVERSATION: &str = "portable-ai-memory-conversation";
+const EMBEDDINGS_SCHEMA: &str = "portable-ai-memory-embeddings";
 
 /// What the ids of exports are told apart by.
-pub(in crate::interchange) const EXPORT: &str = "pam:export";
+const EXPORT: &str = "pam:export";
 
 /// The arrays of a store whose elements are grains of their own.
 const ARRAYS: [&str; 3] = ["memories", "relations", "conversations_index"];

@@ -5,7 +5,7 @@ use data_encoding::BASE64URL_NOPAD;
 use crate::codec::{Map, Value};
 use crate::crypto::{Algorithm, SigningKey, VerifyingKey};
 use crate::grain::Time;
-use crate::interchange::options::to_rfc3339;
+use crate::interchange::model::rfc3339::to_rfc3339;
 use crate::interchange::{Error, Signature};
 
 use super::code;

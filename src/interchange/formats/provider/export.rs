@@ -1,12 +1,14 @@
 //! The grains of an export, converter of one conversation after the other.
 
 use crate::codec::{Profile, Value};
-use crate::interchange::formats::pam::{Converted, ConvertedConversation, Converter, Diagnostics};
+use crate::interchange::Diagnostics;
+use crate::interchange::formats::pam::{Converted, ConvertedConversation, Converter};
 use crate::interchange::io::file_set::FileSet;
 use crate::interchange::io::record_sink::{Output, RecordSink, changed};
 use crate::interchange::io::source_file::SourceFile;
 use crate::interchange::json::{JsonError, Position, read_in_order, stream_array};
 use crate::interchange::model::compact_table::CompactTable;
+use crate::interchange::model::record_set::RecordSource;
 use crate::interchange::{Error, Loss, Record};
 
 use super::conversation::Conversation;
@@ -17,7 +19,7 @@ use super::validation_pass::{Kind, ValidationIndex, broken};
 use super::{Provider, chatgpt, code, copilot, fault};
 
 /// An export that was validated; its records are converter when they are asked for.
-pub(in crate::interchange) struct Export {
+pub(crate) struct Export {
     files: FileSet,
     provider: Provider,
     index: ValidationIndex,
@@ -26,10 +28,10 @@ pub(in crate::interchange) struct Export {
 }
 
 /// What an export comes to beside its records.
-pub(in crate::interchange) struct Validation {
-    pub(in crate::interchange) output: Output,
-    pub(in crate::interchange) findings: Diagnostics,
-    pub(in crate::interchange) loss: Loss,
+pub(crate) struct Validation {
+    pub(crate) output: Output,
+    pub(crate) findings: Diagnostics,
+    pub(crate) loss: Loss,
 }
 
 impl Export {
@@ -76,15 +78,11 @@ impl Export {
         };
         Ok((export, validated))
     }
+}
 
-    /// Hands the records over, conversations first, while they are wanted.
-    ///
-    /// # Errors
-    /// `ERR_IO`, also if a file is not what it was.
-    pub(in crate::interchange) fn each(
-        &mut self,
-        take: &mut dyn FnMut(Record) -> bool,
-    ) -> Result<(), Error> {
+impl RecordSource for Export {
+    /// Conversations come first.
+    fn each(&mut self, take: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
         let mut pass = Pass::new(self, take);
         pass.go().map_err(|_| changed())?;
         match self.output {

@@ -16,6 +16,7 @@ mod gemini;
 mod grok;
 mod grok_fact;
 mod item;
+mod reader;
 mod validation_pass;
 mod conversation;
 
@@ -23,13 +24,14 @@ use std::path::Path;
 
 use crate::codec::{Profile, Value};
 
-use crate::interchange::detect::First;
 use crate::interchange::formats::pam::{self, Import};
-use crate::interchange::io::file_set::{Bytes, FileSet};
-use crate::interchange::json::BUFFER_LEN;
-use crate::interchange::{Error, Format, Place};
+use crate::interchange::io::file_set::FileSet;
+use crate::interchange::io::source_file::Input;
+use crate::interchange::model::record_set::RecordSource as _;
+use crate::interchange::{Error, Place};
 
-pub(in crate::interchange) use export::{Export, Validation};
+use export::{Export, Validation};
+pub(in crate::interchange) use reader::Providers;
 
 /// A provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -86,15 +88,9 @@ impl Provider {
 /// `PROVIDER_ZIP`, `PROVIDER_SYNTAX`, `PROVIDER_SHAPE`, `ERR_IO`. A conversation that cannot be
 /// read is a finding, and counted.
 pub fn read(path: &Path, provider: Provider, profile: Profile) -> Result<Import, Vec<Error>> {
-    let (mut export, validated) = open(Bytes::At(path), provider, profile)?;
-    let mut records = Vec::new();
-    let read = export.each(&mut |record| {
-        records.push(record);
-        true
-    });
-    read.map_err(|error| vec![error])?;
+    let (mut export, validated) = open(Input::Path(path), provider, profile)?;
     Ok(Import {
-        records,
+        records: export.collect().map_err(|error| vec![error])?,
         findings: validated.findings.list,
         unlisted: validated.findings.more,
         loss: validated.loss,
@@ -106,8 +102,8 @@ pub fn read(path: &Path, provider: Provider, profile: Profile) -> Result<Import,
 ///
 /// # Errors
 /// As [`read`].
-pub(in crate::interchange) fn open(
-    export: Bytes<'_>,
+fn open(
+    export: Input<'_>,
     provider: Provider,
     profile: Profile,
 ) -> Result<(Export, Validation), Vec<Error>> {
@@ -115,35 +111,7 @@ pub(in crate::interchange) fn open(
     Export::open(files, provider, profile)
 }
 
-/// Returns whose export a directory or a ZIP archive is, from what its files say.
-pub(in crate::interchange) fn detect(export: Bytes<'_>) -> Result<Option<Provider>, Error> {
-    for file in FileSet::list(export, is_talk)?.each() {
-        let (name, part) = file?;
-        let read = part
-            .read(BUFFER_LEN, |input| First::read(input))
-            .and_then(|first| first);
-        let read = read.and_then(|first| Ok((first, part.head(HEAD_LEN)?)));
-        let (first, head) = read.map_err(|source| part.wrong(name, source))?;
-        match first {
-            First::Known(Format::Provider(provider)) => return Ok(Some(provider)),
-            _ if is_copilot(&head) => return Ok(Some(Provider::Copilot)),
-            _ if is_page(&head) => return Ok(Some(Provider::Gemini)),
-            _ => {}
-        }
-    }
-    Ok(None)
-}
-
-/// Returns whether text starts with a header of Copilot's tables.
-pub(in crate::interchange) fn is_copilot(head: &[u8]) -> bool {
-    let end = head
-        .iter()
-        .position(|byte| *byte == b'\n')
-        .unwrap_or(head.len());
-    head.get(..end).is_some_and(copilot::is_header)
-}
-
-fn is_talk(name: &str) -> bool {
+fn is_conversation_file(name: &str) -> bool {
     let is_shard = name
         .strip_prefix("conversations-")
         .and_then(|rest| rest.strip_suffix(".json"))
@@ -167,7 +135,7 @@ fn is_part(name: &str) -> bool {
         "message_feedback.json",
         OWNER_OF_GROK,
     ];
-    is_talk(name) || beside.contains(&name)
+    is_conversation_file(name) || beside.contains(&name)
 }
 
 /// Returns whether this is a web page, in which nobody but Gemini exports what was said.
@@ -195,15 +163,7 @@ fn syntax(name: &str, message: String) -> Error {
 }
 
 fn fault(code: &'static str, at: &str, message: String) -> Error {
-    Error::Format {
-        code,
-        place: if at.is_empty() {
-            Place::File
-        } else {
-            Place::Pointer(at.to_owned())
-        },
-        message,
-    }
+    Error::format(code, Place::pointer(at), message)
 }
 
 /// What Claude knows, beside its conversations.
@@ -212,5 +172,3 @@ const OF_CLAUDE: [&str; 2] = ["memories.json", "projects.json"];
 const OWNER_OF_GROK: &str = "prod-mc-auth-mgmt-api.json";
 /// Where a web page says that it is one.
 const PAGE_HEAD_LEN: usize = 256;
-/// More than the first line of a table takes.
-const HEAD_LEN: u64 = 4096;

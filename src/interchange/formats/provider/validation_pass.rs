@@ -1,19 +1,19 @@
 //! An export gone through before anything is converter of it: whose it is, and what its files are.
 
 use crate::codec::Value;
+use crate::interchange::Diagnostics;
 use crate::interchange::Error;
-use crate::interchange::formats::pam::Diagnostics;
 use crate::interchange::io::file_set::FileSet;
 use crate::interchange::io::source_file::SourceFile;
-use crate::interchange::json::{JsonError, JsonRecords, Position};
+use crate::interchange::json::{JsonError, Position, stream_file};
 
 use super::chatgpt::{self, Feedback};
 use super::fact::Newest;
 use super::gemini::Plan;
 use super::item::Item;
 use super::{
-    BUFFER_LEN, OF_CLAUDE, OWNER_OF_GROK, PAGE_HEAD_LEN, Provider, code, copilot, fault, grok_fact,
-    is_page, owner_of, syntax,
+    OF_CLAUDE, OWNER_OF_GROK, PAGE_HEAD_LEN, Provider, code, copilot, fault, grok_fact, is_page,
+    owner_of, syntax,
 };
 
 /// What is remembered of an export.
@@ -84,7 +84,7 @@ impl ValidationIndex {
             return self.table(name, part);
         }
         let head = part.head(u64::try_from(PAGE_HEAD_LEN).unwrap_or_default());
-        let head = head.map_err(|source| part.wrong(name, source))?;
+        let head = head.map_err(|source| part.error(name, source))?;
         if provider == Provider::Gemini && is_page(&head) {
             self.page = Some(name.to_owned());
             return Ok(Kind::Other);
@@ -111,7 +111,7 @@ impl ValidationIndex {
     }
 
     fn table(&mut self, name: &str, part: &SourceFile) -> Result<Kind, Error> {
-        let bytes = part.bytes().map_err(|source| part.wrong(name, source))?;
+        let bytes = part.bytes().map_err(|source| part.error(name, source))?;
         let (_, bad) = copilot::conversations(&bytes).map_err(|message| syntax(name, message))?;
         for row in bad {
             let message = format!("row {row} of {name} has no time that can be read");
@@ -215,27 +215,19 @@ pub(super) fn read<T: Send>(
     make: impl Fn(Value, Position) -> T + Sync,
     mut take: impl FnMut(T),
 ) -> Result<Value, Error> {
-    let read = part.read(BUFFER_LEN, |input| {
-        JsonRecords::stream(
-            input,
-            arrays,
-            |_| true,
-            make,
-            |one| {
-                take(one);
-                true
-            },
-        )
-    });
-    let read = read.map_err(JsonError::from).and_then(|read| read);
-    let value = read.map_err(|error| broken(name, part, error))?;
+    let take = |one| {
+        take(one);
+        true
+    };
+    let value = stream_file(part, arrays, |_| true, make, take);
+    let value = value.map_err(|error| broken(name, part, error))?;
     Ok(value.unwrap_or(Value::Nil))
 }
 
 pub(super) fn broken(name: &str, part: &SourceFile, error: JsonError) -> Error {
     match error {
         JsonError::Flaw(_, message) => syntax(name, message),
-        JsonError::Io(source) => part.wrong(name, source),
+        JsonError::Io(source) => part.error(name, source),
     }
 }
 

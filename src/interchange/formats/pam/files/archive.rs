@@ -1,26 +1,19 @@
-use std::io::{Seek, Write};
+//! A memory store inside a ZIP archive: where it is, and the files beside it.
 
-use zip::ZipWriter;
-use zip::write::SimpleFileOptions;
-
-use crate::codec::Value;
-use crate::interchange::detect::First;
-use crate::interchange::io::file_set::{Bytes, FileSet};
-use crate::interchange::io::source_file::SourceFile;
+use crate::interchange::detect::detect_json;
+use crate::interchange::io::file_set::FileSet;
+use crate::interchange::io::source_file::{Input, SourceFile};
 use crate::interchange::{Error, Format};
 
 use super::super::types::object::fault;
-use super::super::{Document, EMBEDDINGS, STORE, code};
+use super::super::{STORE, code};
 use super::conversation_files::ConversationFiles;
-use super::storage::io;
 
 /// Takes a memory store out of an archive: the store itself, and the files beside it.
 ///
 /// # Errors
 /// `PAM_SCHEMA_ID` for an archive without a store or with several; `PROVIDER_ZIP`, `ERR_IO`.
-pub(in crate::interchange) fn unpack(
-    files: FileSet,
-) -> Result<(SourceFile, ConversationFiles), Error> {
+pub(crate) fn unpack(files: FileSet) -> Result<(SourceFile, ConversationFiles), Error> {
     let mut stores = Vec::new();
     for file in files.each() {
         let (name, part) = file?;
@@ -42,7 +35,7 @@ pub(in crate::interchange) fn unpack(
 }
 
 /// Returns whether an archive holds a memory store.
-pub(in crate::interchange) fn is_packed(archive: Bytes<'_>) -> Result<bool, Error> {
+pub(crate) fn is_packed(archive: Input<'_>) -> Result<bool, Error> {
     for file in FileSet::list(archive, is_json)?.each() {
         let (name, part) = file?;
         if is_store(name, &part)? {
@@ -53,43 +46,14 @@ pub(in crate::interchange) fn is_packed(archive: Bytes<'_>) -> Result<bool, Erro
 }
 
 /// Returns whether a file of an archive may be one of a store, by its name.
-pub(in crate::interchange) fn is_json(name: &str) -> bool {
+pub(crate) fn is_json(name: &str) -> bool {
     name.ends_with(".json")
 }
 
-fn is_store(name: &str, part: &SourceFile) -> Result<bool, Error> {
-    let first = part
-        .read(BUFFER_LEN, |input| First::read(input))
-        .and_then(|first| first);
-    let first = first.map_err(|source| part.wrong(name, source))?;
-    Ok(first == First::Known(Format::Pam))
-}
-
-impl Document {
-    /// Writes the store and the files beside it as one ZIP archive.
-    ///
-    /// # Errors
-    /// `ERR_IO`.
-    pub fn write_zip(&self, out: impl Write) -> Result<(), Error> {
-        let store = std::iter::once((STORE, &self.store));
-        let files = self.conversations.iter();
-        let files = files.map(|(path, value)| (path.as_str(), value));
-        let files = files.chain(self.embeddings.iter().map(|value| (EMBEDDINGS, value)));
-        let mut zip = ZipWriter::new_stream(out);
-        for (path, value) in store.chain(files) {
-            write_one(&mut zip, path, value).map_err(io)?;
-        }
-        zip.finish().map(drop).map_err(|error| io(error.into()))
-    }
-}
-
-fn write_one<W: Write + Seek>(
-    zip: &mut ZipWriter<W>,
-    path: &str,
-    value: &Value,
-) -> std::io::Result<()> {
-    zip.start_file(path, SimpleFileOptions::default())?;
-    writeln!(zip, "{}", value.to_json())
+fn is_store(name: &str, file: &SourceFile) -> Result<bool, Error> {
+    let found = file.read(BUFFER_LEN, |input| detect_json(input));
+    let found = found.and_then(|found| found);
+    Ok(found.map_err(|source| file.error(name, source))? == Some(Format::Pam))
 }
 
 const BUFFER_LEN: usize = 64 * 1024;

@@ -1,7 +1,7 @@
 //! The files beside a memory store: conversations, and embeddings.
 
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::codec::Value;
 use crate::interchange::Error;
@@ -12,10 +12,10 @@ use super::super::types::conversation::Storage;
 use super::super::types::embeddings::FILE;
 use super::super::types::object::fault;
 use super::super::{code, parse};
-use super::storage::{check, io, path_below, read_below};
+use super::storage::{check, path_below, read_below};
 
 /// Where the files beside a store are.
-pub(in crate::interchange) enum ConversationFiles {
+pub(crate) enum ConversationFiles {
     /// Nowhere that can be read.
     Nowhere,
     /// Below a directory.
@@ -25,12 +25,21 @@ pub(in crate::interchange) enum ConversationFiles {
 }
 
 impl ConversationFiles {
+    /// Returns the files beside a store, by the path of the store.
+    pub(crate) fn beside(store: &Path) -> Self {
+        let folder = store.parent().map(|folder| match folder.as_os_str() {
+            name if name.is_empty() => PathBuf::from("."),
+            _ => folder.to_path_buf(),
+        });
+        folder.map_or(Self::Nowhere, Self::Below)
+    }
+
     /// Reads the document of a conversation, and says what its file is called; none for one that is
     /// elsewhere.
     ///
     /// # Errors
     /// `PAM_STORAGE_REF`, `PAM_JSON`, `PROVIDER_ZIP`, `ERR_IO`.
-    pub(in crate::interchange) fn load<'s>(
+    pub(crate) fn load<'s>(
         &self,
         storage: &Storage<'s>,
     ) -> Result<Option<(&'s str, Value)>, Error> {
@@ -43,10 +52,10 @@ impl ConversationFiles {
                 let refuse = |message: String| fault(code::STORAGE_REF, at.clone(), message);
                 check(reference).map_err(refuse)?;
                 let name = format!("{folder}{reference}");
-                let part = files.part(&name)?;
+                let part = files.get(&name)?;
                 let missing = || refuse(format!("{reference} is not in the archive"));
                 let part = part.ok_or_else(missing)?;
-                part.bytes().map_err(|source| part.wrong(&name, source))?
+                part.bytes().map_err(|source| part.error(&name, source))?
             }
             Self::Nowhere => return Ok(None),
         };
@@ -57,14 +66,14 @@ impl ConversationFiles {
     ///
     /// # Errors
     /// `PAM_STORAGE_REF` for one that is no file, `ERR_IO`.
-    pub(in crate::interchange) fn embeddings(&self) -> Result<Option<SourceFile>, Error> {
+    pub(crate) fn embeddings(&self) -> Result<Option<SourceFile>, Error> {
         match self {
             Self::Below(folder) => match path_below(folder, FILE, "") {
-                Ok(path) => SourceFile::at(&path).map(Some).map_err(io),
+                Ok(path) => Ok(Some(SourceFile::open(&path)?)),
                 Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(None),
                 Err(error) => Err(error),
             },
-            Self::Packed(files, folder) => files.part(&format!("{folder}{FILE}")),
+            Self::Packed(files, folder) => files.get(&format!("{folder}{FILE}")),
             Self::Nowhere => Ok(None),
         }
     }

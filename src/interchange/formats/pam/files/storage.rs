@@ -1,10 +1,10 @@
-//! FileSet of a memory store: the store itself, and the conversations it names.
+//! Files of a memory store: the store itself, and the conversations it names.
 
 use std::fs::{self, File};
 use std::io::{BufReader, Error as IoError};
 use std::path::{Path, PathBuf};
 
-use crate::interchange::detect::First;
+use crate::interchange::detect::detect_json;
 use crate::interchange::{Error, Format, Place};
 
 use super::super::code;
@@ -15,21 +15,21 @@ use super::super::types::object::fault;
 ///
 /// # Errors
 /// `PAM_SCHEMA_ID` when there are several; `ERR_IO`.
-pub(in crate::interchange) fn locate(folder: &Path) -> Result<Option<PathBuf>, Error> {
+pub(crate) fn locate(folder: &Path) -> Result<Option<PathBuf>, Error> {
     let usual = folder.join("memory-store.json");
     if usual.is_file() {
         return Ok(Some(usual));
     }
     let mut stores = Vec::new();
-    for entry in fs::read_dir(folder).map_err(io)? {
-        let path = entry.map_err(io)?.path();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
         if path
             .extension()
             .is_some_and(|extension| extension == "json")
             && path.is_file()
         {
-            let file = File::open(&path).map_err(io)?;
-            if First::read(BufReader::new(file)).map_err(io)? == First::Known(Format::Pam) {
+            let file = BufReader::new(File::open(&path)?);
+            if detect_json(file)? == Some(Format::Pam) {
                 stores.push(path);
             }
         }
@@ -48,11 +48,7 @@ pub(in crate::interchange) fn locate(folder: &Path) -> Result<Option<PathBuf>, E
 ///
 /// # Errors
 /// As [`path_below`].
-pub(in crate::interchange) fn read_below(
-    folder: &Path,
-    reference: &str,
-    at: &str,
-) -> Result<Vec<u8>, Error> {
+pub(crate) fn read_below(folder: &Path, reference: &str, at: &str) -> Result<Vec<u8>, Error> {
     let path = path_below(folder, reference, at)?;
     fs::read(&path).map_err(|source| world(reference, at, &source))
 }
@@ -61,11 +57,7 @@ pub(in crate::interchange) fn read_below(
 ///
 /// # Errors
 /// `PAM_STORAGE_REF` for a reference that could lead elsewhere, which is never opened; `ERR_IO`.
-pub(in crate::interchange) fn path_below(
-    folder: &Path,
-    reference: &str,
-    at: &str,
-) -> Result<PathBuf, Error> {
+pub(crate) fn path_below(folder: &Path, reference: &str, at: &str) -> Result<PathBuf, Error> {
     check(reference).map_err(|message| fault(code::STORAGE_REF, at.to_owned(), message))?;
     let mut path = folder.to_path_buf();
     let mut kind = None;
@@ -103,7 +95,7 @@ fn world(reference: &str, at: &str, source: &IoError) -> Error {
 }
 
 /// Validates a reference by its spelling alone.
-pub(in crate::interchange) fn check(reference: &str) -> Result<(), String> {
+pub(crate) fn check(reference: &str) -> Result<(), String> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._/-".contains(&byte);
     if !(1..=255).contains(&reference.len()) || !reference.bytes().all(is_plain) {
         return Err("must match ^[A-Za-z0-9._/-]{1,255}$".into());
@@ -128,13 +120,6 @@ fn is_device(stem: &str) -> bool {
         number.is_some_and(|number| matches!(number.as_bytes(), [b'0'..=b'9']))
     };
     matches!(upper.as_str(), "CON" | "PRN" | "AUX" | "NUL") || is_port("COM") || is_port("LPT")
-}
-
-pub(in crate::interchange) const fn io(source: std::io::Error) -> Error {
-    Error::Io {
-        place: Place::File,
-        source,
-    }
 }
 
 #[cfg(test)]

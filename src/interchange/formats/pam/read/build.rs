@@ -14,19 +14,18 @@ use super::super::types::residual::{RESIDUAL, residual_without};
 
 /// What the ids of records are told apart by, beside their scope.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::interchange) struct Names {
-    pub(in crate::interchange) memory: &'static str,
+pub(crate) struct Names {
+    pub(crate) memory: &'static str,
     conversation: &'static str,
     message: &'static str,
 }
 
 impl Names {
     /// What the ids of PAM itself are told apart by.
-    pub(in crate::interchange) const PAM: Self =
-        Self::new("pam", "pam:conversation", "pam:message");
+    pub(crate) const PAM: Self = Self::new("pam", "pam:conversation", "pam:message");
 
     /// Names the formats of ids.
-    pub(in crate::interchange) const fn new(
+    pub(crate) const fn new(
         memory: &'static str,
         conversation: &'static str,
         message: &'static str,
@@ -40,25 +39,25 @@ impl Names {
 }
 
 /// What grains depend on beside their records.
-pub(in crate::interchange) struct RecordBuilder<'a> {
-    pub(in crate::interchange) owner: Owner<'a>,
-    pub(in crate::interchange) version: &'a str,
-    pub(in crate::interchange) names: Names,
-    pub(in crate::interchange) profile: Profile,
+pub(crate) struct RecordBuilder<'a> {
+    pub(crate) owner: Owner<'a>,
+    pub(crate) version: &'a str,
+    pub(crate) names: Names,
+    pub(crate) profile: Profile,
 }
 
 /// What a conversation comes to.
-pub(in crate::interchange) struct BuiltConversation {
+pub(crate) struct BuiltConversation {
     /// Its messages, all or none, with their ids; each after the one it answers.
-    pub(in crate::interchange) messages: Vec<(String, Record)>,
-    pub(in crate::interchange) whole: Result<Record, Error>,
+    pub(crate) messages: Vec<(String, Record)>,
+    pub(crate) whole: Result<Record, Error>,
     /// Why its messages are not there.
-    pub(in crate::interchange) fault: Option<Error>,
+    pub(crate) fault: Option<Error>,
 }
 
 impl RecordBuilder<'_> {
     /// One State per export: what the file says beside its records.
-    pub(in crate::interchange) fn envelope(
+    pub(crate) fn envelope(
         &self,
         root: &Map,
         created_at: Time,
@@ -76,7 +75,7 @@ impl RecordBuilder<'_> {
 
     /// Makes the grains of a conversation, and of the document that has its messages, where there is
     /// one; `at` is what its places begin with.
-    pub(in crate::interchange) fn conversation(
+    pub(crate) fn conversation(
         &self,
         entry: &IndexEntry<'_>,
         document: Option<(&Value, &str)>,
@@ -136,7 +135,7 @@ impl RecordBuilder<'_> {
 
     /// Makes the grain of a memory; its status is for whoever knows what replaces it. `is_elsewhere`
     /// says that what it names as that is not in this file.
-    pub(in crate::interchange) fn memory(
+    pub(crate) fn memory(
         &self,
         memory: &Memory<'_>,
         replaced: Vec<ContentAddress>,
@@ -168,7 +167,7 @@ impl RecordBuilder<'_> {
         Ok(record)
     }
 
-    pub(in crate::interchange) fn relation(
+    pub(crate) fn relation(
         &self,
         relation: &Relation<'_>,
         ends: [Option<ContentAddress>; 2],
@@ -179,7 +178,7 @@ impl RecordBuilder<'_> {
         Ok(record)
     }
 
-    pub(in crate::interchange) fn foreign_id(&self, format: &'static str, id: &str) -> ForeignId {
+    pub(crate) fn foreign_id(&self, format: &'static str, id: &str) -> ForeignId {
         ForeignId {
             format,
             scope: self.owner.id.to_owned(),

@@ -11,32 +11,32 @@ use super::build::RecordBuilder;
 use super::validation_pass::ValidationIndex;
 
 /// A memory on its way into a grain.
-pub(in crate::interchange) enum BuildStep {
+pub(crate) enum BuildStep {
     Now(Box<Result<BuiltMemory, Error>>),
     /// What it replaces must be known first.
     Later(Value),
 }
 
-pub(in crate::interchange) struct BuiltMemory {
-    pub(in crate::interchange) record: Record,
-    pub(in crate::interchange) ending: Ending,
+pub(crate) struct BuiltMemory {
+    pub(crate) record: Record,
+    pub(crate) ending: Ending,
     /// The number of the memory that replaces it.
-    pub(in crate::interchange) by: Option<usize>,
-    pub(in crate::interchange) non_fatal: Option<Error>,
+    pub(crate) by: Option<usize>,
+    pub(crate) non_fatal: Option<Error>,
     /// The embedding that it names, and its own id.
-    pub(in crate::interchange) embedding: Option<(String, String)>,
+    pub(crate) embedding: Option<(String, String)>,
 }
 
 /// What the grains of memories are made of, beside what they replace.
-pub(in crate::interchange) struct MemoryBuilder<'a> {
-    pub(in crate::interchange) builder: &'a RecordBuilder<'a>,
-    pub(in crate::interchange) index: &'a ValidationIndex,
-    pub(in crate::interchange) messages: &'a CompactTable<ContentAddress>,
-    pub(in crate::interchange) read_conversations: &'a CompactTable<()>,
+pub(crate) struct MemoryBuilder<'a> {
+    pub(crate) builder: &'a RecordBuilder<'a>,
+    pub(crate) index: &'a ValidationIndex,
+    pub(crate) messages: &'a CompactTable<ContentAddress>,
+    pub(crate) read_conversations: &'a CompactTable<()>,
 }
 
 impl MemoryBuilder<'_> {
-    pub(in crate::interchange) fn memory(
+    pub(crate) fn memory(
         &self,
         value: &Value,
         number: usize,

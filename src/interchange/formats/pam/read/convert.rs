@@ -9,11 +9,11 @@ use super::super::types::memory::Memory;
 use super::super::types::object::{Object, fault};
 use super::super::{SCHEMA, code};
 use super::build::{BuiltConversation, Names, RecordBuilder};
-use super::told::Diagnostics;
 use super::validated::{self, Validated};
+use crate::interchange::Diagnostics;
 
 /// Makes the grains of conversations and memories of one owner, which no store holds.
-pub(in crate::interchange) struct Converter {
+pub(crate) struct Converter {
     root: Value,
     names: Names,
     profile: Profile,
@@ -21,23 +21,23 @@ pub(in crate::interchange) struct Converter {
 
 /// What a record that was made for the purpose comes to.
 #[derive(Default)]
-pub(in crate::interchange) struct Converted {
-    pub(in crate::interchange) records: Vec<Record>,
+pub(crate) struct Converted {
+    pub(crate) records: Vec<Record>,
     /// What refuses all of the export.
-    pub(in crate::interchange) faults: Vec<Error>,
-    pub(in crate::interchange) findings: Vec<Error>,
+    pub(crate) faults: Vec<Error>,
+    pub(crate) findings: Vec<Error>,
     /// What is not in the records, by the field that names it.
-    pub(in crate::interchange) lost: Vec<&'static str>,
+    pub(crate) lost: Vec<&'static str>,
 }
 
 /// A conversation whose messages are made, and whose number is not known yet.
-pub(in crate::interchange) struct ConvertedConversation {
+pub(crate) struct ConvertedConversation {
     entry: Value,
     conversation: Option<BuiltConversation>,
 }
 
 impl Converter {
-    pub(in crate::interchange) fn new(owner: &str, names: Names, profile: Profile) -> Self {
+    pub(crate) fn new(owner: &str, names: Names, profile: Profile) -> Self {
         Self {
             root: store_of(owner, "1.0"),
             names,
@@ -46,11 +46,7 @@ impl Converter {
     }
 
     /// Makes the grains of a conversation, of its entry of an index and its document.
-    pub(in crate::interchange) fn conversation(
-        &self,
-        entry: Value,
-        document: &Value,
-    ) -> ConvertedConversation {
+    pub(crate) fn conversation(&self, entry: Value, document: &Value) -> ConvertedConversation {
         let read = Object::new(&entry, String::new()).and_then(IndexEntry::read);
         let conversation = read.ok().and_then(|read| {
             let at = format!("{}#", read.id);
@@ -64,7 +60,7 @@ impl Converter {
     }
 
     /// Makes the grain of a memory of this number.
-    pub(in crate::interchange) fn memory(&self, value: &Value, number: u64) -> Converted {
+    pub(crate) fn memory(&self, value: &Value, number: u64) -> Converted {
         let at = format!("/memories/{number}");
         let mut converted = Converted::default();
         if converted.validate(validated::memory(value, &at)).is_none() {
@@ -77,7 +73,7 @@ impl Converter {
     }
 
     /// Tells of a record that has the id of one before it.
-    pub(in crate::interchange) fn twice(what: &str) -> Error {
+    pub(crate) fn twice(what: &str) -> Error {
         let message = format!("{what} comes twice; the first one counts");
         fault(code::DUPLICATE_ID, String::new(), message)
     }
@@ -95,7 +91,7 @@ impl Converter {
 
 impl ConvertedConversation {
     /// Returns what it comes to as the conversation of this number.
-    pub(in crate::interchange) fn numbered(self, number: u64) -> Converted {
+    pub(crate) fn numbered(self, number: u64) -> Converted {
         let at = format!("/conversations_index/{number}");
         let mut converted = Converted::default();
         let validated = converted.validate(validated::entry(&self.entry, &at));
@@ -140,7 +136,7 @@ impl Converted {
 }
 
 /// Returns a store that has nothing but an owner.
-pub(in crate::interchange) fn store_of(owner: &str, version: &str) -> Value {
+pub(crate) fn store_of(owner: &str, version: &str) -> Value {
     let owner: Map = [("id", owner)].into_iter().collect();
     let mut store = Map::new();
     store.insert("schema", SCHEMA);
@@ -153,7 +149,7 @@ pub(in crate::interchange) fn store_of(owner: &str, version: &str) -> Value {
 ///
 /// # Errors
 /// `PAM_SCHEMA` for an owner without a name.
-pub(in crate::interchange) fn head_of(store: &Value) -> Result<Head<'_>, Error> {
+pub(crate) fn head_of(store: &Value) -> Result<Head<'_>, Error> {
     let mut faults = Diagnostics::default();
     let head = Head::read(store, &mut faults)?;
     faults.list.pop().map_or(Ok(head), Err)

@@ -7,7 +7,6 @@ pub(super) mod faults;
 pub(super) mod record_pass;
 pub(super) mod standalone;
 pub(super) mod store_file;
-pub(super) mod told;
 pub(super) mod validated;
 pub(super) mod validation_pass;
 pub(super) mod vectors;

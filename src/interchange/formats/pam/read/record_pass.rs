@@ -22,25 +22,25 @@ use super::super::{ARRAYS, CONVERSATION_LOSS, ENTRIES, MEMORIES, RELATIONS, brok
 use super::build::RecordBuilder;
 use super::build_memory::{BuildStep, BuiltMemory, MemoryBuilder};
 use super::store_file::Known;
-use super::told::Diagnostics;
 use super::validation_pass::ValidationIndex;
+use crate::interchange::Diagnostics;
 
 /// One way through the records of a store.
-pub(in crate::interchange) struct Pass<'a> {
+pub(crate) struct Pass<'a> {
     part: &'a SourceFile,
     conversation_files: &'a ConversationFiles,
     index: &'a ValidationIndex,
     /// What was made before, if this is not the first time.
     known: Option<&'a Known>,
     /// What is made now, the first time.
-    pub(in crate::interchange) made: Known,
-    pub(in crate::interchange) sink: RecordSink<'a>,
-    pub(in crate::interchange) faults: Diagnostics,
+    pub(crate) made: Known,
+    pub(crate) sink: RecordSink<'a>,
+    pub(crate) faults: Diagnostics,
     /// What breaks no rule, and is told.
-    pub(in crate::interchange) findings: Diagnostics,
+    pub(crate) findings: Diagnostics,
     /// What is wrong without being a reason to refuse the rest, unless everything is held to.
-    pub(in crate::interchange) non_fatal: Diagnostics,
-    pub(in crate::interchange) loss: Loss,
+    pub(crate) non_fatal: Diagnostics,
+    pub(crate) loss: Loss,
     /// The embeddings that memories may name.
     embeddings: Option<Ids>,
     /// The conversations whose messages are among the records.
@@ -52,7 +52,7 @@ pub(in crate::interchange) struct Pass<'a> {
 }
 
 impl<'a> Pass<'a> {
-    pub(in crate::interchange) fn new(
+    pub(crate) fn new(
         part: &'a SourceFile,
         conversation_files: &'a ConversationFiles,
         index: &'a ValidationIndex,
@@ -77,7 +77,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    pub(in crate::interchange) fn go(
+    pub(crate) fn go(
         &mut self,
         head: &Head<'_>,
         builder: &RecordBuilder<'_>,
@@ -251,10 +251,7 @@ impl<'a> Pass<'a> {
 
     /// Validates the embeddings file beside the store, and counts its vectors; one that is not there is
     /// no fault (PAM 12).
-    pub(in crate::interchange) fn embeddings(
-        &mut self,
-        head: &Head<'_>,
-    ) -> Option<(Embeddings, u64)> {
+    pub(crate) fn embeddings(&mut self, head: &Head<'_>) -> Option<(Embeddings, u64)> {
         let part = self
             .non_fatal
             .keep(self.conversation_files.embeddings())

@@ -1,35 +1,34 @@
 //! A conversation or an embeddings file that comes without its store.
 
 use crate::codec::{Map, Value};
-use crate::interchange::Error;
-use crate::interchange::io::source_file::{SharedSource, SourceFile};
+use crate::interchange::io::source_file::{Input, SourceFile};
+use crate::interchange::{Diagnostics, Error, ReadOptions};
 
 use super::super::schema::validate;
 use super::super::types::conversation::{Conversation, IndexEntry};
 use super::super::types::embeddings::Embeddings;
 use super::super::types::head::head;
 use super::super::types::object::Object;
-use super::super::{CONVERSATION, CONVERSATION_LOSS, Import, Options, parse};
+use super::super::{CONVERSATION, CONVERSATION_LOSS, Import, parse};
 use super::build::{Names, RecordBuilder};
 use super::convert::{head_of, store_of};
-use super::told::Diagnostics;
 use super::vectors::Vectors;
 
-/// Reads a conversation document, as that of [`owner`](field@Options::owner).
+/// Reads a conversation document, as that of [`scope`](field@ReadOptions::scope).
 ///
 /// ```
-/// use grainstore::interchange::pam;
+/// use grainstore::interchange::{ReadOptions, pam};
 ///
 /// let file = br#"{"schema": "portable-ai-memory-conversation", "schema_version": "1.0",
 ///     "id": "c", "provider": {"name": "claude"}, "messages": [],
 ///     "temporal": {"created_at": "2026-01-15T10:30:00Z"}}"#;
-/// let import = pam::read_conversation(file, &pam::Options::default()).unwrap();
+/// let import = pam::read_conversation(file, &ReadOptions::default()).unwrap();
 /// assert_eq!(import.records[0].grain.text("session_id"), Some("c"));
 /// ```
 ///
 /// # Errors
 /// Everything that is wrong, if anything is that the messages cannot be read without: `PAM_*`.
-pub fn read_conversation(bytes: &[u8], options: &Options) -> Result<Import, Vec<Error>> {
+pub fn read_conversation(bytes: &[u8], options: &ReadOptions) -> Result<Import, Vec<Error>> {
     let value = parse(bytes, "").map_err(|error| vec![error])?;
     let read = entry_of(&value).and_then(|(entry, version)| {
         let read = IndexEntry::read(Object::new(&entry, String::new())?)?;
@@ -99,14 +98,15 @@ fn entry_of(value: &Value) -> Result<(Value, String), Error> {
     Ok((Value::Map(entry), version.to_owned()))
 }
 
-/// Reads an embeddings file, as that of the memories of [`owner`](field@Options::owner).
+/// Reads an embeddings file, as that of the memories of [`scope`](field@ReadOptions::scope).
 ///
 /// # Errors
 /// As [`read_conversation`].
-pub fn read_embeddings(bytes: &[u8], options: &Options) -> Result<Import, Vec<Error>> {
-    let part = SourceFile::Whole(SharedSource::here(bytes));
-    let (found, validated) = open_embeddings(part, options)?;
-    let mut import = validated;
+pub fn read_embeddings(bytes: &[u8], options: &ReadOptions) -> Result<Import, Vec<Error>> {
+    let source = Input::Bytes(bytes)
+        .open()
+        .map_err(|source| vec![source.into()])?;
+    let (found, mut import) = open_embeddings(SourceFile::Whole(source), options)?;
     let read = found.each(&mut |vector| {
         import.vectors.push(vector);
         true
@@ -119,9 +119,9 @@ pub fn read_embeddings(bytes: &[u8], options: &Options) -> Result<Import, Vec<Er
 ///
 /// # Errors
 /// As [`read_conversation`].
-pub(in crate::interchange) fn open_embeddings(
+pub(crate) fn open_embeddings(
     part: SourceFile,
-    options: &Options,
+    options: &ReadOptions,
 ) -> Result<(Vectors, Import), Vec<Error>> {
     let file = Embeddings {
         part,

@@ -3,27 +3,27 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::codec::{ContentAddress, Value};
+use crate::codec::{ContentAddress, Profile, Value};
 use crate::grain::Time;
 use crate::interchange::io::record_sink::{Output, changed};
 use crate::interchange::io::source_file::SourceFile;
-use crate::interchange::{Error, ForeignId, Loss, Record, Signature};
+use crate::interchange::model::record_set::RecordSource;
+use crate::interchange::{Diagnostics, Error, ForeignId, Loss, ReadOptions, Record, Signature};
 
 use super::super::files::conversation_files::ConversationFiles;
 use super::super::schema::validate;
 use super::super::types::head::Head;
-use super::super::{ARRAYS, Options, broken, outline};
+use super::super::{ARRAYS, broken, outline};
 use super::build::{Names, RecordBuilder};
 use super::record_pass::Pass;
-use super::told::Diagnostics;
 use super::validation_pass::{self, ValidationIndex};
 use super::vectors::Vectors;
 
 /// A store that was validated and found right; its records are made when they are asked for.
-pub(in crate::interchange) struct File {
+pub(crate) struct StoreFile {
     part: SourceFile,
     conversation_files: ConversationFiles,
-    options: Options,
+    profile: Profile,
     /// What the store says beside its records.
     root: Value,
     index: Arc<ValidationIndex>,
@@ -33,32 +33,32 @@ pub(in crate::interchange) struct File {
 
 /// What is remembered of the memories that were made.
 #[derive(Default)]
-pub(in crate::interchange) struct Known {
+pub(crate) struct Known {
     /// The grains of the memories by their numbers.
-    pub(in crate::interchange) addresses: Vec<ContentAddress>,
+    pub(crate) addresses: Vec<ContentAddress>,
     /// When those that replace others were created.
-    pub(in crate::interchange) created: HashMap<usize, Time>,
+    pub(crate) created: HashMap<usize, Time>,
 }
 
 /// What a store comes to beside its records.
-pub(in crate::interchange) struct Validation {
-    pub(in crate::interchange) output: Output,
-    pub(in crate::interchange) findings: Diagnostics,
-    pub(in crate::interchange) loss: Loss,
-    pub(in crate::interchange) base: Option<ForeignId>,
-    pub(in crate::interchange) signature: Option<Signature>,
-    pub(in crate::interchange) vectors: Option<Vectors>,
+pub(crate) struct Validation {
+    pub(crate) output: Output,
+    pub(crate) findings: Diagnostics,
+    pub(crate) loss: Loss,
+    pub(crate) base: Option<ForeignId>,
+    pub(crate) signature: Option<Signature>,
+    pub(crate) vectors: Option<Vectors>,
 }
 
-impl File {
+impl StoreFile {
     /// Validates a store: what its records say, and whether each of them fits a grain.
     ///
     /// # Errors
     /// Everything that is wrong, as far as it can be told.
-    pub(in crate::interchange) fn open(
+    pub(crate) fn open(
         part: SourceFile,
         conversation_files: ConversationFiles,
-        options: &Options,
+        options: &ReadOptions,
     ) -> Result<(Self, Validation), Vec<Error>> {
         let root = outline(&part, &ARRAYS).map_err(|error| vec![broken(&part, error)])?;
         let mut findings = Diagnostics::default();
@@ -71,7 +71,7 @@ impl File {
         let mut take = |_| true;
         let mut pass = Pass::new(&part, &conversation_files, &index, None, &mut take);
         let head = Head::read(&root, &mut pass.faults).map_err(|error| vec![error])?;
-        let builder = builder(&head, options);
+        let builder = builder(&head, options.profile);
         let found = pass.embeddings(&head);
         pass.go(&head, &builder)?;
         let known = Arc::new(std::mem::take(&mut pass.made));
@@ -101,7 +101,7 @@ impl File {
         let file = Self {
             part,
             conversation_files,
-            options: options.clone(),
+            profile: options.profile,
             root,
             index,
             known,
@@ -109,20 +109,15 @@ impl File {
         };
         Ok((file, validated))
     }
+}
 
-    /// Hands the records over, in an order in which they can be stored, while they are wanted.
-    ///
-    /// # Errors
-    /// `ERR_IO`, also if the file is not what it was.
-    pub(in crate::interchange) fn each(
-        &self,
-        take: &mut dyn FnMut(Record) -> bool,
-    ) -> Result<(), Error> {
+impl RecordSource for StoreFile {
+    fn each(&mut self, take: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
         let known = Some(&*self.known);
         let (part, conversation_files) = (&self.part, &self.conversation_files);
         let mut pass = Pass::new(part, conversation_files, &self.index, known, take);
         let head = Head::read(&self.root, &mut pass.faults)?;
-        let builder = builder(&head, &self.options);
+        let builder = builder(&head, self.profile);
         pass.go(&head, &builder).map_err(|_| changed())?;
         if !pass.faults.is_empty() {
             return Err(changed());
@@ -131,11 +126,11 @@ impl File {
     }
 }
 
-fn builder<'a>(head: &Head<'a>, options: &Options) -> RecordBuilder<'a> {
+fn builder<'a>(head: &Head<'a>, profile: Profile) -> RecordBuilder<'a> {
     RecordBuilder {
         owner: head.owner,
         version: head.version,
         names: Names::PAM,
-        profile: options.profile,
+        profile,
     }
 }

@@ -15,38 +15,38 @@ use super::super::types::object::{Object, fault};
 use super::super::types::relation::Relation;
 
 /// What a record comes to.
-pub(in crate::interchange) struct Validated<T> {
-    pub(in crate::interchange) read: Result<T, Error>,
+pub(crate) struct Validated<T> {
+    pub(crate) read: Result<T, Error>,
     /// Integers that no checksum can tell apart.
-    pub(in crate::interchange) wide: Vec<Error>,
+    pub(crate) wide: Vec<Error>,
     /// What breaks a rule of the schema.
-    pub(in crate::interchange) schema: Vec<Error>,
+    pub(crate) schema: Vec<Error>,
     /// What breaks another rule that no grain depends on.
-    pub(in crate::interchange) rules: Vec<Error>,
+    pub(crate) rules: Vec<Error>,
 }
 
 /// What others may ask of a memory.
-pub(in crate::interchange) struct ValidatedMemory {
-    pub(in crate::interchange) id: String,
-    pub(in crate::interchange) created_at: Time,
-    pub(in crate::interchange) superseded_by: Option<String>,
-    pub(in crate::interchange) conversation: Option<String>,
+pub(crate) struct ValidatedMemory {
+    pub(crate) id: String,
+    pub(crate) created_at: Time,
+    pub(crate) superseded_by: Option<String>,
+    pub(crate) conversation: Option<String>,
 }
 
 /// What others may ask of an entry of the index.
-pub(in crate::interchange) struct ValidatedEntry {
-    pub(in crate::interchange) id: String,
-    pub(in crate::interchange) derived: Vec<String>,
+pub(crate) struct ValidatedEntry {
+    pub(crate) id: String,
+    pub(crate) derived: Vec<String>,
 }
 
 /// What a relation asks of others.
-pub(in crate::interchange) struct ValidatedRelation {
-    pub(in crate::interchange) id: String,
-    pub(in crate::interchange) from: String,
-    pub(in crate::interchange) to: String,
+pub(crate) struct ValidatedRelation {
+    pub(crate) id: String,
+    pub(crate) from: String,
+    pub(crate) to: String,
 }
 
-pub(in crate::interchange) fn memory(value: &Value, at: &str) -> Validated<ValidatedMemory> {
+pub(crate) fn memory(value: &Value, at: &str) -> Validated<ValidatedMemory> {
     let mut validated = validate_record(value, at, &MEMORY, |object| {
         let memory = Memory::read(object)?;
         Ok(ValidatedMemory {
@@ -60,7 +60,7 @@ pub(in crate::interchange) fn memory(value: &Value, at: &str) -> Validated<Valid
     validated
 }
 
-pub(in crate::interchange) fn entry(value: &Value, at: &str) -> Validated<ValidatedEntry> {
+pub(crate) fn entry(value: &Value, at: &str) -> Validated<ValidatedEntry> {
     let mut validated = validate_record(value, at, &ENTRY, |object| {
         let derived = object.get("derived_memories").into_iter();
         let derived = derived.flat_map(Value::texts).map(str::to_owned).collect();
@@ -71,7 +71,7 @@ pub(in crate::interchange) fn entry(value: &Value, at: &str) -> Validated<Valida
     validated
 }
 
-pub(in crate::interchange) fn relation(value: &Value, at: &str) -> Validated<ValidatedRelation> {
+pub(crate) fn relation(value: &Value, at: &str) -> Validated<ValidatedRelation> {
     validate_record(value, at, &RELATION, |object| {
         let relation = Relation::read(object)?;
         Ok(ValidatedRelation {

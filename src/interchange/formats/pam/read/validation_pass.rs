@@ -7,9 +7,9 @@ use crate::codec::Value;
 use crate::grain::Time;
 use crate::interchange::io::source_file::SourceFile;
 use crate::interchange::json::strict;
-use crate::interchange::json::{JsonError, JsonRecords};
+use crate::interchange::json::{JsonError, stream_file};
 use crate::interchange::model::compact_table::CompactTable;
-use crate::interchange::{Error, Signature};
+use crate::interchange::{Error, ReadOptions, Signature};
 
 use super::super::checksum::{self, Ids};
 use super::super::order::order;
@@ -18,32 +18,30 @@ use super::super::schema::tables::STORE;
 use super::super::schema::validate;
 use super::super::types::head::Head;
 use super::super::types::object::fault;
-use super::super::{
-    ARRAYS, BUFFER_LEN, ENTRIES, MEMORIES, Options, RELATIONS, broken, code, place, signature,
-};
+use super::super::{ARRAYS, ENTRIES, MEMORIES, RELATIONS, broken, code, place, signature};
 use super::faults::Faults;
-use super::told::Diagnostics;
 use super::validated::{self, Validated, ValidatedEntry, ValidatedMemory, ValidatedRelation};
+use crate::interchange::Diagnostics;
 
 /// What is remembered of the memories of a store.
-pub(in crate::interchange) struct ValidationIndex {
+pub(crate) struct ValidationIndex {
     /// The number of the memory of an id.
     memories: CompactTable<u32>,
     /// Where each of them begins.
-    pub(in crate::interchange) starts: Vec<u64>,
+    pub(crate) starts: Vec<u64>,
     /// Their numbers, each before the one that replaces it; nothing where that is their order anyway.
-    pub(in crate::interchange) order: Vec<usize>,
+    pub(crate) order: Vec<usize>,
     /// The numbers of those that replace others.
-    pub(in crate::interchange) replacers: HashSet<usize>,
+    pub(crate) replacers: HashSet<usize>,
     /// When the newest was created.
-    pub(in crate::interchange) latest: Option<Time>,
+    pub(crate) latest: Option<Time>,
     /// What became of the signature, where anything could.
-    pub(in crate::interchange) signature: Option<Signature>,
+    pub(crate) signature: Option<Signature>,
 }
 
 impl ValidationIndex {
     /// Returns the number of a memory.
-    pub(in crate::interchange) fn number(&self, id: &str) -> Option<usize> {
+    pub(crate) fn number(&self, id: &str) -> Option<usize> {
         let number = self.memories.get(self.memories.key(id))?;
         usize::try_from(*number).ok()
     }
@@ -53,10 +51,10 @@ impl ValidationIndex {
 ///
 /// # Errors
 /// Everything that is wrong, as far as it can be told.
-pub(in crate::interchange) fn validate(
+pub(crate) fn validate(
     part: &SourceFile,
     root: &Value,
-    options: &Options,
+    options: &ReadOptions,
     findings: &mut Diagnostics,
 ) -> Result<ValidationIndex, Vec<Error>> {
     let mut faults = Faults::default();
@@ -114,7 +112,7 @@ impl ValidationPass<'_> {
     fn go(
         &mut self,
         root: &Value,
-        options: &Options,
+        options: &ReadOptions,
         findings: &mut Diagnostics,
     ) -> Result<(), JsonError> {
         self.envelope(root);
@@ -168,13 +166,11 @@ impl ValidationPass<'_> {
         };
         let part = self.part;
         let is_wanted = |array| wanted.contains(&array);
-        part.read(BUFFER_LEN, |input| {
-            JsonRecords::stream(input, &ARRAYS, is_wanted, make, |(number, one)| {
-                take(self, number, one);
-                true
-            })
-        })??;
-        Ok(())
+        let take = |(number, one)| {
+            take(self, number, one);
+            true
+        };
+        stream_file(part, &ARRAYS, is_wanted, make, take).map(drop)
     }
 
     fn take(&mut self, number: u64, one: One) {
@@ -309,7 +305,7 @@ impl ValidationPass<'_> {
     /// PAM 15.
     fn integrity(
         &mut self,
-        options: &Options,
+        options: &ReadOptions,
         findings: &mut Diagnostics,
     ) -> Result<(), JsonError> {
         let faults = &mut self.faults.integrity;
@@ -353,7 +349,7 @@ impl ValidationPass<'_> {
 
     fn finish(
         mut self,
-        options: &Options,
+        options: &ReadOptions,
         findings: &mut Diagnostics,
     ) -> Result<ValidationIndex, Vec<Error>> {
         let is_sound = self.faults.is_sound();

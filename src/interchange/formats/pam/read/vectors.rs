@@ -12,24 +12,24 @@ use super::super::write::document::Writer;
 use super::super::write::uuid::uuid_of;
 use super::build::Names;
 use super::store_file::Known;
-use super::told::Diagnostics;
 use super::validation_pass::ValidationIndex;
+use crate::interchange::Diagnostics;
 
 /// Vectors that were validated; they are made when they are asked for.
-pub(in crate::interchange) struct Vectors {
-    pub(in crate::interchange) file: Embeddings,
-    pub(in crate::interchange) len: u64,
+pub(crate) struct Vectors {
+    pub(crate) file: Embeddings,
+    pub(crate) len: u64,
     /// Whose memories they are of.
-    pub(in crate::interchange) owner: String,
+    pub(crate) owner: String,
     /// The memories of the store that they came with.
-    pub(in crate::interchange) of: Option<(Arc<ValidationIndex>, Arc<Known>)>,
+    pub(crate) of: Option<(Arc<ValidationIndex>, Arc<Known>)>,
     /// Whether they may be of memories that came with another one.
-    pub(in crate::interchange) is_delta: bool,
+    pub(crate) is_delta: bool,
 }
 
 impl Vectors {
     /// Returns how many there are.
-    pub(in crate::interchange) const fn len(&self) -> u64 {
+    pub(crate) const fn len(&self) -> u64 {
         self.len
     }
 
@@ -37,10 +37,7 @@ impl Vectors {
     ///
     /// # Errors
     /// `ERR_IO`, also if the file is not what it was.
-    pub(in crate::interchange) fn each(
-        &self,
-        take: &mut dyn FnMut(ForeignVector) -> bool,
-    ) -> Result<(), Error> {
+    pub(crate) fn each(&self, take: &mut dyn FnMut(ForeignVector) -> bool) -> Result<(), Error> {
         let (mut non_fatal, mut loss) = (Diagnostics::default(), Loss::default());
         let read = self.file.read(&mut non_fatal, &mut loss, &mut |embedding| {
             let vector = self.vector(embedding);
@@ -78,12 +75,7 @@ impl Vectors {
 impl Writer<'_> {
     /// Writes the vector of a memory. Where none goes out nothing may point to one (PAM 12); a
     /// record that named none stays as it is, for the embedding names the memory.
-    pub(in crate::interchange) fn embedding(
-        &mut self,
-        grain: &Grain,
-        map: &mut Map,
-        names_it: bool,
-    ) {
+    pub(crate) fn embedding(&mut self, grain: &Grain, map: &mut Map, names_it: bool) {
         let told = map.remove("embedding_ref");
         let vector = match self.vectors.get(&grain.address()) {
             Some(vector) if self.with_files => vector,

@@ -8,13 +8,13 @@ use super::super::code;
 use super::super::types::object::fault;
 
 /// What a schema says about an object: its members, and whether it may have others.
-pub(in crate::interchange) struct Shape {
-    pub(in crate::interchange) members: &'static [Member],
-    pub(in crate::interchange) is_open: bool,
+pub(crate) struct Shape {
+    pub(crate) members: &'static [Member],
+    pub(crate) is_open: bool,
 }
 
 /// A member of an object.
-pub(in crate::interchange) struct Member {
+pub(crate) struct Member {
     name: &'static str,
     need: Need,
     rule: Rule,
@@ -31,7 +31,7 @@ enum Need {
 }
 
 /// What a value must be.
-pub(in crate::interchange) enum Rule {
+pub(crate) enum Rule {
     Text,
     /// Text that is not empty.
     Filled,
@@ -56,29 +56,24 @@ pub(in crate::interchange) enum Rule {
     Input,
 }
 
-pub(in crate::interchange) const fn required(name: &'static str, rule: Rule) -> Member {
+pub(crate) const fn required(name: &'static str, rule: Rule) -> Member {
     let need = Need::Required;
     Member { name, need, rule }
 }
 
-pub(in crate::interchange) const fn optional(name: &'static str, rule: Rule) -> Member {
+pub(crate) const fn optional(name: &'static str, rule: Rule) -> Member {
     let need = Need::Optional;
     Member { name, need, rule }
 }
 
-pub(in crate::interchange) const fn nullable(name: &'static str, rule: Rule) -> Member {
+pub(crate) const fn nullable(name: &'static str, rule: Rule) -> Member {
     let need = Need::Nullable;
     Member { name, need, rule }
 }
 
 impl Shape {
     /// Tells everything that the schema does not allow about a value.
-    pub(in crate::interchange) fn validate(
-        &self,
-        value: &Value,
-        at: &str,
-        faults: &mut Vec<Error>,
-    ) {
+    pub(crate) fn validate(&self, value: &Value, at: &str, faults: &mut Vec<Error>) {
         let Value::Map(map) = value else {
             return faults.push(wrong(at, "must be an object"));
         };
@@ -97,7 +92,7 @@ impl Shape {
     }
 
     /// Takes out what the schema does not have, and counts it by name; `of` is the object's own.
-    pub(in crate::interchange) fn prune(&self, map: &mut Map, of: &str, loss: &mut Loss) {
+    pub(crate) fn prune(&self, map: &mut Map, of: &str, loss: &mut Loss) {
         if !self.is_open && !map.iter().all(|(name, _)| self.has(name)) {
             let foreign = map.iter().map(|(name, _)| name.to_owned());
             let foreign: Vec<String> = foreign.filter(|name| !self.has(name)).collect();
@@ -209,7 +204,7 @@ fn validate_set(value: &Value, at: &str, faults: &mut Vec<Error>) {
 }
 
 /// Returns what JSON calls a number.
-pub(in crate::interchange) fn number(value: &Value) -> Option<f64> {
+pub(crate) fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Float(float) => Some(*float),
         Value::Int(int) => Some(int.to_f64()),

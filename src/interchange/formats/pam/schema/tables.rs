@@ -6,7 +6,7 @@ use super::shape::Rule::{
 };
 use super::shape::{Member, Rule, Shape, nullable, optional, required};
 
-pub(in crate::interchange) static STORE: Shape = closed(&[
+pub(crate) static STORE: Shape = closed(&[
     required("schema", OneOf(&["portable-ai-memory"])),
     required("schema_version", VERSION),
     nullable("spec_uri", Uri),
@@ -32,7 +32,7 @@ static OWNER: Shape = closed(&[
 ]);
 
 /// What a memory may be (PAM 5).
-pub(in crate::interchange) const TYPES: [&str; 11] = [
+pub(crate) const TYPES: [&str; 11] = [
     "fact",
     "preference",
     "skill",
@@ -46,7 +46,7 @@ pub(in crate::interchange) const TYPES: [&str; 11] = [
     "custom",
 ];
 
-pub(in crate::interchange) static MEMORY: Shape = closed(&[
+pub(crate) static MEMORY: Shape = closed(&[
     required("id", Filled),
     required("type", OneOf(&TYPES)),
     nullable("custom_type", Filled),
@@ -131,7 +131,7 @@ static METADATA: Shape = Shape {
     is_open: true,
 };
 
-pub(in crate::interchange) static RELATION: Shape = closed(&[
+pub(crate) static RELATION: Shape = closed(&[
     required("id", Filled),
     required("from", Filled),
     required("to", Filled),
@@ -150,7 +150,7 @@ pub(in crate::interchange) static RELATION: Shape = closed(&[
     required("created_at", Time),
 ]);
 
-pub(in crate::interchange) static ENTRY: Shape = closed(&[
+pub(crate) static ENTRY: Shape = closed(&[
     required("id", Filled),
     required("platform", PLATFORM),
     nullable("title", Text),
@@ -186,7 +186,7 @@ static SIGNATURE: Shape = closed(&[
     nullable("key_id", Text),
 ]);
 
-pub(in crate::interchange) static CONVERSATION: Shape = closed(&[
+pub(crate) static CONVERSATION: Shape = closed(&[
     required("schema", OneOf(&["portable-ai-memory-conversation"])),
     required("schema_version", VERSION),
     required("id", Filled),
@@ -283,13 +283,13 @@ static IMPORTED: Shape = closed(&[
     nullable("source_checksum", HASH),
 ]);
 
-pub(in crate::interchange) static EMBEDDINGS: Shape = closed(&[
+pub(crate) static EMBEDDINGS: Shape = closed(&[
     required("schema", OneOf(&["portable-ai-memory-embeddings"])),
     required("schema_version", VERSION),
     required("embeddings", Items(&Object(&EMBEDDING), 0)),
 ]);
 
-pub(in crate::interchange) static EMBEDDING: Shape = closed(&[
+pub(crate) static EMBEDDING: Shape = closed(&[
     required("id", Filled),
     required("memory_id", Filled),
     required("model", Filled),
@@ -322,12 +322,12 @@ const HASH: Rule = Matches("^sha256:[a-f0-9]{64}$", is_hash);
 const AGENT: Rule = Matches("^[a-zA-Z0-9_-]+/[0-9]+\\.[0-9]+\\.[0-9]+$", is_agent);
 const VERSION: Rule = Matches("^[0-9]+\\.[0-9]+(-(rc|alpha|beta)[0-9]*)?$", is_version);
 
-pub(in crate::interchange) fn is_platform(text: &str) -> bool {
+pub(crate) fn is_platform(text: &str) -> bool {
     (2..=32).contains(&text.len()) && text.bytes().all(is_name_byte)
 }
 
 /// OMS 13.2 gives tags like `phi:x` a meaning; the pattern keeps the colon out.
-pub(in crate::interchange) fn is_tag(text: &str) -> bool {
+pub(crate) fn is_tag(text: &str) -> bool {
     let starts = text.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
     starts && text.bytes().all(is_name_byte)
 }

@@ -4,20 +4,20 @@ use std::collections::HashSet;
 
 use crate::codec::{Map, Value};
 use crate::interchange::model::rfc3339::parse_rfc3339;
-use crate::interchange::{Error, Place};
+use crate::interchange::{Error, Place, ReadOptions};
 
+use super::super::code;
 use super::super::files::storage::check;
-use super::super::read::told::Diagnostics;
 use super::super::types::object::fault;
-use super::super::{Options, code};
 use super::tables::CONVERSATION;
+use crate::interchange::Diagnostics;
 
 /// Passes on what is non_fatal: as errors where a file is held to every rule, else as findings.
 ///
 /// What an error tells already about the same place is not told twice.
-pub(in crate::interchange) fn report_non_fatal(
+pub(crate) fn report_non_fatal(
     non_fatal: Diagnostics,
-    options: &Options,
+    options: &ReadOptions,
     faults: &mut Diagnostics,
     findings: &mut Diagnostics,
 ) {
@@ -31,7 +31,7 @@ pub(in crate::interchange) fn report_non_fatal(
 }
 
 /// Validates what one member of an envelope asks of another (PAM 18).
-pub(in crate::interchange) fn conditions(root: &Map, non_fatal: &mut Vec<Error>) {
+pub(crate) fn conditions(root: &Map, non_fatal: &mut Vec<Error>) {
     if root.get("signature").and_then(Value::as_map).is_some() {
         for name in ["export_id", "export_date"] {
             if root.get(name).and_then(Value::as_text).is_none() {
@@ -43,7 +43,7 @@ pub(in crate::interchange) fn conditions(root: &Map, non_fatal: &mut Vec<Error>)
 }
 
 /// Validates what one member of a memory asks of another (PAM 5).
-pub(in crate::interchange) fn memory(memory: &Value, at: &str, non_fatal: &mut Vec<Error>) {
+pub(crate) fn memory(memory: &Value, at: &str, non_fatal: &mut Vec<Error>) {
     let Some(memory) = memory.as_map() else {
         return;
     };
@@ -59,7 +59,7 @@ pub(in crate::interchange) fn memory(memory: &Value, at: &str, non_fatal: &mut V
 }
 
 /// Validates what one member of an entry of the index asks of another (PAM 14).
-pub(in crate::interchange) fn entry(entry: &Value, at: &str, non_fatal: &mut Vec<Error>) {
+pub(crate) fn entry(entry: &Value, at: &str, non_fatal: &mut Vec<Error>) {
     if let Some(map) = entry.as_map() {
         validate_span(map, at, non_fatal);
         validate_reference(map, at, non_fatal);
@@ -79,7 +79,7 @@ fn validate_reference(entry: &Map, at: &str, non_fatal: &mut Vec<Error>) {
 }
 
 /// Validates a conversation document: everything that its grains do not depend on (PAM 25).
-pub(in crate::interchange) fn conversation(value: &Value, at: &str, non_fatal: &mut Vec<Error>) {
+pub(crate) fn conversation(value: &Value, at: &str, non_fatal: &mut Vec<Error>) {
     CONVERSATION.validate(value, at, non_fatal);
     let Some(map) = value.as_map() else {
         return;

@@ -1,7 +1,7 @@
 use crate::interchange::model::normalize::{nfc_parts, sha256};
 
 /// Returns the `content_hash` of a content (PAM 6, Appendix C).
-pub(in crate::interchange) fn content_hash(content: &str) -> String {
+pub(crate) fn content_hash(content: &str) -> String {
     let lower = content.trim_matches(is_python_space).to_lowercase();
     // The byte-order mark is a starter that composes with nothing, so the form of the whole is the
     // forms of the parts with the marks between them.

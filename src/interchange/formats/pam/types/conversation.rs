@@ -12,34 +12,34 @@ use super::residual::{DOCUMENT_RESIDUAL, RESIDUAL, residual_without};
 use crate::interchange::model::normalize::normalize_text;
 
 /// An entry of the conversations index (PAM 14).
-pub(in crate::interchange) struct IndexEntry<'a> {
-    pub(in crate::interchange) object: Object<'a>,
-    pub(in crate::interchange) id: &'a str,
+pub(crate) struct IndexEntry<'a> {
+    pub(crate) object: Object<'a>,
+    pub(crate) id: &'a str,
     platform: &'a str,
     title: Option<&'a str>,
     created_at: Time,
     /// Where the messages are; the reference is there when they are in a file.
-    pub(in crate::interchange) storage: Option<Storage<'a>>,
+    pub(crate) storage: Option<Storage<'a>>,
 }
 
 /// Where the messages of a conversation are.
-pub(in crate::interchange) enum Storage<'a> {
+pub(crate) enum Storage<'a> {
     File { reference: &'a str, at: String },
     Elsewhere,
 }
 
 /// A conversation document (PAM 25).
-pub(in crate::interchange) struct Conversation<'a> {
+pub(crate) struct Conversation<'a> {
     object: Object<'a>,
-    pub(in crate::interchange) platform: &'a str,
+    pub(crate) platform: &'a str,
     /// Every message after the one it answers.
-    pub(in crate::interchange) messages: Vec<Message<'a>>,
+    pub(crate) messages: Vec<Message<'a>>,
     /// The id of the message that stands last in the file.
-    pub(in crate::interchange) tail: Option<&'a str>,
+    pub(crate) tail: Option<&'a str>,
 }
 
 impl<'a> IndexEntry<'a> {
-    pub(in crate::interchange) fn read(object: Object<'a>) -> Result<Self, Error> {
+    pub(crate) fn read(object: Object<'a>) -> Result<Self, Error> {
         let storage = match object.object("storage")? {
             None => None,
             Some(storage) => Some(match storage.required_text("type")? {
@@ -63,7 +63,7 @@ impl<'a> IndexEntry<'a> {
     }
 
     /// Returns the grain of the conversation as a whole; `tail` is the address of its last message.
-    pub(in crate::interchange) fn draft(
+    pub(crate) fn draft(
         &self,
         owner: &Owner<'_>,
         document: Option<&Conversation<'_>>,
@@ -94,7 +94,7 @@ impl<'a> IndexEntry<'a> {
 
 impl<'a> Conversation<'a> {
     /// Reads the document that an entry of the index names.
-    pub(in crate::interchange) fn read(
+    pub(crate) fn read(
         value: &'a Value,
         at: &str,
         entry: &IndexEntry<'_>,

@@ -2,42 +2,42 @@
 
 use crate::codec::{Map, Value};
 use crate::interchange::io::source_file::SourceFile;
-use crate::interchange::json::{JsonError, JsonRecords, Position};
+use crate::interchange::json::{Position, stream_file};
 use crate::interchange::model::compact_table::CompactTable;
 use crate::interchange::model::normalize::ascii_json;
-use crate::interchange::options::to_rfc3339;
+use crate::interchange::model::rfc3339::to_rfc3339;
 use crate::interchange::{Error, Loss, StoredVector};
 
-use super::super::read::told::Diagnostics;
 use super::super::schema::shape::number;
 use super::super::schema::tables::{self, EMBEDDINGS};
-use super::super::{BUFFER_LEN, broken_in, code, outline};
+use super::super::{broken_in, code, outline};
 use super::head::head;
 use super::object::{Object, fault};
+use crate::interchange::Diagnostics;
 
 /// The name of the file beside a store (PAM 2).
-pub(in crate::interchange) const FILE: &str = "embeddings.json";
+pub(crate) const FILE: &str = "embeddings.json";
 
 /// What the file calls itself.
 const SCHEMA: &str = "portable-ai-memory-embeddings";
 
 /// An embeddings file.
-pub(in crate::interchange) struct Embeddings {
-    pub(in crate::interchange) part: SourceFile,
+pub(crate) struct Embeddings {
+    pub(crate) part: SourceFile,
     /// Its name, or nothing for one that stands alone.
-    pub(in crate::interchange) file: String,
+    pub(crate) file: String,
     /// The version that it must be of.
-    pub(in crate::interchange) version: Option<String>,
+    pub(crate) version: Option<String>,
 }
 
 /// Of which memory each embedding is, also those that cannot be kept.
-pub(in crate::interchange) struct Ids {
+pub(crate) struct Ids {
     of: CompactTable<u64>,
     memories: CompactTable<()>,
 }
 
 impl Ids {
-    pub(in crate::interchange) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             of: CompactTable::new(),
             memories: CompactTable::new(),
@@ -45,20 +45,20 @@ impl Ids {
     }
 
     /// Returns whether an embedding is of a memory; none if there is none of this id.
-    pub(in crate::interchange) fn is_of(&self, id: &str, memory: &str) -> Option<bool> {
+    pub(crate) fn is_of(&self, id: &str, memory: &str) -> Option<bool> {
         let of = self.of.get(self.of.key(id));
         of.map(|of| *of == self.memories.key(memory))
     }
 }
 
 /// A vector that can be kept.
-pub(in crate::interchange) struct Embedding {
-    pub(in crate::interchange) memory_id: String,
-    pub(in crate::interchange) model: String,
-    pub(in crate::interchange) numbers: Vec<f32>,
+pub(crate) struct Embedding {
+    pub(crate) memory_id: String,
+    pub(crate) model: String,
+    pub(crate) numbers: Vec<f32>,
     /// What the file says besides.
-    pub(in crate::interchange) record: String,
-    pub(in crate::interchange) at: String,
+    pub(crate) record: String,
+    pub(crate) at: String,
 }
 
 /// An element of the file, validated by itself.
@@ -78,7 +78,7 @@ impl Embeddings {
     ///
     /// # Errors
     /// `PAM_JSON`, `PAM_SCHEMA_ID`, `PAM_VERSION`, `PAM_SCHEMA` where nothing of it can be read.
-    pub(in crate::interchange) fn read(
+    pub(crate) fn read(
         &self,
         non_fatal: &mut Diagnostics,
         loss: &mut Loss,
@@ -99,21 +99,11 @@ impl Embeddings {
             validate_record(&value, format!("{at}/embeddings/{}", position.number))
         };
         let mut ids = Ids::new();
-        let read = self.part.read(BUFFER_LEN, |input| {
-            JsonRecords::stream(
-                input,
-                &ARRAY,
-                |_| true,
-                make,
-                |seen| {
-                    let embedding = ids.add(seen, non_fatal, loss);
-                    embedding.is_none_or(&mut *take)
-                },
-            )
-        });
-        read.map_err(JsonError::from)
-            .and_then(|read| read)
-            .map_err(flaw)?;
+        let take = |validated| {
+            let embedding = ids.add(validated, non_fatal, loss);
+            embedding.is_none_or(&mut *take)
+        };
+        stream_file(&self.part, &ARRAY, |_| true, make, take).map_err(flaw)?;
         non_fatal.extend(schema);
         Ok(ids)
     }
@@ -262,7 +252,7 @@ fn widen(number: f32) -> f64 {
 }
 
 /// Returns the entry of a vector in an embeddings file.
-pub(in crate::interchange) fn entry(id: &str, memory_id: &str, vector: &StoredVector) -> Value {
+pub(crate) fn entry(id: &str, memory_id: &str, vector: &StoredVector) -> Value {
     let record = vector.record.as_deref();
     let record = record.and_then(|record| Value::from_json(record).ok());
     let mut entry = match record {
@@ -280,7 +270,7 @@ pub(in crate::interchange) fn entry(id: &str, memory_id: &str, vector: &StoredVe
 }
 
 /// Returns an embeddings file.
-pub(in crate::interchange) fn file(version: &Value, entries: Vec<Value>) -> Value {
+pub(crate) fn file(version: &Value, entries: Vec<Value>) -> Value {
     let mut file = Map::from_iter([("schema", SCHEMA)]);
     file.insert("schema_version", version.clone());
     file.insert("embeddings", entries);
@@ -289,4 +279,4 @@ pub(in crate::interchange) fn file(version: &Value, entries: Vec<Value>) -> Valu
 
 const ARRAY: [&str; 1] = ["embeddings"];
 /// What a vector that is not kept is counted under.
-pub(in crate::interchange) const EMBEDDING: &str = "embedding";
+pub(crate) const EMBEDDING: &str = "embedding";

@@ -2,19 +2,19 @@ use crate::codec::Value;
 use crate::grain::Time;
 use crate::interchange::Error;
 
-use super::super::read::told::Diagnostics;
 use super::super::{Owner, SCHEMA, code};
 use super::object::Object;
+use crate::interchange::Diagnostics;
 
 /// What a memory store says beside its records (PAM 3, 16, 17).
-pub(in crate::interchange) struct Head<'a> {
-    pub(in crate::interchange) root: Object<'a>,
-    pub(in crate::interchange) version: &'a str,
-    pub(in crate::interchange) owner: Owner<'a>,
-    pub(in crate::interchange) export_date: Option<Time>,
-    pub(in crate::interchange) export_id: Option<&'a str>,
+pub(crate) struct Head<'a> {
+    pub(crate) root: Object<'a>,
+    pub(crate) version: &'a str,
+    pub(crate) owner: Owner<'a>,
+    pub(crate) export_date: Option<Time>,
+    pub(crate) export_id: Option<&'a str>,
     /// The export that this one goes on from (PAM 16).
-    pub(in crate::interchange) base: Option<&'a str>,
+    pub(crate) base: Option<&'a str>,
 }
 
 impl<'a> Head<'a> {
@@ -22,10 +22,7 @@ impl<'a> Head<'a> {
     ///
     /// # Errors
     /// `PAM_SCHEMA_ID`, `PAM_VERSION`, `PAM_SCHEMA` where nothing of the store can be read.
-    pub(in crate::interchange) fn read(
-        value: &'a Value,
-        faults: &mut Diagnostics,
-    ) -> Result<Self, Error> {
+    pub(crate) fn read(value: &'a Value, faults: &mut Diagnostics) -> Result<Self, Error> {
         let (root, version) = head(value, SCHEMA, "")?;
         Ok(Self {
             owner: faults.keep(Owner::read(&root)).unwrap_or_default(),
@@ -38,13 +35,13 @@ impl<'a> Head<'a> {
     }
 
     /// Returns whether this is an incremental store (PAM 16).
-    pub(in crate::interchange) fn is_delta(&self) -> bool {
+    pub(crate) fn is_delta(&self) -> bool {
         self.root.get("export_type").and_then(Value::as_text) == Some("incremental")
     }
 }
 
 /// Reads what says whether the rest can be read.
-pub(in crate::interchange) fn head<'a>(
+pub(crate) fn head<'a>(
     value: &'a Value,
     schema: &str,
     at: &str,

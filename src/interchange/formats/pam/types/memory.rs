@@ -12,24 +12,24 @@ use super::residual::{RESIDUAL, memory_residual};
 use crate::interchange::model::normalize::{normalize_text, relation_name};
 
 /// A memory object, read as far as grains need it (PAM 4).
-pub(in crate::interchange) struct Memory<'a> {
-    pub(in crate::interchange) object: Object<'a>,
-    pub(in crate::interchange) id: &'a str,
+pub(crate) struct Memory<'a> {
+    pub(crate) object: Object<'a>,
+    pub(crate) id: &'a str,
     kind: Kind<'a>,
     content: &'a str,
     tags: Vec<&'a str>,
-    pub(in crate::interchange) status: Status,
+    pub(crate) status: Status,
     confidence: f64,
-    pub(in crate::interchange) created_at: Time,
+    pub(crate) created_at: Time,
     updated_at: Option<Time>,
     valid_from: Option<Time>,
     valid_until: Option<Time>,
-    pub(in crate::interchange) superseded_by: Option<&'a str>,
+    pub(crate) superseded_by: Option<&'a str>,
     platform: &'a str,
-    pub(in crate::interchange) conversation_ref: Option<&'a str>,
-    pub(in crate::interchange) message_ref: Option<&'a str>,
+    pub(crate) conversation_ref: Option<&'a str>,
+    pub(crate) message_ref: Option<&'a str>,
     extraction_method: Option<&'a str>,
-    pub(in crate::interchange) exportable: Option<bool>,
+    pub(crate) exportable: Option<bool>,
 }
 
 /// PAM 5.
@@ -43,7 +43,7 @@ enum Kind<'a> {
 
 /// PAM 7.
 #[derive(Clone, Copy, PartialEq)]
-pub(in crate::interchange) enum Status {
+pub(crate) enum Status {
     Active,
     Superseded,
     Deprecated,
@@ -52,7 +52,7 @@ pub(in crate::interchange) enum Status {
 }
 
 impl<'a> Memory<'a> {
-    pub(in crate::interchange) fn read(object: Object<'a>) -> Result<Self, Error> {
+    pub(crate) fn read(object: Object<'a>) -> Result<Self, Error> {
         let temporal = object.required_object("temporal")?;
         let provenance = object.required_object("provenance")?;
         let access = object.object("access")?;
@@ -106,13 +106,13 @@ impl<'a> Memory<'a> {
     }
 
     /// Returns the whole grain that this memory was written for, if it was.
-    pub(in crate::interchange) fn unpack(&self, profile: Profile) -> Option<Unpacked> {
+    pub(crate) fn unpack(&self, profile: Profile) -> Option<Unpacked> {
         let metadata = self.object.get("metadata")?.as_map()?;
         embedded_grain::unpack(metadata.get(EXTENSION)?, self.content, profile)
     }
 
     /// Returns the grain of this memory, given what it replaces and the message it comes from.
-    pub(in crate::interchange) fn draft(
+    pub(crate) fn draft(
         &self,
         owner: &Owner<'_>,
         replaced: impl Iterator<Item = ContentAddress>,
@@ -153,7 +153,7 @@ impl<'a> Memory<'a> {
         replaced.chain(message).fold(draft, Draft::derived_from)
     }
 
-    pub(in crate::interchange) const fn ending(&self) -> Ending {
+    pub(crate) const fn ending(&self) -> Ending {
         Ending {
             status: self.status,
             created_at: self.created_at,
@@ -164,20 +164,16 @@ impl<'a> Memory<'a> {
 
 /// What a memory says about whether it is current.
 #[derive(Clone, Copy)]
-pub(in crate::interchange) struct Ending {
+pub(crate) struct Ending {
     status: Status,
-    pub(in crate::interchange) created_at: Time,
+    pub(crate) created_at: Time,
     updated_at: Option<Time>,
 }
 
 impl Ending {
     /// Returns what the status says in the index layer; `end` is when the memory stopped being
     /// current, if it does not say itself.
-    pub(in crate::interchange) fn change(
-        self,
-        replacement: Option<ContentAddress>,
-        end: Time,
-    ) -> StatusChange {
+    pub(crate) fn change(self, replacement: Option<ContentAddress>, end: Time) -> StatusChange {
         let none = StatusChange::default();
         let ended = StatusChange {
             system_valid_to: Some(self.updated_at.unwrap_or(end)),

@@ -8,10 +8,10 @@ use super::residual::{RESIDUAL, message_residual};
 use crate::interchange::model::normalize::{normalize_text, normalize_value};
 
 /// A message of a conversation document (PAM 25).
-pub(in crate::interchange) struct Message<'a> {
-    pub(in crate::interchange) object: Object<'a>,
-    pub(in crate::interchange) id: &'a str,
-    pub(in crate::interchange) parent_id: Option<&'a str>,
+pub(crate) struct Message<'a> {
+    pub(crate) object: Object<'a>,
+    pub(crate) id: &'a str,
+    pub(crate) parent_id: Option<&'a str>,
     role: &'a str,
     created_at: Time,
     model: Option<&'a str>,
@@ -24,7 +24,7 @@ pub(in crate::interchange) struct Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    pub(in crate::interchange) fn read(object: Object<'a>) -> Result<Self, Error> {
+    pub(crate) fn read(object: Object<'a>) -> Result<Self, Error> {
         let role = object.required_text("role")?;
         if !["user", "assistant", "system", "tool"].contains(&role) {
             let message = format!("\"{role}\" is none of user, assistant, system, tool");
@@ -67,7 +67,7 @@ impl<'a> Message<'a> {
     }
 
     /// Returns the grain of this message, given the conversation and the message it answers.
-    pub(in crate::interchange) fn draft(
+    pub(crate) fn draft(
         &self,
         owner: &Owner<'_>,
         conversation: &str,

@@ -11,14 +11,14 @@ use super::super::schema::tables::is_platform;
 ///
 /// Null reads as absent: where the schema allows null it means nothing else.
 #[derive(Clone)]
-pub(in crate::interchange) struct Object<'a> {
-    pub(in crate::interchange) map: &'a Map,
+pub(crate) struct Object<'a> {
+    pub(crate) map: &'a Map,
     /// The JSON pointer, after the name of the file and `#` outside the store itself.
-    pub(in crate::interchange) at: String,
+    pub(crate) at: String,
 }
 
 impl<'a> Object<'a> {
-    pub(in crate::interchange) fn new(value: &'a Value, at: String) -> Result<Self, Error> {
+    pub(crate) fn new(value: &'a Value, at: String) -> Result<Self, Error> {
         match value {
             Value::Map(map) => Ok(Self { map, at }),
             _ => Err(fault(code::SCHEMA, at, "must be an object")),
@@ -26,7 +26,7 @@ impl<'a> Object<'a> {
     }
 
     /// Returns an error about a member.
-    pub(in crate::interchange) fn member_fault(
+    pub(crate) fn member_fault(
         &self,
         name: &str,
         code: &'static str,
@@ -35,11 +35,11 @@ impl<'a> Object<'a> {
         fault(code, format!("{}/{name}", self.at), message)
     }
 
-    pub(in crate::interchange) fn get(&self, name: &str) -> Option<&'a Value> {
+    pub(crate) fn get(&self, name: &str) -> Option<&'a Value> {
         self.map.get(name).filter(|value| **value != Value::Nil)
     }
 
-    pub(in crate::interchange) fn text(&self, name: &str) -> Result<Option<&'a str>, Error> {
+    pub(crate) fn text(&self, name: &str) -> Result<Option<&'a str>, Error> {
         match self.get(name) {
             None => Ok(None),
             Some(Value::Text(text)) => Ok(Some(text)),
@@ -48,7 +48,7 @@ impl<'a> Object<'a> {
     }
 
     /// Returns a string that must be there and must not be empty.
-    pub(in crate::interchange) fn required_text(&self, name: &str) -> Result<&'a str, Error> {
+    pub(crate) fn required_text(&self, name: &str) -> Result<&'a str, Error> {
         match self.text(name)? {
             None => Err(self.missing(name)),
             Some("") => Err(self.member_fault(name, code::SCHEMA, "is empty")),
@@ -56,7 +56,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    pub(in crate::interchange) fn time(&self, name: &str) -> Result<Option<Time>, Error> {
+    pub(crate) fn time(&self, name: &str) -> Result<Option<Time>, Error> {
         let Some(text) = self.text(name)? else {
             return Ok(None);
         };
@@ -65,11 +65,11 @@ impl<'a> Object<'a> {
             .map_err(|message| self.member_fault(name, code::SCHEMA, message))
     }
 
-    pub(in crate::interchange) fn required_time(&self, name: &str) -> Result<Time, Error> {
+    pub(crate) fn required_time(&self, name: &str) -> Result<Time, Error> {
         self.time(name)?.ok_or_else(|| self.missing(name))
     }
 
-    pub(in crate::interchange) fn flag(&self, name: &str) -> Result<Option<bool>, Error> {
+    pub(crate) fn flag(&self, name: &str) -> Result<Option<bool>, Error> {
         match self.get(name) {
             None => Ok(None),
             Some(Value::Bool(flag)) => Ok(Some(*flag)),
@@ -78,7 +78,7 @@ impl<'a> Object<'a> {
     }
 
     /// Returns a number from 0 to 1.
-    pub(in crate::interchange) fn unit(&self, name: &str) -> Result<Option<f64>, Error> {
+    pub(crate) fn unit(&self, name: &str) -> Result<Option<f64>, Error> {
         let Some(value) = self.get(name) else {
             return Ok(None);
         };
@@ -92,19 +92,19 @@ impl<'a> Object<'a> {
         }
     }
 
-    pub(in crate::interchange) fn object(&self, name: &str) -> Result<Option<Self>, Error> {
+    pub(crate) fn object(&self, name: &str) -> Result<Option<Self>, Error> {
         let value = self.get(name);
         value
             .map(|value| Self::new(value, format!("{}/{name}", self.at)))
             .transpose()
     }
 
-    pub(in crate::interchange) fn required_object(&self, name: &str) -> Result<Self, Error> {
+    pub(crate) fn required_object(&self, name: &str) -> Result<Self, Error> {
         self.object(name)?.ok_or_else(|| self.missing(name))
     }
 
     /// Returns the elements of an array, each with its pointer; an absent array has none.
-    pub(in crate::interchange) fn elements(
+    pub(crate) fn elements(
         &self,
         name: &str,
     ) -> Result<impl Iterator<Item = (&'a Value, String)> + use<'a>, Error> {
@@ -118,13 +118,13 @@ impl<'a> Object<'a> {
         Ok(numbered.map(move |(index, item)| (item, format!("{at}/{index}"))))
     }
 
-    pub(in crate::interchange) fn objects(&self, name: &str) -> Result<Vec<Self>, Error> {
+    pub(crate) fn objects(&self, name: &str) -> Result<Vec<Self>, Error> {
         let elements = self.elements(name)?;
         elements.map(|(value, at)| Self::new(value, at)).collect()
     }
 
     /// Returns a platform identifier (PAM 11).
-    pub(in crate::interchange) fn platform(&self, name: &str) -> Result<&'a str, Error> {
+    pub(crate) fn platform(&self, name: &str) -> Result<&'a str, Error> {
         let platform = self.required_text(name)?;
         if is_platform(platform) {
             Ok(platform)
@@ -133,29 +133,21 @@ impl<'a> Object<'a> {
         }
     }
 
-    pub(in crate::interchange) fn missing(&self, name: &str) -> Error {
+    pub(crate) fn missing(&self, name: &str) -> Error {
         self.member_fault(name, code::SCHEMA, "is missing")
     }
 }
 
-pub(in crate::interchange) fn fault(
-    code: &'static str,
-    at: String,
-    message: impl Into<String>,
-) -> Error {
+pub(crate) fn fault(code: &'static str, at: String, message: impl Into<String>) -> Error {
     let place = if at.is_empty() {
         Place::File
     } else {
         Place::Pointer(at)
     };
-    Error::Format {
-        code,
-        place,
-        message: message.into(),
-    }
+    Error::format(code, place, message)
 }
 
 /// The characters of platform identifiers and tags.
-pub(in crate::interchange) const fn is_name_byte(byte: u8) -> bool {
+pub(crate) const fn is_name_byte(byte: u8) -> bool {
     matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-')
 }

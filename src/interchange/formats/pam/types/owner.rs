@@ -7,14 +7,14 @@ use crate::interchange::model::normalize::normalize_text;
 
 /// Whose memories these are (PAM 17).
 #[derive(Clone, Copy, Default)]
-pub(in crate::interchange) struct Owner<'a> {
-    pub(in crate::interchange) id: &'a str,
+pub(crate) struct Owner<'a> {
+    pub(crate) id: &'a str,
     did: Option<&'a str>,
-    pub(in crate::interchange) created_at: Option<Time>,
+    pub(crate) created_at: Option<Time>,
 }
 
 impl<'a> Owner<'a> {
-    pub(in crate::interchange) fn read(root: &Object<'a>) -> Result<Self, Error> {
+    pub(crate) fn read(root: &Object<'a>) -> Result<Self, Error> {
         let owner = root.required_object("owner")?;
         let did = owner.text("did")?;
         if did.is_some_and(|did| !did.starts_with("did:")) {
@@ -28,7 +28,7 @@ impl<'a> Owner<'a> {
     }
 
     /// Returns who the memories are about.
-    pub(in crate::interchange) fn subject(&self) -> String {
+    pub(crate) fn subject(&self) -> String {
         match self.did {
             Some(did) => normalize_text(did),
             None => format!("pam:owner:{}", normalize_text(self.id)),
@@ -36,7 +36,7 @@ impl<'a> Owner<'a> {
     }
 
     /// Says in a grain whose it is.
-    pub(in crate::interchange) fn mark(&self, draft: Draft) -> Draft {
+    pub(crate) fn mark(&self, draft: Draft) -> Draft {
         let draft = draft.user(normalize_text(self.id));
         match self.did {
             Some(did) => draft.set("subject_did", normalize_text(did)),

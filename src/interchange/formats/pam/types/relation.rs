@@ -8,11 +8,11 @@ use super::residual::{RESIDUAL, residual_without};
 use crate::interchange::model::normalize::{self, normalize_text};
 
 /// A relation between two memories (PAM 13).
-pub(in crate::interchange) struct Relation<'a> {
-    pub(in crate::interchange) object: Object<'a>,
-    pub(in crate::interchange) id: &'a str,
-    pub(in crate::interchange) from: &'a str,
-    pub(in crate::interchange) to: &'a str,
+pub(crate) struct Relation<'a> {
+    pub(crate) object: Object<'a>,
+    pub(crate) id: &'a str,
+    pub(crate) from: &'a str,
+    pub(crate) to: &'a str,
     kind: &'a str,
     link: &'static str,
     confidence: f64,
@@ -20,7 +20,7 @@ pub(in crate::interchange) struct Relation<'a> {
 }
 
 impl<'a> Relation<'a> {
-    pub(in crate::interchange) fn read(object: Object<'a>) -> Result<Self, Error> {
+    pub(crate) fn read(object: Object<'a>) -> Result<Self, Error> {
         let kind = object.required_text("type")?;
         let Some(link) = link(kind) else {
             let message = format!("\"{kind}\" is none of the types of PAM 13");
@@ -42,11 +42,7 @@ impl<'a> Relation<'a> {
     ///
     /// It is a grain of its own because addresses allow no cycle and no reference forwards, and it
     /// changes no status: even `replaces` is advice (OMS 14.3).
-    pub(in crate::interchange) fn draft(
-        &self,
-        owner: &Owner<'_>,
-        ends: [Option<ContentAddress>; 2],
-    ) -> Draft {
+    pub(crate) fn draft(&self, owner: &Owner<'_>, ends: [Option<ContentAddress>; 2]) -> Draft {
         let relation = format!("pam:rel:{}", self.kind);
         let residual = residual_without(self.object.map, &[]);
         let context: Map = [(RESIDUAL, residual)].into_iter().collect();

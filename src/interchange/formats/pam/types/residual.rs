@@ -41,7 +41,7 @@ pub fn conversation_residual(grain: &Grain) -> Option<Value> {
 }
 
 /// Returns whether the owner of a memory lets it leave the store (PAM 21.1).
-pub(in crate::interchange) fn is_exportable(grain: &Grain) -> bool {
+pub(crate) fn is_exportable(grain: &Grain) -> bool {
     // Most records do not say so, and need not be read to know.
     let text = grain
         .field("context")
@@ -57,7 +57,7 @@ pub(in crate::interchange) fn is_exportable(grain: &Grain) -> bool {
 }
 
 /// Returns whether a memory says itself that it is no longer current (PAM 7).
-pub(in crate::interchange) fn is_ended(grain: &Grain) -> bool {
+pub(crate) fn is_ended(grain: &Grain) -> bool {
     let record = residual(grain);
     let status = record
         .as_ref()
@@ -66,7 +66,7 @@ pub(in crate::interchange) fn is_ended(grain: &Grain) -> bool {
 }
 
 /// Returns whether a grain was made from a relation between memories.
-pub(in crate::interchange) fn is_relation(grain: &Grain) -> bool {
+pub(crate) fn is_relation(grain: &Grain) -> bool {
     let relation = grain.text("relation").unwrap_or_default();
     relation.starts_with("pam:rel:") && residual_json(grain, RESIDUAL).is_some()
 }
@@ -79,15 +79,12 @@ fn restore(record: &mut Map, name: &str, text: Option<&str>) {
     }
 }
 
-pub(in crate::interchange) fn memory_residual(record: &Map, normalize_text: &str) -> String {
+pub(crate) fn memory_residual(record: &Map, normalize_text: &str) -> String {
     ascii_json(&Rest::of(record, "content", normalize_text))
 }
 
 /// `normalize_text` is the text that the grain has, if it is that of a plain message.
-pub(in crate::interchange) fn message_residual(
-    record: &Map,
-    normalize_text: Option<&str>,
-) -> String {
+pub(crate) fn message_residual(record: &Map, normalize_text: Option<&str>) -> String {
     let mut rest = record.clone();
     if let Some(Value::Map(content)) = rest.get_mut("content")
         && let Some(normalize_text) = normalize_text
@@ -98,7 +95,7 @@ pub(in crate::interchange) fn message_residual(
 }
 
 /// Empties the arrays whose elements are grains of their own; an absent one stays absent.
-pub(in crate::interchange) fn residual_without(record: &Map, arrays: &[&str]) -> String {
+pub(crate) fn residual_without(record: &Map, arrays: &[&str]) -> String {
     let kept = record.iter().map(|(name, value)| match value {
         Value::Array(_) if arrays.contains(&name) => (name, Value::Array(Vec::new())),
         value => (name, value.clone()),
@@ -106,5 +103,5 @@ pub(in crate::interchange) fn residual_without(record: &Map, arrays: &[&str]) ->
     ascii_json(&Value::Map(kept.collect()))
 }
 
-pub(in crate::interchange) const RESIDUAL: &str = "x-pam";
-pub(in crate::interchange) const DOCUMENT_RESIDUAL: &str = "x-pam-document";
+pub(crate) const RESIDUAL: &str = "x-pam";
+pub(crate) const DOCUMENT_RESIDUAL: &str = "x-pam-document";

@@ -9,7 +9,7 @@ use crate::grain::{Lifecycle, Status, Verification};
 use crate::interchange::Loss;
 
 /// Narrows a memory; digits of a second past the sixth are counted.
-pub(in crate::interchange) fn to_checksum_form(memory: &mut Map, loss: &mut Loss) {
+pub(crate) fn to_checksum_form(memory: &mut Map, loss: &mut Loss) {
     drop_nulls(memory);
     for name in ["temporal", "provenance", "confidence", "access", "metadata"] {
         if let Some(Value::Map(inner)) = memory.get_mut(name) {
@@ -51,7 +51,7 @@ pub(in crate::interchange) fn to_checksum_form(memory: &mut Map, loss: &mut Loss
 }
 
 /// Writes what the store says about the grain now (PAM 7): of several things the gravest.
-pub(in crate::interchange) fn write_status(
+pub(crate) fn write_status(
     memory: &mut Map,
     status: &Status,
     names: &HashMap<ContentAddress, String>,

@@ -4,10 +4,11 @@ use rayon::prelude::*;
 
 use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::{Grain, Status, Time, Type};
+use crate::interchange::export::{GENERATOR, only_one};
 use crate::interchange::formats::aimem::Scope;
 use crate::interchange::model::normalize::residual_json;
 use crate::interchange::model::rfc3339::parse_rfc3339;
-use crate::interchange::options::{GENERATOR, only_one, to_rfc3339};
+use crate::interchange::model::rfc3339::to_rfc3339;
 use crate::interchange::{Entry, Error, Loss, Vectors, WriteOptions, Written};
 
 use super::super::checksum;
@@ -275,15 +276,15 @@ fn is_changed_since(grain: &Grain, record: Option<&Value>, status: &Status, sinc
     times.into_iter().flatten().any(|time| time >= since)
 }
 
-pub(in crate::interchange) struct Writer<'a> {
-    pub(in crate::interchange) loss: Loss,
+pub(crate) struct Writer<'a> {
+    pub(crate) loss: Loss,
     names: HashMap<ContentAddress, String>,
     memories: Vec<Map>,
-    pub(in crate::interchange) vectors: &'a Vectors,
+    pub(crate) vectors: &'a Vectors,
     /// Whether files can go beside the store.
-    pub(in crate::interchange) with_files: bool,
-    pub(in crate::interchange) embeddings: Vec<Value>,
-    pub(in crate::interchange) embedding_ids: HashSet<String>,
+    pub(crate) with_files: bool,
+    pub(crate) embeddings: Vec<Value>,
+    pub(crate) embedding_ids: HashSet<String>,
     /// Whether a version is written that may have members which nobody here knows.
     is_later: bool,
 }

@@ -1,7 +1,7 @@
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Status, Time, Type};
 use crate::interchange::model::embedded_grain;
-use crate::interchange::options::to_rfc3339;
+use crate::interchange::model::rfc3339::to_rfc3339;
 use crate::interchange::{aimem, omi};
 
 use super::super::schema::tables::{TYPES, is_tag};
@@ -9,13 +9,13 @@ use super::super::types::content_hash::content_hash;
 use super::uuid::uuid;
 
 /// The member of a memory's metadata that has the whole grain.
-pub(in crate::interchange) const EXTENSION: &str = "x_oms";
+pub(crate) const EXTENSION: &str = "x_oms";
 
 /// Returns the memory of a grain that came from elsewhere.
 ///
 /// Also an Event is a memory, of its own custom type: a conversation document needs a file beside
 /// the store, and a memory carries the whole grain in one.
-pub(in crate::interchange) fn memory(grain: &Grain, status: &Status) -> Map {
+pub(crate) fn memory(grain: &Grain, status: &Status) -> Map {
     let content = embedded_grain::summary_text(grain);
     let (kind, custom) = kind(grain);
     let mut map = Map::new();

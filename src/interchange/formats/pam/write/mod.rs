@@ -4,3 +4,4 @@ pub(super) mod checksum_form;
 pub(super) mod document;
 pub(super) mod embedded_memory;
 pub(super) mod uuid;
+mod zip;

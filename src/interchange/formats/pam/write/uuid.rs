@@ -1,11 +1,11 @@
 //! Names of what has none: UUIDs that are made of what they name.
 
 use crate::codec::{ContentAddress, Map, Value};
-use crate::interchange::options::GENERATOR;
+use crate::interchange::export::GENERATOR;
 
 /// Gives an export that is new a name, so that incremental ones can go on from it (PAM 16); the same
 /// memories written at the same moment are the same export.
-pub(in crate::interchange) fn name(store: &mut Map) {
+pub(crate) fn name(store: &mut Map) {
     if store.contains("export_id")
         || store.get("exported_by").and_then(Value::as_text) != Some(GENERATOR)
     {
@@ -26,12 +26,12 @@ pub(in crate::interchange) fn name(store: &mut Map) {
 }
 
 /// Returns a UUID made of an address: PAM wants the form of version 4 (PAM 4).
-pub(in crate::interchange) fn uuid(address: ContentAddress) -> String {
+pub(crate) fn uuid(address: ContentAddress) -> String {
     uuid_from(address.as_bytes())
 }
 
 /// Returns a UUID of the same form made of any bytes.
-pub(in crate::interchange) fn uuid_of(bytes: &[u8]) -> String {
+pub(crate) fn uuid_of(bytes: &[u8]) -> String {
     uuid_from(ContentAddress::of(bytes).as_bytes())
 }
 
