@@ -1,3 +1,5 @@
+//! Why a file, or one record of it, cannot be read or written, and where in the file.
+
 use std::fmt;
 
 use crate::crypto;
@@ -50,7 +52,7 @@ pub enum Error {
     Grain {
         /// Where it stands.
         place: Place,
-        /// What is wrong with it.
+        /// The reason.
         source: grain::Error,
     },
     /// A grain whose signature is not one, does not verify, or is missing.
@@ -58,7 +60,7 @@ pub enum Error {
     Signature {
         /// Where it stands.
         place: Place,
-        /// What is wrong with it.
+        /// The reason.
         source: crypto::Error,
     },
     /// A rule of the format that is broken.
@@ -71,12 +73,12 @@ pub enum Error {
         /// How.
         message: String,
     },
-    /// The world's failure: the file cannot be read or written.
+    /// The file cannot be read or written.
     #[error("{place}: {source}")]
     Io {
-        /// How far it went.
+        /// The place that was reached.
         place: Place,
-        /// What the system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 }
@@ -102,7 +104,7 @@ impl Error {
         }
     }
 
-    /// Returns the code and what is wrong, for whoever knows the place.
+    /// Returns the place, and the code with the message.
     pub(super) fn to_finding(&self) -> (Place, String) {
         let what = match self {
             Self::Grain { source, .. } => source.to_string(),
@@ -123,7 +125,7 @@ impl Error {
         }
     }
 
-    /// Says where a grain is refused, and whether for what it says or for its signature.
+    /// Returns the error of a grain that is refused, for its content or for its signature.
     pub(super) fn of_delivery(place: Place, source: crypto::Error) -> Self {
         match source {
             crypto::Error::Grain(source) => Self::Grain { place, source },

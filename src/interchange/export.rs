@@ -1,11 +1,12 @@
-//! What the writers of all formats share: their entries, their summary, and the count of losses.
+//! The parts that the writers of all formats share: their entries, their summary, and the count of
+//! losses.
 
 use crate::codec::Value;
 use crate::grain::{Grain, Status};
 
 use super::Loss;
 
-/// What was written.
+/// The summary of a written file.
 ///
 /// ```
 /// use grainstore::interchange::Written;
@@ -16,14 +17,14 @@ use super::Loss;
 pub struct Written {
     /// Records of the format: memories and what belongs to them.
     pub records: u64,
-    /// What grains say and the format cannot carry.
+    /// The fields of grains that the format cannot carry.
     pub loss: Loss,
 }
 
-/// A grain to be written, with what the store says about it.
+/// A grain to be written, with its status in the store.
 pub type Entry = (Grain, Status);
 
-/// Returns the one value of a text, if all that have one agree.
+/// Returns the value of several texts, if all of them are equal.
 ///
 /// # Errors
 /// The values that differ.
@@ -54,5 +55,5 @@ pub(crate) fn count_lost(grain: &Grain, said: &[&str], loss: &mut Loss) {
     }
 }
 
-/// The name and the version of what writes.
+/// The name and the version of this writer.
 pub(crate) const GENERATOR: &str = concat!("grainstore/", env!("CARGO_PKG_VERSION"));

@@ -1,4 +1,6 @@
-//! What a record is to the grains that came under its name before.
+//! Merging: what an import does with a record whose id was imported before.
+//!
+//! Only the records are compared, and the rule of their format decides. The store carries it out.
 
 use std::cmp::Ordering;
 
@@ -9,27 +11,27 @@ use super::format::READERS;
 use super::model::rfc3339::parse_rfc3339;
 use super::{ForeignId, Format};
 
-/// What is to be done with a record whose name is known.
+/// What an import does with a record whose id is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Merge {
-    /// It says what this version said, counted from the oldest.
+    /// It equals this version, counted from the oldest.
     Unchanged(usize),
-    /// It says of itself that it is older than what is here.
+    /// Its own time is older than that of the stored version.
     Older,
-    /// It takes the place of the newest version.
+    /// It supersedes the newest version.
     Update,
-    /// It stands beside the others, which it does not replace.
+    /// It is stored beside the others, which it does not replace.
     Beside,
-    /// It contradicts them: all are kept, and somebody has to choose (OMI 13.3).
+    /// It contradicts them: all are kept, and the operator has to choose (OMI 13.3).
     Conflict,
     /// It contradicts them and must not come in (AIMEM 2.9).
     Reject,
 }
 
-/// Validates a record by the versions of it that are here, the newest last.
+/// Chooses the merge of a record from its stored versions, the newest last.
 ///
-/// What a version says is its residual alone: that what it names has got another address does not
-/// make a record another one. So a record that equals any of them is unchanged, never an update.
+/// Versions are compared by their residuals alone: a new address of a grain that they name does not
+/// make another record. A record that equals any version is unchanged, never an update.
 pub(crate) fn choose_merge(id: &ForeignId, grain: &Grain, versions: &[(Grain, Status)]) -> Merge {
     let said = said(grain);
     let has_record = said.first().is_some_and(Option::is_some);
@@ -92,7 +94,7 @@ fn is_ended(grain: &Grain) -> bool {
     READERS.iter().any(|reader| reader.is_ended(grain))
 }
 
-/// Everything a record said, whatever addresses its grain names.
+/// Returns the content of a record, without the addresses that its grain names.
 fn said(grain: &Grain) -> [Option<Value>; 3] {
     [
         READERS.iter().find_map(|reader| reader.residual(grain)),
@@ -104,12 +106,12 @@ fn said(grain: &Grain) -> [Option<Value>; 3] {
     ]
 }
 
-/// Compares the times at which two versions were written, to the last digit they have.
+/// Compares the times of two versions, to the last digit they have.
 fn order(a: &[Option<Value>], b: &[Option<Value>]) -> Ordering {
     let stamp = |said: &[Option<Value>]| said.first().and_then(Option::as_ref).and_then(stamp);
     match (stamp(a), stamp(b)) {
         (Some(a), Some(b)) => a.cmp(&b),
-        // Without times to compare, what comes later is newer.
+        // Without times to compare, the later import is newer.
         _ => Ordering::Greater,
     }
 }

@@ -9,23 +9,23 @@ use super::{Decryption, Encryption, Entry, ExportKey, aimem, mg, omi};
 /// How files are read.
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
-    /// The device profile whose limits the grains are held to.
+    /// The device profile whose limits apply to the grains.
     pub profile: Profile,
     /// The creation time of JSON grains that have none; without it they are refused.
     pub default_created_at: Option<Time>,
     /// Whether a wrong PAM checksum is a finding instead of an error.
     pub accept_bad_checksum: bool,
-    /// What an OMI file is held to; without one, to what an import needs.
+    /// The level that an OMI file must conform to; `None`: what an import needs.
     pub omi_level: Option<omi::Level>,
-    /// What the ids of an OMI file without a namespace are unique in; without one, the file. Whose
-    /// a PAM conversation or embeddings file is that comes without its store; without one, `local`.
+    /// The scope of the ids in an OMI file without a namespace; `None`: the file itself. Also the
+    /// owner of a PAM conversation or embeddings file without its store; `None`: `local`.
     pub scope: Option<String>,
-    /// Whether a PAM file is held to everything that its text and its schema say, and not only to
-    /// what grains depend on.
+    /// Whether a PAM file must obey every rule of the text and its schema, and not only those that
+    /// grains depend on.
     pub is_strict: bool,
-    /// Whether the signature beside an AIMEM bundle is passed over, which the ledger records.
+    /// Whether the signature beside an AIMEM bundle is not checked, which the ledger records.
     pub skip_signature: bool,
-    /// What opens an encrypted file.
+    /// The secret that decrypts an encrypted file.
     pub decryption: Option<Decryption>,
 }
 
@@ -36,28 +36,29 @@ impl ReadOptions {
     }
 }
 
-/// How grains are written to files; what a format has no use for is ignored.
+/// How grains are written to files; a format ignores the options it has no use for.
 #[derive(Debug, Clone, Default)]
 pub struct WriteOptions {
     /// How archives are written.
     pub mg: mg::WriteOptions,
-    /// What an AIMEM bundle holds; of a PAM store with `Since`, what was created, updated or ended
-    /// then or later, as an incremental export.
+    /// The part of the memory that an AIMEM bundle holds. `Since` also applies to a PAM store: an
+    /// incremental export of what was created, updated or ended at that time or later.
     pub scope: aimem::Scope,
-    /// Whose chunks an AIMEM bundle holds, where there are those of several producers.
+    /// The producer of the chunks in an AIMEM bundle, where there are those of several.
     pub producer: Option<String>,
     /// Whether vectors are written: text can be guessed from them (AIMEM 5.5).
     pub with_embeddings: bool,
-    /// Whether archives and JSON lines, which are backups, leave out what may not leave the store,
+    /// Whether archives and JSON lines, which are backups, leave out what must not leave the store,
     /// as every other format does.
     pub shareable: bool,
-    /// What it is written for; the store asks whether its grains may leave it (OMS A).
+    /// The purpose of the export; the store checks that its grains may leave it for that (OMS A).
     pub purpose: Purpose,
-    /// Who the files are for; without it they are in the clear, and 0600.
+    /// The recipients of encrypted files; `None`: plain files of mode 0600.
     pub encryption: Option<Encryption>,
-    /// Who vouches for a PAM store or an AIMEM bundle; the signature of a bundle stands beside it.
+    /// The key that signs a PAM store or an AIMEM bundle; the signature of a bundle is a file
+    /// beside it.
     pub sign: Option<ExportKey>,
-    /// The export that an incremental PAM store goes on from (PAM 16).
+    /// The export that an incremental PAM store is based on (PAM 16).
     pub base: Option<String>,
     /// The time of the export; without one, that of the newest grain.
     pub now: Option<Time>,

@@ -95,7 +95,7 @@ fn a_sealed_file_tells_nothing_and_opens_for_those_it_is_for() {
             Some(Decryption::with_passphrase("x".into())),
         ] {
             let options = ReadOptions {
-                unseal,
+                decryption: unseal,
                 ..ReadOptions::default()
             };
             let error = ImportFile::open(&path, None, &options).unwrap_err();

@@ -1,4 +1,4 @@
-//! FileSet that only those they are for can read (PAM 21.1), in the format of age.
+//! Encrypted files (PAM 21.1), in the format of age.
 
 use std::fmt;
 use std::fs::File;
@@ -9,7 +9,7 @@ use age::secrecy::{ExposeSecret, SecretString};
 
 use crate::interchange::{Error, Place};
 
-/// Who an exported file is for.
+/// The recipients of an exported file.
 ///
 /// ```
 /// use grainstore::interchange::Encryption;
@@ -26,14 +26,14 @@ enum Whom {
 }
 
 impl Encryption {
-    /// Seals for the holders of keys, named by their public halves: `age1…`.
+    /// Encrypts for the holders of keys, named by their public halves: `age1…`.
     ///
     /// # Errors
-    /// `ERR_RECIPIENT` for what is no recipient, and for none at all.
+    /// `ERR_RECIPIENT` for text that is no recipient, and for an empty list.
     pub fn to(recipients: &[impl AsRef<str>]) -> Result<Self, Error> {
         let read = |text: &str| {
             text.parse::<age::x25519::Recipient>().map_err(|reason| {
-                // It may be the secret half by mistake, so it is not repeated.
+                // The text may be the secret half by mistake, so it is not repeated.
                 refuse(
                     "ERR_RECIPIENT",
                     format!("not a recipient (age1…): {reason}"),
@@ -48,12 +48,12 @@ impl Encryption {
         Ok(Self(Whom::Holders(recipients)))
     }
 
-    /// Seals for whoever knows a passphrase.
+    /// Encrypts with a passphrase.
     pub fn with_passphrase(passphrase: String) -> Self {
         Self(Whom::Knowers(passphrase.into()))
     }
 
-    /// Starts a sealed file.
+    /// Starts an encrypted file.
     pub(crate) fn wrap<W: Write>(&self, out: W) -> Result<EncryptedWriter<W>, Error> {
         let encryptor = match &self.0 {
             Whom::Holders(recipients) => {
@@ -76,7 +76,7 @@ impl fmt::Debug for Encryption {
     }
 }
 
-/// A file that is being sealed; it is not whole before it is finished.
+/// An encrypted file that is being written; it is not whole before it is finished.
 pub(crate) struct EncryptedWriter<W: Write>(age::stream::StreamWriter<W>);
 
 impl<W: Write> EncryptedWriter<W> {
@@ -95,7 +95,7 @@ impl<W: Write> Write for EncryptedWriter<W> {
     }
 }
 
-/// What opens a sealed file.
+/// The secret that decrypts a file.
 ///
 /// ```
 /// use grainstore::interchange::Decryption;
@@ -113,12 +113,12 @@ enum With {
 }
 
 impl Decryption {
-    /// Opens with the keys of an identity file, as `age-keygen` writes it.
+    /// Decrypts with the keys of an identity file, as `age-keygen` writes it.
     pub fn with_identities(file: String) -> Self {
         Self(With::Identities(file.into()))
     }
 
-    /// Opens with a passphrase.
+    /// Decrypts with a passphrase.
     pub fn with_passphrase(passphrase: String) -> Self {
         Self(With::Passphrase(passphrase.into()))
     }
@@ -147,10 +147,11 @@ impl fmt::Debug for Decryption {
     }
 }
 
-/// Returns what a sealed file holds, in memory alone; none for a file that is not sealed.
+/// Returns the content of an encrypted file, in memory alone; `None` for a file that is not
+/// encrypted.
 ///
 /// # Errors
-/// `ERR_SEALED` without what opens it, or with something else; `ERR_IDENTITY`; `ERR_IO`.
+/// `ERR_SEALED` without a secret, or with a wrong one; `ERR_IDENTITY`; `ERR_IO`.
 pub(crate) fn open(path: &Path, unseal: Option<&Decryption>) -> Result<Option<Vec<u8>>, Error> {
     if path.is_dir() {
         return Ok(None);

@@ -26,9 +26,6 @@ enum Location {
 
 impl FileSet {
     /// Lists the files of an export.
-    ///
-    /// # Errors
-    /// `PROVIDER_ZIP`, `ERR_IO`.
     pub(crate) fn list(export: Input<'_>, wanted: fn(&str) -> bool) -> Result<Self, Error> {
         match export {
             Input::Path(path) if path.is_dir() => Self::list_folder(path, wanted),
@@ -41,9 +38,6 @@ impl FileSet {
     }
 
     /// Lists the one file that is open, or the files inside it if it is a ZIP archive.
-    ///
-    /// # Errors
-    /// As [`FileSet::list`].
     pub(crate) fn of(
         source: SharedSource,
         name: &str,
@@ -76,9 +70,6 @@ impl FileSet {
     }
 
     /// Returns the file of a name; `None` if it is not listed.
-    ///
-    /// # Errors
-    /// `ERR_IO`.
     pub(crate) fn get(&self, name: &str) -> Result<Option<SourceFile>, Error> {
         let found = self.names.binary_search_by(|(it, _)| it.as_str().cmp(name));
         let found = found.ok().and_then(|at| self.names.get(at));

@@ -1,4 +1,5 @@
-//! Bytes in and out: files, directories, ZIP archives, encryption, and the sink of records.
+//! Bytes in and out: files, directories, ZIP archives, encryption, and the sink of records. No
+//! format is known here.
 
 pub(super) mod encryption;
 pub(super) mod file_set;

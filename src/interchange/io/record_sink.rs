@@ -1,9 +1,10 @@
+//! The sink of records: it counts and hashes them, so that two readings of a file can be compared.
+
 use sha2::{Digest, Sha256};
 
 use crate::interchange::{Error, Place, Record};
 
-/// Where records go on their way out of a file: they are counted, and their addresses hashed, so that
-/// two readings of one file can be held against each other.
+/// Passes records to `take` until it returns `false`, counting them and hashing their addresses.
 pub(crate) struct RecordSink<'a> {
     take: &'a mut dyn FnMut(Record) -> bool,
     is_wanted: bool,
@@ -12,7 +13,7 @@ pub(crate) struct RecordSink<'a> {
     hash: Sha256,
 }
 
-/// What came out of a reading.
+/// The result of one reading.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Output {
     pub(crate) len: u64,
@@ -32,8 +33,8 @@ impl<'a> RecordSink<'a> {
         }
     }
 
-    /// Hands a record over; returns whether more are wanted.
-    pub(crate) fn give(&mut self, record: Record) -> bool {
+    /// Passes a record on; returns whether more are wanted.
+    pub(crate) fn push(&mut self, record: Record) -> bool {
         if self.is_wanted {
             self.len = self.len.saturating_add(1);
             self.has_signed |= record.grain.is_signed();
@@ -47,7 +48,7 @@ impl<'a> RecordSink<'a> {
         self.is_wanted
     }
 
-    pub(crate) fn close(self) -> Output {
+    pub(crate) fn finish(self) -> Output {
         Output {
             len: self.len,
             has_signed: self.has_signed,
@@ -55,20 +56,20 @@ impl<'a> RecordSink<'a> {
         }
     }
 
-    /// Ends a reading of what came to `validated` before.
+    /// Ends a second reading, and compares it with the first.
     ///
     /// # Errors
-    /// `ERR_IO` if it came to something else, as far as it was wanted.
+    /// `ERR_IO` if the two differ, unless `take` ended this one.
     pub(crate) fn compare(self, validated: Output) -> Result<(), Error> {
         let is_whole = self.is_wanted;
-        if is_whole && self.close() != validated {
+        if is_whole && self.finish() != validated {
             return Err(changed());
         }
         Ok(())
     }
 }
 
-/// Says that a file is not what it was when it was validated.
+/// Returns the error of a file that is not what it was when it was validated.
 pub(crate) fn changed() -> Error {
     Error::Io {
         place: Place::File,

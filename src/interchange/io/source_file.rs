@@ -14,7 +14,7 @@ use crate::interchange::Error;
 
 use super::zip::{is_zip, zip_error};
 
-/// What is to be read.
+/// The input of a reader.
 #[derive(Clone, Copy)]
 pub(crate) enum Input<'a> {
     /// A file or a directory.

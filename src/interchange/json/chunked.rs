@@ -17,9 +17,6 @@ use super::strict;
 
 /// Reads the elements that begin at `starts` in any `order` of their numbers: `make` is called on
 /// several threads, `take` in that order until it returns `false`.
-///
-/// # Errors
-/// What is no JSON, if the file is not what it was.
 pub(crate) fn read_in_order<T: Send>(
     file: &SourceFile,
     starts: &[u64],
@@ -53,8 +50,8 @@ pub(crate) fn read_in_order<T: Send>(
     Ok(())
 }
 
-/// Elements that are in memory together: of each its number, in the order that is asked for, and
-/// where it begins.
+/// Elements that are in memory together: the number of each, in the order asked for, and where it
+/// begins.
 struct Window(Vec<(usize, u64)>);
 
 impl Window {
@@ -64,7 +61,7 @@ impl Window {
     }
 }
 
-/// Takes as many elements as there is room for; none where there are no more.
+/// Takes as many elements as there is room for; `None` if there are no more.
 fn window(
     starts: &[u64],
     order: &mut iter::Peekable<impl Iterator<Item = usize>>,
@@ -99,9 +96,9 @@ impl<R: BufRead + Seek> JsonReader<R> {
     }
 }
 
-/// Far enough below the memory that an import may take, and as much as possible below that: the fewer
-/// windows, the fewer times the file is read.
+/// Well below the memory that an import may use, and otherwise as much as possible: the file is
+/// read once for every window.
 const WINDOW_LEN: u64 = if cfg!(test) { 64 } else { 16 * 1024 * 1024 };
 const WINDOW_COUNT: usize = 65_536;
-/// Little more than a record, because what follows it in the file is seldom wanted.
+/// Little more than a record, because the bytes after it are seldom needed.
 const BUFFER_LEN: usize = 16 * 1024;

@@ -38,7 +38,7 @@ impl<R: BufRead + Seek> JsonRecords<R> {
     /// returned. `look` is called with the position of every record and with what `parse` returns.
     ///
     /// # Errors
-    /// What is wrong with the JSON, anywhere in the file.
+    /// The first flaw of the JSON, anywhere in the file.
     pub(crate) fn document<T: Send>(
         input: R,
         arrays: &'static [&'static str],
@@ -124,9 +124,6 @@ impl<R: BufRead + Seek> JsonRecords<R> {
     }
 
     /// Returns the input, at its beginning.
-    ///
-    /// # Errors
-    /// `ERR_IO`.
     pub(crate) fn input(&mut self) -> io::Result<&mut R> {
         self.reader.rewound()
     }
@@ -175,9 +172,6 @@ impl<R: BufRead + Seek> JsonRecords<R> {
 impl<R: BufRead + Seek + Send> JsonRecords<R> {
     /// Makes something of every record of an array, on other threads, and takes it in the order of
     /// the file until `take` returns `false`.
-    ///
-    /// # Errors
-    /// `ERR_IO`, also if the file is not what it was.
     pub(crate) fn each<T: Send>(
         &mut self,
         array: usize,

@@ -47,9 +47,6 @@ impl Batch {
 
 /// Streams the elements of one array of a file: `make` is called on several threads, `take` in the
 /// order of the file until it returns `false`.
-///
-/// # Errors
-/// As [`stream`].
 pub(crate) fn stream_array<T: Send>(
     file: &SourceFile,
     arrays: &[&str],
@@ -61,9 +58,6 @@ pub(crate) fn stream_array<T: Send>(
 }
 
 /// Streams the elements of a file.
-///
-/// # Errors
-/// As [`stream`].
 pub(crate) fn stream_file<T: Send>(
     file: &SourceFile,
     arrays: &[&str],
@@ -81,7 +75,7 @@ pub(crate) fn stream_file<T: Send>(
 /// ended the reading.
 ///
 /// # Errors
-/// What is wrong with the JSON as far as it was read; elements that are not wanted are not parsed.
+/// The first flaw of the JSON as far as it was read; elements that are not wanted are not parsed.
 pub(super) fn stream<R: BufRead + Seek, T: Send>(
     input: R,
     arrays: &[&str],

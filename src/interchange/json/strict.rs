@@ -1,4 +1,5 @@
-//! JSON that hostile hands wrote: read strictly, and each way to be wrong told apart.
+//! Strict parsing of untrusted JSON; each kind of flaw has a name, since formats have codes for
+//! them.
 
 use crate::codec::{self, Sketch, Value};
 
@@ -18,15 +19,12 @@ pub(crate) enum Flaw {
 /// Reads one JSON value.
 ///
 /// # Errors
-/// What kind of flaw it is, and where.
+/// The kind of flaw, and where it is.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Value, (Flaw, String)> {
     told(bytes, Value::from_json)
 }
 
-/// Reads what one JSON value is, as strictly, and what a member of it says.
-///
-/// # Errors
-/// As [`parse`].
+/// Validates one JSON value as strictly, and returns its kind and the text of one member.
 pub(crate) fn sketch(bytes: &[u8], member: &str) -> Result<Sketch, (Flaw, String)> {
     told(bytes, |text| Sketch::of(text, member))
 }
@@ -88,7 +86,7 @@ fn collect(value: &Value, at: &mut String, found: &mut Vec<String>) {
     }
 }
 
-/// What is wrong with such an integer.
+/// The message about such an integer.
 pub(crate) const WIDE: &str = "an integer past 2^53 - 1 has no I-JSON form";
 
 const I_JSON_MAX: u64 = (1 << 53) - 1;

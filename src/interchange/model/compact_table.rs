@@ -1,15 +1,16 @@
-//! What is remembered of every record of a file: as few bytes as an address and a time take.
+//! A map from names to small values, at 8 bytes a name: the memory of a file with millions of
+//! records.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, Hash, RandomState};
 
-/// Values by the hash of a name, at 8 bytes a name and hardly more.
+/// Values by the hash of a name.
 ///
-/// The hash is keyed anew for each table, so that nobody can make two names share one; that two do
-/// by chance has a probability under 10^-5 for ten million.
+/// The hash is keyed anew for each table, so that nobody can construct a collision; a collision by
+/// chance has a probability below 10^-5 for ten million names.
 pub(crate) struct CompactTable<V> {
     hasher: RandomState,
-    /// By hash; what came lately is not among them yet.
+    /// Sorted by hash; recent entries are not in it yet.
     sorted: Vec<(u64, V)>,
     recent: HashMap<u64, V>,
 }
@@ -44,7 +45,7 @@ impl<V: Copy> CompactTable<V> {
         }
     }
 
-    /// Adds what has no entry yet.
+    /// Adds an entry whose key is new.
     pub(crate) fn insert(&mut self, key: u64, value: V) {
         self.recent.insert(key, value);
         if self.recent.len() >= RECENT_MAX {
@@ -57,13 +58,13 @@ impl<V: Copy> CompactTable<V> {
         self.sorted.is_empty() && self.recent.is_empty()
     }
 
-    /// Forgets everything.
+    /// Removes everything.
     pub(crate) fn clear(&mut self) {
         self.sorted = Vec::new();
         self.recent = HashMap::new();
     }
 
-    /// Merges from the back, in place: a second copy would be most of the memory there is.
+    /// Merges from the back, in place, since a second copy could exceed the memory.
     fn merge(&mut self) {
         let mut recent: Vec<(u64, V)> = self.recent.drain().collect();
         recent.sort_unstable_by_key(|(key, _)| *key);
@@ -110,7 +111,7 @@ impl CompactTable<()> {
     }
 }
 
-/// Few enough to be nothing beside the rest, enough to merge seldom.
+/// Few entries beside the rest, and few merges.
 const RECENT_MAX: usize = if cfg!(test) { 7 } else { 32_768 };
 
 #[cfg(test)]

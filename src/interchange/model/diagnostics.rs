@@ -1,4 +1,4 @@
-//! What is said about a file beside its records: the first of it, and a count of the rest.
+//! Diagnostics of a file: the first of them, and a count of the rest.
 
 use crate::interchange::{Error, Place};
 

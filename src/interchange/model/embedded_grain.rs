@@ -1,19 +1,19 @@
-//! A whole grain inside a foreign record: where a format has a place for extensions, what it
-//! cannot say travels there, and comes back as the grain it was.
+//! A whole grain embedded in a foreign record, where its format has a place for extensions. Read
+//! again, it is the grain that it was.
 
 use crate::codec::{Map, Profile, Value};
 use crate::grain::{Grain, Status, StatusChange, Warning};
 
 use crate::interchange::model::status;
 
-/// The name of the extension: a domain name that this project has, backwards.
+/// The name of the extension: a domain name of this project, reversed.
 pub(crate) const NAME: &str = "io.github.grainstore.grainstore";
 
-/// Returns a grain as it travels, and its status, as an extension says them.
+/// Returns a grain in its delivery form, and its status, as the extension holds them.
 pub(crate) fn pack(grain: &Grain, state: &Status) -> Map {
     let mut packed = Map::new();
     packed.insert("address", grain.address());
-    // One that is to be signed and is not must not travel (OMS 9.2): then the record speaks alone.
+    // A grain that must be signed and is not must not travel (OMS 9.2): then the record is all.
     let bytes = grain.to_delivery().unwrap_or_default();
     packed.insert("blob", data_encoding::BASE64.encode(&bytes));
     if *state != Status::default() {
@@ -22,18 +22,18 @@ pub(crate) fn pack(grain: &Grain, state: &Status) -> Map {
     packed
 }
 
-/// A grain that came back.
+/// A grain that was extracted.
 pub(crate) struct Unpacked {
     pub(crate) grain: Grain,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) status: StatusChange,
 }
 
-/// Takes the grain out of an extension.
+/// Extracts the grain from an extension.
 ///
-/// Whoever edits a record and leaves the extension alone wants the edit to count, and a reader of
-/// the record must not be shown one thing and get another: so the grain must say what the record
-/// says, or the record is read as any other.
+/// The grain must say the same as the record, or it is ignored: an editor who changes the record
+/// and leaves the extension alone wants the edit to count, and a reader of the record must not be
+/// shown one text and get another.
 pub(crate) fn unpack(packed: &Value, content: &str, profile: Profile) -> Option<Unpacked> {
     let packed = packed.as_map()?;
     let text = |name: &str| packed.get(name)?.as_text();
@@ -59,7 +59,7 @@ pub(crate) fn unpack(packed: &Value, content: &str, profile: Profile) -> Option<
     })
 }
 
-/// Returns what a grain says in one text that is not empty.
+/// Returns the content of a grain as one text that is not empty.
 pub(crate) fn summary_text(grain: &Grain) -> String {
     let said = ["object", "content", "description", "conclusion"]
         .into_iter()

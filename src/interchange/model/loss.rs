@@ -1,6 +1,8 @@
+//! The count of values that a conversion could not carry.
+
 use std::collections::BTreeMap;
 
-/// What a conversion could not carry: how many values of which field.
+/// The values that a conversion could not carry, counted by field.
 ///
 /// ```
 /// use grainstore::interchange::Loss;
@@ -20,7 +22,7 @@ impl Loss {
         *slot = slot.saturating_add(1);
     }
 
-    /// Adds what another conversion could not carry.
+    /// Adds the losses of another conversion.
     pub fn merge(&mut self, other: &Self) {
         for (field, count) in &other.0 {
             let slot = self.0.entry(field.clone()).or_default();

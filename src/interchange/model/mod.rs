@@ -1,4 +1,5 @@
-//! The types that all formats share: records and what is said about them.
+//! The types that all formats share: records, and everything that is said about them. No file is
+//! opened here.
 
 pub(super) mod compact_table;
 pub(super) mod diagnostics;

@@ -1,4 +1,4 @@
-//! Text on its way into grains and into hashes.
+//! Text and values of foreign records, normalised for grains and hashes.
 
 use std::fmt::Write as _;
 
@@ -8,8 +8,8 @@ use sha2::{Digest, Sha256};
 use crate::codec::{Canonical, ContentAddress, Map, Profile, Value};
 use crate::grain::Grain;
 
-/// Returns text as a grain holds it: NFC and without byte-order marks, which no grain may hold
-/// (OMS 4.4); the residual keeps them.
+/// Returns text in NFC without byte-order marks, which no grain may hold (OMS 4.4); the residual
+/// keeps them.
 pub(crate) fn normalize_text(text: &str) -> String {
     if text.is_ascii() {
         return text.to_owned();
@@ -17,8 +17,8 @@ pub(crate) fn normalize_text(text: &str) -> String {
     nfc_parts(text).concat()
 }
 
-/// Returns a value as a grain holds it, or as JSON text where a grain cannot hold it: past the
-/// depth that grains of every profile allow, or with names that become one.
+/// Returns a value that a grain can hold. JSON text stands for a value that is nested deeper than
+/// every profile allows, or has two names that become one.
 pub(crate) fn normalize_value(value: &Value) -> Value {
     clean(value, DEPTH_MAX).unwrap_or_else(|| Value::Text(ascii_json(value)))
 }
@@ -41,7 +41,7 @@ fn clean(value: &Value, depth_left: usize) -> Option<Value> {
     })
 }
 
-/// Returns JSON in ASCII alone, so that no rule of grains about text can touch what it says.
+/// Returns JSON in ASCII, which no rule of grains about text can change.
 ///
 /// Members come in the order of their names: the parsed value does not keep another.
 pub(crate) fn ascii_json(value: &impl Serialize) -> String {
@@ -71,9 +71,9 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
     format!("sha256:{}", data_encoding::HEXLOWER.encode(&digest))
 }
 
-/// Returns a free tag as a grain holds it, if anything is left of it.
+/// Returns a foreign tag in the form that a grain holds; `None` if nothing is left of it.
 ///
-/// OMS 13.2 gives tags like `phi:x` a meaning, which somebody else's tag must not gain.
+/// OMS 13.2 gives tags like `phi:x` a meaning, which a foreign tag must not gain.
 pub(crate) fn normalize_tag(tag: &str) -> Option<String> {
     let tag = normalize_text(tag);
     match tag.as_str() {
@@ -83,7 +83,7 @@ pub(crate) fn normalize_tag(tag: &str) -> Option<String> {
     }
 }
 
-/// Returns `prefix:name`, or the prefix alone for free text that is no name; the residual has it.
+/// Returns `prefix:name`, or the prefix alone for free text; the residual has the text.
 pub(crate) fn relation_name(prefix: &str, name: &str) -> String {
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
     if (1..=64).contains(&name.len()) && name.bytes().all(is_name) {
@@ -93,8 +93,8 @@ pub(crate) fn relation_name(prefix: &str, name: &str) -> String {
     }
 }
 
-/// Returns text as the object of a Belief, which must not be empty (OMS 8.1); the residual has
-/// what this leaves out.
+/// Returns text as the object of a Belief, which must not be empty (OMS 8.1); the residual has the
+/// original.
 pub(crate) fn object_of(text: &str) -> Value {
     let text = normalize_text(text);
     if text.is_empty() {
@@ -109,7 +109,7 @@ pub(crate) fn context_of(name: &str, record: &impl Serialize) -> Map {
     [(name, ascii_json(record))].into_iter().collect()
 }
 
-/// A record without the member that its grain holds in the same spelling.
+/// A record without the member that its grain holds with the same text.
 pub(crate) struct Rest<'a> {
     record: &'a Map,
     without: Option<&'a str>,
@@ -134,7 +134,7 @@ impl Serialize for Rest<'_> {
     }
 }
 
-/// Removes a member that the grain holds in the same spelling.
+/// Removes a member that the grain holds with the same text.
 pub(crate) fn leave_out(record: &mut Map, name: &str, normalize_text: &str) {
     if is_carried(record, name, normalize_text) {
         record.remove(name);

@@ -1,3 +1,5 @@
+//! A record: one grain of a file, with the statements of the file beside its blob.
+
 use std::collections::HashMap;
 
 use crate::codec::{ContentAddress, Profile, Value};
@@ -5,27 +7,27 @@ use crate::grain::{self, Draft, Grain, StatusChange, Warning};
 
 use crate::interchange::{Error, Place};
 
-/// One grain out of a file, with what the file says about it beside its blob.
+/// One grain of a file, with the statements of the file beside its blob.
 #[derive(Debug, Clone)]
 pub struct Record {
     /// The grain, validated and encoded.
     pub grain: Grain,
-    /// The name the record has where it comes from.
+    /// The id of the record in its own format.
     pub foreign_id: Option<ForeignId>,
-    /// The status the file gives it; advice, not law, where the store knows better (ruling I18).
+    /// The status in the file: advice, where the store knows better (ruling I18).
     pub status: StatusChange,
-    /// What it is replaced by, where only the store may know that record (PAM 16).
+    /// The record that replaces it, where only the store may know that one (PAM 16).
     pub replaced_by: Option<ForeignId>,
-    /// Whether its owner allows it to be exported; absent means yes.
+    /// Whether its owner allows it to be exported; `None` means yes.
     pub exportable: Option<bool>,
     /// Where in the file it stands.
     pub place: Place,
-    /// What a reader should know about it.
+    /// The warnings of its grain.
     pub warnings: Vec<Warning>,
 }
 
 impl Record {
-    /// Wraps a grain that a file says nothing more about.
+    /// Wraps a grain without further statements.
     pub fn new(grain: Grain, place: Place) -> Self {
         Self {
             grain,
@@ -38,7 +40,7 @@ impl Record {
         }
     }
 
-    /// Makes the grain of a draft that a reader has put together.
+    /// Finishes the draft that a reader has put together.
     pub(crate) fn finish(draft: Draft, profile: Profile, place: Place) -> Result<Self, Error> {
         match draft.finish_with_warnings(profile) {
             Ok((grain, warnings)) => Ok(Self {
@@ -50,14 +52,14 @@ impl Record {
     }
 }
 
-/// What grains are called here that could not be stored under the addresses they were read as.
+/// The new addresses of grains that could not be stored under the ones they were read as.
 pub(crate) type AddressMap = HashMap<ContentAddress, ContentAddress>;
 
-/// Returns the grain of a record that names others by what they are called here, and is derived
-/// from the version it replaces; none if it is that already.
+/// Returns the grain of a record with the addresses it names replaced by the new ones, and derived
+/// from the version it replaces; `None` if nothing changes.
 ///
 /// # Errors
-/// Those of grains, for one that outgrows its profile.
+/// Those of grains, for one that exceeds its profile.
 pub(crate) fn rewrite_links(
     grain: &Grain,
     renamed: &AddressMap,
@@ -65,11 +67,11 @@ pub(crate) fn rewrite_links(
     profile: Profile,
 ) -> Result<Option<Grain>, grain::Error> {
     if grain.is_signed() {
-        // What its author signed stays what it is.
+        // A signed grain must not change.
         return Ok(None);
     }
     if renamed.is_empty() && replaces.is_none() {
-        // Most records of most files: nothing is copied for them.
+        // Most records of most files need no copy.
         return Ok(None);
     }
     let mut changed = replaces.is_some();
@@ -110,15 +112,16 @@ fn rename(value: &mut Value, renamed: &AddressMap) -> bool {
     }
 }
 
-/// The fields of imported grains that name others; a context does so with the last message.
+/// The fields of imported grains that name others; a context names the last message.
 const LINKS: [&str; 4] = ["context", "derived_from", "parent_message_id", "related_to"];
 
-/// The identity of a record in a foreign format: stable across exports, so imports can repeat.
+/// The identity of a record in a foreign format. It is stable across exports, so that imports can
+/// repeat.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ForeignId {
     /// The format, such as `pam`.
     pub format: &'static str,
-    /// Within what the id is unique: an owner, a producer, a namespace.
+    /// The scope in which the id is unique: an owner, a producer, a namespace.
     pub scope: String,
     /// The id.
     pub id: String,

@@ -35,15 +35,9 @@ pub struct RecordSet {
 pub(crate) trait RecordSource: Send + Sync {
     /// Passes the records to `take`, in an order in which they can be stored, until it returns
     /// `false`.
-    ///
-    /// # Errors
-    /// `ERR_IO`, also if the file is not what it was.
     fn each(&mut self, take: &mut dyn FnMut(Record) -> bool) -> Result<(), Error>;
 
     /// Returns all records, whatever memory that takes.
-    ///
-    /// # Errors
-    /// As [`RecordSource::each`].
     fn collect(&mut self) -> Result<Vec<Record>, Error> {
         let mut records = Vec::new();
         self.each(&mut |record| {

@@ -5,7 +5,7 @@ use crate::grain::Time;
 /// Reads a date-time of RFC 3339.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// Why the text is none.
 pub(crate) fn parse_rfc3339(text: &str) -> Result<Time, String> {
     let wrong = || format!("\"{text}\" is not an RFC 3339 date and time with an offset");
     let shape = |text: &str, pattern: &str| {

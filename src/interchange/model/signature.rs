@@ -1,9 +1,11 @@
+//! The signature over a file: the result of checking it, and the key that makes one.
+
 use std::fmt;
 use std::sync::Arc;
 
 use crate::crypto::SigningKey;
 
-/// What became of the signature over a file, as the ledger records it (AIMEM 5.3).
+/// The result of checking the signature over a file, as the ledger records it (AIMEM 5.3).
 ///
 /// ```
 /// use grainstore::interchange::Signature;
@@ -14,11 +16,11 @@ use crate::crypto::SigningKey;
 pub enum Signature {
     /// There is none.
     Absent,
-    /// There is one that was not checked.
+    /// There is one, and it was not checked.
     Skipped,
-    /// It does not fit.
+    /// It does not verify.
     Invalid,
-    /// It fits; who made it is another question.
+    /// It verifies; whether the signer is trusted is another question.
     Valid,
 }
 
@@ -34,7 +36,7 @@ impl Signature {
     }
 }
 
-/// The key that exports are signed with; nothing shows it.
+/// The key that signs exports; `Debug` shows its public half.
 ///
 /// ```
 /// use grainstore::crypto::{Algorithm, OsRandom, SigningKey};
@@ -48,7 +50,7 @@ impl Signature {
 pub struct ExportKey(Arc<SigningKey>);
 
 impl ExportKey {
-    /// Takes a key into the options of exports.
+    /// Wraps a key for the options of an export.
     pub fn new(key: SigningKey) -> Self {
         Self(Arc::new(key))
     }

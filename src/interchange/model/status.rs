@@ -13,7 +13,7 @@ pub(crate) const MEMBERS: [&str; 6] = [
     "lifecycle",
 ];
 
-/// Returns what a status says besides the default.
+/// Returns the members of a status that differ from the default.
 pub(crate) fn write(of: ContentAddress, status: &Status) -> Map {
     let default = Status::default();
     let mut members = Map::new();
@@ -36,10 +36,10 @@ pub(crate) fn write(of: ContentAddress, status: &Status) -> Map {
     members
 }
 
-/// Reads a status and whose it is.
+/// Reads a status, and the address that it belongs to.
 ///
 /// # Errors
-/// The member that is not what it must be.
+/// The name of a member that is invalid.
 pub(crate) fn read(map: &Map) -> Result<(ContentAddress, StatusChange), &'static str> {
     let address = |name: &'static str| -> Result<Option<ContentAddress>, &'static str> {
         let read = |value: &Value| value.as_text().and_then(|text| text.parse().ok());

@@ -1,3 +1,5 @@
+//! Vectors on their way in and out: of a file, and of the store.
+
 use std::collections::HashMap;
 use std::fmt;
 
@@ -6,7 +8,7 @@ use crate::grain::Time;
 
 use crate::interchange::{Error, ForeignId, Place, pam};
 
-/// A vector that a file has of one of its memories, or of one that is in the store already.
+/// A vector of one of the memories of a file, or of one that is stored already.
 ///
 /// ```
 /// use grainstore::interchange::{VectorOf, pam};
@@ -20,13 +22,13 @@ use crate::interchange::{Error, ForeignId, Place, pam};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForeignVector {
-    /// Of what it is.
+    /// The record that it belongs to.
     pub of: VectorOf,
     /// The name of the model.
     pub model: String,
-    /// The numbers, in the precision that models make.
+    /// The numbers, in the precision of models.
     pub numbers: Vec<f32>,
-    /// What the file says about it besides, as JSON in ASCII.
+    /// The other members of its entry in the file, as JSON in ASCII.
     pub record: String,
     /// Where in the file it stands.
     pub place: Place,
@@ -53,7 +55,7 @@ impl ForeignVectors {
         self.len() == 0
     }
 
-    /// Hands them over one after the other, while they are wanted.
+    /// Passes them to `take` one by one, until it returns `false`.
     ///
     /// # Errors
     /// `ERR_IO`, also of a file that is not what it was when it was validated.
@@ -76,10 +78,10 @@ impl fmt::Debug for ForeignVectors {
     }
 }
 
-/// The vectors that a store has of the grains that go out, of each its newest.
+/// The newest vector of each exported grain that has one.
 pub type Vectors = HashMap<ContentAddress, StoredVector>;
 
-/// A vector as the store has it.
+/// A vector in the store.
 ///
 /// ```
 /// use grainstore::Time;
@@ -99,17 +101,17 @@ pub struct StoredVector {
     pub model: String,
     /// The numbers.
     pub numbers: Vec<f32>,
-    /// What the file said about it besides that it came from.
+    /// The other members of its entry in the file that it came from.
     pub record: Option<String>,
-    /// When it came.
+    /// The time at which it was stored.
     pub at: Time,
 }
 
-/// Of what a vector is.
+/// The record that a vector belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VectorOf {
     /// A grain of the same file, under the address that it was read as.
     Grain(ContentAddress),
-    /// What came under this name before.
+    /// The record of this id, imported before.
     Named(ForeignId),
 }

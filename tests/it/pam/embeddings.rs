@@ -6,13 +6,13 @@ use std::path::Path;
 use grainstore::codec::Value;
 use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions, pam};
 use grainstore::store::{Deletion, Summary};
-use grainstore::{ContentAddress, Draft, Filter, Store, Time};
+use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
 
 use super::schema::judged;
 use crate::foreign::{json, sha256, text_of};
 
 fn memory() -> Store {
-    Store::in_memory(ReadOptions::default()).unwrap()
+    Store::in_memory(Options::default()).unwrap()
 }
 
 fn memory_of(id: &str, content: &str, rest: &str) -> String {

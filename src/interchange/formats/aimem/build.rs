@@ -1,3 +1,5 @@
+//! Building records of the chunks, entities and links of one bundle.
+
 use crate::codec::{ContentAddress, Profile, Value};
 use crate::grain::{Draft, Time};
 use crate::interchange::model::compact_table::CompactTable;
@@ -9,20 +11,20 @@ use super::envelope::{Envelope, Scope};
 use super::graph::{Edge, Entity, Mention};
 use super::member::{Object, Urn};
 
-/// Makes records of one bundle.
+/// Builds the records of one bundle.
 pub(super) struct RecordBuilder<'a> {
     pub(super) envelope: &'a Envelope<'a>,
     pub(super) profile: Profile,
-    /// Whether grains are made, or surely could be.
+    /// Whether grains are built, or certainly could be.
     pub(super) makes: bool,
 }
 
-/// A memory, the name it has in its bundle, and what is odd about it.
+/// A memory, its name in the bundle, and its findings.
 pub(super) struct Memory {
     pub(super) record: Result<Option<Record>, Error>,
     pub(super) urn: String,
     pub(super) created_at: Time,
-    pub(super) odd: Vec<&'static str>,
+    pub(super) findings: Vec<&'static str>,
     pub(super) place: Place,
 }
 
@@ -50,7 +52,7 @@ impl RecordBuilder<'_> {
             record: record.map(|record| record.map(name)),
             urn: chunk.urn.whole.to_owned(),
             created_at: chunk.created_at,
-            odd: misplaced.into_iter().chain(stranger).collect(),
+            findings: misplaced.into_iter().chain(stranger).collect(),
             place,
         })
     }

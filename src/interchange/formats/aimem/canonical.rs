@@ -1,3 +1,5 @@
+//! The canonical text of a bundle, over which its checksum and its signature are (AIMEM 2.8).
+
 use std::io::{self, BufRead, Seek, Write};
 
 use sha2::{Digest, Sha256};
@@ -9,22 +11,19 @@ use crate::interchange::{DIAGNOSTICS_MAX, Error, Place};
 use super::source::{Source, untagged};
 use super::{ARRAYS, code};
 
-/// One record of a bundle as its canonical text is written.
+/// One record of a bundle, while its canonical text is written.
 pub(super) struct Written<'a> {
     /// The place of its array in [`ARRAYS`].
     pub(super) array: usize,
     pub(super) value: &'a Value,
     pub(super) place: Place,
-    /// How long its canonical text is, in bytes.
+    /// The length of its canonical text, in bytes.
     pub(super) len: usize,
 }
 
-/// Writes what the checksum is over (AIMEM 2.8): everything but itself, as RFC 8785 writes it.
-/// `make` is shown every record on the way, several at a time, and `take` gets what it makes of them
-/// in the order of the text. Returns the integers that have no form there.
-///
-/// # Errors
-/// `ERR_IO`.
+/// Writes everything but the checksum, as RFC 8785 has it. `make` is called with every record, on
+/// several threads; `take` gets the results in the order of the text. Returns the integers that
+/// have no canonical form.
 pub(super) fn canonical<R: BufRead + Seek + Send, T: Send>(
     source: &mut Source<R>,
     out: &mut impl Write,
@@ -54,7 +53,7 @@ pub(super) fn canonical<R: BufRead + Seek + Send, T: Send>(
         let mut written = Ok(());
         let mut is_first = true;
         let canonical = |value: Value, place: Place| {
-            // The line is told by its place; in a stream the record has a tag of its own.
+            // In a stream the record has a tag that is no part of it.
             let value = if is_stream { untagged(value) } else { value };
             let text = value.to_jcs();
             let found = wide_integers(&value, &place);
@@ -103,7 +102,7 @@ fn write(out: &mut impl Write, parts: &[&[u8]]) -> Result<(), Error> {
         .map_err(Error::from)
 }
 
-/// The checksum of what is written to it.
+/// The checksum of the bytes that are written to it.
 #[derive(Default)]
 pub(super) struct Checksum(Sha256);
 

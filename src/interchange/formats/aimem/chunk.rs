@@ -1,3 +1,5 @@
+//! A chunk: one memory of a bundle, and its grain (AIMEM 2.2).
+
 use crate::codec::{Map, Value};
 use crate::grain::{Draft, Time};
 use crate::interchange::Error;
@@ -9,7 +11,7 @@ use super::envelope::{Envelope, is_sha256};
 use super::member::{Object, Urn};
 use super::{DNA, RESIDUAL, code};
 
-/// One memory of a bundle (AIMEM 2.2).
+/// One memory of a bundle.
 pub(super) struct Chunk<'a> {
     pub(super) object: Object<'a>,
     pub(super) urn: Urn<'a>,
@@ -49,7 +51,7 @@ impl<'a> Chunk<'a> {
         })
     }
 
-    /// Returns whether nothing but its owner may make it go away (AIMEM 5).
+    /// Returns whether only its owner may remove it (AIMEM 5).
     pub(super) fn is_dna(&self) -> bool {
         self.is_pinned || DNA.contains(&self.kind)
     }
@@ -111,7 +113,7 @@ fn content<'a>(object: &Object<'a>) -> Result<&'a str, Error> {
         let message = "must be sha256: and 64 lower-case hexadecimal digits";
         return Err(object.fault(code::BAD_HASH_FORMAT, "content_hash", message));
     };
-    // AIMEM 2.2: over the bytes as they stand; no normalisation.
+    // AIMEM 2.2: over the bytes of the text, without normalisation.
     let actual = sha256(content.as_bytes());
     if stated == actual {
         Ok(content)
@@ -136,7 +138,7 @@ fn tags<'a>(object: &Object<'a>) -> Result<Vec<&'a str>, Error> {
     tags.ok_or_else(|| wrong("must be strings of 1 to 64 code points"))
 }
 
-/// Validates a vector without keeping it: it is in the residual (AIMEM 2.7).
+/// Validates a vector; the residual keeps it (AIMEM 2.7).
 fn embedding(object: &Object<'_>, envelope: &Envelope<'_>) -> Result<bool, Error> {
     let Some(value) = object.get("embedding") else {
         return Ok(false);

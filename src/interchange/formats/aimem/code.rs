@@ -1,4 +1,4 @@
-//! The codes of what can be wrong with a bundle: those of the reference server where it has one.
+//! The error codes of bundles: those of the reference server where it has one.
 
 pub(super) const NOT_OBJECT: &str = "not_object";
 pub(super) const BAD_FORMAT: &str = "bad_format";
@@ -34,11 +34,11 @@ pub(super) const CE_ENTITY_UNKNOWN: &str = "ce_entity_unknown";
 pub(super) const EMBEDDING_ENVELOPE: &str = "embedding_envelope_missing";
 pub(super) const EMBEDDING_DIM: &str = "embedding_dim_mismatch";
 pub(super) const EMBEDDING_ENCODING: &str = "embedding_encoding";
-/// What the records of a stream are not tagged as.
+/// A tag that no record of a stream has.
 pub(super) const INVALID_KIND: &str = "invalid_kind";
-/// A signature beside the bundle that does not fit it.
+/// A signature beside the bundle that does not verify.
 pub(super) const SIGNATURE_INVALID: &str = "signature_invalid";
-/// A choice that whoever exports has to make.
+/// The operator must choose one of several producers.
 pub(super) const MIXED_PRODUCERS: &str = "mixed_producers";
 /// A bundle is the memory of one tenant.
 pub(super) const MIXED_TENANTS: &str = "mixed_tenants";

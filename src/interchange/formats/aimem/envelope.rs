@@ -1,3 +1,5 @@
+//! The envelope of a bundle: its members, its scope and its checksum (AIMEM 2.1).
+
 use crate::codec::{Map, Value};
 use crate::grain::{Draft, Time};
 use crate::interchange::model::normalize::{context_of, normalize_text, sha256};
@@ -7,18 +9,18 @@ use crate::interchange::{Error, Place};
 use super::member::{Object, is_producer};
 use super::{ARRAYS, RESIDUAL, code};
 
-/// What a bundle says about itself (AIMEM 2.1).
+/// The envelope of a bundle.
 pub(super) struct Envelope<'a> {
     map: &'a Map,
     pub(super) producer: &'a str,
     tenant: &'a str,
     exported_at: Time,
     pub(super) scope: Scope,
-    /// The length and the model of the vectors, if they are told.
+    /// The length and the model of the vectors, if both are given.
     pub(super) embedding: Option<(usize, &'a str)>,
 }
 
-/// What part of a memory a bundle holds.
+/// The part of a memory that a bundle holds.
 ///
 /// ```
 /// use grainstore::interchange::aimem::Scope;
@@ -30,14 +32,14 @@ pub enum Scope {
     /// Everything.
     #[default]
     Full,
-    /// What must not decay: DNA-class types, and what is pinned.
+    /// The memories that must not decay: DNA-class types, and pinned chunks.
     DnaOnly,
-    /// What was created at this time or later.
+    /// The memories created at this time or later.
     Since(Time),
 }
 
 impl<'a> Envelope<'a> {
-    /// Validates everything but the checksum, which comes next (interchange order of validating).
+    /// Validates everything but the checksum, which is validated next.
     pub(super) fn read(map: &'a Map) -> Result<Self, Error> {
         let object = Object {
             map,
@@ -79,13 +81,13 @@ impl<'a> Envelope<'a> {
         Ok(envelope)
     }
 
-    /// Returns how long what goes into every grain is, in bytes.
+    /// Returns the length of the parts that every grain repeats, in bytes.
     pub(super) fn len(&self) -> usize {
         let model = self.embedding.map_or(0, |(_, model)| model.len());
         self.tenant.len().saturating_add(model)
     }
 
-    /// Returns who the memory is of.
+    /// Returns the subject of the memory.
     pub(super) fn subject(&self) -> String {
         if self.tenant.starts_with("did:") {
             self.tenant.to_owned()
@@ -94,7 +96,7 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    /// Says in a grain whose it is and where it comes from.
+    /// Sets the owner and the source of a grain.
     pub(super) fn mark(&self, draft: Draft) -> Draft {
         let draft = draft.user(normalize_text(self.tenant)).source("imported");
         if self.tenant.starts_with("did:") {
@@ -118,7 +120,7 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// AIMEM 2.8: over everything but itself, as RFC 8785 writes it.
+/// Returns the checksum of everything but itself, as RFC 8785 writes it (AIMEM 2.8).
 pub(super) fn checksum(bundle: &mut Map) -> String {
     let stated = bundle.remove("checksum");
     let value = Value::Map(std::mem::take(bundle));
@@ -218,5 +220,5 @@ fn is_uri(text: &str) -> bool {
     })
 }
 
-/// The second is what implementations wrote before the draft.
+/// The second was used by implementations before the draft.
 pub(super) const FORMATS: [&str; 2] = ["aimem-bundle", "memoryai-bundle"];

@@ -1,3 +1,5 @@
+//! Grains of other origins as chunks.
+
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Type};
 use crate::interchange::export::count_lost;
@@ -6,8 +8,8 @@ use crate::interchange::model::normalize::sha256;
 use crate::interchange::model::rfc3339::to_rfc3339;
 use crate::interchange::{Loss, omi, pam};
 
-/// Returns a grain that came from elsewhere as a chunk, whose id is only its local part; none for
-/// what is no memory. AIMEM has no place for extensions, so the rest is counted.
+/// Returns a grain of another origin as a chunk, whose id is only its local part; `None` for a
+/// grain that is no memory. AIMEM has no place for extensions, so the rest is counted.
 pub(super) fn chunk(grain: &Grain, loss: &mut Loss) -> Option<Map> {
     let record = pam::residual(grain).or_else(|| omi::residual(grain));
     if omi::is_relation(grain) || pam::is_relation(grain) {
@@ -60,7 +62,7 @@ pub(super) fn chunk(grain: &Grain, loss: &mut Loss) -> Option<Map> {
     Some(chunk)
 }
 
-/// Returns the type of the eight that is nearest, and the tag that says what it was.
+/// Returns the nearest of the eight types, and the tag that keeps the original one.
 fn memory_type(grain: &Grain, kind: Option<&str>) -> (&'static str, Option<String>) {
     let tagged = |name: &str| Some(format!("x-type:{name}"));
     match (grain.type_(), kind) {

@@ -1,3 +1,5 @@
+//! Edges, entities and mentions of a bundle, and their grains (AIMEM 2.4–2.6).
+
 use crate::codec::{ContentAddress, Value};
 use crate::grain::{Draft, Time};
 use crate::interchange::model::normalize::{self, context_of, object_of, relation_name};
@@ -17,7 +19,7 @@ pub(super) struct Edge<'a> {
     created_at: Time,
 }
 
-/// Something that memories are about (AIMEM 2.5).
+/// A thing that memories mention (AIMEM 2.5).
 pub(super) struct Entity<'a> {
     pub(super) object: Object<'a>,
     pub(super) urn: Urn<'a>,
@@ -26,7 +28,7 @@ pub(super) struct Entity<'a> {
     created_at: Time,
 }
 
-/// That a memory is about something (AIMEM 2.6).
+/// The mention of an entity in a memory (AIMEM 2.6).
 pub(super) struct Mention<'a> {
     pub(super) object: Object<'a>,
     pub(super) chunk: Urn<'a>,
@@ -58,7 +60,7 @@ impl<'a> Edge<'a> {
         })
     }
 
-    /// Returns what tells the edge from others: its ends and its type, for it has no id.
+    /// Returns the identity of the edge, which has no id: its ends and its type.
     fn name(&self) -> String {
         format!("{} {} {}", self.source.whole, self.target.whole, self.kind)
     }
@@ -67,7 +69,7 @@ impl<'a> Edge<'a> {
         link_id("aimem:edge", self.source, self.name())
     }
 
-    /// A grain of its own: addresses allow no cycle, and edges do.
+    /// An edge is a grain of its own: addresses allow no cycle, and edges do.
     pub(super) fn draft(&self, envelope: &Envelope<'_>, ends: [ContentAddress; 2]) -> Draft {
         let relation = relation_name("aimem:edge", self.kind);
         let kind = match self.kind {
@@ -130,7 +132,7 @@ impl<'a> Mention<'a> {
         })
     }
 
-    /// Returns what tells the mention from others: its ends.
+    /// Returns the identity of the mention: its ends.
     fn name(&self) -> String {
         format!("{} {}", self.chunk.whole, self.entity.whole)
     }
@@ -139,7 +141,7 @@ impl<'a> Mention<'a> {
         link_id("aimem:mention", self.chunk, self.name())
     }
 
-    /// A mention has no time of its own: it has that of the memory that mentions.
+    /// A mention has no time of its own: it gets that of its chunk.
     pub(super) fn draft(&self, envelope: &Envelope<'_>, created_at: Time) -> Draft {
         let draft = Draft::belief(self.chunk.whole, "aimem:mentions", self.entity.whole);
         envelope
@@ -160,7 +162,7 @@ fn link_id(format: &'static str, source: Urn<'_>, name: String) -> ForeignId {
     }
 }
 
-/// What implementations define for themselves.
+/// Returns whether a name is one of the extensions.
 fn is_own(name: &str) -> bool {
     name.strip_prefix("x-").is_some_and(|rest| !rest.is_empty())
 }

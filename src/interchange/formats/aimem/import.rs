@@ -1,3 +1,5 @@
+//! Validating a bundle, and reading its records again.
+
 use std::io::{BufRead, Seek};
 
 use crate::codec::{ContentAddress, Profile};
@@ -14,18 +16,18 @@ use super::envelope::{Envelope, check_checksum};
 use super::member::fault;
 use super::source::{Source, untagged};
 
-/// A bundle that was validated and found right; its records are made when they are asked for.
+/// A valid bundle; its records are built when they are asked for.
 pub(crate) struct Bundle<R> {
     source: Source<R>,
     profile: Profile,
     /// The grain and the time of a memory.
     chunks: CompactTable<(ContentAddress, Time)>,
     entities: CompactTable<()>,
-    /// How often each name of an edge or of a mention came.
+    /// The number of edges or mentions of each name.
     links: CompactTable<u32>,
 }
 
-/// What a bundle comes to beside its records.
+/// The result of validating a bundle.
 pub(crate) struct Validation {
     pub(crate) findings: Diagnostics<Finding>,
     pub(crate) records: u64,
@@ -35,7 +37,7 @@ impl<R: BufRead + Seek + Send> Bundle<R> {
     /// Validates a bundle in the order of the reference: the envelope, the checksum, the records.
     ///
     /// # Errors
-    /// Everything that is wrong; one bad record refuses all of them.
+    /// All errors; one invalid record refuses the bundle.
     pub(super) fn validate(
         mut source: Source<R>,
         profile: Profile,
@@ -49,8 +51,8 @@ impl<R: BufRead + Seek + Send> Bundle<R> {
         pass.add(Record::finish(envelope.draft(), profile, Place::File).map(Some));
         let mut checksum = Checksum::default();
         let shared = envelope.len();
-        // The checksum is over all that is validated, so that both are done in one reading; what is
-        // wrong with the checksum is told first all the same.
+        // The checksum covers all records, so that one reading does both; an error of the checksum
+        // is reported first all the same.
         let wide = canonical(
             &mut source,
             &mut checksum,
@@ -74,7 +76,7 @@ impl<R: BufRead + Seek + Send> Bundle<R> {
                     match validating {
                         ValidatedRecord::Chunk(made) => pass.chunk(made, &mut chunks),
                         ValidatedRecord::Entity(made) => pass.entity(made, &mut entities),
-                        // Links are validated when every record is known.
+                        // Links are validated once every record is known.
                         ValidatedRecord::Link => true,
                     };
                 }
@@ -123,7 +125,7 @@ impl<R: BufRead + Seek + Send> Bundle<R> {
         self.links.clear();
         let Source { envelope, records } = &mut self.source;
         let (profile, is_stream) = (self.profile, records.is_lines());
-        // A line of a stream has a tag that is no part of the record.
+        // The tag of a line is no part of the record.
         let own = |value| if is_stream { untagged(value) } else { value };
         let mut pass = Pass::new(take);
         let envelope = match Envelope::read(envelope) {
@@ -166,14 +168,14 @@ impl<R: BufRead + Seek + Send + Sync> RecordSource for Bundle<R> {
     }
 }
 
-/// What a record comes to as it is validated.
+/// A record while it is validated.
 enum ValidatedRecord {
     Chunk(Result<Memory, Error>),
     Entity(Result<Named, Error>),
     Link,
 }
 
-/// One way through the records of a bundle.
+/// One pass over the records of a bundle.
 struct Pass<'a> {
     take: &'a mut dyn FnMut(Record) -> bool,
     is_wanted: bool,
@@ -207,11 +209,11 @@ impl<'a> Pass<'a> {
                 .push(twice(code::DUPLICATE_CHUNK_ID, &memory.place));
             return self.goes_on();
         }
-        for message in memory.odd {
+        for message in memory.findings {
             self.findings.note(memory.place.clone(), message);
         }
         let address = self.add(memory.record);
-        // One that is no grain still has its name; nothing is linked to it.
+        // A chunk that is no grain still has its name; nothing is linked to it.
         let address = address.unwrap_or_else(|| ContentAddress::of(b""));
         chunks.insert(key, (address, memory.created_at));
         self.goes_on()
@@ -229,7 +231,7 @@ impl<'a> Pass<'a> {
         self.goes_on()
     }
 
-    /// Goes through edges and mentions.
+    /// Reads edges and mentions.
     fn links<R: BufRead + Seek + Send>(
         &mut self,
         records: &mut JsonRecords<R>,
@@ -237,8 +239,8 @@ impl<'a> Pass<'a> {
         (chunks, entities): (&CompactTable<(ContentAddress, Time)>, &CompactTable<()>),
         links: &mut CompactTable<u32>,
     ) {
-        // References are only validated where every record could be read: an unreadable one would make
-        // each reference to it a second fault.
+        // References are validated only if every record is valid: an invalid one would make each
+        // reference to it a second error.
         if !self.faults.is_empty() {
             return;
         }
@@ -281,13 +283,13 @@ impl<'a> Pass<'a> {
         self.goes_on()
     }
 
-    /// Hands a record on, if it was made; returns the address of its grain.
+    /// Passes a record on, if it was built; returns the address of its grain.
     fn add(&mut self, made: Result<Option<Record>, Error>) -> Option<ContentAddress> {
         let made = self.keep(made)?;
         self.records = self.records.saturating_add(1);
         let record = made?;
         let address = record.grain.address();
-        // What is refused as a whole is not handed on in part.
+        // A bundle that is refused as a whole is not passed on in part.
         if self.faults.is_empty() && self.is_wanted {
             self.is_wanted = (self.take)(record);
         }
@@ -307,8 +309,8 @@ fn twice(code: &'static str, place: &Place) -> Error {
     fault(place, code, "id", "comes twice")
 }
 
-/// Of so many bytes of canonical JSON every grain is surely made: as ASCII they are three times as
-/// many, as text in NFC once more, and a grain of the Extended profile may have 1 MiB.
+/// Canonical JSON of this length certainly fits a grain: escaped as ASCII it triples, NFC text adds
+/// as much again, and a grain of the Extended profile may have 1 MiB.
 const SURELY_FITS: usize = 64 * 1024;
 
 /// The numbers of the arrays in [`super::ARRAYS`].

@@ -1,3 +1,5 @@
+//! The members of a record, read as the draft types them, and URNs (AIMEM 2.3).
+
 use crate::codec::{Map, Value};
 use crate::grain::Time;
 use crate::interchange::model::rfc3339::parse_rfc3339;
@@ -66,7 +68,7 @@ impl<'a> Object<'a> {
     }
 }
 
-/// Says what is wrong with a member of a record.
+/// Returns an error of a member of a record.
 pub(super) fn fault(at: &Place, code: &'static str, name: &str, what: impl AsRef<str>) -> Error {
     let what = what.as_ref();
     let (place, message) = match at {

@@ -1,9 +1,9 @@
 //! AIMEM bundles (draft-aimem-bundle-00): one JSON document, or a stream of lines, as grains.
 //!
-//! One record is one grain, and every grain carries its record (see [`residual`]). Validation in the
-//! order of the reference: the envelope, the checksum, then the records, of which one bad one
-//! refuses the bundle. A URN of another producer is read, and
-//! told. Signatures stand beside a bundle, and are validated by [`verify`].
+//! One record is one grain, and every grain carries its record (see [`residual`]). A bundle is
+//! validated in the order of the reference: the envelope, the checksum, then the records; one
+//! invalid record refuses the bundle. A URN of another producer is read, and is a finding.
+//! Signatures are files beside a bundle, and are checked by [`verify`].
 
 mod canonical;
 mod chunk;
@@ -36,14 +36,14 @@ pub use residual::{is_protected, residual};
 pub use signature::{sign, verify};
 pub use write::{write, write_stream};
 
-/// What a bundle holds.
+/// The content of a bundle.
 #[derive(Debug, Default)]
 pub struct Import {
     /// The grains: the envelope's, then those of chunks, edges, entities and their links.
     pub records: Vec<Record>,
-    /// What is odd, and where.
+    /// The findings, and where they stand.
     pub findings: Vec<(Place, String)>,
-    /// What the records cannot carry.
+    /// The values that records cannot carry.
     pub loss: Loss,
 }
 
@@ -57,7 +57,7 @@ pub struct Import {
 /// ```
 ///
 /// # Errors
-/// Everything that is wrong, with the codes of the reference (docs/interchange.md lists them).
+/// All errors, with the codes of the reference (docs/interchange.md lists them).
 pub fn read(bytes: &[u8], profile: Profile) -> Result<Import, Vec<Error>> {
     collect(bytes, false, profile)
 }
@@ -71,9 +71,6 @@ pub fn read_stream(bytes: &[u8], profile: Profile) -> Result<Import, Vec<Error>>
 }
 
 /// Validates a bundle.
-///
-/// # Errors
-/// As [`read`].
 fn open<R: BufRead + Seek + Send>(
     input: R,
     is_stream: bool,

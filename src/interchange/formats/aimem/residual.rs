@@ -1,10 +1,12 @@
+//! The record that a grain of a bundle carries.
+
 use crate::codec::Value;
 use crate::grain::{Grain, Type};
 use crate::interchange::model::normalize::residual_json;
 
 use super::{DNA, RESIDUAL};
 
-/// What kind of record a grain was made from.
+/// The kind of record that a grain was built from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Envelope,
@@ -14,9 +16,8 @@ pub(super) enum Kind {
     Mention,
 }
 
-/// Returns the record that a grain was made from, as the bundle had it but for the order of
-/// members and the spelling of numbers. The arrays of an envelope come back empty, because their
-/// records are grains of their own.
+/// Returns the record that a grain was built from, equal as JSON. The arrays of an envelope are
+/// empty, because their records are grains of their own.
 pub fn residual(grain: &Grain) -> Option<Value> {
     record(grain).map(|(_, record)| record)
 }

@@ -1,3 +1,5 @@
+//! The detached signature beside a bundle (AIMEM 5.3): made and verified.
+
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
@@ -7,11 +9,11 @@ use crate::interchange::{Error, Place};
 use super::source::Source;
 use super::{canonical, code, not_object};
 
-/// Checks the signature that stands beside a bundle: a detached COSE_Sign1 over what its checksum
-/// is over (AIMEM 5.3). Who signed it is another question than whether it fits.
+/// Verifies the signature beside a bundle: a detached COSE_Sign1 over the canonical text. Whether
+/// the signer is trusted is another question.
 ///
 /// # Errors
-/// `signature_invalid`; `not_object` for what is no bundle.
+/// `signature_invalid`; `not_object` for bytes that are no bundle.
 pub fn verify(bundle: &[u8], is_stream: bool, signature: &[u8]) -> Result<Signer, Error> {
     let canonical = canonical(bundle, is_stream)?;
     Sign1::parse(signature)
@@ -33,7 +35,7 @@ pub fn verify(bundle: &[u8], is_stream: bool, signature: &[u8]) -> Result<Signer
 /// ```
 ///
 /// # Errors
-/// `not_object` for what is no bundle.
+/// `not_object` for bytes that are no bundle.
 pub fn sign(bundle: &[u8], is_stream: bool, key: &SigningKey) -> Result<Vec<u8>, Error> {
     let canonical = canonical(bundle, is_stream)?;
     let payload = Payload::Detached(&canonical);
@@ -41,7 +43,8 @@ pub fn sign(bundle: &[u8], is_stream: bool, key: &SigningKey) -> Result<Vec<u8>,
         .map_err(|error| refuse(error.to_string()))
 }
 
-/// Returns where the signature of a bundle may be: `NAME.sig`, or without the endings of NAME.
+/// Returns the paths of a possible signature: `NAME.sig`, and the same without the extensions of
+/// NAME.
 pub(crate) fn signature_paths(bundle: &Path) -> impl Iterator<Item = PathBuf> {
     let name = bundle.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.split('.').next().unwrap_or_default().to_owned();
@@ -52,7 +55,7 @@ pub(crate) fn signature_paths(bundle: &Path) -> impl Iterator<Item = PathBuf> {
         .map(move |name| bundle.with_file_name(name))
 }
 
-/// Returns what a signature is over: whole, because it is hashed twice.
+/// Returns the signed bytes: whole, because they are hashed twice.
 fn canonical(bundle: &[u8], is_stream: bool) -> Result<Vec<u8>, Error> {
     let input = Cursor::new(bundle);
     let source = if is_stream {

@@ -1,24 +1,25 @@
+//! A bundle split into its envelope and its records, of a document or a stream.
+
 use std::io::{BufRead, Seek};
 
 use crate::codec::{Map, Sketch, Value};
-use crate::interchange::json::strict;
-use crate::interchange::json::{JsonError, JsonRecords};
+use crate::interchange::json::{JsonError, JsonRecords, strict};
 use crate::interchange::{DIAGNOSTICS_MAX, Error, Place};
 
 use super::{ARRAYS, code, not_object};
 
-/// A bundle as it stands in a file, its records one after the other.
+/// A bundle in a file.
 pub(super) struct Source<R> {
-    /// What the bundle says about itself, with its arrays empty.
+    /// The envelope, with its arrays empty.
     pub(super) envelope: Map,
     pub(super) records: JsonRecords<R>,
 }
 
 impl<R: BufRead + Seek + Send> Source<R> {
-    /// Takes one JSON document apart.
+    /// Splits one JSON document.
     ///
     /// # Errors
-    /// What is no JSON object.
+    /// Input that is no JSON object.
     pub(super) fn document(input: R) -> Result<Self, Vec<Error>> {
         match JsonRecords::document(input, &ARRAYS, sketch, |_, _| {}) {
             Ok((Value::Map(envelope), records)) => Ok(Self { envelope, records }),
@@ -28,10 +29,10 @@ impl<R: BufRead + Seek + Send> Source<R> {
         }
     }
 
-    /// Takes a stream apart into the bundle that its checksum is over (AIMEM 3.2).
+    /// Splits a stream into the bundle that its checksum is over (AIMEM 3.2).
     ///
     /// # Errors
-    /// Every line that is no record of it.
+    /// Every line that is no record.
     pub(super) fn lines(input: R) -> Result<Self, Vec<Error>> {
         let mut faults = Vec::new();
         let taken = JsonRecords::lines(input, &ARRAYS, sketch, |line, _, record| {
@@ -63,7 +64,7 @@ impl<R: BufRead + Seek + Send> Source<R> {
     }
 }
 
-/// Takes away what says which array a line of a stream belongs to.
+/// Removes the tag of a line, which names its array.
 pub(super) fn untagged(value: Value) -> Value {
     match value {
         Value::Map(mut map) => {
@@ -106,5 +107,5 @@ fn fault(code: &'static str, line: u64, message: String) -> Error {
     Error::format(code, Place::Line(line), message)
 }
 
-/// What the lines of each array are called, in the order of [`ARRAYS`].
+/// The tags of lines, in the order of [`ARRAYS`].
 const KINDS: [&str; 4] = ["chunk", "edge", "entity", "chunk_entity"];

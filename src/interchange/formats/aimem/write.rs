@@ -1,3 +1,5 @@
+//! Writing a bundle: grains of one producer and one tenant, as a document or a stream.
+
 use std::collections::{BTreeSet, HashSet};
 use std::io::Write;
 
@@ -15,9 +17,9 @@ use super::{ARRAYS, DNA, Scope, code};
 
 /// Writes a bundle as one JSON document.
 ///
-/// Chunks that came from a bundle go out under their own names, in a bundle of their producer;
-/// grains of any other origin as chunks of this store, named by their addresses (AIMEM has no
-/// place for the rest of them, which is counted). What is not current is left out.
+/// Chunks that came from a bundle keep their names, in a bundle of their producer. Grains of any
+/// other origin become chunks of this store, named by their addresses; AIMEM has no place for the
+/// rest of them, which is counted. Grains that are not current are left out.
 ///
 /// # Errors
 /// `mixed_producers` when the chunks are those of several producers and none is chosen,
@@ -58,7 +60,7 @@ pub fn write_stream(
     Ok(written)
 }
 
-/// Records on their way into a bundle.
+/// The records of a bundle that is being written.
 #[derive(Default)]
 struct Collected {
     envelopes: Vec<(Time, Map)>,
@@ -71,7 +73,7 @@ struct Collected {
 
 struct Chunk {
     map: Map,
-    /// None for a grain that comes from elsewhere.
+    /// `None` for a grain of another origin.
     producer: Option<String>,
     created_at: Time,
     tenant: Option<String>,
@@ -174,7 +176,7 @@ fn collect(entries: &[Entry]) -> Collected {
 }
 
 impl Collected {
-    /// Keeps the chunks of one producer: a bundle is under one name (AIMEM 2.3).
+    /// Keeps the chunks of one producer: a bundle has one (AIMEM 2.3).
     fn choose_producer(&mut self, wanted: Option<&str>) -> Result<String, Error> {
         let all: BTreeSet<String> = self
             .chunks
@@ -198,7 +200,7 @@ impl Collected {
             let message = "a producer must match ^[a-z0-9-]{1,63}$";
             return Err(fault(code::INVALID_PRODUCER, message.into()));
         }
-        // Whoever chooses a name that no chunk came under names this store's own grains.
+        // A chosen name that no chunk has names this store's own grains.
         let foreign = self.chunks.iter();
         let foreign = foreign.filter_map(|chunk| chunk.producer.as_deref());
         let is_foreign = foreign.clone().any(|producer| producer == chosen);
@@ -235,8 +237,7 @@ impl Collected {
         });
     }
 
-    /// Returns what the bundle says about itself: what it said when it came, if it goes out as it
-    /// came, or else that it was made now.
+    /// Returns the envelope: the original one if the bundle is exported whole, or else a new one.
     fn envelope(
         &mut self,
         producer: &str,
@@ -295,7 +296,7 @@ impl Collected {
         }
         if let Some((dim, model)) = described {
             bundle.insert("embedding_dim", dim);
-            // The envelope may spell it as a grain cannot.
+            // The envelope may hold text that a grain cannot.
             if !bundle.contains("embedding_model") {
                 bundle.insert("embedding_model", model);
             }
@@ -306,7 +307,7 @@ impl Collected {
     }
 }
 
-/// Returns a tenant as AIMEM 2.1 wants it: a UUID or a URI.
+/// Returns a user as a tenant of AIMEM 2.1: a UUID or a URI.
 fn tenant_id(user: &str) -> String {
     if is_tenant(user) {
         return user.to_owned();
@@ -334,5 +335,5 @@ fn fault(code: &'static str, message: String) -> Error {
     Error::format(code, Place::File, message)
 }
 
-/// The producer of what this store makes bundles of.
+/// The producer of the bundles of this store.
 const OWN: &str = "grainstore";

@@ -1,4 +1,4 @@
-//! JSON lines: one grain a line, by full names where they give its bytes back, else as its blob.
+//! JSON lines: one grain a line, as JSON if that gives the same bytes back, else as its blob.
 //!
 //! A line is a JSON grain, or `{"address": …, "blob": "<hex>"}` for what JSON cannot spell (CBOR,
 //! raised sensitivity, types of later revisions). A signed grain is `{"address": …, "envelope":

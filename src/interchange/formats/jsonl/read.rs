@@ -7,9 +7,9 @@ use crate::grain::{self, Draft, Grain, StatusChange, Time};
 use crate::interchange::model::status;
 use crate::interchange::{Error, Place, ReadOptions, Record};
 
-/// Reads JSON lines, and goes on after a line that is wrong.
+/// Reads JSON lines; an invalid line is an error, and the next one follows.
 ///
-/// A record comes out once the line after it has been read, because that may be its status.
+/// A record is returned once the line after it has been read, because that may be its status.
 ///
 /// Errors carry the line: the codes of grains, `JSONL_BOM`, `JSONL_UTF8`, `JSONL_LONG_LINE`,
 /// `JSONL_BLOB`, `JSONL_STATUS`; after `ERR_IO` there is nothing more.
@@ -28,7 +28,7 @@ pub struct Reader<R> {
     profile: Profile,
     default_created_at: Option<Time>,
     line: u64,
-    /// What was read while looking for a status.
+    /// The line that was read to look for a status.
     ahead: Option<Result<Line, Error>>,
     is_done: bool,
 }
@@ -178,7 +178,7 @@ impl<R: BufRead> Reader<R> {
         })
     }
 
-    /// An unknown member may be a misspelt one, and what it says would be lost.
+    /// An unknown member may be a misspelt one, whose value would be lost.
     fn only(&self, map: &Map, allowed: &[&str], code: &'static str) -> Result<(), Error> {
         match map.iter().find(|(name, _)| !allowed.contains(name)) {
             Some((name, _)) => Err(self.fault(code, format!("unknown member \"{name}\""))),

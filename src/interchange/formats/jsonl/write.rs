@@ -32,7 +32,7 @@ impl<W: Write> Writer<W> {
         Self { output, line: 0 }
     }
 
-    /// Writes a grain, and its status if that says anything.
+    /// Writes a grain, and its status unless that is the default.
     ///
     /// # Errors
     /// `ERR_SIGNED_MISMATCH` for a grain that is to be signed and is not; `ERR_IO`.

@@ -1,3 +1,5 @@
+//! An archive opened for reading: the checks of its frame, before any grain is read.
+
 use std::cell::RefCell;
 use std::fmt;
 use std::io::{BufRead, ErrorKind, Read, Seek, SeekFrom};
@@ -51,13 +53,13 @@ pub(super) struct Region {
     pub(super) len: u64,
 }
 
-/// How far a file is trusted.
+/// The limits of reading.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadOptions {
     /// The most bytes that a compressed region may decompress to.
     pub region_len_max: u64,
-    /// Whether to allow compression beyond 100:1 (and 64 MiB), which only files made to exhaust
-    /// their reader and very repetitive ones reach.
+    /// Whether to allow compression beyond 100:1 (and 64 MiB), which only decompression bombs and
+    /// very repetitive files reach.
     pub trust_ratio: bool,
 }
 
@@ -161,7 +163,7 @@ impl<R> Archive<R> {
         self.manifest.len()
     }
 
-    /// Returns what is odd about the file and no reason to refuse it.
+    /// Returns what is unusual about the file and no reason to refuse it.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -177,7 +179,7 @@ impl<R> fmt::Debug for Archive<R> {
     }
 }
 
-/// Turns an error of reading the grains into what it means for the file.
+/// Returns the error of the file for an error of reading its grains.
 pub(super) fn body_error(byte: u64, source: std::io::Error) -> Error {
     let place = Place::Byte(byte);
     match source.kind() {

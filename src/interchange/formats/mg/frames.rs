@@ -1,3 +1,5 @@
+//! A stream of grains (OMS 11.6): frames with a length, and an end mark.
+
 use std::fmt;
 use std::io::{ErrorKind, Read, Write};
 
@@ -82,7 +84,7 @@ impl<R: Read> Frames<R> {
             let message = format!("a frame of {len} bytes; at most {max} are allowed");
             return Err(fault("ERR_MG_LIMIT", place.clone(), message));
         }
-        // Grows with what arrives, not with what was announced.
+        // The buffer grows with the bytes that arrive, not with the declared length.
         let mut blob = Vec::new();
         let got = (&mut self.source)
             .take(len)

@@ -1,3 +1,5 @@
+//! The header of an archive (OMS 11.3): its flags, and the offsets that follow from them.
+
 use crate::codec::Compression;
 
 use super::fault;

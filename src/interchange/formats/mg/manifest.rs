@@ -1,3 +1,6 @@
+//! The manifest of an archive (OMS 11.7): the status of its grains, read and written entry by
+//! entry.
+
 use std::io::{BufRead, Read, Seek};
 
 use crate::codec::{Canonical, ContentAddress, Encoding, Map};
@@ -7,7 +10,7 @@ use super::section::Section;
 use super::{PROFILE, fault, io_error};
 use crate::interchange::{Error, Loss, Place};
 
-/// What a file says about the status of its grains (OMS 11.7): a canonical map by address.
+/// The status of the grains of a file: a canonical map by address.
 #[derive(Debug, Default)]
 pub(super) struct Manifest {
     /// In the order of their addresses, as a canonical map is.
@@ -29,7 +32,7 @@ impl Manifest {
             let bytes = section
                 .ahead(ENTRY_LEN_MAX)
                 .map_err(|source| io_error(place.clone(), source))?;
-            // More may stand in the buffer by chance; chance must not decide what is accepted.
+            // The buffer may hold more bytes; chance must not decide which entries are accepted.
             let bytes = bytes.get(..ENTRY_LEN_MAX).unwrap_or(bytes);
             let (address, len, fields) = read_entry(bytes, encoding, &place)?;
             if manifest
@@ -111,7 +114,7 @@ pub(super) fn map_head(encoding: Encoding, count: u32) -> Vec<u8> {
     }
 }
 
-/// Returns the bytes of one entry, or none if a status has nothing that files carry.
+/// Returns the bytes of one entry; they are empty if the status has nothing that files carry.
 pub(super) fn entry(encoding: Encoding, address: ContentAddress, status: &Status) -> Vec<u8> {
     let mut fields = Map::new();
     if let Some(superseded_by) = status.superseded_by {
@@ -226,8 +229,8 @@ fn broken(place: Place, message: &str) -> Error {
 /// A key of 66 bytes and an empty map.
 const ENTRY_LEN_MIN: u64 = 67;
 
-/// How long one entry of somebody else's manifest may be.
+/// The longest entry that is read.
 const ENTRY_LEN_MAX: usize = 8 * 1024;
 
-/// How long one entry that [`entry`] writes can be: key, map head, `sb`, `svt` and `vstatus`.
+/// The longest entry that [`entry`] writes: key, map head, `sb`, `svt` and `vstatus`.
 pub(super) const WRITTEN_LEN_MAX: u64 = 66 + 1 + 69 + 13 + 19;

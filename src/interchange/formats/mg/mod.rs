@@ -1,14 +1,14 @@
 //! The `.mg` container: many grains, and what a store says about them, in one file (OMS 11).
 //!
 //! Writing is planned from a list of small [`Entry`]s, so that one pass over the grains is enough
-//! and no more than one is in memory. ImportFile checks the whole frame of a file before the first
-//! grain comes out: checksum, index, sizes, manifest. Grains come out one by one, each validated by
-//! its own bytes. Nothing is reserved from a number that a file declares.
+//! and one grain is in memory at a time. Reading checks the whole frame of a file before the first
+//! grain is returned: checksum, index, sizes, manifest. Each grain is validated by its own bytes.
+//! Nothing is allocated from a number that a file declares.
 //!
-//! The footer is a checksum, not a signature: it finds accidents, and whoever changes a file on
-//! purpose can compute it again. Grains prove themselves by their addresses; the status that a
-//! manifest gives them is advice, which the store weighs (ruling I18). A signed grain is in a file as
-//! it travels, inside its signature, under the address of what is inside (ruling M9).
+//! The footer is a checksum, not a signature: it finds accidents, and an attacker can compute it
+//! again. Grains prove themselves by their addresses; the status that a manifest gives them is
+//! advice, which the store weighs (ruling I18). A signed grain is stored inside its signature,
+//! under the address of its blob (ruling M9).
 
 mod archive;
 mod frames;
@@ -38,8 +38,7 @@ pub use records::Records;
 pub use report::Report;
 pub use volume::{Summary, Volume};
 
-/// Validates what stands alone as a grain of an archive or a frame does: a blob, or one inside its
-/// signature.
+/// Validates a grain of an archive or a frame: a blob, or one inside its signature.
 fn record_of(bytes: &[u8], place: Place) -> Result<Record, Error> {
     match Grain::from_delivery(bytes, PROFILE) {
         Ok((grain, warnings)) => {
@@ -51,7 +50,7 @@ fn record_of(bytes: &[u8], place: Place) -> Result<Record, Error> {
     }
 }
 
-/// Returns a grain as it stands in a file.
+/// Returns the bytes of a grain in a file.
 fn delivered(grain: &Grain, place: &Place) -> Result<Vec<u8>, Error> {
     let bytes = grain.to_delivery();
     let bytes = bytes.map_err(|source| Error::of_delivery(place.clone(), source))?;
@@ -81,7 +80,7 @@ fn io_error(place: Place, source: io::Error) -> Error {
     Error::Io { place, source }
 }
 
-/// Lengths of bytes in memory, which fit 64 bits on every machine this runs on.
+/// Lengths in memory fit 64 bits on every supported machine.
 fn len_u64(len: usize) -> u64 {
     u64::try_from(len).unwrap_or(u64::MAX)
 }

@@ -1,3 +1,5 @@
+//! The order of grains that the flags of an archive promise (OMS 11.3).
+
 use std::collections::HashSet;
 
 use crate::grain::{Grain, Time};
@@ -6,7 +8,7 @@ use super::fault;
 use super::header::FileHeader;
 use crate::interchange::{Error, Place};
 
-/// Holds the grains of a file to what its flags say about their order (OMS 11.3).
+/// Checks the grains of a file against its flags about their order.
 pub(super) struct Order {
     sorted: bool,
     deduplicated: bool,
@@ -28,7 +30,7 @@ impl Order {
     /// Takes the next grain of the file.
     ///
     /// OMS 11.3 asks for ascending times and no more; ruling M8, which orders grains of the same
-    /// time by address, binds who writes.
+    /// time by address, binds writers.
     pub(super) fn check(&mut self, grain: &Grain, place: &Place) -> Result<(), Error> {
         let time = grain.created_at();
         if self.sorted {

@@ -1,3 +1,5 @@
+//! The plan of an archive: its grains in order, divided into volumes, before any is fetched.
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -11,8 +13,8 @@ use super::volume::{Summary, Volume};
 use super::{FOOTER_LEN, fault, len_u64};
 use crate::interchange::{Error, Place};
 
-/// What a file needs to know of a grain before the grain itself is fetched: 56 bytes, so that
-/// files with millions of grains can be planned in memory.
+/// The description of a grain that is not fetched yet: 56 bytes, so that files with millions of
+/// grains can be planned in memory.
 #[derive(Debug, Clone)]
 pub struct Entry {
     pub(super) created_at: Time,
@@ -37,8 +39,8 @@ impl Entry {
 
     /// Describes a grain that is at hand.
     pub fn of(grain: &Grain, status: &Status) -> Self {
-        // What cannot be delivered is refused when it is written, and a longer one than this when
-        // it is planned.
+        // A grain that cannot be delivered is refused when it is written; one longer than this,
+        // when it is planned.
         let len = grain.delivery_len().unwrap_or_default();
         let len = u32::try_from(len).unwrap_or(u32::MAX);
         Self::new(grain.created_at(), grain.address(), len, status)

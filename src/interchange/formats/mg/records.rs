@@ -1,3 +1,5 @@
+//! The grains of an archive, read one by one in the order of the file.
+
 use std::fmt;
 use std::io::{self, Read, Seek};
 
@@ -12,8 +14,8 @@ use crate::interchange::{Error, Place, Record};
 
 /// The grains of an [`Archive`], in the order of the file.
 ///
-/// A grain that is refused is an error, and the next one follows. After an error of the file
-/// itself (a place that cannot be read, a flag that lies) there are no more.
+/// A grain that is refused is an error, and the next one follows. After an error of the file itself
+/// (a place that cannot be read, a false flag) there are no more.
 pub struct Records<'a, R: Read + Seek> {
     archive: &'a Archive<R>,
     index: Section<'a, R>,

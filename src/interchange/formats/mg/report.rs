@@ -1,3 +1,5 @@
+//! The report about an archive: everything in it is validated, and nothing is stored.
+
 use std::io::{Read, Seek};
 
 use crate::codec::Compression;
@@ -6,7 +8,7 @@ use crate::crypto::{self, Offline};
 use super::archive::{Archive, ReadOptions};
 use crate::interchange::{Error, Record};
 
-/// What a file holds and what is wrong with it, found without storing anything.
+/// The content of a file and its flaws.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
@@ -20,14 +22,14 @@ pub struct Report {
     pub compression: Compression,
     /// Grains that its manifest gives a status.
     pub manifest_entries: usize,
-    /// What is odd but no reason to refuse anything, up to 1000 of it.
+    /// Warnings, which refuse nothing; at most 1000.
     pub warnings: Vec<String>,
-    /// What is wrong, up to 1000 of it: a file without findings is valid.
+    /// Errors, at most 1000: a file without any is valid.
     pub findings: Vec<Error>,
 }
 
 impl<R: Read + Seek> Archive<R> {
-    /// Reads a whole file and judges it and every grain in it.
+    /// Reads a whole file, and validates it and every grain in it.
     pub fn verify(source: R, options: ReadOptions) -> Report {
         let mut report = Report::default();
         let result = Self::open(source, options).and_then(|archive| archive.validate(&mut report));
@@ -65,7 +67,7 @@ impl<R: Read + Seek> Archive<R> {
     }
 }
 
-/// A signature that nobody here can check is odd; one that is wrong is wrong.
+/// A signature that cannot be checked here is a warning; an invalid one is an error.
 fn check_signature(record: &Record, report: &mut Report) {
     if !record.grain.is_signed() {
         return;
@@ -101,5 +103,5 @@ impl Report {
     }
 }
 
-/// A file can have a hundred million faults; nobody reads more than this.
+/// A file can have a hundred million errors.
 const LIST_LEN_MAX: usize = 1000;

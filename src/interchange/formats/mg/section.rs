@@ -1,11 +1,12 @@
+//! A part of a file behind a buffer of its own, so that several parts can be read in turn.
+
 use std::cell::RefCell;
 use std::io::{self, BufRead, ErrorKind, Read, Seek, SeekFrom};
 
-/// A stretch of a file, read from front to back through a buffer of its own, so that several
-/// stretches of one file can be read at the same time.
+/// A part of a file, read from front to back.
 pub(super) struct Section<'a, R> {
     source: &'a RefCell<R>,
-    /// Where in the file the buffer ends, and where the stretch does.
+    /// Where in the file the buffer ends, and where the part does.
     next: u64,
     end: u64,
     buf: Vec<u8>,

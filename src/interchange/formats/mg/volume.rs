@@ -1,3 +1,5 @@
+//! One volume of a plan, written in one pass.
+
 use std::io::{self, BufWriter, Write};
 
 use sha2::{Digest, Sha256};
@@ -18,7 +20,7 @@ pub struct Volume<'a> {
     compression: Compression,
 }
 
-/// What was written to a file.
+/// The summary of a written file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
@@ -30,7 +32,7 @@ pub struct Summary {
     pub manifest_entries: u64,
     /// The SHA-256 in the footer.
     pub checksum: [u8; 32],
-    /// Status that the format cannot carry.
+    /// The status values that the format cannot carry.
     pub loss: Loss,
 }
 
@@ -42,12 +44,12 @@ impl<'a> Volume<'a> {
         }
     }
 
-    /// Writes the file in one pass; `fetch` returns each grain when its turn comes.
+    /// Writes the file in one pass; `fetch` returns each grain in turn.
     ///
     /// # Errors
-    /// Those of `fetch`; `ERR_SIGNED_MISMATCH` for a grain that is to be signed and is not;
-    /// `ERR_UNSUPPORTED` for one that is flagged as encrypted or compressed; `ERR_INTEGRITY` and `ERR_MG_INDEX` for one that is not what its entry says;
-    /// `ERR_IO`.
+    /// Those of `fetch`; `ERR_SIGNED_MISMATCH` for a grain that must be signed and is not;
+    /// `ERR_UNSUPPORTED` for one that is flagged as encrypted or compressed; `ERR_INTEGRITY` and
+    /// `ERR_MG_INDEX` for one that differs from its entry; `ERR_IO`.
     pub fn write<E: From<Error>>(
         &self,
         out: &mut impl Write,
@@ -147,8 +149,8 @@ impl<'a> Volume<'a> {
     }
 }
 
-/// Returns a grain as it stands in the file; refuses one that is not what its entry says, and what
-/// a file cannot delimit (ruling M2).
+/// Returns the bytes of a grain; refuses one that differs from its entry, and one that a file
+/// cannot delimit (ruling M2).
 fn check(grain: &Grain, entry: &Entry, place: Place) -> Result<Vec<u8>, Error> {
     let flags = grain.header().flags;
     if flags.contains(Flags::ENCRYPTED) || flags.contains(Flags::COMPRESSED) {
@@ -172,7 +174,7 @@ fn written(source: io::Error) -> Error {
     io_error(Place::File, source)
 }
 
-/// Hashes and counts what passes.
+/// Hashes and counts the bytes that are written.
 struct Hashing<W> {
     out: W,
     hash: Sha256,

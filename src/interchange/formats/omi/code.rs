@@ -1,4 +1,4 @@
-//! The names of the rules of OMI-AI; the text names none.
+//! The error codes of OMI-AI, whose text names none.
 
 pub(super) const BOM: &str = "encoding.bom";
 pub(super) const UTF8: &str = "encoding.utf8";

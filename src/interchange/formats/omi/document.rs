@@ -1,24 +1,25 @@
+//! A file split into its envelope and its records, of a document or of lines.
+
 use std::io::{BufRead, Seek};
 
 use sha2::{Digest, Sha256};
 
 use crate::codec::{Map, Sketch, Value};
-use crate::interchange::json::strict;
-use crate::interchange::json::{JsonError, JsonRecords};
+use crate::interchange::json::{JsonError, JsonRecords, strict};
 use crate::interchange::{DIAGNOSTICS_MAX, Error, Place};
 
 use super::code;
 use super::validate::fault;
 
-/// A file taken apart, in either serialization, before its records are validated.
+/// A file of either serialization, before its records are validated.
 pub(super) struct Document<R> {
-    /// The envelope; of the JSON form with an empty array of memories.
+    /// The envelope; its array of memories is empty.
     pub(super) envelope: Map,
     pub(super) records: JsonRecords<R>,
 }
 
 impl<R: BufRead + Seek + Send> Document<R> {
-    /// Takes one JSON document apart (OMI 4.1).
+    /// Splits one JSON document (OMI 4.1).
     pub(super) fn read(input: R) -> Result<Self, Vec<Error>> {
         let mut strangers = Vec::new();
         let taken = JsonRecords::document(input, &ARRAYS, sketch, |position, record| {
@@ -45,7 +46,7 @@ impl<R: BufRead + Seek + Send> Document<R> {
             faults.push(fault(code::MEMORIES, &Place::File, "memories", message));
         }
         faults.extend(strangers);
-        // What names the format is told before what is wrong inside it.
+        // An error of the format itself comes before those inside it.
         if envelope.get("format").and_then(Value::as_text) != Some(super::FORMAT) {
             faults.clear();
         }
@@ -55,10 +56,10 @@ impl<R: BufRead + Seek + Send> Document<R> {
         Ok(Self { envelope, records })
     }
 
-    /// Takes a stream apart (OMI 4.2, Appendix C).
+    /// Splits a stream (OMI 4.2, Appendix C).
     pub(super) fn read_lines(input: R) -> Result<Self, Vec<Error>> {
         let mut of_lines = Vec::new();
-        // Only a line feed ends a line: U+2028 and U+0085 stand in strings.
+        // Only a line feed ends a line: U+2028 and U+0085 may stand in strings.
         let taken = JsonRecords::lines(input, &ARRAYS, sketch, |line, is_blank, record| {
             let place = Place::Line(line);
             let error = match record {
@@ -98,7 +99,7 @@ impl<R: BufRead + Seek + Send> Document<R> {
         Ok(Self { envelope, records })
     }
 
-    /// Returns what ids without a namespace are unique in: this file.
+    /// Returns the scope of ids without a namespace: this file.
     pub(super) fn scope(&mut self) -> Result<String, Error> {
         let mut hash = Sha256::new();
         let input = self.records.input()?;
@@ -114,7 +115,7 @@ impl<R: BufRead + Seek + Send> Document<R> {
     }
 }
 
-/// Every member of a record is looked at once its place is known.
+/// The members of a record are validated once its place is known.
 fn sketch(record: &[u8]) -> Result<Sketch, (strict::Flaw, String)> {
     strict::sketch(record, "")
 }

@@ -1,3 +1,5 @@
+//! Validating a file, and reading its records again.
+
 use std::io::{BufRead, Seek};
 
 use crate::codec::{ContentAddress, Map, Profile, Value};
@@ -14,33 +16,33 @@ use super::memory::Memory;
 use super::validate::{Validator, moment};
 use super::{Document, Level, RESIDUAL, code};
 
-/// A file that was validated and found right; its records are made when they are asked for.
+/// A valid file; its records are built when they are asked for.
 pub(crate) struct File<R> {
     document: Document<R>,
     profile: Profile,
     scope: String,
-    /// When the youngest record was made.
+    /// The creation time of the newest record.
     latest: Option<Time>,
     has_relations: bool,
     /// The grain of an id, and how many records have the id.
     ids: CompactTable<(ContentAddress, u32)>,
 }
 
-/// What a file comes to beside its records.
+/// The result of validating a file.
 pub(crate) struct Validation {
     pub(crate) findings: Diagnostics<Finding>,
     pub(crate) records: u64,
 }
 
-/// One record, validated.
-struct Made {
+/// One validated record.
+struct ValidatedRecord {
     faults: Vec<Error>,
     findings: Vec<(Place, String)>,
     place: Place,
     id: Option<String>,
     created: Option<Time>,
     has_relations: bool,
-    /// None of a record that lacks what every level needs.
+    /// `None` for a record that lacks what every level needs.
     record: Option<Result<Record, Error>>,
 }
 
@@ -48,18 +50,18 @@ impl<R: BufRead + Seek + Send> File<R> {
     /// Validates a document.
     ///
     /// # Errors
-    /// Everything that is wrong at the level asked for.
+    /// All errors of the level.
     pub(super) fn validate(
         mut document: Document<R>,
         options: &ReadOptions,
     ) -> Result<(Self, Validation), Vec<Error>> {
-        let mut validate = Validator::new(options.omi_level);
-        validate.envelope(&document.envelope);
-        if !validate.faults.is_empty() {
-            return Err(validate.faults);
+        let mut validator = Validator::new(options.omi_level);
+        validator.envelope(&document.envelope);
+        if !validator.faults.is_empty() {
+            return Err(validator.faults);
         }
         let mut findings = Diagnostics::default();
-        for (place, message) in validate.findings {
+        for (place, message) in validator.findings {
             findings.note(place, message);
         }
         let scope = match &options.scope {
@@ -86,7 +88,7 @@ impl<R: BufRead + Seek + Send> File<R> {
         Ok((file, Validation { findings, records }))
     }
 
-    /// Validates every record, and learns what the later passes need; returns how many there are.
+    /// Validates every record, and notes what later passes need; returns their number.
     fn validate_records(
         &mut self,
         level: Option<Level>,
@@ -100,7 +102,7 @@ impl<R: BufRead + Seek + Send> File<R> {
         let read = records.each(
             0,
             |value, place| made(&value, place, level, (envelope, scope, profile)),
-            |mut made: Made| {
+            |mut made: ValidatedRecord| {
                 faults.append(&mut made.faults);
                 for (place, message) in made.findings {
                     findings.note(place, message);
@@ -122,10 +124,10 @@ impl<R: BufRead + Seek + Send> File<R> {
                     let key = ids.key(&id);
                     if let Some((_, count)) = ids.get_mut(key) {
                         *count = count.saturating_add(1);
-                        let mut validate = Validator::new(level);
+                        let mut validator = Validator::new(level);
                         let message = "another record has this id";
-                        validate.interchange(code::UNIQUE, &made.place, message);
-                        faults.append(&mut validate.faults);
+                        validator.interchange(code::UNIQUE, &made.place, message);
+                        faults.append(&mut validator.faults);
                     } else {
                         ids.insert(key, (address, 1));
                     }
@@ -143,7 +145,7 @@ impl<R: BufRead + Seek + Send> File<R> {
         }
     }
 
-    /// Hands over the grains of relations, which stand inside records.
+    /// Passes on the grains of relations, which are members of records.
     fn relations(&mut self, take: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
         if !self.has_relations {
             return Ok(());
@@ -193,12 +195,12 @@ impl<R: BufRead + Seek + Send + Sync> RecordSource for File<R> {
     }
 }
 
-/// What the records of a file have in common.
+/// The envelope, the scope and the profile, which all records share.
 type Common<'a> = (&'a Map, &'a str, Profile);
 
-fn made(value: &Value, place: Place, level: Option<Level>, common: Common<'_>) -> Made {
-    let mut validate = Validator::new(level);
-    let mut made = Made {
+fn made(value: &Value, place: Place, level: Option<Level>, common: Common<'_>) -> ValidatedRecord {
+    let mut validator = Validator::new(level);
+    let mut made = ValidatedRecord {
         faults: Vec::new(),
         findings: Vec::new(),
         id: None,
@@ -208,18 +210,18 @@ fn made(value: &Value, place: Place, level: Option<Level>, common: Common<'_>) -
         place,
     };
     if let Value::Map(map) = value {
-        validate.record(map, &made.place, common.0.contains("subject"));
+        validator.record(map, &made.place, common.0.contains("subject"));
         made.id = map.get("id").and_then(Value::as_text).map(str::to_owned);
         if let Some(memory) = Memory::read(map, common.0) {
             made.created = Some(memory.created);
             made.has_relations = memory.relations().next().is_some();
         }
     }
-    (made.faults, made.findings) = (validate.faults, validate.findings);
+    (made.faults, made.findings) = (validator.faults, validator.findings);
     made
 }
 
-/// Makes the grain of a record; none if it lacks what every level needs.
+/// Builds the grain of a record; `None` if it lacks what every level needs.
 fn record_of(
     value: &Value,
     place: &Place,
@@ -246,7 +248,7 @@ fn record_of(
     }))
 }
 
-/// Makes the grains of a record's relations.
+/// Builds the grains of a record's relations.
 fn relations_of(
     value: &Value,
     place: &Place,
@@ -270,7 +272,7 @@ fn relations_of(
     relations.collect()
 }
 
-/// Returns the grain of a file as a whole, whose records are grains of their own.
+/// Returns the grain of the envelope.
 fn whole(map: &Map, latest: Option<Time>) -> Draft {
     let time = map.get("generated_at").and_then(moment).or(latest);
     Draft::state(context_of(RESIDUAL, map))

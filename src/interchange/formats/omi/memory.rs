@@ -1,3 +1,5 @@
+//! A record, and the grains of it and of its relations (OMI 6).
+
 use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::{Draft, Time};
 use crate::interchange::ForeignId;
@@ -8,7 +10,7 @@ use crate::interchange::model::normalize::{
 use super::validate::{day, is_language, moment, unit};
 use super::{INHERITED, RELATION, RESIDUAL};
 
-/// A record that has been validated (OMI 6).
+/// A valid record.
 pub(super) struct Memory<'a> {
     pub(super) map: &'a Map,
     pub(super) id: &'a str,
@@ -16,11 +18,11 @@ pub(super) struct Memory<'a> {
     pub(super) created: Time,
     /// Its own subject, or the envelope's.
     subject: Option<&'a Map>,
-    /// What it has from the envelope, as far as it means something without it.
+    /// The parts inherited from the envelope that mean something without it.
     inherited: Map,
 }
 
-/// A relation of a record, as far as a grain can say it.
+/// A relation of a record that has a type and a target.
 pub(super) struct Relation<'a> {
     map: &'a Map,
     kind: &'a str,
@@ -28,7 +30,7 @@ pub(super) struct Relation<'a> {
 }
 
 impl<'a> Memory<'a> {
-    /// Takes a record apart; none if it lacks what every level needs.
+    /// Reads a record; `None` if it lacks what every level needs.
     pub(super) fn read(map: &'a Map, envelope: &'a Map) -> Option<Self> {
         let id = map.get("id")?.as_text()?;
         let mut inherited = Map::new();
@@ -141,7 +143,7 @@ impl<'a> Memory<'a> {
         Draft::belief(self.subject_name(), relation, object_of(self.content))
     }
 
-    /// Says in a grain who it is about, since when, and where it comes from.
+    /// Sets the time, the source and the user of a grain.
     fn mark(&self, draft: Draft) -> Draft {
         let source = self.map.get("source").and_then(Value::as_map);
         let source = |name: &str| source.and_then(|source| source.get(name)?.as_text());

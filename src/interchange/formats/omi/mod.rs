@@ -1,10 +1,9 @@
 //! OMI-AI 0.1 (Open Memory Interchange): one JSON document, or a stream of lines, as grains.
 //!
-//! One record is one grain, and every grain carries its record (see [`residual`]), so that fields
-//! and `ext` profiles that nobody here knows come back as they were (OMI 10.3,
-//! `omi-lossless-roundtrip`). Records are told apart by their merge key (13.3); two that say
-//! different things under one key are a conflict. Nothing is deleted because it is absent, nothing
-//! follows from order, and no reference is followed.
+//! One record is one grain, and every grain carries its record (see [`residual`]), so that unknown
+//! fields and `ext` profiles are preserved (OMI 10.3, `omi-lossless-roundtrip`). Records are
+//! identified by their merge key (13.3); two different ones of one key are a conflict. Nothing is
+//! deleted because it is absent, the order means nothing, and no reference is followed.
 
 mod code;
 mod document;
@@ -27,7 +26,7 @@ pub(in crate::interchange) use residual::is_relation;
 pub use residual::residual;
 pub use write::{write, write_lines};
 
-/// How much a file is held to (OMI 3.1).
+/// The conformance level of a file (OMI 3.1).
 ///
 /// ```
 /// use grainstore::interchange::omi::Level;
@@ -53,14 +52,14 @@ impl Level {
     }
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug, Default)]
 pub struct Import {
     /// The grains: the envelope's, then those of records, then those of their relations.
     pub records: Vec<Record>,
-    /// What is odd, and where.
+    /// The findings, and where they stand.
     pub findings: Vec<(Place, String)>,
-    /// What the records cannot carry.
+    /// The values that records cannot carry.
     pub loss: Loss,
 }
 
@@ -76,7 +75,7 @@ pub struct Import {
 /// ```
 ///
 /// # Errors
-/// Everything that is wrong, by the names of the rules (docs/interchange.md lists them).
+/// All errors, by the names of the rules (docs/interchange.md lists them).
 pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Import, Vec<Error>> {
     collect(bytes, false, options)
 }
@@ -90,9 +89,6 @@ pub fn read_lines(bytes: &[u8], options: &ReadOptions) -> Result<Import, Vec<Err
 }
 
 /// Validates a file without keeping its records.
-///
-/// # Errors
-/// As [`read`].
 fn open<R: BufRead + Seek + Send>(
     input: R,
     is_lines: bool,
@@ -117,7 +113,8 @@ fn collect(bytes: &[u8], is_lines: bool, options: &ReadOptions) -> Result<Import
 
 const FORMAT: &str = "open-memory-interchange";
 
-/// The members of a context that carry a record, what it has from its envelope, and a relation.
+/// The members of a context that carry a record, the parts inherited from its envelope, and a
+/// relation.
 const RESIDUAL: &str = "x-omi";
 const INHERITED: &str = "x-omi-inherited";
 const RELATION: &str = "x-omi-relation";

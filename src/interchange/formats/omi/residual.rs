@@ -1,12 +1,13 @@
+//! The record that a grain of a file carries.
+
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Type};
 use crate::interchange::model::normalize::residual_json;
 
 use super::{INHERITED, RESIDUAL};
 
-/// Returns the record or the envelope that a grain was made from, as the file had it but for the
-/// order of members and the spelling of numbers. The `memories` of an envelope come back empty,
-/// because records are grains of their own.
+/// Returns the record or the envelope that a grain was built from, equal as JSON. The `memories` of
+/// an envelope are empty, because records are grains of their own.
 pub fn residual(grain: &Grain) -> Option<Value> {
     let Value::Map(mut record) = residual_json(grain, RESIDUAL)? else {
         return None;
@@ -21,7 +22,7 @@ pub fn residual(grain: &Grain) -> Option<Value> {
     Some(Value::Map(record))
 }
 
-/// Returns what a record has from the envelope it came with.
+/// Returns the parts that a record inherited from its envelope.
 pub(crate) fn inherited(grain: &Grain) -> Map {
     match residual_json(grain, INHERITED) {
         Some(Value::Map(map)) => map,
@@ -29,7 +30,7 @@ pub(crate) fn inherited(grain: &Grain) -> Map {
     }
 }
 
-/// Returns whether a grain was made from a relation inside a record, which carries it as well.
+/// Returns whether a grain was built from a relation, which its record carries as well.
 pub(crate) fn is_relation(grain: &Grain) -> bool {
     residual_json(grain, super::RELATION).is_some()
 }

@@ -1,3 +1,5 @@
+//! The rules of OMI-AI: the schemas, the prose, and the level that makes each an error.
+
 use crate::codec::{Map, Value};
 use crate::grain::Time;
 use crate::interchange::model::rfc3339::parse_rfc3339;
@@ -5,10 +7,10 @@ use crate::interchange::{Error, Place};
 
 use super::{Level, code};
 
-/// What is wrong with a document, as far as a level cares.
+/// Collects the violations of a document at a level.
 pub(super) struct Validator {
-    /// None: as an import reads, which is L0 by the prose of section 15.2 (the schema of the same
-    /// level asks for more, and the text contradicts itself).
+    /// `None`: as an import reads, which is L0 by the prose of section 15.2 (the schema of that
+    /// level asks for more, so the text contradicts itself).
     pub(super) level: Option<Level>,
     pub(super) faults: Vec<Error>,
     pub(super) findings: Vec<(Place, String)>,
@@ -23,12 +25,12 @@ impl Validator {
         }
     }
 
-    /// Notes what breaks every level.
+    /// Notes a violation at every level.
     pub(super) fn must(&mut self, code: &'static str, at: &Place, name: &str, message: &str) {
         self.faults.push(fault(code, at, name, message));
     }
 
-    /// Notes what breaks the schemas but not the prose.
+    /// Notes a violation of the schemas that the prose allows.
     pub(super) fn schema(&mut self, code: &'static str, at: &Place, name: &str, message: &str) {
         let error = fault(code, at, name, message);
         match self.level {
@@ -39,7 +41,7 @@ impl Validator {
         }
     }
 
-    /// Notes what breaks L1 alone.
+    /// Notes a violation at L1 alone.
     pub(super) fn interchange(&mut self, code: &'static str, at: &Place, message: &str) {
         if self.level == Some(Level::L1) {
             self.faults.push(fault(code, at, "", message));
@@ -117,7 +119,7 @@ impl Validator {
         self.ext(map, at, code::EXT);
     }
 
-    /// Validates what the prose does not at L0.
+    /// Validates the members that only the schema describes at L0.
     fn described(&mut self, map: &Map, at: &Place) {
         if map.get("confidence").is_some_and(|it| unit(it).is_none()) {
             let message = "must be a number from 0 to 1";
@@ -209,7 +211,7 @@ impl Validator {
     }
 }
 
-/// Returns a time as the schema's pattern spells it: capital T and Z.
+/// Returns a time in the form of the schema's pattern: capital T and Z.
 pub(super) fn moment(value: &Value) -> Option<Time> {
     let text = value.as_text()?;
     if text.contains(['t', 'z']) {
@@ -244,7 +246,7 @@ pub(super) fn is_language(text: &str) -> bool {
         })
 }
 
-/// The one major version there is; later minors add what may be ignored.
+/// The one major version; later minor versions add members that may be ignored.
 fn is_known_version(version: &str) -> bool {
     let minor = version.strip_prefix("0.").unwrap_or_default();
     !minor.is_empty() && minor.bytes().all(|byte| byte.is_ascii_digit())

@@ -1,3 +1,5 @@
+//! Writing a document or lines.
+
 use std::io::Write;
 
 use crate::codec::{Map, Value};
@@ -11,9 +13,10 @@ use super::residual::{inherited, is_relation, residual};
 
 /// Writes one JSON document.
 ///
-/// Records that came from OMI go out as they came; grains of any other origin become records whose
-/// `ext` has the whole grain, so that reading the file gives the same grains with the same status.
-/// Below one envelope it goes out as it came; below several, records keep what they had from theirs.
+/// Records that came from OMI are written as they came. Grains of any other origin become records
+/// whose `ext` embeds the whole grain, so that reading the file gives the same grains with the same
+/// status. One envelope is written as it came; if there are several, records keep what they
+/// inherited from theirs.
 ///
 /// # Errors
 /// `ERR_IO`.
@@ -54,7 +57,7 @@ pub fn write_lines(
     Ok(written)
 }
 
-/// A file before it is spelled.
+/// A file before it is serialized.
 struct File {
     envelope: Map,
     memories: Vec<Map>,
@@ -67,7 +70,7 @@ impl File {
         let mut envelopes = Vec::new();
         let mut records: Vec<(Map, Option<Map>)> = Vec::new();
         for (grain, status) in entries {
-            // A relation is in the record it stands in.
+            // A relation is a member of its record.
             if is_relation(grain) {
                 continue;
             }
@@ -108,7 +111,7 @@ impl File {
     }
 }
 
-/// Returns an envelope with what all records have from theirs.
+/// Returns an envelope with the parts that all records inherited.
 fn common_envelope(
     records: &[(Map, Option<Map>)],
     options: &WriteOptions,
@@ -133,7 +136,7 @@ fn common_envelope(
     envelope
 }
 
-/// Gives a record what it had from its own envelope and does not have from this one.
+/// Adds to a record what it inherited and the new envelope lacks.
 fn settle(mut map: Map, inherited: Map, envelope: &Map, loss: &mut Loss) -> Map {
     for (name, value) in inherited {
         if envelope.get(&name) == Some(&value) {
@@ -148,7 +151,7 @@ fn settle(mut map: Map, inherited: Map, envelope: &Map, loss: &mut Loss) -> Map 
     map
 }
 
-/// Returns the record of a grain that came from elsewhere (OMI 14).
+/// Returns the record of a grain of another origin (OMI 14).
 fn record(grain: &Grain, status: &Status) -> Map {
     let mut map = Map::new();
     map.insert("id", format!("urn:grainstore:{}", grain.address()));
@@ -183,7 +186,7 @@ fn record(grain: &Grain, status: &Status) -> Map {
     map
 }
 
-/// Puts the whole grain into the place for what OMI does not know.
+/// Embeds the whole grain in the extensions of a record.
 fn extend(map: &mut Map, grain: &Grain, status: &Status) {
     let mut ext = match map.remove("ext") {
         Some(Value::Map(ext)) => ext,

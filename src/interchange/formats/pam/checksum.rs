@@ -1,4 +1,4 @@
-//! What seals a store: its memories by id, as RFC 8785 writes them (PAM 15).
+//! The checksum of a store: over its memories, sorted by id, as RFC 8785 writes them (PAM 15).
 
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
@@ -7,7 +7,7 @@ use crate::codec::Value;
 use crate::interchange::io::source_file::SourceFile;
 use crate::interchange::json::{JsonError, read_in_order};
 
-/// The ids of the memories of a file, one behind the other: they are sorted by them.
+/// The ids of the memories of a file, in one text.
 #[derive(Default)]
 pub(super) struct Ids {
     text: String,
@@ -38,13 +38,10 @@ impl Ids {
 }
 
 /// Returns the checksum of the memories of a file, which begin at `starts`.
-///
-/// # Errors
-/// Those of reading.
 pub(super) fn of_file(part: &SourceFile, starts: &[u64], ids: Ids) -> Result<String, JsonError> {
     let mut sum = Sum::new();
     let order = ids.sorted();
-    // They are large, and not needed any more.
+    // The ids are large, and not needed any more.
     drop(ids);
     let make = |value: Value, _| value.to_jcs();
     read_in_order(part, starts, order.into_iter(), make, |canonical| {
@@ -59,7 +56,7 @@ pub(super) fn of_memories(memories: &[Value]) -> String {
     let mut sorted: Vec<&Value> = memories.iter().collect();
     sorted.sort_by_key(|value| id_of(value));
     let mut sum = Sum::new();
-    // Hashing is one after the other, and by far the less of the work.
+    // Hashing is sequential, and by far the smaller part of the work.
     for window in sorted.chunks(WINDOW_LEN) {
         let texts: Vec<Vec<u8>> = window.par_iter().map(|value| value.to_jcs()).collect();
         texts.iter().for_each(|text| sum.add(text));
@@ -67,13 +64,13 @@ pub(super) fn of_memories(memories: &[Value]) -> String {
     sum.finish()
 }
 
-/// Returns the id that a memory is sorted by; of one without any the empty text.
+/// Returns the id that a memory is sorted by; empty if it has none.
 pub(super) fn id_of(memory: &Value) -> &str {
     let id = memory.as_map().and_then(|map| map.get("id")?.as_text());
     id.unwrap_or_default()
 }
 
-/// An array on its way into its hash.
+/// The hash of an array, element by element.
 struct Sum {
     hash: Sha256,
     separator: &'static [u8],
@@ -101,5 +98,5 @@ impl Sum {
     }
 }
 
-/// How many memories are written as text at once.
+/// The number of memories that are serialized at once.
 const WINDOW_LEN: usize = 1_024;

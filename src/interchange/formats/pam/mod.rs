@@ -1,9 +1,10 @@
 //! Portable AI Memory 1.0: one JSON document and the conversations it names, as grains.
 //!
 //! One record is one grain, and every grain carries its record (see [`residual`]), so that nothing
-//! the mapping has no field for is lost. Grains depend on the records alone: the same file always
-//! gives the same addresses. What breaks a rule that grains depend on is refused; the other rules of
-//! the text and the schemas are findings, unless the file is held to all of them (PAM 3–25).
+//! without a field in the mapping is lost. Grains depend on the records alone: the same file always
+//! gives the same addresses. A violation of a rule that grains depend on refuses the file;
+//! violations of the other rules of the text and the schemas are findings, unless the caller asks
+//! for strictness (PAM 3–25).
 
 mod checksum;
 mod code;
@@ -39,39 +40,38 @@ pub(in crate::interchange) use types::residual::is_relation;
 pub use types::residual::{conversation_residual, residual};
 pub use write::document::{Document, EMBEDDINGS, STORE};
 
-/// What a memory store holds.
+/// The content of a memory store.
 #[derive(Debug, Default)]
 pub struct Import {
-    /// The grains, in an order in which they can be stored: what a grain names comes before it.
+    /// The grains, in an order in which they can be stored: a grain comes after those it names.
     pub records: Vec<Record>,
-    /// What is wrong without being a reason to refuse the rest: the first 10,000.
+    /// The first 10,000 violations that do not refuse the store.
     pub findings: Vec<Error>,
-    /// How many more findings there are.
+    /// The number of findings beyond those.
     pub unlisted: u64,
-    /// What is not in the records, by the field that names it.
+    /// The values that are not in the records, counted by field.
     pub loss: Loss,
     /// The vectors of its memories, or of those of earlier files.
     pub vectors: Vec<ForeignVector>,
-    /// The export that an incremental one goes on from (PAM 16).
+    /// The export that an incremental one is based on (PAM 16).
     pub base: Option<ForeignId>,
-    /// What became of the signature.
+    /// The result of checking the signature.
     pub signature: Option<Signature>,
 }
 
 /// Reads a memory store: its file, the directory that holds it, or a ZIP archive of that.
 ///
 /// Conversations are read from files below the directory of the store, never from elsewhere. Places
-/// are JSON pointers; in a conversation's file they follow its name and `#`.
+/// are JSON pointers; those in the file of a conversation follow its name and `#`.
 ///
 /// # Errors
-/// Everything that is wrong, if anything is that the records cannot be trusted without: the codes
-/// `PAM_*`, those of grains, and `ERR_IO`.
+/// All errors, if any of them refuses the store: the codes `PAM_*`, those of grains, and `ERR_IO`.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Import, Vec<Error>> {
     collect(open(Input::Path(path), options)?)
 }
 
-/// Reads a memory store from its bytes; the conversations it keeps in files are a [`Loss`], unless
-/// the bytes are a ZIP archive that has them.
+/// Reads a memory store from its bytes; conversations in other files are a [`Loss`], unless the
+/// bytes are a ZIP archive that has them.
 ///
 /// ```
 /// use grainstore::interchange::{ReadOptions, pam};
@@ -89,10 +89,7 @@ pub fn read_bytes(bytes: &[u8], options: &ReadOptions) -> Result<Import, Vec<Err
     collect(open(Input::Bytes(bytes), options)?)
 }
 
-/// Validates a memory store, whose records are read when they are asked for.
-///
-/// # Errors
-/// As [`read`].
+/// Validates a memory store, whose records are built when they are asked for.
 fn open(input: Input<'_>, options: &ReadOptions) -> Result<(StoreFile, Validation), Vec<Error>> {
     let one = |error| vec![error];
     let Input::Path(path) = input else {
@@ -150,21 +147,18 @@ fn collect((mut file, validated): (StoreFile, Validation)) -> Result<Import, Vec
     })
 }
 
-/// Reads what a document says beside its long arrays.
-///
-/// # Errors
-/// What is wrong with the JSON, outside of them.
+/// Reads a document without its long arrays.
 fn outline(part: &SourceFile, arrays: &[&str]) -> Result<Value, JsonError> {
     let value = stream_file(part, arrays, |_| false, |_, _| (), |()| true)?;
     Ok(value.unwrap_or(Value::Nil))
 }
 
-/// Says what is wrong with the text of a store.
+/// Returns the error of the text of a store.
 fn broken(part: &SourceFile, error: JsonError) -> Error {
     broken_in(part, "", error)
 }
 
-/// Says what is wrong with the text of a file.
+/// Returns the error of the text of a file.
 fn broken_in(part: &SourceFile, file: &str, error: JsonError) -> Error {
     match error {
         JsonError::Flaw(_, message) => no_json(file, message),
@@ -197,7 +191,7 @@ const SCHEMA: &str = "portable-ai-memory";
 const CONVERSATION: &str = "portable-ai-memory-conversation";
 const EMBEDDINGS_SCHEMA: &str = "portable-ai-memory-embeddings";
 
-/// What the ids of exports are told apart by.
+/// The format of the ids of exports.
 const EXPORT: &str = "pam:export";
 
 /// The arrays of a store whose elements are grains of their own.
@@ -206,5 +200,5 @@ const MEMORIES: usize = 0;
 const RELATIONS: usize = 1;
 const ENTRIES: usize = 2;
 
-/// What a conversation that was not read is counted under.
+/// The loss that an unread conversation is counted under.
 const CONVERSATION_LOSS: &str = "conversations_index.storage";

@@ -1,3 +1,5 @@
+//! A topological order that keeps the order of the file otherwise.
+
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
@@ -5,11 +7,11 @@ use std::collections::{BinaryHeap, HashMap};
 /// second, and otherwise the smaller before the larger.
 ///
 /// # Errors
-/// The smallest number that has no place because it comes before itself, or after one that does.
+/// The smallest number in a cycle, or behind one.
 pub(super) fn order(len: usize, pairs: &[(usize, usize)]) -> Result<Vec<usize>, usize> {
     let mut pairs = pairs.to_vec();
     pairs.sort_unstable();
-    // Most numbers wait for nothing, and cost nothing here.
+    // Most numbers are in no pair, and cost nothing here.
     let mut waits_for: HashMap<usize, usize> = HashMap::new();
     for (_, second) in &pairs {
         let count = waits_for.entry(*second).or_default();

@@ -1,4 +1,4 @@
-//! Who vouches for an export (PAM 18, Appendix D).
+//! The signature of an export: checked and made (PAM 18, Appendix D).
 
 use data_encoding::BASE64URL_NOPAD;
 
@@ -12,7 +12,8 @@ use super::code;
 use super::types::object::{Object, fault};
 use super::write::uuid::uuid_of;
 
-/// Validates the signature of a store; one that is not right is a warning, not a refusal (PAM 21.4).
+/// Checks the signature of a store; one that does not verify is a finding, not a refusal (PAM
+/// 21.4).
 ///
 /// # Errors
 /// `PAM_SCHEMA`, `PAM_SIGNATURE_FORM` for one that the text does not allow at all.
@@ -28,7 +29,8 @@ pub(super) fn check(root: &Object<'_>, findings: &mut Vec<Error>) -> Result<Sign
         return Err(signature.member_fault("algorithm", code::SCHEMA, "is none of PAM 18"));
     }
     let value = signature.required_text("value")?;
-    // The format's own example signs with letters that are no base64url: that does not fit either.
+    // The format's own example has letters that are no base64url: such a value does not verify
+    // either.
     let bytes = BASE64URL_NOPAD
         .decode(value.trim_end_matches('=').as_bytes())
         .map_err(|_| "value: is not base64url".to_owned());
@@ -76,16 +78,16 @@ pub(super) fn check(root: &Object<'_>, findings: &mut Vec<Error>) -> Result<Sign
     }
 }
 
-/// Signs a store that is otherwise complete, as an export of its own made now.
+/// Signs a store that is otherwise complete, as an export of its own, made now.
 ///
 /// # Errors
-/// `PAM_SIGNATURE_FORM` where there is nothing to sign, or the key cannot.
+/// `PAM_SIGNATURE_FORM` if the checksum is missing, or the key cannot sign.
 pub(super) fn sign(store: &mut Map, key: &SigningKey, now: Time) -> Result<(), Error> {
     let refuse = |message: String| fault(code::SIGNATURE_FORM, "/signature".into(), message);
     store.insert("export_date", to_rfc3339(now));
     store.remove("export_id");
     store.remove("signature");
-    // The same store signed at the same moment is the same export.
+    // The same store signed at the same time is the same export.
     let id = uuid_of(Value::Map(store.clone()).to_json().as_bytes());
     store.insert("export_id", id);
     let payload = payload(store).ok_or_else(|| refuse("nothing to sign".into()))?;
@@ -93,7 +95,7 @@ pub(super) fn sign(store: &mut Map, key: &SigningKey, now: Time) -> Result<(), E
         .sign(&payload)
         .map_err(|error| refuse(error.to_string()))?;
     let did = key.did().to_string();
-    // The schema has Ed25519 keys in base58, which the example spells as multibase, and others as
+    // The schema has Ed25519 keys in base58, which the example writes as multibase, and others as
     // JWK or PEM.
     let (algorithm, public_key) = match key.algorithm() {
         Algorithm::Ed25519 => ("Ed25519", did.trim_start_matches("did:key:").to_owned()),
@@ -102,7 +104,7 @@ pub(super) fn sign(store: &mut Map, key: &SigningKey, now: Time) -> Result<(), E
     let mut signature = Map::new();
     signature.insert("algorithm", algorithm);
     signature.insert("public_key", public_key);
-    // Without padding, which one of the two validators of the format refuses.
+    // Without padding, which one of the two validators of the format rejects.
     signature.insert("value", BASE64URL_NOPAD.encode(&bytes));
     signature.insert("signed_at", to_rfc3339(now));
     signature.insert("key_id", did);
@@ -110,7 +112,7 @@ pub(super) fn sign(store: &mut Map, key: &SigningKey, now: Time) -> Result<(), E
     Ok(())
 }
 
-/// Returns what is signed (PAM 18.3).
+/// Returns the signed payload (PAM 18.3).
 fn payload(store: &Map) -> Option<Vec<u8>> {
     let text = |map: &Map, name: &str| map.get(name)?.as_text().map(str::to_owned);
     let inside = |name: &str, member: &str| text(store.get(name)?.as_map()?, member);

@@ -47,7 +47,7 @@ pub(super) fn conversation(map: &Map) -> Option<Conversation> {
 /// Returns the nearest node above that has a map.
 fn ancestor(nodes: &Map, node: &Map) -> Option<String> {
     let mut parent = text(node, "parent")?;
-    // As many steps as there are nodes: whoever needs more goes in a circle.
+    // As many steps as there are nodes: more would be a cycle.
     for _ in 0..nodes.len() {
         let node = nodes.get(parent)?.as_map()?;
         if node.get("message").is_some_and(|it| it.as_map().is_some()) {
@@ -110,7 +110,7 @@ fn read_content(content: &Map, message: &mut Message) {
     match text(content, "content_type").unwrap_or("text") {
         "text" => {
             message.text = Some(lines(parts));
-            // One part says exactly what the text says.
+            // One part is the text itself.
             if parts.len() <= 1 && content.len() == 2 {
                 message.raw.remove("content");
             }
@@ -135,7 +135,7 @@ fn read_content(content: &Map, message: &mut Message) {
             ]));
         }
         "tether_browsing_display" => message.text = text(content, "result").map(str::to_owned),
-        // Code and what it printed stand in `text`, and so may what is new.
+        // Code and its output are in `text`, and so may be new types.
         _ => {
             let plain = text(content, "text").map(str::to_owned);
             message.text = plain.or_else(|| Some(lines(parts)).filter(|text| !text.is_empty()));

@@ -1,4 +1,4 @@
-//! Claude: `memories.json`, what it knows, and `projects.json`, what it was given to know.
+//! Claude: `memories.json` and `projects.json`, the facts that it learnt and those it was given.
 
 use crate::codec::{Map, Value};
 

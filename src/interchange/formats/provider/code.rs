@@ -1,8 +1,8 @@
-//! The codes of what can be wrong with the export of a provider.
+//! The error codes of exports.
 
-/// Not strict JSON, or no CSV.
+/// Neither strict JSON nor CSV.
 pub(super) const SYNTAX: &str = "PROVIDER_SYNTAX";
-/// A file that is not what this provider exports.
+/// A file that this provider does not export.
 pub(super) const SHAPE: &str = "PROVIDER_SHAPE";
-/// A record without a time: none is converter up.
+/// A record without a time; none is invented.
 pub(super) const TIME: &str = "PROVIDER_TIME";

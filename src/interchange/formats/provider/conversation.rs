@@ -1,9 +1,11 @@
+//! A conversation of any provider, on its way to a PAM conversation document (PAM 25).
+
 use sha2::{Digest, Sha256};
 
 use crate::codec::{Map, Value};
 use crate::interchange::model::rfc3339::parse_rfc3339;
 
-/// A conversation on its way into a PAM conversation document (PAM 25).
+/// A conversation.
 #[derive(Default)]
 pub(super) struct Conversation {
     pub(super) id: String,
@@ -13,7 +15,7 @@ pub(super) struct Conversation {
     pub(super) account: Option<String>,
     pub(super) model: Option<String>,
     pub(super) messages: Vec<Message>,
-    /// Everything of the export that has no place of its own.
+    /// The members without a place of their own.
     pub(super) raw: Map,
 }
 
@@ -22,11 +24,11 @@ pub(super) struct Conversation {
 pub(super) struct Message {
     pub(super) id: String,
     pub(super) role: &'static str,
-    /// None: the conversation's.
+    /// `None`: that of the conversation.
     pub(super) created_at: Option<String>,
     pub(super) parent: Option<String>,
     pub(super) text: Option<String>,
-    /// Parts that are not only text; then there is no text beside them.
+    /// Parts that are not only text; then `text` is `None`.
     pub(super) parts: Vec<Value>,
     pub(super) model: Option<String>,
     pub(super) is_thought: bool,
@@ -37,7 +39,7 @@ pub(super) struct Message {
 }
 
 impl Conversation {
-    /// Lets every message answer the one before it, where the provider tells no other order.
+    /// Makes every message answer the one before it, where the provider gives no other order.
     pub(super) fn thread(&mut self) {
         let mut last: Option<String> = None;
         for message in &mut self.messages {
@@ -45,7 +47,7 @@ impl Conversation {
         }
     }
 
-    /// Returns the earliest time there is; nobody makes one up.
+    /// Returns the earliest time; none is invented.
     fn time(&self) -> Option<String> {
         let first = || {
             let times = self
@@ -57,7 +59,7 @@ impl Conversation {
         self.created_at.as_ref().or_else(first).cloned()
     }
 
-    /// Returns the entry of the index and the document; none without any time.
+    /// Returns the entry of the index and the document; `None` without any time.
     pub(super) fn into_pam(self, provider: &str, importer: &str) -> Option<(Value, Value)> {
         let created_at = self.time()?;
         let mut temporal = Map::new();
@@ -157,7 +159,7 @@ pub(super) fn text<'a>(map: &'a Map, name: &str) -> Option<&'a str> {
     map.get(name)?.as_text().filter(|text| !text.is_empty())
 }
 
-/// Returns a member that is a time with an offset, as the export spells it.
+/// Returns a member that is a time with an offset, as the export has it.
 pub(super) fn time(map: &Map, name: &str) -> Option<String> {
     let text = text(map, name)?;
     parse_rfc3339(text).ok().map(|_| text.to_owned())
@@ -169,7 +171,7 @@ pub(super) fn objects<'a>(map: &'a Map, name: &str) -> impl Iterator<Item = &'a 
     items.iter().filter_map(Value::as_map)
 }
 
-/// Makes an object of those members that are there.
+/// Builds an object of the members that are present.
 pub(super) fn object<'a>(members: impl IntoIterator<Item = (&'a str, Option<Value>)>) -> Value {
     let members = members
         .into_iter()
@@ -177,7 +179,7 @@ pub(super) fn object<'a>(members: impl IntoIterator<Item = (&'a str, Option<Valu
     Value::Map(members.collect())
 }
 
-/// Returns what is left of an object, without the members that have a place of their own.
+/// Returns an object without the members that have a place of their own.
 pub(super) fn rest(map: &Map, placed: &[&str]) -> Map {
     map.iter()
         .filter(|(name, value)| !placed.contains(name) && **value != Value::Nil)
@@ -185,7 +187,7 @@ pub(super) fn rest(map: &Map, placed: &[&str]) -> Map {
         .collect()
 }
 
-/// Returns an id for a record that has none: the same record always gets the same one.
+/// Returns an id for a record without one: equal records get equal ids.
 pub(super) fn stable_id(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in parts {

@@ -7,7 +7,7 @@ use crate::interchange::model::rfc3339::parse_rfc3339;
 
 use super::conversation::{Conversation, Message, stable_id};
 
-/// Which column says what.
+/// The columns of a table.
 struct Columns {
     time: usize,
     text: usize,
@@ -15,10 +15,10 @@ struct Columns {
     author: Option<usize>,
 }
 
-/// Reads all conversations, and the numbers of rows whose time cannot be read.
+/// Reads all conversations, and the numbers of rows without a valid time.
 ///
 /// # Errors
-/// What is wrong with the file as a whole.
+/// An error of the file as a whole.
 pub(super) fn conversations(bytes: &[u8]) -> Result<(Vec<Conversation>, Vec<u64>), String> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(bytes);
@@ -125,7 +125,7 @@ fn columns(header: &csv::StringRecord) -> Option<Columns> {
         })
 }
 
-/// Reads a time: ISO, in UTC where it says nothing else, or month, day and year.
+/// Reads a time: ISO, in UTC without an offset, or month, day and year.
 fn moment(text: &str) -> Option<(Time, String)> {
     let text = text.trim();
     let candidates = [

@@ -1,7 +1,6 @@
-//! The grains of an export, converter of one conversation after the other.
+//! The records of an export, built of one conversation after the other.
 
 use crate::codec::{Profile, Value};
-use crate::interchange::Diagnostics;
 use crate::interchange::formats::pam::{Converted, ConvertedConversation, Converter};
 use crate::interchange::io::file_set::FileSet;
 use crate::interchange::io::record_sink::{Output, RecordSink, changed};
@@ -9,7 +8,7 @@ use crate::interchange::io::source_file::SourceFile;
 use crate::interchange::json::{JsonError, Position, read_in_order, stream_array};
 use crate::interchange::model::compact_table::CompactTable;
 use crate::interchange::model::record_set::RecordSource;
-use crate::interchange::{Error, Loss, Record};
+use crate::interchange::{Diagnostics, Error, Loss, Record};
 
 use super::conversation::Conversation;
 use super::fact::Fact;
@@ -18,7 +17,7 @@ use super::item::Item;
 use super::validation_pass::{Kind, ValidationIndex, broken};
 use super::{Provider, chatgpt, code, copilot, fault};
 
-/// An export that was validated; its records are converter when they are asked for.
+/// A valid export; its records are built when they are asked for.
 pub(crate) struct Export {
     files: FileSet,
     provider: Provider,
@@ -27,7 +26,7 @@ pub(crate) struct Export {
     output: Option<Output>,
 }
 
-/// What an export comes to beside its records.
+/// The result of validating an export.
 pub(crate) struct Validation {
     pub(crate) output: Output,
     pub(crate) findings: Diagnostics,
@@ -38,7 +37,7 @@ impl Export {
     /// Validates an export.
     ///
     /// # Errors
-    /// What cannot be read, and what is of another provider.
+    /// Files that cannot be read, and an export of another provider.
     pub(super) fn open(
         files: FileSet,
         provider: Provider,
@@ -69,7 +68,7 @@ impl Export {
             return Err(faults.list);
         }
         findings.append(found);
-        let output = sink.close();
+        let output = sink.finish();
         export.output = Some(output);
         let validated = Validation {
             output,
@@ -92,7 +91,7 @@ impl RecordSource for Export {
     }
 }
 
-/// One way through the records of an export.
+/// One pass over the records of an export.
 struct Pass<'a> {
     export: &'a Export,
     sink: RecordSink<'a>,
@@ -105,7 +104,7 @@ struct Pass<'a> {
     fact_count: u64,
 }
 
-/// A conversation: its id, and what it comes to unless it has no time.
+/// A conversation: its id, and what is built of it unless it has no time.
 type Said = (String, Option<ConvertedConversation>);
 
 impl<'a> Pass<'a> {
@@ -160,7 +159,7 @@ impl<'a> Pass<'a> {
 
     fn known(&mut self, part: &SourceFile) -> Result<(), JsonError> {
         let export = self.export;
-        // Of a file that is one list, the facts stand among the conversations.
+        // In a file that is one list, facts and conversations are mixed.
         let arrays = match export.provider.arrays().len() {
             1 => 0..1,
             count => 1..count,
@@ -178,7 +177,7 @@ impl<'a> Pass<'a> {
         Ok(())
     }
 
-    /// Goes through one of the arrays of a file.
+    /// Reads one of the arrays of a file.
     fn stream<T: Send>(
         &mut self,
         part: &SourceFile,
@@ -197,7 +196,7 @@ impl<'a> Pass<'a> {
     }
 
     fn table(&mut self, part: &SourceFile) -> Result<(), JsonError> {
-        // That this is a table was seen before.
+        // The validation pass has read this table.
         let (conversations, _) = copilot::conversations(&part.bytes()?).unwrap_or_default();
         for conversation in conversations {
             self.conversation(self.export.said(conversation));
@@ -260,7 +259,7 @@ impl<'a> Pass<'a> {
         converted.lost.iter().for_each(|what| self.loss.count(what));
         if self.faults.is_empty() {
             for record in converted.records {
-                self.sink.give(record);
+                self.sink.push(record);
             }
         }
     }

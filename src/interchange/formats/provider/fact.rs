@@ -1,3 +1,5 @@
+//! A fact that an assistant knows, on its way to a PAM memory (PAM 4).
+
 use crate::codec::{Map, Value};
 use crate::grain::Time;
 use crate::interchange::formats::pam::content_hash;
@@ -5,22 +7,22 @@ use crate::interchange::model::rfc3339::parse_rfc3339;
 
 use super::conversation::{Conversation, text};
 
-/// What an export says that the assistant knows, on its way into a PAM memory (PAM 4).
+/// A fact that an assistant knows.
 pub(super) struct Fact {
     pub(super) id: String,
     /// The type of PAM 5.
     pub(super) kind: &'static str,
     pub(super) content: String,
     pub(super) summary: Option<String>,
-    /// None: the newest time that the export tells.
+    /// `None`: the newest time of the export.
     pub(super) created_at: Option<String>,
     pub(super) updated_at: Option<String>,
-    /// Everything of the export that has no place of its own.
+    /// The members without a place of their own.
     pub(super) raw: Map,
 }
 
 impl Fact {
-    /// Starts what says one thing; none for what says nothing.
+    /// Returns a fact; `None` without content.
     pub(super) fn new(id: String, kind: &'static str, content: &str) -> Option<Self> {
         let is_said = !content.trim().is_empty();
         is_said.then(|| Self {
@@ -34,7 +36,7 @@ impl Fact {
         })
     }
 
-    /// Returns the memory; none without any time.
+    /// Returns the memory; `None` without any time.
     pub(super) fn into_pam(
         self,
         provider: &str,
@@ -68,14 +70,14 @@ impl Fact {
     }
 }
 
-/// The newest time that an export tells anywhere.
+/// The newest time of an export.
 ///
-/// What an assistant knows is told without a time; it is what it knew when all of that had been
-/// said, and nobody makes up another.
+/// Facts have no time: the newest time of the export is when the assistant knew them, and no other
+/// is invented.
 #[derive(Default)]
 pub(super) struct Newest {
-    /// Of messages, of conversations and of facts: what comes later here counts among equals, which
-    /// may be spelled otherwise.
+    /// Of messages, of conversations and of facts. Among equal times, which may be written
+    /// differently, the later position in the export wins.
     times: [Option<(Time, String)>; 3],
 }
 
@@ -98,7 +100,7 @@ impl Newest {
         }
     }
 
-    /// Hears what stands behind this in the export.
+    /// Merges the times of a later part of the export.
     pub(super) fn merge(&mut self, later: Self) {
         for (mine, later) in self.times.iter_mut().zip(later.times) {
             let is_newer =
@@ -109,7 +111,7 @@ impl Newest {
         }
     }
 
-    /// Returns it as the export spells it.
+    /// Returns it as the export has it.
     pub(super) fn text(&self) -> Option<&str> {
         let times = self.times.iter().flatten();
         times
@@ -125,7 +127,7 @@ fn newest<'a>(times: impl Iterator<Item = &'a String>) -> Option<(Time, String)>
         .map(|(time, text)| (time, text.clone()))
 }
 
-/// Returns a name and what is said about it, a line each.
+/// Returns a name and its description, a line each.
 pub(super) fn titled(map: &Map, name: &str, more: &str) -> String {
     let lines: Vec<&str> = [name, more]
         .into_iter()

@@ -8,7 +8,7 @@ use crate::interchange::model::rfc3339::parse_rfc3339;
 
 use super::conversation::{Conversation, Message, objects, rest, stable_id, text, time};
 
-/// Reads all conversations; also returns how many records have no time, or are no exchange.
+/// Reads all conversations; returns also how many records have no time, or are no exchange.
 pub(super) fn conversations(records: &[Value]) -> (Vec<Conversation>, u64) {
     let (exchanges, skipped) = exchanges(records);
     let mut named: BTreeMap<String, Conversation> = BTreeMap::new();
@@ -37,7 +37,7 @@ pub(super) fn conversations(records: &[Value]) -> (Vec<Conversation>, u64) {
         };
         let placed = ["time", "title", "titleUrl", "details", "safeHtmlItem"];
         let mut raw = rest(map, &placed);
-        // HTML and interactions say more than the text that was taken out of them.
+        // HTML and interactions hold more than the text taken out of them.
         for name in ["safeHtmlItem", "userInteractions", "title"] {
             if let Some(value) = map.get(name) {
                 raw.insert(name, value.clone());
@@ -76,7 +76,7 @@ pub(super) fn conversations(records: &[Value]) -> (Vec<Conversation>, u64) {
     (conversations, skipped)
 }
 
-/// In which order the records of a file are read, so that each conversation is together.
+/// The order in which the records of a file are read, so that each conversation is together.
 #[derive(Default)]
 pub(super) struct Plan {
     /// Where each record begins.
@@ -88,7 +88,7 @@ pub(super) struct Plan {
     found: Vec<(Time, usize, Option<Box<str>>)>,
 }
 
-/// What is seen of a record that is an exchange: when, and in which conversation.
+/// Returns the time and the conversation of a record that is an exchange.
 pub(super) fn summarize(record: &Value) -> Option<(Time, Option<Box<str>>)> {
     let map = record.as_map()?;
     let at = parse_rfc3339(&time(map, "time")?).ok()?;
@@ -105,7 +105,7 @@ impl Plan {
             .extend(summarize.map(|(at, id)| (at, number, id)));
     }
 
-    /// Puts the records together, as [`conversations`] does; returns how many are no exchange.
+    /// Groups the records as [`conversations`] does; returns how many are no exchange.
     pub(super) fn finish(&mut self) -> usize {
         let mut found = std::mem::take(&mut self.found);
         found.sort_by_key(|(at, ..)| *at);
@@ -142,7 +142,7 @@ fn is_near(last: Time, at: Time) -> bool {
     at.ms().saturating_sub(last.ms()) <= GAP_MS
 }
 
-/// A record that is an exchange: when, and who said what.
+/// An exchange: its time, and the texts by role.
 type Exchange<'a> = (Time, String, Vec<(&'static str, String)>, &'a Map);
 
 /// Returns the exchanges, oldest first, and how many records are none.
@@ -171,7 +171,8 @@ fn conversation_id(map: &Map) -> Option<&str> {
     after.get(..end).filter(|id| !id.is_empty())
 }
 
-/// Returns who said what: by `details`, by `userInteractions`, or by the title and its HTML.
+/// Returns the texts by role: from `details`, from `userInteractions`, or from the title and its
+/// HTML.
 fn exchange(map: &Map) -> Option<Vec<(&'static str, String)>> {
     let mut said = Vec::new();
     for detail in objects(map, "details") {
@@ -202,7 +203,7 @@ fn exchange(map: &Map) -> Option<Vec<(&'static str, String)>> {
             .filter_map(|item| text(item, "html"))
             .map(plain)
             .collect();
-        // A localised verb cannot be told from the prompt: with an answer, the title is one.
+        // A localised verb cannot be told from the prompt: with an answer, the title is a prompt.
         let prompt = prompt.or((!html.is_empty()).then_some(title))?;
         said.push(("user", prompt.to_owned()));
         if !html.is_empty() {
@@ -294,7 +295,7 @@ fn entity(token: &str) -> Option<char> {
 }
 
 const ENTITY_LEN_MAX: usize = 10;
-/// After an hour of silence what comes next is another conversation.
+/// After a pause of an hour another conversation begins.
 const GAP_MS: i64 = 60 * 60 * 1000;
 
 #[cfg(test)]

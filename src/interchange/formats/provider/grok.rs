@@ -87,7 +87,7 @@ pub(super) fn moment(value: &Value) -> Option<String> {
     Some(Time::from_ms(ms).to_string())
 }
 
-/// Adding what another wrapper says.
+/// Adds the members of another wrapper.
 trait Extend {
     fn extend_with(&mut self, other: Map);
 }

@@ -6,7 +6,7 @@ use super::conversation::{rest, text};
 use super::fact::{Fact, titled};
 use super::grok::moment;
 
-/// Reads an element of one of the arrays that say what Grok knows; none for one that says nothing.
+/// Reads an element of one of the arrays of facts; `None` without content.
 pub(super) fn fact(array: &str, map: &Map) -> Option<Fact> {
     match array {
         "projects" => project(map),

@@ -1,4 +1,4 @@
-//! The elements of the long arrays of an export, each by itself.
+//! The elements of the long arrays of an export, one by one.
 
 use crate::codec::{Map, Value};
 use crate::interchange::json::Position;
@@ -7,11 +7,11 @@ use super::conversation::Conversation;
 use super::fact::Fact;
 use super::{Provider, chatgpt, claude, claude_memory, grok, grok_fact};
 
-/// What an element says.
+/// The content of an element.
 pub(super) enum Item {
     Conversation(Box<Conversation>),
     Facts(Vec<Fact>),
-    /// Nothing that is read.
+    /// Content that is not read.
     Other,
 }
 

@@ -1,9 +1,10 @@
-//! What providers of assistants export: ChatGPT, Claude, Gemini, Copilot, Grok.
+//! Exports of the providers of assistants: ChatGPT, Claude, Gemini, Copilot, Grok.
 //!
 //! Conversations become PAM conversation documents, and those become grains: an Event a message,
-//! threaded by `parent_message_id`, and a State a conversation. Branches stay, ids are the
-//! provider's or converter of the record, what has no place of its own is kept as raw metadata, and a
-//! time that is not told is not converter up. What an assistant knows becomes PAM memories. A file, a directory or the ZIP as it came.
+//! threaded by `parent_message_id`, and a State a conversation. Branches are kept; ids are the
+//! provider's, or derived from the record; members without a place of their own are kept as raw
+//! metadata; an absent time is never invented. The facts that an assistant knows become PAM
+//! memories. An export is a file, a directory or a ZIP archive.
 
 mod chatgpt;
 mod claude;
@@ -60,7 +61,7 @@ impl Provider {
         }
     }
 
-    /// Which reading of the export this is: another one may make other grains.
+    /// The version of this reader: another one may build other grains.
     const fn importer(self) -> &'static str {
         match self {
             Self::Chatgpt => "chatgpt/2026.01",
@@ -98,10 +99,7 @@ pub fn read(path: &Path, provider: Provider, profile: Profile) -> Result<Import,
     })
 }
 
-/// Validates the export of a provider, wherever it is; its records are converter when they are asked for.
-///
-/// # Errors
-/// As [`read`].
+/// Validates the export of a provider; its records are built when they are asked for.
 fn open(
     export: Input<'_>,
     provider: Provider,
@@ -138,7 +136,7 @@ fn is_part(name: &str) -> bool {
     is_conversation_file(name) || beside.contains(&name)
 }
 
-/// Returns whether this is a web page, in which nobody but Gemini exports what was said.
+/// Returns whether this is a web page, in which only Gemini exports conversations.
 fn is_page(bytes: &[u8]) -> bool {
     let head = bytes.get(..PAGE_HEAD_LEN).unwrap_or(bytes);
     let head = String::from_utf8_lossy(head).to_ascii_lowercase();
@@ -166,9 +164,9 @@ fn fault(code: &'static str, at: &str, message: String) -> Error {
     Error::format(code, Place::pointer(at), message)
 }
 
-/// What Claude knows, beside its conversations.
+/// The files with the facts that Claude knows.
 const OF_CLAUDE: [&str; 2] = ["memories.json", "projects.json"];
-/// Whose an export of Grok is.
+/// The file with the owner of an export of Grok.
 const OWNER_OF_GROK: &str = "prod-mc-auth-mgmt-api.json";
-/// Where a web page says that it is one.
+/// The bytes that a web page is recognised by.
 const PAGE_HEAD_LEN: usize = 256;

@@ -1,11 +1,10 @@
-//! An export gone through before anything is converter of it: whose it is, and what its files are.
+//! The first pass over an export: its owner, its newest time, and the kind of each of its files.
 
 use crate::codec::Value;
-use crate::interchange::Diagnostics;
-use crate::interchange::Error;
 use crate::interchange::io::file_set::FileSet;
 use crate::interchange::io::source_file::SourceFile;
 use crate::interchange::json::{JsonError, Position, stream_file};
+use crate::interchange::{Diagnostics, Error};
 
 use super::chatgpt::{self, Feedback};
 use super::fact::Newest;
@@ -16,13 +15,13 @@ use super::{
     owner_of, syntax,
 };
 
-/// What is remembered of an export.
+/// The facts about an export that building its records needs.
 #[derive(Default)]
 pub(super) struct ValidationIndex {
-    /// What each of its files is.
+    /// The kind of each of its files.
     pub(super) kinds: Vec<Kind>,
     pub(super) owner: Option<String>,
-    /// Whose the first conversation is that tells it.
+    /// The account of the first conversation that names one.
     pub(super) account: Option<String>,
     pub(super) newest: Newest,
     pub(super) feedback: Feedback,
@@ -31,15 +30,15 @@ pub(super) struct ValidationIndex {
     page: Option<String>,
 }
 
-/// What a file of an export is.
+/// The kind of a file.
 pub(super) enum Kind {
-    /// None that records are converter of.
+    /// One without records.
     Other,
-    /// One with conversations, and perhaps with what is known.
+    /// One with conversations, and perhaps with facts.
     Items { has_facts: bool },
     /// A table of messages.
     CompactTable,
-    /// Exchanges, which are put together to conversations.
+    /// Exchanges, which are grouped to conversations.
     Activity(Plan),
 }
 
@@ -53,7 +52,7 @@ struct ElementSummary {
 }
 
 impl ValidationIndex {
-    /// Goes through an export.
+    /// Reads an export.
     ///
     /// # Errors
     /// `PROVIDER_SYNTAX`, `PROVIDER_ZIP`, `ERR_IO`; `PROVIDER_SHAPE` where nothing is of this
@@ -162,7 +161,7 @@ impl ValidationIndex {
                     found.findings.push(fault(code::SHAPE, &at, message));
                 }
             }
-            // What is not of this provider says nothing here.
+            // A file of another provider has no records.
             _ => return Ok(Kind::Other),
         }
         self.newest.merge(found.newest);
@@ -194,7 +193,7 @@ fn summarize(provider: Provider, value: &Value, position: Position) -> ElementSu
     summarize
 }
 
-/// Says that an element is nothing that is read.
+/// Returns the finding of an element that is not read.
 fn other(arrays: &[&str], name: &str, position: Position) -> Error {
     let number = position.number;
     let (at, message) = match arrays.get(position.array) {
@@ -207,7 +206,7 @@ fn other(arrays: &[&str], name: &str, position: Position) -> Error {
     fault(code::SHAPE, &at, message.to_owned())
 }
 
-/// Goes through a file; returns what stands beside its long arrays.
+/// Reads a file; returns the rest of the document beside its long arrays.
 pub(super) fn read<T: Send>(
     name: &str,
     part: &SourceFile,
@@ -231,7 +230,7 @@ pub(super) fn broken(name: &str, part: &SourceFile, error: JsonError) -> Error {
     }
 }
 
-/// Reads a file that is not long.
+/// Reads a short file.
 fn whole(name: &str, part: &SourceFile) -> Result<Value, Error> {
     read(name, part, &[], |_, _| (), |()| ())
 }

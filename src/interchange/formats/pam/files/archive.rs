@@ -9,7 +9,7 @@ use super::super::types::object::fault;
 use super::super::{STORE, code};
 use super::conversation_files::ConversationFiles;
 
-/// Takes a memory store out of an archive: the store itself, and the files beside it.
+/// Returns the memory store in an archive, and the files beside it.
 ///
 /// # Errors
 /// `PAM_SCHEMA_ID` for an archive without a store or with several; `PROVIDER_ZIP`, `ERR_IO`.

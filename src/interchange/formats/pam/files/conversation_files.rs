@@ -1,4 +1,4 @@
-//! The files beside a memory store: conversations, and embeddings.
+//! The files beside a memory store: the documents of conversations, and the embeddings.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::super::types::object::fault;
 use super::super::{code, parse};
 use super::storage::{check, path_below, read_below};
 
-/// Where the files beside a store are.
+/// The place of the files beside a store.
 pub(crate) enum ConversationFiles {
     /// Nowhere that can be read.
     Nowhere,
@@ -34,7 +34,7 @@ impl ConversationFiles {
         folder.map_or(Self::Nowhere, Self::Below)
     }
 
-    /// Reads the document of a conversation, and says what its file is called; none for one that is
+    /// Reads the document of a conversation; returns it with the name of its file. `None` if it is
     /// elsewhere.
     ///
     /// # Errors

@@ -1,4 +1,5 @@
-//! Files of a memory store: the store itself, and the conversations it names.
+//! The paths of a memory store: the store in a directory, and the references of conversations below
+//! it.
 
 use std::fs::{self, File};
 use std::io::{BufReader, Error as IoError};
@@ -10,8 +11,8 @@ use crate::interchange::{Error, Format, Place};
 use super::super::code;
 use super::super::types::object::fault;
 
-/// Returns the memory store of a directory: `memory-store.json`, or else the only `*.json` that
-/// calls itself one.
+/// Returns the memory store of a directory: `memory-store.json`, or else the only `*.json` whose
+/// schema is that of a store.
 ///
 /// # Errors
 /// `PAM_SCHEMA_ID` when there are several; `ERR_IO`.
@@ -45,9 +46,6 @@ pub(crate) fn locate(folder: &Path) -> Result<Option<PathBuf>, Error> {
 }
 
 /// Reads the file a `storage.ref` names, which must lie below the directory of the store.
-///
-/// # Errors
-/// As [`path_below`].
 pub(crate) fn read_below(folder: &Path, reference: &str, at: &str) -> Result<Vec<u8>, Error> {
     let path = path_below(folder, reference, at)?;
     fs::read(&path).map_err(|source| world(reference, at, &source))
@@ -66,7 +64,7 @@ pub(crate) fn path_below(folder: &Path, reference: &str, at: &str) -> Result<Pat
         let found = fs::symlink_metadata(&path);
         let found = found.map_err(|source| world(reference, at, &source))?;
         let found = found.file_type();
-        // A link inside an export that somebody else made may point at any file of its reader.
+        // A link in a foreign export may point at any file of its reader.
         if found.is_symlink() {
             return Err(fault(
                 code::STORAGE_REF,
@@ -94,14 +92,14 @@ fn world(reference: &str, at: &str, source: &IoError) -> Error {
     }
 }
 
-/// Validates a reference by its spelling alone.
+/// Checks the text of a reference.
 pub(crate) fn check(reference: &str) -> Result<(), String> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._/-".contains(&byte);
     if !(1..=255).contains(&reference.len()) || !reference.bytes().all(is_plain) {
         return Err("must match ^[A-Za-z0-9._/-]{1,255}$".into());
     }
     for segment in reference.split('/') {
-        // Windows drops trailing dots, so that "... " or "a." would name something else there.
+        // Windows drops trailing dots, so that "..." or "a." would name another file there.
         if segment.is_empty() || segment.ends_with('.') {
             return Err(format!("\"{segment}\" is not a name below a directory"));
         }

@@ -1,4 +1,4 @@
-//! Grains of the records of a memory store, one at a time.
+//! Building the grains of a store, one record at a time.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use super::super::types::memory::{Memory, Status};
 use super::super::types::relation::Relation;
 use super::super::types::residual::{RESIDUAL, residual_without};
 
-/// What the ids of records are told apart by, beside their scope.
+/// The formats of ids.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Names {
     pub(crate) memory: &'static str,
@@ -21,7 +21,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// What the ids of PAM itself are told apart by.
+    /// The formats of the ids of PAM itself.
     pub(crate) const PAM: Self = Self::new("pam", "pam:conversation", "pam:message");
 
     /// Names the formats of ids.
@@ -38,7 +38,7 @@ impl Names {
     }
 }
 
-/// What grains depend on beside their records.
+/// The parts of a store that grains depend on beside their records.
 pub(crate) struct RecordBuilder<'a> {
     pub(crate) owner: Owner<'a>,
     pub(crate) version: &'a str,
@@ -46,17 +46,17 @@ pub(crate) struct RecordBuilder<'a> {
     pub(crate) profile: Profile,
 }
 
-/// What a conversation comes to.
+/// The records of a conversation.
 pub(crate) struct BuiltConversation {
     /// Its messages, all or none, with their ids; each after the one it answers.
     pub(crate) messages: Vec<(String, Record)>,
     pub(crate) whole: Result<Record, Error>,
-    /// Why its messages are not there.
+    /// The reason why its messages are missing.
     pub(crate) fault: Option<Error>,
 }
 
 impl RecordBuilder<'_> {
-    /// One State per export: what the file says beside its records.
+    /// Builds the State of an export: the envelope of the file.
     pub(crate) fn envelope(
         &self,
         root: &Map,
@@ -73,8 +73,8 @@ impl RecordBuilder<'_> {
         Ok(record)
     }
 
-    /// Makes the grains of a conversation, and of the document that has its messages, where there is
-    /// one; `at` is what its places begin with.
+    /// Builds the grains of a conversation, and of the document with its messages, if there is one;
+    /// `at` is the prefix of its places.
     pub(crate) fn conversation(
         &self,
         entry: &IndexEntry<'_>,
@@ -133,8 +133,8 @@ impl RecordBuilder<'_> {
         Ok(records)
     }
 
-    /// Makes the grain of a memory; its status is for whoever knows what replaces it. `is_elsewhere`
-    /// says that what it names as that is not in this file.
+    /// Builds the grain of a memory, without the status that depends on its replacement.
+    /// `is_elsewhere`: the replacement that it names is not in this file.
     pub(crate) fn memory(
         &self,
         memory: &Memory<'_>,

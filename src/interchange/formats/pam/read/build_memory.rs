@@ -1,4 +1,4 @@
-//! Memories on their way into grains.
+//! Building memories, whose grains depend on the memories that they replace.
 
 use crate::codec::{ContentAddress, Value};
 use crate::interchange::model::compact_table::CompactTable;
@@ -10,10 +10,10 @@ use super::super::types::object::{Object, fault};
 use super::build::RecordBuilder;
 use super::validation_pass::ValidationIndex;
 
-/// A memory on its way into a grain.
+/// A memory that is being built.
 pub(crate) enum BuildStep {
     Now(Box<Result<BuiltMemory, Error>>),
-    /// What it replaces must be known first.
+    /// The memories it replaces must be built first.
     Later(Value),
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct BuiltMemory {
     pub(crate) embedding: Option<(String, String)>,
 }
 
-/// What the grains of memories are made of, beside what they replace.
+/// The parts of a store that the grains of memories depend on.
 pub(crate) struct MemoryBuilder<'a> {
     pub(crate) builder: &'a RecordBuilder<'a>,
     pub(crate) index: &'a ValidationIndex,

@@ -1,7 +1,7 @@
-//! What another reader has put into the form of PAM.
+//! Grains of conversations and memories that another reader has converted to the form of PAM.
 
 use crate::codec::{Map, Profile, Value};
-use crate::interchange::{Error, Place, Record};
+use crate::interchange::{Diagnostics, Error, Place, Record};
 
 use super::super::types::conversation::IndexEntry;
 use super::super::types::head::Head;
@@ -10,27 +10,26 @@ use super::super::types::object::{Object, fault};
 use super::super::{SCHEMA, code};
 use super::build::{BuiltConversation, Names, RecordBuilder};
 use super::validated::{self, Validated};
-use crate::interchange::Diagnostics;
 
-/// Makes the grains of conversations and memories of one owner, which no store holds.
+/// Builds the grains of conversations and memories of one owner, without a store.
 pub(crate) struct Converter {
     root: Value,
     names: Names,
     profile: Profile,
 }
 
-/// What a record that was made for the purpose comes to.
+/// The records that a converted record yields.
 #[derive(Default)]
 pub(crate) struct Converted {
     pub(crate) records: Vec<Record>,
-    /// What refuses all of the export.
+    /// The errors that refuse the export.
     pub(crate) faults: Vec<Error>,
     pub(crate) findings: Vec<Error>,
-    /// What is not in the records, by the field that names it.
+    /// The values that are not in the records, by field.
     pub(crate) lost: Vec<&'static str>,
 }
 
-/// A conversation whose messages are made, and whose number is not known yet.
+/// A conversation whose messages are built, and whose number is not known yet.
 pub(crate) struct ConvertedConversation {
     entry: Value,
     conversation: Option<BuiltConversation>,
@@ -45,7 +44,7 @@ impl Converter {
         }
     }
 
-    /// Makes the grains of a conversation, of its entry of an index and its document.
+    /// Builds the grains of a conversation from its index entry and its document.
     pub(crate) fn conversation(&self, entry: Value, document: &Value) -> ConvertedConversation {
         let read = Object::new(&entry, String::new()).and_then(IndexEntry::read);
         let conversation = read.ok().and_then(|read| {
@@ -59,7 +58,7 @@ impl Converter {
         }
     }
 
-    /// Makes the grain of a memory of this number.
+    /// Builds the grain of the memory of this number.
     pub(crate) fn memory(&self, value: &Value, number: u64) -> Converted {
         let at = format!("/memories/{number}");
         let mut converted = Converted::default();
@@ -72,7 +71,7 @@ impl Converter {
         converted
     }
 
-    /// Tells of a record that has the id of one before it.
+    /// Returns the finding of a duplicate id.
     pub(crate) fn twice(what: &str) -> Error {
         let message = format!("{what} comes twice; the first one counts");
         fault(code::DUPLICATE_ID, String::new(), message)
@@ -90,7 +89,7 @@ impl Converter {
 }
 
 impl ConvertedConversation {
-    /// Returns what it comes to as the conversation of this number.
+    /// Returns the records of the conversation of this number.
     pub(crate) fn numbered(self, number: u64) -> Converted {
         let at = format!("/conversations_index/{number}");
         let mut converted = Converted::default();
@@ -123,7 +122,7 @@ impl Converted {
         read.filter(|_| self.faults.is_empty())
     }
 
-    /// What somebody else's export says and no grain can hold keeps the rest of it not out.
+    /// A record of a foreign export that fits no grain does not refuse the rest.
     fn add(&mut self, made: Result<Record, Error>) {
         match made {
             Ok(record) => self.records.push(record),
@@ -135,7 +134,7 @@ impl Converted {
     }
 }
 
-/// Returns a store that has nothing but an owner.
+/// Returns a store with an owner and no records.
 pub(crate) fn store_of(owner: &str, version: &str) -> Value {
     let owner: Map = [("id", owner)].into_iter().collect();
     let mut store = Map::new();
@@ -145,7 +144,7 @@ pub(crate) fn store_of(owner: &str, version: &str) -> Value {
     Value::Map(store)
 }
 
-/// Reads what such a store says.
+/// Reads the envelope of such a store.
 ///
 /// # Errors
 /// `PAM_SCHEMA` for an owner without a name.

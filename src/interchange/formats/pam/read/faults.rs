@@ -1,30 +1,32 @@
+//! The violations of a store, grouped: they are reported in the order of the groups.
+
 use super::super::types::object::fault;
 use super::super::{ARRAYS, code};
 use super::validated::Validated;
 use crate::interchange::Diagnostics;
 
-/// What is wrong, by what it is wrong with: it is told in this order.
+/// The violations of a store.
 #[derive(Default)]
 pub(crate) struct Faults {
     pub(crate) wide: Diagnostics,
     pub(crate) head: Diagnostics,
     pub(crate) records: [OfRecords; 3],
-    /// What is missing, or comes twice.
+    /// Missing members and duplicate ids.
     pub(crate) ids: Diagnostics,
     pub(crate) integrity: Diagnostics,
-    /// What records say about each other. It is only told where every record could be read: an
-    /// unreadable one would make each reference to it a second fault.
+    /// References between records. They are reported only if every record is valid: an invalid one
+    /// would make each reference to it a second violation.
     pub(crate) references: Diagnostics,
-    /// What breaks a rule that no grain depends on.
+    /// Violations that no grain depends on: of the schema, and of other rules.
     pub(crate) schema: Diagnostics,
     pub(crate) rules: Diagnostics,
-    /// Such a rule between records.
+    /// The same between records.
     pub(crate) between: Diagnostics,
-    /// What is advice.
+    /// Advice, which is never an error.
     pub(crate) advice: Diagnostics,
 }
 
-/// What is wrong with the records of one array.
+/// The violations of the records of one array.
 #[derive(Default)]
 pub(crate) struct OfRecords {
     pub(crate) read: Diagnostics,
@@ -33,14 +35,14 @@ pub(crate) struct OfRecords {
 }
 
 impl Faults {
-    /// Returns whether nothing is wrong with any record by itself, or with the whole.
+    /// Returns whether every record is valid by itself, and the whole is.
     pub(crate) fn is_sound(&self) -> bool {
         let whole = [&self.wide, &self.head, &self.ids, &self.integrity];
         let records = self.records.iter().map(|it| &it.read);
         whole.into_iter().chain(records).all(Diagnostics::is_empty)
     }
 
-    /// Keeps what a record of an array says.
+    /// Adds the violations of a record; returns the valid one.
     pub(crate) fn keep<T>(&mut self, seen: Validated<T>, array: usize) -> Option<T> {
         self.wide.extend(seen.wide);
         let of = self.records.get_mut(array)?;
@@ -56,7 +58,7 @@ impl Faults {
             .push(fault(code::DUPLICATE_ID, at, "another one has this id"));
     }
 
-    /// Takes out what is wrong with single records, and what is non_fatal about them.
+    /// Takes the errors of single records, and the violations that need not refuse the store.
     pub(crate) fn split(&mut self) -> (Diagnostics, Diagnostics) {
         let take = std::mem::take;
         let (mut faults, mut non_fatal) = (take(&mut self.wide), take(&mut self.schema));

@@ -1,4 +1,4 @@
-//! ImportFile: a validation pass over a store, then the passes that build its records.
+//! Reading a store: a validation pass over all of it, then the passes that build its records.
 
 pub(super) mod build;
 pub(super) mod build_memory;

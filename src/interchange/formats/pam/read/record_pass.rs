@@ -1,4 +1,4 @@
-//! One way through a store that is sound: to validate its grains, or to hand them over.
+//! A pass over a valid store: to validate its grains, or to pass its records on.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::interchange::io::record_sink::RecordSink;
 use crate::interchange::io::source_file::SourceFile;
 use crate::interchange::json::{JsonError, read_in_order, stream_array};
 use crate::interchange::model::compact_table::CompactTable;
-use crate::interchange::{Error, Loss, Record};
+use crate::interchange::{Diagnostics, Error, Loss, Record};
 
 use super::super::files::conversation_files::ConversationFiles;
 use super::super::schema::validate;
@@ -21,24 +21,23 @@ use super::super::types::relation::Relation;
 use super::super::{ARRAYS, CONVERSATION_LOSS, ENTRIES, MEMORIES, RELATIONS, broken, code, place};
 use super::build::RecordBuilder;
 use super::build_memory::{BuildStep, BuiltMemory, MemoryBuilder};
-use super::store_file::Known;
+use super::store_file::BuiltMemories;
 use super::validation_pass::ValidationIndex;
-use crate::interchange::Diagnostics;
 
-/// One way through the records of a store.
+/// A pass over the records of a store.
 pub(crate) struct Pass<'a> {
     part: &'a SourceFile,
     conversation_files: &'a ConversationFiles,
     index: &'a ValidationIndex,
-    /// What was made before, if this is not the first time.
-    known: Option<&'a Known>,
-    /// What is made now, the first time.
-    pub(crate) made: Known,
+    /// The memories that the first pass built, if this is a later one.
+    known: Option<&'a BuiltMemories>,
+    /// The memories that this pass builds, if it is the first.
+    pub(crate) made: BuiltMemories,
     pub(crate) sink: RecordSink<'a>,
     pub(crate) faults: Diagnostics,
-    /// What breaks no rule, and is told.
+    /// Findings that violate no rule.
     pub(crate) findings: Diagnostics,
-    /// What is wrong without being a reason to refuse the rest, unless everything is held to.
+    /// Violations that refuse the store only if the caller asks for strictness.
     pub(crate) non_fatal: Diagnostics,
     pub(crate) loss: Loss,
     /// The embeddings that memories may name.
@@ -47,7 +46,7 @@ pub(crate) struct Pass<'a> {
     read_conversations: CompactTable<()>,
     /// The address of a message, by conversation and id.
     messages: CompactTable<ContentAddress>,
-    /// What each memory replaces.
+    /// The grains that each memory replaces.
     replaced: HashMap<usize, Vec<ContentAddress>>,
 }
 
@@ -56,7 +55,7 @@ impl<'a> Pass<'a> {
         part: &'a SourceFile,
         conversation_files: &'a ConversationFiles,
         index: &'a ValidationIndex,
-        known: Option<&'a Known>,
+        known: Option<&'a BuiltMemories>,
         take: &'a mut dyn FnMut(Record) -> bool,
     ) -> Self {
         Self {
@@ -64,7 +63,7 @@ impl<'a> Pass<'a> {
             conversation_files,
             index,
             known,
-            made: Known::default(),
+            made: BuiltMemories::default(),
             sink: RecordSink::new(take),
             faults: Diagnostics::default(),
             findings: Diagnostics::default(),
@@ -92,7 +91,7 @@ impl<'a> Pass<'a> {
         gone.map_err(|error| vec![broken(self.part, error)])
     }
 
-    /// Goes through one of the arrays.
+    /// Reads one of the arrays.
     fn stream<T: Send>(
         &mut self,
         array: usize,
@@ -109,7 +108,7 @@ impl<'a> Pass<'a> {
     }
 
     fn conversations(&mut self, builder: &RecordBuilder<'_>) -> Result<(), JsonError> {
-        // Their documents are large: one is in memory at a time.
+        // The documents are large: one is in memory at a time.
         let make = |value: Value, position| (value, place(position));
         self.stream(ENTRIES, make, |pass, (value, at)| {
             let entry = Object::new(&value, at).and_then(IndexEntry::read);
@@ -122,7 +121,7 @@ impl<'a> Pass<'a> {
     fn conversation(&mut self, entry: &IndexEntry<'_>, builder: &RecordBuilder<'_>) {
         let mut document = None;
         if let Some(storage) = &entry.storage {
-            // What cannot be had is counted, and the rest of the store is read without it.
+            // A missing document is counted, and the rest of the store is read without it.
             match self.conversation_files.load(storage) {
                 Ok(Some((name, value))) => document = Some((value, format!("{name}#"))),
                 Ok(None) => self.loss.count(CONVERSATION_LOSS),
@@ -226,7 +225,7 @@ impl<'a> Pass<'a> {
                     self.made.created.insert(number, ending.created_at);
                 }
             }
-            // A whole grain brings its own status.
+            // An embedded grain has its own status.
             Some(known) if record.foreign_id.is_some() => {
                 record.status = status(known, ending, by, head.export_date);
             }
@@ -249,8 +248,8 @@ impl<'a> Pass<'a> {
         gone
     }
 
-    /// Validates the embeddings file beside the store, and counts its vectors; one that is not there is
-    /// no fault (PAM 12).
+    /// Validates the embeddings file beside the store, and counts its vectors; its absence is no
+    /// error (PAM 12).
     pub(crate) fn embeddings(&mut self, head: &Head<'_>) -> Option<(Embeddings, u64)> {
         let part = self
             .non_fatal
@@ -276,7 +275,7 @@ impl<'a> Pass<'a> {
         match read {
             Ok(ids) => self.embeddings = Some(ids),
             Err(error) => {
-                // What is JSON is a file of which no embedding can be read.
+                // A file of JSON without any valid embedding.
                 let is_json = error.code() != code::JSON;
                 self.embeddings = is_json.then(Ids::new);
                 self.non_fatal.push(error);
@@ -288,7 +287,7 @@ impl<'a> Pass<'a> {
         Some((file, count))
     }
 
-    /// Validates what a memory says about its embedding.
+    /// Validates the reference of a memory to its embedding.
     fn embedding_ref(&mut self, number: usize, id: &str, of: &str) {
         let Some(embeddings) = &self.embeddings else {
             self.loss.count("embedding_ref");
@@ -307,14 +306,14 @@ impl<'a> Pass<'a> {
         if let Some(record) = self.faults.keep(made)
             && self.faults.is_empty()
         {
-            // What is refused as a whole is not handed on in part.
-            self.sink.give(record);
+            // A store that is refused as a whole is not passed on in part.
+            self.sink.push(record);
         }
     }
 
     fn lose(&mut self, error: Error) {
         match error {
-            // A file that did not come along breaks no rule.
+            // A missing file violates no rule.
             Error::Io { .. } => self.findings.push(error),
             _ => self.non_fatal.push(error),
         }
@@ -322,9 +321,9 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// A memory that does not say since when it is not current was not at the time of the export.
+/// A memory without the time of its end was not current at the time of the export.
 fn status(
-    known: &Known,
+    known: &BuiltMemories,
     ending: Ending,
     by: Option<usize>,
     export_date: Option<Time>,

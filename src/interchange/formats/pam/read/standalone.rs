@@ -1,4 +1,4 @@
-//! A conversation or an embeddings file that comes without its store.
+//! Conversations and embeddings files without their store.
 
 use crate::codec::{Map, Value};
 use crate::interchange::io::source_file::{Input, SourceFile};
@@ -14,7 +14,7 @@ use super::build::{Names, RecordBuilder};
 use super::convert::{head_of, store_of};
 use super::vectors::Vectors;
 
-/// Reads a conversation document, as that of [`scope`](field@ReadOptions::scope).
+/// Reads a conversation document of the owner in [`scope`](field@ReadOptions::scope).
 ///
 /// ```
 /// use grainstore::interchange::{ReadOptions, pam};
@@ -27,7 +27,7 @@ use super::vectors::Vectors;
 /// ```
 ///
 /// # Errors
-/// Everything that is wrong, if anything is that the messages cannot be read without: `PAM_*`.
+/// All errors, if any of them keeps the messages from being read: `PAM_*`.
 pub fn read_conversation(bytes: &[u8], options: &ReadOptions) -> Result<Import, Vec<Error>> {
     let value = parse(bytes, "").map_err(|error| vec![error])?;
     let read = entry_of(&value).and_then(|(entry, version)| {
@@ -82,7 +82,7 @@ pub fn read_conversation(bytes: &[u8], options: &ReadOptions) -> Result<Import, 
     Ok(import)
 }
 
-/// Returns the entry of an index that a conversation would have, and its version.
+/// Returns the index entry that a conversation would have, and its version.
 fn entry_of(value: &Value) -> Result<(Value, String), Error> {
     let (root, version) = head(value, CONVERSATION, "")?;
     let platform = root.required_object("provider")?.platform("name")?;
@@ -98,7 +98,7 @@ fn entry_of(value: &Value) -> Result<(Value, String), Error> {
     Ok((Value::Map(entry), version.to_owned()))
 }
 
-/// Reads an embeddings file, as that of the memories of [`scope`](field@ReadOptions::scope).
+/// Reads an embeddings file of the memories of the owner in [`scope`](field@ReadOptions::scope).
 ///
 /// # Errors
 /// As [`read_conversation`].
@@ -115,10 +115,7 @@ pub fn read_embeddings(bytes: &[u8], options: &ReadOptions) -> Result<Import, Ve
     Ok(import)
 }
 
-/// Validates an embeddings file, whose vectors are made when they are asked for.
-///
-/// # Errors
-/// As [`read_conversation`].
+/// Validates an embeddings file, whose vectors are read when they are asked for.
 pub(crate) fn open_embeddings(
     part: SourceFile,
     options: &ReadOptions,

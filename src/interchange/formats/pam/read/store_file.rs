@@ -1,4 +1,4 @@
-//! The grains of a memory store, made record by record.
+//! A memory store that is validated once, and read again for its records.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,28 +19,28 @@ use super::record_pass::Pass;
 use super::validation_pass::{self, ValidationIndex};
 use super::vectors::Vectors;
 
-/// A store that was validated and found right; its records are made when they are asked for.
+/// A valid store; its records are built when they are asked for.
 pub(crate) struct StoreFile {
     part: SourceFile,
     conversation_files: ConversationFiles,
     profile: Profile,
-    /// What the store says beside its records.
+    /// The envelope.
     root: Value,
     index: Arc<ValidationIndex>,
-    known: Arc<Known>,
+    known: Arc<BuiltMemories>,
     output: Output,
 }
 
-/// What is remembered of the memories that were made.
+/// The memories that the first pass built.
 #[derive(Default)]
-pub(crate) struct Known {
+pub(crate) struct BuiltMemories {
     /// The grains of the memories by their numbers.
     pub(crate) addresses: Vec<ContentAddress>,
-    /// When those that replace others were created.
+    /// The creation times of those that replace others.
     pub(crate) created: HashMap<usize, Time>,
 }
 
-/// What a store comes to beside its records.
+/// The result of validating a store.
 pub(crate) struct Validation {
     pub(crate) output: Output,
     pub(crate) findings: Diagnostics,
@@ -51,10 +51,10 @@ pub(crate) struct Validation {
 }
 
 impl StoreFile {
-    /// Validates a store: what its records say, and whether each of them fits a grain.
+    /// Validates a store: its records, and whether each of them fits a grain.
     ///
     /// # Errors
-    /// Everything that is wrong, as far as it can be told.
+    /// All errors, as far as they can be found.
     pub(crate) fn open(
         part: SourceFile,
         conversation_files: ConversationFiles,
@@ -81,7 +81,7 @@ impl StoreFile {
         if !faults.is_empty() {
             return Err(faults.list);
         }
-        let output = pass.sink.close();
+        let output = pass.sink.finish();
         let validated = Validation {
             output,
             findings,

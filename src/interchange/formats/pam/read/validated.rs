@@ -1,4 +1,4 @@
-//! Records of a store, each validated by itself.
+//! The records of a store, each validated by itself.
 
 use crate::codec::Value;
 use crate::grain::Time;
@@ -14,18 +14,18 @@ use super::super::types::memory::Memory;
 use super::super::types::object::{Object, fault};
 use super::super::types::relation::Relation;
 
-/// What a record comes to.
+/// The result of validating a record.
 pub(crate) struct Validated<T> {
     pub(crate) read: Result<T, Error>,
-    /// Integers that no checksum can tell apart.
+    /// Integers that two checksums could not tell apart.
     pub(crate) wide: Vec<Error>,
-    /// What breaks a rule of the schema.
+    /// Violations of the schema.
     pub(crate) schema: Vec<Error>,
-    /// What breaks another rule that no grain depends on.
+    /// Violations of other rules that no grain depends on.
     pub(crate) rules: Vec<Error>,
 }
 
-/// What others may ask of a memory.
+/// The members of a memory that other records depend on.
 pub(crate) struct ValidatedMemory {
     pub(crate) id: String,
     pub(crate) created_at: Time,
@@ -33,13 +33,13 @@ pub(crate) struct ValidatedMemory {
     pub(crate) conversation: Option<String>,
 }
 
-/// What others may ask of an entry of the index.
+/// The members of an index entry that other records depend on.
 pub(crate) struct ValidatedEntry {
     pub(crate) id: String,
     pub(crate) derived: Vec<String>,
 }
 
-/// What a relation asks of others.
+/// The members of a relation that depend on other records.
 pub(crate) struct ValidatedRelation {
     pub(crate) id: String,
     pub(crate) from: String,

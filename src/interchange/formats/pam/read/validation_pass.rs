@@ -1,15 +1,14 @@
-//! A store gone through before anything is made of it, so that nothing is stored of one that is
-//! refused (PAM 3–7, 13–18).
+//! The validation pass: a store is read as a whole before any grain is built, so that nothing of a
+//! refused one is stored (PAM 3–7, 13–18).
 
 use std::collections::HashSet;
 
 use crate::codec::Value;
 use crate::grain::Time;
 use crate::interchange::io::source_file::SourceFile;
-use crate::interchange::json::strict;
-use crate::interchange::json::{JsonError, stream_file};
+use crate::interchange::json::{JsonError, stream_file, strict};
 use crate::interchange::model::compact_table::CompactTable;
-use crate::interchange::{Error, ReadOptions, Signature};
+use crate::interchange::{Diagnostics, Error, ReadOptions, Signature};
 
 use super::super::checksum::{self, Ids};
 use super::super::order::order;
@@ -21,21 +20,20 @@ use super::super::types::object::fault;
 use super::super::{ARRAYS, ENTRIES, MEMORIES, RELATIONS, broken, code, place, signature};
 use super::faults::Faults;
 use super::validated::{self, Validated, ValidatedEntry, ValidatedMemory, ValidatedRelation};
-use crate::interchange::Diagnostics;
 
-/// What is remembered of the memories of a store.
+/// The facts about the memories of a store that building their grains needs.
 pub(crate) struct ValidationIndex {
     /// The number of the memory of an id.
     memories: CompactTable<u32>,
     /// Where each of them begins.
     pub(crate) starts: Vec<u64>,
-    /// Their numbers, each before the one that replaces it; nothing where that is their order anyway.
+    /// Their numbers, each before the one that replaces it; empty if that is the order of the file.
     pub(crate) order: Vec<usize>,
     /// The numbers of those that replace others.
     pub(crate) replacers: HashSet<usize>,
-    /// When the newest was created.
+    /// The creation time of the newest.
     pub(crate) latest: Option<Time>,
-    /// What became of the signature, where anything could.
+    /// The result of checking the signature, if the store is valid so far.
     pub(crate) signature: Option<Signature>,
 }
 
@@ -47,10 +45,10 @@ impl ValidationIndex {
     }
 }
 
-/// Validates a store; what need not stop an import goes to `findings`.
+/// Validates a store; violations that do not refuse it go to `findings`.
 ///
 /// # Errors
-/// Everything that is wrong, as far as it can be told.
+/// All errors, as far as they can be found.
 pub(crate) fn validate(
     part: &SourceFile,
     root: &Value,
@@ -91,11 +89,11 @@ struct ValidationPass<'a> {
     entries: CompactTable<()>,
     entry_count: u64,
     relations: CompactTable<()>,
-    /// Which conversations say of which memories that they come from them.
+    /// The pairs of a conversation and a memory that it names as derived.
     derived: CompactTable<()>,
-    /// Which conversations are named by which memories.
+    /// The pairs of a conversation and a memory that names it.
     named: CompactTable<()>,
-    /// The numbers of memories, with what replaces them.
+    /// The numbers of memories, with the keys of their replacements.
     links: Vec<(usize, u64)>,
     ids: Ids,
     index: ValidationIndex,
@@ -116,7 +114,7 @@ impl ValidationPass<'_> {
         findings: &mut Diagnostics,
     ) -> Result<(), JsonError> {
         self.envelope(root);
-        // What memories say about conversations is validated by what those say about them.
+        // Memories are validated against the conversations they name, so those come first.
         self.pass(&[ENTRIES], Self::take)?;
         self.pass(&[MEMORIES, RELATIONS], Self::take)?;
         self.integrity(options, findings)?;
@@ -146,7 +144,7 @@ impl ValidationPass<'_> {
         }
     }
 
-    /// Goes through some of the arrays.
+    /// Reads some of the arrays.
     fn pass(
         &mut self,
         wanted: &[usize],
@@ -225,7 +223,7 @@ impl ValidationPass<'_> {
             let number = usize::try_from(number).unwrap_or(usize::MAX);
             self.links.push((number, index.memories.key(by)));
         }
-        // An index that is not there says nothing about what is in it.
+        // A store without an index says nothing about conversations.
         let Some(conversation) = validated
             .conversation
             .as_ref()
@@ -245,7 +243,7 @@ impl ValidationPass<'_> {
             .get(self.derived.key((conversation, &validated.id)))
             .is_none()
         {
-            // PAM 14.1: both sides say so, which importers take as advice.
+            // PAM 14.1: both sides should name each other; importers treat that as advice.
             let message = "the conversation does not name this memory in derived_memories";
             self.faults
                 .advice
@@ -253,7 +251,7 @@ impl ValidationPass<'_> {
         }
     }
 
-    /// Validates what relations and conversations say about memories.
+    /// Validates the references of relations and conversations to memories.
     fn refer(&mut self, number: u64, one: One) {
         let is_known = |id: &str| self.index.number(id).is_some();
         match one {
@@ -302,7 +300,7 @@ impl ValidationPass<'_> {
         }
     }
 
-    /// PAM 15.
+    /// Validates the checksum (PAM 15).
     fn integrity(
         &mut self,
         options: &ReadOptions,
@@ -360,7 +358,7 @@ impl ValidationPass<'_> {
             let signature = signature::check(&self.head.root, &mut told);
             self.index.signature = faults.keep(signature);
             findings.extend(told);
-            // PAM 16: a delta may name what the export it goes on from holds.
+            // PAM 16: an incremental store may name records of its base.
             let between = std::mem::take(&mut self.faults.between);
             if self.head.is_delta() {
                 findings.append(between);
@@ -392,7 +390,7 @@ impl ValidationPass<'_> {
             }
         }
         unknown.append(std::mem::take(&mut self.faults.references));
-        // PAM 16: a delta may name memories of the export it builds on.
+        // PAM 16: an incremental store may name memories of its base.
         if self.head.is_delta() {
             findings.append(unknown);
         } else {

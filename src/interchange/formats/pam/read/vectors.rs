@@ -1,29 +1,24 @@
-//! The vectors of the embeddings file beside a store, in and out (PAM 12).
+//! The vectors of the embeddings file beside a store (PAM 12).
 
 use std::sync::Arc;
 
-use crate::codec::{Map, Value};
-use crate::grain::Grain;
 use crate::interchange::io::record_sink::changed;
-use crate::interchange::{Error, ForeignId, ForeignVector, Loss, Place, VectorOf};
+use crate::interchange::{Diagnostics, Error, ForeignId, ForeignVector, Loss, Place, VectorOf};
 
-use super::super::types::embeddings::{self, EMBEDDING, Embedding, Embeddings};
-use super::super::write::document::Writer;
-use super::super::write::uuid::uuid_of;
+use super::super::types::embeddings::{Embedding, Embeddings};
 use super::build::Names;
-use super::store_file::Known;
+use super::store_file::BuiltMemories;
 use super::validation_pass::ValidationIndex;
-use crate::interchange::Diagnostics;
 
-/// Vectors that were validated; they are made when they are asked for.
+/// Valid vectors, which are read when they are asked for.
 pub(crate) struct Vectors {
     pub(crate) file: Embeddings,
     pub(crate) len: u64,
-    /// Whose memories they are of.
+    /// The owner of their memories.
     pub(crate) owner: String,
     /// The memories of the store that they came with.
-    pub(crate) of: Option<(Arc<ValidationIndex>, Arc<Known>)>,
-    /// Whether they may be of memories that came with another one.
+    pub(crate) of: Option<(Arc<ValidationIndex>, Arc<BuiltMemories>)>,
+    /// Whether they may be of memories that came with another store.
     pub(crate) is_delta: bool,
 }
 
@@ -33,10 +28,7 @@ impl Vectors {
         self.len
     }
 
-    /// Hands them over one after the other, while they are wanted.
-    ///
-    /// # Errors
-    /// `ERR_IO`, also if the file is not what it was.
+    /// Passes them to `take` one by one, until it returns `false`.
     pub(crate) fn each(&self, take: &mut dyn FnMut(ForeignVector) -> bool) -> Result<(), Error> {
         let (mut non_fatal, mut loss) = (Diagnostics::default(), Loss::default());
         let read = self.file.read(&mut non_fatal, &mut loss, &mut |embedding| {
@@ -54,7 +46,7 @@ impl Vectors {
         });
         let of = match address {
             Some(address) => VectorOf::Grain(address),
-            // PAM 16: a delta may bring the vector of a memory that it does not hold.
+            // PAM 16: an incremental store may bring the vector of a memory that it does not hold.
             None if self.is_delta => VectorOf::Named(ForeignId {
                 format: Names::PAM.memory,
                 scope: self.owner.clone(),
@@ -69,41 +61,5 @@ impl Vectors {
             numbers: embedding.numbers,
             record: embedding.record,
         })
-    }
-}
-
-impl Writer<'_> {
-    /// Writes the vector of a memory. Where none goes out nothing may point to one (PAM 12); a
-    /// record that named none stays as it is, for the embedding names the memory.
-    pub(crate) fn embedding(&mut self, grain: &Grain, map: &mut Map, names_it: bool) {
-        let told = map.remove("embedding_ref");
-        let vector = match self.vectors.get(&grain.address()) {
-            Some(vector) if self.with_files => vector,
-            found => {
-                let what = found.map_or("embedding_ref", |_| EMBEDDING);
-                if found.is_some() || told.is_some() {
-                    self.loss.count(what);
-                }
-                return;
-            }
-        };
-        let said = vector.record.as_deref();
-        let said = said.and_then(|record| {
-            let record = Value::from_json(record).ok()?;
-            Some(record.as_map()?.get("id")?.as_text()?.to_owned())
-        });
-        let told = told.and_then(|told| told.as_text().map(str::to_owned));
-        let address = grain.address();
-        let made = uuid_of(&[address.as_bytes(), vector.model.as_bytes()].concat());
-        let mut names = [told, said, Some(made)].into_iter().flatten();
-        let Some(id) = names.find(|id| self.embedding_ids.insert(id.clone())) else {
-            return;
-        };
-        let memory_id = map.get("id").and_then(Value::as_text).unwrap_or_default();
-        let entry = embeddings::entry(&id, memory_id, vector);
-        self.embeddings.push(entry);
-        if names_it {
-            map.insert("embedding_ref", id);
-        }
     }
 }

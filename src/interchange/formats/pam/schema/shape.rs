@@ -1,4 +1,4 @@
-//! What judges a value by the schemas of PAM, whose tables are in [`super::tables`].
+//! Validation of a value by a schema of PAM; the tables are in [`super::tables`].
 
 use crate::codec::{Map, Value};
 use crate::interchange::model::rfc3339::parse_rfc3339;
@@ -7,7 +7,7 @@ use crate::interchange::{Error, Loss};
 use super::super::code;
 use super::super::types::object::fault;
 
-/// What a schema says about an object: its members, and whether it may have others.
+/// The schema of an object: its members, and whether it may have others.
 pub(crate) struct Shape {
     pub(crate) members: &'static [Member],
     pub(crate) is_open: bool,
@@ -20,7 +20,7 @@ pub(crate) struct Member {
     rule: Rule,
 }
 
-/// Whether a member must be there.
+/// Whether a member is required.
 #[derive(Clone, Copy, PartialEq)]
 enum Need {
     Required,
@@ -30,14 +30,14 @@ enum Need {
     Nullable,
 }
 
-/// What a value must be.
+/// The rule for a value.
 pub(crate) enum Rule {
     Text,
     /// Text that is not empty.
     Filled,
     /// One of these texts.
     OneOf(&'static [&'static str]),
-    /// Text that matches the pattern, which a function knows.
+    /// Text that matches the pattern, which the function checks.
     Matches(&'static str, fn(&str) -> bool),
     Time,
     Uri,
@@ -45,14 +45,14 @@ pub(crate) enum Rule {
     Number,
     /// A number from 0 to 1.
     Unit,
-    /// A whole number of at least so much.
+    /// A whole number of at least this.
     Count(f64),
     Object(&'static Shape),
-    /// An array of such, with at least so many of them.
+    /// An array of these, with at least that many.
     Items(&'static Self, usize),
-    /// An array in which nothing comes twice.
+    /// The same, without duplicates.
     Set(&'static Self, usize),
-    /// What tools are called with: an object or text.
+    /// The input of a tool: an object or text.
     Input,
 }
 
@@ -72,7 +72,7 @@ pub(crate) const fn nullable(name: &'static str, rule: Rule) -> Member {
 }
 
 impl Shape {
-    /// Tells everything that the schema does not allow about a value.
+    /// Adds every violation of the schema.
     pub(crate) fn validate(&self, value: &Value, at: &str, faults: &mut Vec<Error>) {
         let Value::Map(map) = value else {
             return faults.push(wrong(at, "must be an object"));
@@ -91,7 +91,8 @@ impl Shape {
         }
     }
 
-    /// Takes out what the schema does not have, and counts it by name; `of` is the object's own.
+    /// Removes the members that the schema does not have, and counts them by name; `of` is the name
+    /// of the object.
     pub(crate) fn prune(&self, map: &mut Map, of: &str, loss: &mut Loss) {
         if !self.is_open && !map.iter().all(|(name, _)| self.has(name)) {
             let foreign = map.iter().map(|(name, _)| name.to_owned());
@@ -196,14 +197,14 @@ impl Rule {
 fn validate_set(value: &Value, at: &str, faults: &mut Vec<Error>) {
     let mut seen = std::collections::HashSet::new();
     for (index, item) in value.as_array().unwrap_or_default().iter().enumerate() {
-        // What is no text is wrong already.
+        // An element that is no text is an error already.
         if item.as_text().is_some_and(|text| !seen.insert(text)) {
             faults.push(wrong(&format!("{at}/{index}"), "comes twice"));
         }
     }
 }
 
-/// Returns what JSON calls a number.
+/// Returns a number of JSON.
 pub(crate) fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Float(float) => Some(*float),
@@ -212,7 +213,8 @@ pub(crate) fn number(value: &Value) -> Option<f64> {
     }
 }
 
-/// Validates by RFC 3986, as the format `uri` asks: a scheme, and no character that must be escaped.
+/// Validates by RFC 3986, as the format `uri` asks: a scheme, and no character that must be
+/// escaped.
 fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else {
         return false;
@@ -255,7 +257,7 @@ fn is_authority(authority: &str) -> bool {
     is_literal && is_escaped(name, b"") && port.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns whether text has nothing but unreserved characters, sub-delimiters, escapes and these.
+/// Returns whether text has only unreserved characters, sub-delimiters, escapes and these.
 fn is_escaped(text: &str, more: &[u8]) -> bool {
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {

@@ -31,7 +31,7 @@ static OWNER: Shape = closed(&[
     optional("created_at", Time),
 ]);
 
-/// What a memory may be (PAM 5).
+/// The types of memories (PAM 5).
 pub(crate) const TYPES: [&str; 11] = [
     "fact",
     "preference",
@@ -301,7 +301,7 @@ pub(crate) static EMBEDDING: Shape = closed(&[
 
 static VECTOR_STORAGE: Shape = closed(&[required("type", OneOf(PLACES)), required("ref", Filled)]);
 
-/// An object about which nothing is said.
+/// An object without rules.
 static OPEN: Shape = Shape {
     members: &[],
     is_open: true,
@@ -326,7 +326,7 @@ pub(crate) fn is_platform(text: &str) -> bool {
     (2..=32).contains(&text.len()) && text.bytes().all(is_name_byte)
 }
 
-/// OMS 13.2 gives tags like `phi:x` a meaning; the pattern keeps the colon out.
+/// OMS 13.2 gives tags like `phi:x` a meaning; the pattern excludes the colon.
 pub(crate) fn is_tag(text: &str) -> bool {
     let starts = text.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
     starts && text.bytes().all(is_name_byte)

@@ -1,20 +1,20 @@
-//! The rules of PAM that no schema can express, and that no grain depends on.
+//! The rules of PAM that no schema expresses and no grain depends on.
 
 use std::collections::HashSet;
 
 use crate::codec::{Map, Value};
 use crate::interchange::model::rfc3339::parse_rfc3339;
-use crate::interchange::{Error, Place, ReadOptions};
+use crate::interchange::{Diagnostics, Error, Place, ReadOptions};
 
 use super::super::code;
 use super::super::files::storage::check;
 use super::super::types::object::fault;
 use super::tables::CONVERSATION;
-use crate::interchange::Diagnostics;
 
-/// Passes on what is non_fatal: as errors where a file is held to every rule, else as findings.
+/// Reports violations that need not refuse a file: as errors if the caller asks for strictness,
+/// else as findings.
 ///
-/// What an error tells already about the same place is not told twice.
+/// A place that has an error or a finding already gets no second one.
 pub(crate) fn report_non_fatal(
     non_fatal: Diagnostics,
     options: &ReadOptions,
@@ -30,7 +30,7 @@ pub(crate) fn report_non_fatal(
     to.more = to.more.saturating_add(non_fatal.more);
 }
 
-/// Validates what one member of an envelope asks of another (PAM 18).
+/// Validates the members of an envelope that depend on each other (PAM 18).
 pub(crate) fn conditions(root: &Map, non_fatal: &mut Vec<Error>) {
     if root.get("signature").and_then(Value::as_map).is_some() {
         for name in ["export_id", "export_date"] {
@@ -42,7 +42,7 @@ pub(crate) fn conditions(root: &Map, non_fatal: &mut Vec<Error>) {
     }
 }
 
-/// Validates what one member of a memory asks of another (PAM 5).
+/// Validates the members of a memory that depend on each other (PAM 5).
 pub(crate) fn memory(memory: &Value, at: &str, non_fatal: &mut Vec<Error>) {
     let Some(memory) = memory.as_map() else {
         return;
@@ -58,7 +58,7 @@ pub(crate) fn memory(memory: &Value, at: &str, non_fatal: &mut Vec<Error>) {
     }
 }
 
-/// Validates what one member of an entry of the index asks of another (PAM 14).
+/// Validates the members of an index entry that depend on each other (PAM 14).
 pub(crate) fn entry(entry: &Value, at: &str, non_fatal: &mut Vec<Error>) {
     if let Some(map) = entry.as_map() {
         validate_span(map, at, non_fatal);
@@ -66,7 +66,7 @@ pub(crate) fn entry(entry: &Value, at: &str, non_fatal: &mut Vec<Error>) {
     }
 }
 
-/// Validates a reference to a file by its spelling; it is opened elsewhere.
+/// Validates the text of a reference to a file; nothing is opened here.
 fn validate_reference(entry: &Map, at: &str, non_fatal: &mut Vec<Error>) {
     let storage = entry.get("storage").and_then(Value::as_map);
     let text = |name: &str| storage.and_then(|storage| storage.get(name)?.as_text());
@@ -78,7 +78,7 @@ fn validate_reference(entry: &Map, at: &str, non_fatal: &mut Vec<Error>) {
     }
 }
 
-/// Validates a conversation document: everything that its grains do not depend on (PAM 25).
+/// Validates the parts of a conversation document that its grains do not depend on (PAM 25).
 pub(crate) fn conversation(value: &Value, at: &str, non_fatal: &mut Vec<Error>) {
     CONVERSATION.validate(value, at, non_fatal);
     let Some(map) = value.as_map() else {
@@ -102,7 +102,7 @@ pub(crate) fn conversation(value: &Value, at: &str, non_fatal: &mut Vec<Error>) 
     }
 }
 
-/// Validates `temporal` of what begins and goes on.
+/// Validates the order of the times in `temporal`.
 fn validate_span(map: &Map, at: &str, non_fatal: &mut Vec<Error>) {
     let temporal = map.get("temporal").and_then(Value::as_map);
     let time = |name: &str| parse_rfc3339(temporal?.get(name)?.as_text()?).ok();

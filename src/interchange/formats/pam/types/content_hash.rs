@@ -1,10 +1,12 @@
+//! The `content_hash` of a memory, as the reference program computes it.
+
 use crate::interchange::model::normalize::{nfc_parts, sha256};
 
 /// Returns the `content_hash` of a content (PAM 6, Appendix C).
 pub(crate) fn content_hash(content: &str) -> String {
     let lower = content.trim_matches(is_python_space).to_lowercase();
-    // The byte-order mark is a starter that composes with nothing, so the form of the whole is the
-    // forms of the parts with the marks between them.
+    // The byte-order mark is a starter that composes with nothing, so the normal form of the whole
+    // is that of the parts with the marks between them.
     let text = nfc_parts(&lower).join("\u{feff}");
     let words: Vec<&str> = text
         .split(is_python_space)
@@ -13,7 +15,7 @@ pub(crate) fn content_hash(content: &str) -> String {
     sha256(words.join(" ").as_bytes())
 }
 
-/// Appendix C is normative and its `str.split` takes the four separators of ASCII for white space,
+/// Appendix C is normative, and its `str.split` takes the four separators of ASCII for white space,
 /// which Unicode does not.
 fn is_python_space(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)

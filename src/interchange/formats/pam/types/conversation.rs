@@ -1,3 +1,5 @@
+//! A conversation: its entry in the index (PAM 14), its document (PAM 25), and the grain of it.
+
 use std::collections::HashMap;
 
 use crate::codec::{Map, Value};
@@ -18,11 +20,11 @@ pub(crate) struct IndexEntry<'a> {
     platform: &'a str,
     title: Option<&'a str>,
     created_at: Time,
-    /// Where the messages are; the reference is there when they are in a file.
+    /// The place of the messages; `None` if the entry names none.
     pub(crate) storage: Option<Storage<'a>>,
 }
 
-/// Where the messages of a conversation are.
+/// The place of the messages of a conversation.
 pub(crate) enum Storage<'a> {
     File { reference: &'a str, at: String },
     Elsewhere,
@@ -32,9 +34,9 @@ pub(crate) enum Storage<'a> {
 pub(crate) struct Conversation<'a> {
     object: Object<'a>,
     pub(crate) platform: &'a str,
-    /// Every message after the one it answers.
+    /// The messages, each after the one it answers.
     pub(crate) messages: Vec<Message<'a>>,
-    /// The id of the message that stands last in the file.
+    /// The id of the last message in the file.
     pub(crate) tail: Option<&'a str>,
 }
 
@@ -62,7 +64,7 @@ impl<'a> IndexEntry<'a> {
         })
     }
 
-    /// Returns the grain of the conversation as a whole; `tail` is the address of its last message.
+    /// Returns the grain of the conversation; `tail` is the address of its last message.
     pub(crate) fn draft(
         &self,
         owner: &Owner<'_>,
@@ -93,7 +95,7 @@ impl<'a> IndexEntry<'a> {
 }
 
 impl<'a> Conversation<'a> {
-    /// Reads the document that an entry of the index names.
+    /// Reads the document of an index entry.
     pub(crate) fn read(
         value: &'a Value,
         at: &str,

@@ -1,4 +1,4 @@
-//! The embeddings file: vectors of memories, which are never what a memory says (PAM 12).
+//! The embeddings file: vectors of memories, which are never part of a memory's content (PAM 12).
 
 use crate::codec::{Map, Value};
 use crate::interchange::io::source_file::SourceFile;
@@ -6,31 +6,30 @@ use crate::interchange::json::{Position, stream_file};
 use crate::interchange::model::compact_table::CompactTable;
 use crate::interchange::model::normalize::ascii_json;
 use crate::interchange::model::rfc3339::to_rfc3339;
-use crate::interchange::{Error, Loss, StoredVector};
+use crate::interchange::{Diagnostics, Error, Loss, StoredVector};
 
 use super::super::schema::shape::number;
 use super::super::schema::tables::{self, EMBEDDINGS};
 use super::super::{broken_in, code, outline};
 use super::head::head;
 use super::object::{Object, fault};
-use crate::interchange::Diagnostics;
 
 /// The name of the file beside a store (PAM 2).
 pub(crate) const FILE: &str = "embeddings.json";
 
-/// What the file calls itself.
+/// The schema of the file.
 const SCHEMA: &str = "portable-ai-memory-embeddings";
 
 /// An embeddings file.
 pub(crate) struct Embeddings {
     pub(crate) part: SourceFile,
-    /// Its name, or nothing for one that stands alone.
+    /// Its name; empty for a file without its store.
     pub(crate) file: String,
-    /// The version that it must be of.
+    /// The version that it must have.
     pub(crate) version: Option<String>,
 }
 
-/// Of which memory each embedding is, also those that cannot be kept.
+/// The memory of each embedding, also of those that cannot be stored.
 pub(crate) struct Ids {
     of: CompactTable<u64>,
     memories: CompactTable<()>,
@@ -44,24 +43,24 @@ impl Ids {
         }
     }
 
-    /// Returns whether an embedding is of a memory; none if there is none of this id.
+    /// Returns whether an embedding is of a memory; `None` if no embedding has this id.
     pub(crate) fn is_of(&self, id: &str, memory: &str) -> Option<bool> {
         let of = self.of.get(self.of.key(id));
         of.map(|of| *of == self.memories.key(memory))
     }
 }
 
-/// A vector that can be kept.
+/// A vector that can be stored.
 pub(crate) struct Embedding {
     pub(crate) memory_id: String,
     pub(crate) model: String,
     pub(crate) numbers: Vec<f32>,
-    /// What the file says besides.
+    /// The other members, as JSON.
     pub(crate) record: String,
     pub(crate) at: String,
 }
 
-/// An element of the file, validated by itself.
+/// A validated element of the file.
 struct Validated {
     at: String,
     id: Option<String>,
@@ -72,12 +71,13 @@ struct Validated {
 }
 
 impl Embeddings {
-    /// Reads a file, and takes what of it can be kept, while it is wanted.
+    /// Reads a file; `take` gets the vectors that can be stored, until it returns `false`.
     ///
-    /// A vector that cannot be kept is non_fatal and counted: it can be made anew of its memory.
+    /// A vector that cannot be stored is a violation and counted: it can be computed again from its
+    /// memory.
     ///
     /// # Errors
-    /// `PAM_JSON`, `PAM_SCHEMA_ID`, `PAM_VERSION`, `PAM_SCHEMA` where nothing of it can be read.
+    /// `PAM_JSON`, `PAM_SCHEMA_ID`, `PAM_VERSION`, `PAM_SCHEMA` if nothing of it can be read.
     pub(crate) fn read(
         &self,
         non_fatal: &mut Diagnostics,
@@ -108,7 +108,7 @@ impl Embeddings {
         Ok(ids)
     }
 
-    /// Returns what its places begin with.
+    /// Returns the prefix of its places.
     fn at(&self) -> String {
         if self.file.is_empty() {
             String::new()
@@ -119,7 +119,7 @@ impl Embeddings {
 }
 
 impl Ids {
-    /// Adds an element; returns what of it is to be kept.
+    /// Adds an element; returns the vector to be stored.
     fn add(
         &mut self,
         seen: Validated,
@@ -181,7 +181,7 @@ fn validate_record(value: &Value, at: String) -> Validated {
 }
 
 impl Embedding {
-    /// Reads one; none for one whose vector is elsewhere, which is counted.
+    /// Reads one; `None` for one whose vector is elsewhere, which is counted.
     fn read(object: Object<'_>, loss: &mut Loss) -> Result<Option<Self>, Error> {
         object.required_text("id")?;
         let memory_id = object.required_text("memory_id")?.to_owned();
@@ -245,7 +245,7 @@ const fn to_checksum_form(number: f64) -> f32 {
     number as f32
 }
 
-/// Returns a number as it is written: the shortest decimal that means this one.
+/// Returns the shortest decimal of a number.
 fn widen(number: f32) -> f64 {
     let shortest = number.to_string().parse();
     shortest.unwrap_or_else(|_| f64::from(number))
@@ -278,5 +278,5 @@ pub(crate) fn file(version: &Value, entries: Vec<Value>) -> Value {
 }
 
 const ARRAY: [&str; 1] = ["embeddings"];
-/// What a vector that is not kept is counted under.
+/// The loss that a vector is counted under.
 pub(crate) const EMBEDDING: &str = "embedding";

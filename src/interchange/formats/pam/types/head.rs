@@ -1,27 +1,28 @@
+//! The envelope of a memory store: everything beside its records (PAM 3, 16, 17).
+
 use crate::codec::Value;
 use crate::grain::Time;
-use crate::interchange::Error;
+use crate::interchange::{Diagnostics, Error};
 
 use super::super::{Owner, SCHEMA, code};
 use super::object::Object;
-use crate::interchange::Diagnostics;
 
-/// What a memory store says beside its records (PAM 3, 16, 17).
+/// The envelope of a memory store.
 pub(crate) struct Head<'a> {
     pub(crate) root: Object<'a>,
     pub(crate) version: &'a str,
     pub(crate) owner: Owner<'a>,
     pub(crate) export_date: Option<Time>,
     pub(crate) export_id: Option<&'a str>,
-    /// The export that this one goes on from (PAM 16).
+    /// The export that this one is based on (PAM 16).
     pub(crate) base: Option<&'a str>,
 }
 
 impl<'a> Head<'a> {
-    /// Reads it; what is wrong with a member of it is added to `faults`.
+    /// Reads it; errors of its members are added to `faults`.
     ///
     /// # Errors
-    /// `PAM_SCHEMA_ID`, `PAM_VERSION`, `PAM_SCHEMA` where nothing of the store can be read.
+    /// `PAM_SCHEMA_ID`, `PAM_VERSION`, `PAM_SCHEMA` if nothing of the store can be read.
     pub(crate) fn read(value: &'a Value, faults: &mut Diagnostics) -> Result<Self, Error> {
         let (root, version) = head(value, SCHEMA, "")?;
         Ok(Self {
@@ -40,7 +41,7 @@ impl<'a> Head<'a> {
     }
 }
 
-/// Reads what says whether the rest can be read.
+/// Reads the members that decide whether the rest can be read.
 pub(crate) fn head<'a>(
     value: &'a Value,
     schema: &str,
@@ -59,7 +60,7 @@ pub(crate) fn head<'a>(
     Ok((root, version))
 }
 
-/// Returns what an incremental export goes on from (PAM 16).
+/// Returns the base of an incremental export (PAM 16).
 fn base<'a>(root: &Object<'a>) -> Result<Option<&'a str>, Error> {
     match root.text("export_type")? {
         None | Some("full") => Ok(None),
@@ -71,7 +72,7 @@ fn base<'a>(root: &Object<'a>) -> Result<Option<&'a str>, Error> {
     }
 }
 
-/// The schema's pattern, with the one major version there is.
+/// The pattern of the schema, with the one major version.
 fn is_known_version(version: &str) -> bool {
     let (number, stage) = version.split_once('-').unwrap_or((version, "rc"));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,3 +1,5 @@
+//! A memory object, read as far as grains need it.
+
 use crate::codec::{ContentAddress, Profile};
 use crate::grain::{Draft, Lifecycle, StatusChange, Time, Verification};
 use crate::interchange::Error;
@@ -105,13 +107,14 @@ impl<'a> Memory<'a> {
             .member_fault("content_hash", code::CONTENT_HASH, message))
     }
 
-    /// Returns the whole grain that this memory was written for, if it was.
+    /// Returns the grain that this memory embeds.
     pub(crate) fn unpack(&self, profile: Profile) -> Option<Unpacked> {
         let metadata = self.object.get("metadata")?.as_map()?;
         embedded_grain::unpack(metadata.get(EXTENSION)?, self.content, profile)
     }
 
-    /// Returns the grain of this memory, given what it replaces and the message it comes from.
+    /// Returns the grain of this memory, derived from the memories it replaces and the message it
+    /// comes from.
     pub(crate) fn draft(
         &self,
         owner: &Owner<'_>,
@@ -149,7 +152,7 @@ impl<'a> Memory<'a> {
         for tag in &self.tags {
             draft = draft.tag(*tag);
         }
-        // OMS 23.1: what replaces a grain is derived from it.
+        // OMS 23.1: a grain is derived from those it replaces.
         replaced.chain(message).fold(draft, Draft::derived_from)
     }
 
@@ -162,7 +165,7 @@ impl<'a> Memory<'a> {
     }
 }
 
-/// What a memory says about whether it is current.
+/// The members of a memory that decide whether it is current.
 #[derive(Clone, Copy)]
 pub(crate) struct Ending {
     status: Status,
@@ -171,8 +174,8 @@ pub(crate) struct Ending {
 }
 
 impl Ending {
-    /// Returns what the status says in the index layer; `end` is when the memory stopped being
-    /// current, if it does not say itself.
+    /// Returns the status for the index layer; `end` is when the memory stopped being current,
+    /// unless it says so itself.
     pub(crate) fn change(self, replacement: Option<ContentAddress>, end: Time) -> StatusChange {
         let none = StatusChange::default();
         let ended = StatusChange {

@@ -1,3 +1,5 @@
+//! A message of a conversation document.
+
 use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::{Draft, Time};
 use crate::interchange::Error;
@@ -16,7 +18,7 @@ pub(crate) struct Message<'a> {
     created_at: Time,
     model: Option<&'a str>,
     is_thought: bool,
-    /// Whether the content is one text, which is then the grain's content.
+    /// Whether the content is one text, which is then the content of the grain.
     is_plain: bool,
     text: Option<&'a str>,
     parts: Vec<Object<'a>>,
@@ -66,7 +68,7 @@ impl<'a> Message<'a> {
         })
     }
 
-    /// Returns the grain of this message, given the conversation and the message it answers.
+    /// Returns the grain of this message; `parent` is the address of the message it answers.
     pub(crate) fn draft(
         &self,
         owner: &Owner<'_>,
@@ -88,7 +90,7 @@ impl<'a> Message<'a> {
             .set("role", self.role)
             .set("origin_namespace", platform)
             .set("context", context);
-        // OMS 8.2 wants content or blocks; an empty message has no blocks and says so.
+        // OMS 8.2 wants content or blocks; an empty message has an empty array of blocks.
         if !blocks.is_empty() || content.is_none() {
             draft = draft.set("content_blocks", blocks);
         }
@@ -104,7 +106,7 @@ impl<'a> Message<'a> {
         Ok(draft)
     }
 
-    /// Returns the text of the message: of several parts, their lines.
+    /// Returns the text of the message; several parts are joined by line feeds.
     fn content(&self) -> Result<Option<String>, Error> {
         let mut lines: Vec<&str> = self.text.into_iter().collect();
         if !self.is_plain {
@@ -116,7 +118,7 @@ impl<'a> Message<'a> {
         Ok((!text.is_empty()).then_some(text))
     }
 
-    /// Returns the blocks of OMS 6.2; a message that is only a text needs none.
+    /// Returns the blocks of OMS 6.2; a message of text alone needs none.
     fn blocks(&self) -> Result<Vec<Value>, Error> {
         let mut blocks = Vec::new();
         let is_only_text = self.parts.is_empty() && self.tool_calls.is_empty() && !self.is_thought;

@@ -1,3 +1,5 @@
+//! JSON objects read by the types of the schema; each error has the place of the member.
+
 use crate::codec::{Map, Value};
 use crate::grain::Time;
 use crate::interchange::model::rfc3339::parse_rfc3339;

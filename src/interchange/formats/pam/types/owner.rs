@@ -1,3 +1,5 @@
+//! The owner of a store (PAM 17).
+
 use crate::grain::{Draft, Time};
 use crate::interchange::Error;
 
@@ -5,7 +7,7 @@ use super::super::code;
 use super::object::Object;
 use crate::interchange::model::normalize::normalize_text;
 
-/// Whose memories these are (PAM 17).
+/// The owner of the memories.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Owner<'a> {
     pub(crate) id: &'a str,
@@ -27,7 +29,7 @@ impl<'a> Owner<'a> {
         })
     }
 
-    /// Returns who the memories are about.
+    /// Returns the subject of the memories.
     pub(crate) fn subject(&self) -> String {
         match self.did {
             Some(did) => normalize_text(did),
@@ -35,7 +37,7 @@ impl<'a> Owner<'a> {
         }
     }
 
-    /// Says in a grain whose it is.
+    /// Sets the owner of a grain.
     pub(crate) fn mark(&self, draft: Draft) -> Draft {
         let draft = draft.user(normalize_text(self.id));
         match self.did {

@@ -1,3 +1,5 @@
+//! A relation between two memories.
+
 use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::{Draft, Time};
 use crate::interchange::Error;
@@ -40,8 +42,8 @@ impl<'a> Relation<'a> {
 
     /// Returns the grain of this relation.
     ///
-    /// It is a grain of its own because addresses allow no cycle and no reference forwards, and it
-    /// changes no status: even `replaces` is advice (OMS 14.3).
+    /// It is a grain of its own, because addresses allow neither cycles nor forward references, and
+    /// it changes no status: even `replaces` is advice (OMS 14.3).
     pub(crate) fn draft(&self, owner: &Owner<'_>, ends: [Option<ContentAddress>; 2]) -> Draft {
         let relation = format!("pam:rel:{}", self.kind);
         let residual = residual_without(self.object.map, &[]);
@@ -60,7 +62,7 @@ impl<'a> Relation<'a> {
     }
 }
 
-/// Returns the word of OMS 14.3.
+/// Returns the relation type of OMS 14.3.
 fn link(kind: &str) -> Option<&'static str> {
     Some(match kind {
         "supports" => "supports",

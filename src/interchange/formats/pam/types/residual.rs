@@ -1,7 +1,8 @@
-//! The foreign record as a grain carries it: text that no rule of grains can touch.
+//! The residual: the foreign record as its grain carries it.
 //!
-//! Grains drop nulls, normalise text and rename short keys (OMS 4.4–4.7); JSON text in ASCII passes
-//! through all of it. What the grain holds in the same spelling is left out and put back here.
+//! Grains drop nulls, normalise text and rename short keys (OMS 4.4–4.7); JSON text in ASCII is not
+//! touched by any of that. A member that the grain holds with the same text is left out, and
+//! restored here.
 
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Type};
@@ -9,9 +10,9 @@ use crate::grain::{Grain, Type};
 use crate::interchange::model::normalize::{Rest, ascii_json, leave_out, residual_json};
 
 /// Returns the memory, relation, message, conversation index entry or envelope that a grain was
-/// made from, as the file had it but for the order of members and the spelling of numbers.
+/// built from, equal as JSON.
 ///
-/// The envelope's arrays of records come back empty, because the records are grains of their own.
+/// The envelope's arrays of records are empty, because the records are grains of their own.
 pub fn residual(grain: &Grain) -> Option<Value> {
     let Value::Map(mut record) = residual_json(grain, RESIDUAL)? else {
         return None;
@@ -34,15 +35,15 @@ pub fn residual(grain: &Grain) -> Option<Value> {
     Some(Value::Map(record))
 }
 
-/// Returns the conversation document that a State grain was made from, without its messages, which
-/// are grains of their own; none if the conversation's file was not read.
+/// Returns the conversation document that a State grain was built from, without its messages, which
+/// are grains of their own; `None` if the conversation's file was not read.
 pub fn conversation_residual(grain: &Grain) -> Option<Value> {
     residual_json(grain, DOCUMENT_RESIDUAL)
 }
 
 /// Returns whether the owner of a memory lets it leave the store (PAM 21.1).
 pub(crate) fn is_exportable(grain: &Grain) -> bool {
-    // Most records do not say so, and need not be read to know.
+    // Most records have no such member, and need not be parsed.
     let text = grain
         .field("context")
         .and_then(|context| context.as_map()?.get(RESIDUAL)?.as_text());

@@ -1,6 +1,6 @@
-//! The form of a memory that both validators of the format give the same checksum: no null where
-//! the schema names a member, `status` and `tags` always, `access` whole, times with no or six
-//! digits of fraction and `Z`.
+//! The form of a memory that both validators of the format compute the same checksum of: no null
+//! where the schema names a member, `status` and `tags` always, `access` whole, times with no or
+//! six digits of fraction and `Z`.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::{Lifecycle, Status, Verification};
 use crate::interchange::Loss;
 
-/// Narrows a memory; digits of a second past the sixth are counted.
+/// Brings a memory into that form; digits of a second past the sixth are counted.
 pub(crate) fn to_checksum_form(memory: &mut Map, loss: &mut Loss) {
     drop_nulls(memory);
     for name in ["temporal", "provenance", "confidence", "access", "metadata"] {
@@ -50,7 +50,7 @@ pub(crate) fn to_checksum_form(memory: &mut Map, loss: &mut Loss) {
     }
 }
 
-/// Writes what the store says about the grain now (PAM 7): of several things the gravest.
+/// Writes the status of the grain in the store (PAM 7); of several statements the gravest.
 pub(crate) fn write_status(
     memory: &mut Map,
     status: &Status,

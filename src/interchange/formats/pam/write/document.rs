@@ -1,28 +1,26 @@
+//! The document of a store: its records, its index, and the files beside it.
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use rayon::prelude::*;
 
 use crate::codec::{ContentAddress, Map, Value};
-use crate::grain::{Grain, Status, Time, Type};
-use crate::interchange::export::{GENERATOR, only_one};
+use crate::grain::{Grain, Type};
 use crate::interchange::formats::aimem::Scope;
 use crate::interchange::model::normalize::residual_json;
-use crate::interchange::model::rfc3339::parse_rfc3339;
-use crate::interchange::model::rfc3339::to_rfc3339;
 use crate::interchange::{Entry, Error, Loss, Vectors, WriteOptions, Written};
 
-use super::super::checksum;
 use super::super::files::storage::check;
 use super::super::schema::shape::Shape;
-use super::super::schema::tables;
-use super::super::schema::tables::{CONVERSATION, ENTRY, MEMORY, RELATION};
+use super::super::schema::tables::{self, CONVERSATION, ENTRY, MEMORY, RELATION};
 use super::super::types::embeddings;
-use super::super::types::object::fault;
-use super::super::types::residual::{DOCUMENT_RESIDUAL, is_relation, residual};
-use super::super::{SCHEMA, code, signature};
+use super::super::types::residual::{DOCUMENT_RESIDUAL, is_relation};
+use super::super::{checksum, signature};
 use super::checksum_form::{to_checksum_form, write_status};
 use super::embedded_memory::memory;
-use super::uuid::{self, uuid};
+use super::envelope::{delta, envelope, owner};
+use super::selection::{Candidate, is_changed_since, is_later, names, superfluous};
+use super::uuid;
 
 /// A memory store in the form that both validators of the format accept, and its conversations.
 #[derive(Debug)]
@@ -33,26 +31,27 @@ pub struct Document {
     pub conversations: BTreeMap<String, Value>,
     /// The embeddings file, where there are vectors.
     pub embeddings: Option<Value>,
-    /// What was written.
+    /// The summary.
     pub written: Written,
 }
 
 impl Document {
-    /// Makes the document of grains; `with_files` says whether conversations can go beside it.
+    /// Builds the document of grains; `with_files` says whether conversations can be files beside
+    /// it.
     ///
-    /// Records that came from PAM go out as they came, less nulls and with times of six or no
+    /// Records that came from PAM are written as they came, without nulls, with times of six or no
     /// digits of fraction, and with the status that the store has for them now. Grains of any other
-    /// origin become memories whose metadata has the whole grain. A relation to what is not among
-    /// the grains is left out.
+    /// origin become memories whose metadata embeds the whole grain. A relation whose ends are not
+    /// among the grains is left out.
     ///
     /// # Errors
-    /// `PAM_MIXED_OWNERS`: a store is of one owner (PAM 17). `PAM_SIGNATURE_FORM` for a key that
+    /// `PAM_MIXED_OWNERS`: a store has one owner (PAM 17). `PAM_SIGNATURE_FORM` for a key that
     /// cannot sign.
     pub fn new(entries: &[Entry], options: &WriteOptions, with_files: bool) -> Result<Self, Error> {
         Self::with_vectors(entries, &Vectors::new(), options, with_files)
     }
 
-    /// Makes the document of grains, and the embeddings file of the vectors that they have.
+    /// Builds the document of grains, and the embeddings file of their vectors.
     ///
     /// # Errors
     /// As [`Document::new`].
@@ -63,7 +62,7 @@ impl Document {
         with_files: bool,
     ) -> Result<Self, Error> {
         // Each record is read once, and reading them is most of the work.
-        let known: Vec<Known<'_>> = entries.par_iter().map(Known::of).collect();
+        let known: Vec<Candidate<'_>> = entries.par_iter().map(Candidate::of).collect();
         let mut writer = Writer {
             loss: Loss::default(),
             names: names(&known),
@@ -133,19 +132,19 @@ impl Document {
     }
 }
 
-/// The records of a store by what they are; memories are written at once.
+/// The records of a store by kind; memories are written at once.
 #[derive(Default)]
 struct Sorted<'a> {
     envelopes: Vec<Map>,
     relations: Vec<Map>,
     index: Vec<(&'a Grain, Map)>,
-    /// Messages by the session they are of.
+    /// Messages by their session.
     messages: HashMap<&'a str, Vec<Value>>,
 }
 
 impl<'a> Sorted<'a> {
-    fn add(&mut self, one: Known<'a>, writer: &mut Writer<'_>) {
-        let Known {
+    fn add(&mut self, one: Candidate<'a>, writer: &mut Writer<'_>) {
+        let Candidate {
             grain,
             status,
             record,
@@ -184,98 +183,6 @@ impl<'a> Sorted<'a> {
     }
 }
 
-/// A grain, what the store says about it, and the record it was made from.
-struct Known<'a> {
-    grain: &'a Grain,
-    status: &'a Status,
-    record: Option<Value>,
-}
-
-impl<'a> Known<'a> {
-    fn of((grain, status): &'a Entry) -> Self {
-        Self {
-            grain,
-            status,
-            record: residual(grain),
-        }
-    }
-
-    fn id(&self) -> Option<&str> {
-        self.record.as_ref()?.as_map()?.get("id")?.as_text()
-    }
-
-    /// Returns what a grain that came from PAM is told by among those of its kind.
-    fn identity(&self) -> Option<(u8, &str, &str)> {
-        let id = self.id()?;
-        // The ids of messages are unique in their conversation.
-        let session = || self.grain.text("session_id").unwrap_or_default();
-        Some(match self.grain.type_() {
-            Type::State => (0, "", id),
-            Type::Event => (1, session(), id),
-            _ if is_relation(self.grain) => (2, "", id),
-            _ => (3, "", id),
-        })
-    }
-}
-
-/// Returns the PAM id of every grain that is going to have one.
-fn names(known: &[Known<'_>]) -> HashMap<ContentAddress, String> {
-    let ids = known.iter().map(|one| {
-        let address = one.grain.address();
-        let id = one.id().map_or_else(|| uuid(address), str::to_owned);
-        (address, id)
-    });
-    ids.collect()
-}
-
-/// Returns whether a store of another version than 1.0 is among these (PAM 22.3).
-fn is_later(known: &[Known<'_>]) -> bool {
-    let states = known.iter().filter(|one| one.grain.type_() == Type::State);
-    let mut versions = states.filter_map(|one| {
-        let record = one.record.as_ref()?.as_map()?;
-        record.get("schema_version")?.as_text()
-    });
-    versions.any(|version| version != "1.0")
-}
-
-/// Returns the grains whose id another one has in the file, and why it is not theirs: a file has
-/// one version of each record, the newest.
-fn superfluous(known: &[Known<'_>]) -> HashMap<ContentAddress, &'static str> {
-    let ids: HashMap<_, _> = known
-        .iter()
-        .filter_map(|one| Some((one.grain.address(), one.identity()?)))
-        .collect();
-    let mut superfluous = HashMap::new();
-    for one in known {
-        let id = ids.get(&one.grain.address());
-        let earlier = one.grain.derived_from();
-        for earlier in earlier.filter(|earlier| id.is_some() && ids.get(earlier) == id) {
-            superfluous.insert(earlier, "earlier version");
-        }
-    }
-    let mut taken = HashSet::new();
-    for one in known {
-        let address = one.grain.address();
-        if let Some(id) = ids.get(&address)
-            && !superfluous.contains_key(&address)
-            && !taken.insert(id)
-        {
-            superfluous.insert(address, "conflicting version");
-        }
-    }
-    superfluous
-}
-
-/// Returns whether a grain was made, or what it says updated or ended, at a time or later.
-fn is_changed_since(grain: &Grain, record: Option<&Value>, status: &Status, since: Time) -> bool {
-    let temporal = record.and_then(|record| {
-        let temporal = record.as_map()?.get("temporal")?.as_map()?;
-        parse_rfc3339(temporal.get("updated_at")?.as_text()?).ok()
-    });
-    let times = [Some(grain.created_at()), temporal, status.system_valid_to];
-    times.into_iter().flatten().any(|time| time >= since)
-}
-
 pub(crate) struct Writer<'a> {
     pub(crate) loss: Loss,
     names: HashMap<ContentAddress, String>,
@@ -285,12 +192,12 @@ pub(crate) struct Writer<'a> {
     pub(crate) with_files: bool,
     pub(crate) embeddings: Vec<Value>,
     pub(crate) embedding_ids: HashSet<String>,
-    /// Whether a version is written that may have members which nobody here knows.
+    /// Whether the store has a later version, with members that this writer does not know.
     is_later: bool,
 }
 
 impl Writer<'_> {
-    /// What came in although the schema does not have it goes out in no file that is to keep it.
+    /// Removes the members that the schema does not have, which no valid file may keep.
     fn prune(&mut self, shape: &Shape, map: &mut Map, of: &str) {
         if !self.is_later {
             shape.prune(map, of, &mut self.loss);
@@ -323,7 +230,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes one entry of the index, and its document if there is one and a place for it.
+    /// Writes one entry of the index, and its document if it has one that can be a file.
     fn conversation(
         &mut self,
         grain: &Grain,
@@ -355,7 +262,7 @@ impl Writer<'_> {
         files.insert(path, Value::Map(document));
     }
 
-    /// Puts the records into the store and seals it; returns how many there are.
+    /// Puts the records and their checksum into the store; returns the number of records.
     fn finish(&mut self, store: &mut Map, relations: Vec<Map>, index: Vec<Value>) -> u64 {
         let memories: Vec<Value> = self.memories.drain(..).map(Value::Map).collect();
         let relations: Vec<Value> = relations.into_iter().map(Value::Map).collect();
@@ -365,7 +272,7 @@ impl Writer<'_> {
         let checksum = checksum::of_memories(&memories);
         let sealed = store.get("integrity").and_then(Value::as_map);
         let sealed = sealed.and_then(|integrity| integrity.get("checksum")?.as_text());
-        // A signature is over the checksum: of other memories it proves nothing.
+        // A signature covers the checksum: of other memories it proves nothing.
         if sealed != Some(checksum.as_str()) && store.remove("signature").is_some() {
             self.loss.count("signature");
         }
@@ -383,58 +290,6 @@ impl Writer<'_> {
         }
         u64::try_from(count).unwrap_or(u64::MAX)
     }
-}
-
-/// Returns whose memories these are, if nobody else's are among them.
-fn owner(entries: &[Entry]) -> Result<Option<&str>, Error> {
-    let users = entries
-        .iter()
-        .filter_map(|(grain, _)| grain.text("user_id"));
-    only_one(users).map_err(|names| {
-        let message = format!("a store is of one owner; there are {}", names.join(", "));
-        fault(code::MIXED_OWNERS, String::new(), message)
-    })
-}
-
-/// Returns what the store says about itself: below one envelope what that said.
-fn envelope(mut envelopes: Vec<Map>, owner: Option<&str>, now: Time) -> Map {
-    if let (1, Some(mut only)) = (envelopes.len(), envelopes.pop()) {
-        // Where the schema allows null it means nothing else than absence.
-        let nulls: Vec<String> = only
-            .iter()
-            .filter(|(_, value)| **value == Value::Nil)
-            .map(|(name, _)| name.to_owned())
-            .collect();
-        for name in nulls {
-            only.remove(&name);
-        }
-        return only;
-    }
-    new_envelope(owner, now)
-}
-
-/// Returns what an incremental store says about itself (PAM 16).
-fn delta(owner: Option<&str>, now: Time, since: Time, base: Option<&str>) -> Map {
-    let mut store = new_envelope(owner, now);
-    store.insert("export_type", "incremental");
-    store.insert("since", to_rfc3339(since));
-    if let Some(base) = base {
-        store.insert("base_export_id", base);
-    }
-    store
-}
-
-fn new_envelope(owner: Option<&str>, now: Time) -> Map {
-    let mut store = Map::new();
-    store.insert("schema", SCHEMA);
-    store.insert("schema_version", "1.0");
-    store.insert("exported_by", GENERATOR);
-    store.insert("export_date", to_rfc3339(now));
-    let id = owner.unwrap_or("local");
-    let did = id.starts_with("did:").then_some(("did", id));
-    let owner: Map = [("id", id)].into_iter().chain(did).collect();
-    store.insert("owner", owner);
-    store
 }
 
 /// The name of the embeddings file beside a store (PAM 2).

@@ -1,3 +1,5 @@
+//! Grains of other origins as memories that embed the whole grain.
+
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Status, Time, Type};
 use crate::interchange::model::embedded_grain;
@@ -8,13 +10,13 @@ use super::super::schema::tables::{TYPES, is_tag};
 use super::super::types::content_hash::content_hash;
 use super::uuid::uuid;
 
-/// The member of a memory's metadata that has the whole grain.
+/// The member of a memory's metadata that embeds the grain.
 pub(crate) const EXTENSION: &str = "x_oms";
 
-/// Returns the memory of a grain that came from elsewhere.
+/// Returns the memory of a grain of another origin.
 ///
-/// Also an Event is a memory, of its own custom type: a conversation document needs a file beside
-/// the store, and a memory carries the whole grain in one.
+/// An Event becomes a memory too, of its own custom type: a conversation document needs a file
+/// beside the store, and a memory embeds the whole grain in one.
 pub(crate) fn memory(grain: &Grain, status: &Status) -> Map {
     let content = embedded_grain::summary_text(grain);
     let (kind, custom) = kind(grain);
@@ -67,7 +69,7 @@ fn six_digits(time: Time) -> String {
     }
 }
 
-/// Returns the type of PAM 5 that is nearest, and the name of one that PAM does not have.
+/// Returns the nearest type of PAM 5, and the name of one that PAM does not have.
 fn kind(grain: &Grain) -> (&'static str, Option<String>) {
     let record = aimem::residual(grain).or_else(|| omi::residual(grain));
     let record = record.as_ref().and_then(Value::as_map);

@@ -1,10 +1,10 @@
-//! Names of what has none: UUIDs that are made of what they name.
+//! UUIDs for records without an id, derived from their content.
 
 use crate::codec::{ContentAddress, Map, Value};
 use crate::interchange::export::GENERATOR;
 
-/// Gives an export that is new a name, so that incremental ones can go on from it (PAM 16); the same
-/// memories written at the same moment are the same export.
+/// Gives a new export an id, so that incremental ones can be based on it (PAM 16); the same
+/// memories written at the same time are the same export.
 pub(crate) fn name(store: &mut Map) {
     if store.contains("export_id")
         || store.get("exported_by").and_then(Value::as_text) != Some(GENERATOR)
