@@ -2,7 +2,7 @@ use grainstore::codec::{Map, Profile, Value};
 use grainstore::grain::Status;
 use grainstore::interchange::provider::Provider;
 use grainstore::interchange::{
-    Entry, Format, ReadOptions, Reading, Record, WriteOptions, aimem, omi, pam,
+    Entry, Format, ReadOptions, ImportFile, Record, WriteOptions, aimem, omi, pam,
 };
 use sha2::{Digest, Sha256};
 
@@ -12,8 +12,8 @@ use sha2::{Digest, Sha256};
 /// - A store that is accepted is written again, and what is written is accepted.
 pub fn json_pam(data: &[u8]) {
     read_pam(data);
-    drop(coded(pam::read_conversation(data, &pam::Options::default())));
-    drop(coded(pam::read_embeddings(data, &pam::Options::default())));
+    drop(coded(pam::read_conversation(data, &ReadOptions::default())));
+    drop(coded(pam::read_embeddings(data, &ReadOptions::default())));
     if let Some(mut store) = object(data) {
         mend_pam(&mut store);
         read_pam(Value::Map(store).to_json().as_bytes());
@@ -21,7 +21,7 @@ pub fn json_pam(data: &[u8]) {
 }
 
 fn read_pam(bytes: &[u8]) {
-    let Some(import) = coded(pam::read_bytes(bytes, &pam::Options::default())) else {
+    let Some(import) = coded(pam::read_bytes(bytes, &ReadOptions::default())) else {
         return;
     };
     let entries = entries(import.records);
@@ -30,7 +30,7 @@ fn read_pam(bytes: &[u8]) {
         return;
     };
     let json = document.store.to_json();
-    if let Err(errors) = pam::read_bytes(json.as_bytes(), &pam::Options::default()) {
+    if let Err(errors) = pam::read_bytes(json.as_bytes(), &ReadOptions::default()) {
         panic!("what was written is refused: {:?}", errors.first());
     }
 }
@@ -100,9 +100,9 @@ fn read_aimem(bytes: &[u8]) {
 pub fn json_omi(data: &[u8]) {
     for read in [omi::read, omi::read_lines] {
         let at = |level| {
-            let options = omi::Options {
-                level,
-                ..omi::Options::default()
+            let options = ReadOptions {
+                omi_level: level,
+                ..ReadOptions::default()
             };
             coded(read(data, &options))
         };
@@ -143,14 +143,14 @@ pub fn provider_exports(data: &[u8]) {
     ];
     let provider = providers[usize::from(*first) % providers.len()];
     let format = Some(Format::Provider(provider));
-    let reading = Reading::of_bytes(data, format, &ReadOptions::default());
+    let reading = ImportFile::of_bytes(data, format, &ReadOptions::default());
     let reading = reading.expect("the format is given");
     assert!(reading.errors.iter().all(|error| !error.code().is_empty()));
     for record in reading.records.into_vec().expect("memory can be read") {
         let address = grainstore::ContentAddress::of(record.grain.blob());
         assert_eq!(record.grain.address(), address);
     }
-    drop(Reading::of_bytes(data, None, &ReadOptions::default()));
+    drop(ImportFile::of_bytes(data, None, &ReadOptions::default()));
 }
 
 fn coded<T>(read: Result<T, Vec<grainstore::interchange::Error>>) -> Option<T> {

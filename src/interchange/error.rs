@@ -1,3 +1,5 @@
+//! Why a file, or one record of it, cannot be read or written, and where in the file.
+
 use std::fmt;
 
 use crate::crypto;
@@ -18,6 +20,15 @@ pub enum Place {
     Grain(u64),
     /// A JSON pointer (RFC 6901).
     Pointer(String),
+}
+
+impl Place {
+    /// Returns the place of a JSON pointer; an empty one is the file.
+    pub(super) fn pointer(at: impl Into<String>) -> Self {
+        Some(at.into())
+            .filter(|at| !at.is_empty())
+            .map_or(Self::File, Self::Pointer)
+    }
 }
 
 impl fmt::Display for Place {
@@ -41,7 +52,7 @@ pub enum Error {
     Grain {
         /// Where it stands.
         place: Place,
-        /// What is wrong with it.
+        /// The reason.
         source: grain::Error,
     },
     /// A grain whose signature is not one, does not verify, or is missing.
@@ -49,7 +60,7 @@ pub enum Error {
     Signature {
         /// Where it stands.
         place: Place,
-        /// What is wrong with it.
+        /// The reason.
         source: crypto::Error,
     },
     /// A rule of the format that is broken.
@@ -62,12 +73,12 @@ pub enum Error {
         /// How.
         message: String,
     },
-    /// The world's failure: the file cannot be read or written.
+    /// The file cannot be read or written.
     #[error("{place}: {source}")]
     Io {
-        /// How far it went.
+        /// The place that was reached.
         place: Place,
-        /// What the system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 }
@@ -93,7 +104,7 @@ impl Error {
         }
     }
 
-    /// Returns the code and what is wrong, for whoever knows the place.
+    /// Returns the place, and the code with the message.
     pub(super) fn to_finding(&self) -> (Place, String) {
         let what = match self {
             Self::Grain { source, .. } => source.to_string(),
@@ -104,11 +115,31 @@ impl Error {
         (self.place().clone(), format!("{}: {what}", self.code()))
     }
 
-    /// Says where a grain is refused, and whether for what it says or for its signature.
+    /// Returns an error of a broken rule.
+    pub(super) fn format(code: &'static str, place: Place, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self::Format {
+            code,
+            place,
+            message,
+        }
+    }
+
+    /// Returns the error of a grain that is refused, for its content or for its signature.
     pub(super) fn of_delivery(place: Place, source: crypto::Error) -> Self {
         match source {
             crypto::Error::Grain(source) => Self::Grain { place, source },
             source => Self::Signature { place, source },
+        }
+    }
+}
+
+/// An error of the file as a whole.
+impl From<std::io::Error> for Error {
+    fn from(source: std::io::Error) -> Self {
+        Self::Io {
+            place: Place::File,
+            source,
         }
     }
 }

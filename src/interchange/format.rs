@@ -1,11 +1,18 @@
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
-use std::path::Path;
+//! The formats that can be read, and the trait that each of them implements once.
+//!
+//! A new format is a folder below `formats` with an implementation of [`FormatReader`], a variant of
+//! [`Format`], and a line in [`READERS`]. How a format is written is its folder's own affair.
 
-use super::archive::{Bytes, is_zip};
-use super::first::First;
-use super::provider::{self, Provider};
-use super::{Error, Place, pam};
+use crate::codec::Value;
+use crate::grain::Grain;
+
+use super::detect::JsonHead;
+use super::formats::{aimem, jsonl, mg, omi, pam, provider};
+use super::import_file::ReadResult;
+use super::io::source_file::Input;
+use super::merge::MergeRule;
+use super::provider::Provider;
+use super::{Error, ReadOptions};
 
 /// A format that can be read.
 ///
@@ -36,7 +43,7 @@ pub enum Format {
     Omi,
     /// An OMI-AI document as JSON lines.
     OmiJsonl,
-    /// What a provider of an assistant exports; read only.
+    /// The export of an assistant's provider; read only.
     Provider(Provider),
 }
 
@@ -59,7 +66,7 @@ impl Format {
         Self::Provider(Provider::Grok),
     ];
 
-    /// Returns the name, which is also how a caller asks for the format.
+    /// Returns the name, by which a caller asks for the format.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Mg => "mg",
@@ -80,68 +87,15 @@ impl Format {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// Returns the format to read something as: the one that is asked for, where that is the name of
-    /// several forms the one that is found among them, and without any whatever is found.
-    pub(super) fn chosen(
-        asked: Option<Self>,
-        detect: impl FnOnce() -> Result<Self, Error>,
-    ) -> Result<Self, Error> {
-        let Some(asked) = asked else {
-            return detect();
-        };
-        let forms: &[Self] = match asked {
-            Self::Pam => &[Self::PamConversation, Self::PamEmbeddings],
-            Self::Aimem => &[Self::AimemNdjson],
-            Self::Omi => &[Self::OmiJsonl],
-            _ => return Ok(asked),
-        };
-        // What cannot be told is judged as what it is said to be.
-        let found = detect().ok().filter(|found| forms.contains(found));
-        Ok(found.unwrap_or(asked))
-    }
-
-    /// Tells the format of a file or a directory from what is in it, never from its name.
-    ///
-    /// # Errors
-    /// `ERR_FORMAT_UNKNOWN` with what was looked for; `ERR_IO`.
-    pub fn detect(path: &Path) -> Result<Self, Error> {
-        if path.is_dir() {
-            if pam::locate(path)?.is_some() {
-                return Ok(Self::Pam);
-            }
-            let found = provider::detect(Bytes::At(path))?.map(Self::Provider);
-            return found.ok_or_else(|| unknown("the directory holds none of them"));
+    pub(super) fn reader(self) -> &'static dyn FormatReader {
+        match self {
+            Self::Mg => &mg::Mg,
+            Self::Jsonl => &jsonl::Jsonl,
+            Self::Pam | Self::PamConversation | Self::PamEmbeddings => &pam::Pam,
+            Self::Aimem | Self::AimemNdjson => &aimem::Aimem,
+            Self::Omi | Self::OmiJsonl => &omi::Omi,
+            Self::Provider(_) => &provider::Providers,
         }
-        let io = |source| Error::Io {
-            place: Place::File,
-            source,
-        };
-        let mut file = File::open(path).map_err(io)?;
-        let mut magic = Vec::new();
-        let limit = u64::try_from(HEADER_LEN_MAX).unwrap_or_default();
-        (&mut file)
-            .take(limit)
-            .read_to_end(&mut magic)
-            .map_err(io)?;
-        if is_zip(&magic) {
-            return packed(Bytes::At(path));
-        }
-        file.seek(SeekFrom::Start(0)).map_err(io)?;
-        detect(&magic, BufReader::new(file))
-    }
-
-    /// Tells the format from the first bytes of a file.
-    ///
-    /// The bytes should hold the first JSON object whole: in a PAM store the member that names the
-    /// format may stand last.
-    ///
-    /// # Errors
-    /// `ERR_FORMAT_UNKNOWN` with what was looked for.
-    pub fn detect_bytes(head: &[u8]) -> Result<Self, Error> {
-        if is_zip(head) {
-            return packed(Bytes::Here(head));
-        }
-        detect(head, head)
     }
 }
 
@@ -151,122 +105,84 @@ impl std::fmt::Display for Format {
     }
 }
 
-/// Tells what a ZIP archive holds.
-fn packed(archive: Bytes<'_>) -> Result<Format, Error> {
-    if pam::is_packed(archive)? {
-        return Ok(Format::Pam);
+/// One format in all its serializations: how it is recognised, read and merged.
+pub(super) trait FormatReader: Sync {
+    /// Returns what a user is told that a file of this format looks like.
+    fn description(&self) -> &'static str;
+
+    /// Returns the serializations that the name of the first of them stands for.
+    fn serializations(&self) -> &'static [Format] {
+        &[]
     }
-    let found = provider::detect(archive)?.map(Format::Provider);
-    found.ok_or_else(|| unknown("the ZIP archive holds none of them"))
+
+    /// Recognises the first bytes of a file.
+    fn detect_bytes(&self, _head: &[u8]) -> Option<Format> {
+        None
+    }
+
+    /// Returns the members of a JSON value that tell this format from others.
+    fn markers(&self) -> &'static [Marker] {
+        &[]
+    }
+
+    /// Recognises a JSON value; called after each marker, and once more at its end.
+    fn detect_json(&self, _head: &JsonHead) -> Option<Format> {
+        None
+    }
+
+    /// Recognises a directory or a ZIP archive.
+    fn detect_container(&self, _input: Input<'_>) -> Result<Option<Format>, Error> {
+        Ok(None)
+    }
+
+    /// Validates a file of `format`, one of this reader's; its records are read when they are asked
+    /// for.
+    ///
+    /// # Errors
+    /// Why the file cannot be opened, or everything wrong with one that is refused as a whole.
+    fn read(&self, format: Format, input: Input<'_>, options: &ReadOptions) -> ReadResult;
+
+    /// Returns the foreign record that a grain of this format carries.
+    fn residual(&self, _grain: &Grain) -> Option<Value> {
+        None
+    }
+
+    /// Returns what a grain of this format carries from elsewhere in its file.
+    fn inherited(&self, _grain: &Grain) -> Option<Value> {
+        None
+    }
+
+    /// Returns whether a grain says nothing but that others belong together.
+    fn is_link(&self, _grain: &Grain) -> bool {
+        false
+    }
+
+    /// Returns whether the owner of a grain's record lets it leave the store, as far as it says.
+    fn is_exportable(&self, _grain: &Grain) -> bool {
+        true
+    }
+
+    /// Returns how a changed record meets the grains that came under its id before; `id_format` is
+    /// that of the id.
+    fn merge_rule(&self, _id_format: &str) -> MergeRule {
+        MergeRule::default()
+    }
+
+    /// Returns whether the record of a grain says itself that it is no longer current.
+    fn is_ended(&self, _grain: &Grain) -> bool {
+        false
+    }
 }
 
-fn detect(head: &[u8], input: impl BufRead) -> Result<Format, Error> {
-    if head.starts_with(MAGIC) {
-        return Ok(Format::Mg);
-    }
-    if provider::is_copilot(head) {
-        return Ok(Format::Provider(Provider::Copilot));
-    }
-    let first = First::read(input).map_err(|source| Error::Io {
-        place: Place::File,
-        source,
-    })?;
-    match first {
-        First::Known(format) => Ok(format),
-        First::Line => Ok(Format::Jsonl),
-        First::Other => Err(unknown("the content is none of them")),
-    }
-}
+/// The name of a member, and the text it must have where that matters.
+pub(super) type Marker = (&'static str, Option<&'static str>);
 
-fn unknown(found: &str) -> Error {
-    Error::Format {
-        code: "ERR_FORMAT_UNKNOWN",
-        place: Place::File,
-        message: format!(
-            "{found}; looked for mg (starts with \"MG\" and 0x01), pam (a JSON object with \
-             \"schema\": \"portable-ai-memory\", or a directory that holds one), pam-conversation and \
-             pam-embeddings (its files without it), aimem (with \
-             \"format\": \"aimem-bundle\"), omi (with \"format\": \"open-memory-interchange\") and \
-             jsonl (a JSON object a line), and \
-             exports of ChatGPT, Claude, Gemini, Copilot and Grok"
-        ),
-    }
-}
-
-/// OMS 11.2: the first bytes of an archive.
-const MAGIC: &[u8] = b"MG\x01";
-/// More than the first line of a table takes.
-const HEADER_LEN_MAX: usize = 4096;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_format_is_told_from_its_first_bytes() {
-        let provider = |provider| Some(Format::Provider(provider));
-        let cases: [(&[u8], Option<Format>); 30] = [
-            (b"[{\"title\":\"mapping\",\"mapping\":{}}]", provider(Provider::Chatgpt)),
-            (b"[\n{},{\"chat_messages\":[]}]", provider(Provider::Claude)),
-            (b"[{\"a\":{\"mapping\":1}}]", None),
-            (b"[{\"header\":\"Gemini Apps\"}]", provider(Provider::Gemini)),
-            (b"{\n\"conversations\":[]\n}", provider(Provider::Grok)),
-            (
-                b"\xef\xbb\xbfConversation,\"time\",Author,Message\r\nx",
-                provider(Provider::Copilot),
-            ),
-            (b"{\"format\":\"aimem-bundle\",\"chunks\":[]}", Some(Format::Aimem)),
-            (b"{\n\"chunks\":[{\"a\":1}],\"format\":\"memoryai-bundle\"}", Some(Format::Aimem)),
-            (b"{\"format\":\"aimem-bundle\"}\n{\"_kind\":\"chunk\"}", Some(Format::AimemNdjson)),
-            (b"{\"memories\":[],\"format\":\"open-memory-interchange\"}", Some(Format::Omi)),
-            (
-                b"{\"memories\":[],\"format\":\"open-memory-interchange\",\"serialization\":\"jsonl\"}",
-                Some(Format::OmiJsonl),
-            ),
-            (b"{\"format\":\"open-memory-interchange\"}\n{\"id\":1}", Some(Format::OmiJsonl)),
-            (b"{\"x\":{\"format\":\"aimem-bundle\"}}", Some(Format::Jsonl)),
-            (b"{\"format\":[\"aimem-bundle\"]}", Some(Format::Jsonl)),
-            (b"[{\"format\":\"aimem-bundle\"}]", None),
-            (b"MG\x01\x00", Some(Format::Mg)),
-            (b"MG\x02", None),
-            (b"{\"schema\":\"portable-ai-memory\"}", Some(Format::Pam)),
-            (
-                b"\xef\xbb\xbf{\n \"schema\" : \"portable-ai-memory\",",
-                Some(Format::Pam),
-            ),
-            (
-                b"{\"a\":{\"schema\":1},\n\"memories\":[{\"x\":\"}\\\"{\"}],\"schema\":\"portable-ai-memory\"}",
-                Some(Format::Pam),
-            ),
-            (
-                b"{\"a\":\"schema\",\n\"b\":\"portable-ai-memory\"}",
-                None,
-            ),
-            (
-                b"{\"id\":1,\n\"schema\":\"portable-ai-memory-conversation\"}",
-                Some(Format::PamConversation),
-            ),
-            (
-                b"{\"schema\":\"portable-ai-memory-embeddings\",\n\"id\":1}",
-                Some(Format::PamEmbeddings),
-            ),
-            (b"{\"schema\":\"portable-ai-memory-conversations\",\n\"id\":1}", None),
-            (b"\n{\"type\":\"event\"}\n{\"x\":1}", Some(Format::Jsonl)),
-            (
-                b"{\"x\":{\"schema\":\"portable-ai-memory\"}}\n",
-                Some(Format::Jsonl),
-            ),
-            (b"{body}", None),
-            (b"[1]", None),
-            (b"", None),
-            (b"{\n\"type\":\"event\"\n}", None),
-        ];
-        for (head, expected) in cases {
-            let found = Format::detect_bytes(head);
-            assert_eq!(found.as_ref().ok(), expected.as_ref(), "{head:?}");
-            if let Err(error) = found {
-                assert_eq!(error.code(), "ERR_FORMAT_UNKNOWN");
-            }
-        }
-    }
-}
+/// Every reader, in the order in which they are asked.
+pub(super) static READERS: [&dyn FormatReader; 6] = [
+    &mg::Mg,
+    &aimem::Aimem,
+    &omi::Omi,
+    &pam::Pam,
+    &provider::Providers,
+    &jsonl::Jsonl,
+];

@@ -1,40 +1,44 @@
-//! What a record is to the grains that came under its name before.
+//! Merging: what an import does with a record whose id was imported before.
+//!
+//! Only the records are compared, and the rule of their format decides. The store carries it out.
 
 use std::cmp::Ordering;
 
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Status};
 
-use super::moment::date_time;
-use super::{ForeignId, aimem, omi, pam};
+use super::format::READERS;
+use super::model::rfc3339::parse_rfc3339;
+use super::{ForeignId, Format};
 
-/// What is to be done with a record whose name is known.
+/// What an import does with a record whose id is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Merge {
-    /// It says what this version said, counted from the oldest.
+    /// It equals this version, counted from the oldest.
     Unchanged(usize),
-    /// It says of itself that it is older than what is here.
+    /// Its own time is older than that of the stored version.
     Older,
-    /// It takes the place of the newest version.
+    /// It supersedes the newest version.
     Update,
-    /// It stands beside the others, which it does not replace.
+    /// It is stored beside the others, which it does not replace.
     Beside,
-    /// It contradicts them: all are kept, and somebody has to choose (OMI 13.3).
+    /// It contradicts them: all are kept, and the operator has to choose (OMI 13.3).
     Conflict,
     /// It contradicts them and must not come in (AIMEM 2.9).
     Reject,
 }
 
-/// Judges a record by the versions of it that are here, the newest last.
+/// Chooses the merge of a record from its stored versions, the newest last.
 ///
-/// What a version says is its residual alone: that what it names has got another address does not
-/// make a record another one. So a record that equals any of them is unchanged, never an update.
-pub(crate) fn judge(id: &ForeignId, grain: &Grain, versions: &[(Grain, Status)]) -> Merge {
+/// Versions are compared by their residuals alone: a new address of a grain that they name does not
+/// make another record. A record that equals any version is unchanged, never an update.
+pub(crate) fn choose_merge(id: &ForeignId, grain: &Grain, versions: &[(Grain, Status)]) -> Merge {
     let said = said(grain);
-    let is_same = |version: &Grain| match said.first() {
-        Some(Some(_)) => self::said(version) == said,
-        // Without a record there is only the grain.
-        _ => version.address() == grain.address(),
+    let has_record = said.first().is_some_and(Option::is_some);
+    // Without a record there is only the grain.
+    let is_same = |version: &Grain| match has_record {
+        true => self::said(version) == said,
+        false => version.address() == grain.address(),
     };
     let same = versions.iter().rposition(|(version, _)| is_same(version));
     let Some((newest, status)) = versions.last() else {
@@ -43,45 +47,58 @@ pub(crate) fn judge(id: &ForeignId, grain: &Grain, versions: &[(Grain, Status)])
     if let Some(at) = same {
         return Merge::Unchanged(at);
     }
-    if matches!(said.first(), None | Some(None)) {
+    if !has_record {
         return Merge::Reject;
     }
-    match id.format {
-        // Whoever merges must not choose (OMI 13.3).
-        "omi" => Merge::Conflict,
-        // An export is told by its id, and replaces none.
-        pam::EXPORT => Merge::Beside,
-        "aimem" => match order(&said, &self::said(newest)) {
+    let (family, _) = id.format.split_once(':').unwrap_or((id.format, ""));
+    let rule = Format::named(family).map(|format| format.reader().merge_rule(id.format));
+    match rule.unwrap_or_default() {
+        MergeRule::Conflict => Merge::Conflict,
+        MergeRule::Beside => Merge::Beside,
+        MergeRule::Newest { if_ended, if_equal } => match order(&said, &self::said(newest)) {
             Ordering::Less => Merge::Older,
-            _ if !status.is_current() => Merge::Reject,
-            Ordering::Equal => Merge::Reject,
-            // AIMEM 2.9 leaves this open, and it is documented (docs/interchange.md).
+            // Ended here by an operator while the source went on: both may be right.
+            _ if !status.is_current() && !is_ended(newest) => if_ended,
+            Ordering::Equal => if_equal,
             Ordering::Greater => Merge::Update,
-        },
-        format => match order(&said, &self::said(newest)) {
-            Ordering::Less => Merge::Older,
-            // Ended here by somebody, while the source went on: both may be right.
-            _ if !status.is_current() && !pam::is_ended(newest) => {
-                if format.starts_with("aimem") {
-                    Merge::Reject
-                } else {
-                    Merge::Conflict
-                }
-            }
-            _ => Merge::Update,
         },
     }
 }
 
-/// Everything a record said, whatever addresses its grain names.
-fn said(grain: &Grain) -> Vec<Option<Value>> {
-    let record = aimem::residual(grain)
-        .or_else(|| omi::residual(grain))
-        .or_else(|| pam::residual(grain));
-    vec![
-        record,
-        Some(Value::Map(omi::inherited(grain))),
-        pam::conversation_residual(grain),
+/// How a format merges a record that says something else than the versions that came before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MergeRule {
+    /// The two contradict each other.
+    Conflict,
+    /// The records are of one id, and none replaces another.
+    Beside,
+    /// The newer one wins.
+    Newest {
+        /// The merge where the newest version was ended here.
+        if_ended: Merge,
+        /// The merge of two of the same time.
+        if_equal: Merge,
+    },
+}
+
+impl Default for MergeRule {
+    fn default() -> Self {
+        Self::Newest {
+            if_ended: Merge::Conflict,
+            if_equal: Merge::Update,
+        }
+    }
+}
+
+fn is_ended(grain: &Grain) -> bool {
+    READERS.iter().any(|reader| reader.is_ended(grain))
+}
+
+/// Returns the content of a record, without the addresses that its grain names.
+fn said(grain: &Grain) -> [Option<Value>; 3] {
+    [
+        READERS.iter().find_map(|reader| reader.residual(grain)),
+        READERS.iter().find_map(|reader| reader.inherited(grain)),
         // A conversation that has grown says so nowhere else.
         grain
             .field("context")
@@ -89,12 +106,12 @@ fn said(grain: &Grain) -> Vec<Option<Value>> {
     ]
 }
 
-/// Compares the times at which two versions were written, to the last digit they have.
+/// Compares the times of two versions, to the last digit they have.
 fn order(a: &[Option<Value>], b: &[Option<Value>]) -> Ordering {
     let stamp = |said: &[Option<Value>]| said.first().and_then(Option::as_ref).and_then(stamp);
     match (stamp(a), stamp(b)) {
         (Some(a), Some(b)) => a.cmp(&b),
-        // Without times to compare, what comes later is newer.
+        // Without times to compare, the later import is newer.
         _ => Ordering::Greater,
     }
 }
@@ -107,7 +124,7 @@ fn stamp(record: &Value) -> Option<(i64, String)> {
     let text = temporal
         .and_then(|temporal| text(temporal, "updated_at").or_else(|| text(temporal, "created_at")))
         .or_else(|| text(record, "created_at"))?;
-    let second = date_time(&text).ok()?.ms().div_euclid(1000);
+    let second = parse_rfc3339(&text).ok()?.ms().div_euclid(1000);
     let fraction = text.split_once('.').map_or("", |(_, rest)| rest);
     let digits = fraction.trim_end_matches(|c: char| !c.is_ascii_digit());
     let digits = digits.split(['+', '-']).next().unwrap_or_default();

@@ -11,8 +11,8 @@ use crate::codec::ContentAddress;
 use crate::grain::{Grain, Status, Time};
 use crate::index::{RowSet, Snapshot};
 use crate::interchange::{
-    Entry, Error as FileError, Format, Loss, Place, Seal, Sealed, Vectors, WriteOptions, Written,
-    aimem, jsonl, mg, omi, pam,
+    EncryptedWriter, Encryption, Entry, Error as FileError, Format, Loss, Place, Vectors,
+    WriteOptions, Written, aimem, jsonl, mg, omi, pam,
 };
 use crate::store::{self, Store};
 
@@ -69,7 +69,7 @@ impl Store {
                 "a signature stands beside its bundle, in a file",
             ));
         }
-        match &options.seal {
+        match &options.encryption {
             None => self.export_plain(format, filter, options, out),
             Some(seal) => sealed(seal, out, |out| {
                 self.export_plain(format, filter, options, out)
@@ -274,9 +274,9 @@ pub(super) fn entries(chosen: &[Chosen]) -> Vec<mg::Entry> {
 
 /// Writes encrypted output.
 pub(super) fn sealed<W: Write, T>(
-    seal: &Seal,
+    seal: &Encryption,
     out: W,
-    write: impl FnOnce(&mut Sealed<W>) -> Result<T, Error>,
+    write: impl FnOnce(&mut EncryptedWriter<W>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let mut sealed = seal.wrap(out)?;
     let written = write(&mut sealed)?;

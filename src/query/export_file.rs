@@ -33,7 +33,7 @@ impl Store {
     ) -> Result<ExportReport, Error> {
         match format {
             Format::Mg => self.export_volumes(filter, options, path),
-            Format::Pam if path.is_dir() && options.seal.is_some() => {
+            Format::Pam if path.is_dir() && options.encryption.is_some() => {
                 Err(unsupported("a directory is not encrypted: name a .zip.age"))
             }
             Format::Pam if path.is_dir() => self.export_folder(filter, options, path),
@@ -175,7 +175,7 @@ fn whole_file<T>(
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut open, 0o600);
     let mut file = open.open(&temporary).map_err(io_error)?;
-    let outcome = match &options.seal {
+    let outcome = match &options.encryption {
         None => write(&mut (&mut file as &mut dyn Write)),
         Some(seal) => sealed(seal, &mut file, |file| write(&mut (file as &mut dyn Write))),
     };

@@ -3,7 +3,7 @@
 use grainstore::codec::{Map, Profile, Value};
 use grainstore::grain::Type;
 use grainstore::interchange::aimem::{self, Import};
-use grainstore::interchange::{Format, ReadOptions, Reading};
+use grainstore::interchange::{Format, ImportFile, ReadOptions};
 use grainstore::{Options, Store};
 
 use super::foreign::{codes, corpus, edit, files, json, sha256, text_of};
@@ -427,7 +427,7 @@ fn a_bundle_imports_once() {
     let bundle = sample();
     let import = |bundle: &Map| {
         std::fs::write(&path, text_of(bundle)).unwrap();
-        let reading = Reading::open(&path, None, &ReadOptions::default()).unwrap();
+        let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
         assert_eq!(reading.format, Format::Aimem);
         assert!(reading.errors.is_empty(), "{:?}", reading.errors);
         store.import(reading).unwrap()

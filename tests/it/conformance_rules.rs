@@ -6,7 +6,7 @@ use std::path::Path;
 use grainstore::codec::{Canonical, ContentAddress, Encoding, Map, Profile};
 use grainstore::grain::{Draft, Status, Time};
 use grainstore::interchange::mg::WriteOptions;
-use grainstore::interchange::{ReadOptions, Reading};
+use grainstore::interchange::{ImportFile, ReadOptions};
 use grainstore::{Filter, Options, Store};
 
 use crate::store::at;
@@ -60,7 +60,7 @@ fn index_fields_inside_an_imported_blob_are_kept_and_say_nothing() {
     let hex = data_encoding::HEXLOWER.encode(&blob);
     fs::write(&path, format!("{{\"blob\":\"{hex}\"}}\n")).unwrap();
     let store = memory();
-    let reading = Reading::open(&path, None, &ReadOptions::default()).unwrap();
+    let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
     assert_eq!(store.import(reading).unwrap().inserted, 1);
 
     let address = ContentAddress::of(&blob);

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use grainstore::codec::{Map, Profile, Value};
 use grainstore::grain::Status;
-use grainstore::interchange::{Format, Loss, ReadOptions, Reading, WriteOptions, aimem, omi, pam};
+use grainstore::interchange::{
+    Format, ImportFile, Loss, ReadOptions, WriteOptions, aimem, omi, pam,
+};
 use grainstore::{Draft, Filter, Options, Store, Time};
 
 use super::foreign::{corpus, files, json, text_of};
@@ -27,7 +29,7 @@ fn all() -> (Filter, WriteOptions) {
 }
 
 fn read_file(store: &Store, path: &Path) {
-    let reading = Reading::open(path, None, &ReadOptions::default()).unwrap();
+    let reading = ImportFile::open(path, None, &ReadOptions::default()).unwrap();
     assert!(reading.errors.is_empty(), "{:?}", reading.errors);
     let summary = store.import(reading).unwrap();
     assert!(summary.is_complete(), "{summary:?}");
@@ -102,7 +104,7 @@ fn an_omi_file_goes_out_as_it_came_with_all_that_nobody_knows() {
             assert_eq!(json(&out), json(&text), "{name}");
             assert!(loss.is_empty());
             let (lines, _) = export(&store, Format::OmiJsonl, &all().1);
-            let read = omi::read_lines(lines.as_bytes(), &omi::Options::default()).unwrap();
+            let read = omi::read_lines(lines.as_bytes(), &ReadOptions::default()).unwrap();
             assert!(read.records.len() >= values(&lines).len());
         }
     }
@@ -192,7 +194,7 @@ fn a_memory_store_goes_out_meaning_the_same_with_its_conversations() {
         assert_eq!(rest(&after), rest(&before));
     }
     // The narrow form is read without a complaint.
-    let import = pam::read(folder.path(), &pam::Options::default()).unwrap();
+    let import = pam::read(folder.path(), &ReadOptions::default()).unwrap();
     assert!(import.findings.is_empty(), "{:?}", import.findings);
     schema_valid("pam/schemas/portable-ai-memory.schema.json", &after);
 }
@@ -463,7 +465,7 @@ fn hostile_json_has_a_name_in_every_format() {
         assert_eq!(errors.unwrap_err()[0].code(), "not_object", "{to:.40}");
         let to = to.replace("x_vendor", "x_hint");
         let text = file.replace("\"x_hint\":null", &to);
-        let errors = omi::read(text.as_bytes(), &omi::Options::default());
+        let errors = omi::read(text.as_bytes(), &ReadOptions::default());
         assert_eq!(errors.unwrap_err()[0].code(), code, "{to:.40}");
     }
     let marked = format!("\u{feff}{bundle}");
@@ -486,7 +488,7 @@ fn what_its_owner_keeps_back_leaves_in_no_format_and_nothing_names_it() {
             accept_bad_checksum: true,
             ..ReadOptions::default()
         };
-        let reading = Reading::open(&path, None, &options).unwrap();
+        let reading = ImportFile::open(&path, None, &options).unwrap();
         assert!(reading.errors.is_empty(), "{:?}", reading.errors);
         store.import(reading).unwrap()
     };

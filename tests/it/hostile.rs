@@ -4,7 +4,7 @@ use grainstore::codec::{Map, Profile, Value};
 use grainstore::grain::{Grain, Status, Type};
 use grainstore::interchange::provider::Provider;
 use grainstore::interchange::{
-    Entry, Format, ReadOptions, Reading, Record, WriteOptions, aimem, omi, pam,
+    Entry, Format, ImportFile, ReadOptions, Record, WriteOptions, aimem, omi, pam,
 };
 
 use super::foreign::{codes, json, text_of};
@@ -139,7 +139,7 @@ fn every_harmful_string_goes_through_omi_as_it_is() {
         Value::Map(record)
     });
     file.insert("memories", records.collect::<Vec<_>>());
-    let read = omi::read(text_of(&file).as_bytes(), &omi::Options::default()).unwrap();
+    let read = omi::read(text_of(&file).as_bytes(), &ReadOptions::default()).unwrap();
     let mut out = Vec::new();
     let options = WriteOptions::default();
     omi::write(&mut out, &entries(read.records), &options).unwrap();
@@ -171,7 +171,7 @@ fn every_harmful_string_goes_through_a_memory_store() {
     let mut store =
         json(r#"{"schema": "portable-ai-memory", "schema_version": "1.0", "owner": {"id": "o"}}"#);
     store.insert("memories", memories.collect::<Vec<_>>());
-    let import = pam::read_bytes(text_of(&store).as_bytes(), &pam::Options::default());
+    let import = pam::read_bytes(text_of(&store).as_bytes(), &ReadOptions::default());
     let entries = entries(import.unwrap().records);
     let document = pam::Document::new(&entries, &WriteOptions::default(), true).unwrap();
     let out = document.store.as_map().unwrap();
@@ -200,7 +200,7 @@ fn every_harmful_string_comes_out_of_what_providers_export() {
     };
     let read = |provider, text: &str| {
         let format = Some(Format::Provider(provider));
-        let reading = Reading::of_bytes(text.as_bytes(), format, &ReadOptions::default());
+        let reading = ImportFile::of_bytes(text.as_bytes(), format, &ReadOptions::default());
         let reading = reading.unwrap();
         assert!(reading.errors.is_empty(), "{:?}", reading.errors);
         reading.records.into_vec().unwrap()
@@ -313,7 +313,7 @@ fn no_path_leads_out_of_a_memory_store() {
         );
         store.insert("conversations_index", vec![Value::Map(entry)]);
         std::fs::write(inside.join(pam::STORE), text_of(&store)).unwrap();
-        pam::read(&inside, &pam::Options::default())
+        pam::read(&inside, &ReadOptions::default())
     };
     let events = |import: &pam::Import| {
         let events = import.records.iter();

@@ -1,7 +1,7 @@
 use grainstore::codec::{ContentAddress, Encoding, Flags, Map, Profile, Sensitivity, Value};
 use grainstore::grain::{Draft, Grain, Lifecycle, Status, Time, Verification};
-use grainstore::interchange::jsonl::{Options, Reader, Writer};
-use grainstore::interchange::{Error, Format, Place, Record};
+use grainstore::interchange::jsonl::{Reader, Writer};
+use grainstore::interchange::{Error, Format, Place, ReadOptions, Record};
 use proptest::prelude::*;
 
 #[test]
@@ -122,7 +122,7 @@ fn a_failing_input_ends_the_reading() {
             Err(std::io::Error::other("gone"))
         }
     }
-    let mut reader = Reader::new(std::io::BufReader::new(Failing), Options::default());
+    let mut reader = Reader::new(std::io::BufReader::new(Failing), &ReadOptions::default());
     assert_eq!(reader.next().unwrap().unwrap_err().code(), "ERR_IO");
     assert!(reader.next().is_none());
 }
@@ -130,11 +130,11 @@ fn a_failing_input_ends_the_reading() {
 #[test]
 fn a_grain_without_a_time_takes_the_default() {
     let line = b"{\"type\":\"event\",\"content\":\"a\"}";
-    let options = Options {
+    let options = ReadOptions {
         default_created_at: Some(Time::from_ms(7)),
-        ..Options::default()
+        ..ReadOptions::default()
     };
-    let record = Reader::new(&line[..], options).next().unwrap().unwrap();
+    let record = Reader::new(&line[..], &options).next().unwrap().unwrap();
     assert_eq!(record.grain.created_at(), Time::from_ms(7));
 }
 
@@ -305,7 +305,7 @@ fn event(content: &str, ms: i64) -> Grain {
 }
 
 fn read(bytes: &[u8]) -> Vec<Result<Record, Error>> {
-    Reader::new(bytes, Options::default()).collect()
+    Reader::new(bytes, &ReadOptions::default()).collect()
 }
 
 fn write(records: &[Record]) -> Vec<u8> {

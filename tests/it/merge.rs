@@ -3,7 +3,7 @@
 use grainstore::codec::{Map, Profile, Value};
 use grainstore::grain::{Lifecycle, Verification};
 use grainstore::interchange::{
-    ForeignId, Format, Place, ReadOptions, Reading, Record, WriteOptions,
+    ForeignId, Format, ImportFile, Place, ReadOptions, Record, WriteOptions,
 };
 use grainstore::store::{Authorization, Summary};
 use grainstore::{ContentAddress, Draft, Filter, Grain, Options, Store, Time};
@@ -14,7 +14,7 @@ fn memory() -> Store {
     Store::in_memory(Options::default()).unwrap()
 }
 
-fn reading(file: &Map) -> Reading {
+fn reading(file: &Map) -> ImportFile {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     std::fs::write(&path, text_of(file)).unwrap();
@@ -22,7 +22,7 @@ fn reading(file: &Map) -> Reading {
         scope: Some("test".into()),
         ..ReadOptions::default()
     };
-    let reading = Reading::open(&path, None, &options).unwrap();
+    let reading = ImportFile::open(&path, None, &options).unwrap();
     assert!(reading.errors.is_empty(), "{:?}", reading.errors);
     reading
 }
@@ -364,9 +364,9 @@ fn a_grain_that_is_here_stays_what_others_mean_by_it_when_its_record_contradicts
     };
     let other = event("other").finish(Profile::Extended).unwrap();
     let import = |records: Vec<Record>| {
-        let reading = Reading {
+        let reading = ImportFile {
             records: records.into(),
-            ..Reading::new(Format::Pam)
+            ..ImportFile::new(Format::Pam)
         };
         store.import(reading).unwrap()
     };

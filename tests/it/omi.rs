@@ -5,15 +5,15 @@ use std::path::Path;
 use grainstore::codec::{Map, Value};
 use grainstore::grain::Type;
 use grainstore::interchange::omi::{self, Import, Level};
-use grainstore::interchange::{Error, Format, ReadOptions, Reading};
+use grainstore::interchange::{Error, Format, ImportFile, ReadOptions};
 use grainstore::{Options, Store};
 
 use super::foreign::{codes, corpus, edit, files, json, text_of};
 
 fn read(bytes: &[u8], name: &str, level: Option<Level>) -> Result<Import, Vec<Error>> {
-    let options = omi::Options {
-        level,
-        ..omi::Options::default()
+    let options = ReadOptions {
+        omi_level: level,
+        ..ReadOptions::default()
     };
     if name.ends_with("jsonl") {
         omi::read_lines(bytes, &options)
@@ -208,9 +208,9 @@ fn ids_without_a_namespace_belong_to_their_file_or_to_a_scope_that_is_named() {
     assert!(first.starts_with("file:"));
     edit(&mut file, "generator", Some("\"other\""));
     assert_ne!(scope(&read_map(&file, None).unwrap()), first);
-    let options = omi::Options {
+    let options = ReadOptions {
         scope: Some("mine".into()),
-        ..omi::Options::default()
+        ..ReadOptions::default()
     };
     let import = omi::read(text_of(&file).as_bytes(), &options).unwrap();
     assert_eq!(scope(&import), "file:mine");
@@ -312,7 +312,7 @@ fn a_stream_is_an_envelope_and_a_record_a_line() {
         r#"{"format":"open-memory-interchange","version":"0.1","serialization":"jsonl"}"#;
     let record =
         "{\"id\":\"1\",\"content\":\"a\u{2028}\u{85}b\",\"created\":\"2026-01-01T00:00:00Z\"}";
-    let rules = |text: &str| match omi::read_lines(text.as_bytes(), &omi::Options::default()) {
+    let rules = |text: &str| match omi::read_lines(text.as_bytes(), &ReadOptions::default()) {
         Ok(import) => vec![if import.records.len() == 2 {
             "two"
         } else {
@@ -340,7 +340,7 @@ fn a_stream_is_an_envelope_and_a_record_a_line() {
     ] {
         assert_eq!(rules(&text)[0], expected, "{text}");
     }
-    let broken = omi::read(b"{\"a\":\"\xff\"}", &omi::Options::default());
+    let broken = omi::read(b"{\"a\":\"\xff\"}", &ReadOptions::default());
     assert_eq!(codes(&broken.unwrap_err()), ["encoding.utf8"]);
 }
 
@@ -351,7 +351,7 @@ fn a_file_imports_once() {
     let store = Store::in_memory(Options::default()).unwrap();
     let import = |file: &Map| {
         std::fs::write(&path, text_of(file)).unwrap();
-        let reading = Reading::open(&path, None, &ReadOptions::default()).unwrap();
+        let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
         assert_eq!(reading.format, Format::Omi);
         store.import(reading).unwrap()
     };

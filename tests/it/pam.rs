@@ -13,7 +13,8 @@ use std::path::Path;
 
 use grainstore::codec::{ContentAddress, Map, Value};
 use grainstore::grain::{Lifecycle, Type, Verification};
-use grainstore::interchange::pam::{self, Import, Options};
+use grainstore::interchange::ReadOptions;
+use grainstore::interchange::pam::{self, Import};
 use grainstore::interchange::{Format, Place, Record};
 
 use store::{by_id, codes, data, import, json, memories, sample, set, small, store};
@@ -164,14 +165,14 @@ fn the_same_records_give_the_same_addresses_whatever_the_file_is_called_or_how_i
             .map(|record| (record.grain.address(), record.status))
             .collect()
     };
-    let again = pam::read(folder.path(), &Options::default()).unwrap();
+    let again = pam::read(folder.path(), &ReadOptions::default()).unwrap();
     assert_eq!(addresses(&again), addresses(&sample()));
     fs::write(
         folder.path().join("second.json"),
         Value::Map(store()).to_json(),
     )
     .unwrap();
-    let errors = pam::read(folder.path(), &Options::default()).unwrap_err();
+    let errors = pam::read(folder.path(), &ReadOptions::default()).unwrap_err();
     assert_eq!(codes(&errors), ["PAM_SCHEMA_ID"]);
 }
 
@@ -213,7 +214,7 @@ fn the_examples_of_the_format_itself_import() {
         eprintln!("skipped: {} is not there", path.display());
         return;
     }
-    let import = pam::read(&path, &Options::default()).unwrap();
+    let import = pam::read(&path, &ReadOptions::default()).unwrap();
     assert_eq!(import.records.len(), 1 + 3 + 5 + 3);
     // The example names conversation and embedding files that its project does not publish, and
     // its signature is only an example of one.
@@ -235,7 +236,7 @@ fn the_examples_of_the_format_itself_import() {
         folder.path().join("conversations/conv-001.json"),
     )
     .unwrap();
-    let import = pam::read(folder.path(), &Options::default()).unwrap();
+    let import = pam::read(folder.path(), &ReadOptions::default()).unwrap();
     assert_eq!(
         import.records.len(),
         1 + 3 + 5 + 3 + 2,

@@ -7,7 +7,7 @@ use grainstore::codec::{Profile, Value};
 use grainstore::grain::{Grain, Type};
 use grainstore::interchange::pam::{self, Import};
 use grainstore::interchange::provider::{self, Provider};
-use grainstore::interchange::{Error, Format, ReadOptions, Reading, Record};
+use grainstore::interchange::{Error, Format, ImportFile, ReadOptions, Record};
 use grainstore::{Options, Store};
 
 use super::foreign::codes;
@@ -135,7 +135,7 @@ fn an_export_is_read_as_a_file_a_folder_or_a_zip_and_twice_is_once() {
     );
     let store = Store::in_memory(Options::default()).unwrap();
     let import = |path: &Path| {
-        let reading = Reading::open(path, None, &ReadOptions::default()).unwrap();
+        let reading = ImportFile::open(path, None, &ReadOptions::default()).unwrap();
         assert_eq!(reading.format, Format::Provider(Provider::Chatgpt));
         assert!(reading.errors.is_empty(), "{:?}", reading.errors);
         store.import(reading).unwrap()
@@ -429,7 +429,7 @@ fn what_claude_knows_becomes_memories_as_old_as_the_export() {
     // Twice the same; what Claude learns later takes the place of what it knew.
     let store = Store::in_memory(Options::default()).unwrap();
     let import = || {
-        let reading = Reading::open(folder.path(), None, &ReadOptions::default()).unwrap();
+        let reading = ImportFile::open(folder.path(), None, &ReadOptions::default()).unwrap();
         store.import(reading).unwrap()
     };
     assert_eq!(import().inserted, 5 + 2);

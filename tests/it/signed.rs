@@ -13,7 +13,9 @@ use grainstore::codec::{Compression, Profile};
 use grainstore::crypto::{
     Algorithm, Did, Envelope, Error as CryptoError, Offline, Resolver, SigningKey, VerifyingKey,
 };
-use grainstore::interchange::{Error as FileError, Format, ReadOptions, Reading, WriteOptions, mg};
+use grainstore::interchange::{
+    Error as FileError, Format, ImportFile, ReadOptions, WriteOptions, mg,
+};
 use grainstore::ledger::{Access, Binding, Disk, Kind, Ledger, MemoryDisk, NewEntry};
 use grainstore::store::{Authorization, NewGrain, Options, Summary, Until};
 use grainstore::{ContentAddress, Draft, Filter, Grain, Store, Time};
@@ -369,7 +371,7 @@ fn contents(store: &Store) -> Vec<(ContentAddress, Vec<u8>)> {
 }
 
 fn read(path: &Path, store: &Store) -> Summary {
-    let reading = Reading::open(path, None, &ReadOptions::default()).unwrap();
+    let reading = ImportFile::open(path, None, &ReadOptions::default()).unwrap();
     assert!(reading.errors.is_empty(), "{:?}", reading.errors);
     store.import(reading).unwrap()
 }
@@ -455,7 +457,7 @@ fn an_import_refuses_signatures_that_do_not_verify_and_takes_the_rest() {
         _ => format!("{line}\n"),
     });
     std::fs::write(&path, forged.collect::<String>()).unwrap();
-    let reading = Reading::open(&path, None, &ReadOptions::default()).unwrap();
+    let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
     let summary = memory().import(reading).unwrap();
     let codes: Vec<_> = summary.refused.iter().map(FileError::code).collect();
     assert_eq!((codes, summary.inserted), (vec!["ERR_SIGNATURE"], 3));

@@ -1,7 +1,7 @@
 //! A file is judged and read again record by record; that is the same as reading it at once.
 
 use grainstore::codec::{Map, Value};
-use grainstore::interchange::{Error, Format, Place, ReadOptions, Reading, Record};
+use grainstore::interchange::{Error, Format, ImportFile, Place, ReadOptions, Record};
 use grainstore::{Options, Store};
 
 use super::foreign::text_of;
@@ -9,7 +9,7 @@ use super::foreign::text_of;
 /// Everything that a reading comes to.
 pub(super) type Said = (Vec<String>, Vec<String>, Vec<(Place, String)>);
 
-pub(super) fn said(reading: Reading) -> Said {
+pub(super) fn said(reading: ImportFile) -> Said {
     let records = reading.records.into_vec().unwrap();
     let record = |it: &Record| {
         let (address, id, place) = (it.grain.address(), &it.foreign_id, &it.place);
@@ -29,10 +29,10 @@ fn hold(text: &str, format: Format) -> usize {
     let path = folder.path().join("file");
     std::fs::write(&path, text).unwrap();
     let options = ReadOptions::default();
-    let of_file = Reading::open(&path, Some(format), &options).unwrap();
+    let of_file = ImportFile::open(&path, Some(format), &options).unwrap();
     let len = of_file.records.len();
     let of_file = said(of_file);
-    let of_bytes = Reading::of_bytes(text.as_bytes(), Some(format), &options).unwrap();
+    let of_bytes = ImportFile::of_bytes(text.as_bytes(), Some(format), &options).unwrap();
     assert_eq!(of_file, said(of_bytes));
     assert_eq!(of_file.0.len() as u64, len);
     // Nothing of a file is stored that the judging did not let through.
@@ -183,7 +183,7 @@ fn a_file_that_changed_since_it_was_judged_is_told() {
     let path = folder.path().join("file");
     let text = text_of(&bundle(1_300));
     std::fs::write(&path, &text).unwrap();
-    let reading = Reading::open(&path, None, &ReadOptions::default()).unwrap();
+    let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
     assert!(reading.errors.is_empty());
     std::fs::write(&path, &text[..text.len() / 2]).unwrap();
     let store = Store::in_memory(Options::default()).unwrap();

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use grainstore::codec::{Map, Value};
-use grainstore::interchange::{Format, ReadOptions, Reading, pam};
+use grainstore::interchange::{Format, ImportFile, ReadOptions, pam};
 use grainstore::{Options, Store};
 use proptest::prelude::*;
 
@@ -82,8 +82,8 @@ fn hold(text: &str, name: &str, format: Format) -> Said {
     packed.write_all(text.as_bytes()).unwrap();
     packed.finish().unwrap();
     let options = ReadOptions::default();
-    let at = |path: &Path| said(Reading::open(path, Some(format), &options).unwrap());
-    let of_bytes = said(Reading::of_bytes(text.as_bytes(), Some(format), &options).unwrap());
+    let at = |path: &Path| said(ImportFile::open(path, Some(format), &options).unwrap());
+    let of_bytes = said(ImportFile::of_bytes(text.as_bytes(), Some(format), &options).unwrap());
     let of_file = at(&below.join(name));
     assert_eq!(at(&zip).0, of_file.0);
     assert_eq!(at(&below).0, of_file.0);
@@ -208,7 +208,7 @@ fn a_store_or_an_export_that_changed_since_it_was_judged_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         std::fs::write(&path, text).unwrap();
-        let reading = Reading::open(&path, None, &ReadOptions::default()).unwrap();
+        let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
         assert!(reading.errors.is_empty(), "{:?}", reading.errors);
         std::fs::write(&path, other).unwrap();
         let store = Store::in_memory(Options::default()).unwrap();
@@ -229,7 +229,7 @@ fn a_conversation_that_did_not_come_along_breaks_no_rule() {
         is_strict: true,
         ..ReadOptions::default()
     };
-    let reading = Reading::open(folder.path(), None, &options).unwrap();
+    let reading = ImportFile::open(folder.path(), None, &options).unwrap();
     let (records, errors, findings) = said(reading);
     assert_eq!((records.len(), errors), (3, Vec::new()));
     assert!(
@@ -248,7 +248,7 @@ fn findings_past_the_first_ten_thousand_are_counted() {
         Value::Map(memory)
     });
     let store = store(memories.collect(), Vec::new());
-    let reading = Reading::of_bytes(text_of(&store).as_bytes(), None, &ReadOptions::default());
+    let reading = ImportFile::of_bytes(text_of(&store).as_bytes(), None, &ReadOptions::default());
     let reading = reading.unwrap();
     assert_eq!(
         (reading.records.len(), reading.findings.len()),
@@ -281,7 +281,7 @@ fn vectors_come_in_batch_by_batch_and_twice_is_once() {
     std::fs::write(folder.path().join(pam::EMBEDDINGS), &file).unwrap();
     let store = Store::in_memory(Options::default()).unwrap();
     let import = || {
-        let reading = Reading::open(folder.path(), None, &ReadOptions::default()).unwrap();
+        let reading = ImportFile::open(folder.path(), None, &ReadOptions::default()).unwrap();
         assert_eq!(reading.vectors.len(), 600);
         store.import(reading).unwrap()
     };
@@ -314,7 +314,7 @@ proptest! {
         let shuffled = members.iter().filter_map(|n| shuffled.get(*n));
         let shuffled: Vec<_> = shuffled.map(|(name, it)| format!("\"{name}\":{}", it.to_json())).collect();
         let known = |text: &str| {
-            let import = pam::read_bytes(text.as_bytes(), &pam::Options::default()).unwrap();
+            let import = pam::read_bytes(text.as_bytes(), &ReadOptions::default()).unwrap();
             let known = import.records.iter().map(|record| {
                 let id = record.foreign_id.as_ref().map(|id| id.id.clone());
                 (id, record.grain.address(), record.status)

@@ -6,7 +6,8 @@ use data_encoding::{BASE64, BASE64URL_NOPAD, HEXLOWER};
 use grainstore::codec::{Map, Value};
 use grainstore::crypto::{Algorithm, OsRandom, SigningKey, VerifyingKey};
 use grainstore::interchange::{
-    ExportKey, Format, ReadOptions, Reading, Seal, Signature, Unseal, WriteOptions, aimem, pam,
+    Decryption, Encryption, ExportKey, Format, ImportFile, ReadOptions, Signature, WriteOptions,
+    aimem, pam,
 };
 use grainstore::{Filter, Options, Store, Time};
 
@@ -23,8 +24,8 @@ fn sample() -> Store {
     store
 }
 
-fn read(path: &Path, options: &ReadOptions) -> Reading {
-    let reading = Reading::open(path, None, options).unwrap();
+fn read(path: &Path, options: &ReadOptions) -> ImportFile {
+    let reading = ImportFile::open(path, None, options).unwrap();
     assert!(reading.errors.is_empty(), "{:?}", reading.errors);
     reading
 }
@@ -40,14 +41,14 @@ fn options() -> WriteOptions {
     }
 }
 
-fn identity() -> (Seal, Unseal) {
+fn identity() -> (Encryption, Decryption) {
     use age::secrecy::ExposeSecret as _;
     let identity = age::x25519::Identity::generate();
     let recipient = identity.to_public().to_string();
     let file = format!("# a comment\n{}\n", identity.to_string().expose_secret());
     (
-        Seal::to(&[recipient]).unwrap(),
-        Unseal::with_identities(file),
+        Encryption::to(&[recipient]).unwrap(),
+        Decryption::with_identities(file),
     )
 }
 
@@ -57,7 +58,7 @@ fn a_sealed_file_tells_nothing_and_opens_for_those_it_is_for() {
     let folder = tempfile::tempdir().unwrap();
     let (seal, unseal) = identity();
     let opened = ReadOptions {
-        unseal: Some(unseal),
+        decryption: Some(unseal),
         ..ReadOptions::default()
     };
     for (format, name) in [
@@ -70,7 +71,7 @@ fn a_sealed_file_tells_nothing_and_opens_for_those_it_is_for() {
     ] {
         let path = folder.path().join(name);
         let options = WriteOptions {
-            seal: Some(seal.clone()),
+            encryption: Some(seal.clone()),
             ..options()
         };
         let filter = Filter::new();
@@ -88,21 +89,25 @@ fn a_sealed_file_tells_nothing_and_opens_for_those_it_is_for() {
             .any(|(field, _)| field == "conversation");
         assert_eq!(lost, name == "a.json", "{name}: {:?}", exported.loss);
         let (_, other) = identity();
-        for unseal in [None, Some(other), Some(Unseal::with_passphrase("x".into()))] {
+        for unseal in [
+            None,
+            Some(other),
+            Some(Decryption::with_passphrase("x".into())),
+        ] {
             let options = ReadOptions {
-                unseal,
+                decryption: unseal,
                 ..ReadOptions::default()
             };
-            let error = Reading::open(&path, None, &options).unwrap_err();
+            let error = ImportFile::open(&path, None, &options).unwrap_err();
             assert_eq!(error.code(), "ERR_SEALED", "{name}");
         }
         // A file that was cut is no file.
         std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
-        let error = Reading::open(&path, None, &opened).unwrap_err();
+        let error = ImportFile::open(&path, None, &opened).unwrap_err();
         assert_eq!(error.code(), "ERR_SEALED", "{name}");
     }
     let sealed = WriteOptions {
-        seal: Some(seal),
+        encryption: Some(seal),
         ..options()
     };
     let refused = store.export_file(Format::Pam, &Filter::new(), &sealed, folder.path());
@@ -114,7 +119,7 @@ fn a_passphrase_seals_and_opens() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.age");
     let sealed = WriteOptions {
-        seal: Some(Seal::with_passphrase("correct horse".into())),
+        encryption: Some(Encryption::with_passphrase("correct horse".into())),
         ..options()
     };
     let store = sample();
@@ -123,16 +128,16 @@ fn a_passphrase_seals_and_opens() {
         .export_file(Format::Jsonl, &filter, &sealed, &path)
         .unwrap();
     let options = ReadOptions {
-        unseal: Some(Unseal::with_passphrase("correct horse".into())),
+        decryption: Some(Decryption::with_passphrase("correct horse".into())),
         ..ReadOptions::default()
     };
     let grains = read(&path, &options).records.len();
     assert_eq!(grains, store.stats().unwrap().current);
     let wrong = ReadOptions {
-        unseal: Some(Unseal::with_identities("no key".into())),
+        decryption: Some(Decryption::with_identities("no key".into())),
         ..ReadOptions::default()
     };
-    let error = Reading::open(&path, None, &wrong).unwrap_err();
+    let error = ImportFile::open(&path, None, &wrong).unwrap_err();
     assert_eq!(error.code(), "ERR_IDENTITY");
     assert!(!error.to_string().contains("no key"));
 }
@@ -180,7 +185,7 @@ fn signed_with(store: &Store, algorithm: Algorithm) -> Map {
 #[test]
 fn a_signed_memory_store_is_verified_and_what_does_not_fit_is_a_warning() {
     let store = sample();
-    let read = |file: &Map| pam::read_bytes(text_of(file).as_bytes(), &pam::Options::default());
+    let read = |file: &Map| pam::read_bytes(text_of(file).as_bytes(), &ReadOptions::default());
     let file = signed(&store);
     let import = read(&file).unwrap();
     assert_eq!(import.signature, Some(Signature::Valid));
@@ -244,7 +249,7 @@ fn a_signed_memory_store_is_verified_and_what_does_not_fit_is_a_warning() {
 #[test]
 fn a_memory_store_is_signed_and_verified_with_p256_in_every_spelling() {
     let read = |file: &Map| {
-        let import = pam::read_bytes(text_of(file).as_bytes(), &pam::Options::default());
+        let import = pam::read_bytes(text_of(file).as_bytes(), &ReadOptions::default());
         import.unwrap().signature.unwrap()
     };
     let file = signed_with(&sample(), Algorithm::P256);
@@ -335,7 +340,7 @@ fn the_signature_of_a_bundle_stands_beside_it_and_passing_it_over_is_recorded() 
     edit(&mut other, "exported_at", Some("\"2026-06-12T10:00:01Z\""));
     super::aimem::seal(&mut other);
     std::fs::write(&path, text_of(&other)).unwrap();
-    let reading = Reading::open(&path, None, &ReadOptions::default()).unwrap();
+    let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
     assert_eq!(codes(&reading.errors), ["signature_invalid"]);
     assert!(reading.records.is_empty());
     let skipped = ReadOptions {

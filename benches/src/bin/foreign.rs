@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use grainstore::codec::{Map, Value};
 use grainstore::grain::Draft;
-use grainstore::interchange::{Format, ReadOptions, Reading, WriteOptions};
+use grainstore::interchange::{Format, ReadOptions, ImportFile, WriteOptions};
 use grainstore::{Filter, Options, Store};
 use grainstore_benches::report::{Bound, Report, Table};
 use grainstore_benches::{Result, machine};
@@ -118,11 +118,11 @@ fn validate(bundle: &[u8], stream: &Path, rounds: usize, report: &mut Report) ->
     let ratios = ours.iter().zip(&floor).map(|(a, b)| a / b).collect();
     let mut table = Table::new("AIMEM stream, judged", "times the floor");
     // Alone in its table: a bound is over the first row of one.
-    table.row("Reading::open", ratios, Some(Bound::AtMost(4.0)));
+    table.row("ImportFile::open", ratios, Some(Bound::AtMost(4.0)));
     report.table(&table);
     let mb = bundle.len() as f64 / 1e6;
     let mut table = Table::new("AIMEM stream, speed", "MB/s");
-    for (name, times) in [("serde_json and SHA-256", floor), ("Reading::open", ours)] {
+    for (name, times) in [("serde_json and SHA-256", floor), ("ImportFile::open", ours)] {
         table.row(name, times.iter().map(|seconds| mb / seconds).collect(), None);
     }
     report.table(&table);
@@ -207,7 +207,7 @@ fn export(stream: &Path, rounds: usize, records: u64, report: &mut Report) -> Re
         memory["metadata"] = serde_json::json!({});
     }
     pam.as_object_mut().map(|store| store.remove("integrity"));
-    let reading = Reading::of_bytes(
+    let reading = ImportFile::of_bytes(
         pam.to_string().as_bytes(),
         Some(Format::Pam),
         &ReadOptions::default(),
@@ -265,8 +265,8 @@ fn hold(stream: &Path, store: Option<&str>, has_text: bool) -> Result<()> {
     Ok(())
 }
 
-fn read(stream: &Path) -> Result<Reading> {
-    let reading = Reading::open(stream, Some(Format::AimemNdjson), &ReadOptions::default())?;
+fn read(stream: &Path) -> Result<ImportFile> {
+    let reading = ImportFile::open(stream, Some(Format::AimemNdjson), &ReadOptions::default())?;
     match reading.errors.first() {
         Some(error) => Err(error.to_string().into()),
         None => Ok(reading),

@@ -2,7 +2,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 
 use grainstore::codec::{Profile, Value};
-use grainstore::interchange::jsonl;
+use grainstore::interchange::{ReadOptions, jsonl};
 use grainstore::policy::Warrant;
 use grainstore::store::{Clock, SystemClock};
 use grainstore::{Draft, Grain};
@@ -97,11 +97,12 @@ impl Line {
     /// The codes of grains and of JSON lines, with the number of the line.
     pub(crate) fn grain(&self) -> Result<Grain, Problem> {
         let bytes = self.bytes()?;
-        let options = jsonl::Options {
+        let options = ReadOptions {
             profile: Profile::Extended,
             default_created_at: Some(SystemClock.now()),
+            ..ReadOptions::default()
         };
-        let record = jsonl::Reader::new(bytes, options).next();
+        let record = jsonl::Reader::new(bytes, &options).next();
         match record {
             Some(Ok(record)) => Ok(record.grain),
             Some(Err(error)) => Err(Problem::of(&error).at_line(self.number)),

@@ -1,7 +1,7 @@
 use std::fs::File;
 use std::io::Read;
 
-use grainstore::interchange::{Format, Seal, Unseal};
+use grainstore::interchange::{Decryption, Encryption, Format};
 
 use crate::problem::Problem;
 
@@ -26,7 +26,7 @@ impl SealArgs {
     ///
     /// # Errors
     /// `ERR_USAGE` for a PAM store of which nobody said that it may stay in the clear (PAM 21.1).
-    pub(crate) fn seal_for(&self, format: Format) -> Result<Option<Seal>, Problem> {
+    pub(crate) fn seal_for(&self, format: Format) -> Result<Option<Encryption>, Problem> {
         let seal = self.seal()?;
         if format == Format::Pam && seal.is_none() && !self.plain {
             let message = "say who may read it: --encrypt-to, --passphrase-fd, or --plain";
@@ -35,14 +35,14 @@ impl SealArgs {
         Ok(seal)
     }
 
-    fn seal(&self) -> Result<Option<Seal>, Problem> {
+    fn seal(&self) -> Result<Option<Encryption>, Problem> {
         if let Some(number) = self.passphrase_fd {
-            return Ok(Some(Seal::with_passphrase(passphrase(number)?)));
+            return Ok(Some(Encryption::with_passphrase(passphrase(number)?)));
         }
         if self.encrypt_to.is_empty() {
             return Ok(None);
         }
-        let seal = Seal::to(&self.encrypt_to);
+        let seal = Encryption::to(&self.encrypt_to);
         seal.map(Some).map_err(|error| Problem::of(&error))
     }
 }
@@ -59,12 +59,12 @@ pub(crate) struct UnsealArgs {
 }
 
 impl UnsealArgs {
-    pub(crate) fn unseal(&self) -> Result<Option<Unseal>, Problem> {
+    pub(crate) fn unseal(&self) -> Result<Option<Decryption>, Problem> {
         if let Some(number) = self.passphrase_fd {
-            return Ok(Some(Unseal::with_passphrase(passphrase(number)?)));
+            return Ok(Some(Decryption::with_passphrase(passphrase(number)?)));
         }
         let identity = self.identity.as_ref();
-        let read = identity.map(|name| read(name).map(Unseal::with_identities));
+        let read = identity.map(|name| read(name).map(Decryption::with_identities));
         read.transpose()
     }
 }

@@ -6,7 +6,8 @@ use std::collections::{HashMap, HashSet};
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Lifecycle, Status, StatusChange, Verification};
 use crate::interchange::{
-    self, Findings, ForeignId, Merge, Place, Record, Renamed, judge, settled,
+    self, AddressMap, Diagnostics, Finding, ForeignId, Merge, Place, Record, choose_merge,
+    rewrite_links,
 };
 use crate::ledger::Kind;
 use crate::policy::{Actor, Delegation, Operation, Rule};
@@ -26,7 +27,7 @@ pub(super) struct Importer<'a> {
     /// Whether nothing is to be written.
     pub(super) is_dry: bool,
     pub(super) summary: Summary,
-    pub(super) findings: Findings,
+    pub(super) findings: Diagnostics<Finding>,
     /// What is not written yet; in a dry run everything.
     pub(super) frame: Frame,
     /// Where in the frame its grains are.
@@ -34,7 +35,7 @@ pub(super) struct Importer<'a> {
     /// Names given in the frame.
     names: HashMap<ForeignId, Vec<ContentAddress>>,
     /// What is called otherwise here than it was read as.
-    pub(super) renamed: Renamed,
+    pub(super) renamed: AddressMap,
     /// What was read and is not what is here under its name: a vector of it is of neither.
     pub(super) passed_over: HashSet<ContentAddress>,
     /// Grains that something which comes later in the file replaces.
@@ -53,11 +54,11 @@ impl<'a> Importer<'a> {
             inner,
             is_dry,
             summary: Summary::default(),
-            findings: Findings::default(),
+            findings: Diagnostics::default(),
             frame: Frame::default(),
             pending: HashMap::new(),
             names: HashMap::new(),
-            renamed: Renamed::new(),
+            renamed: AddressMap::new(),
             passed_over: HashSet::new(),
             waiting: HashMap::new(),
         }
@@ -67,7 +68,7 @@ impl<'a> Importer<'a> {
     pub(super) fn expect(&mut self, base: &ForeignId) -> Result<(), Error> {
         if self.addresses_of(base)?.is_empty() {
             let message = format!("PAM_UNKNOWN_BASE: {} was not imported before", base.id);
-            self.findings.push(Place::File, message);
+            self.findings.note(Place::File, message);
         }
         Ok(())
     }
@@ -118,7 +119,7 @@ impl<'a> Importer<'a> {
         }
         let known = self.known(&record)?;
         let merge = match (&record.foreign_id, &known) {
-            (Some(id), Some(known)) => judge(id, &record.grain, &known.versions),
+            (Some(id), Some(known)) => choose_merge(id, &record.grain, &known.versions),
             _ => Merge::Beside,
         };
         let newest = known.as_ref().and_then(|known| known.addresses.last());
@@ -137,7 +138,7 @@ impl<'a> Importer<'a> {
             return Ok(());
         }
         for warning in &record.warnings {
-            self.findings.push(place.clone(), warning.to_string());
+            self.findings.note(place.clone(), warning.to_string());
         }
         if !matches!(merge, Merge::Unchanged(_)) && !self.may_rest(&record)? {
             return Ok(());
@@ -153,7 +154,7 @@ impl<'a> Importer<'a> {
             }
             (Merge::Older, Some(newest)) => {
                 let message = format!("is older than {newest}, which is kept");
-                self.findings.push(place, message);
+                self.findings.note(place, message);
                 self.summary.unchanged += 1;
                 newest
             }
@@ -240,14 +241,14 @@ impl<'a> Importer<'a> {
             {
                 Err(Error::ImplicitSupersession { address }) => {
                     let message = format!("stored, but does not supersede {address} as it implies");
-                    self.findings.push(record.place.clone(), message);
+                    self.findings.note(record.place.clone(), message);
                 }
                 other => other?,
             }
             let snapshot = self.inner.snapshot();
             for (parent, by) in self.inner.forks(&snapshot, &record.grain)? {
                 let message = format!("stored beside {by}, which replaced {parent} here");
-                self.findings.push(record.place.clone(), message);
+                self.findings.note(record.place.clone(), message);
             }
             self.store(&record, &record.grain)?;
             self.summary.inserted += 1;
@@ -279,7 +280,7 @@ impl<'a> Importer<'a> {
             }
             Some(rule) => {
                 let message = format!("stored although it wants {}", rule.wants());
-                self.findings.push(record.place.clone(), message);
+                self.findings.note(record.place.clone(), message);
                 Ok(true)
             }
         }
@@ -294,7 +295,7 @@ impl<'a> Importer<'a> {
     ) -> Result<ContentAddress, Error> {
         let profile = self.inner.options().profile;
         // OMS 23.1: what replaces a grain is derived from it.
-        let grain = settled(&record.grain, &Renamed::new(), Some(old), profile)?;
+        let grain = rewrite_links(&record.grain, &AddressMap::new(), Some(old), profile)?;
         let grain = grain.unwrap_or_else(|| record.grain.clone());
         let address = grain.address();
         if self.pending.contains_key(&old) {
@@ -397,7 +398,7 @@ impl<'a> Importer<'a> {
             let message = format!(
                 "delegates to {delegatee}: it binds, and opens nothing until it is verified here"
             );
-            self.findings.push(record.place.clone(), message);
+            self.findings.note(record.place.clone(), message);
         }
         self.status(address, change, true)?;
         if record.exportable == Some(false) {

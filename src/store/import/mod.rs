@@ -20,7 +20,7 @@ impl Store {
     /// Grains and what the file says about them go in together, a thousand records at a time.
     /// A status is applied to grains that this import inserts; of grains that are here already the
     /// store knows better than any file (ruling I18). Whoever wants all or nothing looks at
-    /// [`Reading::errors`] first.
+    /// [`ImportFile::errors`] first.
     ///
     /// A record that was imported before and says something else now takes the place of what it
     /// said then, if it is newer and policy allows it (OMS 23). What cannot both be true is a
@@ -28,21 +28,21 @@ impl Store {
     /// but the record and what it names, so that the order of files decides and not their time.
     ///
     /// ```
-    /// use grainstore::interchange::{ReadOptions, Reading};
+    /// use grainstore::interchange::{ReadOptions, ImportFile};
     /// use grainstore::{Options, Store};
     ///
     /// let store = Store::in_memory(Options::default())?;
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let path = folder.path().join("memory.jsonl");
     /// # std::fs::write(&path, "{\"type\":\"event\",\"content\":\"hi\",\"created_at\":1}\n").unwrap();
-    /// let summary = store.import(Reading::open(&path, None, &ReadOptions::default())?)?;
+    /// let summary = store.import(ImportFile::open(&path, None, &ReadOptions::default())?)?;
     /// assert_eq!((summary.inserted, summary.is_complete()), (1, true));
     /// # Ok::<(), grainstore::Error>(())
     /// ```
     ///
     /// # Errors
     /// Storage errors; what cannot be stored is in the summary.
-    pub fn import(&self, reading: Reading) -> Result<Summary, Error> {
+    pub fn import(&self, reading: ImportFile) -> Result<Summary, Error> {
         self.import_with(reading, &mut |_| {})
     }
 
@@ -52,7 +52,7 @@ impl Store {
     /// As [`Store::import`].
     pub fn import_with(
         &self,
-        reading: Reading,
+        reading: ImportFile,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Summary, Error> {
         let format = reading.format;
@@ -79,14 +79,14 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::import`].
-    pub fn preview_import(&self, reading: Reading) -> Result<Summary, Error> {
+    pub fn preview_import(&self, reading: ImportFile) -> Result<Summary, Error> {
         self.run(Importer::new(&self.inner, true), reading, &mut |_| {})
     }
 
     fn run(
         &self,
         mut importer: Importer<'_>,
-        mut reading: Reading,
+        mut reading: ImportFile,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Summary, Error> {
         // No signature is stored that did not verify here, whoever read the file.

@@ -109,7 +109,7 @@ impl Importer<'_> {
 
     fn pass_over(&mut self, vector: ForeignVector, why: &str) {
         let message = format!("PAM_EMBEDDING_REF: not kept: {why}");
-        self.findings.push(vector.place, message);
+        self.findings.note(vector.place, message);
         self.summary.loss.count("embedding");
     }
 }

@@ -267,7 +267,7 @@ fn a_delegation_from_a_file_opens_nothing_until_somebody_vouches_for_it() {
     let store = memory();
     store.put(delegation("a", "b", CHAT)).unwrap();
     let summary = store
-        .import(Reading::open(&path, None, &ReadOptions::default()).unwrap())
+        .import(ImportFile::open(&path, None, &ReadOptions::default()).unwrap())
         .unwrap();
     assert_eq!(summary.inserted, 1, "{summary:?}");
     let told = |(_, text): &(_, String)| text.contains("opens nothing until it is verified");

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use grainstore::interchange::{Entry, Record};
+use grainstore::interchange::{Entry, ReadOptions, Record};
 
 use super::*;
 use crate::foreign::sha256;
@@ -127,7 +127,7 @@ proptest! {
         for (name, value) in extra {
             file.insert(name, value);
         }
-        let read = omi::read(text_of(&file).as_bytes(), &omi::Options::default());
+        let read = omi::read(text_of(&file).as_bytes(), &ReadOptions::default());
         let entries = stored(read.unwrap().records);
         let mut out = Vec::new();
         let written = omi::write(&mut out, &entries, &all().1).unwrap();
@@ -135,7 +135,7 @@ proptest! {
         prop_assert_eq!(&json(&text(out)), &file);
         let mut out = Vec::new();
         omi::write_lines(&mut out, &entries, &all().1).unwrap();
-        prop_assert!(omi::read_lines(&out, &omi::Options::default()).is_ok());
+        prop_assert!(omi::read_lines(&out, &ReadOptions::default()).is_ok());
     }
 
     #[test]
@@ -161,10 +161,10 @@ proptest! {
         let mut store = json(r#"{"schema": "portable-ai-memory", "schema_version": "1.0",
             "owner": {"id": "o"}}"#);
         store.insert("memories", memories);
-        let read = pam::read_bytes(text_of(&store).as_bytes(), &pam::Options::default());
+        let read = pam::read_bytes(text_of(&store).as_bytes(), &ReadOptions::default());
         let document = pam::Document::new(&stored(read.unwrap().records), &all().1, true);
         let out = document.unwrap().store;
-        let again = pam::read_bytes(out.to_json().as_bytes(), &pam::Options::default());
+        let again = pam::read_bytes(out.to_json().as_bytes(), &ReadOptions::default());
         prop_assert!(again.is_ok_and(|import| import.findings.is_empty()));
         let moments = |value: &Value| -> Vec<_> {
             by_id(value, "memories").into_iter().map(|(id, memory)| {
@@ -185,8 +185,8 @@ proptest! {
             bytes[at] = byte;
             drop(aimem::read(&bytes, Profile::Extended));
             drop(aimem::read_stream(&bytes, Profile::Extended));
-            drop(omi::read(&bytes, &omi::Options::default()));
-            drop(omi::read_lines(&bytes, &omi::Options::default()));
+            drop(omi::read(&bytes, &ReadOptions::default()));
+            drop(omi::read_lines(&bytes, &ReadOptions::default()));
         }
     }
 }

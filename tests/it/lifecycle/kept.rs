@@ -83,7 +83,7 @@ fn write(path: &Path) {
     let denied = store.contradict(&locked, None).unwrap_err();
     assert_eq!(denied.code(), "ERR_INVALIDATION_DENIED");
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/pam");
-    let reading = grainstore::interchange::Reading::open(&sample, None, &Default::default());
+    let reading = grainstore::interchange::ImportFile::open(&sample, None, &Default::default());
     store.import(reading.unwrap()).unwrap();
     store.compact().unwrap();
 }

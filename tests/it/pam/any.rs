@@ -3,7 +3,7 @@
 use std::fs;
 
 use grainstore::codec::{Map, Value};
-use grainstore::interchange::pam::{self, Options};
+use grainstore::interchange::{ReadOptions, pam};
 use proptest::prelude::*;
 
 use super::store::{
@@ -40,7 +40,7 @@ proptest! {
         let mut bytes = fs::read(data().join("memory-store.json")).unwrap();
         let at = at.index(bytes.len());
         bytes[at] = byte;
-        drop(pam::read_bytes(&bytes, &Options::default()));
+        drop(pam::read_bytes(&bytes, &ReadOptions::default()));
     }
 
     #[test]
@@ -55,7 +55,7 @@ proptest! {
         remove(&mut store, "integrity");
         let store = Value::Map(store);
         let changed = replace(store.clone(), &mut at.index(count(&store)), &value);
-        drop(pam::read_bytes(changed.to_json().as_bytes(), &Options::default()));
+        drop(pam::read_bytes(changed.to_json().as_bytes(), &ReadOptions::default()));
 
         let talk = Value::Map(conversation(&[("m1", None), ("m2", Some("m1"))]));
         let import = with_conversation_file(&replace(talk.clone(), &mut at.index(count(&talk)), &value));

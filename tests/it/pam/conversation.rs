@@ -4,8 +4,7 @@ use std::fs;
 
 use grainstore::codec::Value;
 use grainstore::grain::{Grain, Type};
-use grainstore::interchange::Record;
-use grainstore::interchange::pam::{self, Options};
+use grainstore::interchange::{ReadOptions, Record, pam};
 
 use super::store::{apply, codes, conversation, entry, get, set, small, with_conversation};
 
@@ -42,7 +41,7 @@ fn a_conversation_outside_the_directory_is_never_opened_and_the_rest_is_imported
         set(&mut store, "conversations_index", vec![entry(reference)]);
         let path = folder.join("memory-store.json");
         fs::write(&path, Value::Map(store).to_json()).unwrap();
-        let import = pam::read(&path, &Options::default()).unwrap();
+        let import = pam::read(&path, &ReadOptions::default()).unwrap();
         assert_eq!(codes(&import.findings), ["PAM_STORAGE_REF"], "{reference}");
         assert_eq!(
             import.loss.iter().collect::<Vec<_>>(),

@@ -69,7 +69,7 @@ fn good() -> String {
 }
 
 fn import(store: &Store, path: &Path) -> Summary {
-    let read = || Reading::open(path, None, &ReadOptions::default()).unwrap();
+    let read = || ImportFile::open(path, None, &ReadOptions::default()).unwrap();
     let preview = store.preview_import(read()).unwrap();
     let summary = store.import(read()).unwrap();
     assert_eq!(format!("{preview:?}"), format!("{summary:?}"));
@@ -86,7 +86,7 @@ fn errors(path: &Path) -> Vec<(String, String)> {
         is_strict: true,
         ..ReadOptions::default()
     };
-    let reading = Reading::open(path, None, &options).unwrap();
+    let reading = ImportFile::open(path, None, &options).unwrap();
     let errors = reading.errors.iter();
     let told = errors.map(|error| (error.code().to_owned(), error.place().to_string()));
     told.collect()
@@ -221,7 +221,7 @@ fn an_embeddings_file_alone_is_of_the_owner_that_is_named() {
             scope: scope.map(str::to_owned),
             ..ReadOptions::default()
         };
-        let reading = Reading::open(&path, None, &options).unwrap();
+        let reading = ImportFile::open(&path, None, &options).unwrap();
         store.import(reading).unwrap()
     };
     let lost = named(None);
@@ -372,14 +372,14 @@ fn references_to_embeddings_are_judged_and_what_is_not_kept_is_counted() {
     }
     // Alone it has no memories to be held to; numbers past single precision are counted.
     let text = good().replace("0.0123", "0.01234567890123");
-    let import = pam::read_embeddings(text.as_bytes(), &pam::Options::default()).unwrap();
+    let import = pam::read_embeddings(text.as_bytes(), &ReadOptions::default()).unwrap();
     assert_eq!(import.vectors.len(), 2);
     let loss: Vec<_> = import.loss.iter().collect();
     assert_eq!(loss, [("embedding.vector past single precision", 1)]);
     let file = serde_json::from_str(&text_of(&json(&good()))).unwrap();
     assert_eq!(judged(&file, Format::PamEmbeddings), []);
     let elsewhere = good().replace(", -0.0456", "").replace("[0.0123]", "null");
-    let read = pam::read_embeddings(elsewhere.as_bytes(), &pam::Options::default()).unwrap();
+    let read = pam::read_embeddings(elsewhere.as_bytes(), &ReadOptions::default()).unwrap();
     assert_eq!(
         read.loss.iter().collect::<Vec<_>>(),
         [("embedding.storage", 1)]

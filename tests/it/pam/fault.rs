@@ -2,8 +2,7 @@
 
 use grainstore::codec::{Map, Value};
 use grainstore::grain::Lifecycle;
-use grainstore::interchange::pam::{self, Options};
-use grainstore::interchange::{Format, Place, ReadOptions, Reading, WriteOptions};
+use grainstore::interchange::{Format, ImportFile, Place, ReadOptions, WriteOptions, pam};
 use grainstore::{Filter, Store};
 
 use super::store::{NOW, apply, by_id, codes, import, remove, set, small, store};
@@ -26,7 +25,10 @@ fn cases(table: &str) -> impl Iterator<Item = (&str, &str, &str, Map)> {
 #[test]
 fn each_rule_that_is_broken_is_named_with_its_place() {
     for (case, code, place, store) in cases(BROKEN) {
-        let read = pam::read_bytes(Value::Map(store).to_json().as_bytes(), &Options::default());
+        let read = pam::read_bytes(
+            Value::Map(store).to_json().as_bytes(),
+            &ReadOptions::default(),
+        );
         let errors = read.err().unwrap_or_default();
         assert_eq!(codes(&errors), [code], "{case}: {errors:?}");
         assert_eq!(errors[0].place(), &Place::Pointer(place.to_owned()));
@@ -52,10 +54,10 @@ fn text_that_is_not_strict_json_is_refused() {
         [&[0xff], good.as_bytes()].concat(),
     ];
     for bytes in bad {
-        let errors = pam::read_bytes(&bytes, &Options::default()).unwrap_err();
+        let errors = pam::read_bytes(&bytes, &ReadOptions::default()).unwrap_err();
         assert_eq!(codes(&errors), ["PAM_JSON"]);
     }
-    let errors = pam::read_bytes(b"[]", &Options::default()).unwrap_err();
+    let errors = pam::read_bytes(b"[]", &ReadOptions::default()).unwrap_err();
     assert_eq!(codes(&errors), ["PAM_SCHEMA"]);
 }
 
@@ -65,7 +67,10 @@ fn everything_that_is_wrong_is_told_at_once() {
     set(&mut store, "memories/3/content", "changed");
     set(&mut store, "memories/5/type", "thing");
     set(&mut store, "integrity/total_memories", 45);
-    let errors = pam::read_bytes(Value::Map(store).to_json().as_bytes(), &Options::default());
+    let errors = pam::read_bytes(
+        Value::Map(store).to_json().as_bytes(),
+        &ReadOptions::default(),
+    );
     let errors = errors.unwrap_err();
     assert_eq!(
         codes(&errors),
@@ -83,11 +88,11 @@ fn a_wrong_checksum_is_refused_unless_it_is_accepted() {
     let mut store = store();
     set(&mut store, "memories/0/summary", "changed by hand");
     let bytes = Value::Map(store).to_json();
-    let errors = pam::read_bytes(bytes.as_bytes(), &Options::default()).unwrap_err();
+    let errors = pam::read_bytes(bytes.as_bytes(), &ReadOptions::default()).unwrap_err();
     assert_eq!(codes(&errors), ["PAM_CHECKSUM"]);
-    let options = Options {
+    let options = ReadOptions {
         accept_bad_checksum: true,
-        ..Options::default()
+        ..ReadOptions::default()
     };
     let import = pam::read_bytes(bytes.as_bytes(), &options).unwrap();
     assert_eq!(codes(&import.findings), ["PAM_CHECKSUM"]);
@@ -153,9 +158,9 @@ fn a_status_without_its_reference_is_kept_and_warned_about() {
 /// them, and a finding of one that is imported.
 #[test]
 fn what_no_schema_can_say_is_held_to_when_it_is_asked_for() {
-    let strict = Options {
+    let strict = ReadOptions {
         is_strict: true,
-        ..Options::default()
+        ..ReadOptions::default()
     };
     let good = Value::Map(store()).to_json();
     pam::read_bytes(good.as_bytes(), &strict).unwrap();
@@ -164,7 +169,7 @@ fn what_no_schema_can_say_is_held_to_when_it_is_asked_for() {
         let errors = pam::read_bytes(json.as_bytes(), &strict).unwrap_err();
         assert_eq!(codes(&errors), [code], "{case}: {errors:?}");
         assert_eq!(errors[0].place(), &Place::Pointer(place.to_owned()));
-        let import = pam::read_bytes(json.as_bytes(), &Options::default()).unwrap();
+        let import = pam::read_bytes(json.as_bytes(), &ReadOptions::default()).unwrap();
         let told = import.findings.iter();
         let told: Vec<_> = told.map(|it| (it.code(), it.place().to_string())).collect();
         assert!(told.contains(&(code, place.to_owned())), "{case}: {told:?}");
@@ -193,7 +198,7 @@ fn what_the_schemas_do_not_have_goes_out_in_no_file_and_is_counted() {
     }
     set(&mut wild, "memories/1/metadata/x", 1);
     let bytes = Value::Map(wild).to_json();
-    let reading = Reading::of_bytes(bytes.as_bytes(), None, &ReadOptions::default()).unwrap();
+    let reading = ImportFile::of_bytes(bytes.as_bytes(), None, &ReadOptions::default()).unwrap();
     let store = Store::in_memory(grainstore::Options::default()).unwrap();
     assert!(store.import(reading).unwrap().is_complete());
     let mut out = Vec::new();
@@ -212,9 +217,9 @@ fn what_the_schemas_do_not_have_goes_out_in_no_file_and_is_counted() {
             "{name}: {loss:?}"
         );
     }
-    let strict = Options {
+    let strict = ReadOptions {
         is_strict: true,
-        ..Options::default()
+        ..ReadOptions::default()
     };
     pam::read_bytes(&out, &strict).unwrap();
     assert!(

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use grainstore::interchange::{Format, Place, ReadOptions, Reading};
+use grainstore::interchange::{Format, ImportFile, Place, ReadOptions};
 use serde_json::{Value, json};
 
 use crate::foreign::corpus;
@@ -130,7 +130,7 @@ pub(super) fn judged(document: &Value, format: Format) -> Vec<(&'static str, Str
         ..ReadOptions::default()
     };
     let bytes = document.to_string().into_bytes();
-    let reading = Reading::of_bytes(&bytes, Some(format), &options).unwrap();
+    let reading = ImportFile::of_bytes(&bytes, Some(format), &options).unwrap();
     let errors = reading.errors.iter();
     let place = |place: &Place| match place {
         Place::Pointer(pointer) => pointer.clone(),

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use grainstore::codec::{Map, Value};
-use grainstore::interchange::pam::{self, Import, Options};
-use grainstore::interchange::{Error, Record};
+use grainstore::interchange::pam::{self, Import};
+use grainstore::interchange::{Error, ReadOptions, Record};
 use sha2::Digest as _;
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -26,12 +26,12 @@ pub(super) fn by_id<'a>(import: &'a Import, id: &str) -> &'a Record {
 }
 
 pub(super) fn sample() -> Import {
-    pam::read(&data(), &Options::default()).unwrap()
+    pam::read(&data(), &ReadOptions::default()).unwrap()
 }
 
 pub(super) fn import(store: &Map) -> Import {
     let json = Value::Map(store.clone()).to_json();
-    pam::read_bytes(json.as_bytes(), &Options::default()).unwrap()
+    pam::read_bytes(json.as_bytes(), &ReadOptions::default()).unwrap()
 }
 
 pub(super) fn with_conversation(conversation: &Map) -> Import {
@@ -48,7 +48,7 @@ pub(super) fn with_conversation_file(conversation: &Value) -> Import {
         Value::Map(store).to_json(),
     )
     .unwrap();
-    pam::read(folder.path(), &Options::default()).unwrap()
+    pam::read(folder.path(), &ReadOptions::default()).unwrap()
 }
 
 pub(super) fn data() -> PathBuf {

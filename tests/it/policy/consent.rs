@@ -1,4 +1,4 @@
-use grainstore::interchange::{ReadOptions, Reading};
+use grainstore::interchange::{ImportFile, ReadOptions};
 use grainstore::ledger::{Kind, MemoryDisk};
 use grainstore::policy::Rule;
 use grainstore::store::{Authorization, RequiredConsent};
@@ -276,7 +276,7 @@ fn an_import_brings_withdrawals_and_nothing_that_rests_on_them() {
         json(fact("milk", consent, "")),
     ];
     std::fs::write(&path, lines.join("\n") + "\n").unwrap();
-    let reading = Reading::open(&path, None, &ReadOptions::default()).unwrap();
+    let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
     let summary = store.import(reading).unwrap();
     assert_eq!(summary.inserted, 2);
     assert_eq!(summary.refused[0].code(), "ERR_CONSENT");

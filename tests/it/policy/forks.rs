@@ -1,4 +1,4 @@
-use grainstore::interchange::{ReadOptions, Reading};
+use grainstore::interchange::{ImportFile, ReadOptions};
 use grainstore::policy::Rule;
 use grainstore::store::{Fork, Summary};
 use grainstore::{ContentAddress, Draft, Grain, Options, Store, Time};
@@ -30,7 +30,7 @@ fn import(store: &Store, lines: &[String]) -> Summary {
     let path = folder.path().join("in.jsonl");
     std::fs::write(&path, lines.join("\n") + "\n").unwrap();
     store
-        .import(Reading::open(&path, None, &ReadOptions::default()).unwrap())
+        .import(ImportFile::open(&path, None, &ReadOptions::default()).unwrap())
         .unwrap()
 }
 

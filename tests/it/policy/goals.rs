@@ -1,4 +1,4 @@
-use grainstore::interchange::{ReadOptions, Reading};
+use grainstore::interchange::{ImportFile, ReadOptions};
 use grainstore::ledger::Kind;
 use grainstore::{ContentAddress, Draft, Options, Store};
 
@@ -102,7 +102,7 @@ fn an_imported_goal_that_starts_early_is_kept_and_told() {
         "ab".repeat(32)
     );
     std::fs::write(&path, line + "\n").unwrap();
-    let reading = Reading::open(&path, None, &ReadOptions::default()).unwrap();
+    let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
     let summary = store.import(reading).unwrap();
     assert_eq!(summary.inserted, 1);
     assert!(

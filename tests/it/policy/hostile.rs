@@ -40,7 +40,7 @@ fn after(object: &str, parent: &Grain) -> Grain {
 }
 
 fn import(store: &Store, path: &Path) -> Summary {
-    let reading = Reading::open(path, None, &ReadOptions::default()).unwrap();
+    let reading = ImportFile::open(path, None, &ReadOptions::default()).unwrap();
     store.import(reading).unwrap()
 }
 

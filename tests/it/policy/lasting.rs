@@ -1,6 +1,6 @@
 use grainstore::codec::Value;
 use grainstore::grain::{Grain, Verification};
-use grainstore::interchange::{ReadOptions, Reading, aimem};
+use grainstore::interchange::{ImportFile, ReadOptions, aimem};
 use grainstore::policy::{Role, Rule, Warrant};
 use grainstore::store::{Authorization, Error};
 use grainstore::{Access, ContentAddress, Draft, Filter, Options, Store};
@@ -11,7 +11,7 @@ fn store() -> Store {
     let path = folder.path().join("bundle.json");
     let bundle = Value::Map(crate::aimem::sample());
     std::fs::write(&path, bundle.to_json()).unwrap();
-    let reading = Reading::open(&path, None, &ReadOptions::default()).unwrap();
+    let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
     assert!(reading.errors.is_empty(), "{:?}", reading.errors);
     let store = Store::in_memory(Options::default()).unwrap();
     store.import(reading).unwrap();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use grainstore::interchange::{Format, ReadOptions, Reading};
+use grainstore::interchange::{Format, ImportFile, ReadOptions};
 use grainstore::ledger::Kind;
 use grainstore::policy::{Purpose, Regime};
 use grainstore::store::Summary;
@@ -10,11 +10,11 @@ use grainstore::{Filter, Store};
 
 use super::{FORMATS, TEST, export_bytes, fact, memory, under};
 
-fn read(bytes: &[u8], format: Format) -> Reading {
+fn read(bytes: &[u8], format: Format) -> ImportFile {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("in");
     std::fs::write(&path, bytes).unwrap();
-    Reading::open(&path, Some(format), &ReadOptions::default()).unwrap()
+    ImportFile::open(&path, Some(format), &ReadOptions::default()).unwrap()
 }
 
 fn denials(store: &Store) -> u64 {
@@ -75,7 +75,7 @@ fn what_a_regime_forbids_is_kept_out_of_every_format_and_the_rest_comes_in() {
 fn memories_of_a_person_want_the_basis_that_a_regime_wants() {
     let data = || {
         let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/pam");
-        Reading::open(&data, None, &ReadOptions::default()).unwrap()
+        ImportFile::open(&data, None, &ReadOptions::default()).unwrap()
     };
     let all = memory().import(data()).unwrap().inserted;
     let store = under("gdpr");
@@ -109,7 +109,7 @@ fn what_is_here_already_is_no_breach_of_a_file() {
 }
 
 /// The sample store of memories, whose fourth was changed.
-fn changed_memories() -> Reading {
+fn changed_memories() -> ImportFile {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/pam");
     let text = std::fs::read_to_string(data.join("memory-store.json")).unwrap();
     let mut document: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -122,7 +122,7 @@ fn changed_memories() -> Reading {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory-store.json");
     std::fs::write(&path, document.to_string()).unwrap();
-    Reading::open(&path, Some(Format::Pam), &options).unwrap()
+    ImportFile::open(&path, Some(Format::Pam), &options).unwrap()
 }
 
 const REASONS: &str = r#"
@@ -139,7 +139,7 @@ requires = { justification = true, review = true }
 fn a_record_that_changed_needs_the_reason_that_a_supersession_needs() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/pam");
     let store = memory();
-    let reading = Reading::open(&data, None, &ReadOptions::default()).unwrap();
+    let reading = ImportFile::open(&data, None, &ReadOptions::default()).unwrap();
     store.import(reading).unwrap();
     store
         .set_regimes(vec![Regime::parse(REASONS).unwrap()], TEST)

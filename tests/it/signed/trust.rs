@@ -141,7 +141,7 @@ fn where_only_trusted_signers_write_nobody_else_does() {
     let path = folder.path().join("lines.jsonl");
     let line = r#"{"type":"event","content":"hi","created_at":1,"namespace":"agent:identity"}"#;
     std::fs::write(&path, line).unwrap();
-    let reading = Reading::open(&path, None, &ReadOptions::default()).unwrap();
+    let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
     let summary = store.import(reading).unwrap();
     let codes: Vec<_> = summary.refused.iter().map(FileError::code).collect();
     assert_eq!((codes, summary.inserted), (vec![refused], 0));

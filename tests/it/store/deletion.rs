@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use grainstore::interchange::{ReadOptions, Reading};
+use grainstore::interchange::{ImportFile, ReadOptions};
 use grainstore::ledger::MemoryDisk;
 use grainstore::store::{Authorization, NewGrain};
 use grainstore::{ContentAddress, Draft, Filter, Options, Store};
@@ -102,7 +102,7 @@ fn a_deleted_grain_comes_back_only_where_just_that_is_asked() {
 fn an_older_file_does_not_bring_it_back_by_address_or_by_name() {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/pam");
     let store = open(&MemoryDisk::default());
-    let read = || Reading::open(&file, None, &ReadOptions::default()).unwrap();
+    let read = || ImportFile::open(&file, None, &ReadOptions::default()).unwrap();
     let summary = store.import(read()).unwrap();
     assert!(summary.inserted > 0);
     let addresses = store.list(None, 1_000).unwrap().addresses;

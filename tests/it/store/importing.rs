@@ -1,13 +1,13 @@
 //! What comes in from files, once and again, and what an archive says of what is here.
 
 use grainstore::grain::{Grain, Time, Verification};
-use grainstore::interchange::{Format, ReadOptions, Reading};
+use grainstore::interchange::{Format, ImportFile, ReadOptions};
 use grainstore::{Filter, Store};
 
 use super::{at, memory, prefers};
 
-fn reading(path: &std::path::Path) -> Reading {
-    Reading::open(path, None, &ReadOptions::default()).unwrap()
+fn reading(path: &std::path::Path) -> ImportFile {
+    ImportFile::open(path, None, &ReadOptions::default()).unwrap()
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn a_record_that_changed_since_its_import_replaces_what_it_was() {
         accept_bad_checksum: true,
         ..ReadOptions::default()
     };
-    let reading = Reading::open(&path, Some(Format::Pam), &options).unwrap();
+    let reading = ImportFile::open(&path, Some(Format::Pam), &options).unwrap();
     assert!(reading.errors.is_empty(), "{:?}", reading.errors);
     let id = document["memories"][3]["id"].as_str().unwrap();
     let before = store.resolve("pam", "mira-okafor", id).unwrap().unwrap();

@@ -43,7 +43,7 @@ impl Convert {
             Problem::new("ERR_USAGE", message)
         })?;
         let options = WriteOptions {
-            seal: self.seal.seal_for(to.format())?,
+            encryption: self.seal.seal_for(to.format())?,
             with_embeddings: true,
             now: Some(SystemClock.now()),
             ..WriteOptions::default()

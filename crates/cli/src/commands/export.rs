@@ -134,7 +134,7 @@ impl Export {
         let store = session.open()?;
         let filters = std::mem::take(&mut self.filters);
         let mut options = self.options(filters.since());
-        options.seal = seal;
+        options.encryption = seal;
         if let Some(file) = &self.sign {
             options.sign = Some(ExportKey::new(key_file::read_file(file)?));
         }

@@ -1,6 +1,6 @@
 use clap::{Args, Subcommand, ValueEnum};
 use grainstore::codec::{Encoding, Profile};
-use grainstore::interchange::{Record, jsonl};
+use grainstore::interchange::{ReadOptions, Record, jsonl};
 use grainstore::{Draft, Grain};
 use serde_json::{Value, json};
 
@@ -137,7 +137,7 @@ fn decode(line: &Line) -> Result<Value, Problem> {
     } else {
         format!("{{\"blob\":\"{text}\"}}")
     };
-    let record = jsonl::Reader::new(object.as_bytes(), jsonl::Options::default()).next();
+    let record = jsonl::Reader::new(object.as_bytes(), &ReadOptions::default()).next();
     match record {
         Some(Ok(record)) => decoded(&record).map_err(|error| Problem::new("ERR_CORRUPT", error)),
         Some(Err(error)) => Err(Problem::of(&error)),

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use grainstore::crypto::Offline;
 use grainstore::interchange::provider::Provider;
-use grainstore::interchange::{self, Format, ReadOptions, Reading};
+use grainstore::interchange::{self, Format, ImportFile, ReadOptions};
 use grainstore::store::Create;
 
 use super::imported::{report, report_errors, report_reading};
@@ -58,7 +58,7 @@ impl Import {
             accept_bad_checksum: self.accept_bad_checksum,
             scope: self.scope,
             skip_signature: self.skip_signature,
-            unseal: self.unseal.unseal()?,
+            decryption: self.unseal.unseal()?,
             ..ReadOptions::default()
         };
         let reading = read(&self.path, self.format, &options, &session.out)?;
@@ -128,7 +128,7 @@ pub(super) fn read(
     format: FormatArg,
     options: &ReadOptions,
     out: &Output,
-) -> Result<Reading, Problem> {
+) -> Result<ImportFile, Problem> {
     let format = match format {
         FormatArg::Auto => None,
         FormatArg::Mg => Some(Format::Mg),
@@ -147,7 +147,7 @@ pub(super) fn read(
         FormatArg::Grok => Some(Format::Provider(Provider::Grok)),
     };
     let spinner = progress::spinner(out, format!("reading {}", path.display()));
-    let reading = Reading::open(path, format, options);
+    let reading = ImportFile::open(path, format, options);
     spinner.finish_and_clear();
     let mut reading = reading.map_err(|error| problem_in(&error, path))?;
     // What would be refused is told before anything is stored.

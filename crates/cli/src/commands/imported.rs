@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use grainstore::interchange::{self, Format, Loss, Reading};
+use grainstore::interchange::{self, Format, ImportFile, Loss};
 use grainstore::store::Summary;
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::problem::Problem;
 
 /// Lists what is wrong with a file of which nothing is stored.
 pub(super) fn report_errors(
-    reading: &Reading,
+    reading: &ImportFile,
     path: &Path,
     out: &mut Output,
 ) -> anyhow::Result<()> {
@@ -37,7 +37,7 @@ pub(super) fn report_errors(
 
 /// Says what a file holds, of which nothing is stored.
 pub(super) fn report_reading(
-    reading: &Reading,
+    reading: &ImportFile,
     path: &Path,
     out: &mut Output,
 ) -> anyhow::Result<()> {

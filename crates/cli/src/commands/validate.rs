@@ -48,7 +48,7 @@ impl Validate {
                 LevelArg::L1 => omi::Level::L1,
             }),
             is_strict: true,
-            unseal: self.unseal.unseal()?,
+            decryption: self.unseal.unseal()?,
             ..ReadOptions::default()
         };
         let reading = read(&self.path, self.format, &options, &session.out)?;

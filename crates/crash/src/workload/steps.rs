@@ -140,9 +140,9 @@ impl Run {
             });
             records.push(record);
         }
-        let reading = Reading {
+        let reading = ImportFile {
             records: records.into(),
-            ..Reading::new(Format::Pam)
+            ..ImportFile::new(Format::Pam)
         };
         let mut done = batch.clone();
         done.entries += 1;
@@ -153,7 +153,7 @@ impl Run {
     /// An import acknowledges each batch of records, and then itself.
     fn import_reading(
         &mut self,
-        reading: Reading,
+        reading: ImportFile,
         first: usize,
         done: Model,
         conflicts: usize,

@@ -3,7 +3,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use grainstore::interchange::{Format, ReadOptions, Reading, WriteOptions};
+use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
 use grainstore::store::{Create, Options, Severity};
 use grainstore::{ContentAddress, Filter, Store};
 
@@ -50,7 +50,7 @@ pub(super) fn import(
         ..Options::default()
     };
     let second = Store::open(path, options)?;
-    let reading = Reading::open(archive, None, &ReadOptions::default())?;
+    let reading = ImportFile::open(archive, None, &ReadOptions::default())?;
     second.import(reading)?;
     let (here, there) = (addresses(first)?, addresses(&second)?);
     let differ = here.symmetric_difference(&there).count();

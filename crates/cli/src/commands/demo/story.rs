@@ -1,7 +1,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use grainstore::interchange::{ReadOptions, Reading};
+use grainstore::interchange::{ImportFile, ReadOptions};
 use grainstore::store::{Create, Options};
 use grainstore::{ContentAddress, Draft, Envelope, Filter, Store};
 
@@ -32,7 +32,7 @@ pub(super) fn import(stage: &mut Stage<'_>, path: &Path) -> anyhow::Result<Store
     for source in SOURCES {
         let began = Instant::now();
         let file = folder.path().join(source.name);
-        let reading = Reading::open(&file, None, &ReadOptions::default())?;
+        let reading = ImportFile::open(&file, None, &ReadOptions::default())?;
         let format = reading.format.name();
         let summary = store.import(reading)?;
         let (inserted, refused) = (summary.inserted, summary.refused.len());

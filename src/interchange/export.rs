@@ -1,0 +1,59 @@
+//! The parts that the writers of all formats share: their entries, their summary, and the count of
+//! losses.
+
+use crate::codec::Value;
+use crate::grain::{Grain, Status};
+
+use super::Loss;
+
+/// The summary of a written file.
+///
+/// ```
+/// use grainstore::interchange::Written;
+///
+/// assert!(Written::default().loss.is_empty());
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Records of the format: memories and what belongs to them.
+    pub records: u64,
+    /// The fields of grains that the format cannot carry.
+    pub loss: Loss,
+}
+
+/// A grain to be written, with its status in the store.
+pub type Entry = (Grain, Status);
+
+/// Returns the value of several texts, if all of them are equal.
+///
+/// # Errors
+/// The values that differ.
+pub(crate) fn only_one<'a>(
+    texts: impl Iterator<Item = &'a str>,
+) -> Result<Option<&'a str>, Vec<&'a str>> {
+    let all: std::collections::BTreeSet<&str> = texts.collect();
+    let mut all: Vec<_> = all.into_iter().collect();
+    match all.len() {
+        0 => Ok(None),
+        1 => Ok(all.pop()),
+        _ => Err(all),
+    }
+}
+
+/// Counts the fields of a grain that a record does not say.
+pub(crate) fn count_lost(grain: &Grain, said: &[&str], loss: &mut Loss) {
+    let always = ["type", "created_at", "timestamp_ms", "source_type"];
+    for (name, value) in grain.fields().iter() {
+        let is_said = said.contains(&name) || always.contains(&name);
+        let is_default = name == "confidence" && value.as_f64() == Some(1.0);
+        if !is_said && !is_default && *value != Value::Nil {
+            loss.count(name);
+        }
+    }
+    if grain.is_signed() {
+        loss.count("signature");
+    }
+}
+
+/// The name and the version of this writer.
+pub(crate) const GENERATOR: &str = concat!("grainstore/", env!("CARGO_PKG_VERSION"));

@@ -1,0 +1,66 @@
+//! The record that a grain of a bundle carries.
+
+use crate::codec::Value;
+use crate::grain::{Grain, Type};
+use crate::interchange::model::normalize::residual_json;
+
+use super::{DNA, RESIDUAL};
+
+/// The kind of record that a grain was built from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Envelope,
+    Chunk,
+    Edge,
+    Entity,
+    Mention,
+}
+
+/// Returns the record that a grain was built from, equal as JSON. The arrays of an envelope are
+/// empty, because their records are grains of their own.
+pub fn residual(grain: &Grain) -> Option<Value> {
+    record(grain).map(|(_, record)| record)
+}
+
+/// Returns whether a grain comes from a chunk of the DNA class, or from a pinned one: no background
+/// work may decay, replace or remove it, only its owner (AIMEM 5).
+pub fn is_protected(grain: &Grain) -> bool {
+    match record(grain) {
+        Some((Kind::Chunk, Value::Map(chunk))) => {
+            let kind = chunk.get("memory_type").and_then(Value::as_text);
+            let is_pinned = chunk.get("is_pinned").and_then(Value::as_bool);
+            is_pinned == Some(true) || kind.is_some_and(|kind| DNA.contains(&kind))
+        }
+        _ => false,
+    }
+}
+
+/// Returns whether a grain was made from an edge or a mention.
+pub(crate) fn is_link(grain: &Grain) -> bool {
+    let relation = grain.text("relation").unwrap_or_default();
+    (relation.starts_with("aimem:edge") || relation == "aimem:mentions")
+        && matches!(record(grain), Some((Kind::Edge | Kind::Mention, _)))
+}
+
+pub(super) fn record(grain: &Grain) -> Option<(Kind, Value)> {
+    let Value::Map(mut record) = residual_json(grain, RESIDUAL)? else {
+        return None;
+    };
+    let relation = grain.text("relation").unwrap_or_default();
+    let kind = match grain.type_() {
+        Type::State => Kind::Envelope,
+        Type::Belief if relation.starts_with("aimem:edge") => Kind::Edge,
+        Type::Belief if relation.starts_with("aimem:entity") => Kind::Entity,
+        Type::Belief if relation == "aimem:mentions" => Kind::Mention,
+        _ => Kind::Chunk,
+    };
+    if kind == Kind::Chunk && !record.contains("content") {
+        let field = match grain.type_() {
+            Type::Event => "content",
+            Type::Goal => "description",
+            _ => "object",
+        };
+        record.insert("content", grain.text(field)?);
+    }
+    Some((kind, Value::Map(record)))
+}

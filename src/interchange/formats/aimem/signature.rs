@@ -1,0 +1,80 @@
+//! The detached signature beside a bundle (AIMEM 5.3): made and verified.
+
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+
+use crate::crypto::{Offline, Payload, Sign1, Signer, SigningKey};
+use crate::interchange::{Error, Place};
+
+use super::source::Source;
+use super::{canonical, code, not_object};
+
+/// Verifies the signature beside a bundle: a detached COSE_Sign1 over the canonical text. Whether
+/// the signer is trusted is another question.
+///
+/// # Errors
+/// `signature_invalid`; `not_object` for bytes that are no bundle.
+pub fn verify(bundle: &[u8], is_stream: bool, signature: &[u8]) -> Result<Signer, Error> {
+    let canonical = canonical(bundle, is_stream)?;
+    Sign1::parse(signature)
+        .and_then(|signature| signature.verify(&canonical, &Offline))
+        .map_err(|error| refuse(error.to_string()))
+}
+
+/// Makes the signature that stands beside a bundle.
+///
+/// ```
+/// use grainstore::crypto::{Algorithm, OsRandom, SigningKey};
+/// use grainstore::interchange::aimem;
+///
+/// let key = SigningKey::generate(Algorithm::Ed25519, &OsRandom).unwrap();
+/// let signature = aimem::sign(b"{\"format\": \"aimem-bundle\"}", false, &key)?;
+/// let signer = aimem::verify(b"{ \"format\":\"aimem-bundle\" }", false, &signature)?;
+/// assert_eq!(signer.did, key.did());
+/// # Ok::<(), grainstore::interchange::Error>(())
+/// ```
+///
+/// # Errors
+/// `not_object` for bytes that are no bundle.
+pub fn sign(bundle: &[u8], is_stream: bool, key: &SigningKey) -> Result<Vec<u8>, Error> {
+    let canonical = canonical(bundle, is_stream)?;
+    let payload = Payload::Detached(&canonical);
+    Sign1::sign(MEDIA_TYPE, payload, key, &key.did(), None)
+        .map_err(|error| refuse(error.to_string()))
+}
+
+/// Returns the paths of a possible signature: `NAME.sig`, and the same without the extensions of
+/// NAME.
+pub(crate) fn signature_paths(bundle: &Path) -> impl Iterator<Item = PathBuf> {
+    let name = bundle.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name.split('.').next().unwrap_or_default().to_owned();
+    let names = [format!("{name}.sig"), format!("{stem}.sig")];
+    let bundle = bundle.to_path_buf();
+    names
+        .into_iter()
+        .map(move |name| bundle.with_file_name(name))
+}
+
+/// Returns the signed bytes: whole, because they are hashed twice.
+fn canonical(bundle: &[u8], is_stream: bool) -> Result<Vec<u8>, Error> {
+    let input = Cursor::new(bundle);
+    let source = if is_stream {
+        Source::lines(input)
+    } else {
+        Source::document(input)
+    };
+    let first = |errors: Vec<Error>| errors.into_iter().next();
+    let mut source = source.map_err(|errors| {
+        let none = || not_object("is no bundle".into());
+        first(errors).unwrap_or_else(none)
+    })?;
+    let mut canonical = Vec::new();
+    canonical::canonical(&mut source, &mut canonical, |_| (), drop)?;
+    Ok(canonical)
+}
+
+fn refuse(message: String) -> Error {
+    Error::format(code::SIGNATURE_INVALID, Place::File, message)
+}
+
+const MEDIA_TYPE: &str = "application/aimem-bundle+json";

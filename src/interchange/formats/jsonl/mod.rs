@@ -1,0 +1,15 @@
+//! JSON lines: one grain a line, as JSON if that gives the same bytes back, else as its blob.
+//!
+//! A line is a JSON grain, or `{"address": …, "blob": "<hex>"}` for what JSON cannot spell (CBOR,
+//! raised sensitivity, types of later revisions). A signed grain is `{"address": …, "envelope":
+//! "<hex>"}`: it travels inside its signature (OMS 9.2). The line after a grain may give its status:
+//! `{"status": {"of": "<address>", …}}`, with the members `superseded_by`, `system_valid_to`,
+//! `verification_status`, `contradicted` and `lifecycle`.
+
+mod read;
+mod reader;
+mod write;
+
+pub use read::Reader;
+pub(in crate::interchange) use reader::Jsonl;
+pub use write::Writer;

@@ -1,0 +1,77 @@
+//! Writing JSON lines: a grain a line, and its status on the line after it.
+
+use std::io::Write;
+
+use crate::codec::{Map, Profile, Value};
+use crate::grain::{Draft, Grain, Status};
+use crate::interchange::model::status;
+use crate::interchange::{Error, Place};
+
+/// Writes JSON lines.
+///
+/// ```
+/// use grainstore::grain::{Draft, Status, Time};
+/// use grainstore::interchange::jsonl::Writer;
+///
+/// let grain = Draft::event("hello").created_at(Time::from_ms(1)).finish(Default::default())?;
+/// let mut writer = Writer::new(Vec::new());
+/// writer.write(&grain, &Status::default()).unwrap();
+/// let line = b"{\"content\":\"hello\",\"created_at\":1,\"type\":\"event\"}\n";
+/// assert_eq!(writer.into_inner(), line);
+/// # Ok::<(), grainstore::grain::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Writer<W> {
+    output: W,
+    line: u64,
+}
+
+impl<W: Write> Writer<W> {
+    /// Starts to write.
+    pub const fn new(output: W) -> Self {
+        Self { output, line: 0 }
+    }
+
+    /// Writes a grain, and its status unless that is the default.
+    ///
+    /// # Errors
+    /// `ERR_SIGNED_MISMATCH` for a grain that is to be signed and is not; `ERR_IO`.
+    pub fn write(&mut self, grain: &Grain, status: &Status) -> Result<(), Error> {
+        let json = grain.to_json();
+        let copy = Draft::from_json(&json).and_then(|draft| draft.finish(Profile::Extended));
+        if copy.is_ok_and(|copy| copy == *grain) {
+            self.line(&json)?;
+        } else {
+            let place = Place::Line(self.line.saturating_add(1));
+            let bytes = grain.to_delivery();
+            let bytes = bytes.map_err(|source| Error::of_delivery(place, source))?;
+            let name = if grain.is_signed() {
+                "envelope"
+            } else {
+                "blob"
+            };
+            let hex = data_encoding::HEXLOWER.encode(&bytes);
+            let members = [("address", grain.address().to_string()), (name, hex)];
+            self.line(&Value::Map(members.into_iter().collect()).to_json())?;
+        }
+        if *status == Status::default() {
+            return Ok(());
+        }
+        let members = status::write(grain.address(), status);
+        let line: Map = [("status", members)].into_iter().collect();
+        self.line(&Value::Map(line).to_json())
+    }
+
+    /// Returns the output.
+    pub fn into_inner(self) -> W {
+        self.output
+    }
+
+    fn line(&mut self, json: &str) -> Result<(), Error> {
+        self.line = self.line.saturating_add(1);
+        writeln!(self.output, "{json}").map_err(|source| Error::Io {
+            place: Place::Line(self.line),
+            source,
+        })
+    }
+}

@@ -1,0 +1,57 @@
+//! The order of grains that the flags of an archive promise (OMS 11.3).
+
+use std::collections::HashSet;
+
+use crate::grain::{Grain, Time};
+
+use super::fault;
+use super::header::FileHeader;
+use crate::interchange::{Error, Place};
+
+/// Checks the grains of a file against its flags about their order.
+pub(super) struct Order {
+    sorted: bool,
+    deduplicated: bool,
+    last: Option<Time>,
+    /// The first halves of addresses seen: 128 bits are enough to tell honest grains apart.
+    seen: HashSet<[u8; 16]>,
+}
+
+impl Order {
+    pub(super) fn new(header: &FileHeader) -> Self {
+        Self {
+            sorted: header.sorted,
+            deduplicated: header.deduplicated,
+            last: None,
+            seen: HashSet::new(),
+        }
+    }
+
+    /// Takes the next grain of the file.
+    ///
+    /// OMS 11.3 asks for ascending times and no more; ruling M8, which orders grains of the same
+    /// time by address, binds writers.
+    pub(super) fn check(&mut self, grain: &Grain, place: &Place) -> Result<(), Error> {
+        let time = grain.created_at();
+        if self.sorted {
+            if self.last.is_some_and(|last| last > time) {
+                let message = "flagged as sorted, but earlier than the grain before";
+                return Err(fault("ERR_MG_FLAGS", place.clone(), message));
+            }
+            // Grains of another time have another address, so these need not be remembered.
+            if self.last != Some(time) {
+                self.seen.clear();
+            }
+            self.last = Some(time);
+        }
+        if self.deduplicated {
+            let address = grain.address();
+            let half = address.as_bytes().first_chunk().copied();
+            if !self.seen.insert(half.unwrap_or_default()) {
+                let message = format!("flagged as free of duplicates, but {address} comes twice");
+                return Err(fault("ERR_MG_FLAGS", place.clone(), message));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,192 @@
+//! Building the grains of a store, one record at a time.
+
+use std::collections::HashMap;
+
+use crate::codec::{ContentAddress, Map, Profile, Value};
+use crate::grain::{Draft, Time, Warning};
+use crate::interchange::{Error, ForeignId, Place, Record};
+
+use super::super::Owner;
+use super::super::types::conversation::{Conversation, IndexEntry};
+use super::super::types::memory::{Memory, Status};
+use super::super::types::relation::Relation;
+use super::super::types::residual::{RESIDUAL, residual_without};
+
+/// The formats of ids.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Names {
+    pub(crate) memory: &'static str,
+    conversation: &'static str,
+    message: &'static str,
+}
+
+impl Names {
+    /// The formats of the ids of PAM itself.
+    pub(crate) const PAM: Self = Self::new("pam", "pam:conversation", "pam:message");
+
+    /// Names the formats of ids.
+    pub(crate) const fn new(
+        memory: &'static str,
+        conversation: &'static str,
+        message: &'static str,
+    ) -> Self {
+        Self {
+            memory,
+            conversation,
+            message,
+        }
+    }
+}
+
+/// The parts of a store that grains depend on beside their records.
+pub(crate) struct RecordBuilder<'a> {
+    pub(crate) owner: Owner<'a>,
+    pub(crate) version: &'a str,
+    pub(crate) names: Names,
+    pub(crate) profile: Profile,
+}
+
+/// The records of a conversation.
+pub(crate) struct BuiltConversation {
+    /// Its messages, all or none, with their ids; each after the one it answers.
+    pub(crate) messages: Vec<(String, Record)>,
+    pub(crate) whole: Result<Record, Error>,
+    /// The reason why its messages are missing.
+    pub(crate) fault: Option<Error>,
+}
+
+impl RecordBuilder<'_> {
+    /// Builds the State of an export: the envelope of the file.
+    pub(crate) fn envelope(
+        &self,
+        root: &Map,
+        created_at: Time,
+        export_id: Option<&str>,
+    ) -> Result<Record, Error> {
+        let context: Map = [(RESIDUAL, residual_without(root, &super::super::ARRAYS))]
+            .into_iter()
+            .collect();
+        let draft = self.owner.mark(Draft::state(context));
+        let draft = draft.created_at(created_at).source("imported");
+        let mut record = self.finish(draft, Place::File)?;
+        record.foreign_id = export_id.map(|id| self.foreign_id(super::super::EXPORT, id));
+        Ok(record)
+    }
+
+    /// Builds the grains of a conversation, and of the document with its messages, if there is one;
+    /// `at` is the prefix of its places.
+    pub(crate) fn conversation(
+        &self,
+        entry: &IndexEntry<'_>,
+        document: Option<(&Value, &str)>,
+    ) -> BuiltConversation {
+        let (mut messages, mut read, mut fault) = (Vec::new(), None, None);
+        if let Some((value, at)) = document {
+            let made = Conversation::read(value, at, entry, self.version)
+                .and_then(|conversation| Ok((self.events(entry, &conversation)?, conversation)));
+            match made {
+                Ok((made, conversation)) => {
+                    messages = made;
+                    read = Some(conversation);
+                }
+                Err(error) => fault = Some(error),
+            }
+        }
+        let tail = read.as_ref().and_then(|document| document.tail);
+        let tail = messages.iter().find(|(id, _)| Some(id.as_str()) == tail);
+        let tail = tail.map(|(_, record)| Value::from(record.grain.address()));
+        let draft = entry.draft(&self.owner, read.as_ref(), tail);
+        let whole = self.finish(draft, Place::Pointer(entry.object.at.clone()));
+        let whole = whole.map(|mut record| {
+            record.foreign_id = Some(self.foreign_id(self.names.conversation, entry.id));
+            record
+        });
+        BuiltConversation {
+            messages,
+            whole,
+            fault,
+        }
+    }
+
+    fn events(
+        &self,
+        entry: &IndexEntry<'_>,
+        conversation: &Conversation<'_>,
+    ) -> Result<Vec<(String, Record)>, Error> {
+        let mut addresses: HashMap<&str, ContentAddress> = HashMap::new();
+        let mut records = Vec::new();
+        // Message ids are unique within their conversation only.
+        let scope = Value::from(vec![self.owner.id, entry.id]).to_json();
+        for message in &conversation.messages {
+            let parent = message.parent_id.and_then(|id| addresses.get(id).copied());
+            let platform = conversation.platform;
+            let draft = message.draft(&self.owner, entry.id, platform, parent)?;
+            let mut record = self.finish(draft, Place::Pointer(message.object.at.clone()))?;
+            addresses.insert(message.id, record.grain.address());
+            record.foreign_id = Some(ForeignId {
+                format: self.names.message,
+                scope: scope.clone(),
+                id: message.id.to_owned(),
+            });
+            records.push((message.id.to_owned(), record));
+        }
+        Ok(records)
+    }
+
+    /// Builds the grain of a memory, without the status that depends on its replacement.
+    /// `is_elsewhere`: the replacement that it names is not in this file.
+    pub(crate) fn memory(
+        &self,
+        memory: &Memory<'_>,
+        replaced: Vec<ContentAddress>,
+        message: Option<ContentAddress>,
+        is_elsewhere: bool,
+    ) -> Result<Record, Error> {
+        let place = Place::Pointer(memory.object.at.clone());
+        if let Some(unpacked) = memory.unpack(self.profile) {
+            return Ok(Record {
+                status: unpacked.status,
+                warnings: unpacked.warnings,
+                ..Record::new(unpacked.grain, place)
+            });
+        }
+        let draft = memory.draft(&self.owner, replaced.into_iter(), message);
+        let mut record = self.finish(draft, place)?;
+        record.foreign_id = Some(self.foreign_id(self.names.memory, memory.id));
+        record.exportable = memory.exportable;
+        let replacement = memory.superseded_by;
+        let replacement =
+            replacement.filter(|_| memory.status == Status::Superseded && is_elsewhere);
+        record.replaced_by = replacement.map(|id| self.foreign_id(self.names.memory, id));
+        if (memory.status == Status::Superseded) != memory.superseded_by.is_some() {
+            record.warnings.push(Warning {
+                field: "status".into(),
+                message: "superseded and superseded_by come without each other (PAM 7)",
+            });
+        }
+        Ok(record)
+    }
+
+    pub(crate) fn relation(
+        &self,
+        relation: &Relation<'_>,
+        ends: [Option<ContentAddress>; 2],
+    ) -> Result<Record, Error> {
+        let draft = relation.draft(&self.owner, ends);
+        let mut record = self.finish(draft, Place::Pointer(relation.object.at.clone()))?;
+        record.foreign_id = Some(self.foreign_id("pam:relation", relation.id));
+        Ok(record)
+    }
+
+    pub(crate) fn foreign_id(&self, format: &'static str, id: &str) -> ForeignId {
+        ForeignId {
+            format,
+            scope: self.owner.id.to_owned(),
+            id: id.to_owned(),
+        }
+    }
+
+    fn finish(&self, draft: Draft, place: Place) -> Result<Record, Error> {
+        Record::finish(draft, self.profile, place)
+    }
+}

@@ -1,0 +1,150 @@
+//! Conversations and embeddings files without their store.
+
+use crate::codec::{Map, Value};
+use crate::interchange::io::source_file::{Input, SourceFile};
+use crate::interchange::{Diagnostics, Error, ReadOptions};
+
+use super::super::schema::validate;
+use super::super::types::conversation::{Conversation, IndexEntry};
+use super::super::types::embeddings::Embeddings;
+use super::super::types::head::head;
+use super::super::types::object::Object;
+use super::super::{CONVERSATION, CONVERSATION_LOSS, Import, parse};
+use super::build::{Names, RecordBuilder};
+use super::convert::{head_of, store_of};
+use super::vectors::Vectors;
+
+/// Reads a conversation document of the owner in [`scope`](field@ReadOptions::scope).
+///
+/// ```
+/// use grainstore::interchange::{ReadOptions, pam};
+///
+/// let file = br#"{"schema": "portable-ai-memory-conversation", "schema_version": "1.0",
+///     "id": "c", "provider": {"name": "claude"}, "messages": [],
+///     "temporal": {"created_at": "2026-01-15T10:30:00Z"}}"#;
+/// let import = pam::read_conversation(file, &ReadOptions::default()).unwrap();
+/// assert_eq!(import.records[0].grain.text("session_id"), Some("c"));
+/// ```
+///
+/// # Errors
+/// All errors, if any of them keeps the messages from being read: `PAM_*`.
+pub fn read_conversation(bytes: &[u8], options: &ReadOptions) -> Result<Import, Vec<Error>> {
+    let value = parse(bytes, "").map_err(|error| vec![error])?;
+    let read = entry_of(&value).and_then(|(entry, version)| {
+        let read = IndexEntry::read(Object::new(&entry, String::new())?)?;
+        Conversation::read(&value, "", &read, &version)?;
+        Ok((entry, version))
+    });
+    let (entry, version) = match read {
+        Ok(read) => read,
+        Err(error) => {
+            let mut non_fatal = Vec::new();
+            validate::conversation(&value, "", &mut non_fatal);
+            let (mut told, mut faults) = (Diagnostics::default(), Diagnostics::default());
+            told.extend(non_fatal);
+            faults.push(error);
+            validate::report_non_fatal(told, options, &mut faults, &mut Diagnostics::default());
+            return Err(faults.list);
+        }
+    };
+    let store = store_of(options.owner(), &version);
+    let one = |error| vec![error];
+    let head = head_of(&store).map_err(one)?;
+    let builder = RecordBuilder {
+        owner: head.owner,
+        version: head.version,
+        names: Names::PAM,
+        profile: options.profile,
+    };
+    let at = "/conversations_index/0".to_owned();
+    let entry = Object::new(&entry, at)
+        .and_then(IndexEntry::read)
+        .map_err(one)?;
+    let conversation = builder.conversation(&entry, Some((&value, "")));
+    let (mut faults, mut findings) = (Diagnostics::default(), Diagnostics::default());
+    let mut import = Import::default();
+    let messages = conversation.messages.into_iter().map(|(_, record)| record);
+    import.records.extend(messages);
+    import.records.extend(faults.keep(conversation.whole));
+    let mut non_fatal = Diagnostics::default();
+    if let Some(error) = conversation.fault {
+        non_fatal.push(error);
+        import.loss.count(CONVERSATION_LOSS);
+    }
+    let mut rules = Vec::new();
+    validate::conversation(&value, "", &mut rules);
+    non_fatal.extend(rules);
+    validate::report_non_fatal(non_fatal, options, &mut faults, &mut findings);
+    if !faults.is_empty() {
+        return Err(faults.list);
+    }
+    (import.findings, import.unlisted) = (findings.list, findings.more);
+    Ok(import)
+}
+
+/// Returns the index entry that a conversation would have, and its version.
+fn entry_of(value: &Value) -> Result<(Value, String), Error> {
+    let (root, version) = head(value, CONVERSATION, "")?;
+    let platform = root.required_object("provider")?.platform("name")?;
+    let mut entry = Map::new();
+    entry.insert("id", root.required_text("id")?);
+    entry.insert("platform", platform);
+    if let Some(title) = root.text("title")? {
+        entry.insert("title", title);
+    }
+    let temporal = root.required_object("temporal")?;
+    temporal.required_time("created_at")?;
+    entry.insert("temporal", Value::Map(temporal.map.clone()));
+    Ok((Value::Map(entry), version.to_owned()))
+}
+
+/// Reads an embeddings file of the memories of the owner in [`scope`](field@ReadOptions::scope).
+///
+/// # Errors
+/// As [`read_conversation`].
+pub fn read_embeddings(bytes: &[u8], options: &ReadOptions) -> Result<Import, Vec<Error>> {
+    let source = Input::Bytes(bytes)
+        .open()
+        .map_err(|source| vec![source.into()])?;
+    let (found, mut import) = open_embeddings(SourceFile::Whole(source), options)?;
+    let read = found.each(&mut |vector| {
+        import.vectors.push(vector);
+        true
+    });
+    read.map_err(|error| vec![error])?;
+    Ok(import)
+}
+
+/// Validates an embeddings file, whose vectors are read when they are asked for.
+pub(crate) fn open_embeddings(
+    part: SourceFile,
+    options: &ReadOptions,
+) -> Result<(Vectors, Import), Vec<Error>> {
+    let file = Embeddings {
+        part,
+        file: String::new(),
+        version: None,
+    };
+    let mut import = Import::default();
+    let (mut non_fatal, mut faults) = (Diagnostics::default(), Diagnostics::default());
+    let mut len = 0_u64;
+    let read = file.read(&mut non_fatal, &mut import.loss, &mut |_| {
+        len = len.saturating_add(1);
+        true
+    });
+    faults.keep(read);
+    let mut findings = Diagnostics::default();
+    validate::report_non_fatal(non_fatal, options, &mut faults, &mut findings);
+    if !faults.is_empty() {
+        return Err(faults.list);
+    }
+    (import.findings, import.unlisted) = (findings.list, findings.more);
+    let vectors = Vectors {
+        file,
+        len,
+        owner: options.owner().to_owned(),
+        of: None,
+        is_delta: true,
+    };
+    Ok((vectors, import))
+}

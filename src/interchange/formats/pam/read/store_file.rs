@@ -1,0 +1,136 @@
+//! A memory store that is validated once, and read again for its records.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::codec::{ContentAddress, Profile, Value};
+use crate::grain::Time;
+use crate::interchange::io::record_sink::{Output, changed};
+use crate::interchange::io::source_file::SourceFile;
+use crate::interchange::model::record_set::RecordSource;
+use crate::interchange::{Diagnostics, Error, ForeignId, Loss, ReadOptions, Record, Signature};
+
+use super::super::files::conversation_files::ConversationFiles;
+use super::super::schema::validate;
+use super::super::types::head::Head;
+use super::super::{ARRAYS, broken, outline};
+use super::build::{Names, RecordBuilder};
+use super::record_pass::Pass;
+use super::validation_pass::{self, ValidationIndex};
+use super::vectors::Vectors;
+
+/// A valid store; its records are built when they are asked for.
+pub(crate) struct StoreFile {
+    part: SourceFile,
+    conversation_files: ConversationFiles,
+    profile: Profile,
+    /// The envelope.
+    root: Value,
+    index: Arc<ValidationIndex>,
+    known: Arc<BuiltMemories>,
+    output: Output,
+}
+
+/// The memories that the first pass built.
+#[derive(Default)]
+pub(crate) struct BuiltMemories {
+    /// The grains of the memories by their numbers.
+    pub(crate) addresses: Vec<ContentAddress>,
+    /// The creation times of those that replace others.
+    pub(crate) created: HashMap<usize, Time>,
+}
+
+/// The result of validating a store.
+pub(crate) struct Validation {
+    pub(crate) output: Output,
+    pub(crate) findings: Diagnostics,
+    pub(crate) loss: Loss,
+    pub(crate) base: Option<ForeignId>,
+    pub(crate) signature: Option<Signature>,
+    pub(crate) vectors: Option<Vectors>,
+}
+
+impl StoreFile {
+    /// Validates a store: its records, and whether each of them fits a grain.
+    ///
+    /// # Errors
+    /// All errors, as far as they can be found.
+    pub(crate) fn open(
+        part: SourceFile,
+        conversation_files: ConversationFiles,
+        options: &ReadOptions,
+    ) -> Result<(Self, Validation), Vec<Error>> {
+        let root = outline(&part, &ARRAYS).map_err(|error| vec![broken(&part, error)])?;
+        let mut findings = Diagnostics::default();
+        let index = Arc::new(validation_pass::validate(
+            &part,
+            &root,
+            options,
+            &mut findings,
+        )?);
+        let mut take = |_| true;
+        let mut pass = Pass::new(&part, &conversation_files, &index, None, &mut take);
+        let head = Head::read(&root, &mut pass.faults).map_err(|error| vec![error])?;
+        let builder = builder(&head, options.profile);
+        let found = pass.embeddings(&head);
+        pass.go(&head, &builder)?;
+        let known = Arc::new(std::mem::take(&mut pass.made));
+        let (mut faults, non_fatal) = (pass.faults, pass.non_fatal);
+        findings.append(pass.findings);
+        validate::report_non_fatal(non_fatal, options, &mut faults, &mut findings);
+        if !faults.is_empty() {
+            return Err(faults.list);
+        }
+        let output = pass.sink.finish();
+        let validated = Validation {
+            output,
+            findings,
+            loss: pass.loss,
+            base: head
+                .base
+                .map(|id| builder.foreign_id(super::super::EXPORT, id)),
+            signature: index.signature,
+            vectors: found.map(|(file, len)| Vectors {
+                file,
+                len,
+                owner: builder.owner.id.to_owned(),
+                of: Some((Arc::clone(&index), Arc::clone(&known))),
+                is_delta: head.is_delta(),
+            }),
+        };
+        let file = Self {
+            part,
+            conversation_files,
+            profile: options.profile,
+            root,
+            index,
+            known,
+            output,
+        };
+        Ok((file, validated))
+    }
+}
+
+impl RecordSource for StoreFile {
+    fn each(&mut self, take: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
+        let known = Some(&*self.known);
+        let (part, conversation_files) = (&self.part, &self.conversation_files);
+        let mut pass = Pass::new(part, conversation_files, &self.index, known, take);
+        let head = Head::read(&self.root, &mut pass.faults)?;
+        let builder = builder(&head, self.profile);
+        pass.go(&head, &builder).map_err(|_| changed())?;
+        if !pass.faults.is_empty() {
+            return Err(changed());
+        }
+        pass.sink.compare(self.output)
+    }
+}
+
+fn builder<'a>(head: &Head<'a>, profile: Profile) -> RecordBuilder<'a> {
+    RecordBuilder {
+        owner: head.owner,
+        version: head.version,
+        names: Names::PAM,
+        profile,
+    }
+}

@@ -1,0 +1,65 @@
+//! The vectors of the embeddings file beside a store (PAM 12).
+
+use std::sync::Arc;
+
+use crate::interchange::io::record_sink::changed;
+use crate::interchange::{Diagnostics, Error, ForeignId, ForeignVector, Loss, Place, VectorOf};
+
+use super::super::types::embeddings::{Embedding, Embeddings};
+use super::build::Names;
+use super::store_file::BuiltMemories;
+use super::validation_pass::ValidationIndex;
+
+/// Valid vectors, which are read when they are asked for.
+pub(crate) struct Vectors {
+    pub(crate) file: Embeddings,
+    pub(crate) len: u64,
+    /// The owner of their memories.
+    pub(crate) owner: String,
+    /// The memories of the store that they came with.
+    pub(crate) of: Option<(Arc<ValidationIndex>, Arc<BuiltMemories>)>,
+    /// Whether they may be of memories that came with another store.
+    pub(crate) is_delta: bool,
+}
+
+impl Vectors {
+    /// Returns how many there are.
+    pub(crate) const fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Passes them to `take` one by one, until it returns `false`.
+    pub(crate) fn each(&self, take: &mut dyn FnMut(ForeignVector) -> bool) -> Result<(), Error> {
+        let (mut non_fatal, mut loss) = (Diagnostics::default(), Loss::default());
+        let read = self.file.read(&mut non_fatal, &mut loss, &mut |embedding| {
+            let vector = self.vector(embedding);
+            vector.is_none_or(&mut *take)
+        });
+        read.map(drop).map_err(|_| changed())
+    }
+
+    fn vector(&self, embedding: Embedding) -> Option<ForeignVector> {
+        let id = embedding.memory_id;
+        let address = self.of.as_ref().and_then(|(index, known)| {
+            let number = index.number(&id)?;
+            known.addresses.get(number).copied()
+        });
+        let of = match address {
+            Some(address) => VectorOf::Grain(address),
+            // PAM 16: an incremental store may bring the vector of a memory that it does not hold.
+            None if self.is_delta => VectorOf::Named(ForeignId {
+                format: Names::PAM.memory,
+                scope: self.owner.clone(),
+                id,
+            }),
+            None => return None,
+        };
+        Some(ForeignVector {
+            of,
+            model: embedding.model,
+            place: Place::Pointer(embedding.at),
+            numbers: embedding.numbers,
+            record: embedding.record,
+        })
+    }
+}

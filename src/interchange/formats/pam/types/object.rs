@@ -1,0 +1,155 @@
+//! JSON objects read by the types of the schema; each error has the place of the member.
+
+use crate::codec::{Map, Value};
+use crate::grain::Time;
+use crate::interchange::model::rfc3339::parse_rfc3339;
+use crate::interchange::{Error, Place};
+
+use super::super::code;
+use super::super::schema::shape::number;
+use super::super::schema::tables::is_platform;
+
+/// A JSON object with its place, whose members are read as the schema types them.
+///
+/// Null reads as absent: where the schema allows null it means nothing else.
+#[derive(Clone)]
+pub(crate) struct Object<'a> {
+    pub(crate) map: &'a Map,
+    /// The JSON pointer, after the name of the file and `#` outside the store itself.
+    pub(crate) at: String,
+}
+
+impl<'a> Object<'a> {
+    pub(crate) fn new(value: &'a Value, at: String) -> Result<Self, Error> {
+        match value {
+            Value::Map(map) => Ok(Self { map, at }),
+            _ => Err(fault(code::SCHEMA, at, "must be an object")),
+        }
+    }
+
+    /// Returns an error about a member.
+    pub(crate) fn member_fault(
+        &self,
+        name: &str,
+        code: &'static str,
+        message: impl Into<String>,
+    ) -> Error {
+        fault(code, format!("{}/{name}", self.at), message)
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&'a Value> {
+        self.map.get(name).filter(|value| **value != Value::Nil)
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Result<Option<&'a str>, Error> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(Value::Text(text)) => Ok(Some(text)),
+            Some(_) => Err(self.member_fault(name, code::SCHEMA, "must be a string")),
+        }
+    }
+
+    /// Returns a string that must be there and must not be empty.
+    pub(crate) fn required_text(&self, name: &str) -> Result<&'a str, Error> {
+        match self.text(name)? {
+            None => Err(self.missing(name)),
+            Some("") => Err(self.member_fault(name, code::SCHEMA, "is empty")),
+            Some(text) => Ok(text),
+        }
+    }
+
+    pub(crate) fn time(&self, name: &str) -> Result<Option<Time>, Error> {
+        let Some(text) = self.text(name)? else {
+            return Ok(None);
+        };
+        parse_rfc3339(text)
+            .map(Some)
+            .map_err(|message| self.member_fault(name, code::SCHEMA, message))
+    }
+
+    pub(crate) fn required_time(&self, name: &str) -> Result<Time, Error> {
+        self.time(name)?.ok_or_else(|| self.missing(name))
+    }
+
+    pub(crate) fn flag(&self, name: &str) -> Result<Option<bool>, Error> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(*flag)),
+            Some(_) => Err(self.member_fault(name, code::SCHEMA, "must be true or false")),
+        }
+    }
+
+    /// Returns a number from 0 to 1.
+    pub(crate) fn unit(&self, name: &str) -> Result<Option<f64>, Error> {
+        let Some(value) = self.get(name) else {
+            return Ok(None);
+        };
+        let number = number(value);
+        let number =
+            number.ok_or_else(|| self.member_fault(name, code::SCHEMA, "must be a number"))?;
+        if (0.0..=1.0).contains(&number) {
+            Ok(Some(number))
+        } else {
+            Err(self.member_fault(name, code::SCHEMA, "must be from 0 to 1"))
+        }
+    }
+
+    pub(crate) fn object(&self, name: &str) -> Result<Option<Self>, Error> {
+        let value = self.get(name);
+        value
+            .map(|value| Self::new(value, format!("{}/{name}", self.at)))
+            .transpose()
+    }
+
+    pub(crate) fn required_object(&self, name: &str) -> Result<Self, Error> {
+        self.object(name)?.ok_or_else(|| self.missing(name))
+    }
+
+    /// Returns the elements of an array, each with its pointer; an absent array has none.
+    pub(crate) fn elements(
+        &self,
+        name: &str,
+    ) -> Result<impl Iterator<Item = (&'a Value, String)> + use<'a>, Error> {
+        let items = match self.get(name) {
+            None => &[],
+            Some(Value::Array(items)) => items.as_slice(),
+            Some(_) => return Err(self.member_fault(name, code::SCHEMA, "must be an array")),
+        };
+        let at = format!("{}/{name}", self.at);
+        let numbered = items.iter().enumerate();
+        Ok(numbered.map(move |(index, item)| (item, format!("{at}/{index}"))))
+    }
+
+    pub(crate) fn objects(&self, name: &str) -> Result<Vec<Self>, Error> {
+        let elements = self.elements(name)?;
+        elements.map(|(value, at)| Self::new(value, at)).collect()
+    }
+
+    /// Returns a platform identifier (PAM 11).
+    pub(crate) fn platform(&self, name: &str) -> Result<&'a str, Error> {
+        let platform = self.required_text(name)?;
+        if is_platform(platform) {
+            Ok(platform)
+        } else {
+            Err(self.member_fault(name, code::SCHEMA, "must match ^[a-z0-9_-]{2,32}$"))
+        }
+    }
+
+    pub(crate) fn missing(&self, name: &str) -> Error {
+        self.member_fault(name, code::SCHEMA, "is missing")
+    }
+}
+
+pub(crate) fn fault(code: &'static str, at: String, message: impl Into<String>) -> Error {
+    let place = if at.is_empty() {
+        Place::File
+    } else {
+        Place::Pointer(at)
+    };
+    Error::format(code, place, message)
+}
+
+/// The characters of platform identifiers and tags.
+pub(crate) const fn is_name_byte(byte: u8) -> bool {
+    matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-')
+}

@@ -1,0 +1,108 @@
+//! The residual: the foreign record as its grain carries it.
+//!
+//! Grains drop nulls, normalise text and rename short keys (OMS 4.4–4.7); JSON text in ASCII is not
+//! touched by any of that. A member that the grain holds with the same text is left out, and
+//! restored here.
+
+use crate::codec::{Map, Value};
+use crate::grain::{Grain, Type};
+
+use crate::interchange::model::normalize::{Rest, ascii_json, leave_out, residual_json};
+
+/// Returns the memory, relation, message, conversation index entry or envelope that a grain was
+/// built from, equal as JSON.
+///
+/// The envelope's arrays of records are empty, because the records are grains of their own.
+pub fn residual(grain: &Grain) -> Option<Value> {
+    let Value::Map(mut record) = residual_json(grain, RESIDUAL)? else {
+        return None;
+    };
+    match grain.type_() {
+        // Relations are Beliefs too; only memories have a hash of their content.
+        Type::Belief if record.contains("content_hash") => {
+            restore(&mut record, "content", grain.text("object"));
+        }
+        Type::Goal => restore(&mut record, "content", grain.text("description")),
+        Type::Event => {
+            if let Some(Value::Map(content)) = record.get_mut("content")
+                && content.get("type").and_then(Value::as_text) == Some("text")
+            {
+                restore(content, "text", grain.text("content"));
+            }
+        }
+        _ => {}
+    }
+    Some(Value::Map(record))
+}
+
+/// Returns the conversation document that a State grain was built from, without its messages, which
+/// are grains of their own; `None` if the conversation's file was not read.
+pub fn conversation_residual(grain: &Grain) -> Option<Value> {
+    residual_json(grain, DOCUMENT_RESIDUAL)
+}
+
+/// Returns whether the owner of a memory lets it leave the store (PAM 21.1).
+pub(crate) fn is_exportable(grain: &Grain) -> bool {
+    // Most records have no such member, and need not be parsed.
+    let text = grain
+        .field("context")
+        .and_then(|context| context.as_map()?.get(RESIDUAL)?.as_text());
+    if !text.is_some_and(|text| text.contains("\"exportable\"")) {
+        return true;
+    }
+    let record = residual(grain);
+    let access = record
+        .as_ref()
+        .and_then(|record| record.as_map()?.get("access")?.as_map());
+    access.and_then(|access| access.get("exportable")) != Some(&Value::Bool(false))
+}
+
+/// Returns whether a memory says itself that it is no longer current (PAM 7).
+pub(crate) fn is_ended(grain: &Grain) -> bool {
+    let record = residual(grain);
+    let status = record
+        .as_ref()
+        .and_then(|record| record.as_map()?.get("status")?.as_text());
+    matches!(status, Some("superseded" | "retracted" | "archived"))
+}
+
+/// Returns whether a grain was made from a relation between memories.
+pub(crate) fn is_relation(grain: &Grain) -> bool {
+    let relation = grain.text("relation").unwrap_or_default();
+    relation.starts_with("pam:rel:") && residual_json(grain, RESIDUAL).is_some()
+}
+
+fn restore(record: &mut Map, name: &str, text: Option<&str>) {
+    if let Some(text) = text
+        && !record.contains(name)
+    {
+        record.insert(name, text);
+    }
+}
+
+pub(crate) fn memory_residual(record: &Map, normalize_text: &str) -> String {
+    ascii_json(&Rest::of(record, "content", normalize_text))
+}
+
+/// `normalize_text` is the text that the grain has, if it is that of a plain message.
+pub(crate) fn message_residual(record: &Map, normalize_text: Option<&str>) -> String {
+    let mut rest = record.clone();
+    if let Some(Value::Map(content)) = rest.get_mut("content")
+        && let Some(normalize_text) = normalize_text
+    {
+        leave_out(content, "text", normalize_text);
+    }
+    ascii_json(&Value::Map(rest))
+}
+
+/// Empties the arrays whose elements are grains of their own; an absent one stays absent.
+pub(crate) fn residual_without(record: &Map, arrays: &[&str]) -> String {
+    let kept = record.iter().map(|(name, value)| match value {
+        Value::Array(_) if arrays.contains(&name) => (name, Value::Array(Vec::new())),
+        value => (name, value.clone()),
+    });
+    ascii_json(&Value::Map(kept.collect()))
+}
+
+pub(crate) const RESIDUAL: &str = "x-pam";
+pub(crate) const DOCUMENT_RESIDUAL: &str = "x-pam-document";

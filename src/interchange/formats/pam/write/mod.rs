@@ -1,0 +1,10 @@
+//! Writing grains as a memory store, in the form that both validators of the format accept.
+
+pub(super) mod checksum_form;
+pub(super) mod document;
+pub(super) mod embedded_memory;
+mod embedding;
+mod envelope;
+mod selection;
+pub(super) mod uuid;
+mod zip;

@@ -1,0 +1,257 @@
+//! ChatGPT: `conversations.json`, or `conversations-NNN.json`, an array of graphs of messages.
+
+use std::collections::HashMap;
+
+use crate::codec::{Map, Value};
+use crate::grain::Time;
+
+use super::conversation::{Conversation, Message, object, objects, rest, text};
+
+/// Reads one conversation; none for what is none.
+pub(super) fn conversation(map: &Map) -> Option<Conversation> {
+    let nodes = map.get("mapping")?.as_map()?;
+    let id = text(map, "conversation_id").or_else(|| text(map, "id"))?;
+    let placed = [
+        "id",
+        "conversation_id",
+        "title",
+        "create_time",
+        "update_time",
+        "mapping",
+        "default_model_slug",
+    ];
+    let mut messages = Vec::new();
+    for (key, node) in nodes.iter() {
+        let Some(node) = node.as_map() else { continue };
+        if let Some(map) = node.get("message").and_then(Value::as_map) {
+            let mut message = message(map);
+            message.id = text(node, "id").unwrap_or(key).to_owned();
+            message.parent = ancestor(nodes, node);
+            messages.push(message);
+        }
+    }
+    // A graph has no order of its own: by time, then by name.
+    messages.sort_by(|a, b| (&a.created_at, &a.id).cmp(&(&b.created_at, &b.id)));
+    Some(Conversation {
+        id: id.to_owned(),
+        title: text(map, "title").map(str::to_owned),
+        created_at: map.get("create_time").and_then(seconds),
+        updated_at: map.get("update_time").and_then(seconds),
+        account: None,
+        model: text(map, "default_model_slug").map(str::to_owned),
+        messages,
+        raw: rest(map, &placed),
+    })
+}
+
+/// Returns the nearest node above that has a map.
+fn ancestor(nodes: &Map, node: &Map) -> Option<String> {
+    let mut parent = text(node, "parent")?;
+    // As many steps as there are nodes: more would be a cycle.
+    for _ in 0..nodes.len() {
+        let node = nodes.get(parent)?.as_map()?;
+        if node.get("message").is_some_and(|it| it.as_map().is_some()) {
+            return Some(text(node, "id").unwrap_or(parent).to_owned());
+        }
+        parent = text(node, "parent")?;
+    }
+    None
+}
+
+fn message(map: &Map) -> Message {
+    let author = map.get("author").and_then(Value::as_map);
+    let author_text = |name: &str| author.and_then(|author| text(author, name));
+    let role = match author_text("role") {
+        Some("user") => "user",
+        Some("system") => "system",
+        Some("tool") => "tool",
+        _ => "assistant",
+    };
+    let metadata = map.get("metadata").and_then(Value::as_map);
+    let mut message = Message {
+        role,
+        created_at: map.get("create_time").and_then(seconds),
+        model: metadata
+            .and_then(|it| text(it, "model_slug"))
+            .map(str::to_owned),
+        raw: rest(map, &["id", "create_time"]),
+        ..Message::default()
+    };
+    if let Some(content) = map.get("content").and_then(Value::as_map) {
+        read_content(content, &mut message);
+    }
+    let recipient = text(map, "recipient").filter(|recipient| *recipient != "all");
+    let said = message.text.clone().map(Value::Text);
+    if role == "assistant"
+        && let Some(recipient) = recipient
+    {
+        let call = [("name", Some(Value::from(recipient))), ("input", said)];
+        message.tool_calls.push(object(call));
+    } else if role == "tool" {
+        let name = author_text("name").unwrap_or("tool");
+        let call = [("name", Some(Value::from(name))), ("output", said)];
+        message.tool_calls.push(object(call));
+    }
+    if let Some(metadata) = metadata {
+        read_metadata(metadata, &mut message);
+    }
+    message
+}
+
+fn read_content(content: &Map, message: &mut Message) {
+    let parts = content
+        .get("parts")
+        .and_then(Value::as_array)
+        .unwrap_or_default();
+    let lines = |parts: &[Value]| {
+        let lines: Vec<&str> = parts.iter().filter_map(Value::as_text).collect();
+        lines.join("\n")
+    };
+    match text(content, "content_type").unwrap_or("text") {
+        "text" => {
+            message.text = Some(lines(parts));
+            // One part is the text itself.
+            if parts.len() <= 1 && content.len() == 2 {
+                message.raw.remove("content");
+            }
+        }
+        "multimodal_text" => message.parts = parts.iter().filter_map(part).collect(),
+        "thoughts" => {
+            let thoughts: Vec<&str> = objects(content, "thoughts")
+                .filter_map(|thought| text(thought, "content"))
+                .collect();
+            message.text = Some(thoughts.join("\n"));
+            message.is_thought = true;
+        }
+        "reasoning_recap" => {
+            message.text = text(content, "content").map(str::to_owned);
+            message.is_thought = true;
+        }
+        "tether_quote" | "sonic_webpage" => {
+            message.text = text(content, "text").map(str::to_owned);
+            message.citations.push(object([
+                ("title", content.get("title").cloned()),
+                ("url", content.get("url").cloned().filter(is_url)),
+            ]));
+        }
+        "tether_browsing_display" => message.text = text(content, "result").map(str::to_owned),
+        // Code and its output are in `text`, and so may be new types.
+        _ => {
+            let plain = text(content, "text").map(str::to_owned);
+            message.text = plain.or_else(|| Some(lines(parts)).filter(|text| !text.is_empty()));
+        }
+    }
+}
+
+fn part(part: &Value) -> Option<Value> {
+    match part {
+        Value::Text(text) => Some(object([
+            ("type", Some("text".into())),
+            ("text", Some(text.as_str().into())),
+        ])),
+        Value::Map(map) => {
+            let is_image = text(map, "content_type") == Some("image_asset_pointer");
+            let kind = if is_image { "image" } else { "file" };
+            Some(object([
+                ("type", Some(kind.into())),
+                ("ref", text(map, "asset_pointer").map(Value::from)),
+            ]))
+        }
+        _ => None,
+    }
+}
+
+fn read_metadata(metadata: &Map, message: &mut Message) {
+    for file in objects(metadata, "attachments") {
+        message.attachments.push(object([
+            ("type", Some("file".into())),
+            ("provider_id", text(file, "id").map(Value::from)),
+            ("name", text(file, "name").map(Value::from)),
+            ("mime_type", text(file, "mime_type").map(Value::from)),
+            (
+                "size_bytes",
+                file.get("size").filter(|it| it.as_i64().is_some()).cloned(),
+            ),
+        ]));
+    }
+    let cited = objects(metadata, "citations").filter_map(|it| it.get("metadata")?.as_map());
+    let groups = objects(metadata, "search_result_groups");
+    let found = groups.flat_map(|group| objects(group, "entries"));
+    for source in cited.chain(found) {
+        let snippet = text(source, "text").or_else(|| text(source, "snippet"));
+        message.citations.push(object([
+            ("title", text(source, "title").map(Value::from)),
+            ("url", source.get("url").cloned().filter(is_url)),
+            ("snippet", snippet.map(Value::from)),
+        ]));
+    }
+}
+
+pub(super) fn is_url(value: &Value) -> bool {
+    value.as_text().is_some_and(|text| text.contains("://"))
+}
+
+/// Returns a time given in seconds, to the microsecond, from its decimal digits: a division of
+/// doubles would move it. Zero is how an absent time is written.
+fn seconds(value: &Value) -> Option<String> {
+    let text = value.to_json();
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let whole: i64 = whole.parse().ok().filter(|whole| *whole > 0)?;
+    let moment = Time::from_ms(whole.checked_mul(1000)?).to_string();
+    let moment = moment.strip_suffix(".000Z")?;
+    let digits = fraction.get(..6).unwrap_or(fraction);
+    let is_decimal = digits.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_decimal {
+        return None;
+    }
+    Some(if digits.bytes().all(|digit| digit == b'0') {
+        format!("{moment}Z")
+    } else {
+        format!("{moment}.{digits:0<6}Z")
+    })
+}
+
+/// The ratings of messages, by their ids.
+pub(super) type Feedback = HashMap<String, Map>;
+
+/// Reads the ratings of `message_feedback.json`.
+pub(super) fn feedback(value: &Value) -> Feedback {
+    let items = value.as_array().unwrap_or_default().iter();
+    let items = items.filter_map(|item| {
+        let map = item.as_map()?;
+        let id = text(map, "message_id")?.to_owned();
+        Some((id, rest(map, &["message_id", "id"])))
+    });
+    items.collect()
+}
+
+/// Adds the ratings of its messages to a conversation.
+pub(super) fn add_feedback(conversation: &mut Conversation, feedback: &Feedback) {
+    for message in &mut conversation.messages {
+        if let Some(feedback) = feedback.get(&message.id) {
+            message.raw.insert("feedback", feedback.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_keep_their_microseconds() {
+        for (json, expected) in [
+            ("1700000000.123456", Some("2023-11-14T22:13:20.123456Z")),
+            ("1700000000.5", Some("2023-11-14T22:13:20.500000Z")),
+            ("1700000000", Some("2023-11-14T22:13:20Z")),
+            ("1700000000.0", Some("2023-11-14T22:13:20Z")),
+            ("0", None),
+            ("null", None),
+            ("\"x\"", None),
+            ("1e300", None),
+        ] {
+            let value = Value::from_json(json).unwrap();
+            assert_eq!(seconds(&value).as_deref(), expected, "{json}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Claude: `conversations.json`, an array of lists of messages, which branch in newer files.
+
+use crate::codec::{Map, Value};
+
+use super::chatgpt::is_url;
+use super::conversation::{Conversation, Message, object, objects, rest, text, time};
+
+/// Reads one conversation; none for what is none.
+pub(super) fn conversation(map: &Map) -> Option<Conversation> {
+    map.get("chat_messages")?.as_array()?;
+    let account = map.get("account").and_then(Value::as_map);
+    let mut conversation = Conversation {
+        id: text(map, "uuid")?.to_owned(),
+        title: text(map, "name").map(str::to_owned),
+        created_at: time(map, "created_at"),
+        updated_at: time(map, "updated_at"),
+        account: account
+            .and_then(|account| text(account, "uuid"))
+            .map(str::to_owned),
+        model: text(map, "model").map(str::to_owned),
+        messages: objects(map, "chat_messages").filter_map(message).collect(),
+        raw: rest(
+            map,
+            &[
+                "uuid",
+                "name",
+                "created_at",
+                "updated_at",
+                "account",
+                "chat_messages",
+                "model",
+            ],
+        ),
+    };
+    let branches = objects(map, "chat_messages").any(|it| it.contains("parent_message_uuid"));
+    if !branches {
+        conversation.thread();
+    }
+    Some(conversation)
+}
+
+fn message(map: &Map) -> Option<Message> {
+    let role = match text(map, "sender") {
+        Some("human") => "user",
+        _ => "assistant",
+    };
+    let mut message = Message {
+        id: text(map, "uuid")?.to_owned(),
+        role,
+        created_at: time(map, "created_at"),
+        // The sentinel is not among the messages, so it falls away with every unknown parent.
+        parent: text(map, "parent_message_uuid").map(str::to_owned),
+        raw: rest(
+            map,
+            &[
+                "uuid",
+                "sender",
+                "created_at",
+                "parent_message_uuid",
+                "text",
+            ],
+        ),
+        ..Message::default()
+    };
+    read_content(map, &mut message);
+    message.attachments = attachments(map);
+    Some(message)
+}
+
+fn read_content(map: &Map, message: &mut Message) {
+    let mut said: Vec<&str> = Vec::new();
+    let mut thought: Vec<&str> = Vec::new();
+    let mut is_only_text = true;
+    for part in objects(map, "content") {
+        match text(part, "type") {
+            Some("text") => {
+                said.extend(text(part, "text"));
+                is_only_text &= part.len() == 2;
+                message
+                    .citations
+                    .extend(objects(part, "citations").map(citation));
+                continue;
+            }
+            Some("thinking") => thought.extend(text(part, "thinking")),
+            Some("tool_use") => message.tool_calls.push(object([
+                ("id", text(part, "id").map(Value::from)),
+                ("name", Some(text(part, "name").unwrap_or("tool").into())),
+                (
+                    "input",
+                    part.get("input")
+                        .cloned()
+                        .filter(|it| it.as_map().is_some()),
+                ),
+            ])),
+            Some("tool_result") => {
+                message
+                    .citations
+                    .extend(objects(part, "content").map(citation));
+            }
+            _ => {}
+        }
+        is_only_text = false;
+    }
+    // `text` repeats the text parts, and is empty in newer files.
+    let told = text(map, "text").map(str::to_owned);
+    let parts = Some(said.join("\n")).filter(|text| !text.is_empty());
+    let is_repeated = parts.is_some() && (told.is_none() || told == parts);
+    message.text = told.or(parts);
+    if message.text.is_none() && !thought.is_empty() {
+        message.text = Some(thought.join("\n"));
+        message.is_thought = true;
+    }
+    if is_only_text && said.len() <= 1 && (is_repeated || said.is_empty()) {
+        message.raw.remove("content");
+    }
+}
+
+fn attachments(map: &Map) -> Vec<Value> {
+    let mut found = Vec::new();
+    for file in objects(map, "attachments") {
+        found.push(object([
+            ("type", Some("document".into())),
+            ("name", text(file, "file_name").map(Value::from)),
+            (
+                "size_bytes",
+                file.get("file_size")
+                    .filter(|it| it.as_i64().is_some())
+                    .cloned(),
+            ),
+        ]));
+    }
+    for file in objects(map, "files") {
+        let name = text(file, "file_name");
+        let kind = if name.is_some_and(is_image) {
+            "image"
+        } else {
+            "file"
+        };
+        found.push(object([
+            ("type", Some(kind.into())),
+            ("name", name.map(Value::from)),
+        ]));
+    }
+    found
+}
+
+fn citation(source: &Map) -> Value {
+    object([
+        ("title", text(source, "title").map(Value::from)),
+        ("url", source.get("url").cloned().filter(is_url)),
+    ])
+}
+
+fn is_image(name: &str) -> bool {
+    let ending = name
+        .rsplit('.')
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    ["png", "jpg", "jpeg", "gif", "webp", "svg", "bmp"].contains(&ending.as_str())
+}

@@ -1,0 +1,277 @@
+//! The records of an export, built of one conversation after the other.
+
+use crate::codec::{Profile, Value};
+use crate::interchange::formats::pam::{Converted, ConvertedConversation, Converter};
+use crate::interchange::io::file_set::FileSet;
+use crate::interchange::io::record_sink::{Output, RecordSink, changed};
+use crate::interchange::io::source_file::SourceFile;
+use crate::interchange::json::{JsonError, Position, read_in_order, stream_array};
+use crate::interchange::model::compact_table::CompactTable;
+use crate::interchange::model::record_set::RecordSource;
+use crate::interchange::{Diagnostics, Error, Loss, Record};
+
+use super::conversation::Conversation;
+use super::fact::Fact;
+use super::gemini::{self, Plan};
+use super::item::Item;
+use super::validation_pass::{Kind, ValidationIndex, broken};
+use super::{Provider, chatgpt, code, copilot, fault};
+
+/// A valid export; its records are built when they are asked for.
+pub(crate) struct Export {
+    files: FileSet,
+    provider: Provider,
+    index: ValidationIndex,
+    converter: Converter,
+    output: Option<Output>,
+}
+
+/// The result of validating an export.
+pub(crate) struct Validation {
+    pub(crate) output: Output,
+    pub(crate) findings: Diagnostics,
+    pub(crate) loss: Loss,
+}
+
+impl Export {
+    /// Validates an export.
+    ///
+    /// # Errors
+    /// Files that cannot be read, and an export of another provider.
+    pub(super) fn open(
+        files: FileSet,
+        provider: Provider,
+        profile: Profile,
+    ) -> Result<(Self, Validation), Vec<Error>> {
+        let mut index = ValidationIndex::of(&files, provider).map_err(|error| vec![error])?;
+        let mut findings = std::mem::take(&mut index.findings);
+        let owner = index.owner.as_ref().or(index.account.as_ref());
+        let owner = owner.map_or("local", String::as_str);
+        let mut export = Self {
+            converter: Converter::new(owner, provider.names(), profile),
+            files,
+            provider,
+            index,
+            output: None,
+        };
+        let mut take = |_| true;
+        let mut pass = Pass::new(&export, &mut take);
+        pass.go().map_err(|error| vec![error])?;
+        let Pass {
+            sink,
+            faults,
+            findings: found,
+            loss,
+            ..
+        } = pass;
+        if !faults.is_empty() {
+            return Err(faults.list);
+        }
+        findings.append(found);
+        let output = sink.finish();
+        export.output = Some(output);
+        let validated = Validation {
+            output,
+            findings,
+            loss,
+        };
+        Ok((export, validated))
+    }
+}
+
+impl RecordSource for Export {
+    /// Conversations come first.
+    fn each(&mut self, take: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
+        let mut pass = Pass::new(self, take);
+        pass.go().map_err(|_| changed())?;
+        match self.output {
+            Some(output) if pass.faults.is_empty() => pass.sink.compare(output),
+            _ => Err(changed()),
+        }
+    }
+}
+
+/// One pass over the records of an export.
+struct Pass<'a> {
+    export: &'a Export,
+    sink: RecordSink<'a>,
+    faults: Diagnostics,
+    findings: Diagnostics,
+    loss: Loss,
+    conversations: CompactTable<()>,
+    talk_count: u64,
+    facts: CompactTable<()>,
+    fact_count: u64,
+}
+
+/// A conversation: its id, and what is built of it unless it has no time.
+type Said = (String, Option<ConvertedConversation>);
+
+impl<'a> Pass<'a> {
+    fn new(export: &'a Export, take: &'a mut dyn FnMut(Record) -> bool) -> Self {
+        Self {
+            export,
+            sink: RecordSink::new(take),
+            faults: Diagnostics::default(),
+            findings: Diagnostics::default(),
+            loss: Loss::default(),
+            conversations: CompactTable::new(),
+            talk_count: 0,
+            facts: CompactTable::new(),
+            fact_count: 0,
+        }
+    }
+
+    fn go(&mut self) -> Result<(), Error> {
+        let export = self.export;
+        for (file, kind) in export.files.each().zip(&export.index.kinds) {
+            let (name, part) = file?;
+            let read = match kind {
+                Kind::Other => Ok(()),
+                Kind::Items { .. } => self.items(&part),
+                Kind::CompactTable => self.table(&part),
+                Kind::Activity(plan) => self.activity(&part, plan),
+            };
+            read.map_err(|error| broken(name, &part, error))?;
+        }
+        for (file, kind) in export.files.each().zip(&export.index.kinds) {
+            let (name, part) = file?;
+            if matches!(kind, Kind::Items { has_facts: true }) {
+                let read = self.known(&part);
+                read.map_err(|error| broken(name, &part, error))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn items(&mut self, part: &SourceFile) -> Result<(), JsonError> {
+        let export = self.export;
+        let make = |value: Value, position: Position| match export.provider.item(&value, position) {
+            Item::Conversation(conversation) => Some(export.said(*conversation)),
+            Item::Facts(_) | Item::Other => None,
+        };
+        self.stream(part, 0, make, |pass, said| {
+            if let Some(said) = said {
+                pass.conversation(said);
+            }
+        })
+    }
+
+    fn known(&mut self, part: &SourceFile) -> Result<(), JsonError> {
+        let export = self.export;
+        // In a file that is one list, facts and conversations are mixed.
+        let arrays = match export.provider.arrays().len() {
+            1 => 0..1,
+            count => 1..count,
+        };
+        for array in arrays {
+            let make =
+                |value: Value, position: Position| match export.provider.item(&value, position) {
+                    Item::Facts(facts) => facts,
+                    Item::Conversation(_) | Item::Other => Vec::new(),
+                };
+            self.stream(part, array, make, |pass, facts: Vec<Fact>| {
+                facts.into_iter().for_each(|fact| pass.fact(fact));
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Reads one of the arrays of a file.
+    fn stream<T: Send>(
+        &mut self,
+        part: &SourceFile,
+        array: usize,
+        make: impl Fn(Value, Position) -> T + Sync,
+        mut take: impl FnMut(&mut Self, T),
+    ) -> Result<(), JsonError> {
+        if !self.sink.is_wanted() {
+            return Ok(());
+        }
+        let arrays = self.export.provider.arrays();
+        stream_array(part, arrays, array, make, |one| {
+            take(self, one);
+            self.sink.is_wanted()
+        })
+    }
+
+    fn table(&mut self, part: &SourceFile) -> Result<(), JsonError> {
+        // The validation pass has read this table.
+        let (conversations, _) = copilot::conversations(&part.bytes()?).unwrap_or_default();
+        for conversation in conversations {
+            self.conversation(self.export.said(conversation));
+        }
+        Ok(())
+    }
+
+    fn activity(&mut self, part: &SourceFile, plan: &Plan) -> Result<(), JsonError> {
+        if !self.sink.is_wanted() {
+            return Ok(());
+        }
+        let order = plan.order.iter().copied();
+        let mut together = Vec::new();
+        let make = |value: Value, number: usize| (value, number);
+        read_in_order(part, &plan.starts, order, make, |(value, number)| {
+            together.push(value);
+            if plan.is_last(number) {
+                let (conversations, _) = gemini::conversations(&std::mem::take(&mut together));
+                for conversation in conversations {
+                    self.conversation(self.export.said(conversation));
+                }
+            }
+            self.sink.is_wanted()
+        })
+    }
+
+    fn conversation(&mut self, (id, conversation): Said) {
+        let Some(conversation) = conversation else {
+            let message = format!("conversation {id} has no time");
+            return self.findings.push(fault(code::TIME, "", message));
+        };
+        if !self.conversations.add(self.conversations.key(&id)) {
+            let what = format!("conversation {id}");
+            return self.findings.push(Converter::twice(&what));
+        }
+        let number = self.talk_count;
+        self.talk_count = number.saturating_add(1);
+        self.give(conversation.numbered(number));
+    }
+
+    fn fact(&mut self, fact: Fact) {
+        let export = self.export;
+        let (name, importer) = (export.provider.name(), export.provider.importer());
+        let id = fact.id.clone();
+        let Some(memory) = fact.into_pam(name, importer, export.index.newest.text()) else {
+            let message = format!("{id} has no time, and nothing it came with has one");
+            return self.findings.push(fault(code::TIME, "", message));
+        };
+        if !self.facts.add(self.facts.key(&id)) {
+            return self.findings.push(Converter::twice(&id));
+        }
+        let number = self.fact_count;
+        self.fact_count = number.saturating_add(1);
+        self.give(export.converter.memory(&memory, number));
+    }
+
+    fn give(&mut self, converted: Converted) {
+        self.faults.extend(converted.faults);
+        self.findings.extend(converted.findings);
+        converted.lost.iter().for_each(|what| self.loss.count(what));
+        if self.faults.is_empty() {
+            for record in converted.records {
+                self.sink.push(record);
+            }
+        }
+    }
+}
+
+impl Export {
+    fn said(&self, mut conversation: Conversation) -> Said {
+        let id = conversation.id.clone();
+        chatgpt::add_feedback(&mut conversation, &self.index.feedback);
+        let pair = conversation.into_pam(self.provider.name(), self.provider.importer());
+        let conversation =
+            pair.map(|(entry, document)| self.converter.conversation(entry, &document));
+        (id, conversation)
+    }
+}

@@ -1,0 +1,101 @@
+//! Grok: `prod-grok-backend.json`, an object with conversations, each wrapped twice.
+
+use crate::codec::{Map, Value};
+use crate::grain::Time;
+
+use super::chatgpt::is_url;
+use super::conversation::{Conversation, Message, object, objects, rest, text, time};
+
+/// Reads one conversation; none for what is none.
+pub(super) fn conversation(wrapped: &Map) -> Option<Conversation> {
+    let map = wrapped.get("conversation")?.as_map()?;
+    wrapped.get("responses")?.as_array()?;
+    let placed = ["id", "title", "create_time", "modify_time", "user_id"];
+    let mut raw = rest(map, &placed);
+    raw.extend_with(rest(wrapped, &["conversation", "responses"]));
+    let responses = objects(wrapped, "responses");
+    Some(Conversation {
+        id: text(map, "id")?.to_owned(),
+        title: text(map, "title").map(str::to_owned),
+        created_at: time(map, "create_time"),
+        updated_at: time(map, "modify_time"),
+        account: text(map, "user_id").map(str::to_owned),
+        model: None,
+        messages: responses.filter_map(message).collect(),
+        raw,
+    })
+}
+
+fn message(wrapped: &Map) -> Option<Message> {
+    let map = wrapped.get("response")?.as_map()?;
+    let is_human = text(map, "sender").is_some_and(|it| it.eq_ignore_ascii_case("human"));
+    let placed = [
+        "_id",
+        "parent_response_id",
+        "sender",
+        "message",
+        "create_time",
+        "model",
+        "conversation_id",
+    ];
+    let mut raw = rest(map, &placed);
+    raw.extend_with(rest(wrapped, &["response"]));
+    let mut message = Message {
+        id: text(map, "_id")?.to_owned(),
+        role: if is_human { "user" } else { "assistant" },
+        created_at: map.get("create_time").and_then(moment),
+        parent: text(map, "parent_response_id").map(str::to_owned),
+        text: text(map, "message").map(str::to_owned),
+        model: text(map, "model").map(str::to_owned),
+        raw,
+        ..Message::default()
+    };
+    for source in objects(map, "cited_web_search_results") {
+        message.citations.push(object([
+            ("title", text(source, "title").map(Value::from)),
+            ("url", source.get("url").cloned().filter(is_url)),
+            ("snippet", text(source, "preview").map(Value::from)),
+        ]));
+    }
+    for (name, kind, member) in [
+        ("generated_image_urls", "image", "ref"),
+        ("file_attachments", "file", "provider_id"),
+    ] {
+        for reference in map.get(name).into_iter().flat_map(Value::texts) {
+            let parts = [
+                ("type", Some(kind.into())),
+                (member, Some(reference.into())),
+            ];
+            message.attachments.push(object(parts));
+        }
+    }
+    Some(message)
+}
+
+/// Returns a time of MongoDB: `{"$date": {"$numberLong": "ms"}}`, `{"$date": "…"}` or the text.
+pub(super) fn moment(value: &Value) -> Option<String> {
+    let Value::Map(map) = value else {
+        let wrapped: Map = [("time", value.clone())].into_iter().collect();
+        return time(&wrapped, "time");
+    };
+    let date = map.get("$date")?;
+    let ms = match date {
+        Value::Map(long) => text(long, "$numberLong")?.parse().ok()?,
+        Value::Int(int) => int.as_i64()?,
+        other => return moment(other).filter(|_| other.as_text().is_some()),
+    };
+    Some(Time::from_ms(ms).to_string())
+}
+
+/// Adds the members of another wrapper.
+trait Extend {
+    fn extend_with(&mut self, other: Map);
+}
+
+impl Extend for Map {
+    fn extend_with(&mut self, other: Map) {
+        for (name, value) in other {
+            self.insert(name, value);
+        }
+    }
+}

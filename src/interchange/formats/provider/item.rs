@@ -1,0 +1,62 @@
+//! The elements of the long arrays of an export, one by one.
+
+use crate::codec::{Map, Value};
+use crate::interchange::json::Position;
+
+use super::conversation::Conversation;
+use super::fact::Fact;
+use super::{Provider, chatgpt, claude, claude_memory, grok, grok_fact};
+
+/// The content of an element.
+pub(super) enum Item {
+    Conversation(Box<Conversation>),
+    Facts(Vec<Fact>),
+    /// Content that is not read.
+    Other,
+}
+
+impl Provider {
+    /// Returns the names of the long arrays of a file; one without a name is the file itself.
+    pub(super) const fn arrays(self) -> &'static [&'static str] {
+        match self {
+            Self::Grok => &["conversations", "media_posts", "projects"],
+            _ => &[""],
+        }
+    }
+
+    /// Reads an element of one of them.
+    pub(super) fn item(self, value: &Value, position: Position) -> Item {
+        let Some(map) = value.as_map() else {
+            return Item::Other;
+        };
+        let array = self
+            .arrays()
+            .get(position.array)
+            .copied()
+            .unwrap_or_default();
+        match self {
+            Self::Chatgpt => said(chatgpt::conversation(map)),
+            Self::Claude => match said(claude::conversation(map)) {
+                Item::Other => known(map),
+                conversation => conversation,
+            },
+            Self::Grok if array == "conversations" => said(grok::conversation(map)),
+            Self::Grok => match grok_fact::fact(array, map) {
+                Some(fact) => Item::Facts(vec![fact]),
+                None => Item::Other,
+            },
+            Self::Gemini | Self::Copilot => Item::Other,
+        }
+    }
+}
+
+fn said(conversation: Option<Conversation>) -> Item {
+    conversation.map_or(Item::Other, |conversation| {
+        Item::Conversation(Box::new(conversation))
+    })
+}
+
+fn known(map: &Map) -> Item {
+    let facts = claude_memory::memories(map).or_else(|| claude_memory::project(map));
+    facts.map_or(Item::Other, Item::Facts)
+}

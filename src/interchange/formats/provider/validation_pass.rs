@@ -1,0 +1,236 @@
+//! The first pass over an export: its owner, its newest time, and the kind of each of its files.
+
+use crate::codec::Value;
+use crate::interchange::io::file_set::FileSet;
+use crate::interchange::io::source_file::SourceFile;
+use crate::interchange::json::{JsonError, Position, stream_file};
+use crate::interchange::{Diagnostics, Error};
+
+use super::chatgpt::{self, Feedback};
+use super::fact::Newest;
+use super::gemini::Plan;
+use super::item::Item;
+use super::{
+    OF_CLAUDE, OWNER_OF_GROK, PAGE_HEAD_LEN, Provider, code, copilot, fault, grok_fact, is_page,
+    owner_of, syntax,
+};
+
+/// The facts about an export that building its records needs.
+#[derive(Default)]
+pub(super) struct ValidationIndex {
+    /// The kind of each of its files.
+    pub(super) kinds: Vec<Kind>,
+    pub(super) owner: Option<String>,
+    /// The account of the first conversation that names one.
+    pub(super) account: Option<String>,
+    pub(super) newest: Newest,
+    pub(super) feedback: Feedback,
+    pub(super) findings: Diagnostics,
+    /// A file that is a web page, which is not read.
+    page: Option<String>,
+}
+
+/// The kind of a file.
+pub(super) enum Kind {
+    /// One without records.
+    Other,
+    /// One with conversations, and perhaps with facts.
+    Items { has_facts: bool },
+    /// A table of messages.
+    CompactTable,
+    /// Exchanges, which are grouped to conversations.
+    Activity(Plan),
+}
+
+/// An element of a file, as far as the rest of the export depends on it.
+struct ElementSummary {
+    position: Position,
+    newest: Newest,
+    account: Option<String>,
+    has_facts: bool,
+    is_other: bool,
+}
+
+impl ValidationIndex {
+    /// Reads an export.
+    ///
+    /// # Errors
+    /// `PROVIDER_SYNTAX`, `PROVIDER_ZIP`, `ERR_IO`; `PROVIDER_SHAPE` where nothing is of this
+    /// provider.
+    pub(super) fn of(files: &FileSet, provider: Provider) -> Result<Self, Error> {
+        let mut index = Self::default();
+        for file in files.each() {
+            let (name, part) = file?;
+            let kind = index.file(provider, name, &part)?;
+            index.kinds.push(kind);
+        }
+        let is_other = |kind: &Kind| matches!(kind, Kind::Other);
+        if index.kinds.iter().all(is_other) {
+            let message = match index.page {
+                Some(page) => format!(
+                    "{page} is a web page: have Takeout export My Activity, Gemini Apps again, as JSON"
+                ),
+                None => format!("holds no export of {}", provider.name()),
+            };
+            return Err(fault(code::SHAPE, "", message));
+        }
+        Ok(index)
+    }
+
+    fn file(&mut self, provider: Provider, name: &str, part: &SourceFile) -> Result<Kind, Error> {
+        let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
+        if provider == Provider::Copilot && !last.ends_with(".json") {
+            return self.table(name, part);
+        }
+        let head = part.head(u64::try_from(PAGE_HEAD_LEN).unwrap_or_default());
+        let head = head.map_err(|source| part.error(name, source))?;
+        if provider == Provider::Gemini && is_page(&head) {
+            self.page = Some(name.to_owned());
+            return Ok(Kind::Other);
+        }
+        let is_foreign = last.ends_with(".csv")
+            || last.ends_with(".html")
+            || (provider != Provider::Claude && OF_CLAUDE.contains(&last));
+        if is_foreign {
+            return Ok(Kind::Other);
+        }
+        match last {
+            OWNER_OF_GROK if provider != Provider::Grok => {
+                whole(name, part)?;
+            }
+            "user.json" | "users.json" | OWNER_OF_GROK => {
+                let value = whole(name, part)?;
+                self.owner = self.owner.take().or_else(|| owner_of(&value));
+            }
+            "message_feedback.json" => self.feedback = chatgpt::feedback(&whole(name, part)?),
+            _ if provider == Provider::Gemini => return self.activity(name, part),
+            _ => return self.items(provider, name, part),
+        }
+        Ok(Kind::Other)
+    }
+
+    fn table(&mut self, name: &str, part: &SourceFile) -> Result<Kind, Error> {
+        let bytes = part.bytes().map_err(|source| part.error(name, source))?;
+        let (_, bad) = copilot::conversations(&bytes).map_err(|message| syntax(name, message))?;
+        for row in bad {
+            let message = format!("row {row} of {name} has no time that can be read");
+            self.findings.push(fault(code::TIME, name, message));
+        }
+        Ok(Kind::CompactTable)
+    }
+
+    fn activity(&mut self, name: &str, part: &SourceFile) -> Result<Kind, Error> {
+        let mut plan = Plan::default();
+        let make = |value: Value, position: Position| (super::gemini::summarize(&value), position);
+        let arrays = Provider::Gemini.arrays();
+        let value = read(name, part, arrays, make, |(summarize, position)| {
+            plan.note(summarize, position.start);
+        })?;
+        if value.as_array().is_none() {
+            return Ok(Kind::Other);
+        }
+        let skipped = plan.finish();
+        if skipped > 0 {
+            let message = format!("{skipped} records have no time or are no exchange");
+            self.findings.push(fault(code::SHAPE, name, message));
+        }
+        Ok(Kind::Activity(plan))
+    }
+
+    fn items(&mut self, provider: Provider, name: &str, part: &SourceFile) -> Result<Kind, Error> {
+        let mut found = Self::default();
+        let mut has_facts = false;
+        let arrays = provider.arrays();
+        let make = |value: Value, position| summarize(provider, &value, position);
+        let value = read(name, part, arrays, make, |summarize: ElementSummary| {
+            has_facts |= summarize.has_facts;
+            found.newest.merge(summarize.newest);
+            found.account = found.account.take().or(summarize.account);
+            if summarize.is_other {
+                let error = other(arrays, name, summarize.position);
+                found.findings.push(error);
+            }
+        })?;
+        match (&value, provider) {
+            (Value::Array(_), Provider::Chatgpt | Provider::Claude) => {}
+            (Value::Map(map), Provider::Grok)
+                if map.get("conversations").and_then(Value::as_array).is_some() =>
+            {
+                for (at, message) in grok_fact::unread(map) {
+                    let at = format!("{name}#{at}");
+                    found.findings.push(fault(code::SHAPE, &at, message));
+                }
+            }
+            // A file of another provider has no records.
+            _ => return Ok(Kind::Other),
+        }
+        self.newest.merge(found.newest);
+        self.account = self.account.take().or(found.account);
+        self.findings.append(found.findings);
+        Ok(Kind::Items { has_facts })
+    }
+}
+
+fn summarize(provider: Provider, value: &Value, position: Position) -> ElementSummary {
+    let mut summarize = ElementSummary {
+        position,
+        newest: Newest::default(),
+        account: None,
+        has_facts: false,
+        is_other: false,
+    };
+    match provider.item(value, position) {
+        Item::Conversation(conversation) => {
+            summarize.newest = Newest::of_talk(&conversation);
+            summarize.account = conversation.account;
+        }
+        Item::Facts(facts) => {
+            summarize.newest = Newest::of_facts(&facts);
+            summarize.has_facts = true;
+        }
+        Item::Other => summarize.is_other = true,
+    }
+    summarize
+}
+
+/// Returns the finding of an element that is not read.
+fn other(arrays: &[&str], name: &str, position: Position) -> Error {
+    let number = position.number;
+    let (at, message) = match arrays.get(position.array) {
+        Some(array @ (&"media_posts" | &"projects")) => (
+            format!("{name}#/{array}/{number}"),
+            "says nothing that a memory could",
+        ),
+        _ => (format!("{name}#/{number}"), "is no conversation"),
+    };
+    fault(code::SHAPE, &at, message.to_owned())
+}
+
+/// Reads a file; returns the rest of the document beside its long arrays.
+pub(super) fn read<T: Send>(
+    name: &str,
+    part: &SourceFile,
+    arrays: &'static [&'static str],
+    make: impl Fn(Value, Position) -> T + Sync,
+    mut take: impl FnMut(T),
+) -> Result<Value, Error> {
+    let take = |one| {
+        take(one);
+        true
+    };
+    let value = stream_file(part, arrays, |_| true, make, take);
+    let value = value.map_err(|error| broken(name, part, error))?;
+    Ok(value.unwrap_or(Value::Nil))
+}
+
+pub(super) fn broken(name: &str, part: &SourceFile, error: JsonError) -> Error {
+    match error {
+        JsonError::Flaw(_, message) => syntax(name, message),
+        JsonError::Io(source) => part.error(name, source),
+    }
+}
+
+/// Reads a short file.
+fn whole(name: &str, part: &SourceFile) -> Result<Value, Error> {
+    read(name, part, &[], |_, _| (), |()| ())
+}

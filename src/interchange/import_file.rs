@@ -1,0 +1,143 @@
+//! A file to be imported: read and validated as a whole before any of it is stored.
+
+use std::path::Path;
+
+use crate::crypto::Resolver;
+
+use super::io::encryption;
+use super::io::source_file::Input;
+use super::{
+    Error, ForeignId, ForeignVectors, Format, Loss, Place, ReadOptions, Record, RecordSet,
+    Signature,
+};
+
+/// The content of a file, validated before any of it is stored.
+#[derive(Debug)]
+pub struct ImportFile {
+    /// The format it was read as.
+    pub format: Format,
+    /// The valid records, in an order in which they can be stored.
+    pub records: RecordSet,
+    /// What is wrong with the others; an error of the file as a whole leaves no records.
+    pub errors: Vec<Error>,
+    /// What a reader should know beside the errors, and where it stands.
+    pub findings: Vec<(Place, String)>,
+    /// What records cannot carry.
+    pub loss: Loss,
+    /// The export that this one is incremental to (PAM 16).
+    pub base: Option<ForeignId>,
+    /// The vectors of its records, or of records imported before.
+    pub vectors: ForeignVectors,
+    /// The result of checking the signature over the file; `None` for a format without one.
+    pub signature: Option<Signature>,
+}
+
+/// The result of reading a file as one format.
+pub(super) type ReadResult = Result<ImportFile, Refusal>;
+
+/// Why a file yields no records at all.
+pub(super) enum Refusal {
+    /// It cannot be opened.
+    Unreadable(Error),
+    /// It is not valid.
+    Invalid(Vec<Error>),
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self::Unreadable(error)
+    }
+}
+
+impl From<std::io::Error> for Refusal {
+    fn from(source: std::io::Error) -> Self {
+        Self::Unreadable(source.into())
+    }
+}
+
+impl From<Vec<Error>> for Refusal {
+    fn from(errors: Vec<Error>) -> Self {
+        Self::Invalid(errors)
+    }
+}
+
+impl ImportFile {
+    /// Reads a file or a directory, as the given format or as the one that is detected; `pam`,
+    /// `aimem` and `omi` stand for each of their serializations.
+    ///
+    /// # Errors
+    /// `ERR_IO`, `ERR_FORMAT_UNKNOWN`; `ERR_SEALED`, `ERR_IDENTITY` of an encrypted file. What is
+    /// wrong inside the file is in [`ImportFile::errors`].
+    pub fn open(path: &Path, format: Option<Format>, options: &ReadOptions) -> Result<Self, Error> {
+        match encryption::open(path, options.decryption.as_ref())? {
+            Some(bytes) => Self::of_bytes(&bytes, format, options),
+            None => Self::read(Input::Path(path), format, options),
+        }
+    }
+
+    /// Reads the bytes of a file, as the given format or as the one that is detected.
+    ///
+    /// # Errors
+    /// `ERR_FORMAT_UNKNOWN`; `PROVIDER_ZIP`. What is wrong inside is in [`ImportFile::errors`].
+    pub fn of_bytes(
+        bytes: &[u8],
+        format: Option<Format>,
+        options: &ReadOptions,
+    ) -> Result<Self, Error> {
+        Self::read(Input::Bytes(bytes), format, options)
+    }
+
+    fn read(
+        input: Input<'_>,
+        format: Option<Format>,
+        options: &ReadOptions,
+    ) -> Result<Self, Error> {
+        let format = Format::choose(format, input)?;
+        match format.reader().read(format, input, options) {
+            Ok(file) => Ok(file),
+            Err(Refusal::Unreadable(error)) => Err(error),
+            Err(Refusal::Invalid(errors)) => Ok(Self {
+                errors,
+                ..Self::new(format)
+            }),
+        }
+    }
+
+    /// Returns a file of a format, with nothing in it.
+    pub fn new(format: Format) -> Self {
+        Self {
+            format,
+            records: RecordSet::default(),
+            errors: Vec::new(),
+            findings: Vec::new(),
+            loss: Loss::default(),
+            base: None,
+            vectors: ForeignVectors::default(),
+            signature: None,
+        }
+    }
+
+    /// Verifies the signatures of signed grains; those that do not verify become errors.
+    pub fn verify_signatures(&mut self, resolver: &dyn Resolver) {
+        self.errors.extend(self.records.verify(resolver));
+    }
+
+    /// Counts the valid records of a first reading, and keeps the errors of the others; returns also
+    /// whether any is signed.
+    pub(super) fn count(
+        &mut self,
+        records: impl Iterator<Item = Result<Record, Error>>,
+    ) -> (u64, bool) {
+        let (mut len, mut has_signed) = (0_u64, false);
+        for record in records {
+            match record {
+                Ok(record) => {
+                    len = len.saturating_add(1);
+                    has_signed |= record.grain.is_signed();
+                }
+                Err(error) => self.errors.push(error),
+            }
+        }
+        (len, has_signed)
+    }
+}

@@ -1,0 +1,8 @@
+//! Bytes in and out: files, directories, ZIP archives, encryption, and the sink of records. No
+//! format is known here.
+
+pub(super) mod encryption;
+pub(super) mod file_set;
+pub(super) mod record_sink;
+pub(super) mod source_file;
+pub(super) mod zip;

@@ -1,0 +1,14 @@
+//! The types that all formats share: records, and everything that is said about them. No file is
+//! opened here.
+
+pub(super) mod compact_table;
+pub(super) mod diagnostics;
+pub(super) mod embedded_grain;
+pub(super) mod loss;
+pub(super) mod normalize;
+pub(super) mod record;
+pub(super) mod record_set;
+pub(super) mod rfc3339;
+pub(super) mod signature;
+pub(super) mod status;
+pub(super) mod vector;

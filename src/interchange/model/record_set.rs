@@ -1,0 +1,192 @@
+//! The records of a file, in an order in which they can be stored.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use crate::codec::ContentAddress;
+use crate::crypto::Resolver;
+use crate::interchange::{Error, Record};
+
+/// The records of a file, in an order in which they can be stored.
+///
+/// They are not held in memory: the file was read to validate them, and is read again when they
+/// are asked for.
+///
+/// ```
+/// use grainstore::grain::{Draft, Time};
+/// use grainstore::interchange::{Place, Record, RecordSet};
+///
+/// let grain = Draft::event("hello").created_at(Time::from_ms(1)).finish(Default::default())?;
+/// let records = RecordSet::from(vec![Record::new(grain, Place::Line(1))]);
+/// assert_eq!(records.len(), 1);
+/// # Ok::<(), grainstore::grain::Error>(())
+/// ```
+#[derive(Default)]
+pub struct RecordSet {
+    source: Source,
+    len: u64,
+    /// Whether any of them is signed.
+    has_signed: bool,
+    /// Those whose signature did not verify.
+    refused: HashSet<ContentAddress>,
+}
+
+/// A validated file whose records can be read again.
+pub(crate) trait RecordSource: Send + Sync {
+    /// Passes the records to `take`, in an order in which they can be stored, until it returns
+    /// `false`.
+    fn each(&mut self, take: &mut dyn FnMut(Record) -> bool) -> Result<(), Error>;
+
+    /// Returns all records, whatever memory that takes.
+    fn collect(&mut self) -> Result<Vec<Record>, Error> {
+        let mut records = Vec::new();
+        self.each(&mut |record| {
+            records.push(record);
+            true
+        })?;
+        Ok(records)
+    }
+}
+
+enum Source {
+    InMemory(Vec<Record>),
+    File(Box<dyn RecordSource>),
+}
+
+impl Default for Source {
+    fn default() -> Self {
+        Self::InMemory(Vec::new())
+    }
+}
+
+impl RecordSet {
+    pub(crate) fn new(source: impl RecordSource + 'static, len: u64, has_signed: bool) -> Self {
+        Self {
+            source: Source::File(Box::new(source)),
+            len,
+            has_signed,
+            refused: HashSet::new(),
+        }
+    }
+
+    /// Returns the number of records.
+    pub const fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Returns whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Returns all of them, whatever memory that takes.
+    ///
+    /// # Errors
+    /// `ERR_IO`, also if the file is not what it was when it was validated.
+    pub fn into_vec(self) -> Result<Vec<Record>, Error> {
+        let mut records = Vec::new();
+        self.each(|record| {
+            records.push(record);
+            Ok::<(), Error>(())
+        })?;
+        Ok(records)
+    }
+
+    /// Passes them to `take` one by one.
+    ///
+    /// # Errors
+    /// As [`RecordSet::into_vec`], and those of `take`, which end it.
+    pub fn each<E: From<Error>>(
+        self,
+        mut take: impl FnMut(Record) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut source = match self.source {
+            Source::InMemory(records) => return records.into_iter().try_for_each(take),
+            Source::File(source) => source,
+        };
+        let mut result = Ok(());
+        source.each(&mut |record| {
+            if !self.refused.contains(&record.grain.address()) {
+                result = take(record);
+            }
+            result.is_ok()
+        })?;
+        result
+    }
+
+    /// Drops signed grains whose signatures do not verify, and returns why.
+    pub(crate) fn verify(&mut self, resolver: &dyn Resolver) -> Vec<Error> {
+        let mut errors = Vec::new();
+        let mut is_refused = |record: &Record| {
+            if !record.grain.is_signed() {
+                return false;
+            }
+            let place = record.place.clone();
+            let verified = record.grain.verify_signature(resolver);
+            let refused = verified.map_err(|source| Error::Signature { place, source });
+            refused.map_err(|error| errors.push(error)).is_err()
+        };
+        let source = match &mut self.source {
+            Source::InMemory(records) => {
+                records.retain(|record| !is_refused(record));
+                self.len = len_u64(records.len());
+                return errors;
+            }
+            Source::File(_) if !self.has_signed => return errors,
+            Source::File(source) => source,
+        };
+        let refused = &mut self.refused;
+        let before = refused.len();
+        let read = source.each(&mut |record| {
+            if !refused.contains(&record.grain.address()) && is_refused(&record) {
+                refused.insert(record.grain.address());
+            }
+            true
+        });
+        let dropped = refused.len().saturating_sub(before);
+        self.len = self.len.saturating_sub(len_u64(dropped));
+        errors.extend(read.err());
+        errors
+    }
+}
+
+impl From<Vec<Record>> for RecordSet {
+    fn from(records: Vec<Record>) -> Self {
+        Self {
+            len: len_u64(records.len()),
+            source: Source::InMemory(records),
+            ..Self::default()
+        }
+    }
+}
+
+impl fmt::Debug for RecordSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RecordSet")
+            .field("len", &self.len)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Passes valid records to `take`; those that are not were reported by the validation.
+pub(crate) fn each_valid(
+    records: impl Iterator<Item = Result<Record, Error>>,
+    take: &mut dyn FnMut(Record) -> bool,
+) -> Result<(), Error> {
+    for record in records {
+        match record {
+            Ok(record) => {
+                if !take(record) {
+                    break;
+                }
+            }
+            Err(error @ Error::Io { .. }) => return Err(error),
+            Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+fn len_u64(len: usize) -> u64 {
+    u64::try_from(len).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,72 @@
+//! How files are read and written: the options of all formats in one place.
+
+use crate::codec::Profile;
+use crate::grain::Time;
+use crate::policy::Purpose;
+
+use super::{Decryption, Encryption, Entry, ExportKey, aimem, mg, omi};
+
+/// How files are read.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// The device profile whose limits apply to the grains.
+    pub profile: Profile,
+    /// The creation time of JSON grains that have none; without it they are refused.
+    pub default_created_at: Option<Time>,
+    /// Whether a wrong PAM checksum is a finding instead of an error.
+    pub accept_bad_checksum: bool,
+    /// The level that an OMI file must conform to; `None`: what an import needs.
+    pub omi_level: Option<omi::Level>,
+    /// The scope of the ids in an OMI file without a namespace; `None`: the file itself. Also the
+    /// owner of a PAM conversation or embeddings file without its store; `None`: `local`.
+    pub scope: Option<String>,
+    /// Whether a PAM file must obey every rule of the text and its schema, and not only those that
+    /// grains depend on.
+    pub is_strict: bool,
+    /// Whether the signature beside an AIMEM bundle is not checked, which the ledger records.
+    pub skip_signature: bool,
+    /// The secret that decrypts an encrypted file.
+    pub decryption: Option<Decryption>,
+}
+
+impl ReadOptions {
+    /// Returns the owner of a PAM file that names none.
+    pub(super) fn owner(&self) -> &str {
+        self.scope.as_deref().unwrap_or("local")
+    }
+}
+
+/// How grains are written to files; a format ignores the options it has no use for.
+#[derive(Debug, Clone, Default)]
+pub struct WriteOptions {
+    /// How archives are written.
+    pub mg: mg::WriteOptions,
+    /// The part of the memory that an AIMEM bundle holds. `Since` also applies to a PAM store: an
+    /// incremental export of what was created, updated or ended at that time or later.
+    pub scope: aimem::Scope,
+    /// The producer of the chunks in an AIMEM bundle, where there are those of several.
+    pub producer: Option<String>,
+    /// Whether vectors are written: text can be guessed from them (AIMEM 5.5).
+    pub with_embeddings: bool,
+    /// Whether archives and JSON lines, which are backups, leave out what must not leave the store,
+    /// as every other format does.
+    pub shareable: bool,
+    /// The purpose of the export; the store checks that its grains may leave it for that (OMS A).
+    pub purpose: Purpose,
+    /// The recipients of encrypted files; `None`: plain files of mode 0600.
+    pub encryption: Option<Encryption>,
+    /// The key that signs a PAM store or an AIMEM bundle; the signature of a bundle is a file
+    /// beside it.
+    pub sign: Option<ExportKey>,
+    /// The export that an incremental PAM store is based on (PAM 16).
+    pub base: Option<String>,
+    /// The time of the export; without one, that of the newest grain.
+    pub now: Option<Time>,
+}
+
+impl WriteOptions {
+    pub(crate) fn now_for(&self, entries: &[Entry]) -> Time {
+        let newest = entries.iter().map(|(grain, _)| grain.created_at()).max();
+        self.now.or(newest).unwrap_or_default()
+    }
+}
