@@ -2,19 +2,23 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use clap::{FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use serde_json::json;
 
-use crate::commands::{
-    AgentTool, Backup, Check, CheckpointTool, Compact, Completions, Conflicts, ConsentTool,
-    Contradict, Convert, Delete, Demo, DidTool, Embed, Exists, Export, Get, GrainTool, History,
-    HoldTool, Import, Init, List, PolicyTool, Put, Query, Recall, Restore, Search, Similar, Stats,
-    Status, Supersede, TrustTool, Validate,
+use crate::commands::demo::Demo;
+use crate::commands::files::{Conflicts, Convert, Export, Import, Validate};
+use crate::commands::grains::{
+    Contradict, Delete, Exists, Get, History, List, Put, Status, Supersede,
 };
-use crate::exit::Exit;
+use crate::commands::maintenance::{
+    Backup, Check, CheckpointTool, Compact, Completions, Init, Restore, Stats,
+};
+use crate::commands::policy::{ConsentTool, HoldTool, PolicyTool};
+use crate::commands::questions::{Embed, Query, Recall, Search, Similar};
+use crate::commands::signing::{AgentTool, DidTool, GrainTool, TrustTool};
+use crate::error::{Exit, Problem, is_broken_pipe};
 use crate::help;
 use crate::output::Output;
-use crate::problem::{Problem, is_broken_pipe};
 use crate::session::Session;
 
 /// Memory for AI agents: immutable, content-addressed grains in one directory
@@ -80,10 +84,15 @@ enum Command {
     Completions(Completions),
 }
 
+/// Returns the command line, with the help of [`help::with_groups`].
+fn command() -> clap::Command {
+    help::with_groups(Cli::command())
+}
+
 /// Runs the command that the arguments ask for.
 pub(crate) fn main(args: impl Iterator<Item = OsString>) -> Exit {
     let args: Vec<OsString> = args.collect();
-    let parsed = help::command().try_get_matches_from(&args);
+    let parsed = command().try_get_matches_from(&args);
     match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli.run(),
         Err(error) => {
@@ -151,7 +160,7 @@ impl Command {
             Self::Backup(command) => command.run(session),
             Self::Restore(command) => command.run(session),
             Self::Demo(command) => command.run(session),
-            Self::Completions(command) => command.run(session),
+            Self::Completions(completions) => completions.run(session, command()),
         }
     }
 }

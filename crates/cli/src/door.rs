@@ -4,11 +4,10 @@ use grainstore::grain::{self, Verification};
 use grainstore::policy::{Role, Warrant};
 use grainstore::query::{self, Cursor, Sort};
 use grainstore::render::Recollection;
-use grainstore::store::Grounds;
-use grainstore::store::{self, NewGrain, Page, Version};
+use grainstore::store::{self, Grounds, NewGrain, Page, Version};
 use grainstore::{Access, ContentAddress, Envelope, Filter, Grain, Store};
 
-use crate::problem::Problem;
+use crate::error::Problem;
 
 /// As whom, and where, a command acts; without these as the store's owner, everywhere
 #[derive(Debug, Args)]

@@ -1,6 +1,4 @@
-use clap::{Command, CommandFactory};
-
-use crate::cli::Cli;
+use clap::Command;
 
 /// What `--version` says: the version, the level of OMS that is declared, what is on board.
 pub(crate) const VERSION: &str = concat!(
@@ -12,8 +10,7 @@ pub(crate) const VERSION: &str = concat!(
 );
 
 /// Returns the command line with its help on one screen: the commands by what they are for.
-pub(crate) fn command() -> Command {
-    let command = Cli::command();
+pub(crate) fn with_groups(command: Command) -> Command {
     let groups = groups(&command);
     command.help_template(format!(
         "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}\n\n{TAIL}\n"
@@ -87,7 +84,10 @@ Exit codes: 0 done, 1 nothing found or refused in part, 2 failed, 3 denied by po
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
+    use crate::cli::Cli;
 
     #[test]
     fn the_help_names_every_command_once() {

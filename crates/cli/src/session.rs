@@ -2,12 +2,10 @@ use std::path::{Path, PathBuf};
 
 use grainstore::store::Create;
 use grainstore::{Options, Store};
-
 use serde_json::json;
 
-use crate::exit::Exit;
+use crate::error::{Exit, Problem};
 use crate::output::Output;
-use crate::problem::Problem;
 
 /// What every command is given: which store, and where to say things.
 #[derive(Debug)]

@@ -8,9 +8,8 @@ use grainstore::store::{Create, Options, Severity};
 use grainstore::{ContentAddress, Filter, Store};
 
 use super::stage::Stage;
-use crate::commands::imported::loss_text;
-use crate::exit::Exit;
-use crate::problem::Problem;
+use crate::commands::files::report::loss_text;
+use crate::error::{Exit, Problem};
 
 /// Exports everything to an archive.
 pub(super) fn export(stage: &mut Stage<'_>, store: &Store, archive: &Path) -> anyhow::Result<()> {

@@ -1,6 +1,5 @@
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 /// A source of the sample data, as `examples/data` of the repository has it.
 pub(super) struct Source {

@@ -1,12 +1,11 @@
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use grainstore::Store;
 use grainstore::codec::Value;
 use grainstore::store::{Create, Options};
 
-use crate::problem::Problem;
+use crate::error::Problem;
 
 /// Removes the store that an earlier demo left, and nothing else.
 ///

@@ -14,7 +14,7 @@ use clap::Args;
 
 use self::folder::clear;
 use self::stage::Stage;
-use crate::exit::Exit;
+use crate::error::Exit;
 use crate::session::Session;
 
 /// Show the store at work on sample data; takes seconds

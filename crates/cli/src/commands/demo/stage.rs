@@ -1,9 +1,7 @@
-use std::fmt;
-use std::io;
 use std::time::Instant;
+use std::{fmt, io};
 
-use crate::output::Output;
-use crate::style::{Style, Styling};
+use crate::output::{Output, Style, Styling};
 
 /// Where the demo speaks: numbered steps, the command of each, and what came of it.
 pub(super) struct Stage<'a> {

@@ -8,10 +8,10 @@ use grainstore::{ContentAddress, Draft, Envelope, Filter, Store};
 use super::data::{self, SOURCES};
 use super::folder::Temporary;
 use super::stage::{INDENT, Stage};
-use crate::address::short;
-use crate::commands::history::timeline;
-use crate::commands::query::{Scores, table};
-use crate::problem::Problem;
+use crate::args::address::short;
+use crate::commands::grains::timeline::timeline;
+use crate::commands::questions::answer::{Scores, table};
+use crate::error::Problem;
 
 /// Imports the three sources.
 pub(super) fn import(stage: &mut Stage<'_>, path: &Path) -> anyhow::Result<Store> {

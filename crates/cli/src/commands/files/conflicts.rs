@@ -1,0 +1,86 @@
+use clap::{Args, Subcommand};
+use grainstore::Store;
+use serde_json::{Value, json};
+
+use crate::args::address;
+use crate::error::Exit;
+use crate::session::Session;
+
+/// List what imports brought that contradicts what was here, or choose
+///
+/// Two records of one name that say different things are both kept, for nobody but you knows which
+/// one is right. Exit 1 if there is none.
+///
+/// Example: grainstore conflicts resolve 5f2c01ab --justification "asked Mira"
+#[derive(Debug, Args)]
+pub(crate) struct Conflicts {
+    #[command(subcommand)]
+    what: Option<What>,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// List the conflicts that are open
+    List,
+    /// Keep one grain, and mark the others of its name as contradicted
+    Resolve {
+        /// The grain to keep: its address, whole or its first 8 to 16 digits
+        address: String,
+        /// Why; kept with the change
+        #[arg(long, value_name = "TEXT")]
+        justification: Option<String>,
+    },
+}
+
+impl Conflicts {
+    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let store = session.open()?;
+        match self.what {
+            None | Some(What::List) => list(&store, session),
+            Some(What::Resolve {
+                address,
+                justification,
+            }) => {
+                let keep = address::resolve(&store, &address)?;
+                store.resolve_conflict(&keep, justification.as_deref())?;
+                if session.out.is_json() {
+                    session.out.json(&json!({ "kept": keep.to_string() }))?;
+                } else {
+                    session.out.line(keep)?;
+                }
+                Ok(Exit::Done)
+            }
+        }
+    }
+}
+
+fn list(store: &Store, session: &mut Session) -> anyhow::Result<Exit> {
+    let conflicts = store.conflicts()?;
+    if session.out.is_json() {
+        let conflicts = conflicts.iter().map(|conflict| {
+            let [format, scope, id] = &conflict.name;
+            let versions = conflict.versions.iter().map(ToString::to_string);
+            json!({
+                "id": { "format": format, "scope": scope, "id": id },
+                "versions": versions.collect::<Vec<_>>(),
+            })
+        });
+        let conflicts: Vec<Value> = conflicts.collect();
+        session.out.json(&json!({ "conflicts": conflicts }))?;
+    } else {
+        for conflict in &conflicts {
+            let [format, _, id] = &conflict.name;
+            session.out.line(format!("{format} {id}"))?;
+            for address in &conflict.versions {
+                let grain = store.get(address)?;
+                let summary = grain.map(|grain| grain.summary()).unwrap_or_default();
+                session.out.line(format!("  {address}  {summary}"))?;
+            }
+        }
+    }
+    Ok(if conflicts.is_empty() {
+        Exit::Nothing
+    } else {
+        Exit::Done
+    })
+}

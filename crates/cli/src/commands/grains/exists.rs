@@ -1,0 +1,34 @@
+use clap::Args;
+use serde_json::json;
+
+use crate::args::address;
+use crate::door::As;
+use crate::error::{Exit, Problem};
+use crate::session::Session;
+
+/// Say whether a grain is there: exit 0 if it is, 1 if not
+#[derive(Debug, Args)]
+pub(crate) struct Exists {
+    /// The address, whole or its first 8 to 16 digits
+    address: String,
+    #[command(flatten)]
+    as_whom: As,
+}
+
+impl Exists {
+    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let store = session.open()?;
+        let is_here = match address::resolve(&store, &self.address) {
+            Ok(address) => self.as_whom.door(&store)?.exists(&address)?,
+            Err(error) if Problem::of(error.as_ref()).exit() == Exit::Nothing => false,
+            Err(error) => return Err(error),
+        };
+        if session.out.is_json() {
+            let document = json!({ "address": self.address, "exists": is_here });
+            session.out.json(&document)?;
+        } else {
+            session.out.line(if is_here { "yes" } else { "no" })?;
+        }
+        Ok(Exit::done_if(is_here))
+    }
+}

@@ -1,0 +1,55 @@
+use std::path::PathBuf;
+
+use clap::Args;
+use indicatif::BinaryBytes;
+use serde_json::json;
+
+use crate::error::{Exit, Problem};
+use crate::hex;
+use crate::output::progress;
+use crate::session::Session;
+
+/// Copy the store to a directory; again, and only what is new is copied
+///
+/// A backup is a store: --store DIR opens it. `restore` makes a new store of it, as it was at any
+/// moment. What is erased after a backup stays in the backup until the next one into the same
+/// directory.
+#[derive(Debug, Args)]
+pub(crate) struct Backup {
+    /// The directory: a new or empty one, or that of an earlier backup
+    #[arg(value_name = "DIR")]
+    to: PathBuf,
+}
+
+impl Backup {
+    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let store = session.open()?;
+        let path = self.to.display();
+        let spinner = progress::spinner(&session.out, format!("copying to {path}"));
+        let backup = store.backup(&self.to);
+        spinner.finish_and_clear();
+        let backup = backup.map_err(|error| Problem::of(&error).in_store(&self.to))?;
+        if session.out.is_json() {
+            session.out.json(&json!({
+                "path": path.to_string(),
+                "entries": backup.entries,
+                "head": hex::encode(&backup.head),
+                "segments": backup.segments,
+                "kept": backup.kept,
+                "bytes": backup.bytes,
+            }))?;
+            return Ok(Exit::Done);
+        }
+        let noun = |count: u64, one, many| if count == 1 { one } else { many };
+        session.out.line(format!(
+            "{path}: {} {}; {} {} copied ({}), {} kept",
+            backup.entries,
+            noun(backup.entries, "entry", "entries"),
+            backup.segments,
+            noun(backup.segments.into(), "segment", "segments"),
+            BinaryBytes(backup.bytes),
+            backup.kept,
+        ))?;
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,178 @@
+use clap::{Args, Subcommand, ValueEnum};
+use grainstore::crypto::Did;
+use grainstore::grain::{Owner, OwnerKind};
+use grainstore::store::{AgentCard, Clock, SystemClock, Version};
+use grainstore::{Draft, Grain};
+use serde_json::{Value, json};
+
+use crate::args::KeySource;
+use crate::commands::grains::state::signature_json;
+use crate::error::{Exit, Problem};
+use crate::output::printable_lines;
+use crate::session::Session;
+
+/// Say whom an agent belongs to, and show what is known of one
+#[derive(Debug, Args)]
+pub(crate) struct AgentTool {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Provision(Provision),
+    Card(Card),
+}
+
+/// Write who owns an agent: locked, and signed by its operator
+///
+/// Done once, before the agent runs, with a key that the agent does not have. Nothing the agent is
+/// told or writes changes it afterwards. Prints the address.
+///
+/// Example: grainstore agent provision did:web:acme.example:agents:7 --owner "Acme Labs LLC"
+/// --type org --jurisdiction US-DE --key operator.pem
+#[derive(Debug, Args)]
+struct Provision {
+    /// The agent's DID
+    agent: String,
+    /// The registered legal name of the owner
+    #[arg(long, value_name = "NAME")]
+    owner: String,
+    /// What the owner is
+    #[arg(long = "type", value_enum)]
+    kind: KindArg,
+    /// The legal structure of an organisation: llc, gmbh, pvt_ltd, …
+    #[arg(long, value_name = "FORM")]
+    entity_form: Option<String>,
+    /// Where the owner is registered (ISO 3166-2)
+    #[arg(long, value_name = "CODE")]
+    jurisdiction: Option<String>,
+    /// The registration with its kind: EIN:47-1234567
+    #[arg(long, value_name = "ID")]
+    reg_id: Option<String>,
+    /// The owner's DID, if it is not the operator's
+    #[arg(long, value_name = "DID")]
+    owner_did: Option<String>,
+    /// The operator's key
+    #[command(flatten)]
+    key: KeySource,
+}
+
+/// Show who owns an agent and what it can do, and who says so; exit 1 if nobody says anything
+#[derive(Debug, Args)]
+struct Card {
+    /// The agent's DID
+    agent: String,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum KindArg {
+    /// A natural person
+    Human,
+    /// A company, an association, an authority
+    Org,
+}
+
+impl AgentTool {
+    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        match self.verb {
+            Verb::Provision(verb) => verb.run(session),
+            Verb::Card(verb) => verb.run(session),
+        }
+    }
+}
+
+impl Provision {
+    fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let agent: Did = self.agent.parse().map_err(|error| {
+            let problem = Problem::of(&error);
+            problem.at(&self.agent)
+        })?;
+        let key = self.key.read()?;
+        let operator = key.did();
+        let owner = Owner {
+            kind: match self.kind {
+                KindArg::Human => OwnerKind::Human,
+                KindArg::Org => OwnerKind::Org,
+            },
+            name: self.owner,
+            entity_form: self.entity_form,
+            jurisdiction: self.jurisdiction,
+            reg_id: self.reg_id,
+            did: Some(self.owner_did.unwrap_or_else(|| operator.to_string())),
+        };
+        let draft = Draft::ownership(agent.as_str(), &owner, operator.as_str());
+        let now = SystemClock.now();
+        let grain: Grain = draft.created_at(now).finish(Default::default())?;
+        let signed = grain.sign(&key, &operator, Some(now.ms().div_euclid(1000)))?;
+        let address = session.open()?.put(signed)?;
+        if session.out.is_json() {
+            let document = json!({ "address": address.to_string(), "operator": operator.as_str() });
+            session.out.json(&document)?;
+        } else {
+            session.out.line(address)?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl Card {
+    fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let card = session.open()?.agent_card(&self.agent)?;
+        let is_known = card.owner.is_some() || !card.capabilities.is_empty();
+        if session.out.is_json() {
+            session.out.json(&card_json(&self.agent, &card)?)?;
+            return Ok(Exit::done_if(is_known));
+        }
+        let owners = card.owner.iter().map(|it| ("owner", it));
+        let others = card.other_owners.iter().map(|it| ("claim", it));
+        let abilities = card.capabilities.iter().map(|it| ("can", it));
+        for (word, version) in owners.chain(others).chain(abilities) {
+            let line = format!("{word:6} {} ({})", name_of(version), who_says(version));
+            session.out.line(printable_lines(&line))?;
+        }
+        Ok(Exit::done_if(is_known))
+    }
+}
+
+/// Returns the name of an owner or of a capability.
+fn name_of(version: &Version) -> String {
+    let object = version.grain.field("object");
+    let named = object.and_then(|object| object.as_map()?.get("name")?.as_text());
+    let name = named.or_else(|| version.grain.text("object"));
+    name.unwrap_or_default().to_owned()
+}
+
+fn who_says(version: &Version) -> String {
+    match &version.signature {
+        Some(signature) => format!("{}, {}", signature.trust.name(), signature.signer),
+        None => "unsigned".to_owned(),
+    }
+}
+
+fn card_json(agent: &str, card: &AgentCard) -> serde_json::Result<Value> {
+    let all = |versions: &[Version]| {
+        versions
+            .iter()
+            .map(said_json)
+            .collect::<Result<Vec<_>, _>>()
+    };
+    let owner = card.owner.as_ref().map(said_json).transpose()?;
+    Ok(json!({
+        "agent": agent,
+        "owner": owner,
+        "other_owners": all(&card.other_owners)?,
+        "capabilities": all(&card.capabilities)?,
+    }))
+}
+
+fn said_json(version: &Version) -> serde_json::Result<Value> {
+    let mut said = json!({
+        "address": version.grain.address().to_string(),
+        "grain": serde_json::from_str::<Value>(&version.grain.to_json())?,
+    });
+    if let Some(signature) = &version.signature {
+        said["signature"] = signature_json(signature);
+    }
+    Ok(said)
+}

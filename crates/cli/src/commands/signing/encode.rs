@@ -1,0 +1,105 @@
+use clap::Args;
+use grainstore::codec::{Encoding, Profile};
+use grainstore::interchange::{Record, jsonl};
+use grainstore::{Draft, Grain};
+use serde_json::{Value, json};
+
+use super::line_by_line::{EncodingArg, each_line};
+use crate::args::Line;
+use crate::error::{Exit, Problem};
+use crate::hex;
+use crate::session::Session;
+
+/// Turn JSON grains into blobs, line by line
+///
+/// For each line: {"address": …, "blob": "HEX"}, or {"error": {"code", "message", "line", …}}.
+/// created_at is required: nothing but the line decides the bytes. Exit 1 if any line failed.
+#[derive(Debug, Args)]
+pub(super) struct Encode {
+    /// The file with one JSON grain per line, or - for stdin
+    #[arg(default_value = "-")]
+    file: String,
+    /// The encoding of the payload; the other one gives another address
+    #[arg(long, value_enum, default_value_t = EncodingArg::Msgpack)]
+    encoding: EncodingArg,
+}
+
+/// Turn blobs into JSON grains, line by line
+///
+/// A line is a blob in hexadecimal digits, or the object that `grain encode` writes, whose
+/// address is then checked. For each line: {"address": …, "header": …, "grain": …}, or
+/// {"error": {"code", "message", "line", …}}. Exit 1 if any line failed.
+#[derive(Debug, Args)]
+pub(super) struct Decode {
+    /// The file with one blob per line, or - for stdin
+    #[arg(default_value = "-")]
+    file: String,
+}
+
+impl Encode {
+    pub(super) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let encoding = self.encoding.into();
+        each_line(&self.file, session, |line| encode(line, encoding))
+    }
+}
+
+impl Decode {
+    pub(super) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        each_line(&self.file, session, decode)
+    }
+}
+
+fn encode(line: &Line, encoding: Encoding) -> Result<Value, Problem> {
+    let draft = Draft::from_json(line.text()?);
+    let grain = draft.and_then(|draft| draft.encoding(encoding).finish(Profile::Extended));
+    let grain = grain.map_err(|error| Problem::of(&error))?;
+    Ok(json!({ "address": grain.address().to_string(), "blob": hex::encode(grain.blob()) }))
+}
+
+fn decode(line: &Line) -> Result<Value, Problem> {
+    let text = line.text()?.trim();
+    let is_hex = text.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let is_object = text.starts_with('{');
+    if !is_hex && !is_object {
+        let message = "neither hexadecimal digits nor a JSON object with a blob";
+        return Err(Problem::new("JSONL_BLOB", message));
+    }
+    let object = if is_object {
+        text.to_owned()
+    } else {
+        format!("{{\"blob\":\"{text}\"}}")
+    };
+    let record = jsonl::Reader::new(object.as_bytes(), jsonl::Options::default()).next();
+    match record {
+        Some(Ok(record)) => decoded(&record).map_err(|error| Problem::new("ERR_CORRUPT", error)),
+        Some(Err(error)) => Err(Problem::of(&error)),
+        None => Err(Problem::new("JSONL_BLOB", "no blob")),
+    }
+}
+
+fn decoded(record: &Record) -> serde_json::Result<Value> {
+    let grain = &record.grain;
+    let mut document = json!({
+        "address": grain.address().to_string(),
+        "header": header_json(grain),
+        "grain": serde_json::from_str::<Value>(&grain.to_json())?,
+    });
+    if !record.warnings.is_empty() {
+        let warnings = record.warnings.iter().map(ToString::to_string);
+        document["warnings"] = warnings.collect::<Vec<_>>().into();
+    }
+    Ok(document)
+}
+
+fn header_json(grain: &Grain) -> Value {
+    let header = grain.header();
+    let [version, ..] = header.to_bytes();
+    json!({
+        "version": version,
+        "flags": header.flags.bits(),
+        "type": header.type_byte,
+        "namespace_hash": hex::encode(&header.namespace_hash),
+        "created_at_sec": header.created_at_sec,
+        "sensitivity": header.sensitivity().name(),
+    })
+}
