@@ -81,7 +81,7 @@ impl Held {
         match self {
             Self::Enforced => "enforced",
             Self::Partly => "in part",
-            Self::Elsewhere => "not a store's",
+            Self::Elsewhere => "out of scope",
         }
     }
 }

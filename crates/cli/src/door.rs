@@ -1,3 +1,5 @@
+//! The store as the arguments open it: the whole of it for its owner, a part for an agent.
+
 use clap::{Args, ValueEnum};
 use grainstore::crypto::Did;
 use grainstore::grain::{self, Verification};
@@ -7,7 +9,7 @@ use grainstore::render::Recollection;
 use grainstore::store::{self, Grounds, NewGrain, Page, Version};
 use grainstore::{Access, ContentAddress, Envelope, Filter, Grain, Store};
 
-use crate::error::Problem;
+use crate::error::CliError;
 
 /// As whom, and where, a command acts; without these as the store's owner, everywhere
 #[derive(Debug, Args)]
@@ -46,7 +48,7 @@ impl As {
     ///
     /// # Errors
     /// `ERR_DID`.
-    pub(crate) fn warrant(&self) -> Result<Option<Warrant>, Problem> {
+    pub(crate) fn warrant(&self) -> Result<Option<Warrant>, CliError> {
         let is_owner = self.author.is_none()
             && self.inside.is_none()
             && self.role.is_none()
@@ -63,7 +65,7 @@ impl As {
         if let Some(author) = &self.author {
             let did: Did = author
                 .parse()
-                .map_err(|error: grainstore::crypto::Error| Problem::of(&error).at("--as"))?;
+                .map_err(|error: grainstore::crypto::Error| CliError::of(&error).at("--as"))?;
             warrant = warrant.author(&did);
         }
         if let Some(namespace) = &self.inside {
@@ -79,7 +81,7 @@ impl As {
     ///
     /// # Errors
     /// `ERR_DID`.
-    pub(crate) fn door(&self, store: &Store) -> Result<Door, Problem> {
+    pub(crate) fn door(&self, store: &Store) -> Result<Door, CliError> {
         Ok(match self.warrant()? {
             Some(warrant) => Door::Agent(store.access(warrant)),
             None => Door::Owner(store.clone()),

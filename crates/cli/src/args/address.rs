@@ -1,20 +1,27 @@
+//! Content addresses as arguments: whole, as a reference, or shortened to their first digits.
+//!
+//! Short addresses are resolved against the store, and are for people: JSON output has whole ones.
+
 use grainstore::{ContentAddress, Store};
 
-use crate::error::Problem;
+use crate::error::CliError;
 
-/// Reads an address: whole, as a `sha256:` reference, or shortened to its first digits if only
+/// Resolves an address: whole, as a `sha256:` reference, or as its first 8 to 16 digits if exactly
 /// one grain of the store begins with them.
 ///
 /// # Errors
-/// `ERR_HASH_FORMAT`, `ERR_HASH_LENGTH`; of a shortened one `ERR_NOT_FOUND`, `ERR_AMBIGUOUS`.
+/// `ERR_HASH_FORMAT`, `ERR_HASH_LENGTH`; for a short address `ERR_NOT_FOUND`, `ERR_AMBIGUOUS`.
 pub(crate) fn resolve(store: &Store, text: &str) -> anyhow::Result<ContentAddress> {
     let is_short = SHORT_LEN.contains(&text.len())
         && text
             .bytes()
             .all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
     if !is_short {
-        return ContentAddress::from_reference(text)
-            .map_err(|error| Problem::of(&error).at(format!("address \"{text}\"")).into());
+        return ContentAddress::from_reference(text).map_err(|error| {
+            CliError::of(&error)
+                .at(format!("address \"{text}\""))
+                .into()
+        });
     }
     let mut found: Option<ContentAddress> = None;
     let mut after = None;
@@ -25,8 +32,8 @@ pub(crate) fn resolve(store: &Store, text: &str) -> anyhow::Result<ContentAddres
                 continue;
             }
             if let Some(other) = found.replace(address) {
-                let message = format!("{text} is the beginning of {other} and of {address}");
-                return Err(Problem::new("ERR_AMBIGUOUS", message).into());
+                let message = format!("{text} matches both {other} and {address}");
+                return Err(CliError::new("ERR_AMBIGUOUS", message).into());
             }
         }
         after = match page.next {
@@ -35,20 +42,20 @@ pub(crate) fn resolve(store: &Store, text: &str) -> anyhow::Result<ContentAddres
         };
     }
     found.ok_or_else(|| {
-        let message = format!("no grain has an address that begins with {text}");
-        Problem::new("ERR_NOT_FOUND", message).into()
+        let message = format!("no address begins with {text}");
+        CliError::new("ERR_NOT_FOUND", message).into()
     })
 }
 
-/// Returns the beginning of an address, as lists show it and [`resolve`] takes it.
+/// Returns the first digits of an address, as lists show it and [`resolve`] accepts it.
 pub(crate) fn short(address: &ContentAddress) -> String {
     address.to_string().chars().take(SHOWN_LEN).collect()
 }
 
-/// Longer ones are not shortened but cut off by accident, and must not pass.
+/// A longer prefix is an address cut off by accident, which must be refused.
 const SHORT_LEN: std::ops::RangeInclusive<usize> = 8..=16;
 
-/// Enough that two of a million grains share it with a chance of 1 to 500.
+/// At a million grains, two share these digits with a probability of 1 in 500.
 const SHOWN_LEN: usize = 12;
 
 const PAGE_LEN: usize = 4096;

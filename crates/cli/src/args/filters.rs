@@ -1,3 +1,7 @@
+//! The filters of `query`, `search`, `recall`, `similar` and `export`, as arguments.
+//!
+//! The parsers of their values are in `values`; the meaning of each filter is the library's.
+
 use clap::{Args, ValueEnum};
 use grainstore::grain::Verification;
 use grainstore::{Filter, Store, Time, Type};
@@ -5,91 +9,91 @@ use grainstore::{Filter, Store, Time, Type};
 use super::address;
 use super::values::{Range, grain_type, range, time_from, time_to, verification};
 
-/// Which grains: all that is given must hold.
+/// Conditions on grains; a grain must satisfy all that are given.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Filters")]
 pub(crate) struct Filters {
-    /// Of this type: belief, event, state, workflow, action, observation, goal, reasoning, …
+    /// Grain type: belief, event, state, workflow, action, observation, goal, reasoning, …
     #[arg(long = "type", value_name = "TYPE", value_parser = grain_type)]
     of: Option<Type>,
-    /// In this namespace or inside it
+    /// Namespace, with the namespaces inside it
     #[arg(long, value_name = "NAME")]
     namespace: Option<String>,
-    /// About this user (user_id)
+    /// User (user_id)
     #[arg(long, value_name = "ID")]
     user: Option<String>,
-    /// With this subject
+    /// Subject of the triple
     #[arg(long, value_name = "TEXT")]
     subject: Option<String>,
-    /// With this relation, such as mg:prefers
+    /// Relation of the triple, such as mg:prefers
     #[arg(long, value_name = "TEXT")]
     relation: Option<String>,
-    /// With this object; of one that is a map, its JSON
+    /// Object of the triple; JSON for an object that is a map
     #[arg(long, value_name = "TEXT")]
     object: Option<String>,
-    /// Of this session (session_id)
+    /// Session (session_id)
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Of this run (run_id)
+    /// Run (run_id)
     #[arg(long, value_name = "ID")]
     run: Option<String>,
-    /// With this structural tag; may be given several times
+    /// Require this structural tag; may be repeated
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
-    /// Without this structural tag; may be given several times
+    /// Exclude this structural tag; may be repeated
     #[arg(long, value_name = "TAG")]
     no_tag: Vec<String>,
     /// Derived from this grain
     #[arg(long, value_name = "ADDRESS")]
     derived_from: Option<String>,
-    /// Created at this time or later (RFC 3339, a day, or milliseconds since 1970)
+    /// Created at or after this time (RFC 3339, a date, or milliseconds since 1970)
     #[arg(long, value_name = "TIME", value_parser = time_from)]
     since: Option<Time>,
-    /// Created at this time or earlier; of a day, its end (UTC)
+    /// Created at or before this time; a date means its end (UTC)
     #[arg(long, value_name = "TIME", value_parser = time_to)]
     until: Option<Time>,
-    /// True at this time: valid_from up to it, valid_to from it on
+    /// Valid at this time: valid_from <= TIME <= valid_to
     #[arg(long, value_name = "TIME", value_parser = time_from)]
     valid_at: Option<Time>,
-    /// Known at this time: here and current then, whatever became of it since; of a day, its end
+    /// Stored and current at this time, whatever its status is now; a date means its end
     #[arg(long, value_name = "TIME", value_parser = time_to)]
     known_at: Option<Time>,
-    /// Of this confidence: 0.8.. or ..0.5 or 0.5..0.8, both included
+    /// Confidence: 0.8.. or ..0.5 or 0.5..0.8, both bounds included
     #[arg(long, value_name = "RANGE", value_parser = range)]
     confidence: Option<Range>,
-    /// Of this importance
+    /// Importance, as a range like that of --confidence
     #[arg(long, value_name = "RANGE", value_parser = range)]
     importance: Option<Range>,
-    /// With this source_type, such as user_explicit
+    /// Source type (source_type), such as user_explicit
     #[arg(long, value_name = "TEXT")]
     source_type: Option<String>,
-    /// With this epistemic_status
+    /// Epistemic status (epistemic_status)
     #[arg(long, value_name = "TEXT")]
     epistemic_status: Option<String>,
-    /// With this recall_priority: hot, warm or cold
+    /// Recall priority (recall_priority): hot, warm or cold
     #[arg(long, value_name = "TEXT")]
     recall_priority: Option<String>,
-    /// Judged so: unverified, verified, contested or retracted
+    /// Verification status: unverified, verified, contested or retracted
     #[arg(long, value_name = "STATUS", value_parser = verification)]
     verification: Option<Verification>,
-    /// Signed by somebody who is trusted to write it (`grainstore trust`)
+    /// Signed by a signer that is trusted to write the grain (see `grainstore trust`)
     #[arg(long, value_name = "STATE", value_enum)]
     trust: Option<TrustArg>,
 }
 
-/// What may be asked of who signed.
+/// The trust states that can be required.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum TrustArg {
     Verified,
 }
 
 impl Filters {
-    /// Returns the time from which on grains are asked for.
+    /// Returns the value of `--since`.
     pub(crate) const fn since(&self) -> Option<Time> {
         self.since
     }
 
-    /// Forgets the time from which on grains are asked for.
+    /// Removes `--since`.
     pub(crate) fn at_any_time(self) -> Self {
         Self {
             since: None,
@@ -97,7 +101,7 @@ impl Filters {
         }
     }
 
-    /// Returns the filter that the library knows; it shows current grains only.
+    /// Returns the filter of the library, which selects current grains only.
     pub(crate) fn filter(self, store: &Store) -> anyhow::Result<Filter> {
         let mut filter = Filter::new();
         if let Some(of) = self.of {

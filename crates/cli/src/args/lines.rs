@@ -1,3 +1,7 @@
+//! Input files and stdin: JSON lines read one at a time, and single documents.
+//!
+//! Lines are bounded in length, so a hostile file cannot exhaust the memory.
+
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -7,19 +11,19 @@ use grainstore::policy::Warrant;
 use grainstore::store::{Clock, SystemClock};
 use grainstore::{Draft, Grain};
 
-use crate::error::Problem;
+use crate::error::CliError;
 
-/// Lines of a file or of stdin, counted from 1; blank ones are passed over.
+/// Lines of a file or of stdin, counted from 1; blank lines are skipped.
 ///
-/// Read here and not by the library's reader of whole files: that one looks a line ahead, and
-/// whoever types or pipes a line waits for its address before the next.
+/// The library's reader of whole files reads one line ahead. A writer on a pipe waits for the
+/// address of each line before it sends the next, so lines are read here without lookahead.
 pub(crate) struct Lines {
     input: BufReader<Box<dyn Read>>,
     number: u64,
     is_at_end: bool,
 }
 
-/// One line and its number; no bytes for a line that is too long to be anything.
+/// One line and its number; `None` for the bytes of a line above the limit.
 pub(crate) struct Line {
     pub(crate) number: u64,
     pub(crate) bytes: Option<Vec<u8>>,
@@ -27,7 +31,7 @@ pub(crate) struct Line {
 
 impl Lines {
     /// Opens a file, or stdin for `-`.
-    pub(crate) fn open(name: &str) -> Result<Self, Problem> {
+    pub(crate) fn open(name: &str) -> Result<Self, CliError> {
         Ok(Self {
             input: BufReader::with_capacity(BUFFER_LEN, open(name)?),
             number: 0,
@@ -51,17 +55,17 @@ impl Lines {
         }
     }
 
-    /// Returns whether there is nothing more, ever.
+    /// Returns whether the end of the input was reached.
     pub(crate) const fn is_at_end(&self) -> bool {
         self.is_at_end
     }
 
-    /// Returns whether another line is here already, so that asking for it cannot wait.
+    /// Returns whether another line is already buffered, so that reading it does not block.
     pub(crate) fn has_next(&self) -> bool {
         self.input.buffer().contains(&b'\n')
     }
 
-    /// Reads a line, and of one that is too long only its end.
+    /// Reads a line; a line above the limit is consumed to its end without being kept.
     fn read(&mut self) -> io::Result<Option<Option<Vec<u8>>>> {
         let mut line = Some(Vec::new());
         let mut is_empty = true;
@@ -91,11 +95,11 @@ impl Lines {
 }
 
 impl Line {
-    /// Returns the grain a line holds: JSON, or its blob. One without `created_at` is of now.
+    /// Returns the grain of a line, from JSON or from its blob; `created_at` defaults to now.
     ///
     /// # Errors
     /// The codes of grains and of JSON lines, with the number of the line.
-    pub(crate) fn grain(&self) -> Result<Grain, Problem> {
+    pub(crate) fn grain(&self) -> Result<Grain, CliError> {
         let bytes = self.bytes()?;
         let options = jsonl::Options {
             profile: Profile::Extended,
@@ -104,22 +108,22 @@ impl Line {
         let record = jsonl::Reader::new(bytes, options).next();
         match record {
             Some(Ok(record)) => Ok(record.grain),
-            Some(Err(error)) => Err(Problem::of(&error).at_line(self.number)),
-            None => Err(Problem::new("ERR_CORRUPT", "the line is empty").at_line(self.number)),
+            Some(Err(error)) => Err(CliError::of(&error).at_line(self.number)),
+            None => Err(CliError::new("ERR_CORRUPT", "the line is empty").at_line(self.number)),
         }
     }
 
-    /// Returns the grain a line holds, with the author and the namespace of a warrant where it
-    /// leaves them open.
+    /// Returns the grain of a line, with the author and the namespace of the warrant where the line
+    /// has none.
     ///
     /// # Errors
     /// As [`Line::grain`].
-    pub(crate) fn grain_under(&self, warrant: Option<&Warrant>) -> Result<Grain, Problem> {
+    pub(crate) fn grain_as(&self, warrant: Option<&Warrant>) -> Result<Grain, CliError> {
         let Some(warrant) = warrant else {
             return self.grain();
         };
         let failed =
-            |error: &(dyn std::error::Error + 'static)| Problem::of(error).at_line(self.number);
+            |error: &(dyn std::error::Error + 'static)| CliError::of(error).at_line(self.number);
         let value = Value::from_json(self.text()?).map_err(|error| failed(&error))?;
         if value.as_map().is_some_and(|map| map.contains("blob")) {
             return self.grain();
@@ -135,22 +139,22 @@ impl Line {
     ///
     /// # Errors
     /// `JSONL_LONG_LINE`, `JSONL_UTF8`.
-    pub(crate) fn text(&self) -> Result<&str, Problem> {
+    pub(crate) fn text(&self) -> Result<&str, CliError> {
         std::str::from_utf8(self.bytes()?)
-            .map_err(|error| Problem::new("JSONL_UTF8", error).at_line(self.number))
+            .map_err(|error| CliError::new("JSONL_UTF8", error).at_line(self.number))
     }
 
-    fn bytes(&self) -> Result<&[u8], Problem> {
+    fn bytes(&self) -> Result<&[u8], CliError> {
         self.bytes.as_deref().ok_or_else(|| {
             let message = "the line is longer than 32 MiB";
-            Problem::new("JSONL_LONG_LINE", message).at_line(self.number)
+            CliError::new("JSONL_LONG_LINE", message).at_line(self.number)
         })
     }
 }
 
 /// Reads the one JSON document of a file, or of stdin for `-`.
-pub(crate) fn read_document(name: &str) -> Result<String, Problem> {
-    let failed = |error: io::Error| Problem::of(&error).at(displayed(name));
+pub(crate) fn read_document(name: &str) -> Result<String, CliError> {
+    let failed = |error: io::Error| CliError::of(&error).at(display_name(name));
     let mut text = String::new();
     let limit = u64::try_from(LINE_LEN_MAX).unwrap_or(u64::MAX);
     let mut input = open(name)?.take(limit);
@@ -158,20 +162,20 @@ pub(crate) fn read_document(name: &str) -> Result<String, Problem> {
     Ok(text)
 }
 
-/// Returns what a file is called in a message.
-pub(crate) fn displayed(name: &str) -> &str {
+/// Returns the name of a file for messages.
+pub(crate) fn display_name(name: &str) -> &str {
     if name == "-" { "stdin" } else { name }
 }
 
-pub(crate) fn open(name: &str) -> Result<Box<dyn Read>, Problem> {
+pub(crate) fn open(name: &str) -> Result<Box<dyn Read>, CliError> {
     if name == "-" {
         return Ok(Box::new(io::stdin()));
     }
-    let file = File::open(name).map_err(|error| Problem::of(&error).at(name))?;
+    let file = File::open(name).map_err(|error| CliError::of(&error).at(name))?;
     Ok(Box::new(file))
 }
 
-/// As the library's reader: enough for any grain, and a bound on memory.
+/// The limit of the library's reader: enough for any grain, and a bound on memory.
 const LINE_LEN_MAX: usize = 32 << 20;
 
 const BUFFER_LEN: usize = 64 << 10;

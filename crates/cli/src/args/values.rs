@@ -8,7 +8,7 @@ use grainstore::{Time, Type};
 /// A lower and an upper bound, both included; `None` where a side is open.
 pub(super) type Range = (Option<f64>, Option<f64>);
 
-/// Reads the name or the byte of a type.
+/// Parses the name or the byte of a grain type.
 pub(crate) fn grain_type(text: &str) -> Result<Type, String> {
     let byte = text.strip_prefix("0x");
     let byte = byte.and_then(|digits| u8::from_str_radix(digits, 16).ok());
@@ -18,7 +18,7 @@ pub(crate) fn grain_type(text: &str) -> Result<Type, String> {
             let names = Type::STANDARD.iter().filter_map(|of| of.name());
             let names: Vec<_> = names.collect();
             format!(
-                "the types are {}; others go by 0x0b to 0xff",
+                "expected one of {}, or a type byte from 0x0b to 0xff",
                 names.join(", ")
             )
         }),
@@ -27,10 +27,10 @@ pub(crate) fn grain_type(text: &str) -> Result<Type, String> {
 
 pub(super) fn verification(text: &str) -> Result<Verification, String> {
     Verification::named(text)
-        .ok_or_else(|| "it is one of unverified, verified, contested, retracted".into())
+        .ok_or_else(|| "expected unverified, verified, contested or retracted".into())
 }
 
-/// Reads `from..to`, of which either may be missing, or one number.
+/// Parses `from..to`, either of which may be missing, or one number.
 pub(super) fn range(text: &str) -> Result<Range, String> {
     let (from, to) = text.split_once("..").unwrap_or((text, text));
     let bound = |text: &str| match text {
@@ -38,15 +38,15 @@ pub(super) fn range(text: &str) -> Result<Range, String> {
         number => number
             .parse::<f64>()
             .map(Some)
-            .map_err(|_| format!("{number} is no number; a range is written 0.5..0.8")),
+            .map_err(|_| format!("{number} is not a number; write a range as 0.5..0.8")),
     };
     match (bound(from)?, bound(to)?) {
-        (None, None) => Err("a range needs a number".into()),
+        (None, None) => Err("a range needs at least one number".into()),
         range => Ok(range),
     }
 }
 
-/// Reads a time; of a day, its beginning.
+/// Parses a time; a date means its beginning (UTC).
 pub(crate) fn time_from(text: &str) -> Result<Time, String> {
     time(text, "T00:00:00Z")
 }
@@ -55,7 +55,7 @@ pub(super) fn time_to(text: &str) -> Result<Time, String> {
     time(text, "T23:59:59.999Z")
 }
 
-/// Reads a time, or a day and the moment of it that is meant.
+/// Parses a time, or a date completed with `of_day`.
 fn time(text: &str, of_day: &str) -> Result<Time, String> {
     let is_day = text.len() == "2026-01-15".len() && text.as_bytes().get(4) == Some(&b'-');
     if is_day {

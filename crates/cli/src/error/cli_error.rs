@@ -1,3 +1,7 @@
+//! The error of a command: translated from the errors of the library and of the system.
+//!
+//! Codes are the library's, so that a program can tell errors apart; hints are in `hint`.
+
 use std::error::Error;
 use std::path::Path;
 use std::{fmt, io};
@@ -9,16 +13,16 @@ use serde_json::{Value, json};
 use super::exit::Exit;
 use super::hint::hint;
 
-/// An error as the user is told: a code for programs, what and where for people.
+/// An error as it is shown to the user: a code for programs, a message and a place for people.
 #[derive(Debug, Clone)]
-pub(crate) struct Problem {
+pub(crate) struct CliError {
     code: &'static str,
     message: String,
     place: Option<String>,
 }
 
-impl Problem {
-    /// States a problem of the command's own.
+impl CliError {
+    /// Returns an error of the command itself.
     pub(crate) fn new(code: &'static str, message: impl fmt::Display) -> Self {
         Self {
             code,
@@ -27,32 +31,32 @@ impl Problem {
         }
     }
 
-    /// Translates an error of the library or of the system.
+    /// Returns the error of the library or of the system, with its code and its causes.
     pub(crate) fn of(error: &(dyn Error + 'static)) -> Self {
-        if let Some(problem) = error.downcast_ref::<Self>() {
-            return problem.clone();
+        if let Some(error) = error.downcast_ref::<Self>() {
+            return error.clone();
         }
-        if let Some(error) = in_file(error) {
-            return Self::of_file(error);
+        if let Some(error) = interchange_error(error) {
+            return Self::of_interchange(error);
         }
-        Self::new(code_of(error), tidy(&whole_text(error)))
+        Self::new(code_of(error), without_own_line(&with_causes(error)))
     }
 
-    fn of_file(error: &interchange::Error) -> Self {
+    fn of_interchange(error: &interchange::Error) -> Self {
         let message = match error {
             interchange::Error::Grain { source, .. } => source.to_string(),
             interchange::Error::Format { message, .. } => message.clone(),
             interchange::Error::Io { source, .. } => source.to_string(),
             other => other.to_string(),
         };
-        let problem = Self::new(error.code(), tidy(&message));
+        let translated = Self::new(error.code(), without_own_line(&message));
         match error.place() {
-            Place::File => problem,
-            place => problem.at(place),
+            Place::File => translated,
+            place => translated.at(place),
         }
     }
 
-    /// Says where it happened; what is known already stands inside that.
+    /// Adds the place of the error; a place that is already known is inside the new one.
     pub(crate) fn at(mut self, outer: impl fmt::Display) -> Self {
         self.place = Some(match self.place {
             Some(inner) => format!("{outer}, {inner}"),
@@ -61,13 +65,14 @@ impl Problem {
         self
     }
 
-    /// Says where a line is wrong; a line read on its own has no number of its own.
+    /// Sets the line of the error. A line that was parsed alone names itself line 1, which is
+    /// dropped.
     pub(crate) fn at_line(mut self, number: u64) -> Self {
         self.place = None;
         self.at(Place::Line(number))
     }
 
-    /// Says which store it is, if the problem is one of the store itself.
+    /// Names the store in an error of the store as a whole.
     pub(crate) fn in_store(self, path: &Path) -> Self {
         let of_store = [
             "ERR_STORE_",
@@ -89,12 +94,12 @@ impl Problem {
         self.code
     }
 
-    /// Returns what a person can do about it.
+    /// Returns the advice for this code.
     pub(crate) fn hint(&self) -> Option<&'static str> {
         hint(self.code)
     }
 
-    /// Returns how a command ends that fails with it.
+    /// Returns the outcome of a command that fails with this error.
     pub(crate) fn exit(&self) -> Exit {
         Exit::of(self.code)
     }
@@ -113,7 +118,7 @@ impl Problem {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for CliError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {
             Some(place) if !self.message.contains(place.as_str()) => {
@@ -124,9 +129,9 @@ impl fmt::Display for Problem {
     }
 }
 
-impl Error for Problem {}
+impl Error for CliError {}
 
-/// Returns whether the reader of our output has gone, which is its right.
+/// Returns whether the reader of stdout has closed the pipe, which is not a failure.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let cause = cause.downcast_ref::<io::Error>();
@@ -154,8 +159,8 @@ fn code_of(error: &(dyn Error + 'static)) -> &'static str {
     }
 }
 
-/// Finds the error of a file inside an error of the layers above.
-fn in_file<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a interchange::Error> {
+/// Finds an interchange error, which has a place in a file, inside an error of a higher layer.
+fn interchange_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a interchange::Error> {
     let in_store = |error: &'a store::Error| match error {
         store::Error::Interchange(error) => Some(error),
         _ => None,
@@ -173,8 +178,8 @@ fn in_file<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a interchange::Erro
     }
 }
 
-/// Joins the messages of an error and its causes; some causes are told by the error already.
-fn whole_text(error: &dyn Error) -> String {
+/// Joins the messages of an error and its causes, but for causes that the message repeats.
+fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(source) = cause {
@@ -187,7 +192,7 @@ fn whole_text(error: &dyn Error) -> String {
     text
 }
 
-/// A line of input is parsed on its own: that it is line 1 of itself would mislead.
-fn tidy(message: &str) -> String {
+/// Removes "line 1" from a parser's message: each line of input is parsed on its own.
+fn without_own_line(message: &str) -> String {
     message.replace(" at line 1 column ", " at column ")
 }

@@ -1,22 +1,26 @@
+//! Exit codes, and the code that each error leads to.
+//!
+//! They are part of the interface of the command: a script decides by them.
+
 use std::process::ExitCode;
 
-/// How the command ends.
+/// The outcome of a command, as its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// It did what was asked.
+    /// 0: the command succeeded.
     Done,
-    /// Nothing was found, or a part was refused, or there are warnings.
+    /// 1: nothing was found, a part was refused, or there are warnings.
     Nothing,
-    /// The caller or the world is at fault.
+    /// 2: wrong usage, wrong input, or a failure of the system.
     Failed,
-    /// A policy forbids it: a grain's own, or whom the store trusts.
+    /// 3: a policy of the grain or of the store denies the operation.
     Denied,
-    /// What was written is not what is there.
+    /// 4: stored bytes are damaged.
     Damaged,
 }
 
 impl Exit {
-    /// Returns how a command ends that fails with this code.
+    /// Returns the outcome of a command that fails with this error code.
     pub(crate) fn of(code: &str) -> Self {
         match code {
             "ERR_NOT_FOUND" => Self::Nothing,
@@ -33,9 +37,9 @@ impl Exit {
         }
     }
 
-    /// Returns `Done` if so, else `Nothing`.
-    pub(crate) const fn done_if(so: bool) -> Self {
-        if so { Self::Done } else { Self::Nothing }
+    /// Returns `Done` if the condition holds, else `Nothing`.
+    pub(crate) const fn done_if(condition: bool) -> Self {
+        if condition { Self::Done } else { Self::Nothing }
     }
 }
 

@@ -7,5 +7,5 @@ mod cli_error;
 mod exit;
 mod hint;
 
-pub(crate) use cli_error::{Problem, is_broken_pipe};
+pub(crate) use cli_error::{CliError, is_broken_pipe};
 pub(crate) use exit::Exit;

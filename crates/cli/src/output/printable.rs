@@ -1,7 +1,9 @@
-//! Text of strangers on a terminal: escaped, so that it cannot move the cursor, change a title or
-//! make a line read as something else, and cut to fit.
+//! Untrusted text on a terminal: escaped, and shortened to fit.
+//!
+//! An unescaped grain could move the cursor, change the title of the window, or reorder a line so
+//! that it reads as something else.
 
-/// Escapes control characters and those that reorder text, the way JSON does.
+/// Escapes control characters and characters that reorder text, in the notation of JSON.
 pub(crate) fn printable(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
@@ -14,13 +16,14 @@ pub(crate) fn printable(text: &str) -> String {
     safe
 }
 
-/// Escapes as [`printable`] does and keeps line breaks: for text that has them by our own doing.
+/// Escapes as [`printable`] does and keeps line breaks, for text whose line breaks are the
+/// command's own.
 pub(crate) fn printable_lines(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(printable).collect();
     lines.join("\n")
 }
 
-/// Shortens a text to a number of characters, the last of which says so.
+/// Shortens a text to a number of characters; the last one is an ellipsis.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();

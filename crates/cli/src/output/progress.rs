@@ -1,3 +1,7 @@
+//! Progress of long operations: shown on a terminal, absent from pipes and with `--quiet`.
+//!
+//! Progress goes to stderr and is never part of a result.
+
 use std::fmt;
 use std::time::Duration;
 
@@ -5,7 +9,7 @@ use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use super::stream::Output;
 
-/// Shows that something of unknown length goes on: on a terminal only.
+/// Shows a spinner for work of unknown length.
 pub(crate) fn spinner(out: &Output, what: String) -> ProgressBar {
     if out.is_quiet() {
         return ProgressBar::hidden();
@@ -15,12 +19,12 @@ pub(crate) fn spinner(out: &Output, what: String) -> ProgressBar {
     spinner
 }
 
-/// Shows how many of `total` grains are done, how fast, and how long the rest takes.
+/// Shows the share of `total` grains that is done, the rate, and the time left.
 pub(crate) fn bar(out: &Output, what: &'static str, total: u64) -> ProgressBar {
     styled(out, ProgressBar::new(total).with_message(what), GRAINS)
 }
 
-/// Shows how many bytes are written, and how fast.
+/// Shows the number of bytes written, and the rate.
 pub(crate) fn bytes(out: &Output, what: &'static str) -> ProgressBar {
     styled(out, ProgressBar::no_length().with_message(what), BYTES)
 }
@@ -33,7 +37,7 @@ fn styled(out: &Output, bar: ProgressBar, template: &str) -> ProgressBar {
 }
 
 fn rate(state: &ProgressState, text: &mut dyn fmt::Write) {
-    // A bar that cannot be drawn is no reason to fail.
+    // A bar that cannot be drawn does not fail the command.
     let _ = write!(text, "{:.0}", state.per_sec());
 }
 

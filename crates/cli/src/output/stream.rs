@@ -1,12 +1,16 @@
+//! The two streams of a command: results on stdout, messages and errors on stderr.
+//!
+//! With `--json` errors are a document on stdout, so that a program reads one stream.
+
 use std::fmt;
 use std::io::{self, BufWriter, StdoutLock, Write};
 
 use serde_json::{Value, json};
 
 use super::printable::{printable, printable_lines};
-use crate::error::Problem;
+use crate::error::CliError;
 
-/// Where a command says what it has to say: results on stdout, messages on stderr.
+/// The output of a command: results on stdout, messages on stderr.
 #[derive(Debug)]
 pub(crate) struct Output {
     is_json: bool,
@@ -15,7 +19,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Takes stdout for the length of the command.
+    /// Locks stdout for the run of the command.
     pub(crate) fn new(is_json: bool, is_quiet: bool) -> Self {
         Self {
             is_json,
@@ -29,17 +33,17 @@ impl Output {
         self.is_json
     }
 
-    /// Returns whether only results are wanted.
+    /// Returns whether messages and progress are suppressed.
     pub(crate) const fn is_quiet(&self) -> bool {
         self.is_quiet
     }
 
-    /// Writes a line of a result for people; what strangers wrote is escaped.
+    /// Writes a line of a result for people; control characters are escaped.
     pub(crate) fn line(&mut self, text: impl fmt::Display) -> io::Result<()> {
         writeln!(self.stdout, "{}", printable_lines(&text.to_string()))
     }
 
-    /// Writes a line that is escaped already, and may be styled.
+    /// Writes a line whose untrusted parts are already escaped, and which may be styled.
     pub(crate) fn styled_line(&mut self, text: &str) -> io::Result<()> {
         writeln!(self.stdout, "{text}")
     }
@@ -49,45 +53,45 @@ impl Output {
         writeln!(self.stdout, "{document}")
     }
 
-    /// Returns stdout for bytes.
+    /// Returns stdout for raw bytes.
     pub(crate) const fn bytes(&mut self) -> &mut impl Write {
         &mut self.stdout
     }
 
-    /// Hands everything to the reader of stdout now.
+    /// Flushes stdout.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.stdout.flush()
     }
 
-    /// Tells a person something that is no result.
+    /// Writes a message, which is not part of the result, to stderr.
     pub(crate) fn note(&self, text: impl fmt::Display) {
         if !self.is_quiet {
             to_stderr(&printable_lines(&text.to_string()));
         }
     }
 
-    /// Tells what went wrong: on stdout in JSON, else on stderr.
-    pub(crate) fn problem(&mut self, problem: &Problem) -> io::Result<()> {
+    /// Writes an error with its hint: as JSON on stdout, else on stderr.
+    pub(crate) fn error(&mut self, error: &CliError) -> io::Result<()> {
         if self.is_json {
-            self.json(&json!({ "error": problem.to_json() }))?;
+            self.json(&json!({ "error": error.to_json() }))?;
             return self.flush();
         }
         self.flush()?;
-        self.complain(problem);
-        if let Some(hint) = problem.hint() {
+        self.error_line(error);
+        if let Some(hint) = error.hint() {
             to_stderr(&format!("  hint: {hint}"));
         }
         Ok(())
     }
 
-    /// Tells on stderr what went wrong, without the hint: for the many of a list.
-    pub(crate) fn complain(&self, problem: &Problem) {
-        let text = printable(&problem.to_string());
-        to_stderr(&format!("error[{}]: {text}", problem.code()));
+    /// Writes one line of a list of errors to stderr, without the hint.
+    pub(crate) fn error_line(&self, error: &CliError) {
+        let text = printable(&error.to_string());
+        to_stderr(&format!("error[{}]: {text}", error.code()));
     }
 }
 
-/// A message that nobody can read is no reason to fail.
+/// A message that cannot be written does not fail the command.
 fn to_stderr(text: &str) {
     drop(writeln!(io::stderr().lock(), "{text}"));
 }

@@ -1,29 +1,33 @@
+//! Styles of parts of a line on a terminal: colours and emphasis as escape sequences.
+//!
+//! Files, pipes and terminals with `NO_COLOR` set get the plain text.
+
 use super::terminal::is_styled;
 
-/// Whether a terminal is told how to show pieces of a line.
+/// Whether parts of a line get escape sequences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Styling {
-    /// In colours.
+    /// With colours and emphasis, on a terminal.
     Coloured,
-    /// As it is: in files, in pipes, and for whoever sets `NO_COLOR`.
+    /// Without, in files and pipes, and where `NO_COLOR` is set.
     Plain,
 }
 
-/// How a piece of a line is shown.
+/// The role of a part of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// What was looked for, headings.
+    /// A match of the search, or a heading.
     Strong,
-    /// What is rarely read.
+    /// A detail, such as an address.
     Faint,
-    /// What kind of thing it is.
+    /// The type of a grain.
     Kind,
-    /// What calls for a second look.
+    /// A state that needs attention, such as `superseded`.
     Notice,
 }
 
 impl Styling {
-    /// Returns what suits where stdout goes.
+    /// Returns the styling for stdout.
     pub(crate) fn of_stdout() -> Self {
         if is_styled() {
             Self::Coloured
@@ -32,7 +36,7 @@ impl Styling {
         }
     }
 
-    /// Returns a text to be shown in a style.
+    /// Returns a text in a style.
     pub(crate) fn show(self, style: Style, text: &str) -> String {
         if self == Self::Plain || text.is_empty() {
             return text.to_owned();

@@ -1,3 +1,7 @@
+//! Grains as a table for people: one line each, in aligned columns as wide as the terminal.
+//!
+//! JSON output does not pass through here.
+
 use std::ops::Range;
 
 use grainstore::Grain;
@@ -8,7 +12,7 @@ use super::style::{Style, Styling};
 use super::terminal::width;
 use crate::args::address::short;
 
-/// Grains in lines with aligned columns: something before, the type, what it says, the address.
+/// Grains in lines with aligned columns: a prefix, the type, the summary, the address, a note.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     indent: usize,
@@ -17,17 +21,17 @@ pub(crate) struct Table {
 
 #[derive(Debug)]
 struct Row {
-    before: String,
-    of: String,
-    says: String,
-    /// What in it was looked for, in bytes.
+    prefix: String,
+    type_: String,
+    summary: String,
+    /// Byte ranges of the summary that matched.
     marks: Vec<Range<usize>>,
     address: String,
-    after: String,
+    note: String,
 }
 
 impl Table {
-    /// Starts a table that will be shown this many characters in from the left.
+    /// Returns an empty table for lines that are indented by this many characters.
     pub(crate) fn indented(indent: usize) -> Self {
         Self {
             indent,
@@ -35,135 +39,136 @@ impl Table {
         }
     }
 
-    /// Adds a grain; `before` has the same width in every row, or is empty.
-    pub(crate) fn add(&mut self, before: impl Into<String>, grain: &Grain, after: &str) {
-        self.add_marked(before, grain, &readable(&grain.summary()), &[], after);
+    /// Adds a grain; `prefix` has the same width in every row, or is empty.
+    pub(crate) fn add(&mut self, prefix: impl Into<String>, grain: &Grain, note: &str) {
+        self.add_marked(prefix, grain, &shorten_words(&grain.summary()), &[], note);
     }
 
-    /// Adds a grain that was found by the values of some fields.
+    /// Adds a grain that matched in some of its fields.
     pub(crate) fn add_matched(
         &mut self,
-        before: impl Into<String>,
+        prefix: impl Into<String>,
         grain: &Grain,
         fields: &[&str],
-        after: &str,
+        note: &str,
     ) {
-        let says = readable(&grain.summary());
+        let summary = shorten_words(&grain.summary());
         let mut marks: Vec<Range<usize>> = Vec::new();
         for value in fields.iter().filter_map(|field| grain.text(field)) {
-            let value = readable(value);
+            let value = shorten_words(value);
             let from = marks.last().map_or(0, |mark| mark.end);
-            let rest = says.get(from..).unwrap_or_default();
+            let rest = summary.get(from..).unwrap_or_default();
             if let Some(at) = rest.find(&value).filter(|_| !value.is_empty()) {
                 marks.push(from + at..from + at + value.len());
             }
         }
-        self.add_marked(before, grain, &says, &marks, after);
+        self.add_marked(prefix, grain, &summary, &marks, note);
     }
 
-    /// Adds a grain by the part of it that says what was looked for.
+    /// Adds a grain with the part of its text that matched.
     pub(crate) fn add_found(
         &mut self,
-        before: impl Into<String>,
+        prefix: impl Into<String>,
         grain: &Grain,
         snippet: &Snippet,
-        after: &str,
+        note: &str,
     ) {
-        self.add_marked(before, grain, &snippet.text, &snippet.marks, after);
+        self.add_marked(prefix, grain, &snippet.text, &snippet.marks, note);
     }
 
     /// Adds a row; `marks` are in the order of the text.
     fn add_marked(
         &mut self,
-        before: impl Into<String>,
+        prefix: impl Into<String>,
         grain: &Grain,
         text: &str,
         marks: &[Range<usize>],
-        after: &str,
+        note: &str,
     ) {
         let mut row = Row {
-            before: before.into(),
-            of: grain.type_().to_string(),
-            says: String::new(),
+            prefix: prefix.into(),
+            type_: grain.type_().to_string(),
+            summary: String::new(),
             marks: Vec::new(),
             address: short(&grain.address()),
-            after: after.to_owned(),
+            note: note.to_owned(),
         };
         let mut at = 0;
-        // Escaped before it is cut: an escape is longer than what it stands for.
+        // Escaping comes before shortening: an escape is longer than the character it replaces.
         let part = |range: Range<usize>| printable(text.get(range).unwrap_or_default());
         for mark in marks {
-            row.says.push_str(&part(at..mark.start));
-            let start = row.says.len();
-            row.says.push_str(&part(mark.clone()));
-            row.marks.push(start..row.says.len());
+            row.summary.push_str(&part(at..mark.start));
+            let start = row.summary.len();
+            row.summary.push_str(&part(mark.clone()));
+            row.marks.push(start..row.summary.len());
             at = mark.end;
         }
-        row.says.push_str(&part(at..text.len()));
+        row.summary.push_str(&part(at..text.len()));
         self.rows.push(row);
     }
 
-    /// Returns the lines, each as long as the terminal is wide at most.
+    /// Returns the lines, none wider than the terminal.
     pub(crate) fn lines(&self) -> impl Iterator<Item = String> {
-        self.drawn(width(), Styling::of_stdout())
+        self.render(width(), Styling::of_stdout())
     }
 
-    fn drawn(&self, width: usize, styling: Styling) -> impl Iterator<Item = String> {
+    fn render(&self, width: usize, styling: Styling) -> impl Iterator<Item = String> {
         let widest = |part: fn(&Row) -> &String| {
             let widths = self.rows.iter().map(|row| part(row).chars().count());
             widths.max().unwrap_or_default()
         };
-        let of_width = widest(|row| &row.of);
-        let behind = widest(|row| &row.address) + widest(|row| &row.after);
-        let others = self.indent + widest(|row| &row.before) + of_width + behind;
-        let room = width.saturating_sub(others + GAPS).max(SAYS_MIN);
-        let room = room.min(widest(|row| &row.says));
+        let type_width = widest(|row| &row.type_);
+        let trailing = widest(|row| &row.address) + widest(|row| &row.note);
+        let others = self.indent + widest(|row| &row.prefix) + type_width + trailing;
+        let room = width.saturating_sub(others + GAPS).max(SUMMARY_MIN);
+        let room = room.min(widest(|row| &row.summary));
         self.rows.iter().map(move |row| {
-            let says = cut(&row.says, room);
-            let blanks = " ".repeat(room.saturating_sub(says.chars().count()));
-            let of = styling.show(Style::Kind, &row.of);
-            let of_blanks = " ".repeat(of_width.saturating_sub(row.of.chars().count()));
-            let says = emphasised(&says, &row.marks, styling);
+            let summary = cut(&row.summary, room);
+            let padding = " ".repeat(room.saturating_sub(summary.chars().count()));
+            let type_ = styling.show(Style::Kind, &row.type_);
+            let type_padding = " ".repeat(type_width.saturating_sub(row.type_.chars().count()));
+            let summary = emphasise(&summary, &row.marks, styling);
             let address = styling.show(Style::Faint, &row.address);
-            let after = styling.show(Style::Notice, &row.after);
-            let before = &row.before;
-            let line = format!("{before}{of}{of_blanks}  {says}{blanks}  {address}  {after}");
+            let note = styling.show(Style::Notice, &row.note);
+            let prefix = &row.prefix;
+            let line =
+                format!("{prefix}{type_}{type_padding}  {summary}{padding}  {address}  {note}");
             line.trim_end().to_owned()
         })
     }
 }
 
-/// Shows what was looked for.
-fn emphasised(says: &str, marks: &[Range<usize>], styling: Styling) -> String {
+/// Emphasises the parts that matched.
+fn emphasise(summary: &str, marks: &[Range<usize>], styling: Styling) -> String {
     let mut text = String::new();
     let mut at = 0;
     for mark in marks {
-        // What was cut off is not there.
-        let (Some(before), Some(marked)) = (says.get(at..mark.start), says.get(mark.clone()))
+        // A mark in the part that was cut off has no text left.
+        let (Some(plain), Some(marked)) = (summary.get(at..mark.start), summary.get(mark.clone()))
         else {
             break;
         };
-        text.push_str(before);
+        text.push_str(plain);
         text.push_str(&styling.show(Style::Strong, marked));
         at = mark.end;
     }
-    text.push_str(says.get(at..).unwrap_or_default());
+    text.push_str(summary.get(at..).unwrap_or_default());
     text
 }
 
-/// Shortens identifiers and addresses, of which nobody reads more than the beginning.
-fn readable(summary: &str) -> String {
+/// Shortens identifiers and addresses, whose first characters suffice to tell them apart.
+fn shorten_words(summary: &str) -> String {
     let words = summary.split(' ').map(|word| cut(word, WORD_WIDTH));
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Longer than any word that is one.
+/// Longer than a word of natural language.
 const WORD_WIDTH: usize = 24;
 
-/// What is left of a summary on the narrowest terminal.
-const SAYS_MIN: usize = 20;
+/// The width of a summary on the narrowest terminal.
+const SUMMARY_MIN: usize = 20;
 
-/// Two blanks on both sides of what a grain says, and behind its address.
+/// Two spaces on both sides of the summary, and after the address.
 const GAPS: usize = 6;
 
 #[cfg(test)]
@@ -173,24 +178,24 @@ mod tests {
 
     use super::*;
 
-    fn drawn(fields: &[&str], styling: Styling) -> String {
+    fn render(fields: &[&str], styling: Styling) -> String {
         let draft = Draft::belief("mira", "likes", "\u{1b}[31mtea").confidence(0.9);
         let draft = draft.created_at(Time::from_ms(0));
         let grain = draft.finish(Profile::Extended).unwrap();
         let mut table = Table::indented(0);
         table.add_matched("", &grain, fields, "superseded");
-        let line = table.drawn(80, styling).next().unwrap();
+        let line = table.render(80, styling).next().unwrap();
         line.replace(&short(&grain.address()), "ADDRESS")
     }
 
     #[test]
     fn a_plain_line_has_no_escape_and_a_coloured_one_only_ours() {
-        let plain = drawn(&["subject", "object"], Styling::Plain);
+        let plain = render(&["subject", "object"], Styling::Plain);
         assert_eq!(
             plain,
             "belief  mira likes \\u001b[31mtea  ADDRESS  superseded"
         );
-        let coloured = drawn(&["subject", "object"], Styling::Coloured);
+        let coloured = render(&["subject", "object"], Styling::Coloured);
         assert_eq!(
             coloured,
             "\u{1b}[36mbelief\u{1b}[0m  \u{1b}[1mmira\u{1b}[0m likes \u{1b}[1m\\u001b[31mtea\u{1b}[0m  \

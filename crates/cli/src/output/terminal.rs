@@ -4,21 +4,21 @@
 
 use std::io::{self, IsTerminal};
 
-/// Returns how many characters a line of the terminal has.
+/// Returns the width of a line in characters.
 pub(crate) fn width() -> usize {
     let size = terminal_size::terminal_size();
     size.map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0))
         .clamp(40, 200)
 }
 
-/// Returns whether bytes on stdout would land on a screen.
+/// Returns whether stdout is a terminal.
 pub(crate) fn is_screen() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Returns whether results may be styled: on a screen, unless `NO_COLOR` says otherwise.
+/// Returns whether results may be styled: on a terminal, unless `NO_COLOR` is set.
 pub(super) fn is_styled() -> bool {
-    // https://no-color.org: set and not empty means no.
+    // https://no-color.org: a value that is set and not empty disables colours.
     let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     is_screen() && !is_plain
 }

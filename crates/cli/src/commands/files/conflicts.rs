@@ -1,3 +1,5 @@
+//! `grainstore conflicts`: contradictions between imported records, listed and resolved.
+
 use clap::{Args, Subcommand};
 use grainstore::Store;
 use serde_json::{Value, json};
@@ -6,27 +8,27 @@ use crate::args::address;
 use crate::error::Exit;
 use crate::session::Session;
 
-/// List what imports brought that contradicts what was here, or choose
+/// List and resolve contradictions between imported records
 ///
-/// Two records of one name that say different things are both kept, for nobody but you knows which
-/// one is right. Exit 1 if there is none.
+/// Two records with the same id and different content are both stored, until the conflict is
+/// resolved. Exits with 1 if there is no open conflict.
 ///
 /// Example: grainstore conflicts resolve 5f2c01ab --justification "asked Mira"
 #[derive(Debug, Args)]
 pub(crate) struct Conflicts {
     #[command(subcommand)]
-    what: Option<What>,
+    action: Option<Action>,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
-    /// List the conflicts that are open
+enum Action {
+    /// List open conflicts (default)
     List,
-    /// Keep one grain, and mark the others of its name as contradicted
+    /// Keep one grain, and mark the others of the same id as contradicted
     Resolve {
-        /// The grain to keep: its address, whole or its first 8 to 16 digits
+        /// Address of the grain to keep, or its first 8 to 16 digits
         address: String,
-        /// Why; kept with the change
+        /// Reason for the choice; recorded with it
         #[arg(long, value_name = "TEXT")]
         justification: Option<String>,
     },
@@ -35,9 +37,9 @@ enum What {
 impl Conflicts {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = session.open()?;
-        match self.what {
-            None | Some(What::List) => list(&store, session),
-            Some(What::Resolve {
+        match self.action {
+            None | Some(Action::List) => list(&store, session),
+            Some(Action::Resolve {
                 address,
                 justification,
             }) => {

@@ -1,3 +1,5 @@
+//! `grainstore convert`: a file of one format written as another, without a store on disk.
+
 use std::path::PathBuf;
 
 use clap::Args;
@@ -8,27 +10,27 @@ use serde_json::json;
 
 use super::format::{ExportFormat, ImportFormat};
 use super::reading::read;
-use super::report::{loss_json, report, report_errors, summary};
+use super::report::{export_summary, loss_json, report_errors, report_import};
 use crate::args::SealArgs;
-use crate::error::{Exit, Problem};
+use crate::error::{CliError, Exit};
 use crate::session::Session;
 
-/// Write what a file holds in another format, without a store
+/// Convert a file to another format, without a store
 ///
-/// The file goes through a store in memory, which is gone afterwards. What the other format cannot
-/// carry is counted and named. If anything in the file is wrong, nothing is written.
+/// The conversion uses a temporary store in memory. Fields that the output format cannot carry are
+/// counted and named. If any record of the input is invalid, nothing is written.
 ///
 /// Example: grainstore convert conversations.json memory.omi.json
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
-    /// The file, the directory of a PAM store, or what a provider exports as it came
+    /// File, directory of a PAM store, or export of a provider as delivered
     input: PathBuf,
-    /// The file to write; a directory (NAME/) or a .zip for PAM with its conversations
+    /// Output file; for PAM with conversations a directory (NAME/) or a .zip file
     output: String,
-    /// What the input is
+    /// Input format
     #[arg(long, value_enum, default_value_t = ImportFormat::Auto)]
     from: ImportFormat,
-    /// What to write; without it, what the name of the output says
+    /// Output format; by default taken from the name of the output
     #[arg(long, value_enum)]
     to: Option<ExportFormat>,
     #[command(flatten)]
@@ -38,8 +40,8 @@ pub(crate) struct Convert {
 impl Convert {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let to = self.to.or_else(|| named(&self.output)).ok_or_else(|| {
-            let message = "the name of the output tells no format: say it with --to";
-            Problem::new("ERR_USAGE", message)
+            let message = "the name of the output does not imply a format; pass --to";
+            CliError::new("ERR_USAGE", message)
         })?;
         let options = WriteOptions {
             seal: self.seal.seal_for(to.format())?,
@@ -61,7 +63,7 @@ impl Convert {
         let store = Store::in_memory(Options::default())?;
         let imported = store.import(reading)?;
         if !session.out.is_json() {
-            report(&imported, from, &self.input, &mut session.out)?;
+            report_import(&imported, from, &self.input, &mut session.out)?;
         }
         let path = std::path::Path::new(&self.output);
         if self.output.ends_with('/') {
@@ -69,7 +71,7 @@ impl Convert {
         }
         let filter = Filter::new().with_superseded();
         let exported = store.export_file(to.format(), &filter, &options, path);
-        let exported = exported.map_err(|error| Problem::of(&error).at(&self.output))?;
+        let exported = exported.map_err(|error| CliError::of(&error).at(&self.output))?;
         if session.out.is_json() {
             session.out.json(&json!({
                 "from": from.name(),
@@ -81,13 +83,15 @@ impl Convert {
                 "loss": loss_json(&exported.loss),
             }))?;
         } else {
-            session.out.line(summary(&exported, &self.output, to))?;
+            session
+                .out
+                .line(export_summary(&exported, &self.output, to))?;
         }
         Ok(Exit::done_if(imported.is_complete()))
     }
 }
 
-/// Returns the format that a name says, encrypted or not.
+/// Returns the format that a file name implies, with or without `.age`.
 fn named(output: &str) -> Option<ExportFormat> {
     let name = output.strip_suffix(".age").unwrap_or(output);
     let endings = [

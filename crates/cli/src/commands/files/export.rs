@@ -1,3 +1,5 @@
+//! `grainstore export`: grains written to a file of any supported format.
+
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
@@ -10,54 +12,55 @@ use grainstore::{Filter, Store, Time};
 use serde_json::json;
 
 use super::format::ExportFormat;
-use super::report::{loss_json, summary};
+use super::report::{export_summary, loss_json};
 use crate::args::{Filters, SealArgs, read_key};
-use crate::error::{Exit, Problem};
+use crate::error::{CliError, Exit};
 use crate::output::{is_screen, progress};
 use crate::session::Session;
 
-/// Write grains to a file: everything, or what the filters say
+/// Write grains to a file: all of them, or those that match the filters
 ///
-/// Superseded grains and their status go along, so that an export of everything is a backup of
-/// what the store knows. The same grains make the same bytes. A file is there whole or not at
-/// all; archives past 4 GiB go on in NAME.001.mg and so on. What a format cannot carry is counted
-/// and named. A PAM store with its conversations needs a directory, -o DIRECTORY/, or -o NAME.zip;
-/// it is encrypted, or --plain says that it is not (PAM 21.1).
+/// An export includes superseded grains and their status, so that a full export is a complete copy
+/// of the stored knowledge. Exports are deterministic: the same grains give the same bytes. The file
+/// is written atomically; archives above 4 GiB continue in NAME.001.mg and so on. Fields that the
+/// format cannot carry are counted and named. A PAM store with its conversations requires a
+/// directory (-o DIRECTORY/) or a ZIP file (-o NAME.zip), and either encryption or --plain
+/// (PAM 21.1).
 ///
 /// Example: grainstore export --format pam --encrypt-to age1… -o memory.zip.age
 #[derive(Debug, Args)]
 pub(crate) struct Export {
-    /// The format to write
+    /// Output format
     #[arg(long, value_enum)]
     format: ExportFormat,
-    /// How the grains of an archive are compressed
+    /// Compression of the grains in an archive
     #[arg(long, value_enum, default_value_t = CompressArg::None)]
     compress: CompressArg,
-    /// The file, or - for stdout
+    /// Output file, or - for stdout
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     output: String,
-    /// Whose chunks a bundle holds, where there are those of several producers (AIMEM)
+    /// Producer whose chunks the bundle holds, if the store has several (AIMEM)
     #[arg(long, value_name = "NAME")]
     producer: Option<String>,
-    /// What must not decay alone: DNA-class and pinned chunks (AIMEM)
+    /// Export only chunks that must not decay: DNA class and pinned (AIMEM)
     #[arg(long)]
     dna_only: bool,
-    /// Write vectors too, from which text can be guessed (AIMEM)
+    /// Include vectors; text can be inferred from them
     #[arg(long)]
     with_embeddings: bool,
-    /// Sign a PAM store, or put a signature beside a bundle: a key file, as `did new` writes it
+    /// Sign with this key file: a PAM store inside the file, a bundle in a file beside it
     #[arg(long, value_name = "FILE")]
     sign: Option<String>,
-    /// The export_id that an incremental PAM store (--since) goes on from
+    /// The export_id that an incremental PAM store (--since) is based on
     #[arg(long, value_name = "ID")]
     base: Option<String>,
-    /// Leave out of archives and JSON lines too what its owner does not let leave the store
+    /// Omit grains marked as not exportable from archives and JSON lines too
     #[arg(long)]
     shareable: bool,
-    /// Current grains only
+    /// Omit superseded grains
     #[arg(long)]
     current: bool,
-    /// What it is for: what must not leave the store for that is left out and counted
+    /// Purpose of the export; grains that must not leave the store for it are omitted and counted
     #[arg(long, value_enum, default_value_t = PurposeArg::Transfer)]
     purpose: PurposeArg,
     #[command(flatten)]
@@ -66,12 +69,12 @@ pub(crate) struct Export {
     filters: Filters,
 }
 
-/// What an export is for.
+/// The purpose of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PurposeArg {
-    /// Another system, or the person it is about
+    /// To another system, or to the data subject
     Transfer,
-    /// A sale or a data broker: nothing of consumers who opted out (OMS A.6)
+    /// Sale or data broker: omits consumers who opted out (OMS A.6)
     Sale,
 }
 
@@ -85,15 +88,15 @@ enum CompressArg {
 impl Export {
     pub(crate) fn run(mut self, session: &mut Session) -> anyhow::Result<Exit> {
         if self.format != ExportFormat::Mg && self.compress != CompressArg::None {
-            let message = "only archives (--format mg) are compressed";
-            return Err(Problem::new("ERR_USAGE", message).into());
+            let message = "--compress requires --format mg";
+            return Err(CliError::new("ERR_USAGE", message).into());
         }
         let is_stdout = self.output == "-";
         let seal = self.seal.seal_for(self.format())?;
         let is_binary = self.format == ExportFormat::Mg || seal.is_some();
         if is_stdout && is_binary && is_screen() {
-            let message = "this is no text for a terminal";
-            return Err(Problem::new("ERR_TERMINAL", message).into());
+            let message = "the export is binary data, and stdout is a terminal";
+            return Err(CliError::new("ERR_TERMINAL", message).into());
         }
         let store = session.open()?;
         let filters = std::mem::take(&mut self.filters);
@@ -102,7 +105,7 @@ impl Export {
         if let Some(file) = &self.sign {
             options.sign = Some(ExportKey::new(read_key(file)?));
         }
-        // Of an incremental store the format decides: what was updated counts as well.
+        // An incremental PAM store also has records that were updated since, so its writer selects.
         let filters = match self.format {
             ExportFormat::Pam => filters.at_any_time(),
             _ => filters,
@@ -117,7 +120,9 @@ impl Export {
             let exported = store.export(self.format(), &filter, &options, &mut writer)?;
             bar.finish_and_clear();
             session.out.flush()?;
-            session.out.note(summary(&exported, "stdout", self.format));
+            session
+                .out
+                .note(export_summary(&exported, "stdout", self.format));
         } else {
             let exported = self.to_file(&store, &filter, &options, session)?;
             if session.out.is_json() {
@@ -130,7 +135,7 @@ impl Export {
             } else {
                 session
                     .out
-                    .line(summary(&exported, &self.output, self.format))?;
+                    .line(export_summary(&exported, &self.output, self.format))?;
             }
         }
         Ok(Exit::Done)
@@ -151,11 +156,11 @@ impl Export {
         let exported = store.export_file(self.format(), filter, options, path);
         spinner.finish_and_clear();
         exported.map_err(|error| {
-            let problem = Problem::of(&error).in_store(session.store_path());
-            // What is not the store's fault is the file's.
-            match problem.code() {
-                "ERR_IO" => problem.at(&self.output).into(),
-                _ => problem.into(),
+            let error = CliError::of(&error).in_store(session.store_path());
+            // An I/O error that is not of the store is of the output file.
+            match error.code() {
+                "ERR_IO" => error.at(&self.output).into(),
+                _ => error.into(),
             }
         })
     }

@@ -1,39 +1,41 @@
+//! The formats that can be read and written, as argument values.
+
 use clap::ValueEnum;
 use grainstore::interchange::Format;
 use grainstore::interchange::provider::Provider;
 
-/// A format that can be read, or the one that the content says it is.
+/// A format that can be read, or detection by content.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(super) enum ImportFormat {
-    /// What the content says it is
+    /// Detect the format from the content
     Auto,
-    /// An archive of grains (OMS 1.3, section 11)
+    /// Archive of grains (OMS 1.3, section 11)
     Mg,
-    /// One JSON grain a line
+    /// JSON lines, one grain per line
     Jsonl,
-    /// A Portable AI Memory 1.0 store
+    /// Portable AI Memory 1.0 store
     Pam,
-    /// A conversation of PAM without its store
+    /// PAM conversation file without its store
     PamConversation,
-    /// The embeddings file of PAM without its store
+    /// PAM embeddings file without its store
     PamEmbeddings,
-    /// An AIMEM bundle
+    /// AIMEM bundle
     Aimem,
-    /// An AIMEM bundle as a stream of lines
+    /// AIMEM bundle as JSON lines
     AimemNdjson,
-    /// An OMI-AI 0.1 document
+    /// OMI-AI 0.1 document
     Omi,
-    /// An OMI-AI 0.1 document as JSON lines
+    /// OMI-AI 0.1 document as JSON lines
     OmiJsonl,
-    /// An export of ChatGPT: a file of it, its directory or its ZIP
+    /// ChatGPT export: a file of it, its directory or the ZIP file
     Chatgpt,
-    /// An export of Claude
+    /// Claude export
     Claude,
-    /// A Google Takeout of Gemini
+    /// Google Takeout of Gemini
     Gemini,
-    /// A CSV file of Copilot
+    /// Copilot CSV file
     Copilot,
-    /// An export of Grok
+    /// Grok export
     Grok,
 }
 
@@ -63,19 +65,19 @@ impl ImportFormat {
 /// A format that can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum ExportFormat {
-    /// An archive of grains (OMS 1.3, section 11)
+    /// Archive of grains (OMS 1.3, section 11)
     Mg,
-    /// One JSON grain a line
+    /// JSON lines, one grain per line
     Jsonl,
-    /// A Portable AI Memory 1.0 store
+    /// Portable AI Memory 1.0 store
     Pam,
-    /// An AIMEM bundle
+    /// AIMEM bundle
     Aimem,
-    /// An AIMEM bundle as a stream of lines
+    /// AIMEM bundle as JSON lines
     AimemNdjson,
-    /// An OMI-AI 0.1 document
+    /// OMI-AI 0.1 document
     Omi,
-    /// An OMI-AI 0.1 document as JSON lines
+    /// OMI-AI 0.1 document as JSON lines
     OmiJsonl,
 }
 

@@ -1,3 +1,7 @@
+//! `grainstore import`: the records of a file stored as grains.
+//!
+//! Reading and validation are in `reading`, the report in `report`.
+
 use std::path::PathBuf;
 
 use clap::Args;
@@ -6,44 +10,44 @@ use grainstore::store::Create;
 
 use super::format::ImportFormat;
 use super::reading::read;
-use super::report::{report, report_errors, report_reading};
+use super::report::{report_errors, report_import, report_validation};
 use crate::args::UnsealArgs;
 use crate::error::Exit;
 use crate::output::progress;
 use crate::session::Session;
 
-/// Bring in a file of another tool or store
+/// Import a file of another tool or store
 ///
-/// The whole file is read and judged first. If anything in it is wrong, nothing is stored and
-/// all of it is listed, unless --keep-going takes the rest. Importing a file again changes
-/// nothing; a record that has changed since replaces what it was, and what contradicts another is
-/// kept for `conflicts`. What grains cannot carry is counted and named.
+/// The whole file is validated first. If any record is invalid, nothing is stored and all errors are
+/// listed, unless --keep-going is given. Importing a file again changes nothing. A record that has
+/// changed since supersedes its earlier version; a record that contradicts another one is stored
+/// and listed by `conflicts`. Fields that grains cannot carry are counted and named.
 ///
 /// Example: grainstore import --dry-run memory-store.json
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// The file, the directory of a PAM store, or what a provider exports as it came
+    /// File, directory of a PAM store, or export of a provider as delivered
     path: PathBuf,
-    /// What the file is
+    /// Input format
     #[arg(long, value_enum, default_value_t = ImportFormat::Auto)]
     format: ImportFormat,
-    /// Store what is right and report what is not; exit 1 if there was any
+    /// Store valid records and report invalid ones; exit 1 if any record is invalid
     #[arg(long)]
     keep_going: bool,
-    /// Read and judge the file alone, and store nothing
+    /// Validate the file and store nothing
     #[arg(long)]
     verify_only: bool,
-    /// Say what an import would come to in this store, and store nothing
+    /// Show the result of the import into this store, and store nothing
     #[arg(long, conflicts_with = "verify_only")]
     dry_run: bool,
-    /// Take a wrong PAM checksum for a finding instead of an error
+    /// Report a wrong PAM checksum as a finding instead of an error
     #[arg(long)]
     accept_bad_checksum: bool,
-    /// What the ids of an OMI file that names no namespace are unique in; else the file itself.
-    /// Whose a PAM conversation or embeddings file is that comes without its store; else "local"
+    /// Scope of the ids of an OMI file without a namespace (default: the file itself), or owner of
+    /// a PAM conversation or embeddings file without its store (default: "local")
     #[arg(long, value_name = "NAME")]
     scope: Option<String>,
-    /// Pass over the signature beside an AIMEM bundle; that is recorded
+    /// Do not verify the signature beside an AIMEM bundle; the omission is recorded
     #[arg(long)]
     skip_signature: bool,
     #[command(flatten)]
@@ -66,13 +70,13 @@ impl Import {
         }
         if self.verify_only {
             let refused = reading.errors.len();
-            report_reading(&reading, &self.path, &mut session.out)?;
+            report_validation(&reading, &self.path, &mut session.out)?;
             return Ok(Exit::done_if(refused == 0));
         }
         let format = reading.format;
         if self.dry_run {
             let summary = session.open()?.preview_import(reading)?;
-            report(&summary, format, &self.path, &mut session.out)?;
+            report_import(&summary, format, &self.path, &mut session.out)?;
             return Ok(Exit::done_if(summary.is_complete()));
         }
         let store = session.open_or(Create::IfMissing)?;
@@ -80,7 +84,7 @@ impl Import {
         let bar = progress::bar(&session.out, "storing", total);
         let summary = store.import_with(reading, &mut |done| bar.set_position(done))?;
         bar.finish_and_clear();
-        report(&summary, format, &self.path, &mut session.out)?;
+        report_import(&summary, format, &self.path, &mut session.out)?;
         Ok(Exit::done_if(summary.is_complete()))
     }
 }

@@ -1,4 +1,6 @@
-//! What an import, or the judging of a file, came to.
+//! Reports of imports, validations and exports: counts, refused records, findings and losses.
+//!
+//! At most 20 of a kind are shown to people; JSON output has all.
 
 use std::path::Path;
 
@@ -7,73 +9,73 @@ use grainstore::store::Summary;
 use serde_json::{Value, json};
 
 use super::format::ExportFormat;
-use crate::error::Problem;
+use crate::error::CliError;
 use crate::output::Output;
 use grainstore::query::Exported;
 
-/// Lists what is wrong with a file of which nothing is stored.
+/// Lists the errors of a file of which nothing is stored.
 pub(super) fn report_errors(
     reading: &Reading,
     path: &Path,
     out: &mut Output,
 ) -> anyhow::Result<()> {
-    let problems = problems(&reading.errors, path);
-    let Some(first) = problems.first() else {
+    let errors = cli_errors(&reading.errors, path);
+    let Some(first) = errors.first() else {
         return Ok(());
     };
     if out.is_json() {
-        let refused: Vec<Value> = problems.iter().map(Problem::to_json).collect();
+        let refused: Vec<Value> = errors.iter().map(CliError::to_json).collect();
         let document = json!({ "error": first.to_json(), "refused": refused });
         return Ok(out.json(&document)?);
     }
-    for problem in problems.iter().take(SHOWN_MAX).skip(1).rev() {
-        out.complain(problem);
+    for error in errors.iter().take(SHOWN_MAX).skip(1).rev() {
+        out.error_line(error);
     }
-    out.problem(first)?;
-    if problems.len() > SHOWN_MAX {
-        let more = problems.len() - SHOWN_MAX;
+    out.error(first)?;
+    if errors.len() > SHOWN_MAX {
+        let more = errors.len() - SHOWN_MAX;
         out.note(format!("and {more} more; --json lists all of them"));
     }
     Ok(())
 }
 
-/// Says what a file holds, of which nothing is stored.
-pub(super) fn report_reading(
+/// Reports the content of a file that was validated and not stored.
+pub(super) fn report_validation(
     reading: &Reading,
     path: &Path,
     out: &mut Output,
 ) -> anyhow::Result<()> {
-    let problems = problems(&reading.errors, path);
+    let errors = cli_errors(&reading.errors, path);
     if out.is_json() {
         return Ok(out.json(&json!({
             "format": reading.format.name(),
             "grains": reading.records.len(),
             "vectors": reading.vectors.len(),
-            "refused": problems.iter().map(Problem::to_json).collect::<Vec<_>>(),
+            "refused": errors.iter().map(CliError::to_json).collect::<Vec<_>>(),
             "findings": findings_json(&reading.findings),
             "loss": loss_json(&reading.loss),
         }))?);
     }
     out.line(format!("{} ({})", path.display(), reading.format))?;
-    let (grains, refused) = (reading.records.len(), problems.len());
+    let (grains, refused) = (reading.records.len(), errors.len());
     let vectors = match reading.vectors.len() {
         0 => String::new(),
         count => format!(", {count} vectors"),
     };
     out.line(format!("  {grains} grains{vectors}, {refused} refused"))?;
-    report_oddities(&reading.findings, &reading.loss, out)?;
-    complain_all(&problems, out);
+    report_findings(&reading.findings, &reading.loss, out)?;
+    error_lines(&errors, out);
     Ok(())
 }
 
-/// Says what an import did.
-pub(super) fn report(
+/// Reports the result of an import.
+pub(super) fn report_import(
     summary: &Summary,
     format: Format,
     path: &Path,
     out: &mut Output,
 ) -> anyhow::Result<()> {
-    let problems = problems(&summary.refused, path);
+    let errors = cli_errors(&summary.refused, path);
     if out.is_json() {
         let conflicts = summary.conflicts.iter().map(|conflict| {
             let id = &conflict.id;
@@ -99,7 +101,7 @@ pub(super) fn report(
             "embedded": summary.embedded,
             "conflicts": conflicts.collect::<Vec<_>>(),
             "denied": denied.collect::<Vec<_>>(),
-            "refused": problems.iter().map(Problem::to_json).collect::<Vec<_>>(),
+            "refused": errors.iter().map(CliError::to_json).collect::<Vec<_>>(),
             "erased": summary.erased.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "findings": findings_json(&summary.findings),
             "loss": loss_json(&summary.loss),
@@ -112,36 +114,38 @@ pub(super) fn report(
         summary.updated,
         summary.unchanged,
         summary.conflicts.len(),
-        problems.len()
+        errors.len()
     ))?;
     if summary.embedded > 0 {
-        out.line(format!("  {} vectors kept", summary.embedded))?;
+        out.line(format!("  {} vectors stored", summary.embedded))?;
     }
     if !summary.erased.is_empty() {
         let erased = summary.erased.len();
-        out.line(format!("  refused: {erased} erased here before"))?;
+        out.line(format!(
+            "  refused: {erased} deleted from this store before"
+        ))?;
     }
-    report_oddities(&summary.findings, &summary.loss, out)?;
+    report_findings(&summary.findings, &summary.loss, out)?;
     report_conflicts(summary, out);
-    complain_all(&problems, out);
+    error_lines(&errors, out);
     Ok(())
 }
 
-/// Says what contradicts something else, and what policy kept out.
+/// Lists conflicts, and records that a policy denied.
 fn report_conflicts(summary: &Summary, out: &Output) {
     for conflict in summary.conflicts.iter().take(SHOWN_MAX) {
         let (place, id) = (&conflict.place, &conflict.id.id);
         let existing = conflict.existing;
         let outcome = match conflict.kept {
-            Some(kept) => format!("both are kept, it as {kept}"),
-            None => "it is not stored".to_owned(),
+            Some(kept) => format!("both are stored, this one as {kept}"),
+            None => "not stored".to_owned(),
         };
         out.note(format!(
             "conflict: {place}: {id} contradicts {existing}; {outcome}"
         ));
     }
     if summary.conflicts.iter().any(|it| it.kept.is_some()) {
-        out.note("`grainstore conflicts` lists them; `conflicts resolve ADDRESS` keeps one");
+        out.note("`grainstore conflicts` lists conflicts; `conflicts resolve ADDRESS` keeps one");
     }
     for denied in summary.denied.iter().take(SHOWN_MAX) {
         let (place, existing) = (&denied.place, denied.existing);
@@ -150,8 +154,8 @@ fn report_conflicts(summary: &Summary, out: &Output) {
     }
 }
 
-/// Says what is odd about a file, and what grains could not carry.
-fn report_oddities(
+/// Lists the findings on a file, and the fields that grains could not carry.
+fn report_findings(
     findings: &[(interchange::Place, String)],
     loss: &Loss,
     out: &mut Output,
@@ -172,21 +176,21 @@ fn report_oddities(
     Ok(())
 }
 
-fn complain_all(problems: &[Problem], out: &Output) {
-    for problem in problems.iter().take(SHOWN_MAX) {
-        out.complain(problem);
+fn error_lines(errors: &[CliError], out: &Output) {
+    for error in errors.iter().take(SHOWN_MAX) {
+        out.error_line(error);
     }
-    if problems.len() > SHOWN_MAX {
-        let more = problems.len() - SHOWN_MAX;
+    if errors.len() > SHOWN_MAX {
+        let more = errors.len() - SHOWN_MAX;
         out.note(format!("and {more} more; --json lists all of them"));
     }
 }
 
-fn problems(errors: &[interchange::Error], path: &Path) -> Vec<Problem> {
-    let problems = errors
+fn cli_errors(errors: &[interchange::Error], path: &Path) -> Vec<CliError> {
+    let errors = errors
         .iter()
-        .map(|error| Problem::of(error).at(path.display()));
-    problems.collect()
+        .map(|error| CliError::of(error).at(path.display()));
+    errors.collect()
 }
 
 fn findings_json(findings: &[(interchange::Place, String)]) -> Vec<Value> {
@@ -196,7 +200,7 @@ fn findings_json(findings: &[(interchange::Place, String)]) -> Vec<Value> {
     findings.collect()
 }
 
-/// Returns what was not carried, field by field.
+/// Returns the fields that were not carried, with their counts.
 pub(crate) fn loss_text(loss: &Loss) -> String {
     let fields = loss.iter();
     let fields: Vec<_> = fields
@@ -213,10 +217,10 @@ pub(super) fn loss_json(loss: &Loss) -> Value {
         .into()
 }
 
-/// How many problems a person reads.
+/// The number of entries of each list that is shown to people.
 const SHOWN_MAX: usize = 20;
 
-/// What is counted: formats of other tools have records, several of which may be one grain's.
+/// The unit of a count: foreign formats have records, and one grain may become several.
 const fn unit(format: ExportFormat) -> &'static str {
     match format {
         ExportFormat::Mg | ExportFormat::Jsonl => "grains",
@@ -224,10 +228,10 @@ const fn unit(format: ExportFormat) -> &'static str {
     }
 }
 
-pub(super) fn summary(exported: &Exported, to: &str, format: ExportFormat) -> String {
+pub(super) fn export_summary(exported: &Exported, to: &str, format: ExportFormat) -> String {
     let mut text = format!("{} {} written to {to}", exported.grains, unit(format));
     if exported.files > 1 {
-        text.push_str(&format!(" and {} files more", exported.files - 1));
+        text.push_str(&format!(" and {} more files", exported.files - 1));
     }
     if !exported.loss.is_empty() {
         text.push_str(&format!("; not carried: {}", loss_text(&exported.loss)));

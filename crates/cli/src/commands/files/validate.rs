@@ -1,3 +1,5 @@
+//! `grainstore validate`: checks a file against the rules of its format, without a store.
+
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -5,25 +7,26 @@ use grainstore::interchange::{ReadOptions, omi};
 
 use super::format::ImportFormat;
 use super::reading::read;
-use super::report::{report_errors, report_reading};
+use super::report::{report_errors, report_validation};
 use crate::args::UnsealArgs;
 use crate::error::Exit;
 use crate::session::Session;
 
-/// Judge a file without a store: exit 0 if it keeps every rule of its format, 1 if not
+/// Validate a file without a store: exit 0 if it follows every rule of its format, 1 if not
 ///
-/// A PAM file is held to its schema and to all that the text says besides; an import takes what
-/// breaks only rules that grains do not depend on, and tells it.
+/// A PAM file is checked against its schema and against the rules in the text of the specification.
+/// Validation is stricter than import, which reports violations that do not affect grains as
+/// findings.
 ///
 /// Example: grainstore validate --format pam-conversation conversations/2026-01.json
 #[derive(Debug, Args)]
 pub(crate) struct Validate {
-    /// The file, the directory of a PAM store, or what a provider exports as it came
+    /// File, directory of a PAM store, or export of a provider as delivered
     path: PathBuf,
-    /// What the file is
+    /// Input format
     #[arg(long, value_enum, default_value_t = ImportFormat::Auto)]
     format: ImportFormat,
-    /// What an OMI file is held to
+    /// Conformance level of an OMI file
     #[arg(long, value_enum, ignore_case = true, default_value_t = LevelArg::L0)]
     level: LevelArg,
     #[command(flatten)]
@@ -33,10 +36,10 @@ pub(crate) struct Validate {
 /// The levels of OMI 3.1.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum LevelArg {
-    /// Core: an id, a content and a time
+    /// Core: id, content and time
     #[value(name = "L0")]
     L0,
-    /// Interchange: types, unique ids and subjects besides
+    /// Interchange: also types, unique ids and subjects
     #[value(name = "L1")]
     L1,
 }
@@ -54,7 +57,7 @@ impl Validate {
         };
         let reading = read(&self.path, self.format, &options, &session.out)?;
         if reading.errors.is_empty() {
-            report_reading(&reading, &self.path, &mut session.out)?;
+            report_validation(&reading, &self.path, &mut session.out)?;
             Ok(Exit::Done)
         } else {
             report_errors(&reading, &self.path, &mut session.out)?;

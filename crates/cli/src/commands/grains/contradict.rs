@@ -1,3 +1,7 @@
+//! `grainstore contradict`: marks a grain as contradicted.
+//!
+//! The invalidation policy of the grain is checked by the store.
+
 use clap::Args;
 use grainstore::store::Grounds;
 use serde_json::json;
@@ -8,17 +12,17 @@ use crate::door::As;
 use crate::error::Exit;
 use crate::session::Session;
 
-/// Mark a grain as contradicted, and no longer current
+/// Mark a grain as contradicted, so that it is no longer current
 ///
-/// Exit 3 if a policy forbids it, as it would forbid replacing the grain; the attempt is recorded.
+/// Exits with 3 if the policy of the grain denies it. A denied attempt is recorded in the ledger.
 #[derive(Debug, Args)]
 pub(crate) struct Contradict {
-    /// The address of the grain, whole or its first 8 to 16 digits
+    /// Address of the grain, or its first 8 to 16 digits
     address: String,
-    /// Why; kept with the change
+    /// Reason for the change; recorded with it
     #[arg(long, value_name = "TEXT")]
     justification: Option<String>,
-    /// A file with what `grain agree --to contradict` wrote; once for each who agrees
+    /// File written by `grain agree --to contradict`; may be repeated, once per signer
     #[arg(long, value_name = "FILE")]
     auth: Vec<String>,
     #[command(flatten)]

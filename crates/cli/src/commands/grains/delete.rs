@@ -1,3 +1,7 @@
+//! `grainstore delete`: removes one grain from every file of the store.
+//!
+//! Supersession, which keeps the old grain, is in `supersede`.
+
 use std::io::{self, IsTerminal, Write};
 
 use clap::Args;
@@ -5,24 +9,25 @@ use grainstore::store::Deletion;
 use serde_json::json;
 
 use crate::args::address;
-use crate::error::{Exit, Problem};
+use crate::error::{CliError, Exit};
 use crate::session::Session;
 
-/// Delete a grain for compliance: its bytes, its words and every entry that names it
+/// Delete a grain permanently: its bytes, its index terms and every entry that names it
 ///
-/// It cannot be undone, and importing an older file does not bring it back. Backups and exports
-/// made before keep their copies. Exit 3 if a hold or its retention keeps the grain.
+/// A deletion cannot be undone, and a later import of an older file does not restore the grain.
+/// Backups and exports made before the deletion keep their copies. Exits with 3 if a legal hold or
+/// a retention period protects the grain.
 #[derive(Debug, Args)]
 pub(crate) struct Delete {
-    /// The address of the grain, whole or its first 8 to 16 digits
+    /// Address of the grain, or its first 8 to 16 digits
     address: String,
-    /// Why, in words; kept for good, so nothing of what is deleted
+    /// Reason for the deletion; recorded permanently, so it must not quote the grain
     #[arg(long, value_name = "TEXT")]
     reason: String,
-    /// Who wants it gone: a person, an office, a DID; kept for good
-    #[arg(long, value_name = "WHO")]
+    /// Authority for the deletion: a person, an office or a DID; recorded permanently
+    #[arg(long, value_name = "NAME")]
     authority: String,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
 }
@@ -48,19 +53,19 @@ impl Delete {
         }
         session
             .out
-            .note("backups and exports made before keep their copies");
+            .note("backups and exports made before the deletion keep their copies");
         Ok(Exit::Done)
     }
 }
 
-/// Asks the person at the terminal; where there is none, nobody has agreed.
+/// Asks for confirmation on the terminal; without a terminal, `--yes` is required.
 fn confirmed(address: &str) -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() {
-        let message = "deleting asks first: say --yes where nobody can answer";
-        return Err(Problem::new("ERR_USAGE", message).into());
+        let message = "stdin is not a terminal; pass --yes to delete without confirmation";
+        return Err(CliError::new("ERR_USAGE", message).into());
     }
     let mut terminal = io::stderr().lock();
-    write!(terminal, "delete {address} for good? [y/N] ")?;
+    write!(terminal, "delete {address} permanently? [y/N] ")?;
     terminal.flush()?;
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;

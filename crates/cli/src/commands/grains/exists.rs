@@ -1,15 +1,17 @@
+//! `grainstore exists`: whether a grain is stored, as an exit code.
+
 use clap::Args;
 use serde_json::json;
 
 use crate::args::address;
 use crate::door::As;
-use crate::error::{Exit, Problem};
+use crate::error::{CliError, Exit};
 use crate::session::Session;
 
-/// Say whether a grain is there: exit 0 if it is, 1 if not
+/// Check whether a grain is stored: exit 0 if it is, 1 if not
 #[derive(Debug, Args)]
 pub(crate) struct Exists {
-    /// The address, whole or its first 8 to 16 digits
+    /// Address of the grain, or its first 8 to 16 digits
     address: String,
     #[command(flatten)]
     as_whom: As,
@@ -18,17 +20,17 @@ pub(crate) struct Exists {
 impl Exists {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = session.open()?;
-        let is_here = match address::resolve(&store, &self.address) {
+        let exists = match address::resolve(&store, &self.address) {
             Ok(address) => self.as_whom.door(&store)?.exists(&address)?,
-            Err(error) if Problem::of(error.as_ref()).exit() == Exit::Nothing => false,
+            Err(error) if CliError::of(error.as_ref()).exit() == Exit::Nothing => false,
             Err(error) => return Err(error),
         };
         if session.out.is_json() {
-            let document = json!({ "address": self.address, "exists": is_here });
+            let document = json!({ "address": self.address, "exists": exists });
             session.out.json(&document)?;
         } else {
-            session.out.line(if is_here { "yes" } else { "no" })?;
+            session.out.line(if exists { "yes" } else { "no" })?;
         }
-        Ok(Exit::done_if(is_here))
+        Ok(Exit::done_if(exists))
     }
 }

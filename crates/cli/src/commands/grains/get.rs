@@ -1,3 +1,5 @@
+//! `grainstore get`: grains by address, as JSON, as blobs, or as they are delivered.
+
 use std::borrow::Cow;
 use std::io::Write;
 
@@ -10,23 +12,22 @@ use serde_json::{Value, json};
 use super::state::{signature_json, signature_line, status_json, status_line};
 use crate::args::address;
 use crate::door::As;
-use crate::error::{Exit, Problem};
+use crate::error::{CliError, Exit};
 use crate::output::{Output, is_screen, printable_lines};
 use crate::session::Session;
 
-/// Show grains by their addresses
+/// Show grains by address
 ///
-/// The bytes of a grain are checked against its address on every read.
+/// Every read verifies the bytes of the grain against its address.
 #[derive(Debug, Args)]
 pub(crate) struct Get {
-    /// Addresses, whole or their first 8 to 16 digits
+    /// Addresses of grains, or their first 8 to 16 digits
     #[arg(required = true, value_name = "ADDRESS")]
     addresses: Vec<String>,
-    /// Write the blobs themselves, one after the other; those of signed grains go out only with
-    /// --delivery
+    /// Write the raw blobs, concatenated; signed grains require --delivery instead
     #[arg(long, conflicts_with = "json")]
     blob: bool,
-    /// Write the grains as they travel: a blob, or the COSE_Sign1 message around it
+    /// Write the grains as delivered: the blob, or for a signed grain its COSE_Sign1 envelope
     #[arg(long, conflicts_with_all = ["json", "blob"])]
     delivery: bool,
     #[command(flatten)]
@@ -36,8 +37,8 @@ pub(crate) struct Get {
 impl Get {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         if (self.blob || self.delivery) && is_screen() {
-            let message = "a blob is no text for a terminal";
-            return Err(Problem::new("ERR_TERMINAL", message).into());
+            let message = "a blob is binary data, and stdout is a terminal";
+            return Err(CliError::new("ERR_TERMINAL", message).into());
         }
         let store = session.open()?;
         let door = self.as_whom.door(&store)?;
@@ -59,11 +60,11 @@ impl Get {
                     show(&address, &grain, &status, signature.as_ref(), out)?;
                 }
                 Err(error) => {
-                    let problem = Problem::of(error.as_ref());
-                    if problem.exit() != Exit::Nothing {
+                    let told = CliError::of(error.as_ref());
+                    if told.exit() != Exit::Nothing {
                         return Err(error);
                     }
-                    out.problem(&problem)?;
+                    out.error(&told)?;
                     exit = Exit::Nothing;
                 }
             }
@@ -71,13 +72,13 @@ impl Get {
         Ok(exit)
     }
 
-    /// OMS 9.2: a signed grain is not let out without its signature.
-    fn bytes<'a>(&self, grain: &'a Grain) -> Result<Cow<'a, [u8]>, Problem> {
+    /// OMS 9.2: a signed grain is delivered with its signature only.
+    fn bytes<'a>(&self, grain: &'a Grain) -> Result<Cow<'a, [u8]>, CliError> {
         if self.blob && grain.is_signed() {
-            let message = "the grain is signed, and travels inside its signature";
-            return Err(Problem::new("ERR_SIGNED_MISMATCH", message));
+            let message = "the grain is signed, and is delivered with its signature only";
+            return Err(CliError::new("ERR_SIGNED_MISMATCH", message));
         }
-        grain.to_delivery().map_err(|error| Problem::of(&error))
+        grain.to_delivery().map_err(|error| CliError::of(&error))
     }
 }
 

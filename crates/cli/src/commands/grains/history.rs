@@ -1,3 +1,5 @@
+//! `grainstore history`: the versions of one lineage, and the forks that imports brought.
+
 use clap::Args;
 use grainstore::store::{Fork, Heads, Version};
 use serde_json::{Value, json};
@@ -9,10 +11,10 @@ use crate::door::As;
 use crate::error::Exit;
 use crate::session::Session;
 
-/// Show what a grain replaced and what replaced it, and what imports would put in its place
+/// Show all versions of a grain, and forks that imports brought
 #[derive(Debug, Args)]
 pub(crate) struct History {
-    /// The address of any grain of the lineage, whole or its first 8 to 16 digits
+    /// Address of any version, or its first 8 to 16 digits
     address: String,
     #[command(flatten)]
     as_whom: As,
@@ -25,7 +27,7 @@ impl History {
         let door = self.as_whom.door(&store)?;
         let versions = door.history(&address)?;
         let mut heads = store.heads(&address)?;
-        // What whoever asks must not know of is no head of his.
+        // A fork outside the scope of the caller must not be disclosed.
         heads
             .others
             .retain(|fork| door.exists(&fork.address).unwrap_or(false));
@@ -45,11 +47,11 @@ impl History {
     }
 }
 
-/// Says what an import brought beside the head that stands.
+/// Describes a fork: a version that an import brought beside the current one.
 fn fork_line(fork: &Fork) -> String {
     let why = match fork.denied {
         Some(rule) => format!("denied by {rule}"),
-        None => "another head stands".to_owned(),
+        None => "another version is current".to_owned(),
     };
     let (address, of) = (short(&fork.address), short(&fork.of));
     format!("fork      {address} of {of}: {why}")

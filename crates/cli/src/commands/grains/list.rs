@@ -1,3 +1,7 @@
+//! `grainstore list`: all addresses, page by page, written as they are read.
+//!
+//! The list is streamed, so that a store of any size needs constant memory.
+
 use std::io::Write;
 
 use clap::Args;
@@ -11,13 +15,13 @@ use crate::session::Session;
 
 /// List the addresses of all grains, oldest first
 ///
-/// Superseded grains are among them. With --json: {"addresses": […], "next_cursor": …}.
+/// The list includes superseded grains. With --json: {"addresses": […], "next_cursor": …}.
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// At most this many
+    /// Maximum number of addresses
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
-    /// Go on after this cursor of the list before
+    /// Continue after this cursor of the previous page
     #[arg(long, value_name = "CURSOR")]
     after: Option<u64>,
     #[command(flatten)]
@@ -43,12 +47,12 @@ impl List {
         }
         let count = writer.count;
         writer.end(after)?;
-        // An empty store was listed in full; a cursor past the end found nothing.
+        // An empty store is listed in full, so exit 0; a cursor past the end finds nothing.
         Ok(Exit::done_if(count > 0 || self.after.is_none()))
     }
 }
 
-/// Writes a list as it comes, however long.
+/// Writes a list in constant memory, whatever its length.
 struct Writer<'a> {
     out: &'a mut Output,
     count: usize,
@@ -79,7 +83,7 @@ impl<'a> Writer<'a> {
             writeln!(self.out.bytes(), "],\"next_cursor\":{next}}}")?;
         } else if let Some(next) = next {
             self.out.flush()?;
-            self.out.note(format!("more: --after {next}"));
+            self.out.note(format!("more results: --after {next}"));
         }
         Ok(())
     }

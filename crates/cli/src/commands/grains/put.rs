@@ -1,35 +1,38 @@
+//! `grainstore put`: stores JSON lines, and prints each address once its grain is durable.
+//!
+//! Durability follows the output: an address that was printed survives a crash.
+
 use clap::Args;
 use grainstore::policy::Warrant;
 use grainstore::store::{self, Create, NewGrain};
 use grainstore::{ContentAddress, Grain, Store};
 use serde_json::json;
 
-use crate::args::{Lines, displayed};
+use crate::args::{Lines, display_name};
 use crate::door::As;
-use crate::error::{Exit, Problem};
+use crate::error::{CliError, Exit};
 use crate::output::{Output, progress};
 use crate::session::Session;
 
 /// Store JSON grains, one per line, and print their addresses
 ///
-/// An address is printed once its grain is durable, so whoever reads the output knows exactly
-/// what is safe. Storing a grain again changes nothing. A grain without created_at gets the time
-/// of now.
+/// An address is printed once its grain is durable. Storing a grain again changes nothing. A grain
+/// without created_at gets the current time.
 ///
-/// A FILE (of up to 1 GiB) is stored as a whole or not at all, even if the machine dies: a line
-/// that is wrong is an error that names it.
-/// From stdin (`-`) grains are stored as they come, up to 256 at a time: a wrong line ends the
-/// command and takes back at most the lines whose addresses were not printed.
+/// A FILE of up to 1 GiB is stored atomically, even across a crash: an invalid line is an error
+/// that names the line, and nothing is stored.
+/// From stdin (`-`) grains are stored as they arrive, up to 256 at a time: an invalid line ends the
+/// command, and only lines whose addresses were not printed are discarded.
 ///
-/// A line may also be {"address": …, "blob": "HEX"}, as `grain encode` writes it.
+/// A line may also be {"address": …, "blob": "HEX"}, as written by `grain encode`.
 #[derive(Debug, Args)]
 pub(crate) struct Put {
-    /// The file, or - for stdin
+    /// Input file, or - for stdin
     file: String,
-    /// Report wrong lines and store the others, 256 at a time; exit 1 if there were any
+    /// Report invalid lines and store the others, 256 at a time; exit 1 if any line was invalid
     #[arg(long)]
     keep_going: bool,
-    /// Store also what was deleted from this store before
+    /// Store grains even if they were deleted from this store before
     #[arg(long, conflicts_with_all = ["author", "inside", "role", "cleared"])]
     allow_erased: bool,
     #[command(flatten)]
@@ -39,7 +42,7 @@ pub(crate) struct Put {
 impl Put {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let mut lines = Lines::open(&self.file)?;
-        let mut work = Work {
+        let mut put = PutRun {
             command: &self,
             warrant: self.as_whom.warrant()?,
             stored: 0,
@@ -48,21 +51,21 @@ impl Put {
         if self.file == "-" || self.keep_going {
             let store = session.open_or(Create::IfMissing)?;
             while !lines.is_at_end() {
-                let batch = work.gather(&mut lines, BATCH_LEN, &mut session.out)?;
-                work.store(&store, batch, &mut session.out)?;
+                let batch = put.read_batch(&mut lines, BATCH_LEN, &mut session.out)?;
+                put.store_batch(&store, batch, &mut session.out)?;
             }
         } else {
-            // Judged before the store is opened: a wrong file leaves no new store behind.
+            // Validated before the store is opened: an invalid file creates no store.
             let spinner = progress::spinner(&session.out, format!("reading {}", self.file));
-            let batch = work.gather(&mut lines, usize::MAX, &mut session.out);
+            let batch = put.read_batch(&mut lines, usize::MAX, &mut session.out);
             spinner.finish_and_clear();
             let batch = batch?;
             let store = session.open_or(Create::IfMissing)?;
-            work.store(&store, batch, &mut session.out)?;
+            put.store_batch(&store, batch, &mut session.out)?;
         }
-        let Work {
+        let PutRun {
             stored, refused, ..
-        } = work;
+        } = put;
         if refused > 0 {
             let message = format!("{stored} grains stored, {refused} lines refused");
             session.out.note(message);
@@ -78,16 +81,16 @@ struct Batch {
     grains: Vec<Grain>,
 }
 
-struct Work<'a> {
+struct PutRun<'a> {
     command: &'a Put,
     warrant: Option<Warrant>,
     stored: u64,
     refused: u64,
 }
 
-impl Work<'_> {
-    /// Reads up to `limit` grains, and fewer from a pipe that has no more for now.
-    fn gather(
+impl PutRun<'_> {
+    /// Reads up to `limit` grains; fewer from a pipe that has no more data at present.
+    fn read_batch(
         &mut self,
         lines: &mut Lines,
         limit: usize,
@@ -96,16 +99,16 @@ impl Work<'_> {
         let mut batch = Batch::default();
         while batch.grains.len() < limit {
             let line = lines.next().map_err(|error| {
-                let problem = Problem::of(&error);
-                problem.at(displayed(&self.command.file))
+                let error = CliError::of(&error);
+                error.at(display_name(&self.command.file))
             })?;
             let Some(line) = line else { break };
-            match line.grain_under(self.warrant.as_ref()) {
+            match line.grain_as(self.warrant.as_ref()) {
                 Ok(grain) => {
                     batch.numbers.push(line.number);
                     batch.grains.push(grain);
                 }
-                Err(problem) => self.refuse(line.number, problem, out)?,
+                Err(error) => self.refuse(line.number, error, out)?,
             }
             if limit != usize::MAX && !lines.has_next() {
                 break;
@@ -114,8 +117,13 @@ impl Work<'_> {
         Ok(batch)
     }
 
-    /// Stores a batch, all or nothing, and prints the addresses once they are durable.
-    fn store(&mut self, store: &Store, mut batch: Batch, out: &mut Output) -> anyhow::Result<()> {
+    /// Stores a batch atomically, and prints the addresses once they are durable.
+    fn store_batch(
+        &mut self,
+        store: &Store,
+        mut batch: Batch,
+        out: &mut Output,
+    ) -> anyhow::Result<()> {
         let door = self.command.as_whom.door(store)?;
         let addresses = loop {
             let grains = if self.command.keep_going {
@@ -128,8 +136,8 @@ impl Work<'_> {
                 Ok(addresses) => break addresses,
                 Err(store::Error::Batch { index, source }) if index < batch.numbers.len() => {
                     let number = batch.numbers.remove(index);
-                    let problem = Problem::of(source.as_ref()).at_line(number);
-                    self.refuse(number, problem, out)?;
+                    let error = CliError::of(source.as_ref()).at_line(number);
+                    self.refuse(number, error, out)?;
                     batch.grains.remove(index);
                 }
                 Err(error) => return Err(error.into()),
@@ -152,17 +160,17 @@ impl Work<'_> {
         }
     }
 
-    /// Reports a wrong line if the others are wanted, else fails with it.
-    fn refuse(&mut self, number: u64, problem: Problem, out: &mut Output) -> anyhow::Result<()> {
-        let problem = problem.at(displayed(&self.command.file));
+    /// Reports an invalid line with `--keep-going`, else fails with it.
+    fn refuse(&mut self, number: u64, error: CliError, out: &mut Output) -> anyhow::Result<()> {
+        let error = error.at(display_name(&self.command.file));
         if !self.command.keep_going {
-            return Err(problem.into());
+            return Err(error.into());
         }
         self.refused += 1;
         if out.is_json() {
-            out.json(&json!({ "line": number, "error": problem.to_json() }))?;
+            out.json(&json!({ "line": number, "error": error.to_json() }))?;
         } else {
-            out.complain(&problem);
+            out.error_line(&error);
         }
         Ok(())
     }
@@ -176,5 +184,5 @@ fn print(number: u64, address: &ContentAddress, out: &mut Output) -> std::io::Re
     }
 }
 
-/// Lines that are made durable together: enough to make a sync cheap.
+/// Lines that share one sync, so that its cost per line is small.
 const BATCH_LEN: usize = 256;

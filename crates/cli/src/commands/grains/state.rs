@@ -1,3 +1,7 @@
+//! The status and the signature of a grain, as JSON members and as lines for people.
+//!
+//! Shared by `get`, `status`, `history` and `agent`.
+
 use grainstore::Time;
 use grainstore::grain::Status;
 use grainstore::policy::Trust;
@@ -19,7 +23,7 @@ pub(crate) fn signature_json(signature: &Signature) -> Value {
 pub(super) fn signature_line(signature: &Signature) -> String {
     let signer = &signature.signer;
     match signature.trust {
-        Trust::Verified => format!("is signed by {signer}, who is trusted with it"),
+        Trust::Verified => format!("is signed by {signer}, a trusted signer"),
         Trust::Untrusted(doubt) => format!("is signed by {signer}, untrusted: {doubt}"),
     }
 }
@@ -36,7 +40,7 @@ pub(super) fn status_json(status: &Status) -> Value {
     })
 }
 
-/// Returns what there is to say about a grain that is not simply current.
+/// Returns the status as a sentence; `None` for a current grain with the default status.
 pub(super) fn status_line(status: &Status) -> Option<String> {
     let mut parts = Vec::new();
     if let Some(by) = status.superseded_by {

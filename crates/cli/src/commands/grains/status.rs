@@ -1,3 +1,5 @@
+//! `grainstore status`: shows the status of a grain, or records a verification status.
+
 use clap::{Args, ValueEnum};
 use grainstore::grain::Verification;
 use grainstore::store::Grounds;
@@ -10,21 +12,21 @@ use crate::door::As;
 use crate::error::Exit;
 use crate::session::Session;
 
-/// Show what the store says about a grain, or record how far it is verified
+/// Show the status of a grain, or record its verification status
 ///
-/// Contested and retracted count against a grain, so its policy is asked: exit 3 if it forbids
-/// that, and the attempt is recorded.
+/// `contested` and `retracted` weaken a grain, so its policy must allow them: exits with 3 if the
+/// policy denies it. A denied attempt is recorded in the ledger.
 #[derive(Debug, Args)]
 pub(crate) struct Status {
-    /// The address of the grain, whole or its first 8 to 16 digits
+    /// Address of the grain, or its first 8 to 16 digits
     address: String,
     /// Record this verification status
     #[arg(long, value_enum, value_name = "STATUS")]
-    verification: Option<Word>,
-    /// Why; kept with the change
+    verification: Option<VerificationArg>,
+    /// Reason for the change; recorded with it
     #[arg(long, value_name = "TEXT", requires = "verification")]
     justification: Option<String>,
-    /// A file with what `grain agree --to STATUS` wrote; once for each who agrees
+    /// File written by `grain agree --to STATUS`; may be repeated, once per signer
     #[arg(long, value_name = "FILE", requires = "verification")]
     auth: Vec<String>,
     #[command(flatten)]
@@ -32,20 +34,20 @@ pub(crate) struct Status {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Word {
+enum VerificationArg {
     Unverified,
     Verified,
     Contested,
     Retracted,
 }
 
-impl From<Word> for Verification {
-    fn from(word: Word) -> Self {
+impl From<VerificationArg> for Verification {
+    fn from(word: VerificationArg) -> Self {
         match word {
-            Word::Unverified => Self::Unverified,
-            Word::Verified => Self::Verified,
-            Word::Contested => Self::Contested,
-            Word::Retracted => Self::Retracted,
+            VerificationArg::Unverified => Self::Unverified,
+            VerificationArg::Verified => Self::Verified,
+            VerificationArg::Contested => Self::Contested,
+            VerificationArg::Retracted => Self::Retracted,
         }
     }
 }

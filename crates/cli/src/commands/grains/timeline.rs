@@ -1,3 +1,5 @@
+//! The versions of a lineage as a table, oldest first.
+
 use grainstore::store::Version;
 
 use crate::args::address::short;

@@ -1,22 +1,24 @@
+//! `grainstore backup`: an incremental copy of the store.
+
 use std::path::PathBuf;
 
 use clap::Args;
 use indicatif::BinaryBytes;
 use serde_json::json;
 
-use crate::error::{Exit, Problem};
+use crate::error::{CliError, Exit};
 use crate::hex;
 use crate::output::progress;
 use crate::session::Session;
 
-/// Copy the store to a directory; again, and only what is new is copied
+/// Back up the store to a directory, incrementally
 ///
-/// A backup is a store: --store DIR opens it. `restore` makes a new store of it, as it was at any
-/// moment. What is erased after a backup stays in the backup until the next one into the same
-/// directory.
+/// A later backup into the same directory copies only new data. A backup is a store, which
+/// --store DIR opens; `restore` creates a new store from it, up to any point in time. Grains that
+/// are erased after a backup remain in it until the next backup into the same directory.
 #[derive(Debug, Args)]
 pub(crate) struct Backup {
-    /// The directory: a new or empty one, or that of an earlier backup
+    /// Backup directory: new, empty, or that of an earlier backup of this store
     #[arg(value_name = "DIR")]
     to: PathBuf,
 }
@@ -28,7 +30,7 @@ impl Backup {
         let spinner = progress::spinner(&session.out, format!("copying to {path}"));
         let backup = store.backup(&self.to);
         spinner.finish_and_clear();
-        let backup = backup.map_err(|error| Problem::of(&error).in_store(&self.to))?;
+        let backup = backup.map_err(|error| CliError::of(&error).in_store(&self.to))?;
         if session.out.is_json() {
             session.out.json(&json!({
                 "path": path.to_string(),

@@ -1,27 +1,31 @@
+//! `grainstore check`: integrity of the files, and repair of those that are derived.
+//!
+//! The ledger is never repaired: damage in it is reported, and a backup is restored.
+
 use std::path::Path;
 
 use clap::Args;
 use grainstore::store::{Finding, Report, Severity, verify_damaged};
 use serde_json::{Value, json};
 
-use crate::error::{Exit, Problem};
+use crate::error::{CliError, Exit};
 use crate::output::{Output, printable_lines, progress};
 use crate::session::Session;
 
-/// Check that the files of the store are what was written
+/// Check the integrity of the store
 ///
-/// Looks at how they hold together: the manifest, the ledger's segments and its newest entries,
-/// the directories of the index, the text index. With --deep it proves the ledger's frames, bodies
-/// and hash chain, every grain's address and form, and that the index says what the ledger says.
-/// Changes nothing, but like every command it sets aside what a crash left unfinished. Exit 0 if
-/// all is well, 1 if there are warnings, 4 if there is damage.
+/// Checks the structure of the store: manifest, ledger segments and newest entries, index
+/// directories and text index. With --deep, also verifies the frames, bodies and hash chain of the
+/// ledger, the address and validity of every grain, and that the index agrees with the ledger. The
+/// check changes nothing, except that opening the store sets aside incomplete writes of a crash.
+/// Exits with 0 if no problem is found, 1 for warnings, 4 for damage.
 #[derive(Debug, Args)]
 pub(crate) struct Check {
-    /// Read every byte, and compute every row of the index anew
+    /// Read every byte, and recompute every index row
     #[arg(long)]
     deep: bool,
-    /// First delete what is derived (index and text index) and build it anew from the ledger,
-    /// which is not touched
+    /// Delete the derived files (index and text index) first, and rebuild them from the ledger,
+    /// which is not modified
     #[arg(long)]
     repair: bool,
 }
@@ -30,7 +34,7 @@ impl Check {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let path = session.store_path().display();
         let opened = if self.repair {
-            let what = format!("building anew what is derived in {path}");
+            let what = format!("rebuilding the indexes of {path}");
             let spinner = progress::spinner(&session.out, what);
             let repaired = session.repair();
             spinner.finish_and_clear();
@@ -48,13 +52,13 @@ impl Check {
                 spinner.finish_and_clear();
                 (report?, self.repair)
             }
-            Err(problem) if problem.code() == "ERR_STORAGE_DAMAGED" => {
-                (unopened(session.store_path(), &problem)?, false)
+            Err(error) if error.code() == "ERR_STORAGE_DAMAGED" => {
+                (unopened(session.store_path(), &error)?, false)
             }
-            Err(problem) => return Err(problem.into()),
+            Err(error) => return Err(error.into()),
         };
         if repaired && !session.out.is_json() {
-            let line = "index and text index deleted and built anew from the ledger";
+            let line = "index and text index deleted and rebuilt from the ledger";
             session.out.line(line)?;
         }
         show(&report, repaired, &mut session.out)?;
@@ -66,18 +70,18 @@ impl Check {
     }
 }
 
-/// Checks a store that does not open: its ledger, which is the truth of all the rest.
-fn unopened(path: &Path, problem: &Problem) -> anyhow::Result<Report> {
+/// Checks the ledger of a store that does not open; every other file is derived from it.
+fn unopened(path: &Path, error: &CliError) -> anyhow::Result<Report> {
     let mut report = verify_damaged(path)?;
     report.findings.push(Finding {
         id: "store-closed",
         severity: Severity::Damage,
-        message: format!("the store does not open: {problem}"),
+        message: format!("the store does not open: {error}"),
     });
     Ok(report)
 }
 
-/// Writes what was looked at and what was found.
+/// Writes the findings, and a summary.
 fn show(report: &Report, repaired: bool, out: &mut Output) -> std::io::Result<()> {
     if out.is_json() {
         let findings = report.findings.iter().map(|finding| {
@@ -101,8 +105,8 @@ fn show(report: &Report, repaired: bool, out: &mut Output) -> std::io::Result<()
         out.line(format!("{severity}[{}]: {message}", finding.id))?;
     }
     let verdict = match report.worst() {
-        None => "all is well",
-        Some(Severity::Warning) => "nothing is lost",
+        None => "no problems found",
+        Some(Severity::Warning) => "warnings, no data lost",
         Some(Severity::Damage) => "damaged",
     };
     let noun = |count: u64, one, many| if count == 1 { one } else { many };

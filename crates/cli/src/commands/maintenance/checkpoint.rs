@@ -1,30 +1,32 @@
+//! `grainstore checkpoint`: the signed root of the ledger, and the check of a store against one.
+
 use clap::{Args, Subcommand};
 use grainstore::crypto::Checkpoint as Statement;
 use serde_json::{Value, json};
 
 use crate::args::{KeySource, read_document};
-use crate::error::{Exit, Problem};
+use crate::error::{CliError, Exit};
 use crate::hex;
 use crate::session::Session;
 
-/// Sign what the ledger is, and hold a store against what was signed
+/// Create signed checkpoints of the ledger, and verify the store against one
 ///
-/// Nothing inside a store can show that all of it was put back to an earlier state. A checkpoint
-/// kept elsewhere does.
+/// A store cannot detect by itself that all of it was rolled back to an earlier state. A checkpoint
+/// kept outside the store detects it.
 #[derive(Debug, Args)]
 pub(crate) struct CheckpointTool {
     #[command(subcommand)]
-    verb: Verb,
+    action: Action,
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {
+enum Action {
     Create(Create),
     Verify(Verify),
     List(List),
 }
 
-/// Prove the ledger, sign its root, and print the checkpoint: keep it outside of the store
+/// Verify the ledger, sign its root, and print the checkpoint, to be kept outside the store
 ///
 /// Example: grainstore checkpoint create --key operator.pem > /elsewhere/monday.json
 #[derive(Debug, Args)]
@@ -33,23 +35,23 @@ struct Create {
     key: KeySource,
 }
 
-/// Hold a checkpoint against the store: exit 4 if the store does not begin with what was signed
+/// Verify the store against a checkpoint: exit 4 if its ledger does not extend the signed one
 #[derive(Debug, Args)]
 struct Verify {
-    /// The file that `checkpoint create` printed, or - for stdin
+    /// Output of `checkpoint create`, or - for stdin
     file: String,
 }
 
-/// Show the checkpoints that stand in the ledger, one a line
+/// List the checkpoints recorded in the ledger, one per line
 #[derive(Debug, Args)]
 struct List {}
 
 impl CheckpointTool {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        match self.verb {
-            Verb::Create(verb) => verb.run(session),
-            Verb::Verify(verb) => verb.run(session),
-            Verb::List(List {}) => list(session),
+        match self.action {
+            Action::Create(action) => action.run(session),
+            Action::Verify(action) => action.run(session),
+            Action::List(List {}) => list(session),
         }
     }
 }
@@ -72,8 +74,8 @@ impl Verify {
         let digits = document.and_then(|it| it["checkpoint"].as_str().map(str::to_owned));
         let message = hex::decode(digits.as_deref().unwrap_or(text.trim()));
         let message = message.ok_or_else(|| {
-            let message = "neither hexadecimal digits nor what `checkpoint create` prints";
-            Problem::new("ERR_CORRUPT", message).at(&self.file)
+            let message = "neither hexadecimal digits nor the output of `checkpoint create`";
+            CliError::new("ERR_CORRUPT", message).at(&self.file)
         })?;
         let checked = session.open()?.verify_checkpoint(&message)?;
         let mut document = statement_json(&checked.checkpoint);

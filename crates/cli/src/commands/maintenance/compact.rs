@@ -1,3 +1,5 @@
+//! `grainstore compact`: merges the files of the index and of the text index.
+
 use clap::Args;
 use grainstore::store::Sizes;
 use indicatif::BinaryBytes;
@@ -7,9 +9,9 @@ use crate::error::Exit;
 use crate::output::progress;
 use crate::session::Session;
 
-/// Merge the files of the index and of the text index, so that questions read less
+/// Merge the files of the index and of the text index, for faster queries
 ///
-/// Nothing is lost if it is interrupted. The ledger is not touched.
+/// Safe to interrupt. The ledger is not modified.
 #[derive(Debug, Args)]
 pub(crate) struct Compact {}
 
@@ -17,7 +19,7 @@ impl Compact {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let Self {} = self;
         let store = session.open()?;
-        let what = format!("merging the files of {}", session.store_path().display());
+        let what = format!("merging the indexes of {}", session.store_path().display());
         let spinner = progress::spinner(&session.out, what);
         let compacted = store.compact();
         spinner.finish_and_clear();

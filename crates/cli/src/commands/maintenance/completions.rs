@@ -1,15 +1,17 @@
+//! `grainstore completions`: completion scripts for shells.
+
 use clap::Args;
 use clap_complete::Shell;
 
 use crate::error::Exit;
 use crate::session::Session;
 
-/// Write a script that completes the command in a shell
+/// Print a completion script for a shell
 ///
 /// For bash: grainstore completions bash > ~/.local/share/bash-completion/completions/grainstore
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
-    /// The shell
+    /// Shell
     #[arg(value_enum)]
     shell: Shell,
 }

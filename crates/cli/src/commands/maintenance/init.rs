@@ -1,31 +1,34 @@
+//! `grainstore init`: creates an empty store, with its regimes.
+
 use clap::Args;
 use grainstore::store::{Create, Mandate};
 use serde_json::json;
 
-use crate::commands::policy::regime_args::{Chosen, regimes_json, tell_gaps};
+use crate::commands::policy::regime_args::{RegimeArgs, regimes_json, report_gaps};
 use crate::error::Exit;
 use crate::session::Session;
 
 /// Create an empty store
 ///
-/// `put` and `import` create the store too if it is missing; `init` fails if it is there. With a
-/// preset the store holds to it from its first grain; what a preset asks for and this version does
-/// not do is said. Example: grainstore init --preset gdpr --preset pci
+/// `put` and `import` create a missing store too; `init` fails if the store exists. With a preset,
+/// its rules apply from the first grain on; clauses that this version does not enforce are listed.
+///
+/// Example: grainstore init --preset gdpr --preset pci
 #[derive(Debug, Args)]
 pub(crate) struct Init {
     #[command(flatten)]
-    chosen: Chosen,
+    regimes: RegimeArgs,
 }
 
 impl Init {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        // Read before the store is made: a wrong file leaves none behind.
-        let regimes = self.chosen.regimes()?;
+        // Read before the store is created: an invalid document creates no store.
+        let regimes = self.regimes.read()?;
         let store = session.open_or(Create::New)?;
         if !regimes.is_empty() {
             let mandate = Mandate {
                 reason: "chosen when the store was created",
-                authority: "whoever created it",
+                authority: "the creator of the store",
             };
             store.set_regimes(regimes, mandate)?;
         }
@@ -39,7 +42,7 @@ impl Init {
         } else {
             session.out.line(format!("{id}  {path}"))?;
             session.out.flush()?;
-            tell_gaps(regimes.iter(), &session.out);
+            report_gaps(regimes.iter(), &session.out);
         }
         Ok(Exit::Done)
     }

@@ -1,3 +1,5 @@
+//! `grainstore restore`: a new store from a backup, up to a chosen point.
+
 use std::path::PathBuf;
 
 use clap::Args;
@@ -6,26 +8,27 @@ use grainstore::store::{Error, Until};
 use grainstore::{Options, Store};
 use serde_json::json;
 
-use crate::error::{Exit, Problem};
+use crate::error::{CliError, Exit};
 use crate::output::progress;
 use crate::session::Session;
 
-/// Make a new store of a backup, or of a store, as it was at a moment
+/// Create a new store from a backup, up to a point in time
 ///
-/// The new ledger begins as the old one, and then says that it was restored. Erasures that the
-/// backup has behind that moment are applied again.
+/// The new ledger begins with the entries of the old one, followed by an entry that records the
+/// restore. Erasures that the backup contains after that point are applied again. A store can be
+/// restored like a backup.
 #[derive(Debug, Args)]
 pub(crate) struct Restore {
-    /// The directory of the backup; it is not changed
+    /// Directory of the backup; it is not modified
     #[arg(value_name = "BACKUP")]
     from: PathBuf,
-    /// The directory of the new store: a new or empty one
+    /// Directory of the new store: new or empty
     #[arg(value_name = "DIR")]
     to: PathBuf,
-    /// Up to this time, or this number of ledger entries; a batch is taken whole or not at all
+    /// Restore up to this time, or up to this number of ledger entries; batches stay whole
     #[arg(long, value_name = "TIME|SEQ", value_parser = until)]
     at: Option<Until>,
-    /// Restore to a moment at which the backup ends, though what was erased after it is not known
+    /// Accept that the backup may lack erasures made after its end
     #[arg(long)]
     accept_lost_erasures: bool,
 }
@@ -48,12 +51,12 @@ impl Restore {
                 Error::Exists { path } | Error::NotAStore { path, .. } => path,
                 _ => &self.from,
             };
-            Problem::of(&error).in_store(place)
+            CliError::of(&error).in_store(place)
         })?;
         if restored.left == 0 {
             session
                 .out
-                .note("note: erasures made after this backup was taken are not in it");
+                .note("note: erasures made after this backup are not included");
         }
         let (entries, left, erasures) = (restored.entries, restored.left, restored.erasures);
         if session.out.is_json() {
@@ -75,7 +78,7 @@ impl Restore {
     }
 }
 
-/// Reads a time, or a number of entries.
+/// Parses a time, or a number of entries.
 fn until(text: &str) -> Result<Until, String> {
     if let Ok(entries) = text.parse() {
         return Ok(Until::Entries(entries));

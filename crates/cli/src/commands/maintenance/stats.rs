@@ -1,3 +1,5 @@
+//! `grainstore stats`: counts and sizes of the store.
+
 use clap::Args;
 use serde_json::{Map, Value, json};
 
@@ -5,7 +7,7 @@ use crate::error::Exit;
 use crate::hex;
 use crate::session::Session;
 
-/// Say what the store holds, in numbers
+/// Show the number of grains and entries, and the size of the store
 #[derive(Debug, Args)]
 pub(crate) struct Stats {}
 

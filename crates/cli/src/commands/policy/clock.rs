@@ -1,7 +1,9 @@
+//! `grainstore policy clock`: the trusted clock, and the acceptance of a jump.
+
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use crate::args::Decision;
+use crate::args::AuthorizationArgs;
 use crate::error::Exit;
 use crate::session::Session;
 
@@ -13,18 +15,18 @@ pub(super) struct Clock {
 
 #[derive(Debug, Subcommand)]
 enum ClockAction {
-    /// Accept what the clock says now: grains locked until a time go by it again
+    /// Accept the current time of the clock: time locks are evaluated against it again
     Accept {
         #[command(flatten)]
-        decision: Decision,
+        authorization: AuthorizationArgs,
     },
 }
 
 impl Clock {
     pub(super) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = session.open()?;
-        if let Some(ClockAction::Accept { decision }) = &self.action {
-            store.accept_clock(decision.mandate())?;
+        if let Some(ClockAction::Accept { authorization }) = &self.action {
+            store.accept_clock(authorization.as_given())?;
         }
         let state = store.clock_state();
         if session.out.is_json() {
@@ -39,11 +41,11 @@ impl Clock {
                 .map(|floor| floor.to_string())
                 .unwrap_or_default();
             session.out.line(format!(
-                "the clock says {}, a day or more ahead of {floor}: timed grains stay locked",
+                "clock: {}, a day or more ahead of the trusted time {floor}; time locks stay closed",
                 state.now
             ))?;
         } else {
-            session.out.line(format!("the clock says {}", state.now))?;
+            session.out.line(format!("clock: {}, trusted", state.now))?;
         }
         Ok(Exit::done_if(!state.is_doubted))
     }

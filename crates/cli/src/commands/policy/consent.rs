@@ -1,18 +1,21 @@
+//! `grainstore consent`: the subcommands, and the rules that the operator sets: which namespaces
+//! require consent, and how soon withdrawals are executed.
+
 use clap::{Args, Subcommand};
 use grainstore::store::Required;
 use serde_json::json;
 
 use super::consent_erasure::{Run, due};
 use super::consent_list::List;
-use crate::args::Decision;
+use crate::args::AuthorizationArgs;
 use crate::error::Exit;
 use crate::session::Session;
 
-/// Find consents, carry out withdrawn ones, and demand consent where it must be given
+/// Manage consents: list them, execute withdrawals, require consent in namespaces
 ///
-/// A Consent grain with is_withdrawal takes effect as soon as it is stored: what rests on the
-/// consent is no longer found, and nothing more that rests on it is stored. What is there is due
-/// for erasure within a day, or as `deadline` says.
+/// A Consent grain with is_withdrawal takes effect as soon as it is stored: grains that are based
+/// on the consent are no longer found, and no further ones are stored. The existing ones are due
+/// for erasure within 24 hours, or within the time set with `deadline`.
 ///
 /// Example: grainstore consent run --reason "withdrawn by the user" --authority "the DPO"
 #[derive(Debug, Args)]
@@ -23,46 +26,46 @@ pub(crate) struct ConsentTool {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Show consents and withdrawals, those that have ended too; exit 1 if there is none
+    /// List consents and withdrawals, including those that have ended; exit 1 if there is none
     ///
-    /// With --at: the grants that were in force then. A grant begins with its valid_from, else with
-    /// its creation, and ends with its valid_to, or when it was withdrawn or replaced here.
+    /// With --at, list the grants that were in force at that time. A grant begins at its valid_from,
+    /// or else at its creation. It ends at its valid_to, or when it was withdrawn or replaced.
     List(List),
-    /// Show what is to be erased, by when, and what holds keep
+    /// List grains due for erasure with their deadlines, and those kept by holds
     Due,
-    /// Erase what is due, all of it; exit 1 if holds or retention keep a part
+    /// Erase all grains that are due; exit 1 if holds or retention keep some of them
     Run(Run),
-    /// Say whether a namespace demands consent, or show which do
+    /// Require consent in a namespace, or list the namespaces that require it
     Require(Require),
-    /// Say within how many hours a withdrawal is carried out: 24 unless said, 720 at most
+    /// Set the time limit for executing withdrawals, in hours: 24 by default, at most 720
     Deadline(Deadline),
 }
 
 #[derive(Debug, Args)]
 struct Require {
-    /// The namespace, with those inside it; none to show what is demanded
+    /// Namespace, with the namespaces inside it; omit it to list all requirements
     #[arg(requires = "reason", requires = "authority")]
     namespace: Option<String>,
-    /// Store grains only under a consent with `store` in its scope
+    /// Storing a grain requires a consent with `store` in its scope
     #[arg(long, requires = "namespace")]
     write: bool,
-    /// Show grains only under a consent with `retrieve` in its scope
+    /// Reading a grain requires a consent with `retrieve` in its scope
     #[arg(long, requires = "namespace")]
     read: bool,
-    /// Why, in words; kept for good
+    /// Reason for the change; recorded permanently
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
-    /// Who decided it: a person, an office, a DID; kept for good
-    #[arg(long, value_name = "WHO")]
+    /// Authority for the change: a person, an office or a DID; recorded permanently
+    #[arg(long, value_name = "NAME")]
     authority: Option<String>,
 }
 
 #[derive(Debug, Args)]
 struct Deadline {
-    /// The hours
+    /// Time limit in hours
     hours: u32,
     #[command(flatten)]
-    decision: Decision,
+    authorization: AuthorizationArgs,
 }
 
 impl ConsentTool {
@@ -72,10 +75,13 @@ impl ConsentTool {
             Action::Due => due(session),
             Action::Run(run) => run.run(session),
             Action::Require(require) => require.run(session),
-            Action::Deadline(Deadline { hours, decision }) => {
+            Action::Deadline(Deadline {
+                hours,
+                authorization,
+            }) => {
                 let store = session.open()?;
-                store.set_consent_deadline(hours, decision.mandate())?;
-                session.done("deadline", format!("{hours} hours"))
+                store.set_consent_deadline(hours, authorization.as_given())?;
+                session.report_change("deadline", format!("{hours} hours"))
             }
         }
     }

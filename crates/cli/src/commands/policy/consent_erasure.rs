@@ -1,17 +1,19 @@
+//! `grainstore consent due` and `run`: grains whose consent was withdrawn, and their erasure.
+
 use clap::Args;
 use grainstore::store::Due;
 use serde_json::{Value, json};
 
-use crate::args::Decision;
+use crate::args::AuthorizationArgs;
 use crate::args::address::short;
-use crate::error::{Exit, Problem};
+use crate::error::{CliError, Exit};
 use crate::session::Session;
 
 #[derive(Debug, Args)]
 pub(super) struct Run {
     #[command(flatten)]
-    decision: Decision,
-    /// Do not ask: it cannot be undone
+    authorization: AuthorizationArgs,
+    /// Confirm the erasure, which cannot be undone
     #[arg(long)]
     yes: bool,
 }
@@ -32,10 +34,10 @@ pub(super) fn due(session: &mut Session) -> anyhow::Result<Exit> {
 impl Run {
     pub(super) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         if !self.yes {
-            let message = "what is erased is gone for good: say --yes";
-            return Err(Problem::new("ERR_USAGE", message).into());
+            let message = "erasure cannot be undone; pass --yes to confirm";
+            return Err(CliError::new("ERR_USAGE", message).into());
         }
-        let done = session.open()?.consent_run(self.decision.mandate())?;
+        let done = session.open()?.consent_run(self.authorization.as_given())?;
         if session.out.is_json() {
             let erased: Vec<_> = done.erased.iter().map(ToString::to_string).collect();
             let kept: Vec<_> = done.kept.iter().map(due_json).collect();
@@ -60,7 +62,7 @@ fn line(due: &Due) -> String {
         None => format!("due {}", due.due_at),
     };
     let (address, consent) = (short(&due.address), short(&due.consent));
-    format!("{address}  rests on {consent}  {kept}")
+    format!("{address}  based on {consent}  {kept}")
 }
 
 fn due_json(due: &Due) -> Value {

@@ -1,3 +1,5 @@
+//! `grainstore consent list`: consents and withdrawals, with their state.
+
 use clap::Args;
 use grainstore::Time;
 use grainstore::store::{Consent, ConsentFilter};
@@ -11,19 +13,19 @@ use crate::session::Session;
 
 #[derive(Debug, Args)]
 pub(super) struct List {
-    /// Who consents (subject_did)
+    /// Data subject who consents (subject_did)
     #[arg(long, value_name = "DID")]
     subject: Option<String>,
-    /// To whom (grantee_did)
+    /// Recipient of the consent (grantee_did)
     #[arg(long, value_name = "DID")]
     grantee: Option<String>,
-    /// To what: store, retrieve, share, process, infer, train, profile, …
+    /// Scope: store, retrieve, share, process, infer, train, profile, …
     #[arg(long, value_name = "TEXT")]
     scope: Option<String>,
-    /// What for (purpose, a field of your own)
+    /// Purpose, if the application records one (purpose)
     #[arg(long, value_name = "TEXT")]
     purpose: Option<String>,
-    /// In force at this time (RFC 3339, a day, or milliseconds since 1970)
+    /// In force at this time (RFC 3339, a date, or milliseconds since 1970)
     #[arg(long, value_name = "TIME", value_parser = time_from)]
     at: Option<Time>,
 }
@@ -57,7 +59,7 @@ fn consent_line(consent: &Consent) -> String {
         (_, Some(withdrawal), _) => format!("withdrawn {}", withdrawal.at),
         (_, _, Some(by)) => format!("replaced by {}", short(&by)),
         _ if consent.ended_at.is_some() => "contradicted".into(),
-        _ => "stands".into(),
+        _ => "in force".into(),
     };
     let (address, scope) = (short(&consent.grain.address()), scope(consent).join(","));
     let (subject, grantee) = (text("subject_did"), text("grantee_did"));

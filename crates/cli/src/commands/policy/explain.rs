@@ -1,10 +1,12 @@
+//! `grainstore policy explain`: the policy decision for an operation, without executing it.
+
 use clap::Args;
 use grainstore::policy::Actor;
 use grainstore::store::{Asked, Explanation};
 use serde_json::json;
 
 use crate::args::address;
-use crate::error::{Exit, Problem};
+use crate::error::{CliError, Exit};
 use crate::session::Session;
 
 /// The arguments of `policy explain`.
@@ -12,17 +14,17 @@ use crate::session::Session;
 /// Example: grainstore policy explain 3a1f5d8e9c2b delete --justification "asked" --authority "DPO"
 #[derive(Debug, Args)]
 pub(super) struct Explain {
-    /// The address of the grain, whole or its first 8 to 16 digits
+    /// Address of the grain, or its first 8 to 16 digits
     address: String,
-    /// supersede, contradict, verify, delete, erase, import, export, sell, or rely: act on it
+    /// Operation: supersede, contradict, verify, delete, erase, import, export, sell, or rely
     operation: String,
-    /// With this reason
+    /// Evaluate with this justification
     #[arg(long, value_name = "TEXT")]
     justification: Option<String>,
-    /// On this authority (delete, erase)
-    #[arg(long, value_name = "WHO")]
+    /// Evaluate with this authority (delete, erase)
+    #[arg(long, value_name = "NAME")]
     authority: Option<String>,
-    /// As if this DID had signed; may be given several times
+    /// Evaluate with the signature of this DID; may be repeated
     #[arg(long, value_name = "DID")]
     signer: Vec<String>,
 }
@@ -31,8 +33,8 @@ impl Explain {
     pub(super) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let Some(asked) = Asked::named(&self.operation) else {
             let words: Vec<_> = Asked::words().collect();
-            let message = format!("\"{}\" is none of {}", self.operation, words.join(", "));
-            return Err(Problem::new("ERR_USAGE", message).into());
+            let message = format!("\"{}\" is not one of {}", self.operation, words.join(", "));
+            return Err(CliError::new("ERR_USAGE", message).into());
         };
         let store = session.open()?;
         let address = address::resolve(&store, &self.address)?;
@@ -70,13 +72,13 @@ impl Explain {
 fn lines(answer: &Explanation) -> Vec<String> {
     let mut lines = vec![match (answer.is_allowed, answer.is_reviewed) {
         (true, false) => "allowed".to_owned(),
-        (true, true) => "allowed, and a person is asked to look at it".to_owned(),
+        (true, true) => "allowed, and queued for review by a person".to_owned(),
         (false, _) => "denied".to_owned(),
     }];
     let rule = answer.rule.as_ref().zip(answer.stands_in.as_ref());
     let rule = rule.map(|(rule, section)| format!("rule          {rule} ({section})"));
     let wants = answer.wants.as_ref();
-    let wants = wants.map(|wants| format!("it takes      {wants}"));
+    let wants = wants.map(|wants| format!("requires      {wants}"));
     let by = answer.protected_by.map(|by| format!("protected by  {by}"));
     lines.extend([rule, wants, by].into_iter().flatten());
     lines

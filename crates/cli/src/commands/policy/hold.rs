@@ -1,16 +1,18 @@
+//! `grainstore hold`: legal holds on single grains.
+
 use clap::{Args, Subcommand};
 use grainstore::store::Hold;
 use serde_json::json;
 
-use crate::args::Decision;
+use crate::args::AuthorizationArgs;
 use crate::args::address::{self, short};
 use crate::error::Exit;
 use crate::session::Session;
 
 /// Place, lift and list legal holds
 ///
-/// A held grain is not replaced, contradicted, deleted or erased, whatever else allows it: neither
-/// a withdrawn consent nor the end of its retention lifts a hold.
+/// A grain under a hold cannot be superseded, contradicted, deleted or erased. A hold outranks every
+/// other rule: neither a withdrawn consent nor the end of a retention period lifts it.
 ///
 /// Example: grainstore hold place 3288d0d4 --reason "Doe v. Acme" --authority counsel
 #[derive(Debug, Args)]
@@ -21,20 +23,20 @@ pub(crate) struct HoldTool {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Keep a grain as it is from now on
+    /// Place a hold on a grain
     Place(Change),
-    /// Lift every hold on a grain, that of its own policy too
+    /// Lift every hold on a grain, including one in its own policy
     Lift(Change),
-    /// Show the holds that stand
+    /// List the holds in force
     List,
 }
 
 #[derive(Debug, Args)]
 struct Change {
-    /// The address of the grain, whole or its first 8 to 16 digits
+    /// Address of the grain, or its first 8 to 16 digits
     address: String,
     #[command(flatten)]
-    decision: Decision,
+    authorization: AuthorizationArgs,
 }
 
 impl HoldTool {
@@ -51,17 +53,17 @@ impl Change {
     fn place(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = session.open()?;
         let address = address::resolve(&store, &self.address)?;
-        store.place_hold(&address, self.decision.mandate())?;
-        session.done("held", address)
+        store.place_hold(&address, self.authorization.as_given())?;
+        session.report_change("held", address)
     }
 
     fn lift(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = session.open()?;
         let address = address::resolve(&store, &self.address)?;
-        if store.lift_hold(&address, self.decision.mandate())? {
-            return session.done("lifted", address);
+        if store.lift_hold(&address, self.authorization.as_given())? {
+            return session.report_change("lifted", address);
         }
-        session.out.note("nothing holds this grain");
+        session.out.note("no hold on this grain");
         Ok(Exit::Nothing)
     }
 }

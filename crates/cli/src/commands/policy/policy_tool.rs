@@ -1,3 +1,5 @@
+//! `grainstore policy`: its subcommands, each in a file of its own.
+
 use clap::{Args, Subcommand};
 
 use super::clock::Clock;
@@ -8,7 +10,7 @@ use super::review::ReviewAction;
 use crate::error::Exit;
 use crate::session::Session;
 
-/// See to policies: presets of law, what would happen and why, reviews, reads, the clock
+/// Manage compliance regimes, reviews, the read audit log and the trusted clock
 ///
 /// Example: grainstore policy review list
 #[derive(Debug, Args)]
@@ -19,16 +21,16 @@ pub(crate) struct PolicyTool {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Show and clear what a person should look at
+    /// List and clear items that require review by a person
     #[command(subcommand)]
     Review(ReviewAction),
-    /// Presets of law, and the regimes in force
+    /// Compliance presets and the regimes in force
     #[command(flatten)]
     Regime(RegimeAction),
-    /// Say what would happen to a grain, and why, without doing it; exit 3 if it would be denied
+    /// Show the policy decision for an operation without executing it; exit 3 if it is denied
     Explain(Explain),
     Reads(Reads),
-    /// Show how far the clock is believed, and accept one that leapt ahead
+    /// Show the state of the trusted clock, or accept a jump ahead
     Clock(Clock),
 }
 

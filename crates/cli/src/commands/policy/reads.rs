@@ -1,3 +1,5 @@
+//! `grainstore policy reads`: the audit log of reads that a regime requires to be recorded.
+
 use clap::Args;
 use grainstore::store::AuditedRead;
 use serde_json::{Value, json};
@@ -6,18 +8,19 @@ use crate::args::address;
 use crate::error::Exit;
 use crate::session::Session;
 
-/// Show who read what, oldest first, where a clause of a regime asks for it to be recorded
+/// Show the audit log of reads, oldest first
 ///
-/// With --json: {"reads": […], "next_cursor": …}. A backup is a read of all that was there.
+/// Reads are recorded where a clause of a regime requires it. A backup counts as a read of all
+/// grains. With --json: {"reads": […], "next_cursor": …}.
 #[derive(Debug, Args)]
 pub(super) struct Reads {
-    /// Only reads of this grain
+    /// Show reads of this grain only
     #[arg(value_name = "ADDRESS")]
     address: Option<String>,
-    /// At most this many
+    /// Maximum number of entries
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: usize,
-    /// Go on after this cursor of the list before
+    /// Continue after this cursor of the previous page
     #[arg(long, value_name = "CURSOR")]
     after: Option<u64>,
 }
@@ -27,7 +30,7 @@ impl Reads {
         let store = session.open()?;
         let of = self.address.as_deref();
         let of = of.map(|text| address::resolve(&store, text)).transpose()?;
-        // One more than is shown, to know whether there is more.
+        // One more than is shown, to know whether another page follows.
         let mut reads = store.reads(of.as_ref(), self.after, self.limit.saturating_add(1))?;
         let is_cut = reads.len() > self.limit;
         reads.truncate(self.limit);
@@ -43,7 +46,7 @@ impl Reads {
             }
             if let Some(next) = next {
                 out.flush()?;
-                out.note(format!("more: --after {next}"));
+                out.note(format!("more results: --after {next}"));
             }
         }
         Ok(Exit::done_if(!reads.is_empty()))
@@ -83,5 +86,5 @@ fn read_json(read: &AuditedRead) -> Value {
     })
 }
 
-/// Addresses in a line for people.
+/// The number of addresses in a line for people.
 const SHOWN: usize = 3;

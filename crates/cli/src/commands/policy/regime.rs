@@ -1,43 +1,45 @@
+//! `grainstore policy preset`, `show`, `set` and `report`: the regimes of a store.
+
 use anyhow::Context;
 use clap::Subcommand;
 use grainstore::policy::Regime;
 use serde_json::json;
 
-use super::regime_args::{Chosen, regimes_json, tell_gaps};
+use super::regime_args::{RegimeArgs, regimes_json, report_gaps};
 use super::report::{markdown, report_json};
-use crate::args::Decision;
-use crate::error::{Exit, Problem};
+use crate::args::AuthorizationArgs;
+use crate::error::{CliError, Exit};
 use crate::output::Output;
 use crate::session::Session;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum RegimeAction {
-    /// Print a preset as its document: read it, copy it, change it
+    /// Print a preset as a document, to be used as it is or changed
     ///
     /// Example: grainstore policy preset gdpr > own.toml
     Preset {
-        /// gdpr, hipaa, sox, ccpa, lgpd or pci; without it, their list
+        /// Preset: gdpr, hipaa, sox, ccpa, lgpd or pci; omit it to list the presets
         #[arg(value_parser = Regime::PRESETS)]
         name: Option<String>,
     },
-    /// Show the regimes in force, and what of them nothing does yet
+    /// Show the regimes in force, and their clauses that are not enforced
     Show,
-    /// Put regimes in force, in place of those before
+    /// Set the regimes in force, replacing the previous ones
     ///
-    /// What is stored already stays. Example:
+    /// Grains that are already stored are not affected. Example:
     /// grainstore policy set --preset hipaa --reason "a new clinic" --authority "the DPO"
     Set {
         #[command(flatten)]
-        chosen: Chosen,
-        /// Lift all of them
+        regimes: RegimeArgs,
+        /// Remove all regimes
         #[arg(long, conflicts_with_all = ["preset", "policy"])]
         none: bool,
         #[command(flatten)]
-        decision: Decision,
+        authorization: AuthorizationArgs,
     },
-    /// Say how the store stands to GDPR, HIPAA and CCPA, article by article (OMS Appendix D)
+    /// Report on GDPR, HIPAA and CCPA, article by article (OMS Appendix D)
     ///
-    /// Markdown, or JSON with --json. Reads every grain.
+    /// Prints Markdown, or JSON with --json. Reads every grain.
     Report,
 }
 
@@ -51,17 +53,17 @@ impl RegimeAction {
                 Ok(Exit::done_if(regimes.iter().next().is_some()))
             }
             Self::Set {
-                chosen,
+                regimes,
                 none,
-                decision,
+                authorization,
             } => {
-                if chosen.is_empty() && !none {
-                    let message = "name regimes with --preset or --policy, or lift all with --none";
-                    return Err(Problem::new("ERR_USAGE", message).into());
+                if regimes.is_empty() && !none {
+                    let message = "pass --preset or --policy, or --none to remove all regimes";
+                    return Err(CliError::new("ERR_USAGE", message).into());
                 }
-                let regimes = chosen.regimes()?;
+                let regimes = regimes.read()?;
                 let store = session.open()?;
-                store.set_regimes(regimes, decision.mandate())?;
+                store.set_regimes(regimes, authorization.as_given())?;
                 show(store.regimes().iter(), &mut session.out)?;
                 Ok(Exit::Done)
             }
@@ -111,6 +113,6 @@ fn show<'a>(
         out.line(format!("{:8}  {}", regime.name(), regime.title()))?;
     }
     out.flush()?;
-    tell_gaps(regimes, out);
+    report_gaps(regimes, out);
     Ok(())
 }

@@ -1,49 +1,53 @@
+//! The choice of regimes as arguments, and regimes as output; for `init` and `policy`.
+//!
+//! A clause that this version does not enforce is always reported.
+
 use clap::Args;
 use grainstore::policy::Regime;
 use serde_json::{Value, json};
 
-use crate::error::Problem;
+use crate::error::CliError;
 use crate::output::Output;
 
-/// Which regimes a store holds to: presets, and documents of one's own.
+/// The regimes of a store: presets, and policy documents.
 #[derive(Debug, Args)]
-pub(crate) struct Chosen {
-    /// A preset: gdpr, hipaa, sox, ccpa, lgpd or pci; may be given several times
+pub(crate) struct RegimeArgs {
+    /// Compliance preset: gdpr, hipaa, sox, ccpa, lgpd or pci; may be repeated
     #[arg(long, value_name = "NAME", value_parser = Regime::PRESETS)]
     preset: Vec<String>,
-    /// A document of your own: a preset, changed (`grainstore policy preset NAME` prints one)
+    /// Policy document; `grainstore policy preset NAME` prints one to start from; may be repeated
     #[arg(long, value_name = "FILE")]
     policy: Vec<String>,
 }
 
-impl Chosen {
+impl RegimeArgs {
     pub(super) fn is_empty(&self) -> bool {
         self.preset.is_empty() && self.policy.is_empty()
     }
 
-    /// Reads what was chosen.
+    /// Returns the regimes named by the arguments.
     ///
     /// # Errors
     /// `ERR_POLICY`, `ERR_IO`.
-    pub(crate) fn regimes(&self) -> anyhow::Result<Vec<Regime>> {
+    pub(crate) fn read(&self) -> anyhow::Result<Vec<Regime>> {
         let presets = self.preset.iter().filter_map(|name| Regime::preset(name));
         let mut regimes: Vec<_> = presets.collect();
         for path in &self.policy {
             let text =
-                std::fs::read_to_string(path).map_err(|error| Problem::of(&error).at(path))?;
+                std::fs::read_to_string(path).map_err(|error| CliError::of(&error).at(path))?;
             let regime = Regime::parse(&text);
-            regimes.push(regime.map_err(|error| Problem::of(&error).at(path))?);
+            regimes.push(regime.map_err(|error| CliError::of(&error).at(path))?);
         }
         Ok(regimes)
     }
 }
 
-/// Tells what regimes ask for and nothing does yet: nobody must believe that it is done.
-pub(crate) fn tell_gaps<'a>(regimes: impl Iterator<Item = &'a Regime>, out: &Output) {
+/// Reports each clause that this version does not enforce, so that no one relies on it.
+pub(crate) fn report_gaps<'a>(regimes: impl Iterator<Item = &'a Regime>, out: &Output) {
     for regime in regimes {
         for (clause, missing) in regime.gaps() {
             out.note(format!(
-                "not enforced: {}/{} ({}) asks for {missing}, which this version does not do",
+                "not enforced: {}/{} ({}) requires {missing}, which this version does not support",
                 regime.name(),
                 clause.id,
                 clause.cites
@@ -52,7 +56,7 @@ pub(crate) fn tell_gaps<'a>(regimes: impl Iterator<Item = &'a Regime>, out: &Out
     }
 }
 
-/// Returns regimes as JSON, with what nothing does yet.
+/// Returns regimes as JSON, with the clauses that are not enforced.
 pub(crate) fn regimes_json<'a>(regimes: impl Iterator<Item = &'a Regime>) -> Value {
     let regime_json = |regime: &Regime| {
         let clauses = regime.clauses().iter().map(|clause| {

@@ -1,3 +1,5 @@
+//! The policy report as Markdown and as JSON (OMS Appendix D).
+
 use grainstore::store::{ClauseReport, PolicyReport};
 use serde_json::{Value, json};
 
@@ -34,7 +36,7 @@ pub(super) fn markdown(report: &PolicyReport) -> Vec<String> {
     let mut lines = vec![
         "# Policy report".to_owned(),
         String::new(),
-        "| law | article | about | held | how | counts |".to_owned(),
+        "| law | article | subject | coverage | implementation | counts |".to_owned(),
         "| --- | --- | --- | --- | --- | --- |".to_owned(),
     ];
     for article in &report.articles {
@@ -55,7 +57,7 @@ pub(super) fn markdown(report: &PolicyReport) -> Vec<String> {
     }
     if !report.clauses.is_empty() {
         lines.push(String::new());
-        lines.push("| clause | cites | asks | held | broken by |".to_owned());
+        lines.push("| clause | source | requirement | coverage | violated by |".to_owned());
         lines.push("| --- | --- | --- | --- | --- |".to_owned());
         lines.extend(report.clauses.iter().map(clause_line));
     }

@@ -1,26 +1,28 @@
+//! `grainstore policy review`: the queue of grains and operations that a person must review.
+
 use clap::Subcommand;
 use grainstore::store::Review;
 use serde_json::{Value, json};
 
-use crate::args::Decision;
+use crate::args::AuthorizationArgs;
 use crate::args::address::short;
 use crate::error::Exit;
 use crate::session::Session;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ReviewAction {
-    /// Show what waits, by its number
+    /// List open reviews by number
     List {
-        /// Show also what was cleared
+        /// Include cleared reviews
         #[arg(long)]
         all: bool,
     },
-    /// Say that somebody looked at it
+    /// Record that a person has reviewed an item
     Clear {
-        /// The number that `list` shows
+        /// Number of the review, as shown by `list`
         id: u64,
         #[command(flatten)]
-        decision: Decision,
+        authorization: AuthorizationArgs,
     },
 }
 
@@ -28,11 +30,11 @@ impl ReviewAction {
     pub(super) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         match self {
             Self::List { all } => list(session, all),
-            Self::Clear { id, decision } => {
-                if session.open()?.clear_review(id, decision.mandate())? {
-                    return session.done("cleared", id);
+            Self::Clear { id, authorization } => {
+                if session.open()?.clear_review(id, authorization.as_given())? {
+                    return session.report_change("cleared", id);
                 }
-                session.out.note("it was cleared before");
+                session.out.note("the review is already cleared");
                 Ok(Exit::Nothing)
             }
         }
@@ -50,7 +52,7 @@ fn list(session: &mut Session, all: bool) -> anyhow::Result<Exit> {
     for review in &reviews {
         let state = match &review.cleared {
             Some(decided) => format!("cleared by {}: {}", decided.authority, decided.reason),
-            None => "waits".to_owned(),
+            None => "open".to_owned(),
         };
         session.out.line(format!(
             "{:6}  {}  {:10}  {}  {state}",

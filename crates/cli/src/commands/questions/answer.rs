@@ -1,17 +1,19 @@
+//! Results of a query or a search: the envelope as JSON, or a table and a count.
+
 use std::io::{self, Write};
 
 use grainstore::Envelope;
 
 use crate::output::{Output, Table};
 
-/// Whether an answer has scores that mean anything.
+/// Whether scores are shown: a query without ranking has none that mean anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scores {
     Shown,
     Hidden,
 }
 
-/// Writes an answer: the envelope, or a line for each grain.
+/// Writes the results: the envelope as JSON, or one line per grain.
 pub(super) fn show(envelope: &Envelope, scores: Scores, out: &mut Output) -> io::Result<()> {
     if out.is_json() {
         return writeln!(out.bytes(), "{}", envelope.to_json());
@@ -19,7 +21,7 @@ pub(super) fn show(envelope: &Envelope, scores: Scores, out: &mut Output) -> io:
     show_lines(envelope, &table(envelope, scores, 0), out)
 }
 
-/// Writes the lines of an answer, and how much of it they are.
+/// Writes the lines of the results, and a message with their number and the total.
 pub(super) fn show_lines(envelope: &Envelope, lines: &Table, out: &mut Output) -> io::Result<()> {
     for line in lines.lines() {
         out.styled_line(&line)?;
@@ -33,7 +35,7 @@ pub(super) fn show_lines(envelope: &Envelope, lines: &Table, out: &mut Output) -
     let (shown, total) = (envelope.results.len(), envelope.total);
     let next = envelope
         .next_cursor
-        .map(|cursor| format!("; more: --cursor {cursor}"));
+        .map(|cursor| format!("; more results: --cursor {cursor}"));
     out.note(match total {
         0 => "nothing found".to_owned(),
         _ => format!("{shown} of {least}{total}{}", next.unwrap_or_default()),
@@ -41,7 +43,7 @@ pub(super) fn show_lines(envelope: &Envelope, lines: &Table, out: &mut Output) -
     Ok(())
 }
 
-/// Returns the lines of an answer.
+/// Returns the results as a table.
 pub(crate) fn table(envelope: &Envelope, scores: Scores, indent: usize) -> Table {
     let mut table = Table::indented(indent);
     for found in &envelope.results {

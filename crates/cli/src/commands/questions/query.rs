@@ -1,3 +1,7 @@
+//! `grainstore query`: grains by field values, in order and in pages.
+//!
+//! Ranking by words is in `search`.
+
 use std::io;
 
 use clap::Args;
@@ -11,41 +15,39 @@ use crate::error::Exit;
 use crate::output::Output;
 use crate::session::Session;
 
-/// Find grains by their fields, oldest first
+/// Find grains by field values, oldest first
 ///
-/// All filters that are given must hold. With --json the answer is the envelope of OMS 28.1.
-/// Exit 1 if nothing is found. For example, what was known of Mira at the end of a day, the surest
-/// first:
+/// A grain must satisfy all filters. With --json the result is the envelope of OMS 28.1. Exits with
+/// 1 if nothing is found. Example, beliefs about Mira at the end of a day, most confident first:
 ///
 ///   grainstore query --subject mira --known-at 2026-10-01 --sort confidence --desc
 #[derive(Debug, Args)]
 pub(crate) struct Query {
-    /// At most this many
+    /// Maximum number of results
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
-    /// Go on after this cursor (next_cursor) of the answer before, with the same filters and order
+    /// Continue after this cursor (next_cursor) of the previous page, with the same filters and order
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
-    /// Superseded grains too
+    /// Include superseded grains
     #[arg(long)]
     superseded: bool,
-    /// Only grains that are no longer current
+    /// Return only grains that are no longer current
     #[arg(long, conflicts_with = "superseded")]
     only_superseded: bool,
-    /// In this order: stored, created_at, valid_from, valid_to, system_valid_from, confidence,
-    /// importance
+    /// Sort key: stored, created_at, valid_from, valid_to, system_valid_from, confidence, importance
     #[arg(long, value_name = "FIELD", value_parser = sort_by, default_value = "stored")]
     sort: SortBy,
-    /// From the greatest to the least
+    /// Sort in descending order
     #[arg(long)]
     desc: bool,
-    /// Tell how the answer is found, rather than the answer
+    /// Show the query plan instead of the results
     #[arg(long, conflicts_with_all = ["cursor", "author", "inside", "role", "cleared"])]
     explain: bool,
-    /// Also what a person must review before a program acts on it
+    /// Include grains that await review by a person
     #[arg(long)]
     unreviewed: bool,
-    /// Also what has expired: true until before now, and goals inactive since before now
+    /// Include expired grains: those with a valid_to in the past, and goals past their deadline
     #[arg(long)]
     expired: bool,
     #[command(flatten)]
@@ -94,11 +96,11 @@ impl Query {
 fn sort_by(text: &str) -> Result<SortBy, String> {
     SortBy::named(text).ok_or_else(|| {
         let names = SortBy::NAMES.map(|(name, _)| name);
-        format!("the orders are {}", names.join(", "))
+        format!("expected one of {}", names.join(", "))
     })
 }
 
-/// Writes the steps of a plan.
+/// Writes the steps of a query plan.
 fn explain(plan: &Explanation, out: &mut Output) -> io::Result<()> {
     if !out.is_json() {
         return out.line(plan);

@@ -1,5 +1,7 @@
+//! `grainstore recall`: context for a question, within a budget of tokens.
+
 use clap::Args;
-use grainstore::query::Recall as Budget;
+use grainstore::query::Recall as RecallOptions;
 use grainstore::render::Format;
 
 use crate::args::Filters;
@@ -7,27 +9,28 @@ use crate::door::As;
 use crate::error::Exit;
 use crate::session::Session;
 
-/// Tell what is known of a question, with what was said around it
+/// Collect context for a question: the best matches and the turns around them
 ///
-/// The grains that fit best and the turns beside them, as much as a budget of tokens holds (one for
-/// four ASCII characters, one for each other), each with its time, its speaker and the beginning of
-/// its address (as in: grainstore recall "where did Mira climb?" --budget 500). Exit 1 if nothing is
-/// found.
+/// The result fits a budget of tokens (one per four ASCII characters, one per other character). Each
+/// line has its time, its speaker and the first digits of its address. Exits with 1 if nothing is
+/// found. Example:
+///
+///   grainstore recall "where did Mira climb?" --budget 500
 #[derive(Debug, Args)]
 pub(crate) struct Recall {
-    /// The question; several arguments are one
+    /// Question; several arguments are joined
     #[arg(required = true, value_name = "TEXT")]
     question: Vec<String>,
-    /// At most about this many tokens
+    /// Approximate maximum number of tokens
     #[arg(long, value_name = "N", default_value_t = 2_000)]
     budget: usize,
-    /// How many turns before and after one that fits
+    /// Number of turns to add before and after each match
     #[arg(long, value_name = "N", default_value_t = 1)]
     reach: usize,
-    /// markdown, text or json
+    /// Output format: markdown, text or json
     #[arg(long, value_name = "FORMAT", default_value_t = Format::Markdown)]
     format: Format,
-    /// Also what has expired: true until before now, and goals inactive since before now
+    /// Include expired grains: those with a valid_to in the past, and goals past their deadline
     #[arg(long)]
     expired: bool,
     #[command(flatten)]
@@ -44,10 +47,10 @@ impl Recall {
             filter = filter.with_expired();
         }
         let door = self.as_whom.door(&store)?;
-        let recall = Budget {
+        let recall = RecallOptions {
             budget: self.budget,
             reach: self.reach,
-            ..Budget::default()
+            ..RecallOptions::default()
         };
         let known = door.recall(&self.question.join(" "), &filter, &recall)?;
         let format = if session.out.is_json() {
@@ -63,7 +66,7 @@ impl Recall {
             session.out.line(line)?;
         }
         if known.is_cut && !session.out.is_json() {
-            session.out.note("there is more: --budget makes room");
+            session.out.note("truncated: raise --budget for more");
         }
         Ok(Exit::done_if(!known.is_empty()))
     }

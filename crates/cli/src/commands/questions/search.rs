@@ -1,3 +1,5 @@
+//! `grainstore search`: full-text search, ranked, with the matching part of each grain.
+
 use clap::Args;
 
 use super::answer::{Scores, show, show_lines};
@@ -7,27 +9,36 @@ use crate::error::Exit;
 use crate::output::{Table, width};
 use crate::session::Session;
 
-/// Find grains by their words, best first
+/// Find grains by words, best match first
 ///
-/// Any of the words may occur, in any of their forms; "a phrase" must stand as it is, +word must
-/// occur, -word must not; a AND (b OR c) AND NOT d; word* begins like this, word~ is spelled nearly so;
-/// object:word is in this field; word^2 counts twice (as in: grainstore search "peanut* -butter").
-/// With --json the answer is the envelope of OMS 28.1. Exit 1 if nothing is found.
+/// A grain matches if any of the words occurs, in any of its forms. Query syntax:
+///
+///   "a phrase"               the exact phrase
+///   +word -word              required, excluded
+///   a AND (b OR c) AND NOT d Boolean operators
+///   word* word~              prefix, approximate spelling
+///   object:word              in this field only
+///   word^2                   weight 2
+///
+/// With --json the result is the envelope of OMS 28.1. Exits with 1 if nothing is found. Example:
+///
+///   grainstore search "peanut* -butter"
 #[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct Search {
-    /// The words; several arguments are one search
+    /// Search query; several arguments are joined
     #[arg(required = true, value_name = "TEXT")]
     text: Vec<String>,
-    /// At most this many
+    /// Maximum number of results
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
-    /// Superseded grains too
+    /// Include superseded grains
     #[arg(long)]
     superseded: bool,
-    /// Also what a person must review before a program acts on it
+    /// Include grains that await review by a person
     #[arg(long)]
     unreviewed: bool,
-    /// Also what has expired: true until before now, and goals inactive since before now
+    /// Include expired grains: those with a valid_to in the past, and goals past their deadline
     #[arg(long)]
     expired: bool,
     #[command(flatten)]

@@ -1,3 +1,5 @@
+//! `grainstore similar`: nearest neighbours of a grain or of a given vector.
+
 use std::io::Read;
 
 use clap::Args;
@@ -7,34 +9,34 @@ use super::answer::{Scores, show};
 use super::vector::{NO_VECTOR, vector};
 use crate::args::{Filters, address, open};
 use crate::door::As;
-use crate::error::{Exit, Problem};
+use crate::error::{CliError, Exit};
 use crate::session::Session;
 
-/// Find the grains whose vectors are nearest to that of a grain, or to one of yours
+/// Find nearest neighbours of a grain, or of a vector
 ///
-/// The vectors are those that `embed` kept. With --words grains are ranked by words and vectors
-/// together. With --json the answer is the envelope of OMS 28.1. Exit 1 if nothing is found. For
-/// example:
+/// The search compares the vectors stored by `embed`. With --words, grains are ranked by words and
+/// vectors together. With --json the result is the envelope of OMS 28.1. Exits with 1 if nothing is
+/// found. Example:
 ///
 ///   grainstore similar --model my-model --vector question.json --words "green tea"
 #[derive(Debug, Args)]
 pub(crate) struct Similar {
-    /// The grain, by its address, whole or its first 8 to 16 digits
+    /// Address of the grain, or its first 8 to 16 digits
     #[arg(required_unless_present = "vector", conflicts_with = "vector")]
     address: Option<String>,
-    /// The name of the model
+    /// Name of the embedding model
     #[arg(long, value_name = "NAME")]
     model: String,
-    /// A file with a JSON array of numbers, or - for stdin
+    /// File with a JSON array of numbers, or - for stdin
     #[arg(long, value_name = "FILE")]
     vector: Option<String>,
-    /// Words that count as much as the vector
+    /// Rank by these words too, with the same weight as the vector
     #[arg(long, value_name = "TEXT", requires = "vector")]
     words: Option<String>,
-    /// At most this many
+    /// Maximum number of results
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
-    /// Also what has expired: true until before now, and goals inactive since before now
+    /// Include expired grains: those with a valid_to in the past, and goals past their deadline
     #[arg(long)]
     expired: bool,
     #[command(flatten)]
@@ -76,8 +78,8 @@ fn read(file: &str) -> anyhow::Result<Vec<f32>> {
     open(file)?.take(LEN_MAX).read_to_string(&mut text)?;
     let value = serde_json::from_str(&text).ok();
     let vector = vector(value.as_ref());
-    Ok(vector.ok_or_else(|| Problem::new("ERR_EMBEDDING", NO_VECTOR).at(file))?)
+    Ok(vector.ok_or_else(|| CliError::new("ERR_EMBEDDING", NO_VECTOR).at(file))?)
 }
 
-/// Longer than any vector the store takes, in bytes.
+/// Above the size of the longest vector that the store accepts, in bytes.
 const LEN_MAX: u64 = 1 << 20;

@@ -1,6 +1,8 @@
+//! Vectors as JSON arrays of numbers, for `embed` and `similar`.
+
 use serde_json::Value;
 
-/// Reads a vector as JSON has it.
+/// Reads a vector from a JSON array; `None` for any other value.
 pub(super) fn vector(value: Option<&Value>) -> Option<Vec<f32>> {
     let numbers = value?.as_array()?.iter();
     numbers
@@ -10,7 +12,7 @@ pub(super) fn vector(value: Option<&Value>) -> Option<Vec<f32>> {
 
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "models make numbers of this width; what is too large becomes infinite and is refused"
+    reason = "embeddings are 32-bit floats; a number out of range becomes infinite and is refused"
 )]
 const fn narrow(number: f64) -> f32 {
     number as f32

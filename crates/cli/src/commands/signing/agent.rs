@@ -1,3 +1,5 @@
+//! `grainstore agent`: the recorded owner of an agent, and its card (OMS 12.5, 28.5).
+
 use clap::{Args, Subcommand, ValueEnum};
 use grainstore::crypto::Did;
 use grainstore::grain::{Owner, OwnerKind};
@@ -7,77 +9,78 @@ use serde_json::{Value, json};
 
 use crate::args::KeySource;
 use crate::commands::grains::state::signature_json;
-use crate::error::{Exit, Problem};
+use crate::error::{CliError, Exit};
 use crate::output::printable_lines;
 use crate::session::Session;
 
-/// Say whom an agent belongs to, and show what is known of one
+/// Record the owner of an agent, and show the card of an agent
 #[derive(Debug, Args)]
 pub(crate) struct AgentTool {
     #[command(subcommand)]
-    verb: Verb,
+    action: Action,
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {
+enum Action {
     Provision(Provision),
     Card(Card),
 }
 
-/// Write who owns an agent: locked, and signed by its operator
+/// Record the owner of an agent in a locked grain, signed by the operator
 ///
-/// Done once, before the agent runs, with a key that the agent does not have. Nothing the agent is
-/// told or writes changes it afterwards. Prints the address.
+/// Run it once, before the agent runs, with a key that the agent does not have. Nothing that the
+/// agent reads or writes can change the record afterwards. Prints the address of the grain.
 ///
 /// Example: grainstore agent provision did:web:acme.example:agents:7 --owner "Acme Labs LLC"
 /// --type org --jurisdiction US-DE --key operator.pem
 #[derive(Debug, Args)]
 struct Provision {
-    /// The agent's DID
+    /// DID of the agent
     agent: String,
-    /// The registered legal name of the owner
+    /// Registered legal name of the owner
     #[arg(long, value_name = "NAME")]
     owner: String,
-    /// What the owner is
+    /// Kind of owner
     #[arg(long = "type", value_enum)]
     kind: KindArg,
-    /// The legal structure of an organisation: llc, gmbh, pvt_ltd, …
+    /// Legal form of an organisation: llc, gmbh, pvt_ltd, …
     #[arg(long, value_name = "FORM")]
     entity_form: Option<String>,
-    /// Where the owner is registered (ISO 3166-2)
+    /// Jurisdiction of registration (ISO 3166-2)
     #[arg(long, value_name = "CODE")]
     jurisdiction: Option<String>,
-    /// The registration with its kind: EIN:47-1234567
+    /// Registration number with its kind, such as EIN:47-1234567
     #[arg(long, value_name = "ID")]
     reg_id: Option<String>,
-    /// The owner's DID, if it is not the operator's
+    /// DID of the owner (default: the DID of the operator)
     #[arg(long, value_name = "DID")]
     owner_did: Option<String>,
-    /// The operator's key
     #[command(flatten)]
     key: KeySource,
 }
 
-/// Show who owns an agent and what it can do, and who says so; exit 1 if nobody says anything
+/// Show the owner and the capabilities of an agent, with the signer of each claim
+///
+/// Exits with 1 if the store has no claim about the agent.
 #[derive(Debug, Args)]
 struct Card {
-    /// The agent's DID
+    /// DID of the agent
     agent: String,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum KindArg {
-    /// A natural person
+    /// Natural person
     Human,
-    /// A company, an association, an authority
+    /// Company, association or public authority
     Org,
 }
 
 impl AgentTool {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        match self.verb {
-            Verb::Provision(verb) => verb.run(session),
-            Verb::Card(verb) => verb.run(session),
+        match self.action {
+            Action::Provision(action) => action.run(session),
+            Action::Card(action) => action.run(session),
         }
     }
 }
@@ -85,8 +88,8 @@ impl AgentTool {
 impl Provision {
     fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let agent: Did = self.agent.parse().map_err(|error| {
-            let problem = Problem::of(&error);
-            problem.at(&self.agent)
+            let error = CliError::of(&error);
+            error.at(&self.agent)
         })?;
         let key = self.key.read()?;
         let operator = key.did();
@@ -128,22 +131,22 @@ impl Card {
         let others = card.other_owners.iter().map(|it| ("claim", it));
         let abilities = card.capabilities.iter().map(|it| ("can", it));
         for (word, version) in owners.chain(others).chain(abilities) {
-            let line = format!("{word:6} {} ({})", name_of(version), who_says(version));
+            let line = format!("{word:6} {} ({})", name_in(version), signer_text(version));
             session.out.line(printable_lines(&line))?;
         }
         Ok(Exit::done_if(is_known))
     }
 }
 
-/// Returns the name of an owner or of a capability.
-fn name_of(version: &Version) -> String {
+/// Returns the name of an owner or a capability.
+fn name_in(version: &Version) -> String {
     let object = version.grain.field("object");
     let named = object.and_then(|object| object.as_map()?.get("name")?.as_text());
     let name = named.or_else(|| version.grain.text("object"));
     name.unwrap_or_default().to_owned()
 }
 
-fn who_says(version: &Version) -> String {
+fn signer_text(version: &Version) -> String {
     match &version.signature {
         Some(signature) => format!("{}, {}", signature.trust.name(), signature.signer),
         None => "unsigned".to_owned(),
@@ -154,10 +157,10 @@ fn card_json(agent: &str, card: &AgentCard) -> serde_json::Result<Value> {
     let all = |versions: &[Version]| {
         versions
             .iter()
-            .map(said_json)
+            .map(version_json)
             .collect::<Result<Vec<_>, _>>()
     };
-    let owner = card.owner.as_ref().map(said_json).transpose()?;
+    let owner = card.owner.as_ref().map(version_json).transpose()?;
     Ok(json!({
         "agent": agent,
         "owner": owner,
@@ -166,13 +169,13 @@ fn card_json(agent: &str, card: &AgentCard) -> serde_json::Result<Value> {
     }))
 }
 
-fn said_json(version: &Version) -> serde_json::Result<Value> {
-    let mut said = json!({
+fn version_json(version: &Version) -> serde_json::Result<Value> {
+    let mut document = json!({
         "address": version.grain.address().to_string(),
         "grain": serde_json::from_str::<Value>(&version.grain.to_json())?,
     });
     if let Some(signature) = &version.signature {
-        said["signature"] = signature_json(signature);
+        document["signature"] = signature_json(signature);
     }
-    Ok(said)
+    Ok(document)
 }

@@ -1,3 +1,5 @@
+//! `grainstore grain agree`: a signed agreement to an operation on one grain of one store.
+
 use clap::{Args, ValueEnum};
 use grainstore::ContentAddress;
 use grainstore::crypto::Statement;
@@ -6,24 +8,24 @@ use serde_json::{Value, json};
 
 use super::signer::{SignerArgs, now_sec, store_id};
 use crate::args::read_document;
-use crate::error::{Exit, Problem};
+use crate::error::{CliError, Exit};
 use crate::hex;
 use crate::session::Session;
 
-/// Agree that a grain may be contradicted or judged
+/// Sign an agreement to contradict a grain or to set its verification status
 ///
-/// Writes {"signer", "auth"}, for `contradict --auth` and `status --auth`. It counts for this grain
-/// in this store, for this and nothing else.
+/// Prints {"signer", "auth"}, for `contradict --auth` and `status --auth`. The agreement is valid
+/// for this operation on this grain in this store only.
 ///
 /// Example: grainstore grain agree 3288d0d4… --to contradict --store-id 5f1c… --key ada.key
 #[derive(Debug, Args)]
 pub(super) struct Agree {
-    /// The whole address of the grain
+    /// Full address of the grain
     address: String,
-    /// What is agreed to
-    #[arg(long, value_enum, value_name = "WHAT")]
-    to: Deed,
-    /// The store_id of the store, from its MANIFEST
+    /// Operation or verification status agreed to
+    #[arg(long, value_enum, value_name = "OPERATION")]
+    to: OperationArg,
+    /// Store id, as shown by `stats`
     #[arg(long, value_name = "HEX")]
     store_id: String,
     #[command(flatten)]
@@ -31,7 +33,7 @@ pub(super) struct Agree {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Deed {
+enum OperationArg {
     Contradict,
     Unverified,
     Verified,
@@ -42,20 +44,20 @@ enum Deed {
 impl Agree {
     pub(super) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let address = ContentAddress::from_reference(&self.address)
-            .map_err(|error| Problem::of(&error).at("the address"))?;
+            .map_err(|error| CliError::of(&error).at("the address"))?;
         let store_id = store_id(&self.store_id)?;
         let verify = |status| Statement::verify(address, status, store_id);
         let statement = match self.to {
-            Deed::Contradict => Statement::contradict(address, store_id),
-            Deed::Unverified => verify(Verification::Unverified),
-            Deed::Verified => verify(Verification::Verified),
-            Deed::Contested => verify(Verification::Contested),
-            Deed::Retracted => verify(Verification::Retracted),
+            OperationArg::Contradict => Statement::contradict(address, store_id),
+            OperationArg::Unverified => verify(Verification::Unverified),
+            OperationArg::Verified => verify(Verification::Verified),
+            OperationArg::Contested => verify(Verification::Contested),
+            OperationArg::Retracted => verify(Verification::Retracted),
         };
-        let statement = statement.map_err(|error| Problem::of(&error))?;
+        let statement = statement.map_err(|error| CliError::of(&error))?;
         let (key, did) = self.signer.read()?;
         let signature = statement.sign(&key, &did, Some(now_sec()));
-        let signature = signature.map_err(|error| Problem::of(&error))?;
+        let signature = signature.map_err(|error| CliError::of(&error))?;
         session
             .out
             .json(&json!({ "signer": did.as_str(), "auth": hex::encode(&signature) }))?;
@@ -63,12 +65,12 @@ impl Agree {
     }
 }
 
-/// Reads the signatures of several files: hexadecimal digits, or what `grain agree` wrote.
-pub(crate) fn read_all(files: &[String]) -> Result<Vec<Vec<u8>>, Problem> {
+/// Reads one signature from each file: hexadecimal digits, or the output of `grain agree`.
+pub(crate) fn read_all(files: &[String]) -> Result<Vec<Vec<u8>>, CliError> {
     let read = |file: &String| {
         let text = read_document(file)?;
         let wrong =
-            || Problem::new("ERR_CORRUPT", "no agreement that `grain agree` wrote").at(file);
+            || CliError::new("ERR_CORRUPT", "not an agreement written by `grain agree`").at(file);
         let digits = match text.trim().strip_prefix('{') {
             None => text.trim().to_owned(),
             Some(_) => {

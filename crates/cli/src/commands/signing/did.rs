@@ -1,41 +1,44 @@
+//! `grainstore did`: makes keys, and shows the DID of a key.
+
 use clap::{Args, Subcommand, ValueEnum};
 use grainstore::crypto::{Algorithm, Did, OsRandom, SigningKey};
 use serde_json::json;
 
 use crate::args::{read_key, write_key};
-use crate::error::{Exit, Problem};
+use crate::error::{CliError, Exit};
 use crate::hex;
 use crate::session::Session;
 
-/// Make keys, and show who they are
+/// Create keys and show their DIDs
 #[derive(Debug, Args)]
 pub(crate) struct DidTool {
     #[command(subcommand)]
-    verb: Verb,
+    action: Action,
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {
+enum Action {
     New(New),
     Show(Show),
 }
 
-/// Draw a new key, write it to a file that only you can read, and print its DID
+/// Create a key, write it to a file with permissions 0600, and print its DID
 ///
-/// The file is PKCS#8 in PEM. Whoever has it signs as you: there is no second copy.
+/// The file is PKCS#8 in PEM, and not encrypted. There is no other copy: keep it safe, and back it
+/// up if you need to.
 #[derive(Debug, Args)]
 struct New {
-    /// The file to make; it must not be there yet
+    /// File to create; it must not exist
     file: String,
-    /// The kind of key
+    /// Kind of key
     #[arg(long, value_enum, default_value_t = Kind::Ed25519)]
     kind: Kind,
 }
 
-/// Print the DID of a key file, or check one that you were given
+/// Print the DID of a key file, or validate a DID
 #[derive(Debug, Args)]
 struct Show {
-    /// A DID, or the file of a key
+    /// DID, or key file
     did_or_file: String,
 }
 
@@ -49,21 +52,21 @@ enum Kind {
 
 impl DidTool {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        let did = match self.verb {
-            Verb::New(New { file, kind }) => {
+        let did = match self.action {
+            Action::New(New { file, kind }) => {
                 let algorithm = match kind {
                     Kind::Ed25519 => Algorithm::Ed25519,
                     Kind::P256 => Algorithm::P256,
                 };
                 let key = SigningKey::generate(algorithm, &OsRandom);
-                let key = key.map_err(|error| Problem::of(&error))?;
+                let key = key.map_err(|error| CliError::of(&error))?;
                 write_key(&file, &key)?;
                 key.did()
             }
-            Verb::Show(Show { did_or_file }) => {
+            Action::Show(Show { did_or_file }) => {
                 if did_or_file.starts_with("did:") {
                     let did = did_or_file.parse();
-                    did.map_err(|error| Problem::of(&error).at(did_or_file))?
+                    did.map_err(|error| CliError::of(&error).at(did_or_file))?
                 } else {
                     read_key(&did_or_file)?.did()
                 }

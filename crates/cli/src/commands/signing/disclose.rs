@@ -1,3 +1,6 @@
+//! `grainstore grain disclose` and `verify-disclosure`: views of grains with some fields replaced by
+//! their hashes, and the check of values that are revealed later.
+
 use std::cell::Cell;
 
 use clap::Args;
@@ -7,38 +10,38 @@ use serde_json::json;
 
 use super::line_by_line::{EncodingArg, draft, each_line, finish, json_of};
 use crate::args::read_document;
-use crate::error::{Exit, Problem};
+use crate::error::{CliError, Exit};
 use crate::hex;
 use crate::session::Session;
 
-/// Turn JSON grains into views with some fields as their hashes, line by line
+/// Make views of JSON grains with some fields replaced by hashes, line by line
 ///
-/// For each line: {"address", "blob", "grain", "warnings"}, or {"error": …}. A hash hides only
-/// what nobody can guess: names, dates and small numbers are found by trying.
+/// Prints {"address", "blob", "grain", "warnings"} per line, or {"error": …}. A hash hides only
+/// values that cannot be guessed: names, dates and small numbers can be found by trial.
 #[derive(Debug, Args)]
 pub(super) struct Disclose {
-    /// The fields to elide, by their full names
+    /// Fields to elide, by full name, separated by commas
     #[arg(long, required = true, value_delimiter = ',', value_name = "FIELDS")]
     elide: Vec<String>,
-    /// The file with one JSON grain per line, or - for stdin
+    /// File with one JSON grain per line, or - for stdin
     #[arg(default_value = "-")]
     file: String,
-    /// The encoding of the original
+    /// Payload encoding of the original grain
     #[arg(long, value_enum, default_value_t = EncodingArg::Msgpack)]
     encoding: EncodingArg,
 }
 
-/// Check values that were revealed later against a view, line by line
+/// Verify revealed values against a view, line by line
 ///
-/// A line is the JSON object {"field": value, …}. For each: {"FIELD": true or false, …}, or
-/// {"error": …} for a field that the view does not elide. Exit 1 if any is not the original value.
-/// A value fits because nobody finds another one with its hash; whose view it is, the view does not
-/// say.
+/// Each line is a JSON object {"field": value, …}. Prints {"FIELD": true or false, …} per line, or
+/// {"error": …} for a field that the view does not elide. Exits with 1 if a value differs from the
+/// original. The check proves that a value has the hash in the view; it does not prove who made the
+/// view.
 #[derive(Debug, Args)]
 pub(super) struct VerifyDisclosure {
-    /// The file with the view: its JSON, or the line that `grain disclose` wrote
+    /// File with the view: its JSON, or a line written by `grain disclose`
     view: String,
-    /// The file with one object of revealed values per line, or - for stdin
+    /// File with one object of revealed values per line, or - for stdin
     #[arg(default_value = "-")]
     file: String,
 }
@@ -49,7 +52,7 @@ impl Disclose {
         each_line(&self.file, session, |line| {
             let grain = finish(draft(line, self.encoding)?)?;
             let disclosed = grain.disclose(&elide);
-            let (view, warnings) = disclosed.map_err(|error| Problem::of(&error))?;
+            let (view, warnings) = disclosed.map_err(|error| CliError::of(&error))?;
             let warnings: Vec<_> = warnings.iter().map(ToString::to_string).collect();
             Ok(json!({
                 "address": view.address().to_string(),
@@ -64,31 +67,31 @@ impl Disclose {
 impl VerifyDisclosure {
     pub(super) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let text = read_document(&self.view)?;
-        let hashes = hashes_of(&text).map_err(|problem| problem.at(&self.view))?;
-        let is_false = Cell::new(false);
+        let hashes = hashes_of(&text).map_err(|error| error.at(&self.view))?;
+        let any_differs = Cell::new(false);
         let exit = each_line(&self.file, session, |line| {
             let mut shown = serde_json::Map::new();
             for (field, value) in revealed(line.text()?)?.iter() {
                 let hash = hashes.get(field).and_then(codec::Value::as_text);
                 let hash = hash.ok_or_else(|| {
-                    Problem::new("ERR_SCHEMA", format!("{field} is not elided in the view"))
+                    CliError::new("ERR_SCHEMA", format!("{field} is not elided in the view"))
                 })?;
                 let fits = verify_disclosed(field, value.clone(), hash)
-                    .map_err(|error| Problem::of(&error))?;
-                is_false.set(is_false.get() || !fits);
+                    .map_err(|error| CliError::of(&error))?;
+                any_differs.set(any_differs.get() || !fits);
                 shown.insert(field.to_owned(), fits.into());
             }
             Ok(shown.into())
         })?;
         Ok(match exit {
-            Exit::Done => Exit::done_if(!is_false.get()),
+            Exit::Done => Exit::done_if(!any_differs.get()),
             other => other,
         })
     }
 }
 
-/// Returns the hashes of a view.
-fn hashes_of(text: &str) -> Result<codec::Map, Problem> {
+/// Returns the hashes of the elided fields of a view.
+fn hashes_of(text: &str) -> Result<codec::Map, CliError> {
     let view = revealed(text)?;
     let view = match view.get("grain").and_then(codec::Value::as_map) {
         Some(view) => view,
@@ -98,13 +101,13 @@ fn hashes_of(text: &str) -> Result<codec::Map, Problem> {
     let hashes = hashes.filter(|_| view.contains("_disclosure_of"));
     hashes
         .cloned()
-        .ok_or_else(|| Problem::new("ERR_SCHEMA", "not a view: it elides nothing"))
+        .ok_or_else(|| CliError::new("ERR_SCHEMA", "not a view: no field is elided"))
 }
 
-fn revealed(text: &str) -> Result<codec::Map, Problem> {
-    let value = codec::Value::from_json(text).map_err(|error| Problem::of(&error))?;
+fn revealed(text: &str) -> Result<codec::Map, CliError> {
+    let value = codec::Value::from_json(text).map_err(|error| CliError::of(&error))?;
     match value {
         codec::Value::Map(map) => Ok(map),
-        _ => Err(Problem::new("ERR_NOT_MAP", "not a JSON object")),
+        _ => Err(CliError::new("ERR_NOT_MAP", "not a JSON object")),
     }
 }

@@ -1,3 +1,5 @@
+//! `grainstore grain encode` and `decode`: JSON grains to blobs and back.
+
 use clap::Args;
 use grainstore::codec::{Encoding, Profile};
 use grainstore::interchange::{Record, jsonl};
@@ -6,32 +8,33 @@ use serde_json::{Value, json};
 
 use super::line_by_line::{EncodingArg, each_line};
 use crate::args::Line;
-use crate::error::{Exit, Problem};
+use crate::error::{CliError, Exit};
 use crate::hex;
 use crate::session::Session;
 
-/// Turn JSON grains into blobs, line by line
+/// Encode JSON grains as blobs, line by line
 ///
-/// For each line: {"address": …, "blob": "HEX"}, or {"error": {"code", "message", "line", …}}.
-/// created_at is required: nothing but the line decides the bytes. Exit 1 if any line failed.
+/// Prints {"address": …, "blob": "HEX"} per line, or {"error": {"code", "message", "line", …}}.
+/// created_at is required, so that the line alone determines the bytes. Exits with 1 if any line
+/// failed.
 #[derive(Debug, Args)]
 pub(super) struct Encode {
-    /// The file with one JSON grain per line, or - for stdin
+    /// File with one JSON grain per line, or - for stdin
     #[arg(default_value = "-")]
     file: String,
-    /// The encoding of the payload; the other one gives another address
+    /// Payload encoding; it is part of the address
     #[arg(long, value_enum, default_value_t = EncodingArg::Msgpack)]
     encoding: EncodingArg,
 }
 
-/// Turn blobs into JSON grains, line by line
+/// Decode blobs to JSON grains, line by line
 ///
-/// A line is a blob in hexadecimal digits, or the object that `grain encode` writes, whose
-/// address is then checked. For each line: {"address": …, "header": …, "grain": …}, or
-/// {"error": {"code", "message", "line", …}}. Exit 1 if any line failed.
+/// Each line is a blob in hexadecimal digits, or an object written by `grain encode`, whose address
+/// is verified. Prints {"address": …, "header": …, "grain": …} per line, or
+/// {"error": {"code", "message", "line", …}}. Exits with 1 if any line failed.
 #[derive(Debug, Args)]
 pub(super) struct Decode {
-    /// The file with one blob per line, or - for stdin
+    /// File with one blob per line, or - for stdin
     #[arg(default_value = "-")]
     file: String,
 }
@@ -49,20 +52,20 @@ impl Decode {
     }
 }
 
-fn encode(line: &Line, encoding: Encoding) -> Result<Value, Problem> {
+fn encode(line: &Line, encoding: Encoding) -> Result<Value, CliError> {
     let draft = Draft::from_json(line.text()?);
     let grain = draft.and_then(|draft| draft.encoding(encoding).finish(Profile::Extended));
-    let grain = grain.map_err(|error| Problem::of(&error))?;
+    let grain = grain.map_err(|error| CliError::of(&error))?;
     Ok(json!({ "address": grain.address().to_string(), "blob": hex::encode(grain.blob()) }))
 }
 
-fn decode(line: &Line) -> Result<Value, Problem> {
+fn decode(line: &Line) -> Result<Value, CliError> {
     let text = line.text()?.trim();
     let is_hex = text.bytes().all(|digit| digit.is_ascii_hexdigit());
     let is_object = text.starts_with('{');
     if !is_hex && !is_object {
         let message = "neither hexadecimal digits nor a JSON object with a blob";
-        return Err(Problem::new("JSONL_BLOB", message));
+        return Err(CliError::new("JSONL_BLOB", message));
     }
     let object = if is_object {
         text.to_owned()
@@ -71,9 +74,9 @@ fn decode(line: &Line) -> Result<Value, Problem> {
     };
     let record = jsonl::Reader::new(object.as_bytes(), jsonl::Options::default()).next();
     match record {
-        Some(Ok(record)) => decoded(&record).map_err(|error| Problem::new("ERR_CORRUPT", error)),
-        Some(Err(error)) => Err(Problem::of(&error)),
-        None => Err(Problem::new("JSONL_BLOB", "no blob")),
+        Some(Ok(record)) => decoded(&record).map_err(|error| CliError::new("ERR_CORRUPT", error)),
+        Some(Err(error)) => Err(CliError::of(&error)),
+        None => Err(CliError::new("JSONL_BLOB", "no blob")),
     }
 }
 

@@ -1,3 +1,5 @@
+//! `grainstore grain`: its subcommands; none of them needs a store.
+
 use clap::{Args, Subcommand};
 
 use super::agree::Agree;
@@ -8,15 +10,15 @@ use super::sign::{Sign, Verify};
 use crate::error::Exit;
 use crate::session::Session;
 
-/// Encode, decode, sign and disclose single grains
+/// Encode, decode, sign, verify and disclose single grains
 #[derive(Debug, Args)]
 pub(crate) struct GrainTool {
     #[command(subcommand)]
-    verb: Verb,
+    action: Action,
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {
+enum Action {
     Encode(Encode),
     Decode(Decode),
     Sign(Sign),
@@ -29,15 +31,15 @@ enum Verb {
 
 impl GrainTool {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        match self.verb {
-            Verb::Encode(verb) => verb.run(session),
-            Verb::Decode(verb) => verb.run(session),
-            Verb::Sign(verb) => verb.run(session),
-            Verb::Verify(verb) => verb.run(session),
-            Verb::Cosign(verb) => verb.run(session),
-            Verb::Agree(verb) => verb.run(session),
-            Verb::Disclose(verb) => verb.run(session),
-            Verb::VerifyDisclosure(verb) => verb.run(session),
+        match self.action {
+            Action::Encode(action) => action.run(session),
+            Action::Decode(action) => action.run(session),
+            Action::Sign(action) => action.run(session),
+            Action::Verify(action) => action.run(session),
+            Action::Cosign(action) => action.run(session),
+            Action::Agree(action) => action.run(session),
+            Action::Disclose(action) => action.run(session),
+            Action::VerifyDisclosure(action) => action.run(session),
         }
     }
 }

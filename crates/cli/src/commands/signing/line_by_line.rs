@@ -1,10 +1,14 @@
+//! Line-by-line processing for the subcommands of `grain`: one line in, one JSON document out.
+//!
+//! A line that fails is reported in its place, and the lines after it are still processed.
+
 use clap::ValueEnum;
 use grainstore::codec::{Encoding, Profile};
 use grainstore::{Draft, Grain};
 use serde_json::{Value, json};
 
-use crate::args::{Line, Lines, displayed};
-use crate::error::{Exit, Problem};
+use crate::args::{Line, Lines, display_name};
+use crate::error::{CliError, Exit};
 use crate::session::Session;
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -27,22 +31,22 @@ impl From<EncodingArg> for Encoding {
 pub(super) fn each_line(
     file: &str,
     session: &mut Session,
-    turn: impl Fn(&Line) -> Result<Value, Problem>,
+    turn: impl Fn(&Line) -> Result<Value, CliError>,
 ) -> anyhow::Result<Exit> {
     let mut lines = Lines::open(file)?;
     let mut exit = Exit::Done;
     while let Some(line) = lines
         .next()
-        .map_err(|error| Problem::of(&error).at(displayed(file)))?
+        .map_err(|error| CliError::of(&error).at(display_name(file)))?
     {
-        let document = turn(&line).unwrap_or_else(|problem| {
+        let document = turn(&line).unwrap_or_else(|error| {
             exit = Exit::Nothing;
-            let mut error = problem.at_line(line.number).to_json();
+            let mut error = error.at_line(line.number).to_json();
             error["line"] = json!(line.number);
             json!({ "error": error })
         });
         session.out.json(&document)?;
-        // Whoever sends line after line and waits for each answer gets it.
+        // A writer that waits for each result before its next line must not block.
         if !lines.has_next() {
             session.out.flush()?;
         }
@@ -50,16 +54,16 @@ pub(super) fn each_line(
     Ok(exit)
 }
 
-pub(super) fn draft(line: &Line, encoding: EncodingArg) -> Result<Draft, Problem> {
-    let draft = Draft::from_json(line.text()?).map_err(|error| Problem::of(&error))?;
+pub(super) fn draft(line: &Line, encoding: EncodingArg) -> Result<Draft, CliError> {
+    let draft = Draft::from_json(line.text()?).map_err(|error| CliError::of(&error))?;
     Ok(draft.encoding(encoding.into()))
 }
 
-pub(super) fn finish(draft: Draft) -> Result<Grain, Problem> {
+pub(super) fn finish(draft: Draft) -> Result<Grain, CliError> {
     let finished = draft.finish(Profile::Extended);
-    finished.map_err(|error| Problem::of(&error))
+    finished.map_err(|error| CliError::of(&error))
 }
 
-pub(super) fn json_of(grain: &Grain) -> Result<Value, Problem> {
-    serde_json::from_str(&grain.to_json()).map_err(|error| Problem::new("ERR_CORRUPT", error))
+pub(super) fn json_of(grain: &Grain) -> Result<Value, CliError> {
+    serde_json::from_str(&grain.to_json()).map_err(|error| CliError::new("ERR_CORRUPT", error))
 }

@@ -1,4 +1,6 @@
-//! The verbs of `grain` that sign, check signatures and disclose: pure, line by line.
+//! `grainstore grain sign` and `verify`: signed grains as COSE_Sign1 envelopes.
+//!
+//! A valid signature proves who signed; trust in signers is in `trust`.
 
 use clap::Args;
 use grainstore::Grain;
@@ -9,35 +11,37 @@ use serde_json::{Value, json};
 use super::line_by_line::{EncodingArg, draft, each_line, finish, json_of};
 use super::signer::{SignerArgs, now_sec};
 use crate::args::Line;
-use crate::error::{Exit, Problem};
+use crate::error::{CliError, Exit};
 use crate::hex;
 use crate::session::Session;
 
-/// Turn JSON grains into signed ones, line by line
+/// Sign JSON grains, line by line
 ///
-/// For each line: {"address": …, "envelope": "HEX"}, or {"error": …}. That a grain is signed is
-/// part of its address, so it is decided here and not later. created_at is required.
+/// Prints {"address": …, "envelope": "HEX"} per line, or {"error": …}. The address of a grain
+/// depends on whether it is signed, so a grain cannot be signed after it is stored. created_at is
+/// required.
 #[derive(Debug, Args)]
 pub(super) struct Sign {
-    /// The file with one JSON grain per line, or - for stdin
+    /// File with one JSON grain per line, or - for stdin
     #[arg(default_value = "-")]
     file: String,
     #[command(flatten)]
     signer: SignerArgs,
-    /// The encoding of the payload; the other one gives another address
+    /// Payload encoding; it is part of the address
     #[arg(long, value_enum, default_value_t = EncodingArg::Msgpack)]
     encoding: EncodingArg,
 }
 
-/// Check signed grains, line by line
+/// Verify signed grains, line by line
 ///
-/// A line is an envelope in hexadecimal digits, or the object that `grain sign` writes. For each:
-/// {"address", "signer", "is_author", "iat", "grain"}, or {"error": …}. A signature says who
-/// signed; whether to believe him is for you to say. iat is not protected by it. Signers named by
-/// did:web are not looked up. Exit 1 if any line failed.
+/// Each line is an envelope in hexadecimal digits, or an object written by `grain sign`. Prints
+/// {"address", "signer", "is_author", "iat", "grain"} per line, or {"error": …}. A valid signature
+/// identifies the signer; it does not say that the signer is trusted (see `grainstore trust`). iat
+/// is not covered by the signature. did:web signers are not resolved. Exits with 1 if any line
+/// failed.
 #[derive(Debug, Args)]
 pub(super) struct Verify {
-    /// The file with one envelope per line, or - for stdin
+    /// File with one envelope per line, or - for stdin
     #[arg(default_value = "-")]
     file: String,
 }
@@ -48,7 +52,7 @@ impl Sign {
         each_line(&self.file, session, |line| {
             let grain = finish(draft(line, self.encoding)?.to_be_signed())?;
             let envelope = Envelope::sign(grain.blob(), &key, &did, Some(now_sec()));
-            let envelope = envelope.map_err(|error| Problem::of(&error))?;
+            let envelope = envelope.map_err(|error| CliError::of(&error))?;
             Ok(
                 json!({ "address": grain.address().to_string(), "envelope": hex::encode(&envelope) }),
             )
@@ -62,18 +66,18 @@ impl Verify {
     }
 }
 
-fn verify(line: &Line) -> Result<Value, Problem> {
+fn verify(line: &Line) -> Result<Value, CliError> {
     let (bytes, address) = envelope_of(line.text()?.trim())?;
-    let envelope = Envelope::parse(&bytes).map_err(|error| Problem::of(&error))?;
+    let envelope = Envelope::parse(&bytes).map_err(|error| CliError::of(&error))?;
     let signer = envelope
         .verify(&Offline)
-        .map_err(|error| Problem::of(&error))?;
+        .map_err(|error| CliError::of(&error))?;
     let blob = envelope.blob().to_vec();
     let (grain, _) = Grain::from_foreign_signed_blob(blob, Profile::Extended)
-        .map_err(|error| Problem::of(&error))?;
+        .map_err(|error| CliError::of(&error))?;
     if address.is_some_and(|address| address != grain.address().to_string()) {
-        let message = "the envelope holds another grain than the line says";
-        return Err(Problem::new("ERR_INTEGRITY", message));
+        let message = "the address of the line is not the address of the grain in the envelope";
+        return Err(CliError::new("ERR_INTEGRITY", message));
     }
     Ok(json!({
         "address": grain.address().to_string(),
@@ -84,9 +88,9 @@ fn verify(line: &Line) -> Result<Value, Problem> {
     }))
 }
 
-/// Reads an envelope, and the address that stands beside it.
-fn envelope_of(text: &str) -> Result<(Vec<u8>, Option<String>), Problem> {
-    let wrong = || Problem::new("ERR_CORRUPT", "neither hexadecimal digits nor an envelope");
+/// Reads an envelope, and the address given with it.
+fn envelope_of(text: &str) -> Result<(Vec<u8>, Option<String>), CliError> {
+    let wrong = || CliError::new("ERR_CORRUPT", "neither hexadecimal digits nor an envelope");
     let (digits, address) = if text.starts_with('{') {
         let object: Value = serde_json::from_str(text).map_err(|_| wrong())?;
         let member = |name: &str| object[name].as_str().map(str::to_owned);

@@ -5,7 +5,7 @@ use grainstore::crypto::{Did, SigningKey};
 use grainstore::store::{Clock, SystemClock};
 
 use crate::args::KeySource;
-use crate::error::Problem;
+use crate::error::CliError;
 use crate::hex;
 
 /// A key and the DID it signs under.
@@ -23,10 +23,12 @@ impl SignerArgs {
     ///
     /// # Errors
     /// `ERR_KEY`, `ERR_IO`, `ERR_DID`.
-    pub(super) fn read(&self) -> Result<(SigningKey, Did), Problem> {
+    pub(super) fn read(&self) -> Result<(SigningKey, Did), CliError> {
         let key = self.key.read()?;
         let did = match &self.did {
-            Some(text) => text.parse().map_err(|error| Problem::of(&error).at(text))?,
+            Some(text) => text
+                .parse()
+                .map_err(|error| CliError::of(&error).at(text))?,
             None => key.did(),
         };
         Ok((key, did))
@@ -37,9 +39,9 @@ impl SignerArgs {
 ///
 /// # Errors
 /// `ERR_USAGE`.
-pub(super) fn store_id(digits: &str) -> Result<[u8; 16], Problem> {
+pub(super) fn store_id(digits: &str) -> Result<[u8; 16], CliError> {
     let bytes = hex::decode(digits).and_then(|bytes| bytes.try_into().ok());
-    bytes.ok_or_else(|| Problem::new("ERR_USAGE", "--store-id: not 32 hexadecimal digits"))
+    bytes.ok_or_else(|| CliError::new("ERR_USAGE", "--store-id: not 32 hexadecimal digits"))
 }
 
 /// Returns the time of a signature, in seconds since 1970.

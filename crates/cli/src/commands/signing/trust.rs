@@ -1,3 +1,5 @@
+//! `grainstore trust`: the rules that say which signers are trusted, and with what.
+
 use clap::{Args, Subcommand};
 use grainstore::Type;
 use grainstore::crypto::Did;
@@ -5,72 +7,73 @@ use grainstore::policy::TrustRule;
 use serde_json::{Value, json};
 
 use crate::args::grain_type;
-use crate::error::{Exit, Problem};
+use crate::error::{CliError, Exit};
 use crate::session::Session;
 
-/// Say whose signatures are trusted, for what, and why
+/// Manage trusted signers
 ///
-/// A signature proves who signed a grain and nothing else. Whom to believe is said here: answers
-/// show such grains as verified and others as untrusted, and --trust verified leaves those out.
+/// A signature proves who signed a grain, and nothing else. Trust rules define which signers are
+/// trusted: results show grains of trusted signers as verified and other signed grains as untrusted,
+/// and --trust verified selects verified grains only.
 #[derive(Debug, Args)]
 pub(crate) struct TrustTool {
     #[command(subcommand)]
-    verb: Verb,
+    action: Action,
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {
+enum Action {
     Add(Add),
     List(List),
     Remove(Remove),
 }
 
-/// Trust a signer, everywhere or in some namespaces and with some types
+/// Trust a signer, everywhere or for some namespaces and types
 ///
 /// Example: grainstore trust add did:key:z6Mk… --namespace acme:hr --type belief --reason "HR bot"
 #[derive(Debug, Args)]
 struct Add {
-    /// The signer: a did:key or a did:web
+    /// DID of the signer: did:key or did:web
     did: String,
-    /// In this namespace and inside it; may be given several times
+    /// Limit the rule to this namespace and those inside it; may be repeated
     #[arg(long, value_name = "NAME")]
     namespace: Vec<String>,
-    /// With grains of this type; may be given several times
+    /// Limit the rule to grains of this type; may be repeated
     #[arg(long = "type", value_name = "TYPE", value_parser = grain_type)]
     types: Vec<Type>,
-    /// Also where this other DID is the author: the signer signs for it
+    /// Allow the signer to sign grains of this other author; may be repeated
     #[arg(long = "for", value_name = "DID")]
     authors: Vec<String>,
-    /// Nobody but trusted signers may write there from now on
+    /// Refuse writes of all other signers, and unsigned writes, in these namespaces
     #[arg(long, requires = "namespace")]
     only: bool,
-    /// Why; kept in the ledger
+    /// Reason for the change; recorded in the ledger
     #[arg(long, value_name = "TEXT")]
     reason: String,
 }
 
-/// Show who is trusted with what
+/// List the trust rules
 #[derive(Debug, Args)]
 struct List {}
 
-/// Trust a signer no longer, with nothing; exit 1 if nobody trusted him
+/// Remove all rules of a signer; exit 1 if there was none
 ///
 /// Example: grainstore trust remove did:key:z6Mk… --reason "the key was lost"
 #[derive(Debug, Args)]
 struct Remove {
-    /// The signer
+    /// DID of the signer
     did: String,
-    /// Why; kept in the ledger
+    /// Reason for the change; recorded in the ledger
     #[arg(long, value_name = "TEXT")]
     reason: String,
 }
 
 impl TrustTool {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        match self.verb {
-            Verb::Add(verb) => verb.run(session),
-            Verb::List(List {}) => list(session),
-            Verb::Remove(verb) => verb.run(session),
+        match self.action {
+            Action::Add(action) => action.run(session),
+            Action::List(List {}) => list(session),
+            Action::Remove(action) => action.run(session),
         }
     }
 }
@@ -132,11 +135,11 @@ fn rule_text(rule: &TrustRule) -> String {
         }
     }
     if rule.is_exclusive {
-        text.push_str(", and nobody who is not trusted");
+        text.push_str(", trusted signers only");
     }
     text
 }
 
-fn did(text: &str) -> Result<Did, Problem> {
-    text.parse().map_err(|error| Problem::of(&error).at(text))
+fn did(text: &str) -> Result<Did, CliError> {
+    text.parse().map_err(|error| CliError::of(&error).at(text))
 }

@@ -1,3 +1,5 @@
+//! The demo, first half: import, search, query and supersession.
+
 use std::path::Path;
 use std::time::Instant;
 
@@ -6,12 +8,12 @@ use grainstore::store::{Create, Options};
 use grainstore::{ContentAddress, Draft, Envelope, Filter, Store};
 
 use super::data::{self, SOURCES};
-use super::folder::Temporary;
+use super::folder::TemporaryDirectory;
 use super::stage::{INDENT, Stage};
 use crate::args::address::short;
 use crate::commands::grains::timeline::timeline;
 use crate::commands::questions::answer::{Scores, table};
-use crate::error::Problem;
+use crate::error::CliError;
 
 /// Imports the three sources.
 pub(super) fn import(stage: &mut Stage<'_>, path: &Path) -> anyhow::Result<Store> {
@@ -22,7 +24,7 @@ pub(super) fn import(stage: &mut Stage<'_>, path: &Path) -> anyhow::Result<Store
         "Import three formats: a Portable AI Memory store, JSON lines, an archive",
         &commands,
     )?;
-    let folder = Temporary::new()?;
+    let folder = TemporaryDirectory::new()?;
     data::write(folder.path())?;
     let options = Options {
         create: Create::New,
@@ -38,8 +40,8 @@ pub(super) fn import(stage: &mut Stage<'_>, path: &Path) -> anyhow::Result<Store
         let (inserted, refused) = (summary.inserted, summary.refused.len());
         let ms = began.elapsed().as_millis();
         let about = source.about;
-        stage.say(format!(
-            "{format:5}  {about:33}  {inserted:3} grains in, {refused} refused  {ms:4} ms"
+        stage.result(format!(
+            "{format:5}  {about:33}  {inserted:3} grains imported, {refused} refused  {ms:4} ms"
         ))?;
     }
     Ok(store)
@@ -48,24 +50,24 @@ pub(super) fn import(stage: &mut Stage<'_>, path: &Path) -> anyhow::Result<Store
 /// Searches by words.
 pub(super) fn search(stage: &mut Stage<'_>, store: &Store) -> anyhow::Result<()> {
     stage.step(
-        "Search: best first, whichever source a grain came from",
+        "Search by words: best match first, across all sources",
         &["--store demo.grains search \"peanut allergy\" --limit 6"],
     )?;
     let envelope = store.search("peanut allergy", &Filter::new(), 6)?;
     show(stage, &envelope, Scores::Shown)
 }
 
-/// Asks by the parts of a triple.
+/// Queries by the parts of a triple.
 pub(super) fn query(stage: &mut Stage<'_>, store: &Store) -> anyhow::Result<()> {
     stage.step(
-        "Ask for triples: what does Mira prefer?",
+        "Query triples: what does Mira prefer?",
         &["--store demo.grains query --subject mira --relation mg:prefers"],
     )?;
     let filter = Filter::new().subject("mira").relation("mg:prefers");
     show(stage, &store.query(&filter, 20, None)?, Scores::Hidden)
 }
 
-/// Replaces one grain, and fails to replace another that is locked.
+/// Supersedes one grain, and shows that a locked grain is refused.
 pub(super) fn supersede(stage: &mut Stage<'_>, store: &Store) -> anyhow::Result<()> {
     let old: ContentAddress = DUTCH_LEVEL.parse()?;
     let locked: ContentAddress = LOCKED.parse()?;
@@ -75,7 +77,7 @@ pub(super) fn supersede(stage: &mut Stage<'_>, store: &Store) -> anyhow::Result<
     let history = format!("--store demo.grains history {old_short}");
     let denied = format!("--store demo.grains supersede {} new.json", short(&locked));
     stage.step(
-        "Supersede: Mira's Dutch got better. Nothing is overwritten; a locked grain says no",
+        "Supersede: Mira's Dutch improved. The old version is kept; a locked grain is refused",
         &[&command, &history, &denied],
     )?;
     let new = Draft::belief("mira", "dutch_level", "B1")
@@ -91,8 +93,8 @@ pub(super) fn supersede(stage: &mut Stage<'_>, store: &Store) -> anyhow::Result<
     match store.supersede(&locked, new.derived_from(locked), None) {
         Ok(_) => anyhow::bail!("a locked grain was superseded"),
         Err(error) => {
-            let problem = Problem::of(&error);
-            stage.say(format!("error[{}]: {problem}", problem.code()))?;
+            let error = CliError::of(&error);
+            stage.result(format!("error[{}]: {error}", error.code()))?;
         }
     }
     Ok(())
@@ -103,13 +105,13 @@ fn show(stage: &mut Stage<'_>, envelope: &Envelope, scores: Scores) -> anyhow::R
         stage.show(&line)?;
     }
     let (shown, total) = (envelope.results.len(), envelope.total);
-    Ok(stage.say(format!("{shown} of {total}"))?)
+    Ok(stage.result(format!("{shown} of {total}"))?)
 }
 
-/// `mira dutch_level A2`, of grains.jsonl.
+/// `mira dutch_level A2` in grains.jsonl.
 const DUTCH_LEVEL: &str = "f8ac8c828e9d6832987ad10820845cbf1d9b3c46a9784351f0ac996b810cab1d";
 
-/// Who owns Wren, of grains.jsonl: its invalidation_policy is `locked`.
+/// The ownership grain of Wren in grains.jsonl, whose invalidation_policy is `locked`.
 const LOCKED: &str = "84ba5acb7c3273c0d9b4c3c189f3ac8916c5779d15250a1f212b0861428279c9";
 
 const REASON: &str = "passed the B1 exam";
