@@ -1,4 +1,6 @@
 //! The store as the arguments open it: the whole of it for its owner, a part for an agent.
+//!
+//! Commands call it as they would call the store; the rights themselves are checked by the library.
 
 use clap::{Args, ValueEnum};
 use grainstore::crypto::Did;
@@ -11,40 +13,44 @@ use grainstore::{Access, ContentAddress, Envelope, Filter, Grain, Store};
 
 use crate::error::CliError;
 
-/// As whom, and where, a command acts; without these as the store's owner, everywhere
+/// The actor and the scope of a command; by default the owner, with access to all namespaces
 #[derive(Debug, Args)]
-#[command(next_help_heading = "As an agent would")]
+#[command(next_help_heading = "Restricted access")]
 pub(crate) struct As {
-    /// Act as this author: write as it, held to what was delegated to it
+    /// Act as this author, with the rights delegated to it
     #[arg(long = "as", value_name = "DID", display_order = 90)]
     author: Option<String>,
-    /// See and touch only this namespace and those inside it
+    /// Restrict access to this namespace and those inside it
     #[arg(long = "in", value_name = "NAMESPACE", display_order = 91)]
     inside: Option<String>,
-    /// What the handle is for; an agent does not see what waits for a person's review
+    /// Role of the actor; an agent does not see grains that await review
     #[arg(long, value_enum, value_name = "ROLE", display_order = 92)]
     role: Option<Word>,
-    /// Open grains with tags of this group: phi
+    /// Allow access to grains with tags of this group, such as phi; may be repeated
     #[arg(long, value_name = "GROUP", display_order = 93)]
     cleared: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Word {
+    /// Program that reads and writes; grains that await review are hidden
     Agent,
+    /// Like agent, without write access
     Reader,
+    /// Person; sees grains that await review too
     Reviewer,
+    /// Unattended background work (decay, consolidation, eviction); protected grains are read-only
     Job,
 }
 
-/// The store, or a handle on a part of it.
+/// The store, or a handle with restricted access to it.
 pub(crate) enum Door {
     Owner(Store),
     Agent(Access),
 }
 
 impl As {
-    /// Returns what the arguments narrow the store to; none if they say nothing.
+    /// Returns the rights that the arguments state; `None` for the owner.
     ///
     /// # Errors
     /// `ERR_DID`.
@@ -77,7 +83,7 @@ impl As {
         Ok(Some(warrant))
     }
 
-    /// Returns the store as far as the arguments open it.
+    /// Returns the store with the access that the arguments state.
     ///
     /// # Errors
     /// `ERR_DID`.

@@ -1,4 +1,6 @@
 //! The demo, second half: export, import into a second store, and the check of both.
+//!
+//! The copy must have the same addresses as the original, and both must be undamaged.
 
 use std::collections::BTreeSet;
 use std::fs::File;

@@ -1,4 +1,6 @@
 //! The demo: kills a process while it stores grains, and counts what is left.
+//!
+//! Every address that was printed before the kill must be stored afterwards.
 
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;

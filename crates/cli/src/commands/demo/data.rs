@@ -1,4 +1,6 @@
 //! The sample data of the demo, compiled into the command.
+//!
+//! The files are those of `examples/data` in the repository, so the demo runs anywhere.
 
 use std::path::Path;
 use std::{fs, io};

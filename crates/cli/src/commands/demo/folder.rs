@@ -1,4 +1,6 @@
 //! Directories of the demo: removal of the stores of an earlier run, and a temporary directory.
+//!
+//! Only directories that hold a grainstore are ever removed.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};

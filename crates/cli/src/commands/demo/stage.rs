@@ -1,4 +1,6 @@
 //! Output of the demo: numbered steps with their commands and results.
+//!
+//! The steps themselves are in `steps`, `copy` and `crash`.
 
 use std::time::Instant;
 use std::{fmt, io};

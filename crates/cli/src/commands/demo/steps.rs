@@ -1,4 +1,6 @@
 //! The demo, first half: import, search, query and supersession.
+//!
+//! The second half is in `copy` and `crash`.
 
 use std::path::Path;
 use std::time::Instant;

@@ -1,4 +1,6 @@
 //! `grainstore conflicts`: contradictions between imported records, listed and resolved.
+//!
+//! A conflict is two records with the same id and different content; both are stored.
 
 use clap::{Args, Subcommand};
 use grainstore::Store;

@@ -1,4 +1,6 @@
 //! `grainstore convert`: a file of one format written as another, without a store on disk.
+//!
+//! Reading and writing are those of `import` and `export`, around a store in memory.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,6 @@
 //! `grainstore export`: grains written to a file of any supported format.
+//!
+//! Encryption is in `args::encryption`, the report in `report`.
 
 use std::path::Path;
 

@@ -1,4 +1,6 @@
 //! The formats that can be read and written, as argument values.
+//!
+//! Detection by content is done by the library.
 
 use clap::ValueEnum;
 use grainstore::interchange::Format;

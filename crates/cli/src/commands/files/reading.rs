@@ -1,4 +1,6 @@
 //! Reads a file of any supported format and validates all of it, before anything is stored.
+//!
+//! Shared by `import`, `validate` and `convert`.
 
 use std::path::Path;
 

@@ -1,4 +1,6 @@
 //! `grainstore validate`: checks a file against the rules of its format, without a store.
+//!
+//! Validation is strict: `import` accepts some violations that `validate` rejects.
 
 use std::path::PathBuf;
 

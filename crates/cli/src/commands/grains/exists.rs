@@ -1,4 +1,6 @@
 //! `grainstore exists`: whether a grain is stored, as an exit code.
+//!
+//! A grain outside the scope of the caller does not exist for them.
 
 use clap::Args;
 use serde_json::json;

@@ -1,4 +1,6 @@
 //! `grainstore get`: grains by address, as JSON, as blobs, or as they are delivered.
+//!
+//! A signed grain leaves the store inside its signature only (OMS 9.2).
 
 use std::borrow::Cow;
 use std::io::Write;

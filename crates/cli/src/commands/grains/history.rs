@@ -1,4 +1,6 @@
 //! `grainstore history`: the versions of one lineage, and the forks that imports brought.
+//!
+//! The table of versions is in `timeline`.
 
 use clap::Args;
 use grainstore::store::{Fork, Heads, Version};

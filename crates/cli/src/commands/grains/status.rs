@@ -1,4 +1,6 @@
 //! `grainstore status`: shows the status of a grain, or records a verification status.
+//!
+//! Status is kept by the store beside the immutable grain; it is not part of the address.
 
 use clap::{Args, ValueEnum};
 use grainstore::grain::Verification;

@@ -1,4 +1,6 @@
 //! The versions of a lineage as a table, oldest first.
+//!
+//! Shared by `history` and the demo.
 
 use grainstore::store::Version;
 

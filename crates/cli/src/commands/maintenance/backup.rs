@@ -1,4 +1,6 @@
 //! `grainstore backup`: an incremental copy of the store.
+//!
+//! The first backup into a directory copies the whole store, later ones the difference.
 
 use std::path::PathBuf;
 

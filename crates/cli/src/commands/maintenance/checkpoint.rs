@@ -1,4 +1,6 @@
 //! `grainstore checkpoint`: the signed root of the ledger, and the check of a store against one.
+//!
+//! A rollback of the whole store is visible only to a checkpoint kept outside it.
 
 use clap::{Args, Subcommand};
 use grainstore::crypto::Checkpoint as Statement;

@@ -1,4 +1,6 @@
 //! `grainstore compact`: merges the files of the index and of the text index.
+//!
+//! Both are derived from the ledger, which is not modified.
 
 use clap::Args;
 use grainstore::store::Sizes;

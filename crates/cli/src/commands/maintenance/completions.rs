@@ -1,4 +1,6 @@
 //! `grainstore completions`: completion scripts for shells.
+//!
+//! They are generated from the same definitions as the help.
 
 use clap::Args;
 use clap_complete::Shell;

@@ -1,4 +1,6 @@
 //! `grainstore init`: creates an empty store, with its regimes.
+//!
+//! `put` and `import` create a missing store as well, without regimes.
 
 use clap::Args;
 use grainstore::store::{Create, Mandate};

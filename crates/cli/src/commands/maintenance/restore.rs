@@ -1,4 +1,6 @@
 //! `grainstore restore`: a new store from a backup, up to a chosen point.
+//!
+//! Erasures later than that point are applied again, so that a restore does not undo them.
 
 use std::path::PathBuf;
 

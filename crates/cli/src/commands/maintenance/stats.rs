@@ -1,4 +1,6 @@
 //! `grainstore stats`: counts and sizes of the store.
+//!
+//! The integrity of the store is checked by `check`.
 
 use clap::Args;
 use serde_json::{Map, Value, json};

@@ -1,4 +1,6 @@
 //! `grainstore policy clock`: the trusted clock, and the acceptance of a jump.
+//!
+//! Time locks are evaluated against the trusted clock, so that a system clock that jumps ahead opens none.
 
 use clap::{Args, Subcommand};
 use serde_json::json;

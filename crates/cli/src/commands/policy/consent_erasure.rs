@@ -1,4 +1,6 @@
 //! `grainstore consent due` and `run`: grains whose consent was withdrawn, and their erasure.
+//!
+//! Withdrawals take effect when they are stored; the erasure here removes the bytes.
 
 use clap::Args;
 use grainstore::store::Due;

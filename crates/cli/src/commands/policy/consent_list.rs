@@ -1,4 +1,6 @@
 //! `grainstore consent list`: consents and withdrawals, with their state.
+//!
+//! Consents are found by their fields and by a point in time.
 
 use clap::Args;
 use grainstore::Time;

@@ -1,4 +1,6 @@
 //! `grainstore policy explain`: the policy decision for an operation, without executing it.
+//!
+//! The decision is the one that the operation itself would get, on the current state of the store.
 
 use clap::Args;
 use grainstore::policy::Actor;

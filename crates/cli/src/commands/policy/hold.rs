@@ -1,4 +1,6 @@
 //! `grainstore hold`: legal holds on single grains.
+//!
+//! A hold in the invalidation policy of a grain itself is lifted here too.
 
 use clap::{Args, Subcommand};
 use grainstore::store::Hold;

@@ -1,4 +1,6 @@
 //! `grainstore policy`: its subcommands, each in a file of its own.
+//!
+//! Holds and consents are commands of their own.
 
 use clap::{Args, Subcommand};
 

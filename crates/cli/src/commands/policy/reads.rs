@@ -1,4 +1,6 @@
 //! `grainstore policy reads`: the audit log of reads that a regime requires to be recorded.
+//!
+//! The recording itself is done by the library, for commands and programs alike.
 
 use clap::Args;
 use grainstore::store::AuditedRead;

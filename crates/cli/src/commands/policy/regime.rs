@@ -1,4 +1,6 @@
 //! `grainstore policy preset`, `show`, `set` and `report`: the regimes of a store.
+//!
+//! A regime is a set of clauses from a law; the policy of a single grain is in the grain itself.
 
 use anyhow::Context;
 use clap::Subcommand;

@@ -1,4 +1,6 @@
 //! The policy report as Markdown and as JSON (OMS Appendix D).
+//!
+//! Which articles are covered, and how, is stated by the library.
 
 use grainstore::store::{ClauseReport, PolicyReport};
 use serde_json::{Value, json};

@@ -1,4 +1,6 @@
 //! `grainstore policy review`: the queue of grains and operations that a person must review.
+//!
+//! Clearing a review records the decision; it does not change the grain.
 
 use clap::Subcommand;
 use grainstore::store::Review;

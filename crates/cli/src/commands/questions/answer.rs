@@ -1,4 +1,6 @@
 //! Results of a query or a search: the envelope as JSON, or a table and a count.
+//!
+//! Shared by `query`, `search`, `similar` and the demo.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,6 @@
 //! Commands that find grains: by fields, by words, by vectors, and as context for a question.
+//!
+//! Commands that take an address are in `grains`.
 
 pub(crate) mod answer;
 mod embed;

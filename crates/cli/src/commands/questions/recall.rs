@@ -1,4 +1,6 @@
 //! `grainstore recall`: context for a question, within a budget of tokens.
+//!
+//! Unlike `search`, it adds the neighbouring turns of a conversation to each match.
 
 use clap::Args;
 use grainstore::query::Recall as RecallOptions;

@@ -1,4 +1,6 @@
 //! `grainstore search`: full-text search, ranked, with the matching part of each grain.
+//!
+//! Filters restrict the results; the query language and the ranking are in docs/search.md.
 
 use clap::Args;
 

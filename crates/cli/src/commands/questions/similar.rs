@@ -1,4 +1,6 @@
 //! `grainstore similar`: nearest neighbours of a grain or of a given vector.
+//!
+//! Vectors come from `embed` or from the caller; the store computes none.
 
 use std::io::Read;
 

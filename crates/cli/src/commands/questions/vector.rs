@@ -1,4 +1,6 @@
 //! Vectors as JSON arrays of numbers, for `embed` and `similar`.
+//!
+//! The store refuses vectors with numbers that are not finite or with a wrong number of dimensions.
 
 use serde_json::Value;
 

@@ -1,4 +1,6 @@
 //! `grainstore agent`: the recorded owner of an agent, and its card (OMS 12.5, 28.5).
+//!
+//! What an agent may do is decided by delegation and trust, not by its card.
 
 use clap::{Args, Subcommand, ValueEnum};
 use grainstore::crypto::Did;

@@ -1,4 +1,6 @@
 //! `grainstore grain agree`: a signed agreement to an operation on one grain of one store.
+//!
+//! Agreements to a supersession are in `cosign`: they cover two grains.
 
 use clap::{Args, ValueEnum};
 use grainstore::ContentAddress;

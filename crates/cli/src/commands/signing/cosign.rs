@@ -1,4 +1,6 @@
 //! `grainstore grain cosign`: a signed agreement to a supersession (OMS 23.2).
+//!
+//! `grainstore supersede --auth` adds the agreements to the new grain.
 
 use clap::Args;
 use grainstore::crypto::Statement;

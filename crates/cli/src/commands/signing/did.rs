@@ -1,4 +1,6 @@
 //! `grainstore did`: makes keys, and shows the DID of a key.
+//!
+//! Keys are files; the command keeps no keyring.
 
 use clap::{Args, Subcommand, ValueEnum};
 use grainstore::crypto::{Algorithm, Did, OsRandom, SigningKey};

@@ -1,4 +1,6 @@
 //! `grainstore grain encode` and `decode`: JSON grains to blobs and back.
+//!
+//! Both validate the grain, so that each blob that is printed can be stored.
 
 use clap::Args;
 use grainstore::codec::{Encoding, Profile};

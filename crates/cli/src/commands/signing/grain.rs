@@ -1,4 +1,6 @@
 //! `grainstore grain`: its subcommands; none of them needs a store.
+//!
+//! Commands on grains of a store are in `commands::grains`.
 
 use clap::{Args, Subcommand};
 

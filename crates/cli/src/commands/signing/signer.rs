@@ -1,4 +1,6 @@
 //! The signer of a statement: a key, and the DID that it signs under.
+//!
+//! Shared by the subcommands of `grain` that sign.
 
 use clap::Args;
 use grainstore::crypto::{Did, SigningKey};

@@ -1,4 +1,6 @@
 //! `grainstore trust`: the rules that say which signers are trusted, and with what.
+//!
+//! Signatures are verified by the store when a grain is written; the rules judge the signer.
 
 use clap::{Args, Subcommand};
 use grainstore::Type;
