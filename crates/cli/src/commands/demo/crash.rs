@@ -20,18 +20,20 @@ pub(super) fn show(stage: &mut Stage<'_>, path: &Path) -> anyhow::Result<()> {
     let before = Store::open(path, Options::default())?.stats()?.grains;
     let acknowledged = killed_put(path)?;
     let store = Store::open(path, Options::default())?;
-    let here = acknowledged.iter().map(|address| store.exists(address));
-    let here = here.collect::<Result<Vec<bool>, _>>()?;
-    let told = acknowledged.len();
-    let here = here.into_iter().filter(|is_here| *is_here).count();
+    let durable = acknowledged.iter().map(|address| store.exists(address));
+    let durable = durable.collect::<Result<Vec<bool>, _>>()?;
+    let printed = acknowledged.len();
+    let durable = durable.into_iter().filter(|is_stored| *is_stored).count();
     let stored = store.stats()?.grains - before;
-    stage.result(format!("{told:5} addresses were printed before the kill"))?;
     stage.result(format!(
-        "{here:5} of them are in the store: acknowledged grains are durable"
+        "{printed:5} addresses were printed before the kill"
     ))?;
-    let untold = stored.saturating_sub(u64::try_from(here)?);
     stage.result(format!(
-        "{untold:5} more were stored and not yet acknowledged"
+        "{durable:5} of them are in the store: acknowledged grains are durable"
+    ))?;
+    let unacknowledged = stored.saturating_sub(u64::try_from(durable)?);
+    stage.result(format!(
+        "{unacknowledged:5} more were stored and not yet acknowledged"
     ))?;
     stage.result(match &store.opened().torn {
         Some(torn) => format!(
@@ -40,8 +42,8 @@ pub(super) fn show(stage: &mut Stage<'_>, path: &Path) -> anyhow::Result<()> {
         ),
         None => "no torn tail: the kill fell between two writes".to_owned(),
     })?;
-    if here != told {
-        anyhow::bail!("{} acknowledged grains are lost", told - here);
+    if durable != printed {
+        anyhow::bail!("{} acknowledged grains are lost", printed - durable);
     }
     Ok(())
 }

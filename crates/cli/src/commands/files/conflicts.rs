@@ -14,9 +14,9 @@ use crate::session::Session;
 ///
 /// Two records with the same id and different content are both stored, until the conflict is
 /// resolved. Exits with 1 if there is no open conflict.
-///
-/// Example: grainstore conflicts resolve 5f2c01ab --justification "asked Mira"
 #[derive(Debug, Args)]
+#[command(after_long_help = r#"Example:
+  grainstore conflicts resolve 5f2c01ab --justification "asked Mira""#)]
 pub(crate) struct Conflicts {
     #[command(subcommand)]
     action: Option<Action>,

@@ -21,9 +21,9 @@ use crate::session::Session;
 ///
 /// The conversion uses a temporary store in memory. Fields that the output format cannot carry are
 /// counted and named. If any record of the input is invalid, nothing is written.
-///
-/// Example: grainstore convert conversations.json memory.omi.json
 #[derive(Debug, Args)]
+#[command(after_long_help = "Example:
+  grainstore convert conversations.json memory.omi.json")]
 pub(crate) struct Convert {
     /// File, directory of a PAM store, or export of a provider as delivered
     input: PathBuf,

@@ -28,9 +28,9 @@ use crate::session::Session;
 /// format cannot carry are counted and named. A PAM store with its conversations requires a
 /// directory (-o DIRECTORY/) or a ZIP file (-o NAME.zip), and either encryption or --plain
 /// (PAM 21.1).
-///
-/// Example: grainstore export --format pam --encrypt-to age1… -o memory.zip.age
 #[derive(Debug, Args)]
+#[command(after_long_help = "Example:
+  grainstore export --format pam --encrypt-to age1… -o memory.zip.age")]
 pub(crate) struct Export {
     /// Output format
     #[arg(long, value_enum)]

@@ -22,9 +22,9 @@ use crate::session::Session;
 /// listed, unless --keep-going is given. Importing a file again changes nothing. A record that has
 /// changed since supersedes its earlier version; a record that contradicts another one is stored
 /// and listed by `conflicts`. Fields that grains cannot carry are counted and named.
-///
-/// Example: grainstore import --dry-run memory-store.json
 #[derive(Debug, Args)]
+#[command(after_long_help = "Example:
+  grainstore import --dry-run memory-store.json")]
 pub(crate) struct Import {
     /// File, directory of a PAM store, or export of a provider as delivered
     path: PathBuf,

@@ -14,14 +14,14 @@ use crate::args::UnsealArgs;
 use crate::error::Exit;
 use crate::session::Session;
 
-/// Validate a file without a store: exit 0 if it follows every rule of its format, 1 if not
+/// Validate a file: exit 0 if it follows every rule of its format, 1 if not
 ///
 /// A PAM file is checked against its schema and against the rules in the text of the specification.
 /// Validation is stricter than import, which reports violations that do not affect grains as
 /// findings.
-///
-/// Example: grainstore validate --format pam-conversation conversations/2026-01.json
 #[derive(Debug, Args)]
+#[command(after_long_help = "Example:
+  grainstore validate --format pam-conversation conversations/2026-01.json")]
 pub(crate) struct Validate {
     /// File, directory of a PAM store, or export of a provider as delivered
     path: PathBuf,

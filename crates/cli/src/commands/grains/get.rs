@@ -62,11 +62,11 @@ impl Get {
                     show(&address, &grain, &status, signature.as_ref(), out)?;
                 }
                 Err(error) => {
-                    let told = CliError::of(error.as_ref());
-                    if told.exit() != Exit::Nothing {
+                    let reported = CliError::of(error.as_ref());
+                    if reported.exit() != Exit::Nothing {
                         return Err(error);
                     }
-                    out.error(&told)?;
+                    out.error(&reported)?;
                     exit = Exit::Nothing;
                 }
             }

@@ -21,6 +21,7 @@ use crate::session::Session;
 ///
 /// A FILE of up to 1 GiB is stored atomically, even across a crash: an invalid line is an error
 /// that names the line, and nothing is stored.
+///
 /// From stdin (`-`) grains are stored as they arrive, up to 256 at a time: an invalid line ends the
 /// command, and only lines whose addresses were not printed are discarded.
 ///

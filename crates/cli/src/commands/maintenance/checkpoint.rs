@@ -29,9 +29,9 @@ enum Action {
 }
 
 /// Verify the ledger, sign its root, and print the checkpoint, to be kept outside the store
-///
-/// Example: grainstore checkpoint create --key operator.pem > /elsewhere/monday.json
 #[derive(Debug, Args)]
+#[command(after_long_help = "Example:
+  grainstore checkpoint create --key operator.pem > /elsewhere/monday.json")]
 struct Create {
     #[command(flatten)]
     key: KeySource,

@@ -9,9 +9,9 @@ use crate::error::Exit;
 use crate::session::Session;
 
 /// Print a completion script for a shell
-///
-/// For bash: grainstore completions bash > ~/.local/share/bash-completion/completions/grainstore
 #[derive(Debug, Args)]
+#[command(after_long_help = "Example, for bash:
+  grainstore completions bash > ~/.local/share/bash-completion/completions/grainstore")]
 pub(crate) struct Completions {
     /// Shell
     #[arg(value_enum)]

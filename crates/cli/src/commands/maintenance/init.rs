@@ -14,9 +14,9 @@ use crate::session::Session;
 ///
 /// `put` and `import` create a missing store too; `init` fails if the store exists. With a preset,
 /// its rules apply from the first grain on; clauses that this version does not enforce are listed.
-///
-/// Example: grainstore init --preset gdpr --preset pci
 #[derive(Debug, Args)]
+#[command(after_long_help = "Example:
+  grainstore init --preset gdpr --preset pci")]
 pub(crate) struct Init {
     #[command(flatten)]
     regimes: RegimeArgs,

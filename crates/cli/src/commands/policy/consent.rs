@@ -16,9 +16,9 @@ use crate::session::Session;
 /// A Consent grain with is_withdrawal takes effect as soon as it is stored: grains that are based
 /// on the consent are no longer found, and no further ones are stored. The existing ones are due
 /// for erasure within 24 hours, or within the time set with `deadline`.
-///
-/// Example: grainstore consent run --reason "withdrawn by the user" --authority "the DPO"
 #[derive(Debug, Args)]
+#[command(after_long_help = r#"Example:
+  grainstore consent run --reason "withdrawn by the user" --authority "the DPO" --yes"#)]
 pub(crate) struct ConsentTool {
     #[command(subcommand)]
     action: Action,
@@ -114,7 +114,7 @@ impl Require {
                 (true, true) => "read and write",
                 (true, false) => "read",
                 (false, true) => "write",
-                (false, false) => "nothing",
+                (false, false) => "none",
             };
             session.out.line(format!("{name}  {words}"))?;
         }

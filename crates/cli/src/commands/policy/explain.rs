@@ -12,9 +12,9 @@ use crate::error::{CliError, Exit};
 use crate::session::Session;
 
 /// The arguments of `policy explain`.
-///
-/// Example: grainstore policy explain 3a1f5d8e9c2b delete --justification "asked" --authority "DPO"
 #[derive(Debug, Args)]
+#[command(after_long_help = r#"Example:
+  grainstore policy explain 3a1f5d8e9c2b delete --justification "asked" --authority "DPO""#)]
 pub(super) struct Explain {
     /// Address of the grain, or its first 8 to 16 digits
     address: String,
@@ -79,9 +79,9 @@ fn lines(answer: &Explanation) -> Vec<String> {
     }];
     let rule = answer.rule.as_ref().zip(answer.stands_in.as_ref());
     let rule = rule.map(|(rule, section)| format!("rule          {rule} ({section})"));
-    let wants = answer.wants.as_ref();
-    let wants = wants.map(|wants| format!("requires      {wants}"));
+    let required = answer.wants.as_ref();
+    let required = required.map(|what| format!("requires      {what}"));
     let by = answer.protected_by.map(|by| format!("protected by  {by}"));
-    lines.extend([rule, wants, by].into_iter().flatten());
+    lines.extend([rule, required, by].into_iter().flatten());
     lines
 }

@@ -15,9 +15,9 @@ use crate::session::Session;
 ///
 /// A grain under a hold cannot be superseded, contradicted, deleted or erased. A hold outranks every
 /// other rule: neither a withdrawn consent nor the end of a retention period lifts it.
-///
-/// Example: grainstore hold place 3288d0d4 --reason "Doe v. Acme" --authority counsel
 #[derive(Debug, Args)]
+#[command(after_long_help = r#"Example:
+  grainstore hold place 3288d0d4 --reason "Doe v. Acme" --authority counsel"#)]
 pub(crate) struct HoldTool {
     #[command(subcommand)]
     action: Action,

@@ -13,9 +13,9 @@ use crate::error::Exit;
 use crate::session::Session;
 
 /// Manage compliance regimes, reviews, the read audit log and the trusted clock
-///
-/// Example: grainstore policy review list
 #[derive(Debug, Args)]
+#[command(after_long_help = "Example:
+  grainstore policy review list")]
 pub(crate) struct PolicyTool {
     #[command(subcommand)]
     action: Action,

@@ -17,8 +17,8 @@ use crate::session::Session;
 #[derive(Debug, Subcommand)]
 pub(super) enum RegimeAction {
     /// Print a preset as a document, to be used as it is or changed
-    ///
-    /// Example: grainstore policy preset gdpr > own.toml
+    #[command(after_long_help = "Example:
+  grainstore policy preset gdpr > own.toml")]
     Preset {
         /// Preset: gdpr, hipaa, sox, ccpa, lgpd or pci; omit it to list the presets
         #[arg(value_parser = Regime::PRESETS)]
@@ -28,8 +28,9 @@ pub(super) enum RegimeAction {
     Show,
     /// Set the regimes in force, replacing the previous ones
     ///
-    /// Grains that are already stored are not affected. Example:
-    /// grainstore policy set --preset hipaa --reason "a new clinic" --authority "the DPO"
+    /// Grains that are already stored are not affected.
+    #[command(after_long_help = r#"Example:
+  grainstore policy set --preset hipaa --reason "a new clinic" --authority "the DPO""#)]
     Set {
         #[command(flatten)]
         regimes: RegimeArgs,

@@ -16,10 +16,10 @@ use crate::session::Session;
 /// Input: JSON lines with address, model and vector. The store runs no model and calls none. A
 /// vector replaces the previous one of the same grain and model, is part of backups, and is deleted
 /// with its grain. Lines are stored in atomic batches of 256; an invalid line ends the command with
-/// an error that names it. Example:
-///
-///   echo '{"address": "3f1e…", "model": "my-model", "vector": [0.1, 0.7]}' | grainstore embed -
+/// an error that names it.
 #[derive(Debug, Args)]
+#[command(after_long_help = r#"Example:
+  echo '{"address": "3f1e…", "model": "my-model", "vector": [0.1, 0.7]}' | grainstore embed -"#)]
 pub(crate) struct Embed {
     /// Input file, or - for stdin
     file: String,

@@ -18,10 +18,12 @@ use crate::session::Session;
 /// Find grains by field values, oldest first
 ///
 /// A grain must satisfy all filters. With --json the result is the envelope of OMS 28.1. Exits with
-/// 1 if nothing is found. Example, beliefs about Mira at the end of a day, most confident first:
-///
-///   grainstore query --subject mira --known-at 2026-10-01 --sort confidence --desc
+/// 1 if nothing is found.
 #[derive(Debug, Args)]
+#[command(
+    after_long_help = "Example, beliefs about Mira on a day, most confident first:
+  grainstore query --subject mira --known-at 2026-10-01 --sort confidence --desc"
+)]
 pub(crate) struct Query {
     /// Maximum number of results
     #[arg(long, value_name = "N", default_value_t = 20)]

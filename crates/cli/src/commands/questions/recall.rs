@@ -15,10 +15,10 @@ use crate::session::Session;
 ///
 /// The result fits a budget of tokens (one per four ASCII characters, one per other character). Each
 /// line has its time, its speaker and the first digits of its address. Exits with 1 if nothing is
-/// found. Example:
-///
-///   grainstore recall "where did Mira climb?" --budget 500
+/// found.
 #[derive(Debug, Args)]
+#[command(after_long_help = r#"Example:
+  grainstore recall "where did Mira climb?" --budget 500"#)]
 pub(crate) struct Recall {
     /// Question; several arguments are joined
     #[arg(required = true, value_name = "TEXT")]

@@ -22,10 +22,10 @@ use crate::session::Session;
 ///   object:word              in this field only
 ///   word^2                   weight 2
 ///
-/// With --json the result is the envelope of OMS 28.1. Exits with 1 if nothing is found. Example:
-///
-///   grainstore search "peanut* -butter"
+/// With --json the result is the envelope of OMS 28.1. Exits with 1 if nothing is found.
 #[derive(Debug, Args)]
+#[command(after_long_help = r#"Example:
+  grainstore search "peanut* -butter""#)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Search {
     /// Search query; several arguments are joined

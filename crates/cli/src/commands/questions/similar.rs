@@ -18,10 +18,10 @@ use crate::session::Session;
 ///
 /// The search compares the vectors stored by `embed`. With --words, grains are ranked by words and
 /// vectors together. With --json the result is the envelope of OMS 28.1. Exits with 1 if nothing is
-/// found. Example:
-///
-///   grainstore similar --model my-model --vector question.json --words "green tea"
+/// found.
 #[derive(Debug, Args)]
+#[command(after_long_help = r#"Example:
+  grainstore similar --model my-model --vector question.json --words "green tea""#)]
 pub(crate) struct Similar {
     /// Address of the grain, or its first 8 to 16 digits
     #[arg(required_unless_present = "vector", conflicts_with = "vector")]
@@ -58,10 +58,12 @@ impl Similar {
         let (model, limit) = (self.model.as_str(), self.limit);
         let envelope: Envelope = match (&self.address, &self.vector) {
             (_, Some(file)) => {
-                let asked = read(file)?;
+                let query_vector = read(file)?;
                 match &self.words {
-                    Some(words) => door.search_hybrid(words, model, &asked, &filter, limit)?,
-                    None => door.nearest(model, &asked, &filter, limit)?,
+                    Some(words) => {
+                        door.search_hybrid(words, model, &query_vector, &filter, limit)?
+                    }
+                    None => door.nearest(model, &query_vector, &filter, limit)?,
                 }
             }
             (Some(text), None) => {

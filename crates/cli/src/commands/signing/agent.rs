@@ -32,10 +32,10 @@ enum Action {
 ///
 /// Run it once, before the agent runs, with a key that the agent does not have. Nothing that the
 /// agent reads or writes can change the record afterwards. Prints the address of the grain.
-///
-/// Example: grainstore agent provision did:web:acme.example:agents:7 --owner "Acme Labs LLC"
-/// --type org --jurisdiction US-DE --key operator.pem
 #[derive(Debug, Args)]
+#[command(after_long_help = r#"Example:
+  grainstore agent provision did:web:acme.example:agents:7 --owner "Acme Labs LLC" \
+      --type org --jurisdiction US-DE --key operator.pem"#)]
 struct Provision {
     /// DID of the agent
     agent: String,

@@ -18,9 +18,9 @@ use crate::session::Session;
 ///
 /// Prints {"signer", "auth"}, for `contradict --auth` and `status --auth`. The agreement is valid
 /// for this operation on this grain in this store only.
-///
-/// Example: grainstore grain agree 3288d0d4… --to contradict --store-id 5f1c… --key ada.key
 #[derive(Debug, Args)]
+#[command(after_long_help = "Example:
+  grainstore grain agree 3288d0d4… --to contradict --store-id 5f1c… --key ada.key")]
 pub(super) struct Agree {
     /// Full address of the grain
     address: String,

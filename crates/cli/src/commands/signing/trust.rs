@@ -31,9 +31,9 @@ enum Action {
 }
 
 /// Trust a signer, everywhere or for some namespaces and types
-///
-/// Example: grainstore trust add did:key:z6Mk… --namespace acme:hr --type belief --reason "HR bot"
 #[derive(Debug, Args)]
+#[command(after_long_help = r#"Example:
+  grainstore trust add did:key:z6Mk… --namespace acme:hr --type belief --reason "HR bot""#)]
 struct Add {
     /// DID of the signer: did:key or did:web
     did: String,
@@ -59,9 +59,9 @@ struct Add {
 struct List {}
 
 /// Remove all rules of a signer; exit 1 if there was none
-///
-/// Example: grainstore trust remove did:key:z6Mk… --reason "the key was lost"
 #[derive(Debug, Args)]
+#[command(after_long_help = r#"Example:
+  grainstore trust remove did:key:z6Mk… --reason "the key was lost""#)]
 struct Remove {
     /// DID of the signer
     did: String,
