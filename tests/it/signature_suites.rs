@@ -58,14 +58,14 @@ pub(crate) const ROWS: &[(&str, usize, &str)] = &[
     (
         "ed25519-speccheck",
         4,
-        "a key of small order or a second spelling: `ERR_KEY`",
+        "a key of small order or a non-canonical encoding: `ERR_KEY`",
     ),
     ("ed25519-speccheck", 7, "`ERR_SIGNATURE`"),
     ("CCTV ed25519", 43, "accepted"),
     (
         "CCTV ed25519",
         526,
-        "a key of low order or a second spelling: `ERR_KEY`",
+        "a key of low order or a non-canonical encoding: `ERR_KEY`",
     ),
     (
         "CCTV ed25519",
@@ -82,7 +82,7 @@ pub(crate) const ROWS: &[(&str, usize, &str)] = &[
     (
         "did-method-key",
         8,
-        "Ed25519 and P-256: accepted, with the key that the vector names",
+        "Ed25519 and P-256: accepted, with the key given in the vector",
     ),
     ("did-method-key", 19, "other key types: `ERR_DID`"),
 ];
@@ -216,7 +216,7 @@ pub(crate) const COSE: &[(&str, &str, &str)] = &[
     (
         "sign-pass-02",
         "ERR_SIGNATURE",
-        "external data is part of what is signed",
+        "external data is part of the signed content",
     ),
     ("ecdsa-sig-02", "ERR_UNSUPPORTED", "ES384"),
     ("ecdsa-sig-03", "ERR_UNSUPPORTED", "ES512"),

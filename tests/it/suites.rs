@@ -168,13 +168,13 @@ const JSON: &[(&str, bool, &str)] = &[
     ("y_object_duplicated_key_and_value", false, TWICE),
 ];
 
-const NO_DOUBLE: &str = "no finite double is near";
-const WIDE: &str = "an integer that 64 bits cannot hold would lose digits";
-const SURROGATE: &str = "a lone surrogate is no character, so no text";
+const NO_DOUBLE: &str = "no finite double is close to it";
+const WIDE: &str = "an integer beyond 64 bits would lose digits";
+const SURROGATE: &str = "a lone surrogate is not a character";
 const NOT_UTF8: &str = "not UTF-8";
 const DEEP: &str = "nested past 128 levels; a grain allows 32";
 const MARK: &str = "a byte-order mark before the text";
-const TWICE: &str = "two members of one name, of which one would be lost";
+const TWICE: &str = "duplicate members, one of which would be lost";
 const UNDERFLOW: &str = "zero is the nearest double";
 
 /// How many cases of JSONTestSuite must be accepted, refused, and may be either.
@@ -280,7 +280,7 @@ fn document() -> String {
     let [value, double, refused] = MSGPACK;
     let [must, must_not, may] = JSON_COUNTS;
     let [through, marked] = NAUGHTY;
-    out.push_str("| suite | cases | come to |\n| --- | --- | --- |\n");
+    out.push_str("| suite | cases | result |\n| --- | --- | --- |\n");
     let count = |starts: char| {
         JSON.iter()
             .filter(|(name, ..)| name.starts_with(starts))
@@ -295,7 +295,7 @@ fn document() -> String {
         (
             "msgpack-test-suite",
             double,
-            "a float64 of a whole number: accepted as a double, which is another value (ruling F8)",
+            "a float64 of a whole number: accepted as a double, which is a different value (ruling F8)",
         ),
         (
             "msgpack-test-suite",
@@ -306,24 +306,24 @@ fn document() -> String {
         (
             "JSONTestSuite y_",
             count('y'),
-            "refused by a stricter rule, listed below",
+            "refused under a stricter rule, listed below",
         ),
         ("JSONTestSuite n_", must_not - count('n'), "refused"),
         ("JSONTestSuite n_", count('n'), "accepted"),
         (
             "JSONTestSuite i_",
             may,
-            "left open by the suite, listed below",
+            "undefined by the suite, listed below",
         ),
         (
             "blns",
             through,
-            "come through a grain, its blob and its JSON, in NFC",
+            "survive the round trip through a grain, its blob and its JSON, in NFC",
         ),
         (
             "blns",
             marked,
-            "hold a byte-order mark: `ERR_CORRUPT` (ruling F15)",
+            "contain a byte-order mark: `ERR_CORRUPT` (ruling F15)",
         ),
     ]
     .iter()
@@ -345,8 +345,8 @@ fn document() -> String {
 
 const INTRODUCTION: &str = "# Public test suites
 
-What the cases of nine public suites come to. `tests/it/suites.rs` and `signature_suites.rs` run
-them where they are found beside the project, and hold this page to their tables. Wycheproof's other
-ECDSA file has signatures in DER, a form that COSE does not have.
+Results of nine public test suites. `tests/it/suites.rs` and `signature_suites.rs` run the suites if
+they are present beside the project, and compare this page with their tables. Wycheproof's other
+ECDSA file has signatures in DER, an encoding that COSE does not use.
 
 ";

@@ -1,27 +1,35 @@
+//! The command line: global options, the list of commands, and how a run ends.
+//!
+//! Each command parses its own arguments and runs in its own file under `commands`.
+
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use clap::{FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use serde_json::json;
 
-use crate::commands::{
-    AgentTool, Backup, Check, CheckpointTool, Compact, Completions, Conflicts, ConsentTool,
-    Contradict, Convert, Delete, Demo, DidTool, Embed, Exists, Export, Get, GrainTool, History,
-    HoldTool, Import, Init, List, PolicyTool, Put, Query, Recall, Restore, Search, Similar, Stats,
-    Status, Supersede, TrustTool, Validate,
+use crate::commands::demo::Demo;
+use crate::commands::files::{Conflicts, Convert, Export, Import, Validate};
+use crate::commands::grains::{
+    Contradict, Delete, Exists, Get, History, List, Put, Status, Supersede,
 };
-use crate::exit::Exit;
+use crate::commands::maintenance::{
+    Backup, Check, CheckpointTool, Compact, Completions, Init, Restore, Stats,
+};
+use crate::commands::policy::{ConsentTool, HoldTool, PolicyTool};
+use crate::commands::questions::{Embed, Query, Recall, Search, Similar};
+use crate::commands::signing::{AgentTool, DidTool, GrainTool, TrustTool};
+use crate::error::{CliError, Exit, is_broken_pipe};
 use crate::help;
 use crate::output::Output;
-use crate::problem::{Problem, is_broken_pipe};
 use crate::session::Session;
 
-/// Memory for AI agents: immutable, content-addressed grains in one directory
+/// Embedded, content-addressed memory store for AI agents
 #[derive(Debug, Parser)]
 #[command(name = "grainstore", version, long_version = help::VERSION, arg_required_else_help = true)]
 pub(crate) struct Cli {
-    /// The directory of the store
+    /// Directory of the store
     #[arg(
         long,
         global = true,
@@ -31,10 +39,10 @@ pub(crate) struct Cli {
         display_order = 100
     )]
     store: PathBuf,
-    /// Write results and errors as JSON, on stdout
+    /// Print results and errors as JSON on stdout
     #[arg(long, global = true, display_order = 101)]
     json: bool,
-    /// Write no messages and no progress
+    /// Print results and errors only: no messages, no progress
     #[arg(long, short, global = true, display_order = 102)]
     quiet: bool,
     #[command(subcommand)]
@@ -80,10 +88,15 @@ enum Command {
     Completions(Completions),
 }
 
-/// Runs the command that the arguments ask for.
+/// Returns the command line, with the help of [`help::with_groups`].
+fn command() -> clap::Command {
+    help::with_groups(Cli::command())
+}
+
+/// Parses the arguments and runs the command they name.
 pub(crate) fn main(args: impl Iterator<Item = OsString>) -> Exit {
     let args: Vec<OsString> = args.collect();
-    let parsed = help::command().try_get_matches_from(&args);
+    let parsed = command().try_get_matches_from(&args);
     match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli.run(),
         Err(error) => {
@@ -105,10 +118,10 @@ impl Cli {
             Ok(exit) => exit,
             Err(error) if is_broken_pipe(&error) => Exit::Done,
             Err(error) => {
-                let problem = Problem::of(error.as_ref()).in_store(session.store_path());
-                // If not even that can be written, the exit code is all there is left to say.
-                drop(session.out.problem(&problem));
-                problem.exit()
+                let error = CliError::of(error.as_ref()).in_store(session.store_path());
+                // If the error cannot be written either, the exit code alone reports it.
+                drop(session.out.error(&error));
+                error.exit()
             }
         }
     }
@@ -151,19 +164,19 @@ impl Command {
             Self::Backup(command) => command.run(session),
             Self::Restore(command) => command.run(session),
             Self::Demo(command) => command.run(session),
-            Self::Completions(command) => command.run(session),
+            Self::Completions(completions) => completions.run(session, command()),
         }
     }
 }
 
-/// Shows the help that was asked for, or says what is wrong with the arguments.
+/// Prints the requested help, or the error in the arguments.
 fn refuse(error: &clap::Error, wants_json: bool) -> Exit {
     if error.use_stderr() && wants_json {
         let text = error.render().to_string();
         let first = text.split("\n\n").next().unwrap_or_default();
         let message = first.strip_prefix("error: ").unwrap_or(first).trim();
-        let problem = Problem::new("ERR_USAGE", message);
-        let document = json!({ "error": problem.to_json() });
+        let error = CliError::new("ERR_USAGE", message);
+        let document = json!({ "error": error.to_json() });
         drop(writeln!(io::stdout(), "{document}"));
     } else {
         drop(error.print());

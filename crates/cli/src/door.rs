@@ -1,3 +1,7 @@
+//! The store as the arguments open it: the whole of it for its owner, a part for an agent.
+//!
+//! Commands call it as they would call the store; the rights themselves are checked by the library.
+
 use clap::{Args, ValueEnum};
 use grainstore::crypto::Did;
 use grainstore::grain::{self, Verification};
@@ -8,46 +12,50 @@ use grainstore::store::Justification;
 use grainstore::store::{self, NewGrain, Page, Version};
 use grainstore::{Access, ContentAddress, Envelope, Filter, Grain, Store};
 
-use crate::problem::Problem;
+use crate::error::CliError;
 
-/// As whom, and where, a command acts; without these as the store's owner, everywhere
+/// The actor and the scope of a command; by default the owner, with access to all namespaces
 #[derive(Debug, Args)]
-#[command(next_help_heading = "As an agent would")]
+#[command(next_help_heading = "Restricted access")]
 pub(crate) struct As {
-    /// Act as this author: write as it, held to what was delegated to it
+    /// Act as this author, with the rights delegated to it
     #[arg(long = "as", value_name = "DID", display_order = 90)]
     author: Option<String>,
-    /// See and touch only this namespace and those inside it
+    /// Restrict access to this namespace and those inside it
     #[arg(long = "in", value_name = "NAMESPACE", display_order = 91)]
     inside: Option<String>,
-    /// What the handle is for; an agent does not see what waits for a person's review
+    /// Role of the actor; an agent does not see grains that await review
     #[arg(long, value_enum, value_name = "ROLE", display_order = 92)]
     role: Option<Word>,
-    /// Open grains with tags of this group: phi
+    /// Allow access to grains with tags of this group, such as phi; may be repeated
     #[arg(long, value_name = "GROUP", display_order = 93)]
     cleared: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Word {
+    /// Program that reads and writes; grains that await review are hidden
     Agent,
+    /// Like agent, without write access
     Reader,
+    /// Person; sees grains that await review too
     Reviewer,
+    /// Unattended background work (decay, consolidation, eviction); protected grains are read-only
     Job,
 }
 
-/// The store, or a handle on a part of it.
+/// The store, or a handle with restricted access to it.
 pub(crate) enum Door {
     Owner(Store),
     Agent(Access),
 }
 
 impl As {
-    /// Returns what the arguments narrow the store to; none if they say nothing.
+    /// Returns the rights that the arguments state; `None` for the owner.
     ///
     /// # Errors
     /// `ERR_DID`.
-    pub(crate) fn warrant(&self) -> Result<Option<Warrant>, Problem> {
+    pub(crate) fn warrant(&self) -> Result<Option<Warrant>, CliError> {
         let is_owner = self.author.is_none()
             && self.inside.is_none()
             && self.role.is_none()
@@ -64,7 +72,7 @@ impl As {
         if let Some(author) = &self.author {
             let did: Did = author
                 .parse()
-                .map_err(|error: grainstore::crypto::Error| Problem::of(&error).at("--as"))?;
+                .map_err(|error: grainstore::crypto::Error| CliError::of(&error).at("--as"))?;
             warrant = warrant.author(&did);
         }
         if let Some(namespace) = &self.inside {
@@ -76,11 +84,11 @@ impl As {
         Ok(Some(warrant))
     }
 
-    /// Returns the store as far as the arguments open it.
+    /// Returns the store with the access that the arguments state.
     ///
     /// # Errors
     /// `ERR_DID`.
-    pub(crate) fn door(&self, store: &Store) -> Result<Door, Problem> {
+    pub(crate) fn door(&self, store: &Store) -> Result<Door, CliError> {
         Ok(match self.warrant()? {
             Some(warrant) => Door::Agent(store.access(warrant)),
             None => Door::Owner(store.clone()),

@@ -1,19 +1,20 @@
-use clap::{Command, CommandFactory};
+//! The help of `grainstore` itself: commands in groups, on one screen, and the long version.
+//!
+//! The help of a single command is the doc comment of its arguments.
 
-use crate::cli::Cli;
+use clap::Command;
 
-/// What `--version` says: the version, the level of OMS that is declared, what is on board.
+/// The output of `--version`: the version, the declared level of OMS, and the modules.
 pub(crate) const VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     "\nconformance: OMS 1.3 Level 2",
     "\nmodules:     cbor, mg, jsonl, pam, aimem, omi, provider exports (import), age, text search,",
     "\n             invalidation policy, deletion, backup, did and COSE signatures, trust,",
-    "\n             handles and delegation, presets of law"
+    "\n             handles and delegation, compliance presets"
 );
 
-/// Returns the command line with its help on one screen: the commands by what they are for.
-pub(crate) fn command() -> Command {
-    let command = Cli::command();
+/// Returns the command line with a help that lists the commands in groups, on one screen.
+pub(crate) fn with_groups(command: Command) -> Command {
     let groups = groups(&command);
     command.help_template(format!(
         "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}\n\n{TAIL}\n"
@@ -35,7 +36,7 @@ fn groups(command: &Command) -> String {
 }
 
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Start", &["demo", "init", "completions"]),
+    ("Getting started", &["demo", "init", "completions"]),
     (
         "Grains",
         &[
@@ -51,7 +52,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "Questions and files",
+        "Search and interchange",
         &[
             "query",
             "search",
@@ -64,11 +65,11 @@ const GROUPS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "Protection",
+        "Policy and trust",
         &["hold", "consent", "policy", "trust", "agent"],
     ),
     (
-        "Care",
+        "Maintenance",
         &[
             "stats",
             "check",
@@ -78,16 +79,22 @@ const GROUPS: &[(&str, &[&str])] = &[
             "checkpoint",
         ],
     ),
-    ("Without a store", &["validate", "convert", "grain", "did"]),
+    (
+        "Files and keys, without a store",
+        &["validate", "convert", "grain", "did"],
+    ),
 ];
 
 const TAIL: &str = "\
-Exit codes: 0 done, 1 nothing found or refused in part, 2 failed, 3 denied by policy, 4 damage
-`grainstore COMMAND --help` says more.";
+Exit codes: 0 success, 1 nothing found or partly refused, 2 error, 3 denied by policy, 4 damage
+See `grainstore COMMAND --help` for more information on a command.";
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
+    use crate::cli::Cli;
 
     #[test]
     fn the_help_names_every_command_once() {

@@ -1,15 +1,17 @@
+//! The context of a run: the directory of the store, and the output.
+//!
+//! Commands open the store here, so that what opening repaired is always reported.
+
 use std::path::{Path, PathBuf};
 
 use grainstore::store::Create;
 use grainstore::{Options, Store};
-
 use serde_json::json;
 
-use crate::exit::Exit;
+use crate::error::{CliError, Exit};
 use crate::output::Output;
-use crate::problem::Problem;
 
-/// What every command is given: which store, and where to say things.
+/// The context of one run: the directory of the store, and the output.
 #[derive(Debug)]
 pub(crate) struct Session {
     store: PathBuf,
@@ -26,13 +28,13 @@ impl Session {
         &self.store
     }
 
-    /// Opens the store that must be there.
-    pub(crate) fn open(&self) -> Result<Store, Problem> {
+    /// Opens the store, which must exist.
+    pub(crate) fn open(&self) -> Result<Store, CliError> {
         self.open_or(Create::Never)
     }
 
-    /// Opens the store, or creates it as `create` says, and tells what an open found.
-    pub(crate) fn open_or(&self, create: Create) -> Result<Store, Problem> {
+    /// Opens the store, or creates it as `create` allows, and reports what recovery did.
+    pub(crate) fn open_or(&self, create: Create) -> Result<Store, CliError> {
         let options = Options {
             create,
             ..Options::default()
@@ -42,12 +44,16 @@ impl Session {
         if create != Create::New && store.recovery_report().created {
             self.out.note(format!("created {}", self.store.display()));
         }
-        self.tell(&store);
+        self.report_recovery(&store);
         Ok(store)
     }
 
-    /// Says what was done to what.
-    pub(crate) fn done(&mut self, did: &str, what: impl std::fmt::Display) -> anyhow::Result<Exit> {
+    /// Reports a change: the verb as the JSON key and the first word, the object after it.
+    pub(crate) fn report_change(
+        &mut self,
+        did: &str,
+        what: impl std::fmt::Display,
+    ) -> anyhow::Result<Exit> {
         if self.out.is_json() {
             self.out.json(&json!({ did: what.to_string() }))?;
         } else {
@@ -56,11 +62,11 @@ impl Session {
         Ok(Exit::Done)
     }
 
-    /// Opens the store that must be there, and builds anew what is derived in it.
-    pub(crate) fn repair(&self) -> Result<Store, Problem> {
+    /// Opens the store, which must exist, and rebuilds its derived files.
+    pub(crate) fn repair(&self) -> Result<Store, CliError> {
         let store = Store::repair(&self.store, Options::default())
-            .map_err(|error| Problem::of(&error).in_store(&self.store))?;
-        self.tell(&store);
+            .map_err(|error| CliError::of(&error).in_store(&self.store))?;
+        self.report_recovery(&store);
         Ok(store)
     }
 
@@ -69,7 +75,7 @@ impl Session {
         let opened = store.recovery_report();
         if let Some(torn) = &opened.torn {
             self.out.note(format!(
-                "note: a crash left {} bytes that nobody was told are safe; kept in {}/{}",
+                "note: a crash left {} bytes that were not acknowledged; kept in {}/{}",
                 torn.bytes,
                 self.store.display(),
                 torn.file

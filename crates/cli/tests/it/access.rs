@@ -1,4 +1,4 @@
-//! `--as`, `--in` and their like: the command as an agent would use the store.
+//! `--as`, `--in`, `--role`, `--cleared`: the command with the restricted rights of an agent.
 
 use crate::command::Home;
 

@@ -1,4 +1,4 @@
-//! Checking, repairing, compacting, backing up and restoring a store.
+//! `check`, `compact`, `backup` and `restore`.
 
 use std::fs;
 
@@ -106,11 +106,13 @@ fn a_repair_says_what_it_did_and_a_compaction_what_it_saved() {
     let repaired = home.run(&["check", "--repair", "--deep"]);
     assert_eq!(repaired.code, 0, "{repaired:?}");
     assert!(
-        repaired.stdout.contains("built anew from the ledger"),
+        repaired.stdout.contains("rebuilt from the ledger"),
         "{repaired:?}"
     );
     assert!(
-        repaired.stdout.contains("3 entries, 3 grains: all is well"),
+        repaired
+            .stdout
+            .contains("3 entries, 3 grains: no problems found"),
         "{repaired:?}"
     );
     home.ok(&["check", "--deep"]);

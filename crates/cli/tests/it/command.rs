@@ -1,4 +1,4 @@
-//! A directory to run the command in, and what came of a run.
+//! Runs the command in a temporary directory, and captures its output and exit code.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use std::thread;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A directory of its own; the store is `memory.grains` in it.
+/// A temporary directory; its store is `memory.grains`.
 pub(crate) struct Home(TempDir);
 
-/// What one run of the command said, and how it ended.
+/// The output and the exit code of one run.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: i32,
@@ -43,7 +43,7 @@ impl Home {
         self.run_with(args, "")
     }
 
-    /// Runs the command with something on stdin.
+    /// Runs the command with this input on stdin.
     pub(crate) fn run_with(&self, args: &[&str], stdin: impl AsRef<[u8]>) -> Ran {
         let mut child = self
             .command()
@@ -106,8 +106,7 @@ impl Ran {
             .collect()
     }
 
-    /// Asserts that it failed as scripts are promised: an exit code, and an error with a code, a
-    /// place and a hint.
+    /// Asserts a failure with this exit code, and an error with this code, a place and a hint.
     #[track_caller]
     pub(crate) fn fails(&self, exit: i32, code: &str, place: &str) {
         assert_eq!(self.code, exit, "{self:?}");
@@ -131,12 +130,12 @@ pub(crate) fn sample(name: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// Returns a JSON grain that says so.
+/// Returns the JSON line of an Event.
 pub(crate) fn event(content: &str, created_at: u64) -> String {
     format!("{{\"type\":\"event\",\"content\":\"{content}\",\"created_at\":{created_at}}}\n")
 }
 
-/// Returns the JSON of a Belief.
+/// Returns the JSON line of a Belief.
 pub(crate) fn belief(subject: &str, relation: &str, object: &str) -> String {
     format!(
         "{{\"type\":\"belief\",\"subject\":\"{subject}\",\"relation\":\"{relation}\",\

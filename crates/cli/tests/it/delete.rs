@@ -1,4 +1,4 @@
-//! `delete`: what is gone stays gone, and what must stay stays.
+//! `delete`: deleted grains do not return, and held grains cannot be deleted.
 
 use crate::command::{Home, event};
 
@@ -36,7 +36,7 @@ fn a_deleted_grain_is_gone_from_every_file_and_does_not_come_back() {
     let put = home.run_with(&["put", "-", "--json"], &line);
     assert_eq!(put.json_lines()[0]["error"]["code"], "ERR_ERASED");
     assert_eq!(home.run(&["get", &address]).code, 1);
-    // Whoever asks for just that gets it.
+    // An explicit request stores it again.
     let again = home.run_with(&["put", "-", "--allow-erased"], &line);
     assert_eq!(again.stdout.trim(), address, "{again:?}");
     assert_eq!(home.run(&["get", &address]).code, 0);
@@ -55,7 +55,7 @@ fn a_file_that_is_refused_brings_nothing_back() {
         )
     };
     let old = home.put(&belief("tea", "")).remove(0);
-    // What would replace another grain is refused by the store and not by its reader.
+    // An implicit supersession is refused by the store, not by the parser.
     let replacing = belief("coffee", &format!(r#","derived_from":["{old}"]"#));
     home.write("lines.jsonl", format!("{secret}\n{replacing}\n"));
     let put = home.run(&["put", "lines.jsonl", "--allow-erased", "--json"]);

@@ -1,4 +1,5 @@
-//! Bad input and a bad world: a code, a place and a hint; nothing stored is lost or changed.
+//! Invalid input and failing systems: each error has a code, a place and a hint, and stored grains
+//! are neither lost nor changed.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -7,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use crate::command::{Home, binary, event, sample};
 
-/// A store with one grain, which must be there whatever happens.
+/// Returns a store with one grain, which must survive every failure.
 fn home_with_a_grain() -> (Home, String) {
     let home = Home::new();
     let address = home.put(&event("precious", 1)).remove(0);

@@ -1,4 +1,4 @@
-//! import, export, validate: files in and out.
+//! `import`, `export`, `validate`: files read and written.
 
 use std::fs;
 

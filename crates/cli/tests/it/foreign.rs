@@ -1,4 +1,4 @@
-//! The formats of other tools: validate, import, export and back.
+//! Interchange formats: `validate`, `import`, `export` and `convert`, and round trips.
 
 use crate::command::{Home, event, sample};
 
@@ -296,7 +296,7 @@ fn vectors_leave_only_when_they_are_asked_for_and_come_back() {
     let ran = home.run(&args.into_iter().chain(["one.json"]).collect::<Vec<_>>());
     assert!(ran.stdout.contains("not carried: embedding (1)"), "{ran:?}");
     let ran = home.run(&["--store", "other", "import", "with/"]);
-    assert!(ran.stdout.contains("1 vectors kept"), "{ran:?}");
+    assert!(ran.stdout.contains("1 vectors stored"), "{ran:?}");
     let near = home.run(&[
         "--store", "other", "--json", "similar", &address, "--model", "tiny",
     ]);

@@ -1,4 +1,4 @@
-//! init, get, exists, list, supersede, history, stats, check: the store by address.
+//! `init`, `get`, `exists`, `list`, `supersede`, `history`, `stats`, `check`, and the help.
 
 use grainstore::ContentAddress;
 

@@ -9,7 +9,7 @@ use std::thread;
 use crate::command::{Home, binary, event};
 
 const LINES: u64 = 10_000;
-/// How many times a put is killed; `GRAINSTORE_KILLS` says another number when this is compiled.
+/// The number of kills; `GRAINSTORE_KILLS` overrides it at compile time.
 const RUNS: u64 = match option_env!("GRAINSTORE_KILLS") {
     Some(text) => match u64::from_str_radix(text, 10) {
         Ok(runs) => runs,
@@ -18,7 +18,7 @@ const RUNS: u64 = match option_env!("GRAINSTORE_KILLS") {
     None => 30,
 };
 
-/// Of these runs the put is done again to its end.
+/// The runs after which the same put is repeated to its end.
 const AGAIN: [u64; 2] = [7, 21];
 
 #[test]
@@ -36,7 +36,7 @@ fn what_was_acknowledged_survives_a_kill() {
             "run {run}: the put ended by itself"
         );
 
-        // Opened by processes of their own: a fork by another test would keep our lock a while.
+        // Opened by separate processes: a fork by another test would hold our lock for a while.
         let ran = home.run(&["list"]);
         assert_eq!(ran.code, 0, "run {run}: {ran:?}");
         torn += u32::from(ran.stderr.contains("a crash left"));
@@ -75,7 +75,7 @@ fn killed_put(path: &Path, lines: String, wanted: u64) -> Vec<String> {
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
     let mut acknowledged = Vec::new();
     let mut line = String::new();
-    // A line cut short by the kill was not printed; what the pipe still holds was.
+    // A line cut short by the kill does not count; complete lines still in the pipe do.
     while stdout.read_line(&mut line).unwrap() > 0 && line.ends_with('\n') {
         acknowledged.push(line.trim_end().to_owned());
         line.clear();

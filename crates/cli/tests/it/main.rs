@@ -1,4 +1,4 @@
-//! The command, run as its users run it: arguments in; stdout, stderr and an exit code out.
+//! Tests of the command as a process: arguments in; stdout, stderr and an exit code out.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(

@@ -1,4 +1,4 @@
-//! `hold`, `consent`, `policy`: what is decided is recorded, shown, and undone only by somebody.
+//! `hold`, `consent`, `policy`: changes are recorded with a reason and an authority.
 
 use crate::command::{Home, event};
 
@@ -50,7 +50,7 @@ fn a_withdrawn_consent_is_carried_out() {
     ];
     let list = home.ok(&[["consent", "list"].as_slice(), &held].concat());
     assert!(
-        list.contains("did:web:a to did:web:b  store  stands"),
+        list.contains("did:web:a to did:web:b  store  in force"),
         "{list}"
     );
     assert_eq!(

@@ -1,4 +1,4 @@
-//! `put`: what is acknowledged, and when.
+//! `put`: when a grain is acknowledged, and which errors discard which lines.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;

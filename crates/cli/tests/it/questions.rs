@@ -1,4 +1,4 @@
-//! query and search: answers, envelopes, pages, and text that would drive a terminal.
+//! `query`, `search`, `recall`, `similar`: results, envelopes, pages, and escaping of hostile text.
 
 use crate::command::{Home, belief, event, sample};
 
@@ -318,7 +318,7 @@ fn vectors_that_were_brought_find_what_is_near() {
         ),
     );
     let kept = home.ok(&["embed", "vectors.jsonl", "--model", "m"]);
-    assert_eq!(kept.trim(), "3 vectors kept");
+    assert_eq!(kept.trim(), "3 vectors stored");
     let found = |args: &[&str]| {
         let answer = home.run(&[&["--json", "similar", "--model", "m"], args].concat());
         let answer = answer.json();

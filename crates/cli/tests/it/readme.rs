@@ -1,4 +1,4 @@
-//! The commands of README, in the order of README, as a reader would type them.
+//! Runs the commands of README in their order, as a reader would type them.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! `did` and the verbs of `grain` that sign and disclose: keys in files, lines in and out.
+//! `did`, and the subcommands of `grain` that sign, verify and disclose.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! `status` and `contradict`: what the store says about a grain, and who may say more.
+//! `status` and `contradict`: the status of a grain, and the policy that protects it.
 
 use crate::command::{Home, event};
 

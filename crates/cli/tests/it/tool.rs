@@ -1,4 +1,4 @@
-//! `grain encode` and `grain decode`: pure, line by line, no store.
+//! `grain encode` and `grain decode`, which need no store.
 
 use crate::command::{Home, event};
 

@@ -1,5 +1,4 @@
-//! `trust`, and signed grains in a store: what goes in signed comes out signed, and whom to believe
-//! is said once.
+//! `trust`, `agent`, `checkpoint`, and signed grains in a store.
 
 use serde_json::{Value, json};
 

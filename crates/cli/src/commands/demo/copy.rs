@@ -1,3 +1,7 @@
+//! The demo, second half: export, import into a second store, and the check of both.
+//!
+//! The copy must have the same addresses as the original, and both must be undamaged.
+
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
@@ -8,14 +12,13 @@ use grainstore::store::{Create, Options, Severity};
 use grainstore::{ContentAddress, Filter, Store};
 
 use super::stage::Stage;
-use crate::commands::imported::loss_text;
-use crate::exit::Exit;
-use crate::problem::Problem;
+use crate::commands::files::report::loss_text;
+use crate::error::{CliError, Exit};
 
 /// Exports everything to an archive.
 pub(super) fn export(stage: &mut Stage<'_>, store: &Store, archive: &Path) -> anyhow::Result<()> {
     stage.step(
-        "Export everything, with what was superseded, to one file",
+        "Export all grains, superseded ones included, to one file",
         &["--store demo.grains export --format mg -o demo.mg"],
     )?;
     check_replaceable(archive)?;
@@ -23,15 +26,15 @@ pub(super) fn export(stage: &mut Stage<'_>, store: &Store, archive: &Path) -> an
     let options = WriteOptions::default();
     let exported = store.export_file(Format::Mg, &filter, &options, archive)?;
     let size = indicatif::BinaryBytes(archive.metadata()?.len());
-    stage.say(format!("{} grains, {size}", exported.grains))?;
+    stage.result(format!("{} grains, {size}", exported.grains))?;
     if !exported.loss.is_empty() {
         let loss = loss_text(&exported.loss);
-        stage.say(format!("what an archive has no place for: {loss}"))?;
+        stage.result(format!("not carried by an archive: {loss}"))?;
     }
     Ok(())
 }
 
-/// Imports the archive into another store, and compares.
+/// Imports the archive into another store, and compares the two.
 pub(super) fn import(
     stage: &mut Stage<'_>,
     first: &Store,
@@ -39,7 +42,7 @@ pub(super) fn import(
     path: &Path,
 ) -> anyhow::Result<()> {
     stage.step(
-        "Import it into a second store: the same addresses, to the last one",
+        "Import it into a second store: all addresses are the same",
         &[
             "--store demo-copy.grains import demo.mg",
             "--store demo-copy.grains list",
@@ -60,14 +63,14 @@ pub(super) fn import(
         ("demo-copy.grains", there.len(), current_there),
     ];
     for (name, grains, current) in rows {
-        stage.say(format!(
+        stage.result(format!(
             "{name:16}  {grains:3} grains, {current:3} of them current"
         ))?;
     }
     if differ > 0 || current_here != current_there {
         anyhow::bail!("the stores differ in {differ} addresses");
     }
-    Ok(stage.say(format!(
+    Ok(stage.result(format!(
         "{} addresses compared, {differ} differ",
         here.len()
     ))?)
@@ -76,7 +79,7 @@ pub(super) fn import(
 /// Checks both stores.
 pub(super) fn check(stage: &mut Stage<'_>, first: &Store, second: &Path) -> anyhow::Result<Exit> {
     stage.step(
-        "Check: every byte of both stores, against what was written",
+        "Check every byte of both stores",
         &[
             "--store demo.grains check --deep",
             "--store demo-copy.grains check --deep",
@@ -87,19 +90,19 @@ pub(super) fn check(stage: &mut Stage<'_>, first: &Store, second: &Path) -> anyh
     for (name, store) in [("demo.grains", first), ("demo-copy.grains", &second)] {
         let report = store.check()?;
         let verdict = match report.worst() {
-            None => "all is well",
-            Some(Severity::Warning) => "nothing is lost",
+            None => "no problems found",
+            Some(Severity::Warning) => "warnings, no data lost",
             Some(Severity::Damage) => {
                 exit = Exit::Damaged;
                 "damaged"
             }
         };
         let (entries, grains) = (report.entries, report.grains);
-        stage.say(format!(
+        stage.result(format!(
             "{name:16}  {entries:5} entries, {grains:5} grains: {verdict}"
         ))?;
         for finding in &report.findings {
-            stage.say(format!("{}: {}", finding.id, finding.message))?;
+            stage.result(format!("{}: {}", finding.id, finding.message))?;
         }
     }
     Ok(exit)
@@ -110,7 +113,7 @@ fn addresses(store: &Store) -> anyhow::Result<BTreeSet<ContentAddress>> {
     Ok(page.addresses.into_iter().collect())
 }
 
-/// An earlier demo's archive may be replaced; nothing else of that name.
+/// Allows the archive of an earlier demo to be replaced, and no other file of that name.
 fn check_replaceable(archive: &Path) -> anyhow::Result<()> {
     if !archive.exists() {
         return Ok(());
@@ -120,6 +123,8 @@ fn check_replaceable(archive: &Path) -> anyhow::Result<()> {
     if read.is_ok() && magic == *b"MG" {
         return Ok(());
     }
-    let message = "is in the way and is not an archive: move it, or run the demo elsewhere";
-    Err(Problem::new("ERR_IO", message).at(archive.display()).into())
+    let message = "exists and is not an archive: move it, or run the demo in another directory";
+    Err(CliError::new("ERR_IO", message)
+        .at(archive.display())
+        .into())
 }

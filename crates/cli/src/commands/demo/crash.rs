@@ -1,3 +1,7 @@
+//! The demo: kills a process while it stores grains, and counts what is left.
+//!
+//! Every address that was printed before the kill must be stored afterwards.
+
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -7,42 +11,40 @@ use grainstore::{ContentAddress, Options, Store};
 
 use super::stage::Stage;
 
-/// Kills a process while it stores, and looks what is left.
+/// Kills a process while it stores grains, and counts the grains that survived.
 pub(super) fn show(stage: &mut Stage<'_>, path: &Path) -> anyhow::Result<()> {
     stage.step(
-        "Kill a process in the middle of storing, with SIGKILL, and open its store again",
-        &["--store demo-copy.grains put -     # fed 20000 grains, killed on the way"],
+        "Kill a process with SIGKILL while it stores grains, and reopen its store",
+        &["--store demo-copy.grains put -     # receives 20000 grains, killed midway"],
     )?;
     let before = Store::open(path, Options::default())?.stats()?.grains;
     let acknowledged = killed_put(path)?;
     let store = Store::open(path, Options::default())?;
-    let here = acknowledged.iter().map(|address| store.exists(address));
-    let here = here.collect::<Result<Vec<bool>, _>>()?;
-    let told = acknowledged.len();
-    let here = here.into_iter().filter(|is_here| *is_here).count();
+    let durable = acknowledged.iter().map(|address| store.exists(address));
+    let durable = durable.collect::<Result<Vec<bool>, _>>()?;
+    let printed = acknowledged.len();
+    let durable = durable.into_iter().filter(|is_stored| *is_stored).count();
     let stored = store.stats()?.grains - before;
-    stage.say(format!("{told:5} addresses came out before it died"))?;
-    stage.say(format!(
-        "{here:5} of them are in the store, durable as promised"
+    stage.result(format!(
+        "{printed:5} addresses were printed before the kill"
     ))?;
-    let untold = stored.saturating_sub(u64::try_from(here)?);
-    stage.say(format!(
-        "{untold:5} more were stored, and it died before it could say so"
+    stage.result(format!(
+        "{durable:5} of them are in the store: acknowledged grains are durable"
     ))?;
     stage.say(match &store.recovery_report().torn {
         Some(torn) => format!(
             "a torn tail of {} bytes was set aside in {}",
             torn.bytes, torn.file
         ),
-        None => "no torn tail: it died between two writes".to_owned(),
+        None => "no torn tail: the kill fell between two writes".to_owned(),
     })?;
-    if here != told {
-        anyhow::bail!("{} acknowledged grains are lost", told - here);
+    if durable != printed {
+        anyhow::bail!("{} acknowledged grains are lost", printed - durable);
     }
     Ok(())
 }
 
-/// Returns what a `put -` acknowledged until it was killed.
+/// Returns the addresses that `put -` acknowledged until it was killed.
 fn killed_put(path: &Path) -> anyhow::Result<Vec<ContentAddress>> {
     let mut child = Command::new(std::env::current_exe()?)
         .arg("--store")
@@ -57,7 +59,7 @@ fn killed_put(path: &Path) -> anyhow::Result<Vec<ContentAddress>> {
     };
     let feeder = thread::spawn(move || {
         let mut stdin = BufWriter::with_capacity(64 << 10, stdin);
-        // Ends when the child is gone.
+        // Writing fails once the child is gone.
         for number in 0..FED {
             if stdin.write_all(line(number).as_bytes()).is_err() {
                 break;
@@ -67,7 +69,7 @@ fn killed_put(path: &Path) -> anyhow::Result<Vec<ContentAddress>> {
     let mut stdout = BufReader::new(stdout);
     let mut acknowledged = Vec::new();
     let mut line = String::new();
-    // What the pipe still holds after the kill was said before it.
+    // Addresses still in the pipe after the kill were printed before it.
     while stdout.read_line(&mut line)? > 0 && line.ends_with('\n') {
         acknowledged.push(line.trim_end().parse()?);
         line.clear();
@@ -90,8 +92,8 @@ fn line(number: u32) -> String {
     )
 }
 
-/// More than there is time for.
+/// More grains than are stored before the kill.
 const FED: u32 = 20_000;
 
-/// Addresses to wait for.
+/// The number of addresses after which the process is killed.
 const KILL_AT: usize = 1_000;

@@ -1,32 +1,35 @@
-use std::fs;
-use std::io;
-use std::path::Path;
+//! The sample data of the demo, compiled into the command.
+//!
+//! The files are those of `examples/data` in the repository, so the demo runs anywhere.
 
-/// A source of the sample data, as `examples/data` of the repository has it.
+use std::path::Path;
+use std::{fs, io};
+
+/// A source of sample data, from `examples/data` of the repository.
 pub(super) struct Source {
-    /// Its name below `examples/data`.
+    /// Path below `examples/data`.
     pub(super) name: &'static str,
-    /// What it is.
+    /// Description, shown by the demo.
     pub(super) about: &'static str,
 }
 
-/// What the demo imports, in this order.
+/// The sources that the demo imports, in this order.
 pub(super) const SOURCES: [Source; 3] = [
     Source {
         name: "pam",
-        about: "what earlier assistants exported",
+        about: "exported by earlier assistants",
     },
     Source {
         name: "grains.jsonl",
-        about: "what her assistant Wren wrote",
+        about: "written by her assistant Wren",
     },
     Source {
         name: "sample.mg",
-        about: "what another agent shared",
+        about: "shared by another agent",
     },
 ];
 
-/// Writes the sources into a folder: the command carries them, wherever it is installed.
+/// Writes the sources to a folder.
 pub(super) fn write(folder: &Path) -> io::Result<()> {
     for (name, bytes) in FILES {
         let path = folder.join(name);

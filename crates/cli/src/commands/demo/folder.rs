@@ -1,29 +1,33 @@
-use std::fs;
-use std::io;
+//! Directories of the demo: removal of the stores of an earlier run, and a temporary directory.
+//!
+//! Only directories that hold a grainstore are ever removed.
+
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use grainstore::Store;
 use grainstore::codec::Value;
 use grainstore::store::{Create, Options};
 
-use crate::problem::Problem;
+use crate::error::CliError;
 
-/// Removes the store that an earlier demo left, and nothing else.
+/// Removes the store of an earlier demo.
 ///
 /// # Errors
-/// `ERR_NOT_A_STORE` for anything that does not look like one; `ERR_STORE_LOCKED` for one in use.
-pub(super) fn clear(path: &Path) -> Result<(), Problem> {
-    let failed = |error: io::Error| Problem::of(&error).at(path.display());
+/// `ERR_NOT_A_STORE` for a directory or file that is not a store, which is left in place;
+/// `ERR_STORE_LOCKED` for a store in use.
+pub(super) fn remove_store(path: &Path) -> Result<(), CliError> {
+    let failed = |error: io::Error| CliError::of(&error).at(path.display());
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(failed(error)),
         Ok(found) if found.is_dir() && is_store(path) => {}
         Ok(_) => {
             let message = format!(
-                "{} is in the way and is not a grainstore: move it, or run the demo elsewhere",
+                "{} exists and is not a grainstore: move it, or run the demo in another directory",
                 path.display()
             );
-            return Err(Problem::new("ERR_NOT_A_STORE", message));
+            return Err(CliError::new("ERR_NOT_A_STORE", message));
         }
     }
     let options = Options {
@@ -32,9 +36,9 @@ pub(super) fn clear(path: &Path) -> Result<(), Problem> {
     };
     match Store::open(path, options) {
         Err(error) if error.code() == "ERR_STORE_LOCKED" => {
-            return Err(Problem::of(&error).in_store(path));
+            return Err(CliError::of(&error).in_store(path));
         }
-        // Whatever else is wrong with it, it goes.
+        // A damaged store is removed too.
         opened => drop(opened),
     }
     fs::remove_dir_all(path).map_err(failed)
@@ -48,12 +52,12 @@ fn is_store(path: &Path) -> bool {
     format == Some("grainstore")
 }
 
-/// A directory for a moment.
+/// A temporary directory, removed on drop.
 #[derive(Debug)]
-pub(super) struct Temporary(PathBuf);
+pub(super) struct TemporaryDirectory(PathBuf);
 
-impl Temporary {
-    /// Makes one that nobody had before.
+impl TemporaryDirectory {
+    /// Creates the directory; an existing one is an error.
     pub(super) fn new() -> io::Result<Self> {
         let name = format!("grainstore-demo-{}", std::process::id());
         let path = std::env::temp_dir().join(name);
@@ -61,15 +65,15 @@ impl Temporary {
         Ok(Self(path))
     }
 
-    /// Returns its path.
+    /// Returns the path of the directory.
     pub(super) fn path(&self) -> &Path {
         &self.0
     }
 }
 
-impl Drop for Temporary {
+impl Drop for TemporaryDirectory {
     fn drop(&mut self) {
-        // What is left in the system's own folder for such things does no harm.
+        // Leftover files in the system's temporary directory are harmless.
         drop(fs::remove_dir_all(&self.0));
     }
 }

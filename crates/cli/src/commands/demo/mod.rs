@@ -1,26 +1,26 @@
-//! The demonstration: every promise of the store shown on sample data, with the commands that do
-//! the same by hand.
+//! `grainstore demo`: the guarantees of the store shown on sample data, each step with the commands
+//! that do the same by hand.
 
 mod copy;
 mod crash;
 mod data;
 mod folder;
 mod stage;
-mod story;
+mod steps;
 
 use std::path::Path;
 
 use clap::Args;
 
-use self::folder::clear;
+use self::folder::remove_store;
 use self::stage::Stage;
-use crate::exit::Exit;
+use crate::error::Exit;
 use crate::session::Session;
 
-/// Show the store at work on sample data; takes seconds
+/// Run a short demonstration on sample data
 ///
-/// Builds ./demo.grains, ./demo.mg and ./demo-copy.grains in this directory, anew every time, and
-/// leaves them there to play with. Nothing that is not a store is removed.
+/// Creates ./demo.grains, ./demo.mg and ./demo-copy.grains in the current directory and leaves them
+/// there for experiments. Files of an earlier demo are replaced; nothing else is removed.
 #[derive(Debug, Args)]
 pub(crate) struct Demo {}
 
@@ -28,14 +28,14 @@ impl Demo {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let Self {} = self;
         let (first, second) = (Path::new(STORE), Path::new(COPY));
-        clear(first)?;
-        clear(second)?;
+        remove_store(first)?;
+        remove_store(second)?;
         let mut stage = Stage::new(&mut session.out);
         stage.open()?;
-        let store = story::import(&mut stage, first)?;
-        story::search(&mut stage, &store)?;
-        story::query(&mut stage, &store)?;
-        story::supersede(&mut stage, &store)?;
+        let store = steps::import(&mut stage, first)?;
+        steps::search(&mut stage, &store)?;
+        steps::query(&mut stage, &store)?;
+        steps::supersede(&mut stage, &store)?;
         copy::export(&mut stage, &store, Path::new(ARCHIVE))?;
         copy::import(&mut stage, &store, Path::new(ARCHIVE), second)?;
         crash::show(&mut stage, second)?;
@@ -45,7 +45,7 @@ impl Demo {
     }
 }
 
-/// Where it happens: the directory the command was called in.
+/// The files of the demo, in the current directory.
 const STORE: &str = "demo.grains";
 const COPY: &str = "demo-copy.grains";
 const ARCHIVE: &str = "demo.mg";

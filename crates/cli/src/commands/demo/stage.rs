@@ -1,11 +1,13 @@
-use std::fmt;
-use std::io;
+//! Output of the demo: numbered steps with their commands and results.
+//!
+//! The steps themselves are in `steps`, `copy` and `crash`.
+
 use std::time::Instant;
+use std::{fmt, io};
 
-use crate::output::Output;
-use crate::style::{Style, Styling};
+use crate::output::{Output, Style, Styling};
 
-/// Where the demo speaks: numbered steps, the command of each, and what came of it.
+/// The output of the demo: numbered steps, each with its commands and results.
 pub(super) struct Stage<'a> {
     out: &'a mut Output,
     step: u32,
@@ -21,19 +23,21 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Says what this is.
+    /// Introduces the demo.
     pub(super) fn open(&mut self) -> io::Result<()> {
-        self.plain("Mira designs things, climbs, and is learning Dutch. Two years of what her")?;
-        self.plain("assistants remember about her go into one store, ./demo.grains.")
+        self.plain(
+            "Mira is a designer, climbs, and is learning Dutch. The demo collects two years",
+        )?;
+        self.plain("of her assistants' memories in one store, ./demo.grains.")
     }
 
-    /// Begins a step, and names the commands that do the same.
+    /// Begins a step, and names the commands that do the same by hand.
     pub(super) fn step(&mut self, title: &str, commands: &[&str]) -> io::Result<()> {
         self.step += 1;
         let heading = format!("{}. {title}", self.step);
         self.out.line("")?;
         let heading = Styling::of_stdout().show(Style::Strong, &heading);
-        // Ours, and so past the escaping that everybody else's text goes through.
+        // The heading is a constant of the demo, so it needs no escaping.
         self.out.styled_line(&heading)?;
         for command in commands {
             self.out.line(format!("   $ grainstore {command}"))?;
@@ -41,24 +45,24 @@ impl<'a> Stage<'a> {
         self.out.flush()
     }
 
-    /// Says what came of it.
-    pub(super) fn say(&mut self, text: impl fmt::Display) -> io::Result<()> {
+    /// Writes a result of the step.
+    pub(super) fn result(&mut self, text: impl fmt::Display) -> io::Result<()> {
         self.out.line(format!("{:INDENT$}{text}", ""))?;
         self.out.flush()
     }
 
-    /// Shows a line of a table.
+    /// Writes a line of a table.
     pub(super) fn show(&mut self, line: &str) -> io::Result<()> {
         self.out.styled_line(&format!("{:INDENT$}{line}", ""))?;
         self.out.flush()
     }
 
-    /// Says what was left behind and what to try.
+    /// Names the files of the demo, and commands to try.
     pub(super) fn close(&mut self) -> io::Result<()> {
         let seconds = self.began.elapsed().as_secs_f64();
         self.out.line("")?;
         self.plain(&format!(
-            "Done in {seconds:.1} s. Left here: demo.grains, demo.mg, demo-copy.grains. Try next:"
+            "Done in {seconds:.1} s. Created: demo.grains, demo.mg, demo-copy.grains. Try next:"
         ))?;
         self.plain("   grainstore --store demo.grains search \"climbing holds\"")?;
         self.plain("   grainstore --store demo.grains query --type goal --json")?;
@@ -70,5 +74,5 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// How far in from the left a result stands.
+/// The indentation of a result.
 pub(super) const INDENT: usize = 5;

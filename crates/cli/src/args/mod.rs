@@ -1,0 +1,19 @@
+//! Arguments that several commands share, and the input they name: addresses, filters, files of
+//! lines, keys and passphrases.
+//!
+//! Arguments of one command alone stand in the file of that command.
+
+pub(crate) mod address;
+mod authorization;
+mod encryption;
+mod filters;
+mod key_file;
+mod lines;
+mod values;
+
+pub(crate) use authorization::AuthorizationArgs;
+pub(crate) use encryption::{SealArgs, UnsealArgs};
+pub(crate) use filters::Filters;
+pub(crate) use key_file::{KeySource, read_key, write_key};
+pub(crate) use lines::{Line, Lines, display_name, open, read_document};
+pub(crate) use values::{grain_type, time_from};

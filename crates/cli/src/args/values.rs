@@ -1,0 +1,66 @@
+//! Values of arguments: grain types, times, ranges and verification statuses.
+//!
+//! Each parser returns the message that clap shows for a value it refuses.
+
+use grainstore::grain::Verification;
+use grainstore::{Time, Type};
+
+/// A lower and an upper bound, both included; `None` where a side is open.
+pub(super) type Range = (Option<f64>, Option<f64>);
+
+/// Parses the name or the byte of a grain type.
+pub(crate) fn grain_type(text: &str) -> Result<Type, String> {
+    let byte = text.strip_prefix("0x");
+    let byte = byte.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+    match byte {
+        Some(byte) => Ok(Type::from_byte(byte)),
+        None => Type::named(text).ok_or_else(|| {
+            let names = Type::STANDARD.iter().filter_map(|of| of.name());
+            let names: Vec<_> = names.collect();
+            format!(
+                "expected one of {}, or a type byte from 0x0b to 0xff",
+                names.join(", ")
+            )
+        }),
+    }
+}
+
+pub(super) fn verification(text: &str) -> Result<Verification, String> {
+    Verification::named(text)
+        .ok_or_else(|| "expected unverified, verified, contested or retracted".into())
+}
+
+/// Parses `from..to`, either of which may be missing, or one number.
+pub(super) fn range(text: &str) -> Result<Range, String> {
+    let (from, to) = text.split_once("..").unwrap_or((text, text));
+    let bound = |text: &str| match text {
+        "" => Ok(None),
+        number => number
+            .parse::<f64>()
+            .map(Some)
+            .map_err(|_| format!("{number} is not a number; write a range as 0.5..0.8")),
+    };
+    match (bound(from)?, bound(to)?) {
+        (None, None) => Err("a range needs at least one number".into()),
+        range => Ok(range),
+    }
+}
+
+/// Parses a time; a date means its beginning (UTC).
+pub(crate) fn time_from(text: &str) -> Result<Time, String> {
+    time(text, "T00:00:00Z")
+}
+
+pub(super) fn time_to(text: &str) -> Result<Time, String> {
+    time(text, "T23:59:59.999Z")
+}
+
+/// Parses a time, or a date completed with `of_day`.
+fn time(text: &str, of_day: &str) -> Result<Time, String> {
+    let is_day = text.len() == "2026-01-15".len() && text.as_bytes().get(4) == Some(&b'-');
+    if is_day {
+        Time::parse(&format!("{text}{of_day}"))
+    } else {
+        Time::parse(text)
+    }
+}

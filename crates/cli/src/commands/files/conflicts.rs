@@ -1,0 +1,90 @@
+//! `grainstore conflicts`: contradictions between imported records, listed and resolved.
+//!
+//! A conflict is two records with the same id and different content; both are stored.
+
+use clap::{Args, Subcommand};
+use grainstore::Store;
+use serde_json::{Value, json};
+
+use crate::args::address;
+use crate::error::Exit;
+use crate::session::Session;
+
+/// List and resolve contradictions between imported records
+///
+/// Two records with the same id and different content are both stored, until the conflict is
+/// resolved. Exits with 1 if there is no open conflict.
+#[derive(Debug, Args)]
+#[command(after_long_help = r#"Example:
+  grainstore conflicts resolve 5f2c01ab --justification "asked Mira""#)]
+pub(crate) struct Conflicts {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// List open conflicts (default)
+    List,
+    /// Keep one grain, and mark the others of the same id as contradicted
+    Resolve {
+        /// Address of the grain to keep, or its first 8 to 16 digits
+        address: String,
+        /// Reason for the choice; recorded with it
+        #[arg(long, value_name = "TEXT")]
+        justification: Option<String>,
+    },
+}
+
+impl Conflicts {
+    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let store = session.open()?;
+        match self.action {
+            None | Some(Action::List) => list(&store, session),
+            Some(Action::Resolve {
+                address,
+                justification,
+            }) => {
+                let keep = address::resolve(&store, &address)?;
+                store.resolve_conflict(&keep, justification.as_deref())?;
+                if session.out.is_json() {
+                    session.out.json(&json!({ "kept": keep.to_string() }))?;
+                } else {
+                    session.out.line(keep)?;
+                }
+                Ok(Exit::Done)
+            }
+        }
+    }
+}
+
+fn list(store: &Store, session: &mut Session) -> anyhow::Result<Exit> {
+    let conflicts = store.conflicts()?;
+    if session.out.is_json() {
+        let conflicts = conflicts.iter().map(|conflict| {
+            let [format, scope, id] = &conflict.name;
+            let versions = conflict.versions.iter().map(ToString::to_string);
+            json!({
+                "id": { "format": format, "scope": scope, "id": id },
+                "versions": versions.collect::<Vec<_>>(),
+            })
+        });
+        let conflicts: Vec<Value> = conflicts.collect();
+        session.out.json(&json!({ "conflicts": conflicts }))?;
+    } else {
+        for conflict in &conflicts {
+            let [format, _, id] = &conflict.name;
+            session.out.line(format!("{format} {id}"))?;
+            for address in &conflict.versions {
+                let grain = store.get(address)?;
+                let summary = grain.map(|grain| grain.summary()).unwrap_or_default();
+                session.out.line(format!("  {address}  {summary}"))?;
+            }
+        }
+    }
+    Ok(if conflicts.is_empty() {
+        Exit::Nothing
+    } else {
+        Exit::Done
+    })
+}

@@ -1,0 +1,113 @@
+//! `grainstore convert`: a file of one format written as another, without a store on disk.
+//!
+//! Reading and writing are those of `import` and `export`, around a store in memory.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use grainstore::interchange::{ReadOptions, WriteOptions};
+use grainstore::store::{Clock, SystemClock};
+use grainstore::{Filter, Options, Store};
+use serde_json::json;
+
+use super::format::{ExportFormat, ImportFormat};
+use super::reading::read;
+use super::report::{export_summary, loss_json, report_errors, report_import};
+use crate::args::SealArgs;
+use crate::error::{CliError, Exit};
+use crate::session::Session;
+
+/// Convert a file to another format, without a store
+///
+/// The conversion uses a temporary store in memory. Fields that the output format cannot carry are
+/// counted and named. If any record of the input is invalid, nothing is written.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Example:
+  grainstore convert conversations.json memory.omi.json")]
+pub(crate) struct Convert {
+    /// File, directory of a PAM store, or export of a provider as delivered
+    input: PathBuf,
+    /// Output file; for PAM with conversations a directory (NAME/) or a .zip file
+    output: String,
+    /// Input format
+    #[arg(long, value_enum, default_value_t = ImportFormat::Auto)]
+    from: ImportFormat,
+    /// Output format; by default taken from the name of the output
+    #[arg(long, value_enum)]
+    to: Option<ExportFormat>,
+    #[command(flatten)]
+    seal: SealArgs,
+}
+
+impl Convert {
+    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let to = self.to.or_else(|| named(&self.output)).ok_or_else(|| {
+            let message = "the name of the output does not imply a format; pass --to";
+            CliError::new("ERR_USAGE", message)
+        })?;
+        let options = WriteOptions {
+            encryption: self.seal.seal_for(to.format())?,
+            with_embeddings: true,
+            now: Some(SystemClock.now()),
+            ..WriteOptions::default()
+        };
+        let reading = read(
+            &self.input,
+            self.from,
+            &ReadOptions::default(),
+            &session.out,
+        )?;
+        if !reading.errors.is_empty() {
+            report_errors(&reading, &self.input, &mut session.out)?;
+            return Ok(Exit::Failed);
+        }
+        let from = reading.format;
+        let store = Store::in_memory(Options::default())?;
+        let imported = store.import(reading)?;
+        if !session.out.is_json() {
+            report_import(&imported, from, &self.input, &mut session.out)?;
+        }
+        let path = std::path::Path::new(&self.output);
+        if self.output.ends_with('/') {
+            std::fs::create_dir_all(path)?;
+        }
+        let filter = Filter::new().with_superseded();
+        let exported = store.export_file(to.format(), &filter, &options, path);
+        let exported = exported.map_err(|error| CliError::of(&error).at(&self.output))?;
+        if session.out.is_json() {
+            session.out.json(&json!({
+                "from": from.name(),
+                "to": to.format().name(),
+                "path": self.output,
+                "grains": exported.grains,
+                "files": exported.files,
+                "not_read": loss_json(&imported.loss),
+                "loss": loss_json(&exported.loss),
+            }))?;
+        } else {
+            session
+                .out
+                .line(export_summary(&exported, &self.output, to))?;
+        }
+        Ok(Exit::done_if(imported.is_complete()))
+    }
+}
+
+/// Returns the format that a file name implies, with or without `.age`.
+fn named(output: &str) -> Option<ExportFormat> {
+    let name = output.strip_suffix(".age").unwrap_or(output);
+    let endings = [
+        (".mg", ExportFormat::Mg),
+        (".aimem.json", ExportFormat::Aimem),
+        (".aimem.ndjson", ExportFormat::AimemNdjson),
+        (".omi.json", ExportFormat::Omi),
+        (".omi.jsonl", ExportFormat::OmiJsonl),
+        (".jsonl", ExportFormat::Jsonl),
+        (".pam.json", ExportFormat::Pam),
+        ("memory-store.json", ExportFormat::Pam),
+        (".zip", ExportFormat::Pam),
+        ("/", ExportFormat::Pam),
+    ];
+    let found = endings.iter().find(|(ending, _)| name.ends_with(ending));
+    found.map(|(_, format)| *format)
+}

@@ -1,0 +1,221 @@
+//! `grainstore export`: grains written to a file of any supported format.
+//!
+//! Encryption is in `args::encryption`, the report in `report`.
+
+use std::path::Path;
+
+use clap::{Args, ValueEnum};
+use grainstore::codec::Compression;
+use grainstore::interchange::{ExportKey, Format, WriteOptions, aimem, mg};
+use grainstore::policy::Purpose;
+use grainstore::query::ExportReport;
+use grainstore::store::{Clock, SystemClock};
+use grainstore::{Filter, Store, Time};
+use serde_json::json;
+
+use super::format::ExportFormat;
+use super::report::{export_summary, loss_json};
+use crate::args::{Filters, SealArgs, read_key};
+use crate::error::{CliError, Exit};
+use crate::output::{is_screen, progress};
+use crate::session::Session;
+
+/// Write grains to a file: all of them, or those that match the filters
+///
+/// An export includes superseded grains and their status, so that a full export is a complete copy
+/// of the stored knowledge. Exports are deterministic: the same grains give the same bytes. The file
+/// is written atomically; archives above 4 GiB continue in NAME.001.mg and so on. Fields that the
+/// format cannot carry are counted and named. A PAM store with its conversations requires a
+/// directory (-o DIRECTORY/) or a ZIP file (-o NAME.zip), and either encryption or --plain
+/// (PAM 21.1).
+#[derive(Debug, Args)]
+#[command(after_long_help = "Example:
+  grainstore export --format pam --encrypt-to age1… -o memory.zip.age")]
+pub(crate) struct Export {
+    /// Output format
+    #[arg(long, value_enum)]
+    format: ExportFormat,
+    /// Compression of the grains in an archive
+    #[arg(long, value_enum, default_value_t = CompressArg::None)]
+    compress: CompressArg,
+    /// Output file, or - for stdout
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
+    output: String,
+    /// Producer whose chunks the bundle holds, if the store has several (AIMEM)
+    #[arg(long, value_name = "NAME")]
+    producer: Option<String>,
+    /// Export only chunks that must not decay: DNA class and pinned (AIMEM)
+    #[arg(long)]
+    dna_only: bool,
+    /// Include vectors; text can be inferred from them
+    #[arg(long)]
+    with_embeddings: bool,
+    /// Sign with this key file: a PAM store inside the file, a bundle in a file beside it
+    #[arg(long, value_name = "FILE")]
+    sign: Option<String>,
+    /// The export_id that an incremental PAM store (--since) is based on
+    #[arg(long, value_name = "ID")]
+    base: Option<String>,
+    /// Omit grains marked as not exportable from archives and JSON lines too
+    #[arg(long)]
+    shareable: bool,
+    /// Omit superseded grains
+    #[arg(long)]
+    current: bool,
+    /// Purpose of the export; grains that must not leave the store for it are omitted and counted
+    #[arg(long, value_enum, default_value_t = PurposeArg::Transfer)]
+    purpose: PurposeArg,
+    #[command(flatten)]
+    seal: SealArgs,
+    #[command(flatten)]
+    filters: Filters,
+}
+
+/// The purpose of an export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PurposeArg {
+    /// To another system, or to the data subject
+    Transfer,
+    /// Sale or data broker: omits consumers who opted out (OMS A.6)
+    Sale,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum CompressArg {
+    None,
+    Zstd,
+    Lz4,
+}
+
+impl Export {
+    pub(crate) fn run(mut self, session: &mut Session) -> anyhow::Result<Exit> {
+        if self.format != ExportFormat::Mg && self.compress != CompressArg::None {
+            let message = "--compress requires --format mg";
+            return Err(CliError::new("ERR_USAGE", message).into());
+        }
+        let is_stdout = self.output == "-";
+        let seal = self.seal.seal_for(self.format())?;
+        let is_binary = self.format == ExportFormat::Mg || seal.is_some();
+        if is_stdout && is_binary && is_screen() {
+            let message = "the export is binary data, and stdout is a terminal";
+            return Err(CliError::new("ERR_TERMINAL", message).into());
+        }
+        let store = session.open()?;
+        let filters = std::mem::take(&mut self.filters);
+        let mut options = self.options(filters.since());
+        options.encryption = seal;
+        if let Some(file) = &self.sign {
+            options.sign = Some(ExportKey::new(read_key(file)?));
+        }
+        // An incremental PAM store also has records that were updated since, so its writer selects.
+        let filters = match self.format {
+            ExportFormat::Pam => filters.at_any_time(),
+            _ => filters,
+        };
+        let mut filter = filters.filter(&store)?;
+        if !self.current {
+            filter = filter.with_superseded();
+        }
+        if is_stdout {
+            let bar = progress::bytes(&session.out, "exporting");
+            let mut writer = bar.wrap_write(session.out.bytes());
+            let exported = store.export(self.format(), &filter, &options, &mut writer)?;
+            bar.finish_and_clear();
+            session.out.flush()?;
+            session
+                .out
+                .note(export_summary(&exported, "stdout", self.format));
+        } else {
+            let exported = self.to_file(&store, &filter, &options, session)?;
+            if session.out.is_json() {
+                session.out.json(&json!({
+                    "path": self.output,
+                    "grains": exported.grains,
+                    "files": exported.files,
+                    "loss": loss_json(&exported.loss),
+                }))?;
+            } else {
+                session
+                    .out
+                    .line(export_summary(&exported, &self.output, self.format))?;
+            }
+        }
+        Ok(Exit::Done)
+    }
+
+    fn to_file(
+        &self,
+        store: &Store,
+        filter: &Filter,
+        options: &WriteOptions,
+        session: &Session,
+    ) -> anyhow::Result<ExportReport> {
+        let spinner = progress::spinner(&session.out, format!("writing {}", self.output));
+        let path = Path::new(&self.output);
+        if self.format == ExportFormat::Pam && self.output.ends_with('/') {
+            std::fs::create_dir_all(path)?;
+        }
+        let exported = store.export_file(self.format(), filter, options, path);
+        spinner.finish_and_clear();
+        exported.map_err(|error| {
+            let error = CliError::of(&error).in_store(session.store_path());
+            // An I/O error that is not of the store is of the output file.
+            match error.code() {
+                "ERR_IO" => error.at(&self.output).into(),
+                _ => error.into(),
+            }
+        })
+    }
+
+    const fn format(&self) -> Format {
+        self.format.format()
+    }
+
+    fn options(&self, since: Option<Time>) -> WriteOptions {
+        let compression = match self.compress {
+            CompressArg::None => Compression::None,
+            CompressArg::Zstd => Compression::Zstd,
+            CompressArg::Lz4 => Compression::Lz4,
+        };
+        WriteOptions {
+            mg: mg::WriteOptions {
+                compression,
+                ..mg::WriteOptions::default()
+            },
+            scope: match since {
+                _ if self.dna_only => aimem::Scope::DnaOnly,
+                Some(since) => aimem::Scope::Since(since),
+                None => aimem::Scope::Full,
+            },
+            producer: self.producer.clone(),
+            with_embeddings: self.with_embeddings,
+            shareable: self.shareable,
+            purpose: match self.purpose {
+                PurposeArg::Transfer => Purpose::Transfer,
+                PurposeArg::Sale => Purpose::Sale,
+            },
+            base: self.base.clone(),
+            now: Some(SystemClock.now()),
+            ..WriteOptions::default()
+        }
+    }
+}
+
+/// What is counted: formats of other tools have records, several of which may be one grain's.
+const fn unit(format: FormatArg) -> &'static str {
+    match format {
+        FormatArg::Mg | FormatArg::Jsonl => "grains",
+        _ => "records",
+    }
+}
+
+pub(super) fn summary(exported: &ExportReport, to: &str, format: FormatArg) -> String {
+    let mut text = format!("{} {} written to {to}", exported.grains, unit(format));
+    if exported.files > 1 {
+        text.push_str(&format!(" and {} files more", exported.files - 1));
+    }
+    if !exported.loss.is_empty() {
+        text.push_str(&format!("; not carried: {}", loss_text(&exported.loss)));
+    }
+    text
+}

@@ -1,0 +1,90 @@
+//! `grainstore import`: the records of a file stored as grains.
+//!
+//! Reading and validation are in `reading`, the report in `report`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use grainstore::interchange::ReadOptions;
+use grainstore::store::Create;
+
+use super::format::ImportFormat;
+use super::reading::read;
+use super::report::{report_errors, report_import, report_validation};
+use crate::args::UnsealArgs;
+use crate::error::Exit;
+use crate::output::progress;
+use crate::session::Session;
+
+/// Import a file of another tool or store
+///
+/// The whole file is validated first. If any record is invalid, nothing is stored and all errors are
+/// listed, unless --keep-going is given. Importing a file again changes nothing. A record that has
+/// changed since supersedes its earlier version; a record that contradicts another one is stored
+/// and listed by `conflicts`. Fields that grains cannot carry are counted and named.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Example:
+  grainstore import --dry-run memory-store.json")]
+pub(crate) struct Import {
+    /// File, directory of a PAM store, or export of a provider as delivered
+    path: PathBuf,
+    /// Input format
+    #[arg(long, value_enum, default_value_t = ImportFormat::Auto)]
+    format: ImportFormat,
+    /// Store valid records and report invalid ones; exit 1 if any record is invalid
+    #[arg(long)]
+    keep_going: bool,
+    /// Validate the file and store nothing
+    #[arg(long)]
+    verify_only: bool,
+    /// Show the result of the import into this store, and store nothing
+    #[arg(long, conflicts_with = "verify_only")]
+    dry_run: bool,
+    /// Report a wrong PAM checksum as a finding instead of an error
+    #[arg(long)]
+    accept_bad_checksum: bool,
+    /// Scope of the ids of an OMI file without a namespace (default: the file itself), or owner of
+    /// a PAM conversation or embeddings file without its store (default: "local")
+    #[arg(long, value_name = "NAME")]
+    scope: Option<String>,
+    /// Do not verify the signature beside an AIMEM bundle; the omission is recorded
+    #[arg(long)]
+    skip_signature: bool,
+    #[command(flatten)]
+    unseal: UnsealArgs,
+}
+
+impl Import {
+    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let options = ReadOptions {
+            accept_bad_checksum: self.accept_bad_checksum,
+            scope: self.scope,
+            skip_signature: self.skip_signature,
+            unseal: self.unseal.unseal()?,
+            ..ReadOptions::default()
+        };
+        let reading = read(&self.path, self.format, &options, &session.out)?;
+        if !reading.errors.is_empty() && !self.keep_going {
+            report_errors(&reading, &self.path, &mut session.out)?;
+            return Ok(Exit::Failed);
+        }
+        if self.verify_only {
+            let refused = reading.errors.len();
+            report_validation(&reading, &self.path, &mut session.out)?;
+            return Ok(Exit::done_if(refused == 0));
+        }
+        let format = reading.format;
+        if self.dry_run {
+            let summary = session.open()?.preview_import(reading)?;
+            report_import(&summary, format, &self.path, &mut session.out)?;
+            return Ok(Exit::done_if(summary.is_complete()));
+        }
+        let store = session.open_or(Create::IfMissing)?;
+        let total = reading.records.len();
+        let bar = progress::bar(&session.out, "storing", total);
+        let summary = store.import_with(reading, &mut |done| bar.set_position(done))?;
+        bar.finish_and_clear();
+        report_import(&summary, format, &self.path, &mut session.out)?;
+        Ok(Exit::done_if(summary.is_complete()))
+    }
+}

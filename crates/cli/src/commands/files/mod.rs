@@ -1,0 +1,17 @@
+//! Commands that read and write files of other tools: import, export, conversion, validation, and
+//! the conflicts that imports leave.
+
+mod conflicts;
+mod convert;
+mod export;
+mod format;
+mod import;
+mod reading;
+pub(crate) mod report;
+mod validate;
+
+pub(crate) use conflicts::Conflicts;
+pub(crate) use convert::Convert;
+pub(crate) use export::Export;
+pub(crate) use import::Import;
+pub(crate) use validate::Validate;

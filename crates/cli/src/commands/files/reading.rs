@@ -1,0 +1,32 @@
+//! Reads a file of any supported format and validates all of it, before anything is stored.
+//!
+//! Shared by `import`, `validate` and `convert`.
+
+use std::path::Path;
+
+use grainstore::crypto::Offline;
+use grainstore::interchange::{self, ReadOptions, Reading};
+
+use super::format::ImportFormat;
+use crate::error::CliError;
+use crate::output::{Output, progress};
+
+/// Reads a file and validates all of it, signatures included.
+pub(super) fn read(
+    path: &Path,
+    format: ImportFormat,
+    options: &ReadOptions,
+    out: &Output,
+) -> Result<Reading, CliError> {
+    let spinner = progress::spinner(out, format!("reading {}", path.display()));
+    let reading = Reading::open(path, format.format(), options);
+    spinner.finish_and_clear();
+    let mut reading = reading.map_err(|error| error_in(&error, path))?;
+    // Records with invalid signatures are reported before anything is stored.
+    reading.verify_signatures(&Offline);
+    Ok(reading)
+}
+
+fn error_in(error: &interchange::Error, path: &Path) -> CliError {
+    CliError::of(error).at(path.display())
+}

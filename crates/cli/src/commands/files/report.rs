@@ -1,0 +1,240 @@
+//! Reports of imports, validations and exports: counts, refused records, findings and losses.
+//!
+//! At most 20 of a kind are shown to people; JSON output has all.
+
+use std::path::Path;
+
+use grainstore::interchange::{self, Format, ImportFile, Loss};
+use grainstore::store::Summary;
+use serde_json::{Value, json};
+
+use super::format::ExportFormat;
+use crate::error::CliError;
+use crate::output::Output;
+use grainstore::query::Exported;
+
+/// Lists the errors of a file of which nothing is stored.
+pub(super) fn report_errors(
+    reading: &ImportFile,
+    path: &Path,
+    out: &mut Output,
+) -> anyhow::Result<()> {
+    let errors = cli_errors(&reading.errors, path);
+    let Some(first) = errors.first() else {
+        return Ok(());
+    };
+    if out.is_json() {
+        let refused: Vec<Value> = errors.iter().map(CliError::to_json).collect();
+        let document = json!({ "error": first.to_json(), "refused": refused });
+        return Ok(out.json(&document)?);
+    }
+    for error in errors.iter().take(SHOWN_MAX).skip(1).rev() {
+        out.error_line(error);
+    }
+    out.error(first)?;
+    if errors.len() > SHOWN_MAX {
+        let more = errors.len() - SHOWN_MAX;
+        out.note(format!("and {more} more; --json lists all of them"));
+    }
+    Ok(())
+}
+
+/// Says what a file holds, of which nothing is stored.
+pub(super) fn report_reading(
+    reading: &ImportFile,
+    path: &Path,
+    out: &mut Output,
+) -> anyhow::Result<()> {
+    let errors = cli_errors(&reading.errors, path);
+    if out.is_json() {
+        return Ok(out.json(&json!({
+            "format": reading.format.name(),
+            "grains": reading.records.len(),
+            "vectors": reading.vectors.len(),
+            "refused": errors.iter().map(CliError::to_json).collect::<Vec<_>>(),
+            "findings": findings_json(&reading.findings),
+            "loss": loss_json(&reading.loss),
+        }))?);
+    }
+    out.line(format!("{} ({})", path.display(), reading.format))?;
+    let (grains, refused) = (reading.records.len(), errors.len());
+    let vectors = match reading.vectors.len() {
+        0 => String::new(),
+        count => format!(", {count} vectors"),
+    };
+    out.line(format!("  {grains} grains{vectors}, {refused} refused"))?;
+    report_findings(&reading.findings, &reading.loss, out)?;
+    error_lines(&errors, out);
+    Ok(())
+}
+
+/// Reports the result of an import.
+pub(super) fn report_import(
+    summary: &Summary,
+    format: Format,
+    path: &Path,
+    out: &mut Output,
+) -> anyhow::Result<()> {
+    let errors = cli_errors(&summary.refused, path);
+    if out.is_json() {
+        let conflicts = summary.conflicts.iter().map(|conflict| {
+            let id = &conflict.id;
+            json!({
+                "place": conflict.place.to_string(),
+                "id": { "format": id.format, "scope": id.scope, "id": id.id },
+                "existing": conflict.existing.to_string(),
+                "kept": conflict.kept.map(|address| address.to_string()),
+            })
+        });
+        let denied = summary.denied.iter().map(|denied| {
+            json!({
+                "place": denied.place.to_string(),
+                "existing": denied.existing.to_string(),
+                "rule": denied.rule.name(),
+            })
+        });
+        return Ok(out.json(&json!({
+            "format": format.name(),
+            "inserted": summary.inserted,
+            "updated": summary.updated,
+            "unchanged": summary.unchanged,
+            "embedded": summary.embedded,
+            "conflicts": conflicts.collect::<Vec<_>>(),
+            "denied": denied.collect::<Vec<_>>(),
+            "refused": errors.iter().map(CliError::to_json).collect::<Vec<_>>(),
+            "erased": summary.erased.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "findings": findings_json(&summary.findings),
+            "loss": loss_json(&summary.loss),
+        }))?);
+    }
+    out.line(format!("{} ({format})", path.display()))?;
+    out.line(format!(
+        "  {} inserted, {} updated, {} unchanged, {} conflicts, {} refused",
+        summary.inserted,
+        summary.updated,
+        summary.unchanged,
+        summary.conflicts.len(),
+        errors.len()
+    ))?;
+    if summary.embedded > 0 {
+        out.line(format!("  {} vectors stored", summary.embedded))?;
+    }
+    if !summary.erased.is_empty() {
+        let erased = summary.erased.len();
+        out.line(format!(
+            "  refused: {erased} deleted from this store before"
+        ))?;
+    }
+    report_findings(&summary.findings, &summary.loss, out)?;
+    report_conflicts(summary, out);
+    error_lines(&errors, out);
+    Ok(())
+}
+
+/// Lists conflicts, and records that a policy denied.
+fn report_conflicts(summary: &Summary, out: &Output) {
+    for conflict in summary.conflicts.iter().take(SHOWN_MAX) {
+        let (place, id) = (&conflict.place, &conflict.id.id);
+        let existing = conflict.existing;
+        let outcome = match conflict.kept {
+            Some(kept) => format!("both are stored, this one as {kept}"),
+            None => "not stored".to_owned(),
+        };
+        out.note(format!(
+            "conflict: {place}: {id} contradicts {existing}; {outcome}"
+        ));
+    }
+    if summary.conflicts.iter().any(|it| it.kept.is_some()) {
+        out.note("`grainstore conflicts` lists conflicts; `conflicts resolve ADDRESS` keeps one");
+    }
+    for denied in summary.denied.iter().take(SHOWN_MAX) {
+        let (place, existing) = (&denied.place, denied.existing);
+        let rule = denied.rule.name();
+        out.note(format!("denied: {place}: {existing} is protected ({rule})"));
+    }
+}
+
+/// Lists the findings on a file, and the fields that grains could not carry.
+fn report_findings(
+    findings: &[(interchange::Place, String)],
+    loss: &Loss,
+    out: &mut Output,
+) -> std::io::Result<()> {
+    if !findings.is_empty() {
+        out.line(format!("  {} findings:", findings.len()))?;
+    }
+    for (place, message) in findings.iter().take(SHOWN_MAX) {
+        out.line(format!("    {place}: {message}"))?;
+    }
+    if findings.len() > SHOWN_MAX {
+        let more = findings.len() - SHOWN_MAX;
+        out.line(format!("    and {more} more; --json lists all of them"))?;
+    }
+    if !loss.is_empty() {
+        out.line(format!("  not carried: {}", loss_text(loss)))?;
+    }
+    Ok(())
+}
+
+fn error_lines(errors: &[CliError], out: &Output) {
+    for error in errors.iter().take(SHOWN_MAX) {
+        out.error_line(error);
+    }
+    if errors.len() > SHOWN_MAX {
+        let more = errors.len() - SHOWN_MAX;
+        out.note(format!("and {more} more; --json lists all of them"));
+    }
+}
+
+fn cli_errors(errors: &[interchange::Error], path: &Path) -> Vec<CliError> {
+    let errors = errors
+        .iter()
+        .map(|error| CliError::of(error).at(path.display()));
+    errors.collect()
+}
+
+fn findings_json(findings: &[(interchange::Place, String)]) -> Vec<Value> {
+    let findings = findings
+        .iter()
+        .map(|(place, message)| json!({ "place": place.to_string(), "message": message }));
+    findings.collect()
+}
+
+/// Returns the fields that were not carried, with their counts.
+pub(crate) fn loss_text(loss: &Loss) -> String {
+    let fields = loss.iter();
+    let fields: Vec<_> = fields
+        .map(|(field, count)| format!("{field} ({count})"))
+        .collect();
+    fields.join(", ")
+}
+
+/// Returns the members of `loss` in JSON output.
+pub(super) fn loss_json(loss: &Loss) -> Value {
+    loss.iter()
+        .map(|(field, count)| (field.to_owned(), json!(count)))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
+}
+
+/// The number of entries of each list that is shown to people.
+const SHOWN_MAX: usize = 20;
+
+/// The unit of a count: foreign formats have records, and one grain may become several.
+const fn unit(format: ExportFormat) -> &'static str {
+    match format {
+        ExportFormat::Mg | ExportFormat::Jsonl => "grains",
+        _ => "records",
+    }
+}
+
+pub(super) fn export_summary(exported: &Exported, to: &str, format: ExportFormat) -> String {
+    let mut text = format!("{} {} written to {to}", exported.grains, unit(format));
+    if exported.files > 1 {
+        text.push_str(&format!(" and {} more files", exported.files - 1));
+    }
+    if !exported.loss.is_empty() {
+        text.push_str(&format!("; not carried: {}", loss_text(&exported.loss)));
+    }
+    text
+}

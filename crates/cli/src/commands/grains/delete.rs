@@ -1,0 +1,73 @@
+//! `grainstore delete`: removes one grain from every file of the store.
+//!
+//! Supersession, which keeps the old grain, is in `supersede`.
+
+use std::io::{self, IsTerminal, Write};
+
+use clap::Args;
+use grainstore::store::Authorization;
+use serde_json::json;
+
+use crate::args::address;
+use crate::error::{CliError, Exit};
+use crate::session::Session;
+
+/// Delete a grain permanently: its bytes, its index terms and every entry that names it
+///
+/// A deletion cannot be undone, and a later import of an older file does not restore the grain.
+/// Backups and exports made before the deletion keep their copies. Exits with 3 if a legal hold or
+/// a retention period protects the grain.
+#[derive(Debug, Args)]
+pub(crate) struct Delete {
+    /// Address of the grain, or its first 8 to 16 digits
+    address: String,
+    /// Reason for the deletion; recorded permanently, so it must not quote the grain
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+    /// Authority for the deletion: a person, an office or a DID; recorded permanently
+    #[arg(long, value_name = "NAME")]
+    authority: String,
+    /// Do not ask for confirmation
+    #[arg(long)]
+    yes: bool,
+}
+
+impl Delete {
+    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let store = session.open()?;
+        let address = address::resolve(&store, &self.address)?;
+        if !self.yes && !confirmed(&address.to_string())? {
+            return Ok(Exit::Nothing);
+        }
+        let deletion = Authorization {
+            reason: &self.reason,
+            authority: &self.authority,
+        };
+        store.delete(&address, deletion)?;
+        if session.out.is_json() {
+            session
+                .out
+                .json(&json!({ "deleted": address.to_string() }))?;
+        } else {
+            session.out.line(format!("deleted {address}"))?;
+        }
+        session
+            .out
+            .note("backups and exports made before the deletion keep their copies");
+        Ok(Exit::Done)
+    }
+}
+
+/// Asks for confirmation on the terminal; without a terminal, `--yes` is required.
+fn confirmed(address: &str) -> anyhow::Result<bool> {
+    if !io::stdin().is_terminal() {
+        let message = "stdin is not a terminal; pass --yes to delete without confirmation";
+        return Err(CliError::new("ERR_USAGE", message).into());
+    }
+    let mut terminal = io::stderr().lock();
+    write!(terminal, "delete {address} permanently? [y/N] ")?;
+    terminal.flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}

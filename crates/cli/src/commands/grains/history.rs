@@ -1,0 +1,88 @@
+//! `grainstore history`: the versions of one lineage, and the forks that imports brought.
+//!
+//! The table of versions is in `timeline`.
+
+use clap::Args;
+use grainstore::store::{Fork, Heads, Version};
+use serde_json::{Value, json};
+
+use super::state::{signature_json, status_json};
+use super::timeline::timeline;
+use crate::args::address::{self, short};
+use crate::door::As;
+use crate::error::Exit;
+use crate::session::Session;
+
+/// Show all versions of a grain, and forks that imports brought
+#[derive(Debug, Args)]
+pub(crate) struct History {
+    /// Address of any version, or its first 8 to 16 digits
+    address: String,
+    #[command(flatten)]
+    as_whom: As,
+}
+
+impl History {
+    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let store = session.open()?;
+        let address = address::resolve(&store, &self.address)?;
+        let door = self.as_whom.door(&store)?;
+        let versions = door.history(&address)?;
+        let mut heads = store.heads(&address)?;
+        // A fork outside the scope of the caller must not be disclosed.
+        heads
+            .others
+            .retain(|fork| door.exists(&fork.address).unwrap_or(false));
+        if session.out.is_json() {
+            let versions: Result<Vec<Value>, _> = versions.iter().map(version_json).collect();
+            let answer = json!({ "versions": versions?, "heads": heads_json(&heads) });
+            session.out.json(&answer)?;
+        } else {
+            for line in timeline(&versions, 0).lines() {
+                session.out.styled_line(&line)?;
+            }
+            for fork in &heads.others {
+                session.out.line(fork_line(fork))?;
+            }
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Describes a fork: a version that an import brought beside the current one.
+fn fork_line(fork: &Fork) -> String {
+    let why = match fork.denied {
+        Some(rule) => format!("denied by {rule}"),
+        None => "another version is current".to_owned(),
+    };
+    let (address, of) = (short(&fork.address), short(&fork.of));
+    format!("fork      {address} of {of}: {why}")
+}
+
+fn heads_json(heads: &Heads) -> Value {
+    let others = heads.others.iter().map(|fork| {
+        json!({
+            "address": fork.address.to_string(),
+            "of": fork.of.to_string(),
+            "denied": fork.denied.map(grainstore::policy::Rule::name),
+        })
+    });
+    json!({
+        "winner": heads.winner.to_string(),
+        "others": others.collect::<Vec<_>>(),
+    })
+}
+
+fn version_json(version: &Version) -> serde_json::Result<Value> {
+    let mut document = json!({
+        "address": version.grain.address().to_string(),
+        "grain": serde_json::from_str::<Value>(&version.grain.to_json())?,
+        "status": status_json(&version.status),
+        "stored_at": version.stored_at.ms(),
+        "stored_by": version.stored_by,
+    });
+    if let Some(signature) = &version.signature {
+        document["signature"] = signature_json(signature);
+    }
+    Ok(document)
+}

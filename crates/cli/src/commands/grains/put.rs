@@ -1,0 +1,189 @@
+//! `grainstore put`: stores JSON lines, and prints each address once its grain is durable.
+//!
+//! Durability follows the output: an address that was printed survives a crash.
+
+use clap::Args;
+use grainstore::policy::Warrant;
+use grainstore::store::{self, Create, NewGrain};
+use grainstore::{ContentAddress, Grain, Store};
+use serde_json::json;
+
+use crate::args::{Lines, display_name};
+use crate::door::As;
+use crate::error::{CliError, Exit};
+use crate::output::{Output, progress};
+use crate::session::Session;
+
+/// Store JSON grains, one per line, and print their addresses
+///
+/// An address is printed once its grain is durable. Storing a grain again changes nothing. A grain
+/// without created_at gets the current time.
+///
+/// A FILE of up to 1 GiB is stored atomically, even across a crash: an invalid line is an error
+/// that names the line, and nothing is stored.
+///
+/// From stdin (`-`) grains are stored as they arrive, up to 256 at a time: an invalid line ends the
+/// command, and only lines whose addresses were not printed are discarded.
+///
+/// A line may also be {"address": …, "blob": "HEX"}, as written by `grain encode`.
+#[derive(Debug, Args)]
+pub(crate) struct Put {
+    /// Input file, or - for stdin
+    file: String,
+    /// Report invalid lines and store the others, 256 at a time; exit 1 if any line was invalid
+    #[arg(long)]
+    keep_going: bool,
+    /// Store grains even if they were deleted from this store before
+    #[arg(long, conflicts_with_all = ["author", "inside", "role", "cleared"])]
+    allow_erased: bool,
+    #[command(flatten)]
+    as_whom: As,
+}
+
+impl Put {
+    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let mut lines = Lines::open(&self.file)?;
+        let mut put = PutRun {
+            command: &self,
+            warrant: self.as_whom.warrant()?,
+            stored: 0,
+            refused: 0,
+        };
+        if self.file == "-" || self.keep_going {
+            let store = session.open_or(Create::IfMissing)?;
+            while !lines.is_at_end() {
+                let batch = put.read_batch(&mut lines, BATCH_LEN, &mut session.out)?;
+                put.store_batch(&store, batch, &mut session.out)?;
+            }
+        } else {
+            // Validated before the store is opened: an invalid file creates no store.
+            let spinner = progress::spinner(&session.out, format!("reading {}", self.file));
+            let batch = put.read_batch(&mut lines, usize::MAX, &mut session.out);
+            spinner.finish_and_clear();
+            let batch = batch?;
+            let store = session.open_or(Create::IfMissing)?;
+            put.store_batch(&store, batch, &mut session.out)?;
+        }
+        let PutRun {
+            stored, refused, ..
+        } = put;
+        if refused > 0 {
+            let message = format!("{stored} grains stored, {refused} lines refused");
+            session.out.note(message);
+        }
+        Ok(Exit::done_if(refused == 0))
+    }
+}
+
+/// Grains and the numbers of their lines.
+#[derive(Default)]
+struct Batch {
+    numbers: Vec<u64>,
+    grains: Vec<Grain>,
+}
+
+struct PutRun<'a> {
+    command: &'a Put,
+    warrant: Option<Warrant>,
+    stored: u64,
+    refused: u64,
+}
+
+impl PutRun<'_> {
+    /// Reads up to `limit` grains; fewer from a pipe that has no more data at present.
+    fn read_batch(
+        &mut self,
+        lines: &mut Lines,
+        limit: usize,
+        out: &mut Output,
+    ) -> anyhow::Result<Batch> {
+        let mut batch = Batch::default();
+        while batch.grains.len() < limit {
+            let line = lines.next().map_err(|error| {
+                let error = CliError::of(&error);
+                error.at(display_name(&self.command.file))
+            })?;
+            let Some(line) = line else { break };
+            match line.grain_as(self.warrant.as_ref()) {
+                Ok(grain) => {
+                    batch.numbers.push(line.number);
+                    batch.grains.push(grain);
+                }
+                Err(error) => self.refuse(line.number, error, out)?,
+            }
+            if limit != usize::MAX && !lines.has_next() {
+                break;
+            }
+        }
+        Ok(batch)
+    }
+
+    /// Stores a batch atomically, and prints the addresses once they are durable.
+    fn store_batch(
+        &mut self,
+        store: &Store,
+        mut batch: Batch,
+        out: &mut Output,
+    ) -> anyhow::Result<()> {
+        let door = self.command.as_whom.door(store)?;
+        let addresses = loop {
+            let grains = if self.command.keep_going {
+                batch.grains.clone()
+            } else {
+                std::mem::take(&mut batch.grains)
+            };
+            let grains = grains.into_iter().map(|grain| self.new_grain(grain));
+            match door.put_batch(grains.collect()) {
+                Ok(addresses) => break addresses,
+                Err(store::Error::Batch { index, source }) if index < batch.numbers.len() => {
+                    let number = batch.numbers.remove(index);
+                    let error = CliError::of(source.as_ref()).at_line(number);
+                    self.refuse(number, error, out)?;
+                    batch.grains.remove(index);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        };
+        for (number, address) in batch.numbers.iter().zip(&addresses) {
+            print(*number, address, out)?;
+        }
+        out.flush()?;
+        self.stored += addresses.len() as u64;
+        Ok(())
+    }
+
+    fn new_grain(&self, grain: Grain) -> NewGrain {
+        let grain = NewGrain::from(grain);
+        if self.command.allow_erased {
+            grain.again()
+        } else {
+            grain
+        }
+    }
+
+    /// Reports an invalid line with `--keep-going`, else fails with it.
+    fn refuse(&mut self, number: u64, error: CliError, out: &mut Output) -> anyhow::Result<()> {
+        let error = error.at(display_name(&self.command.file));
+        if !self.command.keep_going {
+            return Err(error.into());
+        }
+        self.refused += 1;
+        if out.is_json() {
+            out.json(&json!({ "line": number, "error": error.to_json() }))?;
+        } else {
+            out.error_line(&error);
+        }
+        Ok(())
+    }
+}
+
+fn print(number: u64, address: &ContentAddress, out: &mut Output) -> std::io::Result<()> {
+    if out.is_json() {
+        out.json(&json!({ "address": address.to_string(), "line": number }))
+    } else {
+        out.line(address)
+    }
+}
+
+/// Lines that share one sync, so that its cost per line is small.
+const BATCH_LEN: usize = 256;

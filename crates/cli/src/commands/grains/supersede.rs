@@ -1,0 +1,118 @@
+//! `grainstore supersede`: replaces a grain with a newer version.
+//!
+//! Cosignatures that a quorum policy requires are added to the new grain here (OMS 23.2).
+
+use clap::Args;
+use grainstore::codec::{Map, Value};
+use grainstore::store::NewGrain;
+use grainstore::{ContentAddress, Draft};
+use serde_json::json;
+
+use crate::args::{Line, address, display_name, read_document};
+use crate::door::As;
+use crate::error::{CliError, Exit};
+use crate::session::Session;
+
+/// Replace a grain with a newer version; the old version is kept
+///
+/// The new grain is one JSON object. The address of the old grain is added to derived_from if it
+/// is missing there. Exits with 3 if the invalidation_policy of the old grain denies it. A denied
+/// attempt is recorded in the ledger.
+#[derive(Debug, Args)]
+pub(crate) struct Supersede {
+    /// Address of the grain to replace, or its first 8 to 16 digits
+    old: String,
+    /// File with the new grain, or - for stdin
+    file: String,
+    /// Reason for the change; recorded with it
+    #[arg(long, value_name = "TEXT")]
+    justification: Option<String>,
+    /// File of lines written by `grain cosign`; may be repeated
+    #[arg(long, value_name = "FILE")]
+    auth: Vec<String>,
+    #[command(flatten)]
+    as_whom: As,
+}
+
+impl Supersede {
+    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let text = read_document(&self.file)?;
+        let store = session.open()?;
+        let old = address::resolve(&store, &self.old)?;
+        let agreed = cosigned(&self.auth)?;
+        let new =
+            new_grain(text, &old, agreed).map_err(|error| error.at(display_name(&self.file)))?;
+        let door = self.as_whom.door(&store)?;
+        let new = door.supersede(&old, new, self.justification.as_deref())?;
+        if session.out.is_json() {
+            session.out.json(&json!({
+                "address": new.to_string(),
+                "supersedes": old.to_string(),
+            }))?;
+        } else {
+            session.out.line(new)?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Reads the signatures of the cosigners (OMS 23.2).
+fn cosigned(files: &[String]) -> Result<Vec<Value>, CliError> {
+    let mut signatures = Vec::new();
+    for file in files {
+        for line in read_document(file)?
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+        {
+            let line = Value::from_json(line).map_err(|error| CliError::of(&error).at(file))?;
+            let signature = line.as_map().and_then(|map| map.get("supersession_auth"));
+            let signature = signature.ok_or_else(|| {
+                CliError::new("ERR_CORRUPT", "not a line written by `grain cosign`").at(file)
+            })?;
+            signatures.push(signature.clone());
+        }
+    }
+    Ok(signatures)
+}
+
+/// Reads the new grain. A draft gets the reference to the old grain and the cosignatures; a blob or
+/// an envelope is final and is taken as it is.
+fn new_grain(text: String, old: &ContentAddress, agreed: Vec<Value>) -> Result<NewGrain, CliError> {
+    let value = Value::from_json(&text).map_err(|error| CliError::of(&error))?;
+    let is_written = |value: &Value| {
+        let map = value.as_map();
+        let is_written = |map: &Map| map.contains("blob") || map.contains("envelope");
+        map.is_some_and(|map| is_written(map) && !map.contains("type"))
+    };
+    if is_written(&value) {
+        if !agreed.is_empty() {
+            let message = "--auth: cosignatures cannot be added to an encoded grain";
+            return Err(CliError::new("ERR_USAGE", message));
+        }
+        let line = Line {
+            number: 1,
+            bytes: Some(text.into_bytes()),
+        };
+        return Ok(line.grain()?.into());
+    }
+    let draft = Draft::from_value(value).map_err(|error| CliError::of(&error))?;
+    let draft = naming(draft, old);
+    let add = |draft: Draft, signature| draft.push("supersession_auth", signature);
+    Ok(agreed.into_iter().fold(draft, add).into())
+}
+
+/// OMS 23.1: a superseding grain names the grain that it supersedes.
+fn naming(draft: Draft, old: &ContentAddress) -> Draft {
+    let names = |field: &str| {
+        let mut texts = draft.fields().get(field).into_iter().flat_map(Value::texts);
+        texts.any(|text| ContentAddress::from_reference(text).is_ok_and(|named| named == *old))
+    };
+    if names("derived_from") || names("prior_consent") {
+        return draft;
+    }
+    match draft.fields().get("derived_from") {
+        None | Some(Value::Nil | Value::Array(_)) => draft.derived_from(*old),
+        // A value of another kind is left for the store to refuse.
+        Some(_) => draft,
+    }
+}

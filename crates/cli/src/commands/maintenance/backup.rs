@@ -1,0 +1,59 @@
+//! `grainstore backup`: an incremental copy of the store.
+//!
+//! The first backup into a directory copies the whole store, later ones the difference.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use indicatif::BinaryBytes;
+use serde_json::json;
+
+use crate::error::{CliError, Exit};
+use crate::hex;
+use crate::output::progress;
+use crate::session::Session;
+
+/// Back up the store to a directory, incrementally
+///
+/// A later backup into the same directory copies only new data. A backup is a store, which
+/// --store DIR opens; `restore` creates a new store from it, up to any point in time. Grains that
+/// are erased after a backup remain in it until the next backup into the same directory.
+#[derive(Debug, Args)]
+pub(crate) struct Backup {
+    /// Backup directory: new, empty, or that of an earlier backup of this store
+    #[arg(value_name = "DIR")]
+    to: PathBuf,
+}
+
+impl Backup {
+    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let store = session.open()?;
+        let path = self.to.display();
+        let spinner = progress::spinner(&session.out, format!("copying to {path}"));
+        let backup = store.backup(&self.to);
+        spinner.finish_and_clear();
+        let backup = backup.map_err(|error| CliError::of(&error).in_store(&self.to))?;
+        if session.out.is_json() {
+            session.out.json(&json!({
+                "path": path.to_string(),
+                "entries": backup.entries,
+                "head": hex::encode(&backup.head),
+                "segments": backup.segments,
+                "kept": backup.kept,
+                "bytes": backup.bytes,
+            }))?;
+            return Ok(Exit::Done);
+        }
+        let noun = |count: u64, one, many| if count == 1 { one } else { many };
+        session.out.line(format!(
+            "{path}: {} {}; {} {} copied ({}), {} kept",
+            backup.entries,
+            noun(backup.entries, "entry", "entries"),
+            backup.segments,
+            noun(backup.segments.into(), "segment", "segments"),
+            BinaryBytes(backup.bytes),
+            backup.kept,
+        ))?;
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,127 @@
+//! `grainstore check`: integrity of the files, and repair of those that are derived.
+//!
+//! The ledger is never repaired: damage in it is reported, and a backup is restored.
+
+use std::path::Path;
+
+use clap::Args;
+use grainstore::store::{Finding, Report, Severity, verify_damaged};
+use serde_json::{Value, json};
+
+use crate::error::{CliError, Exit};
+use crate::output::{Output, printable_lines, progress};
+use crate::session::Session;
+
+/// Check the integrity of the store
+///
+/// Checks the structure of the store: manifest, ledger segments and newest entries, index
+/// directories and text index. With --deep, also verifies the frames, bodies and hash chain of the
+/// ledger, the address and validity of every grain, and that the index agrees with the ledger. The
+/// check changes nothing, except that opening the store sets aside incomplete writes of a crash.
+/// Exits with 0 if no problem is found, 1 for warnings, 4 for damage.
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// Read every byte, and recompute every index row
+    #[arg(long)]
+    deep: bool,
+    /// Delete the derived files (index and text index) first, and rebuild them from the ledger,
+    /// which is not modified
+    #[arg(long)]
+    repair: bool,
+}
+
+impl Check {
+    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let path = session.store_path().display();
+        let opened = if self.repair {
+            let what = format!("rebuilding the indexes of {path}");
+            let spinner = progress::spinner(&session.out, what);
+            let repaired = session.repair();
+            spinner.finish_and_clear();
+            repaired
+        } else {
+            session.open()
+        };
+        let (report, repaired) = match opened {
+            Ok(store) => {
+                let spinner = progress::spinner(&session.out, format!("checking {path}"));
+                let report = match self.deep {
+                    true => store.check(),
+                    false => store.check_structure(),
+                };
+                spinner.finish_and_clear();
+                (report?, self.repair)
+            }
+            Err(error) if error.code() == "ERR_STORAGE_DAMAGED" => {
+                (unopened(session.store_path(), &error)?, false)
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if repaired && !session.out.is_json() {
+            let line = "index and text index deleted and rebuilt from the ledger";
+            session.out.line(line)?;
+        }
+        show(&report, repaired, &mut session.out)?;
+        Ok(match report.worst() {
+            None => Exit::Done,
+            Some(Severity::Warning) => Exit::Nothing,
+            Some(Severity::Damage) => Exit::Damaged,
+        })
+    }
+}
+
+/// Checks the ledger of a store that does not open; every other file is derived from it.
+fn unopened(path: &Path, error: &CliError) -> anyhow::Result<Report> {
+    let mut report = verify_damaged(path)?;
+    report.findings.push(Finding {
+        id: "store-closed",
+        severity: Severity::Damage,
+        message: format!("the store does not open: {error}"),
+    });
+    Ok(report)
+}
+
+/// Writes the findings, and a summary.
+fn show(report: &Report, repaired: bool, out: &mut Output) -> std::io::Result<()> {
+    if out.is_json() {
+        let findings = report.findings.iter().map(|finding| {
+            json!({
+                "id": finding.id,
+                "severity": severity(finding.severity),
+                "message": finding.message,
+            })
+        });
+        let findings: Vec<Value> = findings.collect();
+        return out.json(&json!({
+            "entries": report.entries,
+            "grains": report.grains,
+            "repaired": repaired,
+            "findings": findings,
+        }));
+    }
+    for finding in &report.findings {
+        let severity = severity(finding.severity);
+        let message = printable_lines(&finding.message);
+        out.line(format!("{severity}[{}]: {message}", finding.id))?;
+    }
+    let verdict = match report.worst() {
+        None => "no problems found",
+        Some(Severity::Warning) => "warnings, no data lost",
+        Some(Severity::Damage) => "damaged",
+    };
+    let noun = |count: u64, one, many| if count == 1 { one } else { many };
+    out.line(format!(
+        "{} {}, {} {}: {verdict}",
+        report.entries,
+        noun(report.entries, "entry", "entries"),
+        report.grains,
+        noun(report.grains, "grain", "grains"),
+    ))
+}
+
+const fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Warning => "warning",
+        Severity::Damage => "damage",
+    }
+}

@@ -1,0 +1,20 @@
+//! Commands of the operator on a whole store: create, inspect, check, compact, back up, restore and
+//! sign checkpoints.
+
+mod backup;
+mod check;
+mod checkpoint;
+mod compact;
+mod completions;
+mod init;
+mod restore;
+mod stats;
+
+pub(crate) use backup::Backup;
+pub(crate) use check::Check;
+pub(crate) use checkpoint::CheckpointTool;
+pub(crate) use compact::Compact;
+pub(crate) use completions::Completions;
+pub(crate) use init::Init;
+pub(crate) use restore::Restore;
+pub(crate) use stats::Stats;

@@ -1,0 +1,89 @@
+//! `grainstore restore`: a new store from a backup, up to a chosen point.
+//!
+//! Erasures later than that point are applied again, so that a restore does not undo them.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use grainstore::grain::Time;
+use grainstore::store::{Error, Until};
+use grainstore::{Options, Store};
+use serde_json::json;
+
+use crate::error::{CliError, Exit};
+use crate::output::progress;
+use crate::session::Session;
+
+/// Create a new store from a backup, up to a point in time
+///
+/// The new ledger begins with the entries of the old one, followed by an entry that records the
+/// restore. Erasures that the backup contains after that point are applied again. A store can be
+/// restored like a backup.
+#[derive(Debug, Args)]
+pub(crate) struct Restore {
+    /// Directory of the backup; it is not modified
+    #[arg(value_name = "BACKUP")]
+    from: PathBuf,
+    /// Directory of the new store: new or empty
+    #[arg(value_name = "DIR")]
+    to: PathBuf,
+    /// Restore up to this time, or up to this number of ledger entries; batches stay whole
+    #[arg(long, value_name = "TIME|SEQ", value_parser = until)]
+    at: Option<Until>,
+    /// Accept that the backup may lack erasures made after its end
+    #[arg(long)]
+    accept_lost_erasures: bool,
+}
+
+impl Restore {
+    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let path = self.to.display();
+        let what = format!("restoring {} to {path}", self.from.display());
+        let spinner = progress::spinner(&session.out, what);
+        let restored = Store::restore(
+            &self.from,
+            &self.to,
+            self.at.unwrap_or(Until::End),
+            self.accept_lost_erasures,
+            Options::default(),
+        );
+        spinner.finish_and_clear();
+        let (_, restored) = restored.map_err(|error| {
+            let place = match &error {
+                Error::Exists { path } | Error::NotAStore { path, .. } => path,
+                _ => &self.from,
+            };
+            CliError::of(&error).in_store(place)
+        })?;
+        if restored.left == 0 {
+            session
+                .out
+                .note("note: erasures made after this backup are not included");
+        }
+        let (entries, left, erasures) = (restored.entries, restored.left, restored.erasures);
+        if session.out.is_json() {
+            session.out.json(&json!({
+                "path": path.to_string(),
+                "entries": entries,
+                "left": left,
+                "erasures": erasures,
+            }))?;
+            return Ok(Exit::Done);
+        }
+        let noun = |count, one, many| if count == 1 { one } else { many };
+        session.out.line(format!(
+            "{path}: {entries} {} restored, {left} left; {erasures} {} applied again",
+            noun(entries, "entry", "entries"),
+            noun(erasures, "erasure", "erasures"),
+        ))?;
+        Ok(Exit::Done)
+    }
+}
+
+/// Parses a time, or a number of entries.
+fn until(text: &str) -> Result<Until, String> {
+    if let Ok(entries) = text.parse() {
+        return Ok(Until::Entries(entries));
+    }
+    Time::parse(text).map(Until::Time)
+}

@@ -1,0 +1,63 @@
+//! `grainstore stats`: counts and sizes of the store.
+//!
+//! The integrity of the store is checked by `check`.
+
+use clap::Args;
+use serde_json::{Map, Value, json};
+
+use crate::error::Exit;
+use crate::hex;
+use crate::session::Session;
+
+/// Show the number of grains and entries, and the size of the store
+#[derive(Debug, Args)]
+pub(crate) struct Stats {}
+
+impl Stats {
+    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let Self {} = self;
+        let store = session.open()?;
+        let stats = store.stats()?;
+        let path = session.store_path().display().to_string();
+        let head = hex::encode(&stats.head);
+        if session.out.is_json() {
+            let by_type = stats.by_type.iter();
+            let by_type: Map<String, Value> = by_type
+                .map(|(of, count)| (of.to_string(), json!(count)))
+                .collect();
+            session.out.json(&json!({
+                "path": path,
+                "store_id": stats.store_id.to_string(),
+                "created_at": stats.created_at.to_string(),
+                "grains": stats.grains,
+                "current": stats.current,
+                "by_type": by_type,
+                "entries": stats.entries,
+                "head": head,
+                "segments": stats.segments,
+                "ledger_bytes": stats.ledger_bytes,
+            }))?;
+            return Ok(Exit::Done);
+        }
+        let out = &mut session.out;
+        out.line(format!("store    {path}"))?;
+        out.line(format!("id       {}", stats.store_id))?;
+        out.line(format!("created  {}", stats.created_at))?;
+        out.line(format!(
+            "grains   {}, {} of them current",
+            stats.grains, stats.current
+        ))?;
+        for (of, count) in &stats.by_type {
+            out.line(format!("{count:>14}  {of}"))?;
+        }
+        let (entries, segments) = (stats.entries, stats.segments);
+        let size = indicatif::BinaryBytes(stats.ledger_bytes);
+        let noun = if segments == 1 { "segment" } else { "segments" };
+        let kind = if entries == 1 { "entry" } else { "entries" };
+        out.line(format!(
+            "ledger   {entries} {kind}, {size} in {segments} {noun}"
+        ))?;
+        out.line(format!("head     {head}"))?;
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,102 @@
+//! `grainstore consent list`: consents and withdrawals, with their state.
+//!
+//! Consents are found by their fields and by a point in time.
+
+use clap::Args;
+use grainstore::Time;
+use grainstore::store::{Consent, ConsentFilter};
+use serde_json::{Value, json};
+
+use crate::args::address::short;
+use crate::args::time_from;
+use crate::error::Exit;
+use crate::output::printable;
+use crate::session::Session;
+
+#[derive(Debug, Args)]
+pub(super) struct List {
+    /// Data subject who consents (subject_did)
+    #[arg(long, value_name = "DID")]
+    subject: Option<String>,
+    /// Recipient of the consent (grantee_did)
+    #[arg(long, value_name = "DID")]
+    grantee: Option<String>,
+    /// Scope: store, retrieve, share, process, infer, train, profile, …
+    #[arg(long, value_name = "TEXT")]
+    scope: Option<String>,
+    /// Purpose, if the application records one (purpose)
+    #[arg(long, value_name = "TEXT")]
+    purpose: Option<String>,
+    /// In force at this time (RFC 3339, a date, or milliseconds since 1970)
+    #[arg(long, value_name = "TIME", value_parser = time_from)]
+    at: Option<Time>,
+}
+
+impl List {
+    pub(super) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let filter = ConsentFilter {
+            subject: self.subject.as_deref(),
+            grantee: self.grantee.as_deref(),
+            scope: self.scope.as_deref(),
+            purpose: self.purpose.as_deref(),
+            at: self.at,
+        };
+        let consents = session.open()?.consents(&filter)?;
+        if session.out.is_json() {
+            let consents: Vec<_> = consents.iter().map(consent_json).collect();
+            session.out.json(&json!({ "consents": consents }))?;
+            return Ok(Exit::Done);
+        }
+        for consent in &consents {
+            session.out.line(consent_line(consent))?;
+        }
+        Ok(Exit::done_if(!consents.is_empty()))
+    }
+}
+
+fn consent_line(consent: &Consent) -> String {
+    let text = |field| printable(consent.grain.text(field).unwrap_or_default());
+    let state = match (consent.withdraws, consent.withdrawn, consent.replaced_by) {
+        (Some(of), _, _) => format!("withdraws {}", short(&of)),
+        (_, Some(withdrawal), _) => format!("withdrawn {}", withdrawal.at),
+        (_, _, Some(by)) => format!("replaced by {}", short(&by)),
+        _ if consent.ended_at.is_some() => "contradicted".into(),
+        _ => "in force".into(),
+    };
+    let (address, scope) = (short(&consent.grain.address()), scope(consent).join(","));
+    let (subject, grantee) = (text("subject_did"), text("grantee_did"));
+    let scope = printable(&scope);
+    format!("{address}  {subject} to {grantee}  {scope}  {state}")
+}
+
+fn scope(consent: &Consent) -> Vec<&str> {
+    let scope = consent.grain.field("scope");
+    scope
+        .into_iter()
+        .flat_map(grainstore::codec::Value::texts)
+        .collect()
+}
+
+fn consent_json(consent: &Consent) -> Value {
+    let number = |field| {
+        consent
+            .grain
+            .field(field)
+            .and_then(grainstore::codec::Value::as_i64)
+    };
+    let withdrawn = consent.withdrawn;
+    json!({
+        "address": consent.grain.address().to_string(),
+        "subject_did": consent.grain.text("subject_did"),
+        "grantee_did": consent.grain.text("grantee_did"),
+        "scope": scope(consent),
+        "valid_from": number("valid_from"),
+        "valid_to": number("valid_to"),
+        "stored_at": consent.stored_at.ms(),
+        "withdraws": consent.withdraws.map(|of| of.to_string()),
+        "withdrawn_by": withdrawn.map(|withdrawal| withdrawal.by.to_string()),
+        "withdrawn_at": withdrawn.map(|withdrawal| withdrawal.at.ms()),
+        "replaced_by": consent.replaced_by.map(|by| by.to_string()),
+        "ended_at": consent.ended_at.map(Time::ms),
+    })
+}

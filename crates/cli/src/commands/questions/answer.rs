@@ -1,0 +1,65 @@
+//! Results of a query or a search: the envelope as JSON, or a table and a count.
+//!
+//! Shared by `query`, `search`, `similar` and the demo.
+
+use std::io::{self, Write};
+
+use grainstore::Envelope;
+
+use crate::output::{Output, Table};
+
+/// Whether scores are shown: a query without ranking has none that mean anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scores {
+    Shown,
+    Hidden,
+}
+
+/// Writes the results: the envelope as JSON, or one line per grain.
+pub(super) fn show(envelope: &Envelope, scores: Scores, out: &mut Output) -> io::Result<()> {
+    if out.is_json() {
+        return writeln!(out.bytes(), "{}", envelope.to_json());
+    }
+    show_lines(envelope, &table(envelope, scores, 0), out)
+}
+
+/// Writes the lines of the results, and a message with their number and the total.
+pub(super) fn show_lines(envelope: &Envelope, lines: &Table, out: &mut Output) -> io::Result<()> {
+    for line in lines.lines() {
+        out.styled_line(&line)?;
+    }
+    out.flush()?;
+    let least = if envelope.total_is_lower_bound {
+        "at least "
+    } else {
+        ""
+    };
+    let (shown, total) = (envelope.results.len(), envelope.total);
+    let next = envelope
+        .next_cursor
+        .map(|cursor| format!("; more results: --cursor {cursor}"));
+    out.note(match total {
+        0 => "nothing found".to_owned(),
+        _ => format!("{shown} of {least}{total}{}", next.unwrap_or_default()),
+    });
+    Ok(())
+}
+
+/// Returns the results as a table.
+pub(crate) fn table(envelope: &Envelope, scores: Scores, indent: usize) -> Table {
+    let mut table = Table::indented(indent);
+    for found in &envelope.results {
+        let before = match scores {
+            Scores::Shown => format!("{:.2}  ", found.score),
+            Scores::Hidden => String::new(),
+        };
+        let is_current = found.status.is_current();
+        table.add_matched(
+            before,
+            &found.grain,
+            &found.matched_fields,
+            if is_current { "" } else { "superseded" },
+        );
+    }
+    table
+}

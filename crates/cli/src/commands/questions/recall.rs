@@ -1,0 +1,75 @@
+//! `grainstore recall`: context for a question, within a budget of tokens.
+//!
+//! Unlike `search`, it adds the neighbouring turns of a conversation to each match.
+
+use clap::Args;
+use grainstore::query::Recall as RecallOptions;
+use grainstore::render::Format;
+
+use crate::args::Filters;
+use crate::door::As;
+use crate::error::Exit;
+use crate::session::Session;
+
+/// Collect context for a question: the best matches and the turns around them
+///
+/// The result fits a budget of tokens (one per four ASCII characters, one per other character). Each
+/// line has its time, its speaker and the first digits of its address. Exits with 1 if nothing is
+/// found.
+#[derive(Debug, Args)]
+#[command(after_long_help = r#"Example:
+  grainstore recall "where did Mira climb?" --budget 500"#)]
+pub(crate) struct Recall {
+    /// Question; several arguments are joined
+    #[arg(required = true, value_name = "TEXT")]
+    question: Vec<String>,
+    /// Approximate maximum number of tokens
+    #[arg(long, value_name = "N", default_value_t = 2_000)]
+    budget: usize,
+    /// Number of turns to add before and after each match
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    reach: usize,
+    /// Output format: markdown, text or json
+    #[arg(long, value_name = "FORMAT", default_value_t = Format::Markdown)]
+    format: Format,
+    /// Include expired grains: those with a valid_to in the past, and goals past their deadline
+    #[arg(long)]
+    expired: bool,
+    #[command(flatten)]
+    filters: Filters,
+    #[command(flatten)]
+    as_whom: As,
+}
+
+impl Recall {
+    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let store = session.open()?;
+        let mut filter = self.filters.filter(&store)?;
+        if self.expired {
+            filter = filter.with_expired();
+        }
+        let door = self.as_whom.door(&store)?;
+        let recall = RecallOptions {
+            budget: self.budget,
+            reach: self.reach,
+            ..RecallOptions::default()
+        };
+        let known = door.recall(&self.question.join(" "), &filter, &recall)?;
+        let format = if session.out.is_json() {
+            Format::Json
+        } else {
+            self.format
+        };
+        if format != Format::Json && known.is_empty() {
+            session.out.note("nothing found");
+            return Ok(Exit::done_if(false));
+        }
+        for line in known.render(format).lines() {
+            session.out.line(line)?;
+        }
+        if known.is_cut && !session.out.is_json() {
+            session.out.note("truncated: raise --budget for more");
+        }
+        Ok(Exit::done_if(!known.is_empty()))
+    }
+}

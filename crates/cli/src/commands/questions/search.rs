@@ -1,0 +1,87 @@
+//! `grainstore search`: full-text search, ranked, with the matching part of each grain.
+//!
+//! Filters restrict the results; the query language and the ranking are in docs/search.md.
+
+use clap::Args;
+
+use super::answer::{Scores, show, show_lines};
+use crate::args::Filters;
+use crate::door::As;
+use crate::error::Exit;
+use crate::output::{Table, width};
+use crate::session::Session;
+
+/// Find grains by words, best match first
+///
+/// A grain matches if any of the words occurs, in any of its forms. Query syntax:
+///
+///   "a phrase"               the exact phrase
+///   +word -word              required, excluded
+///   a AND (b OR c) AND NOT d Boolean operators
+///   word* word~              prefix, approximate spelling
+///   object:word              in this field only
+///   word^2                   weight 2
+///
+/// With --json the result is the envelope of OMS 28.1. Exits with 1 if nothing is found.
+#[derive(Debug, Args)]
+#[command(after_long_help = r#"Example:
+  grainstore search "peanut* -butter""#)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Search {
+    /// Search query; several arguments are joined
+    #[arg(required = true, value_name = "TEXT")]
+    text: Vec<String>,
+    /// Maximum number of results
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    limit: usize,
+    /// Include superseded grains
+    #[arg(long)]
+    superseded: bool,
+    /// Include grains that await review by a person
+    #[arg(long)]
+    unreviewed: bool,
+    /// Include expired grains: those with a valid_to in the past, and goals past their deadline
+    #[arg(long)]
+    expired: bool,
+    #[command(flatten)]
+    filters: Filters,
+    #[command(flatten)]
+    as_whom: As,
+}
+
+impl Search {
+    pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
+        let store = session.open()?;
+        let mut filter = self.filters.filter(&store)?;
+        if self.superseded {
+            filter = filter.with_superseded();
+        }
+        if self.unreviewed {
+            filter = filter.with_unreviewed();
+        }
+        if self.expired {
+            filter = filter.with_expired();
+        }
+        let door = self.as_whom.door(&store)?;
+        let text = self.text.join(" ");
+        let envelope = door.search(&text, &filter, self.limit)?;
+        if session.out.is_json() {
+            show(&envelope, Scores::Shown, &mut session.out)?;
+            return Ok(Exit::done_if(envelope.total > 0));
+        }
+        let snippets = store.snippets(&text, &envelope, width())?;
+        let mut table = Table::indented(0);
+        for (found, snippet) in envelope.results.iter().zip(&snippets) {
+            let is_current = found.status.is_current();
+            let after = if is_current { "" } else { "superseded" };
+            table.add_found(
+                format!("{:.2}  ", found.score),
+                &found.grain,
+                snippet,
+                after,
+            );
+        }
+        show_lines(&envelope, &table, &mut session.out)?;
+        Ok(Exit::done_if(envelope.total > 0))
+    }
+}

@@ -1,0 +1,198 @@
+//! The error of a command: translated from the errors of the library and of the system.
+//!
+//! Codes are the library's, so that a program can tell errors apart; hints are in `hint`.
+
+use std::error::Error;
+use std::path::Path;
+use std::{fmt, io};
+
+use grainstore::{codec, crypto, grain, interchange, policy, query, store};
+use interchange::Place;
+use serde_json::{Value, json};
+
+use super::exit::Exit;
+use super::hint::hint;
+
+/// An error as it is shown to the user: a code for programs, a message and a place for people.
+#[derive(Debug, Clone)]
+pub(crate) struct CliError {
+    code: &'static str,
+    message: String,
+    place: Option<String>,
+}
+
+impl CliError {
+    /// Returns an error of the command itself.
+    pub(crate) fn new(code: &'static str, message: impl fmt::Display) -> Self {
+        Self {
+            code,
+            message: message.to_string(),
+            place: None,
+        }
+    }
+
+    /// Returns the error of the library or of the system, with its code and its causes.
+    pub(crate) fn of(error: &(dyn Error + 'static)) -> Self {
+        if let Some(error) = error.downcast_ref::<Self>() {
+            return error.clone();
+        }
+        if let Some(error) = interchange_error(error) {
+            return Self::of_interchange(error);
+        }
+        Self::new(code_of(error), without_own_line(&with_causes(error)))
+    }
+
+    fn of_interchange(error: &interchange::Error) -> Self {
+        let message = match error {
+            interchange::Error::Grain { source, .. } => source.to_string(),
+            interchange::Error::Format { message, .. } => message.clone(),
+            interchange::Error::Io { source, .. } => source.to_string(),
+            other => other.to_string(),
+        };
+        let translated = Self::new(error.code(), without_own_line(&message));
+        match error.place() {
+            Place::File => translated,
+            place => translated.at(place),
+        }
+    }
+
+    /// Adds the place of the error; a place that is already known is inside the new one.
+    pub(crate) fn at(mut self, outer: impl fmt::Display) -> Self {
+        self.place = Some(match self.place {
+            Some(inner) => format!("{outer}, {inner}"),
+            None => outer.to_string(),
+        });
+        self
+    }
+
+    /// Sets the line of the error. A line that was parsed alone names itself line 1, which is
+    /// dropped.
+    pub(crate) fn at_line(mut self, number: u64) -> Self {
+        self.place = None;
+        self.at(Place::Line(number))
+    }
+
+    /// Names the store in an error of the store as a whole.
+    pub(crate) fn in_store(self, path: &Path) -> Self {
+        let of_store = [
+            "ERR_STORE_",
+            "ERR_STORAGE_",
+            "ERR_NOT_A_STORE",
+            "ERR_TEXT",
+            "ERR_INDEX_",
+            "ERR_BACKUP_",
+            "ERR_LOST_",
+        ];
+        if self.place.is_none() && of_store.iter().any(|start| self.code.starts_with(start)) {
+            return self.at(path.display());
+        }
+        self
+    }
+
+    /// Returns the code.
+    pub(crate) const fn code(&self) -> &'static str {
+        self.code
+    }
+
+    /// Returns the advice for this code.
+    pub(crate) fn hint(&self) -> Option<&'static str> {
+        hint(self.code)
+    }
+
+    /// Returns the outcome of a command that fails with this error.
+    pub(crate) fn exit(&self) -> Exit {
+        Exit::of(self.code)
+    }
+
+    /// Returns the members of `error` in JSON output.
+    pub(crate) fn to_json(&self) -> Value {
+        let mut error = json!({
+            "code": self.code,
+            "message": self.to_string(),
+            "hint": self.hint(),
+        });
+        if let Some(place) = &self.place {
+            error["place"] = json!(place);
+        }
+        error
+    }
+}
+
+impl fmt::Display for CliError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.place {
+            Some(place) if !self.message.contains(place.as_str()) => {
+                write!(f, "{place}: {}", self.message)
+            }
+            _ => f.write_str(&self.message),
+        }
+    }
+}
+
+impl Error for CliError {}
+
+/// Returns whether the reader of stdout has closed the pipe, which is not a failure.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let cause = cause.downcast_ref::<io::Error>();
+        cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+    })
+}
+
+fn code_of(error: &(dyn Error + 'static)) -> &'static str {
+    if let Some(error) = error.downcast_ref::<grainstore::Error>() {
+        error.code()
+    } else if let Some(error) = error.downcast_ref::<store::Error>() {
+        error.code()
+    } else if let Some(error) = error.downcast_ref::<query::Error>() {
+        error.code()
+    } else if let Some(error) = error.downcast_ref::<grain::Error>() {
+        error.code()
+    } else if let Some(error) = error.downcast_ref::<crypto::Error>() {
+        error.code()
+    } else if let Some(error) = error.downcast_ref::<policy::Error>() {
+        error.code()
+    } else if let Some(error) = error.downcast_ref::<codec::Error>() {
+        error.code()
+    } else {
+        "ERR_IO"
+    }
+}
+
+/// Finds an interchange error, which has a place in a file, inside an error of a higher layer.
+fn interchange_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a interchange::Error> {
+    let in_store = |error: &'a store::Error| match error {
+        store::Error::Interchange(error) => Some(error),
+        _ => None,
+    };
+    if let Some(error) = error.downcast_ref() {
+        return Some(error);
+    }
+    if let Some(error) = error.downcast_ref() {
+        return in_store(error);
+    }
+    match error.downcast_ref()? {
+        query::Error::Interchange(error) => Some(error),
+        query::Error::Store(error) => in_store(error),
+        _ => None,
+    }
+}
+
+/// Joins the messages of an error and its causes, but for causes that the message repeats.
+fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(source) = cause {
+        let message = source.to_string();
+        if !text.contains(&message) {
+            text = format!("{text}: {message}");
+        }
+        cause = source.source();
+    }
+    text
+}
+
+/// Removes "line 1" from a parser's message: each line of input is parsed on its own.
+fn without_own_line(message: &str) -> String {
+    message.replace(" at line 1 column ", " at column ")
+}

@@ -1,0 +1,56 @@
+//! Exit codes, and the code that each error leads to.
+//!
+//! They are part of the interface of the command: a script decides by them.
+
+use std::process::ExitCode;
+
+/// The outcome of a command, as its exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// 0: the command succeeded.
+    Done,
+    /// 1: nothing was found, a part was refused, or there are warnings.
+    Nothing,
+    /// 2: wrong usage, wrong input, or a failure of the system.
+    Failed,
+    /// 3: a policy of the grain or of the store denies the operation.
+    Denied,
+    /// 4: stored bytes are damaged.
+    Damaged,
+}
+
+impl Exit {
+    /// Returns the outcome of a command that fails with this error code.
+    pub(crate) fn of(code: &str) -> Self {
+        match code {
+            "ERR_NOT_FOUND" => Self::Nothing,
+            "ERR_INVALIDATION_DENIED"
+            | "ERR_EVIDENCE_REQUIRED"
+            | "ERR_CONSENT"
+            | "ERR_DEPENDENCY"
+            | "ERR_ACCESS_DENIED"
+            | "ERR_POLICY_DENIED"
+            | "ERR_REVIEW_REQUIRED"
+            | "ERR_UNTRUSTED" => Self::Denied,
+            "ERR_STORAGE_DAMAGED" | "ERR_INTEGRITY" => Self::Damaged,
+            _ => Self::Failed,
+        }
+    }
+
+    /// Returns `Done` if the condition holds, else `Nothing`.
+    pub(crate) const fn done_if(condition: bool) -> Self {
+        if condition { Self::Done } else { Self::Nothing }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Nothing => 1,
+            Exit::Failed => 2,
+            Exit::Denied => 3,
+            Exit::Damaged => 4,
+        })
+    }
+}

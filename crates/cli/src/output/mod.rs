@@ -1,0 +1,17 @@
+//! Everything a command writes: results on stdout, messages, errors and progress on stderr.
+//!
+//! Text that comes from grains or files is escaped here before it reaches a terminal.
+
+mod printable;
+pub(crate) mod progress;
+mod stream;
+mod style;
+mod table;
+mod terminal;
+
+pub(crate) use printable::printable;
+pub(crate) use printable::printable_lines;
+pub(crate) use stream::Output;
+pub(crate) use style::{Style, Styling};
+pub(crate) use table::Table;
+pub(crate) use terminal::{is_screen, width};

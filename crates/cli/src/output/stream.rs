@@ -1,0 +1,97 @@
+//! The two streams of a command: results on stdout, messages and errors on stderr.
+//!
+//! With `--json` errors are a document on stdout, so that a program reads one stream.
+
+use std::fmt;
+use std::io::{self, BufWriter, StdoutLock, Write};
+
+use serde_json::{Value, json};
+
+use super::printable::{printable, printable_lines};
+use crate::error::CliError;
+
+/// The output of a command: results on stdout, messages on stderr.
+#[derive(Debug)]
+pub(crate) struct Output {
+    is_json: bool,
+    is_quiet: bool,
+    stdout: BufWriter<StdoutLock<'static>>,
+}
+
+impl Output {
+    /// Locks stdout for the run of the command.
+    pub(crate) fn new(is_json: bool, is_quiet: bool) -> Self {
+        Self {
+            is_json,
+            is_quiet,
+            stdout: BufWriter::new(io::stdout().lock()),
+        }
+    }
+
+    /// Returns whether results are JSON.
+    pub(crate) const fn is_json(&self) -> bool {
+        self.is_json
+    }
+
+    /// Returns whether messages and progress are suppressed.
+    pub(crate) const fn is_quiet(&self) -> bool {
+        self.is_quiet
+    }
+
+    /// Writes a line of a result for people; control characters are escaped.
+    pub(crate) fn line(&mut self, text: impl fmt::Display) -> io::Result<()> {
+        writeln!(self.stdout, "{}", printable_lines(&text.to_string()))
+    }
+
+    /// Writes a line whose untrusted parts are already escaped, and which may be styled.
+    pub(crate) fn styled_line(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.stdout, "{text}")
+    }
+
+    /// Writes a JSON document in one line.
+    pub(crate) fn json(&mut self, document: &Value) -> io::Result<()> {
+        writeln!(self.stdout, "{document}")
+    }
+
+    /// Returns stdout for raw bytes.
+    pub(crate) const fn bytes(&mut self) -> &mut impl Write {
+        &mut self.stdout
+    }
+
+    /// Flushes stdout.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        self.stdout.flush()
+    }
+
+    /// Writes a message, which is not part of the result, to stderr.
+    pub(crate) fn note(&self, text: impl fmt::Display) {
+        if !self.is_quiet {
+            to_stderr(&printable_lines(&text.to_string()));
+        }
+    }
+
+    /// Writes an error with its hint: as JSON on stdout, else on stderr.
+    pub(crate) fn error(&mut self, error: &CliError) -> io::Result<()> {
+        if self.is_json {
+            self.json(&json!({ "error": error.to_json() }))?;
+            return self.flush();
+        }
+        self.flush()?;
+        self.error_line(error);
+        if let Some(hint) = error.hint() {
+            to_stderr(&format!("  hint: {hint}"));
+        }
+        Ok(())
+    }
+
+    /// Writes one line of a list of errors to stderr, without the hint.
+    pub(crate) fn error_line(&self, error: &CliError) {
+        let text = printable(&error.to_string());
+        to_stderr(&format!("error[{}]: {text}", error.code()));
+    }
+}
+
+/// A message that cannot be written does not fail the command.
+fn to_stderr(text: &str) {
+    drop(writeln!(io::stderr().lock(), "{text}"));
+}

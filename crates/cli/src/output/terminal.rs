@@ -1,0 +1,27 @@
+//! Facts about the terminal that stdout goes to: its width, and whether results may be styled.
+//!
+//! A file or a pipe is no terminal: its lines have a fixed width and no escape sequences.
+
+use std::io::{self, IsTerminal};
+
+/// Returns the width of a line in characters.
+pub(crate) fn width() -> usize {
+    let size = terminal_size::terminal_size();
+    size.map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0))
+        .clamp(40, 200)
+}
+
+/// Returns whether stdout is a terminal.
+pub(crate) fn is_screen() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// Returns whether results may be styled: on a terminal, unless `NO_COLOR` is set.
+pub(super) fn is_styled() -> bool {
+    // https://no-color.org: a value that is set and not empty disables colours.
+    let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    is_screen() && !is_plain
+}
+
+/// The width of a line in a file or a pipe.
+const DEFAULT_WIDTH: usize = 120;
