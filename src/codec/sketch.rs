@@ -1,11 +1,10 @@
 use std::borrow::Cow;
-use std::cell::Cell;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 
 use super::Error;
-use super::json::{TWO_TO_63, strictly};
+use super::json::{Seen, strictly};
 
 /// What a JSON text is, told as strictly as `Value::from_json` reads it and without making a value
 /// of it.
@@ -23,13 +22,13 @@ impl Sketch {
     /// # Errors
     /// As `Value::from_json`.
     pub(crate) fn of(text: &str, member: &str) -> Result<Self, Error> {
-        let wide = Cell::new(false);
+        let seen = Seen::default();
         let seed = Skim {
-            wide: &wide,
+            seen: &seen,
             member: Some(member),
             keeps: false,
         };
-        strictly(text, &wide, seed)
+        strictly(text, &seen, seed)
     }
 
     const OTHER: Self = Self {
@@ -41,7 +40,7 @@ impl Sketch {
 /// Goes over values, and keeps the text of one.
 #[derive(Clone, Copy)]
 struct Skim<'a> {
-    wide: &'a Cell<bool>,
+    seen: &'a Seen,
     /// The member whose text is kept.
     member: Option<&'a str>,
     /// Whether this is its value.
@@ -90,9 +89,7 @@ impl<'de> Visitor<'de> for Skim<'_> {
     }
 
     fn visit_f64<E>(self, float: f64) -> Result<Sketch, E> {
-        if float.abs() >= TWO_TO_63 {
-            self.wide.set(true);
-        }
+        self.seen.float(float);
         Ok(Sketch::OTHER)
     }
 
@@ -124,9 +121,7 @@ impl<'de> Visitor<'de> for Skim<'_> {
                 _ => None,
             });
             if let Some(name) = twice {
-                return Err(A::Error::custom(format_args!(
-                    "duplicate member \"{name}\""
-                )));
+                return Err(self.seen.duplicate(name));
             }
         }
         Ok(Sketch { is_map: true, said })

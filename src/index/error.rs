@@ -1,5 +1,6 @@
 use std::io;
 
+use crate::code::ErrorCode;
 use crate::ledger;
 
 /// Why the index did not do what it was asked.
@@ -26,11 +27,11 @@ pub enum Error {
 
 impl Error {
     /// Returns the code that names the kind of error.
-    pub const fn code(&self) -> &'static str {
+    pub const fn code(&self) -> ErrorCode {
         match self {
-            Self::Damaged { .. } => "ERR_INDEX_DAMAGED",
+            Self::Damaged { .. } => ErrorCode::IndexDamaged,
             Self::Disk(source) => source.code(),
-            Self::Stopped => "ERR_STORAGE_HALTED",
+            Self::Stopped => ErrorCode::StorageHalted,
         }
     }
 

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::code::ErrorCode;
+
 use zip::ZipArchive;
 
 use super::part::{Part, Raw};
@@ -161,7 +163,7 @@ fn walk(
 /// Tells what is wrong with an archive, or with one file of it.
 pub(super) fn broken(name: &str, message: String) -> Error {
     Error::Format {
-        code: "PROVIDER_ZIP",
+        code: ErrorCode::ProviderZip,
         place: if name.is_empty() {
             Place::File
         } else {

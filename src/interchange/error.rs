@@ -1,5 +1,6 @@
 use std::fmt;
 
+use crate::code::ErrorCode;
 use crate::crypto;
 use crate::grain;
 
@@ -56,7 +57,7 @@ pub enum Error {
     #[error("{place}: {message}")]
     Format {
         /// The code of the format's rule.
-        code: &'static str,
+        code: ErrorCode,
         /// Where it is broken.
         place: Place,
         /// How.
@@ -74,12 +75,12 @@ pub enum Error {
 
 impl Error {
     /// Returns the code of the specification or of the format.
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> ErrorCode {
         match self {
             Self::Grain { source, .. } => source.code(),
             Self::Signature { source, .. } => source.code(),
-            Self::Format { code, .. } => code,
-            Self::Io { .. } => "ERR_IO",
+            Self::Format { code, .. } => *code,
+            Self::Io { .. } => ErrorCode::Io,
         }
     }
 

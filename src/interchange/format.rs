@@ -2,6 +2,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use crate::code::ErrorCode;
+
 use super::archive::{Bytes, is_zip};
 use super::first::First;
 use super::provider::{self, Provider};
@@ -180,7 +182,7 @@ fn detect(head: &[u8], input: impl BufRead) -> Result<Format, Error> {
 
 fn unknown(found: &str) -> Error {
     Error::Format {
-        code: "ERR_FORMAT_UNKNOWN",
+        code: ErrorCode::FormatUnknown,
         place: Place::File,
         message: format!(
             "{found}; looked for mg (starts with \"MG\" and 0x01), pam (a JSON object with \

@@ -40,13 +40,11 @@ fn told<T>(
     }
     let text = std::str::from_utf8(bytes).map_err(|error| (Flaw::Utf8, error.to_string()))?;
     read(text).map_err(|error| {
-        let message = error.to_string();
-        let flaw = if message.starts_with("duplicate member") {
-            Flaw::Duplicate
-        } else {
-            Flaw::Syntax
+        let flaw = match error {
+            codec::Error::DuplicateMember { .. } => Flaw::Duplicate,
+            _ => Flaw::Syntax,
         };
-        (flaw, message)
+        (flaw, error.to_string())
     })
 }
 

@@ -1,3 +1,4 @@
+use crate::code::ErrorCode;
 use crate::index;
 use crate::interchange;
 use crate::store;
@@ -37,10 +38,10 @@ pub enum Error {
 
 impl Error {
     /// Returns the specification's code, or ours where it has none.
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> ErrorCode {
         match self {
-            Self::Cursor { .. } => "ERR_CURSOR",
-            Self::Filter { .. } => "ERR_FILTER",
+            Self::Cursor { .. } => ErrorCode::Cursor,
+            Self::Filter { .. } => ErrorCode::Filter,
             Self::Store(source) => source.code(),
             Self::Index(source) => source.code(),
             Self::Text(source) => source.code(),

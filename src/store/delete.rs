@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
+use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
 use crate::grain::{StatusChange, Time};
 use crate::index::{Family, Snapshot};
@@ -144,7 +145,7 @@ impl Inner {
         frame: &Frame,
     ) -> Result<std::ops::Range<u64>, Error> {
         match self.commit(writer, frame) {
-            Err(error) if error.code() == "ERR_STORAGE_FULL" => {
+            Err(error) if error.code() == ErrorCode::StorageFull => {
                 self.ballast.release(&*self.disk)?;
                 self.commit(writer, frame)
             }

@@ -1,3 +1,4 @@
+use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
 use crate::crypto::{self, Resolver};
 use crate::grain::Grain;
@@ -49,7 +50,7 @@ impl Inner {
             Ok(entry) if entry.header.kind == Kind::Signature => entry,
             // Without it the grain can be read and not delivered; a check says so.
             Ok(_) => return Ok(grain),
-            Err(error) if error.code() == "ERR_ERASED" => return Ok(grain),
+            Err(error) if error.code() == ErrorCode::Erased => return Ok(grain),
             Err(error) => return Err(error.into()),
         };
         match SignatureEntry::decode(&entry.body) {

@@ -1,5 +1,7 @@
 use std::path::PathBuf;
 
+use crate::code::ErrorCode;
+
 /// Why the view could not be opened, written or read.
 ///
 /// The view is derived, so no variant means lost data: it is off, the world failed, or this is a
@@ -38,10 +40,10 @@ pub enum Error {
 
 impl Error {
     /// Returns `ERR_SEARCH_SYNTAX` or `ERR_TEXT`: no specification names a fault of a derived view.
-    pub const fn code(&self) -> &'static str {
+    pub const fn code(&self) -> ErrorCode {
         match self {
-            Self::Syntax { .. } => "ERR_SEARCH_SYNTAX",
-            Self::Folder { .. } | Self::Off | Self::Index { .. } => "ERR_TEXT",
+            Self::Syntax { .. } => ErrorCode::SearchSyntax,
+            Self::Folder { .. } | Self::Off | Self::Index { .. } => ErrorCode::Text,
         }
     }
 

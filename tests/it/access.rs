@@ -33,7 +33,7 @@ fn bot(store: &Store) -> Access {
 
 /// The code of what was refused.
 fn code<T: std::fmt::Debug>(outcome: Result<T, grainstore::store::Error>) -> &'static str {
-    outcome.unwrap_err().code()
+    outcome.unwrap_err().code().as_str()
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use grainstore::{ContentAddress, Store};
+use grainstore::{ContentAddress, ErrorCode, Store};
 
 use crate::problem::Problem;
 
@@ -26,7 +26,7 @@ pub(crate) fn resolve(store: &Store, text: &str) -> anyhow::Result<ContentAddres
             }
             if let Some(other) = found.replace(address) {
                 let message = format!("{text} is the beginning of {other} and of {address}");
-                return Err(Problem::new("ERR_AMBIGUOUS", message).into());
+                return Err(Problem::new(ErrorCode::Ambiguous, message).into());
             }
         }
         after = match page.next {
@@ -36,7 +36,7 @@ pub(crate) fn resolve(store: &Store, text: &str) -> anyhow::Result<ContentAddres
     }
     found.ok_or_else(|| {
         let message = format!("no grain has an address that begins with {text}");
-        Problem::new("ERR_NOT_FOUND", message).into()
+        Problem::new(ErrorCode::NotFound, message).into()
     })
 }
 

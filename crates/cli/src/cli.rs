@@ -2,6 +2,8 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use grainstore::ErrorCode;
+
 use clap::{FromArgMatches, Parser, Subcommand};
 use serde_json::json;
 
@@ -162,7 +164,7 @@ fn refuse(error: &clap::Error, wants_json: bool) -> Exit {
         let text = error.render().to_string();
         let first = text.split("\n\n").next().unwrap_or_default();
         let message = first.strip_prefix("error: ").unwrap_or(first).trim();
-        let problem = Problem::new("ERR_USAGE", message);
+        let problem = Problem::new(ErrorCode::Usage, message);
         let document = json!({ "error": problem.to_json() });
         drop(writeln!(io::stdout(), "{document}"));
     } else {

@@ -1,5 +1,7 @@
 use std::process::ExitCode;
 
+use grainstore::ErrorCode;
+
 /// How the command ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -17,18 +19,18 @@ pub(crate) enum Exit {
 
 impl Exit {
     /// Returns how a command ends that fails with this code.
-    pub(crate) fn of(code: &str) -> Self {
+    pub(crate) fn of(code: ErrorCode) -> Self {
         match code {
-            "ERR_NOT_FOUND" => Self::Nothing,
-            "ERR_INVALIDATION_DENIED"
-            | "ERR_EVIDENCE_REQUIRED"
-            | "ERR_CONSENT"
-            | "ERR_DEPENDENCY"
-            | "ERR_ACCESS_DENIED"
-            | "ERR_POLICY_DENIED"
-            | "ERR_REVIEW_REQUIRED"
-            | "ERR_UNTRUSTED" => Self::Denied,
-            "ERR_STORAGE_DAMAGED" | "ERR_INTEGRITY" => Self::Damaged,
+            ErrorCode::NotFound => Self::Nothing,
+            ErrorCode::InvalidationDenied
+            | ErrorCode::EvidenceRequired
+            | ErrorCode::Consent
+            | ErrorCode::Dependency
+            | ErrorCode::AccessDenied
+            | ErrorCode::PolicyDenied
+            | ErrorCode::ReviewRequired
+            | ErrorCode::Untrusted => Self::Denied,
+            ErrorCode::StorageDamaged | ErrorCode::Integrity => Self::Damaged,
             _ => Self::Failed,
         }
     }

@@ -3,6 +3,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 use clap::Args;
+use grainstore::ErrorCode;
 use grainstore::crypto::SigningKey;
 use zeroize::Zeroizing;
 
@@ -42,7 +43,7 @@ pub(crate) fn read_file(name: &str) -> Result<SigningKey, Problem> {
     let is_open = is_open_to_others(&file).map_err(|error| Problem::of(&error).at(name))?;
     if is_open {
         let message = "others can read the key";
-        return Err(Problem::new("ERR_KEY", message).at(name));
+        return Err(Problem::new(ErrorCode::Key, message).at(name));
     }
     read_from(name, file)
 }

@@ -5,7 +5,7 @@ use grainstore::codec::{Profile, Value};
 use grainstore::interchange::jsonl;
 use grainstore::policy::Warrant;
 use grainstore::store::{Clock, SystemClock};
-use grainstore::{Draft, Grain};
+use grainstore::{Draft, ErrorCode, Grain};
 
 use crate::problem::Problem;
 
@@ -105,7 +105,7 @@ impl Line {
         match record {
             Some(Ok(record)) => Ok(record.grain),
             Some(Err(error)) => Err(Problem::of(&error).at_line(self.number)),
-            None => Err(Problem::new("ERR_CORRUPT", "the line is empty").at_line(self.number)),
+            None => Err(Problem::new(ErrorCode::Corrupt, "the line is empty").at_line(self.number)),
         }
     }
 
@@ -137,13 +137,13 @@ impl Line {
     /// `JSONL_LONG_LINE`, `JSONL_UTF8`.
     pub(crate) fn text(&self) -> Result<&str, Problem> {
         std::str::from_utf8(self.bytes()?)
-            .map_err(|error| Problem::new("JSONL_UTF8", error).at_line(self.number))
+            .map_err(|error| Problem::new(ErrorCode::JsonlUtf8, error).at_line(self.number))
     }
 
     fn bytes(&self) -> Result<&[u8], Problem> {
         self.bytes.as_deref().ok_or_else(|| {
             let message = "the line is longer than 32 MiB";
-            Problem::new("JSONL_LONG_LINE", message).at_line(self.number)
+            Problem::new(ErrorCode::JsonlLongLine, message).at_line(self.number)
         })
     }
 }

@@ -3,7 +3,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-use grainstore::{codec, crypto, grain, interchange, policy, query, store};
+use grainstore::{CodeDomain, ErrorCode, codec, crypto, grain, interchange, policy, query, store};
 use interchange::Place;
 use serde_json::{Value, json};
 
@@ -13,14 +13,14 @@ use crate::hint::hint;
 /// An error as the user is told: a code for programs, what and where for people.
 #[derive(Debug, Clone)]
 pub(crate) struct Problem {
-    code: &'static str,
+    code: ErrorCode,
     message: String,
     place: Option<String>,
 }
 
 impl Problem {
     /// States a problem of the command's own.
-    pub(crate) fn new(code: &'static str, message: impl fmt::Display) -> Self {
+    pub(crate) fn new(code: ErrorCode, message: impl fmt::Display) -> Self {
         Self {
             code,
             message: message.to_string(),
@@ -70,23 +70,14 @@ impl Problem {
 
     /// Says which store it is, if the problem is one of the store itself.
     pub(crate) fn in_store(self, path: &Path) -> Self {
-        let of_store = [
-            "ERR_STORE_",
-            "ERR_STORAGE_",
-            "ERR_NOT_A_STORE",
-            "ERR_TEXT",
-            "ERR_INDEX_",
-            "ERR_BACKUP_",
-            "ERR_LOST_",
-        ];
-        if self.place.is_none() && of_store.iter().any(|start| self.code.starts_with(start)) {
+        if self.place.is_none() && self.code.domain() == CodeDomain::Storage {
             return self.at(path.display());
         }
         self
     }
 
     /// Returns the code.
-    pub(crate) const fn code(&self) -> &'static str {
+    pub(crate) const fn code(&self) -> ErrorCode {
         self.code
     }
 
@@ -103,7 +94,7 @@ impl Problem {
     /// Returns the members of `error` in JSON output.
     pub(crate) fn to_json(&self) -> Value {
         let mut error = json!({
-            "code": self.code,
+            "code": self.code.as_str(),
             "message": self.to_string(),
             "hint": self.hint(),
         });
@@ -135,7 +126,7 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     })
 }
 
-fn code_of(error: &(dyn Error + 'static)) -> &'static str {
+fn code_of(error: &(dyn Error + 'static)) -> ErrorCode {
     if let Some(error) = error.downcast_ref::<grainstore::Error>() {
         error.code()
     } else if let Some(error) = error.downcast_ref::<store::Error>() {
@@ -151,7 +142,7 @@ fn code_of(error: &(dyn Error + 'static)) -> &'static str {
     } else if let Some(error) = error.downcast_ref::<codec::Error>() {
         error.code()
     } else {
-        "ERR_IO"
+        ErrorCode::Io
     }
 }
 

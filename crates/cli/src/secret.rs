@@ -1,6 +1,7 @@
 use std::fs::File;
 use std::io::Read;
 
+use grainstore::ErrorCode;
 use grainstore::interchange::{Format, Seal, Unseal};
 
 use crate::problem::Problem;
@@ -30,7 +31,7 @@ impl SealArgs {
         let seal = self.seal()?;
         if format == Format::Pam && seal.is_none() && !self.plain {
             let message = "say who may read it: --encrypt-to, --passphrase-fd, or --plain";
-            return Err(Problem::new("ERR_USAGE", message));
+            return Err(Problem::new(ErrorCode::Usage, message));
         }
         Ok(seal)
     }
@@ -75,7 +76,7 @@ fn passphrase(number: u32) -> Result<String, Problem> {
     let text = read(&name)?;
     let line = text.lines().next().unwrap_or_default();
     if line.is_empty() {
-        return Err(Problem::new("ERR_PASSPHRASE", "the passphrase is empty").at(name));
+        return Err(Problem::new(ErrorCode::Passphrase, "the passphrase is empty").at(name));
     }
     Ok(line.to_owned())
 }

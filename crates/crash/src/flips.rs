@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
-use grainstore::Store;
+use grainstore::{ErrorCode, Store};
 
 use crate::campaign::worked;
 use crate::disk::SimDisk;
@@ -222,9 +222,9 @@ impl fmt::Display for Flips {
 }
 
 const TEXT: &str = "text";
-const DAMAGE: [&str; 3] = [
-    "ERR_STORAGE_DAMAGED",
-    "ERR_STORE_VERSION",
-    "ERR_NOT_A_STORE",
+const DAMAGE: [ErrorCode; 3] = [
+    ErrorCode::StorageDamaged,
+    ErrorCode::StoreVersion,
+    ErrorCode::NotAStore,
 ];
 const STEPS: usize = 6;

@@ -1,3 +1,4 @@
+use crate::code::ErrorCode;
 use crate::codec::{Map, Value};
 use crate::grain::Time;
 use crate::interchange::moment::date_time;
@@ -23,7 +24,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    pub(super) fn fault(&self, code: &'static str, name: &str, what: impl AsRef<str>) -> Error {
+    pub(super) fn fault(&self, code: ErrorCode, name: &str, what: impl AsRef<str>) -> Error {
         fault(&self.at, code, name, what)
     }
 
@@ -71,7 +72,7 @@ impl<'a> Object<'a> {
 }
 
 /// Says what is wrong with a member of a record.
-pub(super) fn fault(at: &Place, code: &'static str, name: &str, what: impl AsRef<str>) -> Error {
+pub(super) fn fault(at: &Place, code: ErrorCode, name: &str, what: impl AsRef<str>) -> Error {
     let what = what.as_ref();
     let (place, message) = match at {
         Place::File => (Place::Pointer(format!("/{name}")), what.to_owned()),

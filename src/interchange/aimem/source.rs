@@ -1,5 +1,6 @@
 use std::io::{self, BufRead, Seek};
 
+use crate::code::ErrorCode;
 use crate::codec::{Map, Sketch, Value};
 use crate::interchange::pieces::{Broken, Pieces};
 use crate::interchange::{Error, FAULTS_MAX, Place, strict};
@@ -101,7 +102,7 @@ fn object(line: u64, value: Result<Value, String>) -> Result<Map, Error> {
     }
 }
 
-fn fault(code: &'static str, line: u64, message: String) -> Error {
+fn fault(code: ErrorCode, line: u64, message: String) -> Error {
     Error::Format {
         code,
         place: Place::Line(line),

@@ -1,6 +1,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::io::Write;
 
+use crate::code::ErrorCode;
 use crate::codec::{Map, Value};
 use crate::grain::Time;
 use crate::interchange::written::{moment_text, only_one};
@@ -321,7 +322,7 @@ fn tenant_id(user: &str) -> String {
     urn
 }
 
-fn mixed(code: &'static str, what: &str, names: &[String]) -> Error {
+fn mixed(code: ErrorCode, what: &str, names: &[String]) -> Error {
     let names = names.join(", ");
     fault(
         code,
@@ -329,7 +330,7 @@ fn mixed(code: &'static str, what: &str, names: &[String]) -> Error {
     )
 }
 
-fn fault(code: &'static str, message: String) -> Error {
+fn fault(code: ErrorCode, message: String) -> Error {
     Error::Format {
         code,
         place: Place::File,

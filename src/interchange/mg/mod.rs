@@ -23,6 +23,7 @@ mod volume;
 
 use std::io;
 
+use crate::code::ErrorCode;
 use crate::codec::{self, Profile};
 use crate::crypto::ENVELOPE_LEN_MAX;
 use crate::grain::Grain;
@@ -57,7 +58,7 @@ fn delivered(grain: &Grain, place: &Place) -> Result<Vec<u8>, Error> {
 }
 
 fn unsupported(place: Place, message: &str) -> Error {
-    fault("ERR_UNSUPPORTED", place, message)
+    fault(ErrorCode::Unsupported, place, message)
 }
 
 fn too_long(place: Place, len: u64) -> Error {
@@ -71,7 +72,7 @@ fn too_long(place: Place, len: u64) -> Error {
     }
 }
 
-fn fault(code: &'static str, place: Place, message: impl Into<String>) -> Error {
+fn fault(code: ErrorCode, place: Place, message: impl Into<String>) -> Error {
     Error::Format {
         code,
         place,

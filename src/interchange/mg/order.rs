@@ -1,5 +1,6 @@
 use std::collections::HashSet;
 
+use crate::code::ErrorCode;
 use crate::grain::{Grain, Time};
 
 use super::super::{Error, Place};
@@ -34,7 +35,7 @@ impl Order {
         if self.sorted {
             if self.last.is_some_and(|last| last > time) {
                 let message = "flagged as sorted, but earlier than the grain before";
-                return Err(fault("ERR_MG_FLAGS", place.clone(), message));
+                return Err(fault(ErrorCode::MgFlags, place.clone(), message));
             }
             // Grains of another time have another address, so these need not be remembered.
             if self.last != Some(time) {
@@ -47,7 +48,7 @@ impl Order {
             let half = address.as_bytes().first_chunk().copied();
             if !self.seen.insert(half.unwrap_or_default()) {
                 let message = format!("flagged as free of duplicates, but {address} comes twice");
-                return Err(fault("ERR_MG_FLAGS", place.clone(), message));
+                return Err(fault(ErrorCode::MgFlags, place.clone(), message));
             }
         }
         Ok(())

@@ -2,6 +2,7 @@ use std::io::{self, BufRead, Seek};
 
 use sha2::{Digest, Sha256};
 
+use crate::code::ErrorCode;
 use crate::codec::{Map, Sketch, Value};
 use crate::interchange::pieces::{Broken, Pieces};
 use crate::interchange::{Error, FAULTS_MAX, Place, strict};
@@ -118,7 +119,7 @@ fn sketch(record: &[u8]) -> Result<Sketch, (strict::Flaw, String)> {
     strict::sketch(record, "")
 }
 
-fn not_object(place: &Place, code: &'static str) -> Error {
+fn not_object(place: &Place, code: ErrorCode) -> Error {
     fault(code, place, "", "must be an object")
 }
 
@@ -126,7 +127,7 @@ fn flawed(flaw: strict::Flaw, message: &str) -> Error {
     fault(code_of(flaw), &Place::File, "", message)
 }
 
-const fn code_of(flaw: strict::Flaw) -> &'static str {
+const fn code_of(flaw: strict::Flaw) -> ErrorCode {
     match flaw {
         strict::Flaw::Bom => code::BOM,
         strict::Flaw::Utf8 => code::UTF8,

@@ -1,3 +1,4 @@
+use crate::code::ErrorCode;
 use crate::codec::{Map, Value};
 use crate::grain::Time;
 use crate::interchange::moment::date_time;
@@ -29,7 +30,7 @@ impl<'a> Object<'a> {
     pub(super) fn member_fault(
         &self,
         name: &str,
-        code: &'static str,
+        code: ErrorCode,
         message: impl Into<String>,
     ) -> Error {
         fault(code, format!("{}/{name}", self.at), message)
@@ -138,7 +139,7 @@ impl<'a> Object<'a> {
     }
 }
 
-pub(super) fn fault(code: &'static str, at: String, message: impl Into<String>) -> Error {
+pub(super) fn fault(code: ErrorCode, at: String, message: impl Into<String>) -> Error {
     let place = if at.is_empty() {
         Place::File
     } else {

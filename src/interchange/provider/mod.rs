@@ -21,6 +21,7 @@ mod talk;
 
 use std::path::Path;
 
+use crate::code::ErrorCode;
 use crate::codec::{Profile, Value};
 
 use super::archive::{Bytes, Files};
@@ -194,7 +195,7 @@ fn syntax(name: &str, message: String) -> Error {
     fault(code::SYNTAX, name, message)
 }
 
-fn fault(code: &'static str, at: &str, message: String) -> Error {
+fn fault(code: ErrorCode, at: &str, message: String) -> Error {
     Error::Format {
         code,
         place: if at.is_empty() {

@@ -1,5 +1,6 @@
 use std::collections::{HashMap, HashSet};
 
+use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Lifecycle, Status, StatusChange, Verification};
 use crate::interchange::{
@@ -268,7 +269,7 @@ impl<'a> Importer<'a> {
                 self.frame
                     .deny_about(&address, operation, Rule::Consent, None)?;
                 self.summary.refused.push(interchange::Error::Format {
-                    code: "ERR_CONSENT",
+                    code: ErrorCode::Consent,
                     place: record.place.clone(),
                     message: "it rests on a consent that is withdrawn or does not allow it".into(),
                 });

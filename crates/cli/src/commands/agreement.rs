@@ -1,7 +1,7 @@
 use clap::{Args, ValueEnum};
-use grainstore::ContentAddress;
 use grainstore::crypto::Statement;
 use grainstore::grain::Verification;
+use grainstore::{ContentAddress, ErrorCode};
 use serde_json::{Value, json};
 
 use super::grain::hex;
@@ -49,8 +49,9 @@ impl Agree {
         let address = ContentAddress::from_reference(&self.address)
             .map_err(|error| Problem::of(&error).at("the address"))?;
         let store_id = unhex(&self.store_id).and_then(|bytes| bytes.try_into().ok());
-        let store_id: [u8; 16] = store_id
-            .ok_or_else(|| Problem::new("ERR_USAGE", "--store-id: not 32 hexadecimal digits"))?;
+        let store_id: [u8; 16] = store_id.ok_or_else(|| {
+            Problem::new(ErrorCode::Usage, "--store-id: not 32 hexadecimal digits")
+        })?;
         let verify = |status| Statement::verify(address, status, store_id);
         let statement = match self.to {
             Deed::Contradict => Statement::contradict(address, store_id),
@@ -76,7 +77,7 @@ pub(super) fn read_all(files: &[String]) -> Result<Vec<Vec<u8>>, Problem> {
     let read = |file: &String| {
         let text = read_document(file)?;
         let wrong =
-            || Problem::new("ERR_CORRUPT", "no agreement that `grain agree` wrote").at(file);
+            || Problem::new(ErrorCode::Corrupt, "no agreement that `grain agree` wrote").at(file);
         let digits = match text.trim().strip_prefix('{') {
             None => text.trim().to_owned(),
             Some(_) => {

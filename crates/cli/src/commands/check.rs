@@ -1,6 +1,7 @@
 use std::path::Path;
 
 use clap::Args;
+use grainstore::ErrorCode;
 use grainstore::store::{Finding, Report, Severity, verify_damaged};
 use serde_json::{Value, json};
 
@@ -51,7 +52,7 @@ impl Check {
                 spinner.finish_and_clear();
                 (report?, self.repair)
             }
-            Err(problem) if problem.code() == "ERR_STORAGE_DAMAGED" => {
+            Err(problem) if problem.code() == ErrorCode::StorageDamaged => {
                 (unopened(session.store_path(), &problem)?, false)
             }
             Err(problem) => return Err(problem.into()),

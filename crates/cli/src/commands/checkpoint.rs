@@ -1,4 +1,5 @@
 use clap::{Args, Subcommand};
+use grainstore::ErrorCode;
 use grainstore::crypto::Checkpoint as Statement;
 use serde_json::{Value, json};
 
@@ -74,7 +75,7 @@ impl Verify {
         let message = unhex(digits.as_deref().unwrap_or(text.trim()));
         let message = message.ok_or_else(|| {
             let message = "neither hexadecimal digits nor what `checkpoint create` prints";
-            Problem::new("ERR_CORRUPT", message).at(&self.file)
+            Problem::new(ErrorCode::Corrupt, message).at(&self.file)
         })?;
         let checked = session.open()?.verify_checkpoint(&message)?;
         let mut document = statement_json(&checked.checkpoint);

@@ -1,6 +1,6 @@
 use clap::{Args, Subcommand};
-use grainstore::Time;
 use grainstore::store::{Consent, ConsentFilter, Due, Required};
+use grainstore::{ErrorCode, Time};
 use serde_json::{Value, json};
 
 use super::mandate::Decision;
@@ -198,7 +198,7 @@ impl Run {
     fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         if !self.yes {
             let message = "what is erased is gone for good: say --yes";
-            return Err(Problem::new("ERR_USAGE", message).into());
+            return Err(Problem::new(ErrorCode::Usage, message).into());
         }
         let done = session.open()?.consent_run(self.decision.mandate())?;
         if session.out.is_json() {

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use clap::Args;
 use grainstore::interchange::{ReadOptions, WriteOptions};
 use grainstore::store::{Clock, SystemClock};
-use grainstore::{Filter, Options, Store};
+use grainstore::{ErrorCode, Filter, Options, Store};
 use serde_json::json;
 
 use super::export::{self, summary};
@@ -40,7 +40,7 @@ impl Convert {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let to = self.to.or_else(|| named(&self.output)).ok_or_else(|| {
             let message = "the name of the output tells no format: say it with --to";
-            Problem::new("ERR_USAGE", message)
+            Problem::new(ErrorCode::Usage, message)
         })?;
         let options = WriteOptions {
             seal: self.seal.seal_for(to.format())?,

@@ -1,6 +1,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use clap::Args;
+use grainstore::ErrorCode;
 use grainstore::store::Deletion;
 use serde_json::json;
 
@@ -58,7 +59,7 @@ impl Delete {
 fn confirmed(address: &str) -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() {
         let message = "deleting asks first: say --yes where nobody can answer";
-        return Err(Problem::new("ERR_USAGE", message).into());
+        return Err(Problem::new(ErrorCode::Usage, message).into());
     }
     let mut terminal = io::stderr().lock();
     write!(terminal, "delete {address} for good? [y/N] ")?;

@@ -1,4 +1,5 @@
 use clap::Args;
+use grainstore::ErrorCode;
 use grainstore::store::{Embedding, Store};
 use serde_json::Value;
 
@@ -52,7 +53,7 @@ impl Embed {
     }
 
     fn embedding(&self, store: &Store, line: &Line) -> Result<Embedding, Problem> {
-        let wrong = |what: &str| Problem::new("ERR_EMBEDDING", what);
+        let wrong = |what: &str| Problem::new(ErrorCode::Embedding, what);
         let bytes = line
             .bytes
             .as_deref()

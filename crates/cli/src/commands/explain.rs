@@ -1,4 +1,5 @@
 use clap::Args;
+use grainstore::ErrorCode;
 use grainstore::policy::Actor;
 use grainstore::store::{Asked, Explanation};
 use serde_json::json;
@@ -33,7 +34,7 @@ impl Explain {
         let Some(asked) = Asked::named(&self.operation) else {
             let words: Vec<_> = Asked::words().collect();
             let message = format!("\"{}\" is none of {}", self.operation, words.join(", "));
-            return Err(Problem::new("ERR_USAGE", message).into());
+            return Err(Problem::new(ErrorCode::Usage, message).into());
         };
         let store = session.open()?;
         let address = address::resolve(&store, &self.address)?;

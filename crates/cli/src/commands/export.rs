@@ -6,7 +6,7 @@ use grainstore::interchange::{ExportKey, Format, WriteOptions, aimem, mg};
 use grainstore::policy::Purpose;
 use grainstore::query::Exported;
 use grainstore::store::{Clock, SystemClock};
-use grainstore::{Filter, Store, Time};
+use grainstore::{ErrorCode, Filter, Store, Time};
 use serde_json::json;
 
 use super::imported::{loss_json, loss_text};
@@ -122,14 +122,14 @@ impl Export {
     pub(crate) fn run(mut self, session: &mut Session) -> anyhow::Result<Exit> {
         if self.format != FormatArg::Mg && self.compress != CompressArg::None {
             let message = "only archives (--format mg) are compressed";
-            return Err(Problem::new("ERR_USAGE", message).into());
+            return Err(Problem::new(ErrorCode::Usage, message).into());
         }
         let is_stdout = self.output == "-";
         let seal = self.seal.seal_for(self.format())?;
         let is_binary = self.format == FormatArg::Mg || seal.is_some();
         if is_stdout && is_binary && is_screen() {
             let message = "this is no text for a terminal";
-            return Err(Problem::new("ERR_TERMINAL", message).into());
+            return Err(Problem::new(ErrorCode::Terminal, message).into());
         }
         let store = session.open()?;
         let filters = std::mem::take(&mut self.filters);
@@ -190,7 +190,7 @@ impl Export {
             let problem = Problem::of(&error).in_store(session.store_path());
             // What is not the store's fault is the file's.
             match problem.code() {
-                "ERR_IO" => problem.at(&self.output).into(),
+                ErrorCode::Io => problem.at(&self.output).into(),
                 _ => problem.into(),
             }
         })

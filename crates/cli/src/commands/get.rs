@@ -5,7 +5,7 @@ use clap::Args;
 use grainstore::grain::Status;
 use grainstore::policy::Trust;
 use grainstore::store::Signature;
-use grainstore::{ContentAddress, Grain, Time};
+use grainstore::{ContentAddress, ErrorCode, Grain, Time};
 use serde_json::{Value, json};
 
 use crate::address;
@@ -39,7 +39,7 @@ impl Get {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         if (self.blob || self.delivery) && is_screen() {
             let message = "a blob is no text for a terminal";
-            return Err(Problem::new("ERR_TERMINAL", message).into());
+            return Err(Problem::new(ErrorCode::Terminal, message).into());
         }
         let store = session.open()?;
         let door = self.as_whom.door(&store)?;
@@ -77,7 +77,7 @@ impl Get {
     fn bytes<'a>(&self, grain: &'a Grain) -> Result<Cow<'a, [u8]>, Problem> {
         if self.blob && grain.is_signed() {
             let message = "the grain is signed, and travels inside its signature";
-            return Err(Problem::new("ERR_SIGNED_MISMATCH", message));
+            return Err(Problem::new(ErrorCode::SignedMismatch, message));
         }
         grain.to_delivery().map_err(|error| Problem::of(&error))
     }

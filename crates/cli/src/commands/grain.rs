@@ -1,7 +1,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 use grainstore::codec::{Encoding, Profile};
 use grainstore::interchange::{Record, jsonl};
-use grainstore::{Draft, Grain};
+use grainstore::{Draft, ErrorCode, Grain};
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
@@ -130,7 +130,7 @@ fn decode(line: &Line) -> Result<Value, Problem> {
     let is_object = text.starts_with('{');
     if !is_hex && !is_object {
         let message = "neither hexadecimal digits nor a JSON object with a blob";
-        return Err(Problem::new("JSONL_BLOB", message));
+        return Err(Problem::new(ErrorCode::JsonlBlob, message));
     }
     let object = if is_object {
         text.to_owned()
@@ -139,9 +139,11 @@ fn decode(line: &Line) -> Result<Value, Problem> {
     };
     let record = jsonl::Reader::new(object.as_bytes(), jsonl::Options::default()).next();
     match record {
-        Some(Ok(record)) => decoded(&record).map_err(|error| Problem::new("ERR_CORRUPT", error)),
+        Some(Ok(record)) => {
+            decoded(&record).map_err(|error| Problem::new(ErrorCode::Corrupt, error))
+        }
         Some(Err(error)) => Err(Problem::of(&error)),
-        None => Err(Problem::new("JSONL_BLOB", "no blob")),
+        None => Err(Problem::new(ErrorCode::JsonlBlob, "no blob")),
     }
 }
 

@@ -1,5 +1,6 @@
 use anyhow::Context;
 use clap::{Args, Subcommand};
+use grainstore::ErrorCode;
 use grainstore::policy::Regime;
 use grainstore::store::{ClauseReport, PolicyReport};
 use serde_json::{Value, json};
@@ -125,7 +126,7 @@ impl RegimeAction {
             } => {
                 if chosen.is_empty() && !none {
                     let message = "name regimes with --preset or --policy, or lift all with --none";
-                    return Err(Problem::new("ERR_USAGE", message).into());
+                    return Err(Problem::new(ErrorCode::Usage, message).into());
                 }
                 let regimes = chosen.regimes()?;
                 let store = session.open()?;

@@ -7,7 +7,7 @@ use grainstore::codec::{self, Profile};
 use grainstore::crypto::{Did, Envelope, Offline, SigningKey, Statement};
 use grainstore::grain::verify_disclosed;
 use grainstore::store::{Clock, SystemClock};
-use grainstore::{ContentAddress, Draft, Grain};
+use grainstore::{ContentAddress, Draft, ErrorCode, Grain};
 use serde_json::{Value, json};
 
 use super::grain::{EncodingArg, each_line, hex};
@@ -137,7 +137,7 @@ fn verify(line: &Line) -> Result<Value, Problem> {
         .map_err(|error| Problem::of(&error))?;
     if address.is_some_and(|address| address != grain.address().to_string()) {
         let message = "the envelope holds another grain than the line says";
-        return Err(Problem::new("ERR_INTEGRITY", message));
+        return Err(Problem::new(ErrorCode::Integrity, message));
     }
     Ok(json!({
         "address": grain.address().to_string(),
@@ -150,7 +150,12 @@ fn verify(line: &Line) -> Result<Value, Problem> {
 
 /// Reads an envelope, and the address that stands beside it.
 fn envelope_of(text: &str) -> Result<(Vec<u8>, Option<String>), Problem> {
-    let wrong = || Problem::new("ERR_CORRUPT", "neither hexadecimal digits nor an envelope");
+    let wrong = || {
+        Problem::new(
+            ErrorCode::Corrupt,
+            "neither hexadecimal digits nor an envelope",
+        )
+    };
     let (digits, address) = if text.starts_with('{') {
         let object: Value = serde_json::from_str(text).map_err(|_| wrong())?;
         let member = |name: &str| object[name].as_str().map(str::to_owned);
@@ -166,8 +171,9 @@ impl Cosign {
         let old = ContentAddress::from_reference(&self.old)
             .map_err(|error| Problem::of(&error).at("--old"))?;
         let store_id = unhex(&self.store_id).and_then(|bytes| bytes.try_into().ok());
-        let store_id: [u8; 16] = store_id
-            .ok_or_else(|| Problem::new("ERR_USAGE", "--store-id: not 32 hexadecimal digits"))?;
+        let store_id: [u8; 16] = store_id.ok_or_else(|| {
+            Problem::new(ErrorCode::Usage, "--store-id: not 32 hexadecimal digits")
+        })?;
         let key = self.key.read()?;
         let did = signer(self.did.as_deref(), &key)?;
         each_line(&self.file, session, |line| {
@@ -178,7 +184,7 @@ impl Cosign {
             let signature = signature.map_err(|error| Problem::of(&error))?;
             let element = codec::Value::Bytes(signature).to_json();
             let element: Value = serde_json::from_str(&element)
-                .map_err(|error| Problem::new("ERR_CORRUPT", error))?;
+                .map_err(|error| Problem::new(ErrorCode::Corrupt, error))?;
             Ok(json!({ "signer": did.as_str(), "supersession_auth": element }))
         })
     }
@@ -212,7 +218,10 @@ impl VerifyDisclosure {
             for (field, value) in revealed(line.text()?)?.iter() {
                 let hash = hashes.get(field).and_then(codec::Value::as_text);
                 let hash = hash.ok_or_else(|| {
-                    Problem::new("ERR_SCHEMA", format!("{field} is not elided in the view"))
+                    Problem::new(
+                        ErrorCode::Schema,
+                        format!("{field} is not elided in the view"),
+                    )
                 })?;
                 let fits = verify_disclosed(field, value.clone(), hash)
                     .map_err(|error| Problem::of(&error))?;
@@ -239,14 +248,14 @@ fn hashes_of(text: &str) -> Result<codec::Map, Problem> {
     let hashes = hashes.filter(|_| view.contains("_disclosure_of"));
     hashes
         .cloned()
-        .ok_or_else(|| Problem::new("ERR_SCHEMA", "not a view: it elides nothing"))
+        .ok_or_else(|| Problem::new(ErrorCode::Schema, "not a view: it elides nothing"))
 }
 
 fn revealed(text: &str) -> Result<codec::Map, Problem> {
     let value = codec::Value::from_json(text).map_err(|error| Problem::of(&error))?;
     match value {
         codec::Value::Map(map) => Ok(map),
-        _ => Err(Problem::new("ERR_NOT_MAP", "not a JSON object")),
+        _ => Err(Problem::new(ErrorCode::NotMap, "not a JSON object")),
     }
 }
 
@@ -269,7 +278,7 @@ fn finish(draft: Draft) -> Result<Grain, Problem> {
 }
 
 fn json_of(grain: &Grain) -> Result<Value, Problem> {
-    serde_json::from_str(&grain.to_json()).map_err(|error| Problem::new("ERR_CORRUPT", error))
+    serde_json::from_str(&grain.to_json()).map_err(|error| Problem::new(ErrorCode::Corrupt, error))
 }
 
 pub(super) fn now_sec() -> i64 {

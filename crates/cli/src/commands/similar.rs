@@ -1,7 +1,7 @@
 use std::io::Read;
 
 use clap::Args;
-use grainstore::Envelope;
+use grainstore::{Envelope, ErrorCode};
 
 use super::embed::{NO_VECTOR, vector};
 use super::query::{Scores, show};
@@ -79,7 +79,7 @@ fn read(file: &str) -> anyhow::Result<Vec<f32>> {
     open(file)?.take(LEN_MAX).read_to_string(&mut text)?;
     let value = serde_json::from_str(&text).ok();
     let vector = vector(value.as_ref());
-    Ok(vector.ok_or_else(|| Problem::new("ERR_EMBEDDING", NO_VECTOR).at(file))?)
+    Ok(vector.ok_or_else(|| Problem::new(ErrorCode::Embedding, NO_VECTOR).at(file))?)
 }
 
 /// Longer than any vector the store takes, in bytes.

@@ -1,7 +1,7 @@
 use clap::Args;
 use grainstore::codec::{Map, Value};
 use grainstore::store::NewGrain;
-use grainstore::{ContentAddress, Draft};
+use grainstore::{ContentAddress, Draft, ErrorCode};
 use serde_json::json;
 
 use crate::address;
@@ -64,7 +64,7 @@ fn cosigned(files: &[String]) -> Result<Vec<Value>, Problem> {
             let line = Value::from_json(line).map_err(|error| Problem::of(&error).at(file))?;
             let signature = line.as_map().and_then(|map| map.get("supersession_auth"));
             let signature = signature.ok_or_else(|| {
-                Problem::new("ERR_CORRUPT", "not what `grain cosign` writes").at(file)
+                Problem::new(ErrorCode::Corrupt, "not what `grain cosign` writes").at(file)
             })?;
             signatures.push(signature.clone());
         }
@@ -84,7 +84,7 @@ fn new_grain(text: String, old: &ContentAddress, agreed: Vec<Value>) -> Result<N
     if is_written(&value) {
         if !agreed.is_empty() {
             let message = "--auth: the grain is written already and cannot carry any more";
-            return Err(Problem::new("ERR_USAGE", message));
+            return Err(Problem::new(ErrorCode::Usage, message));
         }
         let line = Line {
             number: 1,

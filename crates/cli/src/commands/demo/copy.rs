@@ -5,7 +5,7 @@ use std::path::Path;
 
 use grainstore::interchange::{Format, ReadOptions, Reading, WriteOptions};
 use grainstore::store::{Create, Options, Severity};
-use grainstore::{ContentAddress, Filter, Store};
+use grainstore::{ContentAddress, ErrorCode, Filter, Store};
 
 use super::stage::Stage;
 use crate::commands::imported::loss_text;
@@ -121,5 +121,7 @@ fn check_replaceable(archive: &Path) -> anyhow::Result<()> {
         return Ok(());
     }
     let message = "is in the way and is not an archive: move it, or run the demo elsewhere";
-    Err(Problem::new("ERR_IO", message).at(archive.display()).into())
+    Err(Problem::new(ErrorCode::Io, message)
+        .at(archive.display())
+        .into())
 }

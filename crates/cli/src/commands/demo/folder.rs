@@ -2,9 +2,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use grainstore::Store;
 use grainstore::codec::Value;
 use grainstore::store::{Create, Options};
+use grainstore::{ErrorCode, Store};
 
 use crate::problem::Problem;
 
@@ -23,7 +23,7 @@ pub(super) fn clear(path: &Path) -> Result<(), Problem> {
                 "{} is in the way and is not a grainstore: move it, or run the demo elsewhere",
                 path.display()
             );
-            return Err(Problem::new("ERR_NOT_A_STORE", message));
+            return Err(Problem::new(ErrorCode::NotAStore, message));
         }
     }
     let options = Options {
@@ -31,7 +31,7 @@ pub(super) fn clear(path: &Path) -> Result<(), Problem> {
         ..Options::default()
     };
     match Store::open(path, options) {
-        Err(error) if error.code() == "ERR_STORE_LOCKED" => {
+        Err(error) if error.code() == ErrorCode::StoreLocked => {
             return Err(Problem::of(&error).in_store(path));
         }
         // Whatever else is wrong with it, it goes.
