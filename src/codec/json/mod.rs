@@ -1,3 +1,13 @@
+//! JSON in and out of values: strict when it is read, compact when it is written.
+//!
+//! RFC 8785, which checksums are computed over, is in `jcs`; reading without making a value is in
+//! `skim`.
+
+mod jcs;
+mod skim;
+
+pub(crate) use skim::Skim;
+
 use std::cell::Cell;
 use std::{fmt, io};
 
