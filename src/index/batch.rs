@@ -1,5 +1,5 @@
 use crate::codec::{ContentAddress, Value};
-use crate::grain::{Grain, StatusChange, Time, Type, Verification};
+use crate::grain::{Grain, Namespace, StatusChange, Time, Type, Verification};
 use crate::ledger::Kind;
 
 use super::chunk::Chunk;
@@ -65,7 +65,7 @@ impl Batch {
                 "confidence" => self.number(Family::Confidence, value, row),
                 "importance" => self.number(Family::Importance, value, row),
                 "namespace" => {
-                    for namespace in value.as_text().into_iter().flat_map(ancestors) {
+                    for namespace in value.as_text().into_iter().flat_map(Namespace::ancestors) {
                         self.text(Family::Namespace, namespace, row);
                     }
                 }
@@ -264,12 +264,4 @@ pub(super) const fn number_of(verification: Verification) -> u64 {
         Verification::Contested => 2,
         Verification::Retracted => 3,
     }
-}
-
-/// Returns a namespace and everything it lies in: `a:b:c`, `a:b`, `a` (OMS 28.2).
-fn ancestors(namespace: &str) -> impl Iterator<Item = &str> {
-    let whole = (!namespace.is_empty()).then_some(namespace);
-    std::iter::successors(whole, |inner| {
-        inner.rsplit_once(':').map(|(outer, _)| outer)
-    })
 }

@@ -1,6 +1,6 @@
 //! JSON that hostile hands wrote: read strictly, and each way to be wrong told apart.
 
-use crate::codec::{self, Sketch, Value};
+use crate::codec::{self, Skim, Value};
 
 /// Why bytes are not one strict JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,8 +27,8 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Value, (Flaw, String)> {
 ///
 /// # Errors
 /// As [`parse`].
-pub(super) fn sketch(bytes: &[u8], member: &str) -> Result<Sketch, (Flaw, String)> {
-    told(bytes, |text| Sketch::of(text, member))
+pub(super) fn skim(bytes: &[u8], member: &str) -> Result<Skim, (Flaw, String)> {
+    told(bytes, |text| Skim::of(text, member))
 }
 
 fn told<T>(

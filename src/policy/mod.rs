@@ -13,16 +13,17 @@ mod goal;
 mod retention;
 mod supersession;
 mod trust;
-mod warrant;
+mod capability;
 mod delegation;
 mod transfer;
 mod regime;
 
 mod error;
 
+pub use capability::{Capability, Role};
 pub use consent::{Consented, holds};
-pub use decide::{Actor, Facts, Moment, Operation, Verdict, decide};
-pub use delegation::{Deed, Delegation, Held, authority};
+pub use decide::{Actor, Facts, Operation, TrustedNow, Verdict, decide};
+pub use delegation::{DelegatedOperation, Delegation, StoredDelegation, authority};
 pub use error::Error;
 pub use goal::starts_early;
 pub use identity::{check_ownership, is_ownership};
@@ -34,4 +35,3 @@ pub use rule::Rule;
 pub use supersession::{implies_supersession, says_why_derived};
 pub use transfer::{Purpose, may_leave};
 pub use trust::{Doubt, Trust, TrustRule, Trusts};
-pub use warrant::{Role, Warrant};

@@ -1,5 +1,5 @@
 use crate::codec::ContentAddress;
-use crate::grain::{Time, Type, Verification};
+use crate::grain::{Namespace, Time, Type, Verification};
 use crate::index::Family;
 
 use super::Error;
@@ -55,7 +55,7 @@ impl Filter {
     /// Keeps grains of a namespace and of those inside it: `acme` has `acme:chatbot` (OMS 28.2).
     #[must_use]
     pub fn namespace(self, namespace: impl Into<String>) -> Self {
-        self.and(Condition::Namespace(namespace.into()))
+        self.and(Condition::Namespace(Namespace::new(namespace)))
     }
 
     /// Keeps grains with this subject.
@@ -288,13 +288,12 @@ impl Filter {
 
     /// Narrows it to a namespace; none if it asks for another one.
     pub(super) fn within(self, namespace: &str) -> Option<Self> {
-        let lies_in = |inner: &str, outer: &str| {
-            let rest = inner.strip_prefix(outer);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
-        };
+        let own = Namespace::new(namespace);
         let mut conditions = self.conditions.iter();
         let misses = conditions.any(|condition| match condition {
-            Condition::Namespace(asked) => !lies_in(asked, namespace) && !lies_in(namespace, asked),
+            Condition::Namespace(asked) => {
+                !own.contains(asked.as_str()) && !asked.contains(own.as_str())
+            }
             _ => false,
         });
         (!misses).then(|| self.namespace(namespace))
@@ -369,9 +368,11 @@ impl Filter {
 fn validate(condition: &Condition) -> Result<(), Error> {
     let refuse = |filter, reason| Err(Error::Filter { filter, reason });
     match condition {
-        Condition::Namespace(namespace) if namespace.is_empty() => refuse("namespace", "is empty"),
+        Condition::Namespace(namespace) if namespace.as_str().is_empty() => {
+            refuse("namespace", "is empty")
+        }
         // Only whole `:` parts are indexed, so nothing shorter can be answered.
-        Condition::Namespace(namespace) if namespace.ends_with([':', '*']) => refuse(
+        Condition::Namespace(namespace) if namespace.as_str().ends_with([':', '*']) => refuse(
             "namespace",
             "must be whole; those inside it are found with it",
         ),

@@ -6,18 +6,18 @@ use crate::crypto::Did;
 use crate::grain::{Grain, Time};
 use crate::index::Snapshot;
 use crate::ledger::Kind;
-use crate::policy::{Deed, Rule, Warrant};
+use crate::policy::{Capability, DelegatedOperation, Rule};
 
 use super::commit::{Frame, Writer};
 use super::entry::{ActorEntry, encode_refusal};
 use super::open::Inner;
 use super::{Error, Version};
 
-/// Who asks: the store's owner, or whoever holds a handle with a warrant.
+/// Who asks: the store's owner, or whoever holds a handle with a capability.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Caller<'a> {
     /// None of the owner, who may do what the grains themselves allow.
-    pub(super) warrant: Option<&'a Warrant>,
+    pub(super) capability: Option<&'a Capability>,
     /// The ledger entry that says who acts.
     pub(super) actor: Option<u64>,
 }
@@ -29,22 +29,24 @@ pub(super) struct Actors(Mutex<HashMap<String, u64>>);
 impl Caller<'_> {
     /// Judges whether a new grain may be written.
     pub(super) fn admits(&self, grain: &Grain) -> Result<(), Rule> {
-        self.warrant.map_or(Ok(()), |warrant| warrant.admits(grain))
+        self.capability
+            .map_or(Ok(()), |capability| capability.admits(grain))
     }
 
     /// Returns whether nobody asked for what is done.
     pub(super) fn is_job(&self) -> bool {
-        self.warrant.is_some_and(Warrant::is_job)
+        self.capability.is_some_and(Capability::is_job)
     }
 
     /// Judges whether something may be said about a grain that is here.
     pub(super) fn may_write(&self) -> Result<(), Rule> {
-        self.warrant.map_or(Ok(()), Warrant::may_write)
+        self.capability.map_or(Ok(()), Capability::may_write)
     }
 
     /// Returns whether a grain may be seen.
     pub(super) fn sees(&self, grain: &Grain) -> bool {
-        self.warrant.is_none_or(|warrant| warrant.sees(grain))
+        self.capability
+            .is_none_or(|capability| capability.sees(grain))
     }
 
     /// Returns the grain that is asked about, unless the caller must not know that it is here.
@@ -112,11 +114,14 @@ impl Inner {
         author: Option<&str>,
         target: &Grain,
     ) -> Result<(), Error> {
-        let own = caller.warrant.and_then(Warrant::acts_as).map(Did::as_str);
+        let own = caller
+            .capability
+            .and_then(Capability::acts_as)
+            .map(Did::as_str);
         let judged = match (caller.may_write(), author.or(own)) {
             (Ok(()), Some(author)) => {
                 let now = self.now().max(writer.last);
-                self.authority(snapshot, author, &Deed::touch(target), now)?
+                self.authority(snapshot, author, &DelegatedOperation::touch(target), now)?
             }
             (judged, _) => judged,
         };

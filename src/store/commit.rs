@@ -10,7 +10,7 @@ use crate::codec::ContentAddress;
 use crate::grain::{Grain, Time, Type};
 use crate::index::{Batch, Snapshot};
 use crate::ledger::{self, Binding, Kind, NewEntry};
-use crate::policy::{Delegation, Moment};
+use crate::policy::{Delegation, TrustedNow};
 
 use super::consent::{Effect, has_consequences};
 use super::entry::{SignatureEntry, StatusEntry};
@@ -271,7 +271,7 @@ impl Shared {
         &mut self,
         store: &Inner,
         grains: Vec<Ready>,
-        moment: Moment,
+        moment: TrustedNow,
     ) -> Result<Admitted, Error> {
         let before = self.frame.items.len();
         let snapshot = store.index.snapshot();
@@ -315,7 +315,7 @@ impl Shared {
         store: &Inner,
         snapshot: &Snapshot,
         ready: Ready,
-        moment: Moment,
+        moment: TrustedNow,
     ) -> Result<(), Error> {
         let address = ready.grain.address();
         if let Some(rule) = store.refuse_terms(snapshot, &self.frame, &ready.grain)? {

@@ -2,10 +2,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::codec::{self, ContentAddress, Map, Value};
-use crate::grain::{Grain, StatusChange, Time, Type};
+use crate::grain::{Grain, Namespace, StatusChange, Time, Type};
 use crate::index::{Family, RowSet, Rows, Snapshot};
 use crate::ledger::Kind;
-use crate::policy::{self, Actor, Consented, Moment, Operation, Rule, Verdict};
+use crate::policy::{self, Actor, Consented, Operation, Rule, TrustedNow, Verdict};
 
 use super::commit::Frame;
 use super::consents::Withdrawal;
@@ -66,16 +66,10 @@ pub(super) fn read_required(body: &[u8], standing: &mut Standing) {
 impl Standing {
     /// Returns what the innermost namespace that demands something demands.
     pub(super) fn required_in(&self, namespace: &str) -> Required {
-        let mut part = namespace;
-        loop {
-            if let Some(required) = self.required.get(part) {
-                return *required;
-            }
-            match part.rsplit_once(':') {
-                Some((outer, _)) => part = outer,
-                None => return Required::default(),
-            }
-        }
+        let mut outer = Namespace::ancestors(namespace);
+        outer
+            .find_map(|outer| self.required.get(outer).copied())
+            .unwrap_or_default()
     }
 }
 
@@ -223,7 +217,7 @@ impl Inner {
         snapshot: &Snapshot,
         frame: &mut Frame,
         grain: &Grain,
-        moment: Option<Moment>,
+        moment: Option<TrustedNow>,
     ) -> Result<(), Error> {
         let address = grain.address();
         if requires_review(grain) {
@@ -267,7 +261,7 @@ impl Inner {
         frame: &mut Frame,
         grant: &ContentAddress,
         withdrawal: &Grain,
-        moment: Moment,
+        moment: TrustedNow,
     ) -> Result<(), Error> {
         if !self.is_by_subject(snapshot, frame, grant, &withdrawal.address())? {
             return Ok(());

@@ -4,7 +4,7 @@ use crate::codec::ContentAddress;
 use crate::grain::{Grain, Status, Time, Verification};
 use crate::index::{Family, Pattern, Snapshot};
 use crate::ledger::Kind;
-use crate::policy::{self, Deed, Delegation, Held, Rule};
+use crate::policy::{self, DelegatedOperation, Delegation, Rule, StoredDelegation};
 
 use super::entry::is_from_file;
 use super::open::Inner;
@@ -14,7 +14,7 @@ impl Inner {
     /// OMS 6.11: refuses what a delegated author writes outside its delegations.
     ///
     /// A delegation is also judged as what its delegator does, whoever brings it: handing on is
-    /// the deed that `delegation_depth` counts.
+    /// the operation that `delegation_depth` counts.
     pub(super) fn refuse_undelegated(
         &self,
         snapshot: &Snapshot,
@@ -24,7 +24,7 @@ impl Inner {
         if !self.has_delegations.load(Ordering::Acquire) {
             return Ok(Ok(()));
         }
-        let deed = Deed::put(grain);
+        let operation = DelegatedOperation::put(grain);
         let delegator = Delegation::of(grain);
         let delegator = delegator.as_ref().map(Delegation::from);
         let author = grain.text("author_did");
@@ -32,7 +32,7 @@ impl Inner {
             .into_iter()
             .chain(delegator.filter(|who| author != Some(who)))
         {
-            if let Err(rule) = self.authority(snapshot, who, &deed, now)? {
+            if let Err(rule) = self.authority(snapshot, who, &operation, now)? {
                 return Ok(Err(rule));
             }
         }
@@ -44,19 +44,23 @@ impl Inner {
         &self,
         snapshot: &Snapshot,
         author: &str,
-        deed: &Deed<'_>,
+        operation: &DelegatedOperation<'_>,
         now: Time,
     ) -> Result<Result<(), Rule>, Error> {
         if !self.has_delegations.load(Ordering::Acquire) {
             return Ok(Ok(()));
         }
-        policy::authority(author, deed, now, &mut |who| {
+        policy::authority(author, operation, now, &mut |who| {
             self.delegations_to(snapshot, who)
         })
     }
 
     /// Returns every delegation to an author, those that have ended too.
-    fn delegations_to(&self, snapshot: &Snapshot, author: &str) -> Result<Vec<Held>, Error> {
+    fn delegations_to(
+        &self,
+        snapshot: &Snapshot,
+        author: &str,
+    ) -> Result<Vec<StoredDelegation>, Error> {
         let pattern = Pattern {
             relation: Some(Delegation::RELATION),
             object: Some(author),
@@ -71,7 +75,7 @@ impl Inner {
                 continue;
             };
             let in_force = self.is_in_force(snapshot, &version, author)?;
-            held.push(Held {
+            held.push(StoredDelegation {
                 delegation,
                 in_force,
             });

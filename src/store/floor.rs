@@ -1,7 +1,7 @@
 use crate::codec::{self, Map, Value};
 use crate::grain::Time;
 use crate::ledger::Kind;
-use crate::policy::Moment;
+use crate::policy::TrustedNow;
 
 use super::commit::Frame;
 use super::entry::{decode, encode};
@@ -31,15 +31,15 @@ pub struct ClockState {
 
 impl Floor {
     /// Returns the moment that a decision may go by.
-    pub(super) fn moment(self, told: Time) -> Moment {
+    pub(super) fn moment(self, told: Time) -> TrustedNow {
         let Some(floor) = self.at else {
-            return Moment {
+            return TrustedNow {
                 now: told,
                 jumped: false,
             };
         };
         let believed = Time::from_ms(floor.ms().saturating_add(STEP_MAX_MS));
-        Moment {
+        TrustedNow {
             now: told.min(believed).max(floor),
             jumped: told > believed,
         }

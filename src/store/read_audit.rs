@@ -113,7 +113,7 @@ impl Store {
 impl Access {
     /// Starts handing grains to the holder of the handle.
     pub(crate) fn outgoing(&self, operation: &'static str) -> Outgoing<'_> {
-        Outgoing::new(&self.store().inner, self.warrant().acts_as(), operation)
+        Outgoing::new(&self.store().inner, self.capability().acts_as(), operation)
     }
 }
 

@@ -1,6 +1,6 @@
 use crate::codec::{self, ContentAddress, Map, Value};
 use crate::crypto::Did;
-use crate::grain::{Grain, Type};
+use crate::grain::{Grain, Namespace, Type};
 use crate::ledger::Kind;
 use crate::policy::{Trust, TrustRule, Trusts};
 
@@ -44,6 +44,12 @@ impl Store {
         if rule.is_exclusive && rule.namespaces.is_empty() {
             return Err(Error::Trust {
                 reason: "an exclusive rule names its namespaces",
+            });
+        }
+        // Ruling I24: the empty text contains nothing, so the rule would say nothing.
+        if rule.namespaces.contains(&Namespace::new("")) {
+            return Err(Error::Trust {
+                reason: "the empty text is not a namespace",
             });
         }
         let body = encode_added(&rule, reason)?;
@@ -152,10 +158,12 @@ impl Inner {
 fn encode_added(rule: &TrustRule, reason: &str) -> Result<Vec<u8>, codec::Error> {
     let texts = |texts: &[String]| -> Value { texts.to_vec().into() };
     let types = rule.types.iter().map(|of| i64::from(of.byte()).into());
+    let namespaces = rule.namespaces.iter();
+    let namespaces = namespaces.map(|namespace| namespace.as_str().into());
     encode(Map::from_iter([
         ("op", Value::from("add")),
         ("did", rule.signer.as_str().into()),
-        ("ns", texts(&rule.namespaces)),
+        ("ns", Value::Array(namespaces.collect())),
         ("t", Value::Array(types.collect())),
         ("for", texts(&rule.authors)),
         ("only", Value::Bool(rule.is_exclusive)),
@@ -196,7 +204,7 @@ fn read_rule(map: &Map, signer: Did) -> Option<TrustRule> {
     let types = types.map(|of| Some(Type::from_byte(u8::try_from(of.as_i64()?).ok()?)));
     Some(TrustRule {
         signer,
-        namespaces: texts("ns")?,
+        namespaces: texts("ns")?.into_iter().map(Namespace::new).collect(),
         types: types.collect::<Option<_>>()?,
         authors: texts("for")?,
         is_exclusive: map.get("only")?.as_bool()?,

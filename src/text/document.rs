@@ -228,7 +228,9 @@ impl Fields {
 
 /// Returns the number of a field of a grain, 0 of one that has none.
 pub(super) fn number_of(field: &str) -> u32 {
-    let number = grain::WORDED.iter().position(|name| *name == field);
+    let number = grain::SEARCHABLE_FIELDS
+        .iter()
+        .position(|name| *name == field);
     let number = number.and_then(|number| u32::try_from(number + 1).ok());
     number.unwrap_or(0)
 }

@@ -1,7 +1,7 @@
 use clap::{Args, ValueEnum};
 use grainstore::crypto::Did;
 use grainstore::grain::{self, Verification};
-use grainstore::policy::{Role, Warrant};
+use grainstore::policy::{Capability, Role};
 use grainstore::query::{self, Cursor, Sort};
 use grainstore::render::Recollection;
 use grainstore::store::Grounds;
@@ -47,7 +47,7 @@ impl As {
     ///
     /// # Errors
     /// `ERR_DID`.
-    pub(crate) fn warrant(&self) -> Result<Option<Warrant>, Problem> {
+    pub(crate) fn capability(&self) -> Result<Option<Capability>, Problem> {
         let is_owner = self.author.is_none()
             && self.inside.is_none()
             && self.role.is_none()
@@ -55,7 +55,7 @@ impl As {
         if is_owner {
             return Ok(None);
         }
-        let mut warrant = Warrant::default().role(match self.role {
+        let mut capability = Capability::default().role(match self.role {
             None | Some(Word::Agent) => Role::Agent,
             Some(Word::Reader) => Role::Reader,
             Some(Word::Reviewer) => Role::Reviewer,
@@ -65,15 +65,15 @@ impl As {
             let did: Did = author
                 .parse()
                 .map_err(|error: grainstore::crypto::Error| Problem::of(&error).at("--as"))?;
-            warrant = warrant.author(&did);
+            capability = capability.author(&did);
         }
         if let Some(namespace) = &self.inside {
-            warrant = warrant.inside(namespace);
+            capability = capability.inside(namespace);
         }
         for group in &self.cleared {
-            warrant = warrant.cleared_for(group);
+            capability = capability.cleared_for(group);
         }
-        Ok(Some(warrant))
+        Ok(Some(capability))
     }
 
     /// Returns the store as far as the arguments open it.
@@ -81,8 +81,8 @@ impl As {
     /// # Errors
     /// `ERR_DID`.
     pub(crate) fn door(&self, store: &Store) -> Result<Door, Problem> {
-        Ok(match self.warrant()? {
-            Some(warrant) => Door::Agent(store.access(warrant)),
+        Ok(match self.capability()? {
+            Some(capability) => Door::Agent(store.access(capability)),
             None => Door::Owner(store.clone()),
         })
     }

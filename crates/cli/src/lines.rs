@@ -3,7 +3,7 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use grainstore::codec::{Profile, Value};
 use grainstore::interchange::jsonl;
-use grainstore::policy::Warrant;
+use grainstore::policy::Capability;
 use grainstore::store::{Clock, SystemClock};
 use grainstore::{Draft, ErrorCode, Grain};
 
@@ -109,13 +109,13 @@ impl Line {
         }
     }
 
-    /// Returns the grain a line holds, with the author and the namespace of a warrant where it
+    /// Returns the grain a line holds, with the author and the namespace of a capability where it
     /// leaves them open.
     ///
     /// # Errors
     /// As [`Line::grain`].
-    pub(crate) fn grain_under(&self, warrant: Option<&Warrant>) -> Result<Grain, Problem> {
-        let Some(warrant) = warrant else {
+    pub(crate) fn grain_under(&self, capability: Option<&Capability>) -> Result<Grain, Problem> {
+        let Some(capability) = capability else {
             return self.grain();
         };
         let failed =
@@ -125,7 +125,7 @@ impl Line {
             return self.grain();
         }
         let draft = Draft::from_value(value).map_err(|error| failed(&error))?;
-        let draft = warrant.fill(draft).created_at_or(SystemClock.now());
+        let draft = capability.fill(draft).created_at_or(SystemClock.now());
         draft
             .finish(Profile::Extended)
             .map_err(|error| failed(&error))

@@ -1,7 +1,7 @@
 use std::io::{self, BufRead, Seek};
 
 use crate::code::ErrorCode;
-use crate::codec::{Map, Sketch, Value};
+use crate::codec::{Map, Skim, Value};
 use crate::interchange::pieces::{Broken, Pieces};
 use crate::interchange::{Error, FAULTS_MAX, Place, strict};
 
@@ -20,7 +20,7 @@ impl<R: BufRead + Seek + Send> Source<R> {
     /// # Errors
     /// What is no JSON object.
     pub(super) fn document(input: R) -> Result<Self, Vec<Error>> {
-        match Pieces::document(input, &ARRAYS, sketch, |_, _, _| {}) {
+        match Pieces::document(input, &ARRAYS, skim, |_, _, _| {}) {
             Ok((Value::Map(envelope), pieces)) => Ok(Self { envelope, pieces }),
             Ok(_) => Err(vec![not_object("must be an object".into())]),
             Err(Broken::Flaw(_, message)) => Err(vec![not_object(message)]),
@@ -34,7 +34,7 @@ impl<R: BufRead + Seek + Send> Source<R> {
     /// Every line that is no record of it.
     pub(super) fn lines(input: R) -> Result<Self, Vec<Error>> {
         let mut faults = Vec::new();
-        let taken = Pieces::lines(input, &ARRAYS, sketch, |line, _, record| {
+        let taken = Pieces::lines(input, &ARRAYS, skim, |line, _, record| {
             match array_of(line, record) {
                 Ok(array) => Some(array),
                 Err(error) if faults.len() < FAULTS_MAX => {
@@ -74,12 +74,12 @@ pub(super) fn untagged(value: Value) -> Value {
     }
 }
 
-fn sketch(record: &[u8]) -> Result<Sketch, (strict::Flaw, String)> {
-    strict::sketch(record, "_kind")
+fn skim(record: &[u8]) -> Result<Skim, (strict::Flaw, String)> {
+    strict::skim(record, "_kind")
 }
 
 /// Returns the array a line belongs to.
-fn array_of(line: u64, record: Result<Sketch, (strict::Flaw, String)>) -> Result<usize, Error> {
+fn array_of(line: u64, record: Result<Skim, (strict::Flaw, String)>) -> Result<usize, Error> {
     let record = match record {
         Ok(record) if record.is_map => record,
         Ok(_) => return Err(fault(code::NOT_OBJECT, line, "must be an object".into())),

@@ -3,7 +3,7 @@ use std::io::{self, BufRead, Seek};
 use sha2::{Digest, Sha256};
 
 use crate::code::ErrorCode;
-use crate::codec::{Map, Sketch, Value};
+use crate::codec::{Map, Skim, Value};
 use crate::interchange::pieces::{Broken, Pieces};
 use crate::interchange::{Error, FAULTS_MAX, Place, strict};
 
@@ -21,7 +21,7 @@ impl<R: BufRead + Seek + Send> Document<R> {
     /// Takes one JSON document apart (OMI 4.1).
     pub(super) fn read(input: R) -> Result<Self, Vec<Error>> {
         let mut strangers = Vec::new();
-        let taken = Pieces::document(input, &ARRAYS, sketch, |_, index, record| {
+        let taken = Pieces::document(input, &ARRAYS, skim, |_, index, record| {
             if !record.is_map && strangers.len() < FAULTS_MAX {
                 let place = Place::Pointer(format!("/memories/{index}"));
                 strangers.push(fault(code::RECORD, &place, "", "must be an object"));
@@ -59,7 +59,7 @@ impl<R: BufRead + Seek + Send> Document<R> {
     pub(super) fn read_lines(input: R) -> Result<Self, Vec<Error>> {
         let mut of_lines = Vec::new();
         // Only a line feed ends a line: U+2028 and U+0085 stand in strings.
-        let taken = Pieces::lines(input, &ARRAYS, sketch, |line, is_blank, record| {
+        let taken = Pieces::lines(input, &ARRAYS, skim, |line, is_blank, record| {
             let place = Place::Line(line);
             let error = match record {
                 _ if is_blank => fault(code::BLANK_LINE, &place, "", "is blank"),
@@ -115,8 +115,8 @@ impl<R: BufRead + Seek + Send> Document<R> {
 }
 
 /// Every member of a record is looked at once its place is known.
-fn sketch(record: &[u8]) -> Result<Sketch, (strict::Flaw, String)> {
-    strict::sketch(record, "")
+fn skim(record: &[u8]) -> Result<Skim, (strict::Flaw, String)> {
+    strict::skim(record, "")
 }
 
 fn not_object(place: &Place, code: ErrorCode) -> Error {

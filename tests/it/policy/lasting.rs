@@ -1,7 +1,7 @@
 use grainstore::codec::Value;
 use grainstore::grain::{Grain, Verification};
 use grainstore::interchange::{ReadOptions, Reading, aimem};
-use grainstore::policy::{Role, Rule, Warrant};
+use grainstore::policy::{Capability, Role, Rule};
 use grainstore::store::{Deletion, Error};
 use grainstore::{Access, ContentAddress, Draft, Filter, Options, Store};
 
@@ -37,7 +37,7 @@ fn instead(of: ContentAddress) -> Draft {
 #[test]
 fn work_that_nobody_asked_for_leaves_what_is_to_last_as_it_is() {
     let store = store();
-    let job: Access = store.access(Warrant::default().role(Role::Job).cleared_for("phi"));
+    let job: Access = store.access(Capability::default().role(Role::Job).cleared_for("phi"));
     // AIMEM 5, by name.
     let lasting = [
         "fact",

@@ -1,5 +1,5 @@
 use clap::Args;
-use grainstore::policy::Warrant;
+use grainstore::policy::Capability;
 use grainstore::store::{self, Create, NewGrain};
 use grainstore::{ContentAddress, Grain, Store};
 use serde_json::json;
@@ -43,7 +43,7 @@ impl Put {
         let mut lines = Lines::open(&self.file)?;
         let mut work = Work {
             command: &self,
-            warrant: self.as_whom.warrant()?,
+            capability: self.as_whom.capability()?,
             stored: 0,
             refused: 0,
         };
@@ -82,7 +82,7 @@ struct Batch {
 
 struct Work<'a> {
     command: &'a Put,
-    warrant: Option<Warrant>,
+    capability: Option<Capability>,
     stored: u64,
     refused: u64,
 }
@@ -102,7 +102,7 @@ impl Work<'_> {
                 problem.at(shown(&self.command.file))
             })?;
             let Some(line) = line else { break };
-            match line.grain_under(self.warrant.as_ref()) {
+            match line.grain_under(self.capability.as_ref()) {
                 Ok(grain) => {
                     batch.numbers.push(line.number);
                     batch.grains.push(grain);
