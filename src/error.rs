@@ -1,3 +1,4 @@
+use crate::code::ErrorCode;
 use crate::codec;
 use crate::crypto;
 use crate::grain;
@@ -56,7 +57,7 @@ pub enum Error {
 
 impl Error {
     /// Returns the specification's code, or ours where it has none.
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> ErrorCode {
         match self {
             Self::Codec(source) => source.code(),
             Self::Grain(source) => source.code(),

@@ -6,6 +6,7 @@
 //! (`tests/it/tidy.rs` holds the crate to it). Most programs need [`Store`], [`Draft`] and
 //! [`Filter`]; the rest is there for those who look closer.
 
+mod code;
 pub mod codec;
 pub mod grain;
 pub mod crypto;
@@ -21,6 +22,7 @@ pub mod query;
 
 mod error;
 
+pub use code::{CodeDomain, ErrorCode};
 pub use codec::ContentAddress;
 pub use error::Error;
 pub use grain::{Draft, Grain, Time, Type};

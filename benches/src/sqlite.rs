@@ -240,7 +240,7 @@ fn write_text(db: &Connection, first: u64, grains: &[Grain]) -> Result<()> {
     let mut insert = db.prepare_cached("INSERT INTO words(rowid, body) VALUES (?1, ?2)")?;
     for (row, grain) in (first..).zip(grains) {
         let wording: Vec<String> = grain
-            .wording()
+            .searchable_text()
             .into_iter()
             .map(|(_, words)| words)
             .collect();

@@ -145,7 +145,7 @@ pub fn provider_exports(data: &[u8]) {
     let format = Some(Format::Provider(provider));
     let reading = ImportFile::of_bytes(data, format, &ReadOptions::default());
     let reading = reading.expect("the format is given");
-    assert!(reading.errors.iter().all(|error| !error.code().is_empty()));
+    assert!(reading.errors.iter().all(|error| !error.code().as_str().is_empty()));
     for record in reading.records.into_vec().expect("memory can be read") {
         let address = grainstore::ContentAddress::of(record.grain.blob());
         assert_eq!(record.grain.address(), address);
@@ -158,7 +158,7 @@ fn coded<T>(read: Result<T, Vec<grainstore::interchange::Error>>) -> Option<T> {
         Ok(import) => Some(import),
         Err(errors) => {
             assert!(!errors.is_empty(), "refused without a reason");
-            assert!(errors.iter().all(|error| !error.code().is_empty()));
+            assert!(errors.iter().all(|error| !error.code().as_str().is_empty()));
             None
         }
     }

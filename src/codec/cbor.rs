@@ -1,5 +1,8 @@
 //! Deterministic CBOR (OMS 16.2, RFC 8949 4.2.1): text-keyed maps, no tags, no indefinite lengths.
 
+use half::f16;
+
+use super::cbor_head as head;
 use super::reader::{Reader, room};
 use super::value::{Int, Map, Value};
 use super::{Error, Profile};
@@ -49,48 +52,30 @@ fn check_floats(reader: &Reader<'_>, floats: Floats) -> Result<(), Error> {
 }
 
 fn read(reader: &mut Reader<'_>, floats: &mut Floats) -> Result<Value, Error> {
-    let head = reader.byte()?;
-    let (major, info) = (head >> 5, head & 0x1f);
+    let (major, info) = head::read_first(reader)?;
     Ok(match major {
-        0 => Value::Int(read_argument(reader, info)?.into()),
-        1 => {
-            let argument = read_argument(reader, info)?;
+        head::POSITIVE => Value::Int(head::read_argument(reader, info)?.into()),
+        head::NEGATIVE => {
+            let argument = head::read_argument(reader, info)?;
             let number = i64::try_from(argument).map_err(|_| {
                 // Ruling F7: integers stop at 64 signed bits below zero.
                 reader.fault("negative integer is below -2^63")
             })?;
             Value::Int((!number).into())
         }
-        2 => {
-            let len = read_argument(reader, info)?;
+        head::BYTES => {
+            let len = head::read_argument(reader, info)?;
             Value::Bytes(reader.take(len)?.to_vec())
         }
-        3 => {
-            let len = read_argument(reader, info)?;
+        head::TEXT => {
+            let len = head::read_argument(reader, info)?;
             Value::Text(reader.text(len)?.to_owned())
         }
-        4 => read_array(reader, info, floats)?,
-        5 => read_map(reader, info, floats)?,
-        6 => return Err(reader.fault("tags are not canonical")),
+        head::ARRAY => read_array(reader, info, floats)?,
+        head::MAP => read_map(reader, info, floats)?,
+        head::TAG => return Err(reader.fault("tags are not canonical")),
         _ => read_simple(reader, info, floats)?,
     })
-}
-
-/// Reads a head's argument, refusing indefinite lengths and forms that are not the shortest.
-fn read_argument(reader: &mut Reader<'_>, info: u8) -> Result<u64, Error> {
-    let (argument, least) = match info {
-        0..=23 => return Ok(u64::from(info)),
-        24 => (u64::from(reader.byte()?), 24),
-        25 => (u64::from(u16::from_be_bytes(reader.array()?)), 1 << 8),
-        26 => (u64::from(u32::from_be_bytes(reader.array()?)), 1 << 16),
-        27 => (u64::from_be_bytes(reader.array()?), 1 << 32),
-        31 => return Err(reader.fault("indefinite lengths are not canonical")),
-        _ => return Err(reader.fault("reserved additional information")),
-    };
-    if argument < least {
-        return Err(reader.fault("length or integer is not in its shortest form"));
-    }
-    Ok(argument)
 }
 
 fn read_simple(reader: &mut Reader<'_>, info: u8, floats: &mut Floats) -> Result<Value, Error> {
@@ -98,7 +83,7 @@ fn read_simple(reader: &mut Reader<'_>, info: u8, floats: &mut Floats) -> Result
         20 => return Ok(Value::Bool(false)),
         21 => return Ok(Value::Bool(true)),
         22 => return Ok(Value::Nil),
-        25 => (from_half(u16::from_be_bytes(reader.array()?)), 2),
+        25 => (f16::from_be_bytes(reader.array()?).to_f64(), 2),
         26 => (f64::from(f32::from_be_bytes(reader.array()?)), 4),
         27 => (f64::from_be_bytes(reader.array()?), 8),
         _ => return Err(reader.fault("simple value is not canonical")),
@@ -112,7 +97,7 @@ fn read_simple(reader: &mut Reader<'_>, info: u8, floats: &mut Floats) -> Result
 }
 
 fn read_array(reader: &mut Reader<'_>, info: u8, floats: &mut Floats) -> Result<Value, Error> {
-    let declared = read_argument(reader, info)?;
+    let declared = head::read_argument(reader, info)?;
     let len = reader.count(declared, 1)?;
     reader.nested(|reader| {
         let mut items = room(len);
@@ -124,16 +109,15 @@ fn read_array(reader: &mut Reader<'_>, info: u8, floats: &mut Floats) -> Result<
 }
 
 fn read_map(reader: &mut Reader<'_>, info: u8, floats: &mut Floats) -> Result<Value, Error> {
-    let declared = read_argument(reader, info)?;
+    let declared = head::read_argument(reader, info)?;
     let len = reader.count(declared, 2)?;
     reader.nested(|reader| {
         let mut pairs: Vec<(String, Value)> = room(len);
         for _ in 0..len {
-            let head = reader.byte()?;
-            if head >> 5 != 3 {
+            let (head::TEXT, info) = head::read_first(reader)? else {
                 return Err(reader.fault("map key is not text"));
-            }
-            let name_len = read_argument(reader, head & 0x1f)?;
+            };
+            let name_len = head::read_argument(reader, info)?;
             let name = reader.text(name_len)?;
             if let Some((last, _)) = pairs.last() {
                 if last == name {
@@ -167,11 +151,11 @@ pub(super) fn write(out: &mut Vec<u8>, value: &Value) {
         Value::Float(float) => write_float(out, *float),
         Value::Text(text) => write_text(out, text),
         Value::Bytes(bytes) => {
-            write_len(out, 2, bytes.len());
+            head::write_len(out, head::BYTES, bytes.len());
             out.extend_from_slice(bytes);
         }
         Value::Array(items) => {
-            write_len(out, 4, items.len());
+            head::write_len(out, head::ARRAY, items.len());
             for item in items {
                 write(out, item);
             }
@@ -189,43 +173,18 @@ pub(super) fn write(out: &mut Vec<u8>, value: &Value) {
 }
 
 pub(super) fn write_map_len(out: &mut Vec<u8>, len: usize) {
-    write_len(out, 5, len);
+    head::write_len(out, head::MAP, len);
 }
 
 pub(super) fn write_text(out: &mut Vec<u8>, text: &str) {
-    write_len(out, 3, text.len());
+    head::write_len(out, head::TEXT, text.len());
     out.extend_from_slice(text.as_bytes());
 }
 
-fn write_len(out: &mut Vec<u8>, major: u8, len: usize) {
-    write_head(out, major, u64::try_from(len).unwrap_or(u64::MAX));
-}
-
 fn write_int(out: &mut Vec<u8>, int: Int) {
-    match (int.as_u64(), int.as_i64()) {
-        (None, Some(negative)) => write_head(out, 1, (!negative).cast_unsigned()),
-        (number, _) => write_head(out, 0, number.unwrap_or_default()),
-    }
-}
-
-fn write_head(out: &mut Vec<u8>, major: u8, argument: u64) {
-    let major = major << 5;
-    if let Ok(byte) = u8::try_from(argument) {
-        if byte > 23 {
-            out.push(major | 24);
-            out.push(byte);
-        } else {
-            out.push(major | byte);
-        }
-    } else if let Ok(argument) = u16::try_from(argument) {
-        out.push(major | 25);
-        out.extend_from_slice(&argument.to_be_bytes());
-    } else if let Ok(argument) = u32::try_from(argument) {
-        out.push(major | 26);
-        out.extend_from_slice(&argument.to_be_bytes());
-    } else {
-        out.push(major | 27);
-        out.extend_from_slice(&argument.to_be_bytes());
+    match int.as_u64() {
+        Some(number) => head::write(out, head::POSITIVE, number),
+        None => head::write_int(out, int.as_i64().unwrap_or_default()),
     }
 }
 
@@ -262,44 +221,10 @@ fn to_single(float: f64) -> Option<f32> {
     (f64::from(single).to_bits() == float.to_bits()).then_some(single)
 }
 
-/// Returns binary16 bits for a double that binary16 holds exactly.
-fn to_half(float: f64) -> Option<u16> {
-    let bits = to_single(float)?.to_bits();
-    let sign = u16::try_from((bits >> 16) & 0x8000).ok()?;
-    let mantissa = bits & 0x007f_ffff;
-    let half = match (bits >> 23) & 0xff {
-        0 if mantissa == 0 => 0,
-        // Normal halves: exponents -14..=15, ten bits of mantissa.
-        exponent @ 113..=142 if mantissa.trailing_zeros() >= 13 => {
-            u16::try_from((exponent.wrapping_sub(112) << 10) | (mantissa >> 13)).ok()?
-        }
-        // Subnormal halves: multiples of 2^-24.
-        exponent @ 103..=112 => {
-            let shift = 126_u32.wrapping_sub(exponent);
-            let full = mantissa | 0x0080_0000;
-            if full.trailing_zeros() < shift {
-                return None;
-            }
-            u16::try_from(full >> shift).ok()?
-        }
-        _ => return None,
-    };
-    Some(sign | half)
-}
-
-fn from_half(bits: u16) -> f64 {
-    let (exponent, mantissa) = ((bits >> 10) & 0x1f, f64::from(bits & 0x3ff));
-    let magnitude = match exponent {
-        0 => mantissa * 2f64.powi(-24),
-        31 if mantissa == 0.0 => f64::INFINITY,
-        31 => f64::NAN,
-        _ => (1.0 + mantissa / 1024.0) * 2f64.powi(i32::from(exponent).wrapping_sub(15)),
-    };
-    if bits & 0x8000 == 0 {
-        magnitude
-    } else {
-        -magnitude
-    }
+/// Returns the half that a double is exactly, if there is one.
+fn to_half(float: f64) -> Option<f16> {
+    let half = f16::from_f64(float);
+    (half.to_f64().to_bits() == float.to_bits()).then_some(half)
 }
 
 #[cfg(test)]
@@ -309,9 +234,13 @@ mod tests {
     #[test]
     fn every_half_survives_the_round_trip() {
         for bits in 0..=u16::MAX {
-            let float = from_half(bits);
-            if float.is_finite() {
-                assert_eq!(to_half(float), Some(bits), "{bits:04x}");
+            let half = f16::from_bits(bits);
+            if half.is_finite() {
+                assert_eq!(
+                    to_half(half.to_f64()).map(f16::to_bits),
+                    Some(bits),
+                    "{bits:04x}"
+                );
             }
         }
     }

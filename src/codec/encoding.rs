@@ -42,11 +42,7 @@ impl Encoding {
         match self {
             Self::MessagePack => {
                 entries.sort_unstable_by_key(|(name, _)| *name);
-                msgpack::write_map_len(out, entries.len());
-                for (name, value) in entries {
-                    msgpack::write_text(out, name);
-                    msgpack::write(out, value);
-                }
+                msgpack::write_map(out, entries.len(), entries.iter().copied());
             }
             Self::Cbor => {
                 entries.sort_unstable_by_key(|(name, _)| (name.len(), *name));
@@ -95,7 +91,7 @@ impl Encoding {
 /// As [`Canonical::new`].
 pub fn encode_value(value: Value, profile: Profile) -> Result<Vec<u8>, Error> {
     let mut out = Vec::new();
-    msgpack::write(
+    msgpack::write_value(
         &mut out,
         &super::canonical::canonical_value(value, profile)?,
     );

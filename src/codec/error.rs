@@ -1,3 +1,5 @@
+use crate::code::ErrorCode;
+
 /// What is wrong with bytes, values or addresses, with the code of OMS 19.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -51,7 +53,13 @@ pub enum Error {
         /// Length found.
         len: usize,
     },
-    /// Text that is not JSON, or JSON with duplicate members or depth past the limit.
+    /// A JSON object with two members of one name.
+    #[error("{message}")]
+    DuplicateMember {
+        /// The name, with line and column.
+        message: String,
+    },
+    /// Text that is not JSON, or JSON with depth past the limit.
     #[error("{message}")]
     Json {
         /// What the parser says, with line and column.
@@ -61,16 +69,19 @@ pub enum Error {
 
 impl Error {
     /// Returns the code of OMS 19.
-    pub const fn code(&self) -> &'static str {
+    pub const fn code(&self) -> ErrorCode {
         match self {
-            Self::TooShort { .. } => "ERR_TOO_SHORT",
-            Self::Version { .. } => "ERR_VERSION",
-            Self::Corrupt { .. } | Self::NotCanonical { .. } | Self::Json { .. } => "ERR_CORRUPT",
-            Self::NotMap => "ERR_NOT_MAP",
-            Self::FloatInvalid => "ERR_FLOAT_INVALID",
-            Self::TooLong { .. } => "ERR_RANGE",
-            Self::HashFormat => "ERR_HASH_FORMAT",
-            Self::HashLength { .. } => "ERR_HASH_LENGTH",
+            Self::TooShort { .. } => ErrorCode::TooShort,
+            Self::Version { .. } => ErrorCode::Version,
+            Self::Corrupt { .. }
+            | Self::NotCanonical { .. }
+            | Self::DuplicateMember { .. }
+            | Self::Json { .. } => ErrorCode::Corrupt,
+            Self::NotMap => ErrorCode::NotMap,
+            Self::FloatInvalid => ErrorCode::FloatInvalid,
+            Self::TooLong { .. } => ErrorCode::Range,
+            Self::HashFormat => ErrorCode::HashFormat,
+            Self::HashLength { .. } => ErrorCode::HashLength,
         }
     }
 }

@@ -10,16 +10,14 @@
 mod address;
 mod canonical;
 mod cbor;
+pub(crate) mod cbor_head;
 mod compress;
 mod encoding;
 mod header;
-mod jcs;
 mod json;
-mod lz4_frame;
 mod msgpack;
 mod profile;
 mod reader;
-mod sketch;
 mod value;
 
 mod error;
@@ -32,6 +30,6 @@ pub(crate) use compress::Decompressor;
 pub use encoding::{Encoding, encode_value};
 pub use error::Error;
 pub use header::{Flags, Header, Sensitivity};
+pub(crate) use json::Skim;
 pub use profile::Profile;
-pub(crate) use sketch::Sketch;
 pub use value::{Int, Map, Value};

@@ -1,7 +1,10 @@
 //! Canonical MessagePack (OMS 4, 16.1): one encoding for each value, and no other is accepted.
 
+use rmp::Marker;
+use rmp::encode::{self, ByteBuf};
+
 use super::reader::{Reader, room};
-use super::value::{Int, Map, Value};
+use super::value::{Map, Value};
 use super::{Error, Profile};
 
 /// Reads one value that must be the whole of `bytes`.
@@ -20,38 +23,48 @@ pub(super) fn decode_prefix(bytes: &[u8], profile: Profile) -> Result<(Value, us
 }
 
 fn read(reader: &mut Reader<'_>) -> Result<Value, Error> {
-    let marker = reader.byte()?;
-    Ok(match marker {
-        0x00..=0x7f => Value::Int(u64::from(marker).into()),
-        0x80..=0x8f => read_map(reader, u64::from(marker & 0x0f))?,
-        0x90..=0x9f => read_array(reader, u64::from(marker & 0x0f))?,
-        0xa0..=0xbf => Value::Text(reader.text(u64::from(marker & 0x1f))?.to_owned()),
-        0xc0 => Value::Nil,
-        0xc2 => Value::Bool(false),
-        0xc3 => Value::Bool(true),
-        0xc4..=0xc6 => {
-            let len = read_len(reader, marker, 0xc4, 0)?;
+    Ok(match Marker::from_u8(reader.byte()?) {
+        Marker::FixPos(number) => Value::Int(u64::from(number).into()),
+        Marker::FixNeg(number) => Value::Int(i64::from(number).into()),
+        Marker::FixMap(len) => read_map(reader, u64::from(len))?,
+        Marker::FixArray(len) => read_array(reader, u64::from(len))?,
+        Marker::FixStr(len) => Value::Text(reader.text(u64::from(len))?.to_owned()),
+        Marker::Null => Value::Nil,
+        Marker::False => Value::Bool(false),
+        Marker::True => Value::Bool(true),
+        Marker::F32 => return Err(reader.fault("float32 is not canonical")),
+        Marker::F64 => read_float(reader)?,
+        marker @ (Marker::U8 | Marker::U16 | Marker::U32 | Marker::U64) => {
+            read_unsigned(reader, marker)?
+        }
+        marker @ (Marker::I8 | Marker::I16 | Marker::I32 | Marker::I64) => {
+            read_signed(reader, marker)?
+        }
+        marker @ (Marker::Bin8 | Marker::Bin16 | Marker::Bin32) => {
+            let len = read_len(reader, marker)?;
             Value::Bytes(reader.take(len)?.to_vec())
         }
-        0xca => return Err(reader.fault("float32 is not canonical")),
-        0xcb => read_float(reader)?,
-        0xcc..=0xcf => read_unsigned(reader, marker)?,
-        0xd0..=0xd3 => read_signed(reader, marker)?,
-        0xd9..=0xdb => {
-            let len = read_len(reader, marker, 0xd9, 32)?;
+        marker @ (Marker::Str8 | Marker::Str16 | Marker::Str32) => {
+            let len = read_len(reader, marker)?;
             Value::Text(reader.text(len)?.to_owned())
         }
-        0xdc | 0xdd => {
-            let len = read_wide(reader, marker == 0xdc, 16)?;
+        marker @ (Marker::Array16 | Marker::Array32) => {
+            let len = read_len(reader, marker)?;
             read_array(reader, len)?
         }
-        0xde | 0xdf => {
-            let len = read_wide(reader, marker == 0xde, 16)?;
+        marker @ (Marker::Map16 | Marker::Map32) => {
+            let len = read_len(reader, marker)?;
             read_map(reader, len)?
         }
-        0xe0..=0xff => Value::Int(i64::from(marker.cast_signed()).into()),
-        0xc1 => return Err(reader.fault("byte 0xc1 is never used")),
-        0xc7..=0xc9 | 0xd4..=0xd8 => return Err(reader.fault("extension types are not canonical")),
+        Marker::Reserved => return Err(reader.fault("byte 0xc1 is never used")),
+        Marker::Ext8
+        | Marker::Ext16
+        | Marker::Ext32
+        | Marker::FixExt1
+        | Marker::FixExt2
+        | Marker::FixExt4
+        | Marker::FixExt8
+        | Marker::FixExt16 => return Err(reader.fault("extension types are not canonical")),
     })
 }
 
@@ -65,41 +78,33 @@ fn read_float(reader: &mut Reader<'_>) -> Result<Value, Error> {
     }
 }
 
-/// Reads an 8-, 16- or 32-bit length, refusing one that a shorter form could hold.
-fn read_len(reader: &mut Reader<'_>, marker: u8, narrow: u8, short: u64) -> Result<u64, Error> {
-    let (len, least) = match marker.wrapping_sub(narrow) {
-        0 => (u64::from(reader.byte()?), short),
-        1 => (u64::from(u16::from_be_bytes(reader.array()?)), 1 << 8),
+/// Reads a length of 8, 16 or 32 bits, and refuses one that a shorter form could hold.
+fn read_len(reader: &mut Reader<'_>, marker: Marker) -> Result<u64, Error> {
+    let (len, least) = match marker {
+        Marker::Bin8 => (u64::from(reader.byte()?), 0),
+        Marker::Str8 => (u64::from(reader.byte()?), 32),
+        Marker::Array16 | Marker::Map16 => (u64::from(u16::from_be_bytes(reader.array()?)), 16),
+        Marker::Bin16 | Marker::Str16 => (u64::from(u16::from_be_bytes(reader.array()?)), 1 << 8),
         _ => (u64::from(u32::from_be_bytes(reader.array()?)), 1 << 16),
     };
     shortest(reader, len, least)
 }
 
-fn read_wide(reader: &mut Reader<'_>, is_16_bit: bool, short: u64) -> Result<u64, Error> {
-    if is_16_bit {
-        let len = u64::from(u16::from_be_bytes(reader.array()?));
-        shortest(reader, len, short)
-    } else {
-        let len = u64::from(u32::from_be_bytes(reader.array()?));
-        shortest(reader, len, 1 << 16)
-    }
-}
-
-fn read_unsigned(reader: &mut Reader<'_>, marker: u8) -> Result<Value, Error> {
+fn read_unsigned(reader: &mut Reader<'_>, marker: Marker) -> Result<Value, Error> {
     let (number, least) = match marker {
-        0xcc => (u64::from(reader.byte()?), 1 << 7),
-        0xcd => (u64::from(u16::from_be_bytes(reader.array()?)), 1 << 8),
-        0xce => (u64::from(u32::from_be_bytes(reader.array()?)), 1 << 16),
+        Marker::U8 => (u64::from(reader.byte()?), 1 << 7),
+        Marker::U16 => (u64::from(u16::from_be_bytes(reader.array()?)), 1 << 8),
+        Marker::U32 => (u64::from(u32::from_be_bytes(reader.array()?)), 1 << 16),
         _ => (u64::from_be_bytes(reader.array()?), 1 << 32),
     };
     Ok(Value::Int(shortest(reader, number, least)?.into()))
 }
 
-fn read_signed(reader: &mut Reader<'_>, marker: u8) -> Result<Value, Error> {
+fn read_signed(reader: &mut Reader<'_>, marker: Marker) -> Result<Value, Error> {
     let (number, most) = match marker {
-        0xd0 => (i64::from(i8::from_be_bytes(reader.array()?)), -33),
-        0xd1 => (i64::from(i16::from_be_bytes(reader.array()?)), -129),
-        0xd2 => (i64::from(i32::from_be_bytes(reader.array()?)), -32_769),
+        Marker::I8 => (i64::from(i8::from_be_bytes(reader.array()?)), -33),
+        Marker::I16 => (i64::from(i16::from_be_bytes(reader.array()?)), -129),
+        Marker::I32 => (i64::from(i32::from_be_bytes(reader.array()?)), -32_769),
         _ => (i64::from_be_bytes(reader.array()?), -2_147_483_649),
     };
     if number > most {
@@ -139,7 +144,7 @@ fn read_map(reader: &mut Reader<'_>, declared: u64) -> Result<Value, Error> {
                 Some(last) if last > name => return Err(reader.fault("map keys are not sorted")),
                 _ => last = Some(name),
             }
-            if reader.peek() == Some(0xc0) {
+            if reader.peek() == Some(Marker::Null.to_u8()) {
                 return Err(reader.fault("null members must be omitted"));
             }
             pairs.push((name.to_owned(), read(reader)?));
@@ -149,107 +154,78 @@ fn read_map(reader: &mut Reader<'_>, declared: u64) -> Result<Value, Error> {
 }
 
 fn read_name<'a>(reader: &mut Reader<'a>) -> Result<&'a str, Error> {
-    let marker = reader.byte()?;
-    let len = match marker {
-        0xa0..=0xbf => u64::from(marker & 0x1f),
-        0xd9..=0xdb => read_len(reader, marker, 0xd9, 32)?,
+    let len = match Marker::from_u8(reader.byte()?) {
+        Marker::FixStr(len) => u64::from(len),
+        marker @ (Marker::Str8 | Marker::Str16 | Marker::Str32) => read_len(reader, marker)?,
         _ => return Err(reader.fault("map key is not text")),
     };
     reader.text(len)
 }
 
+/// Appends a map of entries that are canonical and in order.
+pub(super) fn write_map<'v>(
+    out: &mut Vec<u8>,
+    len: usize,
+    entries: impl Iterator<Item = (&'v str, &'v Value)>,
+) {
+    let mut buffer = ByteBuf::from_vec(std::mem::take(out));
+    write_entries(&mut buffer, len, entries);
+    *out = buffer.into_vec();
+}
+
+/// Appends one canonical value.
+pub(super) fn write_value(out: &mut Vec<u8>, value: &Value) {
+    let mut buffer = ByteBuf::from_vec(std::mem::take(out));
+    write(&mut buffer, value);
+    *out = buffer.into_vec();
+}
+
 /// Writes a value whose text, floats and members are canonical already.
-pub(super) fn write(out: &mut Vec<u8>, value: &Value) {
+///
+/// Writing to a buffer cannot fail, so the results of the encoder are dropped. Each function of the
+/// encoder takes the shortest form, and the unsigned family for integers from zero on (ruling F7).
+fn write(out: &mut ByteBuf, value: &Value) {
     match value {
-        Value::Nil => out.push(0xc0),
-        Value::Bool(flag) => out.push(if *flag { 0xc3 } else { 0xc2 }),
-        Value::Int(int) => write_int(out, *int),
-        Value::Float(float) => {
-            out.push(0xcb);
-            out.extend_from_slice(&float.to_be_bytes());
-        }
+        Value::Nil => drop(encode::write_nil(out)),
+        Value::Bool(flag) => drop(encode::write_bool(out, *flag)),
+        Value::Int(int) => match int.as_u64() {
+            Some(number) => drop(encode::write_uint(out, number)),
+            None => drop(encode::write_sint(out, int.as_i64().unwrap_or_default())),
+        },
+        Value::Float(float) => drop(encode::write_f64(out, *float)),
         Value::Text(text) => write_text(out, text),
         Value::Bytes(bytes) => {
-            write_len(out, bytes.len(), 0, 0, [0xc4, 0xc5, 0xc6]);
-            out.extend_from_slice(bytes);
+            drop(encode::write_bin_len(out, len_u32(bytes.len())));
+            out.as_mut_vec().extend_from_slice(bytes);
         }
         Value::Array(items) => {
-            write_len(out, items.len(), 0x90, 16, [0, 0xdc, 0xdd]);
+            drop(encode::write_array_len(out, len_u32(items.len())));
             for item in items {
                 write(out, item);
             }
         }
-        Value::Map(map) => {
-            write_map_len(out, map.len());
-            for (name, value) in map.iter() {
-                write_text(out, name);
-                write(out, value);
-            }
-        }
+        Value::Map(map) => write_entries(out, map.len(), map.iter()),
     }
 }
 
-pub(super) fn write_map_len(out: &mut Vec<u8>, len: usize) {
-    write_len(out, len, 0x80, 16, [0, 0xde, 0xdf]);
-}
-
-pub(super) fn write_text(out: &mut Vec<u8>, text: &str) {
-    write_len(out, text.len(), 0xa0, 32, [0xd9, 0xda, 0xdb]);
-    out.extend_from_slice(text.as_bytes());
-}
-
-/// Writes a length in its shortest form; a marker of 0 stands for a width the family lacks.
-fn write_len(out: &mut Vec<u8>, len: usize, fix: u8, fix_below: usize, markers: [u8; 3]) {
-    let [narrow, medium, wide] = markers;
-    if len < fix_below {
-        out.push(fix | u8::try_from(len).unwrap_or(0));
-    } else if let (Ok(len), true) = (u8::try_from(len), narrow != 0) {
-        out.extend_from_slice(&[narrow, len]);
-    } else if let Ok(len) = u16::try_from(len) {
-        out.push(medium);
-        out.extend_from_slice(&len.to_be_bytes());
-    } else {
-        // A blob is at most 4 GiB (OMS 3.3), so no length passes 32 bits.
-        out.push(wide);
-        out.extend_from_slice(&u32::try_from(len).unwrap_or(u32::MAX).to_be_bytes());
+fn write_entries<'v>(
+    out: &mut ByteBuf,
+    len: usize,
+    entries: impl Iterator<Item = (&'v str, &'v Value)>,
+) {
+    drop(encode::write_map_len(out, len_u32(len)));
+    for (name, value) in entries {
+        write_text(out, name);
+        write(out, value);
     }
 }
 
-fn write_int(out: &mut Vec<u8>, int: Int) {
-    let Some(number) = int.as_u64() else {
-        return write_negative(out, int.as_i64().unwrap_or_default());
-    };
-    if let Ok(byte) = u8::try_from(number) {
-        if byte > 0x7f {
-            out.push(0xcc);
-        }
-        out.push(byte);
-    } else if let Ok(number) = u16::try_from(number) {
-        out.push(0xcd);
-        out.extend_from_slice(&number.to_be_bytes());
-    } else if let Ok(number) = u32::try_from(number) {
-        out.push(0xce);
-        out.extend_from_slice(&number.to_be_bytes());
-    } else {
-        out.push(0xcf);
-        out.extend_from_slice(&number.to_be_bytes());
-    }
+fn write_text(out: &mut ByteBuf, text: &str) {
+    drop(encode::write_str_len(out, len_u32(text.len())));
+    out.as_mut_vec().extend_from_slice(text.as_bytes());
 }
 
-fn write_negative(out: &mut Vec<u8>, number: i64) {
-    if let Ok(byte) = i8::try_from(number) {
-        if byte < -32 {
-            out.push(0xd0);
-        }
-        out.push(byte.cast_unsigned());
-    } else if let Ok(number) = i16::try_from(number) {
-        out.push(0xd1);
-        out.extend_from_slice(&number.to_be_bytes());
-    } else if let Ok(number) = i32::try_from(number) {
-        out.push(0xd2);
-        out.extend_from_slice(&number.to_be_bytes());
-    } else {
-        out.push(0xd3);
-        out.extend_from_slice(&number.to_be_bytes());
-    }
+/// OMS 3.3: a blob has at most 4 GiB, so no length exceeds 32 bits.
+fn len_u32(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
 }

@@ -1,3 +1,4 @@
+use super::cbor_head::Input;
 use super::{Error, Profile};
 
 /// Walks untrusted bytes: every step is checked, nothing is reserved from a declared length.
@@ -102,6 +103,18 @@ impl<'a> Reader<'a> {
 
     const fn cut_short(&self) -> Error {
         self.fault("a length reaches past the end")
+    }
+}
+
+impl Input for Reader<'_> {
+    type Error = Error;
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Error> {
+        Reader::array(self)
+    }
+
+    fn fault(&self, reason: &'static str) -> Error {
+        Reader::fault(self, reason)
     }
 }
 

@@ -1,3 +1,4 @@
+use crate::code::ErrorCode;
 use crate::codec;
 use crate::grain;
 
@@ -84,17 +85,17 @@ pub enum Error {
 
 impl Error {
     /// Returns the code of OMS 19, or ours where it has none.
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> ErrorCode {
         match self {
-            Self::NoRandomness { .. } => "ERR_NO_RANDOMNESS",
-            Self::Did { .. } => "ERR_DID",
-            Self::Key { .. } => "ERR_KEY",
-            Self::Malformed { .. } | Self::Envelope { .. } => "ERR_CORRUPT",
-            Self::Unsupported { .. } => "ERR_UNSUPPORTED",
-            Self::Signature | Self::WrongKey { .. } => "ERR_SIGNATURE",
-            Self::Unresolved { .. } => "ERR_UNRESOLVED",
-            Self::Timestamp { .. } => "ERR_TIMESTAMP",
-            Self::SignedMismatch => "ERR_SIGNED_MISMATCH",
+            Self::NoRandomness { .. } => ErrorCode::NoRandomness,
+            Self::Did { .. } => ErrorCode::Did,
+            Self::Key { .. } => ErrorCode::Key,
+            Self::Malformed { .. } | Self::Envelope { .. } => ErrorCode::Corrupt,
+            Self::Unsupported { .. } => ErrorCode::Unsupported,
+            Self::Signature | Self::WrongKey { .. } => ErrorCode::Signature,
+            Self::Unresolved { .. } => ErrorCode::Unresolved,
+            Self::Timestamp { .. } => ErrorCode::Timestamp,
+            Self::SignedMismatch => ErrorCode::SignedMismatch,
             Self::Codec(source) => source.code(),
             Self::Grain(source) => source.code(),
         }

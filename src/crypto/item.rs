@@ -1,6 +1,11 @@
 //! The CBOR of signature messages (RFC 8949): strict, without copies, without memory taken from
 //! declared lengths.
 
+pub(super) use crate::codec::cbor_head::write_int;
+use crate::codec::cbor_head::{
+    self as head, ARRAY, BYTES, Input, MAP, NEGATIVE, POSITIVE, TAG, TEXT,
+};
+
 use super::Error;
 
 /// Walks untrusted bytes. Lengths and integers must be in their shortest form, nothing is of
@@ -184,28 +189,8 @@ impl<'a> Items<'a> {
 
     /// Reads the head of an item that is no simple value.
     fn head(&mut self) -> Result<(u8, u64), Error> {
-        let [head] = self.array()?;
-        let (major, info) = (head >> 5, head & 0x1f);
-        let (argument, least) = match info {
-            0..=23 => (u64::from(info), 0),
-            24 => (u64::from(self.array::<1>()?[0]), 24),
-            25 => (u64::from(u16::from_be_bytes(self.array()?)), 1 << 8),
-            26 => (u64::from(u32::from_be_bytes(self.array()?)), 1 << 16),
-            27 => (u64::from_be_bytes(self.array()?), 1 << 32),
-            _ => return Err(self.fault("indefinite and reserved lengths are not read")),
-        };
-        if argument < least {
-            return Err(self.fault("a length or integer is not in its shortest form"));
-        }
-        Ok((major, argument))
-    }
-
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Error> {
-        let Some((head, rest)) = self.rest.split_first_chunk() else {
-            return Err(self.fault("cut short"));
-        };
-        self.rest = rest;
-        Ok(*head)
+        let (major, info) = head::read_first(self)?;
+        Ok((major, head::read_argument(self, info)?))
     }
 
     fn take(&mut self, len: u64) -> Result<&'a [u8], Error> {
@@ -223,53 +208,33 @@ impl<'a> Items<'a> {
     }
 }
 
-/// Appends a head in its shortest form.
-fn write_head(out: &mut Vec<u8>, major: u8, argument: u64) {
-    let major = major << 5;
-    if let Ok(byte) = u8::try_from(argument) {
-        match byte {
-            0..=23 => out.push(major | byte),
-            _ => out.extend_from_slice(&[major | 24, byte]),
-        }
-    } else if let Ok(argument) = u16::try_from(argument) {
-        out.push(major | 25);
-        out.extend_from_slice(&argument.to_be_bytes());
-    } else if let Ok(argument) = u32::try_from(argument) {
-        out.push(major | 26);
-        out.extend_from_slice(&argument.to_be_bytes());
-    } else {
-        out.push(major | 27);
-        out.extend_from_slice(&argument.to_be_bytes());
+impl Input for Items<'_> {
+    type Error = Error;
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Error> {
+        let Some((head, rest)) = self.rest.split_first_chunk() else {
+            return Err(self.fault("cut short"));
+        };
+        self.rest = rest;
+        Ok(*head)
+    }
+
+    fn fault(&self, reason: &'static str) -> Error {
+        Items::fault(self, reason)
     }
 }
 
 /// Appends a byte string.
 pub(super) fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
-    write_head(out, BYTES, u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+    head::write_len(out, BYTES, bytes.len());
     out.extend_from_slice(bytes);
 }
 
 /// Appends a text.
 pub(super) fn write_text(out: &mut Vec<u8>, text: &str) {
-    write_head(out, TEXT, u64::try_from(text.len()).unwrap_or(u64::MAX));
+    head::write_len(out, TEXT, text.len());
     out.extend_from_slice(text.as_bytes());
 }
-
-/// Appends an integer.
-pub(super) fn write_int(out: &mut Vec<u8>, int: i64) {
-    match u64::try_from(int) {
-        Ok(positive) => write_head(out, POSITIVE, positive),
-        Err(_) => write_head(out, NEGATIVE, (!int).cast_unsigned()),
-    }
-}
-
-const POSITIVE: u8 = 0;
-const NEGATIVE: u8 = 1;
-const BYTES: u8 = 2;
-const TEXT: u8 = 3;
-const ARRAY: u8 = 4;
-const MAP: u8 = 5;
-const TAG: u8 = 6;
 
 const MEMBERS_MAX: u64 = 64;
 const DEPTH_MAX: usize = 16;

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 
 use crate::codec::{Canonical, ContentAddress, Flags, Map, Profile, Value, encode_value};
 
-use super::compact::{compacted_value, stored_value};
 use super::draft::resolve_kind;
+use super::fields::{compacted_value, stored_value};
 use super::grain::{header_for, write_blob};
 use super::rules::{self, Origin, Warning};
 use super::{Error, Grain};

@@ -1,6 +1,6 @@
 use crate::codec::{Canonical, ContentAddress, Encoding, Flags, Map, Profile, Sensitivity, Value};
 
-use super::field::{Field, Holds};
+use super::fields::{Field, Holds};
 use super::grain::{header_for, write_blob};
 use super::rules::{self, Origin, Warning};
 use super::{Error, Grain, Time, Type};
@@ -128,7 +128,7 @@ impl Draft {
         if !matches!(self.of, Type::Opaque(_)) && !fields.contains("type") {
             return Err(Error::NoType);
         }
-        rules::check_carried(self.of, &fields, profile)?;
+        rules::check_lightweight(self.of, &fields, profile)?;
         let warnings = rules::check(self.of, &fields, Origin::Local)?;
         let sensitivity = self.sensitivity.max(rules::required_by_tags(&fields));
         let mut header = header_for(self.of, &fields, self.encoding, sensitivity);

@@ -1,3 +1,4 @@
+use crate::code::ErrorCode;
 use crate::codec;
 
 use super::Type;
@@ -117,23 +118,23 @@ pub enum Error {
 
 impl Error {
     /// Returns the code of OMS 19.
-    pub const fn code(&self) -> &'static str {
+    pub const fn code(&self) -> ErrorCode {
         match self {
             Self::Codec(source) => source.code(),
-            Self::NoType => "ERR_NO_TYPE",
-            Self::UnknownType { .. } => "ERR_UNKNOWN_TYPE",
+            Self::NoType => ErrorCode::NoType,
+            Self::UnknownType { .. } => ErrorCode::UnknownType,
             Self::Missing { .. }
             | Self::WrongKind { .. }
             | Self::NotListed { .. }
             | Self::Forbidden { .. }
             | Self::NotElidable { .. }
-            | Self::Time { .. } => "ERR_SCHEMA",
-            Self::Empty { .. } => "ERR_EMPTY",
-            Self::Range { .. } => "ERR_RANGE",
-            Self::NameTaken { .. } | Self::HeaderMismatch { .. } => "ERR_CORRUPT",
-            Self::SensitivityMismatch { .. } => "ERR_SENSITIVITY_MISMATCH",
-            Self::SignedMismatch => "ERR_SIGNED_MISMATCH",
-            Self::Integrity { .. } => "ERR_INTEGRITY",
+            | Self::Time { .. } => ErrorCode::Schema,
+            Self::Empty { .. } => ErrorCode::Empty,
+            Self::Range { .. } => ErrorCode::Range,
+            Self::NameTaken { .. } | Self::HeaderMismatch { .. } => ErrorCode::Corrupt,
+            Self::SensitivityMismatch { .. } => ErrorCode::SensitivityMismatch,
+            Self::SignedMismatch => ErrorCode::SignedMismatch,
+            Self::Integrity { .. } => ErrorCode::Integrity,
         }
     }
 

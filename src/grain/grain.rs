@@ -3,7 +3,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::codec::{ContentAddress, Encoding, Flags, Header, Map, Profile, Sensitivity, Value};
 
-use super::compact::{compact, expand};
+use super::fields::{compact, expand};
 use super::rules::{self, Origin, Warning};
 use super::{Error, Type};
 
@@ -163,7 +163,7 @@ impl Grain {
         let of = Type::from_byte(header.type_byte);
         let fields = fields_of(&blob, &header, profile)?;
         check_type(of, &fields)?;
-        rules::check_carried(of, &fields, profile)?;
+        rules::check_lightweight(of, &fields, profile)?;
         let mut warnings = rules::check(of, &fields, origin)?;
         check_sensitivity(&header, &fields)?;
         if let Err(mismatch) = check_header(&header, of, &fields) {

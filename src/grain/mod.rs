@@ -3,10 +3,9 @@
 //!
 //! Pure: no clock, no disk. Signatures and policy decisions are not here.
 
-mod compact;
 mod disclosure;
 mod draft;
-mod field;
+mod fields;
 #[expect(
     clippy::module_inception,
     reason = "the room is named after its one value"
@@ -15,27 +14,27 @@ mod grain;
 mod grain_type;
 mod json;
 mod links;
+mod namespace;
 mod owner;
 mod rules;
+mod searchable_text;
 mod status;
-mod table;
 mod time;
-mod uri;
-mod wording;
 
 mod error;
 
 pub use disclosure::verify_disclosed;
 pub use draft::Draft;
 pub use error::Error;
-pub use field::{Field, Holds};
+pub use fields::{Field, Holds};
 pub use grain::Grain;
 pub use grain_type::Type;
 pub use links::Triple;
+pub use namespace::Namespace;
+pub(crate) use namespace::contains as namespace_contains;
 pub(crate) use owner::{HAS_CAPABILITY, IDENTITY, OWNED_BY};
 pub use owner::{Owner, OwnerKind};
 pub use rules::{Warning, is_listed_phi_tag};
+pub use searchable_text::SEARCHABLE_FIELDS;
 pub use status::{Lifecycle, Status, StatusChange, Verification};
 pub use time::Time;
-pub use uri::{CheckedUri, Host, Reach, UriFault, check_address, check_uri, verify_checksum};
-pub use wording::WORDED;

@@ -4,6 +4,7 @@
 
 use std::io;
 
+use crate::code::ErrorCode;
 use crate::ledger;
 
 /// An error of the index.
@@ -30,11 +31,11 @@ pub enum Error {
 
 impl Error {
     /// Returns the code that names the kind of error.
-    pub const fn code(&self) -> &'static str {
+    pub const fn code(&self) -> ErrorCode {
         match self {
-            Self::Damaged { .. } => "ERR_INDEX_DAMAGED",
+            Self::Damaged { .. } => ErrorCode::IndexDamaged,
             Self::Disk(source) => source.code(),
-            Self::Stopped => "ERR_STORAGE_HALTED",
+            Self::Stopped => ErrorCode::StorageHalted,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::code::ErrorCode;
 use crate::crypto;
 use crate::grain;
 
@@ -67,7 +68,7 @@ pub enum Error {
     #[error("{place}: {message}")]
     Format {
         /// The code of the format's rule.
-        code: &'static str,
+        code: ErrorCode,
         /// Where it is broken.
         place: Place,
         /// How.
@@ -85,12 +86,12 @@ pub enum Error {
 
 impl Error {
     /// Returns the code of the specification or of the format.
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> ErrorCode {
         match self {
             Self::Grain { source, .. } => source.code(),
             Self::Signature { source, .. } => source.code(),
-            Self::Format { code, .. } => code,
-            Self::Io { .. } => "ERR_IO",
+            Self::Format { code, .. } => *code,
+            Self::Io { .. } => ErrorCode::Io,
         }
     }
 

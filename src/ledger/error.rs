@@ -133,19 +133,19 @@ pub enum Error {
 
 impl Error {
     /// Returns the code that names the kind of error.
-    pub const fn code(&self) -> &'static str {
+    pub const fn code(&self) -> ErrorCode {
         match self {
-            Self::Damaged { .. } => "ERR_STORAGE_DAMAGED",
-            Self::Io { .. } | Self::Read { .. } => "ERR_STORAGE_IO",
-            Self::Full { .. } => "ERR_STORAGE_FULL",
-            Self::Halted => "ERR_STORAGE_HALTED",
-            Self::Version { .. } | Self::UnknownKind { .. } => "ERR_STORE_VERSION",
-            Self::TooLarge { .. } | Self::NoEntry { .. } => "ERR_RANGE",
-            Self::Diverged { .. } => "ERR_BACKUP_DIVERGED",
-            Self::Exists => "ERR_STORE_EXISTS",
-            Self::Erased { .. } => "ERR_ERASED",
-            Self::ReadOnly { .. } => "ERR_STORAGE_READ_ONLY",
-            Self::Locked { .. } | Self::LockLost { .. } => "ERR_STORE_LOCKED",
+            Self::Damaged { .. } => ErrorCode::StorageDamaged,
+            Self::Io { .. } | Self::Read { .. } => ErrorCode::StorageIo,
+            Self::Full { .. } => ErrorCode::StorageFull,
+            Self::Halted => ErrorCode::StorageHalted,
+            Self::Version { .. } | Self::UnknownKind { .. } => ErrorCode::StoreVersion,
+            Self::TooLarge { .. } | Self::NoEntry { .. } => ErrorCode::Range,
+            Self::Diverged { .. } => ErrorCode::BackupDiverged,
+            Self::Exists => ErrorCode::StoreExists,
+            Self::Erased { .. } => ErrorCode::Erased,
+            Self::ReadOnly { .. } => ErrorCode::StorageReadOnly,
+            Self::Locked { .. } | Self::LockLost { .. } => ErrorCode::StoreLocked,
         }
     }
 

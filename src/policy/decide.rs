@@ -69,7 +69,7 @@ pub struct Actor<'a> {
 
 /// What time it is, as far as the clock can be believed (ruling I21).
 #[derive(Debug, Clone, Copy)]
-pub struct Moment {
+pub struct TrustedNow {
     /// The time, no further ahead of the ledger than the clock is believed.
     pub now: Time,
     /// Whether the clock says more than that, and nobody has accepted it.
@@ -92,7 +92,7 @@ pub enum Verdict {
 ///
 /// ```
 /// use grainstore::grain::{Draft, Time};
-/// use grainstore::policy::{self, Actor, Facts, Moment, Operation, Protection, Rule, Verdict};
+/// use grainstore::policy::{self, Actor, Facts, TrustedNow, Operation, Protection, Rule, Verdict};
 ///
 /// let consent = r#"{"type":"consent","subject_did":"did:web:a","grantee_did":"did:web:b",
 ///     "scope":["store"],"is_withdrawal":false,"created_at":1}"#;
@@ -105,14 +105,19 @@ pub enum Verdict {
 ///     is_evidence: false,
 ///     is_lasting: false,
 /// };
-/// let now = Moment { now: Time::from_ms(2), jumped: false };
+/// let now = TrustedNow { now: Time::from_ms(2), jumped: false };
 /// let asked = |actor| policy::decide(Operation::Contradict, &facts, &actor, now);
 /// assert_eq!(asked(Actor::default()), Verdict::Deny(Rule::SoftLocked)); // OMS 8.10
 /// let justified = Actor { justification: Some("withdrawn by letter"), ..Actor::default() };
 /// assert_eq!(asked(justified), Verdict::Review);
 /// # Ok::<(), grainstore::grain::Error>(())
 /// ```
-pub fn decide(operation: Operation, facts: &Facts<'_>, actor: &Actor<'_>, at: Moment) -> Verdict {
+pub fn decide(
+    operation: Operation,
+    facts: &Facts<'_>,
+    actor: &Actor<'_>,
+    at: TrustedNow,
+) -> Verdict {
     if actor.is_job && facts.is_lasting {
         return Verdict::Deny(Rule::Lasting);
     }
@@ -134,7 +139,7 @@ pub fn decide(operation: Operation, facts: &Facts<'_>, actor: &Actor<'_>, at: Mo
 }
 
 /// Ruling I19: a hold and unmet retention keep a grain; the other modes only ask who wants it gone.
-fn destroy(facts: &Facts<'_>, actor: &Actor<'_>, at: Moment) -> Verdict {
+fn destroy(facts: &Facts<'_>, actor: &Actor<'_>, at: TrustedNow) -> Verdict {
     let held = |protection: &Protection| effective(protection, at).0 == Mode::Hold;
     if facts.protections.iter().any(held) {
         return Verdict::Deny(Rule::Hold);
@@ -161,7 +166,7 @@ fn invalidate(
     protection: &Protection,
     facts: &Facts<'_>,
     actor: &Actor<'_>,
-    at: Moment,
+    at: TrustedNow,
 ) -> Verdict {
     let (mode, rule) = effective(protection, at);
     // OMS 23.2: a hold outranks everything, the transitions a goal allows included.
@@ -193,7 +198,7 @@ fn invalidate(
 }
 
 /// Returns the mode that holds now, and the rule that speaks if it denies.
-fn effective(protection: &Protection, at: Moment) -> (Mode, Rule) {
+fn effective(protection: &Protection, at: TrustedNow) -> (Mode, Rule) {
     let timed = protection.mode == Mode::Timed;
     // Ruling I9: seconds, as written.
     let until = Time::from_ms(protection.locked_until_s.saturating_mul(1000));

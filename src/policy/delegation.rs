@@ -1,10 +1,9 @@
 use std::collections::BTreeSet;
 
 use crate::codec::Value;
-use crate::grain::{Grain, Time, Type};
+use crate::grain::{Grain, Namespace, Time, Type};
 
 use super::Rule;
-use super::warrant::is_inside;
 
 /// What one author lets another do in its place (OMS 6.11, 28.7).
 ///
@@ -27,7 +26,7 @@ pub struct Delegation {
     from: String,
     to: String,
     is_active: bool,
-    namespaces: Option<Vec<String>>,
+    namespaces: Option<Vec<Namespace>>,
     types: Option<Vec<u8>>,
     tools: Vec<String>,
     depth: Option<i64>,
@@ -36,7 +35,7 @@ pub struct Delegation {
 
 /// What a delegated author wants to do, as far as delegations speak of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Deed<'a> {
+pub struct DelegatedOperation<'a> {
     /// Where.
     pub namespace: Option<&'a str>,
     /// The type byte of the grain that it creates; none of a change to one that is there.
@@ -49,7 +48,7 @@ pub struct Deed<'a> {
 
 /// A delegation as the store has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
+pub struct StoredDelegation {
     /// What it says.
     pub delegation: Delegation,
     /// Whether it is in force: current, not disputed, not from a file that nobody vouched for.
@@ -74,7 +73,7 @@ impl Delegation {
         }
         let texts = |name: &str| {
             let texts = grain.field(name)?.texts();
-            Some(texts.map(str::to_owned).collect())
+            Some(texts.map(str::to_owned).collect::<Vec<_>>())
         };
         let number = |name: &str| grain.field(name).map(|value| value.as_i64().unwrap_or(0));
         Some(Self {
@@ -83,7 +82,8 @@ impl Delegation {
             is_active: grain
                 .text("goal_state")
                 .is_none_or(|state| state == "active"),
-            namespaces: texts("authorized_namespaces"),
+            namespaces: texts("authorized_namespaces")
+                .map(|names| names.into_iter().map(Namespace::new).collect()),
             types: grain.field("authorized_types").map(bytes),
             tools: texts("authorized_tools").unwrap_or_default(),
             depth: number("delegation_depth"),
@@ -102,30 +102,35 @@ impl Delegation {
     }
 
     /// Returns the namespaces it opens, those inside them included; none if it opens all.
-    pub fn namespaces(&self) -> Option<&[String]> {
+    pub fn namespaces(&self) -> Option<&[Namespace]> {
         let named = self.namespaces.as_deref()?;
-        (!named.iter().any(|name| name == "*")).then_some(named)
+        (!named.iter().any(|name| name.as_str() == "*")).then_some(named)
     }
 
-    /// Judges whether it covers a deed that was handed on `below` times since.
-    fn covers(&self, deed: &Deed<'_>, now: Time, below: usize) -> Result<(), Rule> {
+    /// Judges whether it covers a operation that was handed on `below` times since.
+    fn covers(
+        &self,
+        operation: &DelegatedOperation<'_>,
+        now: Time,
+        below: usize,
+    ) -> Result<(), Rule> {
         if !self.is_active {
             return Err(Rule::Delegation);
         }
         if self.expires.is_some_and(|end| now >= end) {
             return Err(Rule::DelegationExpired);
         }
-        let namespace = deed.namespace.unwrap_or_default();
+        let namespace = operation.namespace.unwrap_or_default();
         let is_open = self
             .namespaces()
-            .is_none_or(|named| named.iter().any(|outer| is_inside(namespace, outer)));
+            .is_none_or(|named| named.iter().any(|outer| outer.contains(namespace)));
         let creates = |byte: u8| {
             self.types
                 .as_ref()
                 .is_none_or(|types| types.contains(&byte))
         };
         let uses = |tool: &str| self.tools.is_empty() || self.tools.iter().any(|own| own == tool);
-        if !is_open || !deed.creates.is_none_or(creates) || !deed.tool.is_none_or(uses) {
+        if !is_open || !operation.creates.is_none_or(creates) || !operation.tool.is_none_or(uses) {
             return Err(Rule::DelegationScope);
         }
         let handed_on = i64::try_from(below).unwrap_or(i64::MAX);
@@ -136,7 +141,7 @@ impl Delegation {
     }
 }
 
-impl<'a> Deed<'a> {
+impl<'a> DelegatedOperation<'a> {
     /// Returns what putting a grain is.
     pub fn put(grain: &'a Grain) -> Self {
         Self {
@@ -157,7 +162,7 @@ impl<'a> Deed<'a> {
 }
 
 /// Judges whether an author may do something (OMS 6.11). An author to whom nobody delegates acts on
-/// its own authority; another needs a delegation in force that covers the deed, given by somebody
+/// its own authority; another needs a delegation in force that covers the operation, given by somebody
 /// who may do as much and hand it on.
 ///
 /// `held` returns the delegations to an author, those that are no longer in force too: whose
@@ -167,13 +172,13 @@ impl<'a> Deed<'a> {
 /// What `held` says.
 pub fn authority<E>(
     author: &str,
-    deed: &Deed<'_>,
+    operation: &DelegatedOperation<'_>,
     now: Time,
-    held: &mut dyn FnMut(&str) -> Result<Vec<Held>, E>,
+    held: &mut dyn FnMut(&str) -> Result<Vec<StoredDelegation>, E>,
 ) -> Result<Result<(), Rule>, E> {
     let mut miss = None;
     let mut seen = BTreeSet::new();
-    let mut pending = vec![(author.to_owned(), usize::from(deed.delegates))];
+    let mut pending = vec![(author.to_owned(), usize::from(operation.delegates))];
     while let Some((who, below)) = pending.pop() {
         // A circle of delegations grows in depth and never meets anybody with authority.
         if below > CHAIN_MAX || !seen.insert((who.clone(), below)) {
@@ -183,13 +188,13 @@ pub fn authority<E>(
         if delegations.is_empty() {
             return Ok(Ok(()));
         }
-        for Held {
+        for StoredDelegation {
             delegation,
             in_force,
         } in delegations
         {
             let covers = match in_force {
-                true => delegation.covers(deed, now, below),
+                true => delegation.covers(operation, now, below),
                 false => Err(Rule::Delegation),
             };
             match covers {

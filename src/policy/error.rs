@@ -1,3 +1,5 @@
+use crate::code::ErrorCode;
+
 /// Why a policy cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -12,9 +14,9 @@ pub enum Error {
 
 impl Error {
     /// Returns our code; the specification has none.
-    pub const fn code(&self) -> &'static str {
+    pub const fn code(&self) -> ErrorCode {
         match self {
-            Self::Regime { .. } => "ERR_POLICY",
+            Self::Regime { .. } => ErrorCode::Policy,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Who an agent is and whom it belongs to (OMS 12.5.3, 28.5): what a store takes for such a grain.
 
-use crate::grain::{Grain, IDENTITY, OWNED_BY, Type};
+use crate::grain::{Grain, IDENTITY, OWNED_BY, Type, namespace_contains};
 
 use super::Protection;
 
@@ -9,10 +9,9 @@ use super::Protection;
 /// What the grain says of an owner opens nothing: no policy looks at it (OMS 12.5.1).
 pub fn is_ownership(grain: &Grain) -> bool {
     let namespace = grain.text("namespace").unwrap_or_default();
-    let inside = namespace.strip_prefix(IDENTITY);
     grain.type_() == Type::Belief
         && grain.text("relation") == Some(OWNED_BY)
-        && inside.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+        && namespace_contains(IDENTITY, namespace)
 }
 
 /// Judges a grain that says who owns an agent; every other is fine.

@@ -13,7 +13,7 @@ mod goal;
 mod retention;
 mod supersession;
 mod trust;
-mod warrant;
+mod capability;
 mod delegation;
 mod transfer;
 mod regime;
@@ -21,9 +21,10 @@ mod violation;
 
 mod error;
 
+pub use capability::{Capability, Role};
 pub use consent::{Consented, holds};
-pub use decide::{Actor, Facts, Moment, Operation, Verdict, decide};
-pub use delegation::{Deed, Delegation, Held, authority};
+pub use decide::{Actor, Facts, Operation, TrustedNow, Verdict, decide};
+pub use delegation::{DelegatedOperation, Delegation, StoredDelegation, authority};
 pub use error::Error;
 pub use goal::starts_early;
 pub use identity::{check_ownership, is_ownership};

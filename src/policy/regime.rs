@@ -1,10 +1,9 @@
 use serde::Deserialize;
 
-use crate::grain::{Grain, Time, Type};
+use crate::grain::{Grain, Namespace, Time, Type};
 
 use super::Error;
 use super::transfer::tags;
-use super::warrant::is_inside;
 
 /// What a law asks of a store, as a readable document: which grains a clause is about, and what
 /// it requires of them.
@@ -64,7 +63,7 @@ pub struct When {
     /// Fields that are there.
     pub fields: Vec<String>,
     /// Namespaces, those inside them included.
-    pub namespaces: Vec<String>,
+    pub namespaces: Vec<Namespace>,
 }
 
 /// What a clause requires.
@@ -273,7 +272,11 @@ impl When {
         (self.tags.is_empty() || tags(grain).any(|tag| matches(&self.tags, tag)))
             && any(&self.types, &|one| of == Some(one))
             && any(&self.fields, &|name| has(grain, name))
-            && any(&self.namespaces, &|outer| is_inside(namespace, outer))
+            && (self.namespaces.is_empty()
+                || self
+                    .namespaces
+                    .iter()
+                    .any(|outer| outer.contains(namespace)))
     }
 }
 

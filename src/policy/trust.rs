@@ -1,7 +1,7 @@
 use std::fmt;
 
 use crate::crypto::Did;
-use crate::grain::{Grain, Type};
+use crate::grain::{Grain, Namespace, Type};
 
 /// What an operator trusts one signer to write (OMS 20.1).
 ///
@@ -19,7 +19,7 @@ pub struct TrustRule {
     /// Who.
     pub signer: Did,
     /// In which namespaces and those inside them; none means in all.
-    pub namespaces: Vec<String>,
+    pub namespaces: Vec<Namespace>,
     /// Which types; none means all.
     pub types: Vec<Type>,
     /// The other authors, by their DID, whose grains the signer may sign.
@@ -86,11 +86,8 @@ impl TrustRule {
     /// OMS 28.2: a namespace has those inside it.
     fn has_namespace(&self, grain: &Grain) -> bool {
         let namespace = grain.text("namespace").unwrap_or_default();
-        let holds = |outer: &String| {
-            let rest = namespace.strip_prefix(outer.as_str());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
-        };
-        self.namespaces.is_empty() || self.namespaces.iter().any(holds)
+        let mut named = self.namespaces.iter();
+        self.namespaces.is_empty() || named.any(|outer| outer.contains(namespace))
     }
 
     fn has_type(&self, grain: &Grain) -> bool {

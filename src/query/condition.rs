@@ -5,7 +5,7 @@
 use std::fmt;
 
 use crate::codec::{ContentAddress, Value, nfc};
-use crate::grain::{Time, Type, Verification};
+use crate::grain::{Namespace, Time, Type, Verification};
 use crate::index::{Column, Error, Estimate, Family, Pattern, RowSet, Scan, Snapshot};
 use crate::ledger::Kind;
 use crate::policy::Trust;
@@ -145,7 +145,9 @@ impl Condition {
         let one = |scan| IndexSource::of(false, vec![scan]);
         match self {
             Self::Type(of) => one(snapshot.of_type(*of)),
-            Self::Namespace(namespace) => one(snapshot.with_text(Family::Namespace, namespace)),
+            Self::Namespace(namespace) => {
+                one(snapshot.with_text(Family::Namespace, namespace.as_str()))
+            }
             Self::Statement([subject, relation, object]) => one(snapshot.triples(&Pattern {
                 subject: subject.as_deref(),
                 relation: relation.as_deref(),
@@ -195,11 +197,8 @@ impl Condition {
         match self {
             Self::Type(of) => grain.type_() == *of,
             Self::Namespace(namespace) => {
-                let outer = nfc(namespace);
-                let rest = grain
-                    .text("namespace")
-                    .and_then(|inner| inner.strip_prefix(&*outer));
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+                let inner = grain.text("namespace");
+                inner.is_some_and(|inner| namespace.contains(inner))
             }
             Self::Statement(parts) => {
                 let Some(triple) = grain.triple() else {
@@ -336,7 +335,7 @@ impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Type(of) => write!(f, "type = {of}"),
-            Self::Namespace(namespace) => write!(f, "namespace in {namespace:?}"),
+            Self::Namespace(namespace) => write!(f, "namespace in {:?}", namespace.as_str()),
             Self::Statement(parts) => {
                 let named = PARTS.into_iter().zip(parts);
                 let said = named.filter_map(|(name, part)| Some((name, part.as_ref()?)));

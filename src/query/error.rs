@@ -43,8 +43,8 @@ impl Error {
     /// Returns the specification's code, or one of this crate where it has none.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Cursor { .. } => "ERR_CURSOR",
-            Self::Filter { .. } => "ERR_FILTER",
+            Self::Cursor { .. } => ErrorCode::Cursor,
+            Self::Filter { .. } => ErrorCode::Filter,
             Self::Store(source) => source.code(),
             Self::Index(source) => source.code(),
             Self::Text(source) => source.code(),

@@ -7,6 +7,7 @@ use std::io::{BufWriter, Write};
 
 use rayon::prelude::*;
 
+use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Status, Time};
 use crate::index::{RowSet, Snapshot};
@@ -286,7 +287,7 @@ pub(super) fn sealed<W: Write, T>(
 
 pub(super) fn unsupported(message: &str) -> Error {
     Error::Interchange(FileError::Format {
-        code: "ERR_UNSUPPORTED",
+        code: ErrorCode::Unsupported,
         place: Place::File,
         message: message.to_owned(),
     })

@@ -2,7 +2,7 @@
 //! used.
 
 use crate::codec::ContentAddress;
-use crate::grain::{Time, Type, Verification};
+use crate::grain::{Namespace, Time, Type, Verification};
 use crate::index::Family;
 
 use super::Error;
@@ -58,7 +58,7 @@ impl Filter {
     /// Keeps grains of a namespace and those below it: `acme` includes `acme:chatbot` (OMS 28.2).
     #[must_use]
     pub fn namespace(self, namespace: impl Into<String>) -> Self {
-        self.and(Condition::Namespace(namespace.into()))
+        self.and(Condition::Namespace(Namespace::new(namespace)))
     }
 
     /// Keeps grains with this subject.
@@ -291,13 +291,12 @@ impl Filter {
 
     /// Restricts the filter to a namespace; `None` if it selects a disjoint one.
     pub(super) fn within(self, namespace: &str) -> Option<Self> {
-        let lies_in = |inner: &str, outer: &str| {
-            let rest = inner.strip_prefix(outer);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
-        };
+        let own = Namespace::new(namespace);
         let mut conditions = self.conditions.iter();
         let misses = conditions.any(|condition| match condition {
-            Condition::Namespace(asked) => !lies_in(asked, namespace) && !lies_in(namespace, asked),
+            Condition::Namespace(asked) => {
+                !own.contains(asked.as_str()) && !asked.contains(own.as_str())
+            }
             _ => false,
         });
         (!misses).then(|| self.namespace(namespace))

@@ -97,12 +97,12 @@ impl Access {
     /// Returns the filter restricted to the namespace of the handle; `None` if the two are
     /// disjoint.
     pub(super) fn narrow(&self, filter: &Filter) -> Option<Filter> {
-        let filter = if self.warrant().reviews() {
+        let filter = if self.capability().reviews() {
             filter.clone().with_unreviewed()
         } else {
             filter.clone()
         };
-        match self.warrant().namespace() {
+        match self.capability().namespace() {
             None => Some(filter),
             Some("") => None,
             Some(namespace) => filter.within(namespace),

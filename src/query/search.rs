@@ -123,7 +123,7 @@ impl Store {
         let highlighter = self.text_view()?.highlighter(&query)?;
         let snippet = |found: &Found| {
             let language = store::language(&found.grain);
-            highlighter.snippet_of(&found.grain.wording(), language, len_max)
+            highlighter.snippet_of(&found.grain.searchable_text(), language, len_max)
         };
         Ok(found.results.iter().map(snippet).collect())
     }

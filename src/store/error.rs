@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::code::ErrorCode;
 use crate::codec;
 use crate::codec::ContentAddress;
 use crate::crypto;
@@ -203,23 +204,23 @@ pub enum Error {
 
 impl Error {
     /// Returns the specification's code, or ours where it has none.
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> ErrorCode {
         match self {
             Self::Codec(source) => source.code(),
             Self::Grain(source) => source.code(),
             Self::Batch { source, .. } => source.code(),
             Self::Shared(source) => source.code(),
-            Self::NotFound { .. } | Self::NoConflict { .. } => "ERR_NOT_FOUND",
-            Self::Conflict { .. } | Self::NotCurrent { .. } => "ERR_CONFLICT",
-            Self::NotDerived { .. } => "ERR_SCHEMA",
+            Self::NotFound { .. } | Self::NoConflict { .. } => ErrorCode::NotFound,
+            Self::Conflict { .. } | Self::NotCurrent { .. } => ErrorCode::Conflict,
+            Self::NotDerived { .. } => ErrorCode::Schema,
             Self::Denied {
                 rule: Rule::Evidence,
                 ..
-            } => "ERR_EVIDENCE_REQUIRED",
+            } => ErrorCode::EvidenceRequired,
             Self::Denied {
                 rule: Rule::Consent,
                 ..
-            } => "ERR_CONSENT",
+            } => ErrorCode::Consent,
             Self::Denied {
                 rule: Rule::Dependency,
                 ..
@@ -234,18 +235,18 @@ impl Error {
             Self::Refused { .. } => "ERR_ACCESS_DENIED",
             Self::Violation(_) => "ERR_POLICY_DENIED",
             Self::Policy(source) => source.code(),
-            Self::Erased { .. } => "ERR_ERASED",
-            Self::Embedding { .. } => "ERR_EMBEDDING",
-            Self::Ownership { .. } => "ERR_SCHEMA",
-            Self::View { .. } => "ERR_VIEW",
-            Self::Untrusted { .. } => "ERR_UNTRUSTED",
-            Self::Trust { .. } => "ERR_TRUST",
-            Self::NotAStore { .. } => "ERR_NOT_A_STORE",
-            Self::Exists { .. } => "ERR_STORE_EXISTS",
-            Self::OtherStore { .. } => "ERR_BACKUP_DIVERGED",
-            Self::LostErasures => "ERR_LOST_ERASURES",
-            Self::Version { .. } => "ERR_STORE_VERSION",
-            Self::Damaged { .. } => "ERR_STORAGE_DAMAGED",
+            Self::Erased { .. } => ErrorCode::Erased,
+            Self::Embedding { .. } => ErrorCode::Embedding,
+            Self::Ownership { .. } => ErrorCode::Schema,
+            Self::View { .. } => ErrorCode::View,
+            Self::Untrusted { .. } => ErrorCode::Untrusted,
+            Self::Trust { .. } => ErrorCode::Trust,
+            Self::NotAStore { .. } => ErrorCode::NotAStore,
+            Self::Exists { .. } => ErrorCode::StoreExists,
+            Self::OtherStore { .. } => ErrorCode::BackupDiverged,
+            Self::LostErasures => ErrorCode::LostErasures,
+            Self::Version { .. } => ErrorCode::StoreVersion,
+            Self::Damaged { .. } => ErrorCode::StorageDamaged,
             Self::Ledger(source) => source.code(),
             Self::Index(source) => source.code(),
             Self::Text(source) => source.code(),

@@ -45,8 +45,8 @@ impl Error {
     /// view.
     pub const fn code(&self) -> &'static str {
         match self {
-            Self::Syntax { .. } => "ERR_SEARCH_SYNTAX",
-            Self::Folder { .. } | Self::Off | Self::Index { .. } => "ERR_TEXT",
+            Self::Syntax { .. } => ErrorCode::SearchSyntax,
+            Self::Folder { .. } | Self::Off | Self::Index { .. } => ErrorCode::Text,
         }
     }
 

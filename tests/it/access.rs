@@ -33,7 +33,7 @@ fn bot(store: &Store) -> Access {
 
 /// The code of what was refused.
 fn code<T: std::fmt::Debug>(outcome: Result<T, grainstore::store::Error>) -> &'static str {
-    outcome.unwrap_err().code()
+    outcome.unwrap_err().code().as_str()
 }
 
 #[test]
@@ -170,11 +170,11 @@ fn a_handle_can_be_narrowed_and_never_widened() {
         .unwrap();
     let own = bot(&store).put(note("mine")).unwrap();
     let inner = bot(&store).in_namespace("acme:chatbot:agent-7");
-    assert_eq!(inner.warrant().namespace(), Some("acme:chatbot:agent-7"));
+    assert_eq!(inner.capability().namespace(), Some("acme:chatbot:agent-7"));
     assert!(!inner.exists(&own).unwrap());
     // The outer one is no way out, and neither is another one.
     let outer = bot(&store).in_namespace("acme");
-    assert_eq!(outer.warrant().namespace(), Some("acme:chatbot"));
+    assert_eq!(outer.capability().namespace(), Some("acme:chatbot"));
     for nowhere in [
         bot(&store).in_namespace("acme:payroll"),
         bot(&store)
@@ -233,7 +233,9 @@ fn an_owner_opens_and_closes_nothing() {
 fn health_information_takes_a_clearance() {
     // OMS 27.4: any phi: tag, whether it is one of the eighteen or not.
     let store = memory();
-    let nurse = Warrant::default().inside("acme:chatbot").cleared_for("phi");
+    let nurse = Capability::default()
+        .inside("acme:chatbot")
+        .cleared_for("phi");
     let nurse = store.access(nurse);
     for name in PHI.into_iter().chain(["diagnosis"]) {
         let tag = format!("phi:{name}");
@@ -272,7 +274,7 @@ fn what_waits_for_review_drives_no_program() {
     let all = Filter::new().with_unreviewed();
     assert_eq!(store.search("loan", &all, 9).unwrap().total, 1);
 
-    let person = Warrant::default().inside("acme").role(Role::Reviewer);
+    let person = Capability::default().inside("acme").role(Role::Reviewer);
     let person = store.access(person);
     assert!(person.get(&address).unwrap().is_some());
     assert_eq!(person.query(&Filter::new(), 9, None).unwrap().total, 1);

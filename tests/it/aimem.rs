@@ -100,7 +100,7 @@ fn the_corpus_of_the_reference_comes_to_what_its_names_say() {
     let mut invalid = Vec::new();
     for (name, bytes) in files(&folder.join("invalid")) {
         let errors = aimem::read(&bytes, Profile::Extended).unwrap_err();
-        invalid.push((name, errors[0].code()));
+        invalid.push((name, errors[0].code().as_str()));
         let found = Format::detect(&folder.join("invalid").join(&invalid.last().unwrap().0));
         assert!(matches!(found, Ok(Format::Aimem)) || errors[0].code() == "bad_format");
     }
@@ -298,7 +298,7 @@ fn a_vector_has_the_length_and_the_model_of_the_envelope() {
         seal(&mut bundle);
         let read = read(&bundle);
         assert_eq!(
-            read.as_ref().err().map(|errors| errors[0].code()),
+            read.as_ref().err().map(|errors| errors[0].code().as_str()),
             code,
             "{vector}"
         );

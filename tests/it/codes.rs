@@ -1,11 +1,12 @@
 //! Every error code of OMS section 19, reached through the public face.
 
+use grainstore::ErrorCode;
 use grainstore::codec::{ContentAddress, Encoding, Map, Profile, Value};
 use grainstore::grain::{Draft, Grain, Time};
 use grainstore::store::{Options, Store};
 
 /// How a code is reached.
-type Reach = fn() -> &'static str;
+type Reach = fn() -> ErrorCode;
 
 /// The conditions of OMS 19.1, 19.2 and 19.3 in their order.
 const CONDITIONS: &[(&str, &str, Reach)] = &[
@@ -126,6 +127,14 @@ fn every_code_of_section_19_is_reached() {
     assert_eq!(codes.len(), 17, "{codes:?}");
 }
 
+#[test]
+fn every_code_has_a_wire_name_of_its_own() {
+    let names: std::collections::BTreeSet<_> =
+        ErrorCode::ALL.iter().map(|code| code.as_str()).collect();
+    assert_eq!(names.len(), ErrorCode::ALL.len());
+    assert!(ErrorCode::ALL.iter().all(|code| *code == code.as_str()));
+}
+
 fn finished(draft: Draft) -> Grain {
     let draft = draft.created_at(Time::from_ms(1));
     draft.finish(Profile::Extended).unwrap()
@@ -135,37 +144,37 @@ fn belief() -> Grain {
     finished(Draft::belief("a", "likes", "b").confidence(1.0))
 }
 
-fn of_blob(blob: Vec<u8>) -> &'static str {
+fn of_blob(blob: Vec<u8>) -> ErrorCode {
     let read = Grain::from_blob(blob, Profile::Extended);
     read.unwrap_err().code()
 }
 
-fn of_changed(at: usize, byte: u8) -> &'static str {
+fn of_changed(at: usize, byte: u8) -> ErrorCode {
     let mut blob = belief().into_blob();
     blob[at] = byte;
     of_blob(blob)
 }
 
-fn of_payload(bytes: &[u8]) -> &'static str {
+fn of_payload(bytes: &[u8]) -> ErrorCode {
     let decoded = Encoding::MessagePack.decode(bytes, Profile::Extended);
     decoded.unwrap_err().code()
 }
 
-fn of_json(json: &str) -> &'static str {
+fn of_json(json: &str) -> ErrorCode {
     let finished = Draft::from_json(json).and_then(|draft| draft.finish(Profile::Extended));
     finished.unwrap_err().code()
 }
 
-fn of_draft(draft: Draft) -> &'static str {
+fn of_draft(draft: Draft) -> ErrorCode {
     let draft = draft.created_at(Time::from_ms(1));
     draft.finish(Profile::Extended).unwrap_err().code()
 }
 
-fn of_address(text: &str) -> &'static str {
+fn of_address(text: &str) -> ErrorCode {
     text.parse::<ContentAddress>().unwrap_err().code()
 }
 
-fn of_supersession(mode: &str) -> &'static str {
+fn of_supersession(mode: &str) -> ErrorCode {
     let store = Store::in_memory(Options::default()).unwrap();
     let policy = Map::from_iter([("mode", Value::from(mode))]);
     let old = Draft::event("a").set("invalidation_policy", policy);
@@ -175,7 +184,7 @@ fn of_supersession(mode: &str) -> &'static str {
     superseded.unwrap_err().code()
 }
 
-fn of_goal() -> &'static str {
+fn of_goal() -> ErrorCode {
     let store = Store::in_memory(Options::default()).unwrap();
     let goal = |state: &str| {
         let policy = Map::from_iter([("mode", Value::from("locked"))]);

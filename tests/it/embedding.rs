@@ -160,7 +160,7 @@ fn filters_and_handles_hold_for_vectors() {
     assert_eq!(within(&Filter::new()), [all[1], all[2], new]);
     assert_eq!(within(&Filter::new().namespace("a")), [all[1], new]);
     assert_eq!(within(&Filter::new().with_superseded()).len(), 4);
-    let handle = store.access(Warrant::default().inside("a"));
+    let handle = store.access(Capability::default().inside("a"));
     let seen = handle.nearest("m", &[1.0, 1.0], &Filter::new(), 1).unwrap();
     assert_eq!(addresses(&seen), [all[1]]);
     let seen = handle.nearest("m", &[1.0, 1.0], &Filter::new(), 9).unwrap();

@@ -36,7 +36,7 @@ pub(super) fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 pub(super) fn codes(errors: &[Error]) -> Vec<&'static str> {
-    errors.iter().map(Error::code).collect()
+    errors.iter().map(|error| error.code().as_str()).collect()
 }
 
 pub(super) fn json(text: &str) -> Map {

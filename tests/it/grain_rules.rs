@@ -29,7 +29,7 @@ fn finish_json(json: &str) -> Result<Grain, Error> {
 }
 
 fn code(json: &str) -> &'static str {
-    finish_json(json).map_or_else(|error| error.code(), |_| "valid")
+    finish_json(json).map_or_else(|error| error.code().as_str(), |_| "valid")
 }
 
 /// A blob as another program may write it: the payload's keys as given, no namespace.

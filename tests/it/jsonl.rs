@@ -54,7 +54,7 @@ fn the_reader_goes_on_after_a_bad_line_and_names_it() {
     let errors: Vec<(&str, String)> = found
         .iter()
         .filter_map(|it| it.as_ref().err())
-        .map(|error| (error.code(), error.place().to_string()))
+        .map(|error| (error.code().as_str(), error.place().to_string()))
         .collect();
     let expected = [
         ("ERR_CORRUPT", 4),
@@ -104,7 +104,7 @@ fn a_line_past_the_limit_is_passed_over() {
     let found = read(&[&long[..], b"\n", good, &long[..]].concat());
     let codes: Vec<_> = found
         .iter()
-        .map(|it| it.as_ref().err().map(Error::code))
+        .map(|it| it.as_ref().err().map(|error| error.code().as_str()))
         .collect();
     assert_eq!(
         codes,

@@ -48,6 +48,5 @@ mod suites;
 mod text;
 mod tidy;
 mod timestamp;
-mod uri;
 mod vectors;
 mod vouched;

@@ -281,7 +281,7 @@ fn every_rule_has_its_name_and_its_level() {
         let rule = |level| {
             read_map(&file, Some(level))
                 .err()
-                .map(|errors| errors[0].code())
+                .map(|errors| errors[0].code().as_str())
         };
         assert_eq!(rule(Level::L0), l0, "{path} {change:?}");
         assert_eq!(rule(Level::L1), l1.or(l0), "{path} {change:?}");

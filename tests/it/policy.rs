@@ -5,7 +5,7 @@ use std::sync::Arc;
 use grainstore::grain::{Draft, Time};
 use grainstore::ledger::MemoryDisk;
 use grainstore::policy::{
-    Actor, Facts, Mode, Moment, Operation, Protection, Rule, Verdict, decide,
+    Actor, Facts, Mode, Operation, Protection, Rule, TrustedNow, Verdict, decide,
 };
 use grainstore::{Options, Store};
 
@@ -65,8 +65,8 @@ fn facts(protections: &[Protection]) -> Facts<'_> {
     }
 }
 
-fn at(seconds: i64) -> Moment {
-    Moment {
+fn at(seconds: i64) -> TrustedNow {
+    TrustedNow {
         now: Time::from_ms(seconds * 1000),
         jumped: false,
     }
@@ -195,7 +195,7 @@ fn a_timed_grain_falls_back_when_its_time_has_come_and_the_clock_is_believed() {
     let open = r#"{"mode":"timed","locked_until":1000,"fallback_mode":"open"}"#;
     assert_eq!(ask(open, at(999)), Verdict::Deny(Rule::Timed));
     assert_eq!(ask(open, at(1000)), Verdict::Allow);
-    let jumped = Moment {
+    let jumped = TrustedNow {
         jumped: true,
         ..at(1000)
     };

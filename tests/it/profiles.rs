@@ -15,7 +15,7 @@ fn event(members: &str) -> Draft {
 
 fn code_of(members: &str) -> Result<(), &'static str> {
     let finished = event(members).finish(Profile::Extended);
-    finished.map(drop).map_err(|error| error.code())
+    finished.map(drop).map_err(|error| error.code().as_str())
 }
 
 fn error_of(members: &str) -> Error {

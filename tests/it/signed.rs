@@ -65,7 +65,7 @@ fn denials(store: &Store) -> u64 {
 }
 
 fn code<T: std::fmt::Debug>(result: Result<T, grainstore::store::Error>) -> &'static str {
-    result.unwrap_err().code()
+    result.unwrap_err().code().as_str()
 }
 
 #[test]
@@ -459,7 +459,11 @@ fn an_import_refuses_signatures_that_do_not_verify_and_takes_the_rest() {
     std::fs::write(&path, forged.collect::<String>()).unwrap();
     let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
     let summary = memory().import(reading).unwrap();
-    let codes: Vec<_> = summary.refused.iter().map(FileError::code).collect();
+    let codes: Vec<_> = summary
+        .refused
+        .iter()
+        .map(|error| error.code().as_str())
+        .collect();
     assert_eq!((codes, summary.inserted), (vec!["ERR_SIGNATURE"], 3));
 }
 

@@ -221,7 +221,7 @@ fn a_put_that_is_really_a_supersession_is_refused() {
     // OMS 17.2, ruling I4.
     let store = memory();
     let old = store.put(prefers("a").namespace("work")).unwrap();
-    let code = |draft: Draft| store.put(draft).map_err(|error| error.code());
+    let code = |draft: Draft| store.put(draft).map_err(|error| error.code().as_str());
     let same = prefers("b").namespace("work").derived_from(old);
     assert_eq!(code(same.clone()), Err("ERR_INVALIDATION_DENIED"));
     let declared = Draft::event("x")

@@ -40,7 +40,7 @@ fn decode(bytes: &[u8]) -> Result<Value, &'static str> {
     payload.extend_from_slice(bytes);
     let map = Encoding::MessagePack
         .decode(&payload, Profile::Extended)
-        .map_err(|error| error.code())?;
+        .map_err(|error| error.code().as_str())?;
     Ok(map.get("a").unwrap().as_array().unwrap()[0].clone())
 }
 

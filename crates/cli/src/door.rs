@@ -5,7 +5,7 @@
 use clap::{Args, ValueEnum};
 use grainstore::crypto::Did;
 use grainstore::grain::{self, Verification};
-use grainstore::policy::{Role, Warrant};
+use grainstore::policy::{Capability, Role};
 use grainstore::query::{self, Cursor, Sort};
 use grainstore::render::Recollection;
 use grainstore::store::Justification;
@@ -63,7 +63,7 @@ impl As {
         if is_owner {
             return Ok(None);
         }
-        let mut warrant = Warrant::default().role(match self.role {
+        let mut capability = Capability::default().role(match self.role {
             None | Some(Word::Agent) => Role::Agent,
             Some(Word::Reader) => Role::Reader,
             Some(Word::Reviewer) => Role::Reviewer,
@@ -76,12 +76,12 @@ impl As {
             warrant = warrant.author(&did);
         }
         if let Some(namespace) = &self.inside {
-            warrant = warrant.inside(namespace);
+            capability = capability.inside(namespace);
         }
         for group in &self.cleared {
-            warrant = warrant.cleared_for(group);
+            capability = capability.cleared_for(group);
         }
-        Ok(Some(warrant))
+        Ok(Some(capability))
     }
 
     /// Returns the store with the access that the arguments state.

@@ -3,8 +3,8 @@
 use crate::codec::{Map, Value};
 
 use super::Findings;
-use super::elision::is_elided;
-use super::presence::is_present;
+use super::elided::is_elided;
+use super::required_fields::is_present;
 use crate::grain::{Error, Type};
 
 pub(super) fn check(fields: &Map, findings: &mut Findings) -> Result<(), Error> {

@@ -3,8 +3,8 @@
 use crate::codec::{self, ContentAddress, Map, Value};
 
 use super::Findings;
-use super::presence::{entries, entries_of};
-use crate::grain::field::{Field, Holds};
+use super::required_fields::{entries, entries_of};
+use crate::grain::fields::{Field, Holds};
 use crate::grain::{Error, Type};
 
 pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) -> Result<(), Error> {

@@ -2,27 +2,27 @@
 //! presence and kinds, empty texts, ranges, closed lists, sensitivity.
 
 mod action;
-mod advice;
-mod carried;
-mod elision;
+mod lint;
+mod lightweight;
+mod elided;
 mod jq;
 mod kind;
 mod licence;
-mod listed;
-mod presence;
+mod enum_values;
+mod required_fields;
 mod profile;
 mod profile_table;
 mod sensitivity;
 
 use crate::codec::Map;
 
-use super::field::Field;
+use super::fields::Field;
 use super::{Error, Type};
 use profile::Declared;
 
-pub(super) use carried::check_carried;
-pub(super) use elision::{is_elidable, read_hash};
+pub(super) use elided::{is_elidable, read_hash};
 pub(super) use kind::members_of;
+pub(super) use lightweight::check_lightweight;
 pub use sensitivity::is_listed_phi_tag;
 pub(super) use sensitivity::required_by_tags;
 
@@ -62,19 +62,19 @@ pub(super) fn check(of: Type, fields: &Map, origin: Origin) -> Result<Vec<Warnin
     }
     let profiles = Declared::of(fields);
     index_layer(fields, &mut findings)?;
-    elision::check(fields, &mut findings)?;
-    presence::check(of, fields, &mut findings)?;
+    elided::check(fields, &mut findings)?;
+    required_fields::check(of, fields, &mut findings)?;
     profiles.check_presence(&mut findings)?;
     kind::check(of, fields, &mut findings)?;
     profiles.check_kinds(&mut findings)?;
-    presence::check_empty(of, fields)?;
+    required_fields::check_empty(of, fields)?;
     profiles.check_empty(&mut findings)?;
     kind::check_ranges(fields)?;
     profiles.check_ranges(&mut findings)?;
-    listed::check(of, fields, &mut findings)?;
+    enum_values::check(of, fields, &mut findings)?;
     profiles.check_lists(&mut findings)?;
     sensitivity::check(fields, &mut findings);
-    advice::check(fields, &mut findings);
+    lint::check(fields, &mut findings);
     Ok(findings.warnings)
 }
 

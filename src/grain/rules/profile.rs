@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 
 use crate::codec::{Map, Value};
 
-use super::listed::not_listed;
-use super::presence::is_present;
+use super::enum_values::not_listed;
 use super::profile_table::PROFILES;
+use super::required_fields::is_present;
 use super::{Findings, jq, licence};
 use crate::grain::Error;
 

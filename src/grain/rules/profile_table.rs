@@ -241,9 +241,9 @@ mod tests {
 
     #[test]
     fn the_short_keys_of_appendix_c_are_those_of_the_integration_fields() {
-        use crate::grain::table;
+        use crate::grain::fields;
         let names = |fields: Fields| fields.iter().map(|(name, _)| *name).collect::<Vec<_>>();
-        let keyed: Vec<_> = table::INTEGRATION.iter().map(|(name, _)| *name).collect();
+        let keyed: Vec<_> = fields::INTEGRATION.iter().map(|(name, _)| *name).collect();
         assert_eq!(names(INTEGRATION), keyed);
     }
 }

@@ -3,7 +3,7 @@
 //! The one place that decides which keys a grain or an entry about a grain has.
 
 use crate::codec::{ContentAddress, Value};
-use crate::grain::{Grain, StatusChange, Time, Type, Verification};
+use crate::grain::{Grain, Namespace, StatusChange, Time, Type, Verification};
 use crate::ledger::Kind;
 
 use super::memtable::Memtable;
@@ -71,7 +71,7 @@ impl Batch {
                 "confidence" => self.number(Family::Confidence, value, row),
                 "importance" => self.number(Family::Importance, value, row),
                 "namespace" => {
-                    for namespace in value.as_text().into_iter().flat_map(ancestors) {
+                    for namespace in value.as_text().into_iter().flat_map(Namespace::ancestors) {
                         self.text(Family::Namespace, namespace, row);
                     }
                 }

@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use crate::code::ErrorCode;
+
 use age::secrecy::{ExposeSecret, SecretString};
 
 use crate::interchange::{Error, Place};
@@ -35,7 +37,7 @@ impl Encryption {
             text.parse::<age::x25519::Recipient>().map_err(|reason| {
                 // The text may be the secret half by mistake, so it is not repeated.
                 refuse(
-                    "ERR_RECIPIENT",
+                    ErrorCode::Recipient,
                     format!("not a recipient (age1…): {reason}"),
                 )
             })
@@ -43,7 +45,7 @@ impl Encryption {
         let recipients = recipients.iter().map(|text| read(text.as_ref()));
         let recipients: Vec<_> = recipients.collect::<Result<_, _>>()?;
         if recipients.is_empty() {
-            return Err(refuse("ERR_RECIPIENT", "nobody could read it".into()));
+            return Err(refuse(ErrorCode::Recipient, "nobody could read it".into()));
         }
         Ok(Self(Whom::Holders(recipients)))
     }
@@ -59,7 +61,7 @@ impl Encryption {
             Whom::Holders(recipients) => {
                 let recipients = recipients.iter().map(|it| it as &dyn age::Recipient);
                 age::Encryptor::with_recipients(recipients)
-                    .map_err(|error| refuse("ERR_RECIPIENT", error.to_string()))?
+                    .map_err(|error| refuse(ErrorCode::Recipient, error.to_string()))?
             }
             Whom::Knowers(passphrase) => age::Encryptor::with_user_passphrase(passphrase.clone()),
         };
@@ -131,7 +133,7 @@ impl Decryption {
             }
             With::Identities(file) => {
                 // Nothing of a secret is repeated.
-                let wrong = || refuse("ERR_IDENTITY", "not a file of age identities".into());
+                let wrong = || refuse(ErrorCode::Identity, "not a file of age identities".into());
                 let file = age::IdentityFile::from_buffer(file.expose_secret().as_bytes());
                 let identities = file.map_err(|_| wrong())?.into_identities();
                 let identities = identities.map_err(|_| wrong())?.into_iter();
@@ -164,11 +166,11 @@ pub(crate) fn open(path: &Path, unseal: Option<&Decryption>) -> Result<Option<Ve
         return Ok(None);
     }
     let Some(unseal) = unseal else {
-        return Err(refuse("ERR_SEALED", "the file is encrypted".into()));
+        return Err(refuse(ErrorCode::Sealed, "the file is encrypted".into()));
     };
     let identities = unseal.identities()?;
     let input = io::BufReader::new(io::Cursor::new(magic).chain(file));
-    let wrong = |reason: &dyn fmt::Display| refuse("ERR_SEALED", reason.to_string());
+    let wrong = |reason: &dyn fmt::Display| refuse(ErrorCode::Sealed, reason.to_string());
     let opened = age::Decryptor::new_buffered(input).and_then(|decryptor| {
         decryptor.decrypt(identities.iter().map(|it| &**it as &dyn age::Identity))
     });

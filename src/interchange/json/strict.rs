@@ -1,7 +1,7 @@
 //! Strict parsing of untrusted JSON; each kind of flaw has a name, since formats have codes for
 //! them.
 
-use crate::codec::{self, Sketch, Value};
+use crate::codec::{self, Skim, Value};
 
 /// Why bytes are not one strict JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,13 +38,11 @@ fn told<T>(
     }
     let text = std::str::from_utf8(bytes).map_err(|error| (Flaw::Utf8, error.to_string()))?;
     read(text).map_err(|error| {
-        let message = error.to_string();
-        let flaw = if message.starts_with("duplicate member") {
-            Flaw::Duplicate
-        } else {
-            Flaw::Syntax
+        let flaw = match error {
+            codec::Error::DuplicateMember { .. } => Flaw::Duplicate,
+            _ => Flaw::Syntax,
         };
-        (flaw, message)
+        (flaw, error.to_string())
     })
 }
 

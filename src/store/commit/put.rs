@@ -65,8 +65,8 @@ impl NewGrain {
         let profile = options.profile;
         let grain = match self {
             Self::Draft(draft) => {
-                let draft = match caller.warrant {
-                    Some(warrant) => warrant.fill(*draft),
+                let draft = match caller.capability {
+                    Some(capability) => capability.fill(*draft),
                     None => *draft,
                 };
                 draft.created_at_or(now).finish(profile)?

@@ -163,7 +163,7 @@ impl Inner {
         snapshot: &Snapshot,
         frame: &mut Frame,
         grain: &Grain,
-        moment: Option<Moment>,
+        moment: Option<TrustedNow>,
     ) -> Result<(), Error> {
         let address = grain.address();
         if requires_review(grain) {
@@ -206,7 +206,7 @@ impl Inner {
         frame: &mut Frame,
         grant: &ContentAddress,
         withdrawal: &Grain,
-        moment: Moment,
+        moment: TrustedNow,
     ) -> Result<(), Error> {
         if !self.is_by_subject(snapshot, frame, grant, &withdrawal.address())? {
             return Ok(());

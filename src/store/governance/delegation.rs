@@ -23,7 +23,7 @@ impl Inner {
         if !self.state().presence().delegations() {
             return Ok(Ok(()));
         }
-        let deed = Deed::put(grain);
+        let operation = DelegatedOperation::put(grain);
         let delegator = Delegation::of(grain);
         let delegator = delegator.as_ref().map(Delegation::from);
         let author = grain.text("author_did");
@@ -31,7 +31,7 @@ impl Inner {
             .into_iter()
             .chain(delegator.filter(|who| author != Some(who)))
         {
-            if let Err(rule) = self.authority(snapshot, who, &deed, now)? {
+            if let Err(rule) = self.authority(snapshot, who, &operation, now)? {
                 return Ok(Err(rule));
             }
         }
@@ -43,19 +43,23 @@ impl Inner {
         &self,
         snapshot: &Snapshot,
         author: &str,
-        deed: &Deed<'_>,
+        operation: &DelegatedOperation<'_>,
         now: Time,
     ) -> Result<Result<(), Rule>, Error> {
         if !self.state().presence().delegations() {
             return Ok(Ok(()));
         }
-        policy::authority(author, deed, now, &mut |who| {
+        policy::authority(author, operation, now, &mut |who| {
             self.delegations_to(snapshot, who)
         })
     }
 
     /// Returns every delegation to an author, those that have ended too.
-    fn delegations_to(&self, snapshot: &Snapshot, author: &str) -> Result<Vec<Held>, Error> {
+    fn delegations_to(
+        &self,
+        snapshot: &Snapshot,
+        author: &str,
+    ) -> Result<Vec<StoredDelegation>, Error> {
         let pattern = Pattern {
             relation: Some(Delegation::RELATION),
             object: Some(author),
@@ -70,7 +74,7 @@ impl Inner {
                 continue;
             };
             let in_force = self.is_in_force(snapshot, &version, author)?;
-            held.push(Held {
+            held.push(StoredDelegation {
                 delegation,
                 in_force,
             });

@@ -6,7 +6,7 @@ use crate::codec::ContentAddress;
 use crate::crypto::Did;
 use crate::grain::{Grain, Status, Verification};
 use crate::index::Snapshot;
-use crate::policy::{Deed, Role, Rule, Warrant};
+use crate::policy::{Capability, DelegatedOperation, Role, Rule};
 
 use crate::store::NewGrain;
 use crate::store::instance::Caller;
@@ -39,25 +39,25 @@ use crate::store::{Error, Justification, Page, Store, Version};
 #[derive(Debug, Clone)]
 pub struct Access {
     store: Store,
-    warrant: Arc<Warrant>,
+    capability: Arc<Capability>,
 }
 
 impl Store {
     /// Returns a handle that writes as an author (OMS 12.1).
     pub fn as_actor(&self, did: &Did) -> Access {
-        self.access(Warrant::default().author(did))
+        self.access(Capability::default().author(did))
     }
 
     /// Returns a handle on a namespace and those inside it (OMS 28.2).
     pub fn in_namespace(&self, namespace: impl AsRef<str>) -> Access {
-        self.access(Warrant::default().inside(namespace.as_ref()))
+        self.access(Capability::default().inside(namespace.as_ref()))
     }
 
-    /// Returns a handle with a warrant.
-    pub fn access(&self, warrant: Warrant) -> Access {
+    /// Returns a handle with a capability.
+    pub fn access(&self, capability: Capability) -> Access {
         Access {
             store: self.clone(),
-            warrant: Arc::new(warrant),
+            capability: Arc::new(capability),
         }
     }
 }
@@ -67,34 +67,34 @@ impl Access {
     /// Narrows it to an author; one that has another author already reaches nothing then.
     #[must_use]
     pub fn as_actor(&self, did: &Did) -> Self {
-        self.narrowed(|warrant| warrant.author(did))
+        self.narrowed(|capability| capability.author(did))
     }
 
     /// Narrows it to a namespace inside its own.
     #[must_use]
     pub fn in_namespace(&self, namespace: impl AsRef<str>) -> Self {
-        self.narrowed(|warrant| warrant.inside(namespace.as_ref()))
+        self.narrowed(|capability| capability.inside(namespace.as_ref()))
     }
 
     /// Returns it in the role of one who only reads.
     #[must_use]
     pub fn read_only(&self) -> Self {
-        self.narrowed(|warrant| warrant.role(Role::Reader))
+        self.narrowed(|capability| capability.role(Role::Reader))
     }
 
     /// Returns what it may see and do.
-    pub fn warrant(&self) -> &Warrant {
-        &self.warrant
+    pub fn capability(&self) -> &Capability {
+        &self.capability
     }
 
     pub(crate) const fn store(&self) -> &Store {
         &self.store
     }
 
-    fn narrowed(&self, narrow: impl FnOnce(Warrant) -> Warrant) -> Self {
+    fn narrowed(&self, narrow: impl FnOnce(Capability) -> Capability) -> Self {
         Self {
             store: self.store.clone(),
-            warrant: Arc::new(narrow((*self.warrant).clone())),
+            capability: Arc::new(narrow((*self.capability).clone())),
         }
     }
 }
@@ -209,26 +209,26 @@ impl Access {
         Ok(seen)
     }
 
-    /// Returns whether it sees a grain: by its warrant, and of a delegated author also by its
+    /// Returns whether it sees a grain: by its capability, and of a delegated author also by its
     /// delegations (OMS 6.11: "may read and write").
     pub(crate) fn sees(&self, snapshot: &Snapshot, grain: &Grain) -> Result<bool, Error> {
-        if !self.warrant.sees(grain) {
+        if !self.capability.sees(grain) {
             return Ok(false);
         }
-        let Some(author) = self.warrant.acts_as() else {
+        let Some(author) = self.capability.acts_as() else {
             return Ok(true);
         };
         let inner = &*self.store.inner;
         let now = inner.now();
-        let deed = Deed::touch(grain);
-        let judged = inner.authority(snapshot, author.as_str(), &deed, now)?;
+        let operation = DelegatedOperation::touch(grain);
+        let judged = inner.authority(snapshot, author.as_str(), &operation, now)?;
         Ok(judged.is_ok())
     }
 
     /// Returns whether a grain may drive what its reader does (OMS 6.1): a program's reader waits
     /// until a person has cleared it.
     pub(crate) fn may_rely_on(&self, grain: &Grain) -> Result<bool, Error> {
-        Ok(self.warrant.reviews() || !self.store.grain_awaits_review(grain)?)
+        Ok(self.capability.reviews() || !self.store.grain_awaits_review(grain)?)
     }
 }
 
@@ -302,7 +302,7 @@ impl Access {
     pub(crate) fn caller(&self) -> Result<Caller<'_>, Error> {
         let author = self.warrant.acts_as();
         Ok(Caller {
-            warrant: Some(&self.warrant),
+            capability: Some(&self.capability),
             actor: author.map(|did| self.store.inner.actor(did)).transpose()?,
         })
     }

@@ -111,7 +111,7 @@ impl Access {
         let profile = self.store().inner.options().profile;
         let now = self.store().inner.now();
         let finish = |draft: Draft| {
-            let draft = self.warrant().fill(draft).created_at_or(now);
+            let draft = self.capability().fill(draft).created_at_or(now);
             draft.finish(profile)
         };
         let mut grains = Vec::new();
@@ -131,7 +131,7 @@ impl Access {
             to,
             handoff,
             &context,
-            self.warrant().namespace(),
+            self.capability().namespace(),
         ))?;
         let delegation = goal.address();
         let record = Draft::new(Type::Event)
@@ -223,7 +223,7 @@ impl Access {
 
     fn author(&self) -> Result<&Did, Error> {
         let rule = Rule::Author;
-        self.warrant().acts_as().ok_or(Error::Refused { rule })
+        self.capability().acts_as().ok_or(Error::Refused { rule })
     }
 
     /// Returns the messages of a conversation that it sees, in the order in which they were stored.

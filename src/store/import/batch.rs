@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Lifecycle, Status, StatusChange, Verification};
 use crate::interchange::{
@@ -272,7 +273,7 @@ impl<'a> Importer<'a> {
                 let denial = DenialRecord::new(Some(address), operation, rule);
                 self.frame.record(&Entry::Denial(denial))?;
                 self.summary.refused.push(interchange::Error::Format {
-                    code: "ERR_CONSENT",
+                    code: ErrorCode::Consent,
                     place: record.place.clone(),
                     message: "it rests on a consent that is withdrawn or does not allow it".into(),
                 });

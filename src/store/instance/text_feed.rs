@@ -97,7 +97,7 @@ fn document(grain: &Grain) -> Document {
                 .and_then(Value::as_f64)
                 .unwrap_or(0.0),
         );
-    for (field, words) in grain.wording() {
+    for (field, words) in grain.searchable_text() {
         document = document.passage(field, words);
     }
     match language(grain) {

@@ -196,7 +196,7 @@ impl<'a> Parser<'a> {
         }
         let number = document::number_of(name);
         if number == 0 {
-            let known = grain::WORDED.join(", ");
+            let known = grain::SEARCHABLE_FIELDS.join(", ");
             let reason = format!("{name} is no field with words in it; these are: {known}");
             return Err(syntax(self.at, reason));
         }

@@ -298,7 +298,7 @@ fn several_faults_are_told_in_a_fixed_order() {
     let mut blob_now = array[..9].to_vec();
     let told = |blob: &[u8]| {
         let read = Grain::from_blob(blob.to_vec(), Profile::Extended);
-        read.map_or_else(|error| error.code(), |_| "valid")
+        read.map_or_else(|error| error.code().as_str(), |_| "valid")
     };
     assert_eq!(told(&blob_now), "ERR_TOO_SHORT");
     blob_now = array;

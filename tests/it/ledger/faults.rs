@@ -156,7 +156,7 @@ fn work(under: &MemoryDisk, plan: Plan) -> Told {
     let ledger = match Ledger::create(Arc::new(disk), STORE, options(400)) {
         Ok(ledger) => ledger,
         Err(error) => {
-            told.codes.push(error.code());
+            told.codes.push(error.code().as_str());
             told.ops = done.load(Ordering::Relaxed);
             return told;
         }
@@ -172,14 +172,14 @@ fn work(under: &MemoryDisk, plan: Plan) -> Told {
                 if told.unknown.is_empty() && error.code() != "ERR_STORAGE_HALTED" {
                     told.unknown = batch;
                 }
-                told.codes.push(error.code());
+                told.codes.push(error.code().as_str());
             }
         }
         // Reads go on whatever happened, and show what was acknowledged.
         assert_eq!(all(&ledger), told.acknowledged);
     }
     if let Err(error) = append(&ledger, &[]) {
-        told.codes.push(error.code());
+        told.codes.push(error.code().as_str());
     }
     told.ops = done.load(Ordering::Relaxed);
     told

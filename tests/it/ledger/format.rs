@@ -175,7 +175,7 @@ fn what_a_newer_version_wrote_is_refused_by_its_name() {
     let error = open_written(segment_bytes(id, 2, 1, 0), &known).unwrap_err();
     let text = "segment 1 has format version 2; this version reads 1";
     assert_eq!(
-        (error.code(), &*error.to_string()),
+        (error.code().as_str(), &*error.to_string()),
         ("ERR_STORE_VERSION", text)
     );
 
@@ -184,7 +184,7 @@ fn what_a_newer_version_wrote_is_refused_by_its_name() {
     let error = open_written(segment_bytes(id, 1, 1, 0), &frame).unwrap_err();
     let text = "entry 1 is of kind 23, which belongs to a newer version";
     assert_eq!(
-        (error.code(), &*error.to_string()),
+        (error.code().as_str(), &*error.to_string()),
         ("ERR_STORE_VERSION", text)
     );
 }

@@ -188,7 +188,7 @@ fn a_restore_writes_into_an_empty_directory_only_and_reads_no_damage() {
         let restored = Store::restore(home.path(from), home.path(to), Until::End, false, options());
         restored
             .map(|_| "restored")
-            .unwrap_or_else(|error| error.code())
+            .unwrap_or_else(|error| error.code().as_str())
     };
     fs::create_dir(home.path("empty")).unwrap();
     assert_eq!(code("b", "empty"), "restored");

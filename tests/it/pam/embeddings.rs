@@ -88,7 +88,7 @@ fn errors(path: &Path) -> Vec<(String, String)> {
     };
     let reading = ImportFile::open(path, None, &options).unwrap();
     let errors = reading.errors.iter();
-    let told = errors.map(|error| (error.code().to_owned(), error.place().to_string()));
+    let told = errors.map(|error| (error.code().to_string(), error.place().to_string()));
     told.collect()
 }
 

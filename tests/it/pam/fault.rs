@@ -171,14 +171,18 @@ fn what_no_schema_can_say_is_held_to_when_it_is_asked_for() {
         assert_eq!(errors[0].place(), &Place::Pointer(place.to_owned()));
         let import = pam::read_bytes(json.as_bytes(), &ReadOptions::default()).unwrap();
         let told = import.findings.iter();
-        let told: Vec<_> = told.map(|it| (it.code(), it.place().to_string())).collect();
+        let told: Vec<_> = told
+            .map(|it| (it.code().as_str(), it.place().to_string()))
+            .collect();
         assert!(told.contains(&(code, place.to_owned())), "{case}: {told:?}");
     }
     for (case, code, place, store) in cases(ODD) {
         let json = Value::Map(store).to_json();
         let import = pam::read_bytes(json.as_bytes(), &strict).unwrap();
         let told = import.findings.iter();
-        let told: Vec<_> = told.map(|it| (it.code(), it.place().to_string())).collect();
+        let told: Vec<_> = told
+            .map(|it| (it.code().as_str(), it.place().to_string()))
+            .collect();
         assert_eq!(told, [(code, place.to_owned())], "{case}");
     }
 }

@@ -137,7 +137,7 @@ pub(super) fn judged(document: &Value, format: Format) -> Vec<(&'static str, Str
         _ => String::new(),
     };
     errors
-        .map(|error| (error.code(), place(error.place())))
+        .map(|error| (error.code().as_str(), place(error.place())))
         .collect()
 }
 

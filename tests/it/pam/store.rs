@@ -136,7 +136,7 @@ pub(super) fn hash(content: &str) -> String {
 }
 
 pub(super) fn codes(errors: &[Error]) -> Vec<&'static str> {
-    errors.iter().map(Error::code).collect()
+    errors.iter().map(|error| error.code().as_str()).collect()
 }
 
 pub(super) fn get<'a>(map: &'a Map, path: &str) -> &'a Value {

@@ -399,7 +399,7 @@ impl World<'_> {
             (false, true) => None,
             (false, false) => Some("ERR_INVALIDATION_DENIED"),
         };
-        let found = outcome.as_ref().err().map(Error::code);
+        let found = outcome.as_ref().err().map(|error| error.code().as_str());
         assert_eq!(found, expected, "{outcome:?}\n{self:?}");
     }
 

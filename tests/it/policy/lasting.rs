@@ -37,7 +37,7 @@ fn instead(of: ContentAddress) -> Draft {
 #[test]
 fn work_that_nobody_asked_for_leaves_what_is_to_last_as_it_is() {
     let store = store();
-    let job: Access = store.access(Warrant::default().role(Role::Job).cleared_for("phi"));
+    let job: Access = store.access(Capability::default().role(Role::Job).cleared_for("phi"));
     // AIMEM 5, by name.
     let lasting = [
         "fact",

@@ -99,7 +99,7 @@ fn what_somebody_cleared_may_drive_a_program() {
     let store = memory();
     let draft = Draft::reasoning("deny the loan").set("requires_human_review", true);
     let address = store.put(draft.namespace("acme")).unwrap();
-    let program = store.access(Warrant::default().inside("acme"));
+    let program = store.access(Capability::default().inside("acme"));
     let shown = || {
         let found = program.query(&Filter::new(), 9, None).unwrap().total;
         (program.get(&address).is_ok(), found)

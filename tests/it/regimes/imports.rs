@@ -25,7 +25,7 @@ fn denials(store: &Store) -> u64 {
 fn refused(summary: &Summary) -> Vec<(&'static str, String)> {
     let refused = summary.refused.iter();
     refused
-        .map(|error| (error.code(), error.to_string()))
+        .map(|error| (error.code().as_str(), error.to_string()))
         .collect()
 }
 

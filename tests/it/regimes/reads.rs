@@ -4,7 +4,7 @@ mod erased;
 mod kept;
 
 use grainstore::crypto::Did;
-use grainstore::policy::Warrant;
+use grainstore::policy::Capability;
 use grainstore::query::{Recall, Sort};
 use grainstore::store::{AuditedRead, Handoff};
 use grainstore::text::{Query, Ranking};
@@ -333,7 +333,7 @@ fn the_presets_ask_for_reads_and_do_nothing_but_seal_no_more() {
             .set("processing_basis", "contract");
         let address = store.put(draft.tag(tag).tag("reg:pci-dss")).unwrap();
         let group = tag.split(':').next().unwrap();
-        let cleared = store.access(Warrant::default().author(&bot()).cleared_for(group));
+        let cleared = store.access(Capability::default().author(&bot()).cleared_for(group));
         assert!(cleared.get(&address).unwrap().is_some());
         assert!(store.as_actor(&bot()).get(&address).unwrap().is_none());
         let found = store.reads(Some(&address), None, 9).unwrap();

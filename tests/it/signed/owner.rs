@@ -113,7 +113,11 @@ fn from_a_file(store: &Store, grain: Grain) -> (Vec<&'static str>, u64) {
         .export_file(Format::Mg, &Filter::new(), &options, &path)
         .unwrap();
     let summary = read(&path, store);
-    let codes: Vec<_> = summary.refused.iter().map(FileError::code).collect();
+    let codes: Vec<_> = summary
+        .refused
+        .iter()
+        .map(|error| error.code().as_str())
+        .collect();
     (codes, summary.inserted)
 }
 
@@ -312,7 +316,11 @@ fn a_view_is_not_stored_and_stands_for_its_original() {
     lines.write(&view, &Default::default()).unwrap();
     std::fs::write(&path, lines.into_inner()).unwrap();
     let summary = read(&path, &store);
-    let codes: Vec<_> = summary.refused.iter().map(FileError::code).collect();
+    let codes: Vec<_> = summary
+        .refused
+        .iter()
+        .map(|error| error.code().as_str())
+        .collect();
     assert_eq!((codes, summary.inserted), (vec!["ERR_VIEW"], 0));
     assert!(store.exists(&address).unwrap() && !store.exists(&view.address()).unwrap());
 }

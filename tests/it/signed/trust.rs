@@ -143,7 +143,11 @@ fn where_only_trusted_signers_write_nobody_else_does() {
     std::fs::write(&path, line).unwrap();
     let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
     let summary = store.import(reading).unwrap();
-    let codes: Vec<_> = summary.refused.iter().map(FileError::code).collect();
+    let codes: Vec<_> = summary
+        .refused
+        .iter()
+        .map(|error| error.code().as_str())
+        .collect();
     assert_eq!((codes, summary.inserted), (vec![refused], 0));
     // Another trusted signer may write there too.
     assert_eq!(code(store.put(signed_by(there("z"), &bob()))), refused);

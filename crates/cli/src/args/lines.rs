@@ -9,7 +9,7 @@ use grainstore::codec::{Profile, Value};
 use grainstore::interchange::{ReadOptions, jsonl};
 use grainstore::policy::Warrant;
 use grainstore::store::{Clock, SystemClock};
-use grainstore::{Draft, Grain};
+use grainstore::{Draft, ErrorCode, Grain};
 
 use crate::error::CliError;
 
@@ -130,7 +130,7 @@ impl Line {
             return self.grain();
         }
         let draft = Draft::from_value(value).map_err(|error| failed(&error))?;
-        let draft = warrant.fill(draft).created_at_or(SystemClock.now());
+        let draft = capability.fill(draft).created_at_or(SystemClock.now());
         draft
             .finish(Profile::Extended)
             .map_err(|error| failed(&error))

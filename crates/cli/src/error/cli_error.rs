@@ -6,7 +6,7 @@ use std::error::Error;
 use std::path::Path;
 use std::{fmt, io};
 
-use grainstore::{codec, crypto, grain, interchange, policy, query, store};
+use grainstore::{CodeDomain, ErrorCode, codec, crypto, grain, interchange, policy, query, store};
 use interchange::Place;
 use serde_json::{Value, json};
 
@@ -74,23 +74,14 @@ impl CliError {
 
     /// Names the store in an error of the store as a whole.
     pub(crate) fn in_store(self, path: &Path) -> Self {
-        let of_store = [
-            "ERR_STORE_",
-            "ERR_STORAGE_",
-            "ERR_NOT_A_STORE",
-            "ERR_TEXT",
-            "ERR_INDEX_",
-            "ERR_BACKUP_",
-            "ERR_LOST_",
-        ];
-        if self.place.is_none() && of_store.iter().any(|start| self.code.starts_with(start)) {
+        if self.place.is_none() && self.code.domain() == CodeDomain::Storage {
             return self.at(path.display());
         }
         self
     }
 
     /// Returns the code.
-    pub(crate) const fn code(&self) -> &'static str {
+    pub(crate) const fn code(&self) -> ErrorCode {
         self.code
     }
 
@@ -107,7 +98,7 @@ impl CliError {
     /// Returns the members of `error` in JSON output.
     pub(crate) fn to_json(&self) -> Value {
         let mut error = json!({
-            "code": self.code,
+            "code": self.code.as_str(),
             "message": self.to_string(),
             "hint": self.hint(),
         });
@@ -139,7 +130,7 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     })
 }
 
-fn code_of(error: &(dyn Error + 'static)) -> &'static str {
+fn code_of(error: &(dyn Error + 'static)) -> ErrorCode {
     if let Some(error) = error.downcast_ref::<grainstore::Error>() {
         error.code()
     } else if let Some(error) = error.downcast_ref::<store::Error>() {
@@ -155,7 +146,7 @@ fn code_of(error: &(dyn Error + 'static)) -> &'static str {
     } else if let Some(error) = error.downcast_ref::<codec::Error>() {
         error.code()
     } else {
-        "ERR_IO"
+        ErrorCode::Io
     }
 }
 

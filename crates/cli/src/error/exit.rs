@@ -23,16 +23,16 @@ impl Exit {
     /// Returns the outcome of a command that fails with this error code.
     pub(crate) fn of(code: &str) -> Self {
         match code {
-            "ERR_NOT_FOUND" => Self::Nothing,
-            "ERR_INVALIDATION_DENIED"
-            | "ERR_EVIDENCE_REQUIRED"
-            | "ERR_CONSENT"
-            | "ERR_DEPENDENCY"
-            | "ERR_ACCESS_DENIED"
-            | "ERR_POLICY_DENIED"
-            | "ERR_REVIEW_REQUIRED"
-            | "ERR_UNTRUSTED" => Self::Denied,
-            "ERR_STORAGE_DAMAGED" | "ERR_INTEGRITY" => Self::Damaged,
+            ErrorCode::NotFound => Self::Nothing,
+            ErrorCode::InvalidationDenied
+            | ErrorCode::EvidenceRequired
+            | ErrorCode::Consent
+            | ErrorCode::Dependency
+            | ErrorCode::AccessDenied
+            | ErrorCode::PolicyDenied
+            | ErrorCode::ReviewRequired
+            | ErrorCode::Untrusted => Self::Denied,
+            ErrorCode::StorageDamaged | ErrorCode::Integrity => Self::Damaged,
             _ => Self::Failed,
         }
     }

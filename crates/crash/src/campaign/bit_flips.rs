@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
-use grainstore::Store;
+use grainstore::{ErrorCode, Store};
 
 use crate::campaign::crash_states::worked;
 use crate::disk::image::{Image, folder_of};
@@ -226,9 +226,9 @@ impl fmt::Display for BitFlips {
 }
 
 const TEXT: &str = "text";
-const DAMAGE: [&str; 3] = [
-    "ERR_STORAGE_DAMAGED",
-    "ERR_STORE_VERSION",
-    "ERR_NOT_A_STORE",
+const DAMAGE: [ErrorCode; 3] = [
+    ErrorCode::StorageDamaged,
+    ErrorCode::StoreVersion,
+    ErrorCode::NotAStore,
 ];
 const STEPS: usize = 6;

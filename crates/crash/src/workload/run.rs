@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use grainstore::store::Error;
-use grainstore::{ContentAddress, Store};
+use grainstore::{ContentAddress, ErrorCode, Store};
 
 use crate::disk::fault::Side;
 use crate::disk::op::Op;
@@ -303,7 +303,7 @@ impl Run {
             return Err(format!("{}: {}", error.code(), told(error)));
         }
         // A halted store has not even tried.
-        if error.code() != "ERR_STORAGE_HALTED" {
+        if error.code() != ErrorCode::StorageHalted {
             let others = tried.iter().filter(|state| **state != self.now);
             self.maybe.extend(others);
         }
@@ -324,7 +324,7 @@ impl Run {
     }
 
     /// Takes in what must be refused with this code and change nothing.
-    pub(crate) fn refused<T>(&mut self, outcome: Result<T, Error>, code: &str) -> Verdict {
+    pub(crate) fn refused<T>(&mut self, outcome: Result<T, Error>, code: ErrorCode) -> Verdict {
         match outcome {
             Ok(_) => Err(format!("it took what is {code}")),
             Err(error) if error.code() == code => self.stays(),

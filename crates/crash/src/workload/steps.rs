@@ -2,7 +2,6 @@
 //!
 //! Each is drawn from the seed and done on the store and on the model.
 
-use grainstore::ContentAddress;
 use grainstore::grain::{Grain, Lifecycle, StatusChange, Time, Verification};
 use grainstore::interchange::{ForeignId, Format, Place, Reading, Record};
 use grainstore::store::Authorization;
@@ -73,7 +72,7 @@ impl Run {
             grainstore::store::NewGrain::from(Grain::clone(&good.grain)),
             bad.into(),
         ]);
-        self.refused(outcome, "ERR_RANGE")
+        self.refused(outcome, ErrorCode::Range)
     }
 
     /// Supersedes a grain, if it is current and its policy allows it; else is refused.
@@ -96,14 +95,14 @@ impl Run {
         if !status.is_current() {
             let outcome = ask();
             // Superseded already, or retired by what a file said of it.
-            return self.refused(outcome, "ERR_CONFLICT");
+            return self.refused(outcome, ErrorCode::Conflict);
         }
         let mut next = self.copy();
         if kept.is_protected {
             // The refusal is recorded.
             next.entries += 1;
             self.attempt(next, |_| match ask() {
-                Err(error) if error.code() == "ERR_INVALIDATION_DENIED" => Ok(()),
+                Err(error) if error.code() == ErrorCode::InvalidationDenied => Ok(()),
                 Err(error) => Err(error),
                 Ok(_) => Ok(()),
             })?;

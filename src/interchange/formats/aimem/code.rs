@@ -1,16 +1,18 @@
 //! The error codes of bundles: those of the reference server where it has one.
 
-pub(super) const NOT_OBJECT: &str = "not_object";
-pub(super) const BAD_FORMAT: &str = "bad_format";
-pub(super) const UNSUPPORTED_VERSION: &str = "unsupported_version";
-pub(super) const MISSING_FIELD: &str = "missing_field";
-pub(super) const INVALID_FIELD: &str = "invalid_field";
-pub(super) const INVALID_PRODUCER: &str = "invalid_producer";
-pub(super) const INVALID_TENANT_ID: &str = "invalid_tenant_id";
-pub(super) const INVALID_TIMESTAMP: &str = "invalid_timestamp";
-pub(super) const INVALID_SCOPE: &str = "invalid_scope";
-pub(super) const SINCE_MISSING: &str = "since_missing";
-pub(super) const MISSING_CHECKSUM: &str = "missing_checksum";
+use crate::code::ErrorCode;
+
+pub(super) const NOT_OBJECT: ErrorCode = ErrorCode::AimemNotObject;
+pub(super) const BAD_FORMAT: ErrorCode = ErrorCode::AimemBadFormat;
+pub(super) const UNSUPPORTED_VERSION: ErrorCode = ErrorCode::AimemUnsupportedVersion;
+pub(super) const MISSING_FIELD: ErrorCode = ErrorCode::AimemMissingField;
+pub(super) const INVALID_FIELD: ErrorCode = ErrorCode::AimemInvalidField;
+pub(super) const INVALID_PRODUCER: ErrorCode = ErrorCode::AimemInvalidProducer;
+pub(super) const INVALID_TENANT_ID: ErrorCode = ErrorCode::AimemInvalidTenantId;
+pub(super) const INVALID_TIMESTAMP: ErrorCode = ErrorCode::AimemInvalidTimestamp;
+pub(super) const INVALID_SCOPE: ErrorCode = ErrorCode::AimemInvalidScope;
+pub(super) const SINCE_MISSING: ErrorCode = ErrorCode::AimemSinceMissing;
+pub(super) const MISSING_CHECKSUM: ErrorCode = ErrorCode::AimemMissingChecksum;
 /// The one that HTTP answers with 409 instead of 422.
 pub(super) const CHECKSUM_MISMATCH: &str = "checksum_mismatch";
 pub(super) const INVALID_URN: &str = "invalid_urn";
@@ -41,4 +43,4 @@ pub(super) const SIGNATURE_INVALID: &str = "signature_invalid";
 /// The operator must choose one of several producers.
 pub(super) const MIXED_PRODUCERS: &str = "mixed_producers";
 /// A bundle is the memory of one tenant.
-pub(super) const MIXED_TENANTS: &str = "mixed_tenants";
+pub(super) const MIXED_TENANTS: ErrorCode = ErrorCode::AimemMixedTenants;

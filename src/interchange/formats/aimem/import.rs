@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, Seek};
 
+use crate::code::ErrorCode;
 use crate::codec::{ContentAddress, Profile};
 use crate::grain::Time;
 use crate::interchange::json::JsonRecords;
@@ -305,7 +306,7 @@ impl<'a> Pass<'a> {
     }
 }
 
-fn twice(code: &'static str, place: &Place) -> Error {
+fn twice(code: ErrorCode, place: &Place) -> Error {
     fault(place, code, "id", "comes twice")
 }
 

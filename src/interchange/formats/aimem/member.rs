@@ -21,7 +21,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    pub(super) fn fault(&self, code: &'static str, name: &str, what: impl AsRef<str>) -> Error {
+    pub(super) fn fault(&self, code: ErrorCode, name: &str, what: impl AsRef<str>) -> Error {
         fault(&self.at, code, name, what)
     }
 

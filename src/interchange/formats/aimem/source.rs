@@ -75,12 +75,12 @@ pub(super) fn untagged(value: Value) -> Value {
     }
 }
 
-fn sketch(record: &[u8]) -> Result<Sketch, (strict::Flaw, String)> {
-    strict::sketch(record, "_kind")
+fn skim(record: &[u8]) -> Result<Skim, (strict::Flaw, String)> {
+    strict::skim(record, "_kind")
 }
 
 /// Returns the array a line belongs to.
-fn array_of(line: u64, record: Result<Sketch, (strict::Flaw, String)>) -> Result<usize, Error> {
+fn array_of(line: u64, record: Result<Skim, (strict::Flaw, String)>) -> Result<usize, Error> {
     let record = match record {
         Ok(record) if record.is_map => record,
         Ok(_) => return Err(fault(code::NOT_OBJECT, line, "must be an object".into())),

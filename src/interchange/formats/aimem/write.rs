@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::io::Write;
 
+use crate::code::ErrorCode;
 use crate::codec::{Map, Value};
 use crate::grain::Time;
 use crate::interchange::export::only_one;
@@ -323,7 +324,7 @@ fn tenant_id(user: &str) -> String {
     urn
 }
 
-fn mixed(code: &'static str, what: &str, names: &[String]) -> Error {
+fn mixed(code: ErrorCode, what: &str, names: &[String]) -> Error {
     let names = names.join(", ");
     fault(
         code,

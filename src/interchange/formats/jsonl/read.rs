@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, Read as _};
 
+use crate::code::ErrorCode;
 use crate::codec::{ContentAddress, Map, Profile, Value};
 use crate::grain::{self, Draft, Grain, StatusChange, Time};
 use crate::interchange::model::status;
@@ -78,7 +79,7 @@ impl<R: BufRead> Reader<R> {
             Ok(_) => {
                 drop(bytes);
                 Some(Err(match self.input.skip_until(b'\n') {
-                    Ok(_) => self.fault("JSONL_LONG_LINE", "the line is longer than 32 MiB"),
+                    Ok(_) => self.fault(ErrorCode::JsonlLongLine, "the line is longer than 32 MiB"),
                     Err(source) => self.stop(source),
                 }))
             }
@@ -97,10 +98,13 @@ impl<R: BufRead> Reader<R> {
     fn parse(&self, bytes: Vec<u8>) -> Result<Line, Error> {
         let text = String::from_utf8(bytes).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
-            self.fault("JSONL_UTF8", format!("not UTF-8 from byte {at} on"))
+            self.fault(ErrorCode::JsonlUtf8, format!("not UTF-8 from byte {at} on"))
         })?;
         if self.line == 1 && text.starts_with('\u{feff}') {
-            return Err(self.fault("JSONL_BOM", "the file starts with a byte-order mark"));
+            return Err(self.fault(
+                ErrorCode::JsonlBom,
+                "the file starts with a byte-order mark",
+            ));
         }
         let value = Value::from_json(&text).map_err(|source| self.wrap(source.into()))?;
         match value.as_map() {
@@ -126,14 +130,18 @@ impl<R: BufRead> Reader<R> {
 
     /// Reads a grain as it travels, from the member of that name.
     fn blob(&self, map: &Map, name: &str) -> Result<Line, Error> {
-        self.only(map, &["address", name], "JSONL_BLOB")?;
+        self.only(map, &["address", name], ErrorCode::JsonlBlob)?;
         let hex = map.get(name).and_then(Value::as_text);
         let bytes = hex.and_then(|hex| {
             let decoded = data_encoding::HEXLOWER_PERMISSIVE.decode(hex.as_bytes());
             decoded.ok()
         });
-        let bytes = bytes
-            .ok_or_else(|| self.fault("JSONL_BLOB", format!("{name} is not hexadecimal text")))?;
+        let bytes = bytes.ok_or_else(|| {
+            self.fault(
+                ErrorCode::JsonlBlob,
+                format!("{name} is not hexadecimal text"),
+            )
+        })?;
         let stated = match map.get("address") {
             None => None,
             Some(Value::Text(address)) => Some(
@@ -141,7 +149,7 @@ impl<R: BufRead> Reader<R> {
                     .parse::<ContentAddress>()
                     .map_err(|source| self.wrap(source.into()))?,
             ),
-            Some(_) => return Err(self.fault("JSONL_BLOB", "address is not text")),
+            Some(_) => return Err(self.fault(ErrorCode::JsonlBlob, "address is not text")),
         };
         if let Some(address) = stated
             && name == "blob"
@@ -164,13 +172,17 @@ impl<R: BufRead> Reader<R> {
     }
 
     fn status(&self, map: &Map) -> Result<Line, Error> {
-        self.only(map, &["status"], "JSONL_STATUS")?;
+        self.only(map, &["status"], ErrorCode::JsonlStatus)?;
         let Some(Value::Map(map)) = map.get("status") else {
-            return Err(self.fault("JSONL_STATUS", "status is not an object"));
+            return Err(self.fault(ErrorCode::JsonlStatus, "status is not an object"));
         };
-        self.only(map, &status::MEMBERS, "JSONL_STATUS")?;
-        let (of, change) = status::read(map)
-            .map_err(|name| self.fault("JSONL_STATUS", format!("{name} is not what it must be")))?;
+        self.only(map, &status::MEMBERS, ErrorCode::JsonlStatus)?;
+        let (of, change) = status::read(map).map_err(|name| {
+            self.fault(
+                ErrorCode::JsonlStatus,
+                format!("{name} is not what it must be"),
+            )
+        })?;
         Ok(Line::Status {
             of,
             change,
@@ -199,7 +211,7 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    fn fault(&self, code: &'static str, message: impl Into<String>) -> Error {
+    fn fault(&self, code: ErrorCode, message: impl Into<String>) -> Error {
         fault_at(self.line, code, message)
     }
 }
@@ -216,7 +228,7 @@ impl<R: BufRead> Iterator for Reader<R> {
             Ok(Line::Record(record)) => record,
             Ok(Line::Status { line, .. }) => {
                 let message = "a status must follow the grain it is of";
-                return Some(Err(fault_at(line, "JSONL_STATUS", message)));
+                return Some(Err(fault_at(line, ErrorCode::JsonlStatus, message)));
             }
             Err(error) => return Some(Err(error)),
         };

@@ -6,6 +6,7 @@ use std::io::{BufRead, ErrorKind, Read, Seek, SeekFrom};
 
 use sha2::{Digest, Sha256};
 
+use crate::code::ErrorCode;
 use crate::codec::{Compression, Decompressor, Header};
 use crate::crypto::{Sign1, is_wrapped};
 
@@ -99,7 +100,11 @@ impl<R: Read + Seek> Archive<R> {
             Manifest::read(&mut rest)?
         } else if rest.left() > 0 {
             let place = Place::Byte(region.end);
-            return Err(fault("ERR_MG_TRAILING", place, "bytes after the grains"));
+            return Err(fault(
+                ErrorCode::MgTrailing,
+                place,
+                "bytes after the grains",
+            ));
         } else {
             Manifest::default()
         };
@@ -183,8 +188,8 @@ impl<R> fmt::Debug for Archive<R> {
 pub(super) fn body_error(byte: u64, source: std::io::Error) -> Error {
     let place = Place::Byte(byte);
     match source.kind() {
-        ErrorKind::InvalidData => fault("ERR_MG_CODEC", place, format!("compressed: {source}")),
-        ErrorKind::FileTooLarge => fault("ERR_MG_LIMIT", place, source.to_string()),
+        ErrorKind::InvalidData => fault(ErrorCode::MgCodec, place, format!("compressed: {source}")),
+        ErrorKind::FileTooLarge => fault(ErrorCode::MgLimit, place, source.to_string()),
         _ => io_error(place, source),
     }
 }
@@ -202,11 +207,11 @@ fn read_header<R: Read + Seek>(source: &RefCell<R>, len: u64) -> Result<FileHead
         .all(|(found, wanted)| *found == wanted)
     {
         let message = "not an .mg file of version 1";
-        return Err(fault("ERR_MG_MAGIC", Place::Byte(0), message));
+        return Err(fault(ErrorCode::MgMagic, Place::Byte(0), message));
     }
     if len < FileHeader::LEN.saturating_add(FOOTER_LEN) {
         let message = format!("the file is {len} bytes; the shortest is 48");
-        return Err(fault("ERR_MG_TRUNCATED", Place::Byte(len), message));
+        return Err(fault(ErrorCode::MgTruncated, Place::Byte(len), message));
     }
     check_footer(source, len.saturating_sub(FOOTER_LEN), len)?;
     FileHeader::read(front.array().map_err(at(0))?)
@@ -231,7 +236,7 @@ fn check_footer<R: Read + Seek>(source: &RefCell<R>, start: u64, len: u64) -> Re
         .map_err(at(start))?;
     if <[u8; 32]>::from(hash.finalize()) != footer {
         let message = "the checksum does not fit: the file is damaged or cut short";
-        return Err(fault("ERR_MG_CHECKSUM", Place::Byte(start), message));
+        return Err(fault(ErrorCode::MgChecksum, Place::Byte(start), message));
     }
     Ok(())
 }
@@ -249,7 +254,7 @@ fn check_index<R: Read + Seek>(
             "{} grains are more than the file has room for",
             header.count
         );
-        return Err(fault("ERR_MG_INDEX", Place::Byte(4), message));
+        return Err(fault(ErrorCode::MgIndex, Place::Byte(4), message));
     }
     let mut index = Section::new(source, FileHeader::LEN, header.region_start());
     let base = header.offset_base();
@@ -266,7 +271,7 @@ fn check_index<R: Read + Seek>(
         };
         if !fits {
             let message = format!("offset {offset} does not follow the one before");
-            return Err(fault("ERR_MG_INDEX", Place::Grain(grain), message));
+            return Err(fault(ErrorCode::MgIndex, Place::Grain(grain), message));
         }
         last = relative;
     }
@@ -334,7 +339,7 @@ fn check_last_offset(header: FileHeader, last: u64, end: u64) -> Result<(), Erro
     }
     let place = Place::Grain(u64::from(header.count).saturating_sub(1));
     let message = format!("offset {last} is past the end of the grains");
-    Err(fault("ERR_MG_INDEX", place, message))
+    Err(fault(ErrorCode::MgIndex, place, message))
 }
 
 /// Returns how long the last grain of an uncompressed file is when a manifest follows: nothing

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::{ErrorKind, Read, Write};
 
+use crate::code::ErrorCode;
 use crate::grain::Grain;
 
 use super::{DELIVERY_LEN_MAX, delivered, fault, io_error, len_u64, record_of};
@@ -30,7 +31,7 @@ pub fn write_frame(out: &mut impl Write, grain: &Grain) -> Result<(), Error> {
     let blob = delivered(grain, &Place::File)?;
     let len = u32::try_from(blob.len()).map_err(|_| {
         let message = format!("a grain of {} bytes does not fit a frame", blob.len());
-        fault("ERR_MG_LIMIT", Place::File, message)
+        fault(ErrorCode::MgLimit, Place::File, message)
     })?;
     out.write_all(&len.to_be_bytes())
         .and_then(|()| out.write_all(&blob))
@@ -82,7 +83,7 @@ impl<R: Read> Frames<R> {
         let max = DELIVERY_LEN_MAX;
         if len > len_u64(max) {
             let message = format!("a frame of {len} bytes; at most {max} are allowed");
-            return Err(fault("ERR_MG_LIMIT", place.clone(), message));
+            return Err(fault(ErrorCode::MgLimit, place.clone(), message));
         }
         // The buffer grows with the bytes that arrive, not with the declared length.
         let mut blob = Vec::new();
@@ -132,7 +133,7 @@ impl<R> fmt::Debug for Frames<R> {
 fn cut_short(place: &Place, source: std::io::Error) -> Error {
     if source.kind() == ErrorKind::UnexpectedEof {
         let message = "the stream stops before its end mark";
-        fault("ERR_MG_TRUNCATED", place.clone(), message)
+        fault(ErrorCode::MgTruncated, place.clone(), message)
     } else {
         io_error(place.clone(), source)
     }

@@ -40,15 +40,15 @@ impl FileHeader {
         if flags & FIELD_MAP != 0 {
             // Ruling M5: the text gives such a map no place in the file.
             let message = "the file says that it includes a field map";
-            return Err(fault("ERR_MG_FLAGS", Place::Byte(3), message));
+            return Err(fault(ErrorCode::MgFlags, Place::Byte(3), message));
         }
         if flags & RESERVED != 0 {
             let message = format!("reserved flags are set: {flags:#010b}");
-            return Err(fault("ERR_MG_FLAGS", Place::Byte(3), message));
+            return Err(fault(ErrorCode::MgFlags, Place::Byte(3), message));
         }
         if reserved != [0; 6] {
             let message = "reserved bytes are not zero";
-            return Err(fault("ERR_MG_RESERVED", Place::Byte(10), message));
+            return Err(fault(ErrorCode::MgReserved, Place::Byte(10), message));
         }
         // Ruling M3: the flag says whether, the byte says how.
         let compression = match (flags & COMPRESSED != 0, codec) {
@@ -58,7 +58,7 @@ impl FileHeader {
             (flag, codec) => {
                 let claim = if flag { "set" } else { "clear" };
                 let message = format!("compressed flag is {claim} and the codec is {codec}");
-                return Err(fault("ERR_MG_CODEC", Place::Byte(9), message));
+                return Err(fault(ErrorCode::MgCodec, Place::Byte(9), message));
             }
         };
         Ok(Self {

@@ -3,6 +3,7 @@
 
 use std::io::{BufRead, Read, Seek};
 
+use crate::code::ErrorCode;
 use crate::codec::{Canonical, ContentAddress, Encoding, Map};
 use crate::grain::{Lifecycle, Status, StatusChange, Time, Verification};
 
@@ -48,7 +49,11 @@ impl Manifest {
         }
         if section.left() > 0 {
             let place = Place::Byte(section.position());
-            return Err(fault("ERR_MG_TRAILING", place, "bytes after the manifest"));
+            return Err(fault(
+                ErrorCode::MgTrailing,
+                place,
+                "bytes after the manifest",
+            ));
         }
         Ok(manifest)
     }
@@ -223,7 +228,7 @@ const fn key_head(encoding: Encoding) -> [u8; 2] {
 }
 
 fn broken(place: Place, message: &str) -> Error {
-    fault("ERR_MG_MANIFEST", place, format!("manifest: {message}"))
+    fault(ErrorCode::MgManifest, place, format!("manifest: {message}"))
 }
 
 /// A key of 66 bytes and an empty map.

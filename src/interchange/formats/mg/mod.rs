@@ -24,6 +24,7 @@ mod volume;
 
 use std::io;
 
+use crate::code::ErrorCode;
 use crate::codec::{self, Profile};
 use crate::crypto::ENVELOPE_LEN_MAX;
 use crate::grain::Grain;
@@ -58,7 +59,7 @@ fn delivered(grain: &Grain, place: &Place) -> Result<Vec<u8>, Error> {
 }
 
 fn unsupported(place: Place, message: &str) -> Error {
-    fault("ERR_UNSUPPORTED", place, message)
+    fault(ErrorCode::Unsupported, place, message)
 }
 
 fn too_long(place: Place, len: u64) -> Error {

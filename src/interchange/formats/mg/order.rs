@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::code::ErrorCode;
 use crate::grain::{Grain, Time};
 
 use super::fault;
@@ -36,7 +37,7 @@ impl Order {
         if self.sorted {
             if self.last.is_some_and(|last| last > time) {
                 let message = "flagged as sorted, but earlier than the grain before";
-                return Err(fault("ERR_MG_FLAGS", place.clone(), message));
+                return Err(fault(ErrorCode::MgFlags, place.clone(), message));
             }
             // Grains of another time have another address, so these need not be remembered.
             if self.last != Some(time) {
@@ -49,7 +50,7 @@ impl Order {
             let half = address.as_bytes().first_chunk().copied();
             if !self.seen.insert(half.unwrap_or_default()) {
                 let message = format!("flagged as free of duplicates, but {address} comes twice");
-                return Err(fault("ERR_MG_FLAGS", place.clone(), message));
+                return Err(fault(ErrorCode::MgFlags, place.clone(), message));
             }
         }
         Ok(())

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use crate::code::ErrorCode;
 use crate::codec::{Compression, ContentAddress};
 use crate::grain::{Grain, Status, Time};
 
@@ -136,7 +137,7 @@ pub fn write<E: From<Error>>(
         (Some(volume), 0) => volume.write(out, fetch),
         (_, more) => {
             let message = format!("the grains need {} files", more.saturating_add(1));
-            Err(fault("ERR_MG_LIMIT", Place::File, message).into())
+            Err(fault(ErrorCode::MgLimit, Place::File, message).into())
         }
     }
 }
@@ -190,7 +191,11 @@ fn divide(entries: &[Entry], options: WriteOptions) -> Result<Vec<usize>, Error>
         (file, region) = (EMPTY_LEN.saturating_add(needs), blob);
         if file > file_max || region > region_max {
             let message = format!("a grain of {blob} bytes does not fit a file of {file_max}");
-            return Err(fault("ERR_MG_LIMIT", Place::Grain(len_u64(at)), message));
+            return Err(fault(
+                ErrorCode::MgLimit,
+                Place::Grain(len_u64(at)),
+                message,
+            ));
         }
         ends.push(at);
     }

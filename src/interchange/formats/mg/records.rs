@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::{self, Read, Seek};
 
+use crate::code::ErrorCode;
 use crate::codec::{ContentAddress, Decompressor};
 
 use super::archive::{Archive, body_error};
@@ -57,7 +58,8 @@ impl<'a, R: Read + Seek> Records<'a, R> {
     fn read(&mut self, place: &Place) -> Result<Result<Record, Error>, Error> {
         let end = self.next_end(place)?;
         let len = end.checked_sub(self.start);
-        let len = len.ok_or_else(|| fault("ERR_MG_INDEX", place.clone(), "the index changed"))?;
+        let len =
+            len.ok_or_else(|| fault(ErrorCode::MgIndex, place.clone(), "the index changed"))?;
         self.start = end;
         let mut bytes = (&mut self.body).take(len);
         if len > len_u64(DELIVERY_LEN_MAX) {

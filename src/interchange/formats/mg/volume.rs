@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, Write};
 
 use sha2::{Digest, Sha256};
 
+use crate::code::ErrorCode;
 use crate::codec::{Compression, ContentAddress, Encoding, Flags};
 use crate::grain::{self, Grain};
 
@@ -165,7 +166,7 @@ fn check(grain: &Grain, entry: &Entry, place: Place) -> Result<Vec<u8>, Error> {
     if u32::try_from(bytes.len()) != Ok(entry.len) {
         let (len, found) = (entry.len, bytes.len());
         let message = format!("planned as {len} bytes, the grain has {found}");
-        return Err(fault("ERR_MG_INDEX", place, message));
+        return Err(fault(ErrorCode::MgIndex, place, message));
     }
     Ok(bytes)
 }

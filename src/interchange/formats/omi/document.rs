@@ -120,7 +120,7 @@ fn sketch(record: &[u8]) -> Result<Sketch, (strict::Flaw, String)> {
     strict::sketch(record, "")
 }
 
-fn not_object(place: &Place, code: &'static str) -> Error {
+fn not_object(place: &Place, code: ErrorCode) -> Error {
     fault(code, place, "", "must be an object")
 }
 
@@ -128,7 +128,7 @@ fn flawed(flaw: strict::Flaw, message: &str) -> Error {
     fault(code_of(flaw), &Place::File, "", message)
 }
 
-const fn code_of(flaw: strict::Flaw) -> &'static str {
+const fn code_of(flaw: strict::Flaw) -> ErrorCode {
     match flaw {
         strict::Flaw::Bom => code::BOM,
         strict::Flaw::Utf8 => code::UTF8,

@@ -185,20 +185,20 @@ impl Validator {
         }
     }
 
-    fn ext(&mut self, map: &Map, at: &Place, code: &'static str) {
+    fn ext(&mut self, map: &Map, at: &Place, code: ErrorCode) {
         if map.get("ext").is_some_and(|ext| ext.as_map().is_none()) {
             self.schema(code, at, "ext", "must be an object");
         }
     }
 
-    fn moment(&mut self, map: &Map, at: &Place, name: &str, code: &'static str) {
+    fn moment(&mut self, map: &Map, at: &Place, name: &str, code: ErrorCode) {
         if map.get(name).is_some_and(|it| moment(it).is_none()) {
             let message = "must be an RFC 3339 date and time with an offset";
             self.must(code, at, name, message);
         }
     }
 
-    fn boundary(&mut self, map: &Map, at: &Place, name: &str, code: &'static str) {
+    fn boundary(&mut self, map: &Map, at: &Place, name: &str, code: ErrorCode) {
         let fits = match map.get(name) {
             None => true,
             Some(Value::Nil) => name == "valid_to",
@@ -275,7 +275,7 @@ fn are_objects(value: &Value, members: &[(&str, bool)], len_min: usize) -> bool 
     value.as_array().is_some_and(|items| items.iter().all(fits))
 }
 
-pub(super) fn fault(code: &'static str, at: &Place, name: &str, message: &str) -> Error {
+pub(super) fn fault(code: ErrorCode, at: &Place, name: &str, message: &str) -> Error {
     let (place, message) = match (at, name) {
         (at, "") => (at.clone(), message.to_owned()),
         (Place::File, name) => (Place::Pointer(format!("/{name}")), message.to_owned()),

@@ -1,8 +1,10 @@
 //! The error codes of memory stores; the text of PAM names none.
 
+use crate::code::ErrorCode;
+
 /// Not strict JSON: a byte-order mark, a duplicate member, a lone surrogate, a number without an
 /// I-JSON form.
-pub(super) const JSON: &str = "PAM_JSON";
+pub(super) const JSON: ErrorCode = ErrorCode::PamJson;
 /// Another kind of document.
 pub(super) const SCHEMA_ID: &str = "PAM_SCHEMA_ID";
 /// A version that this reader does not know (PAM 22.3).
@@ -12,29 +14,29 @@ pub(super) const SCHEMA: &str = "PAM_SCHEMA";
 /// A duplicate id.
 pub(super) const DUPLICATE_ID: &str = "PAM_DUPLICATE_ID";
 /// A `content_hash` that is not the content's (PAM 6).
-pub(super) const CONTENT_HASH: &str = "PAM_CONTENT_HASH";
+pub(super) const CONTENT_HASH: ErrorCode = ErrorCode::PamContentHash;
 /// `total_memories` that is not their number (PAM 15).
-pub(super) const TOTAL: &str = "PAM_TOTAL";
+pub(super) const TOTAL: ErrorCode = ErrorCode::PamTotal;
 /// A checksum that is not the memories' (PAM 15).
-pub(super) const CHECKSUM: &str = "PAM_CHECKSUM";
+pub(super) const CHECKSUM: ErrorCode = ErrorCode::PamChecksum;
 /// `superseded_by` names no memory.
 pub(super) const SUPERSEDED_REF: &str = "PAM_SUPERSEDED_REF";
 /// A cycle of memories that replace each other, or of messages that answer each other.
 pub(super) const CYCLE: &str = "PAM_CYCLE";
 /// A relation's `from` or `to` names no memory.
-pub(super) const RELATION_REF: &str = "PAM_RELATION_REF";
+pub(super) const RELATION_REF: ErrorCode = ErrorCode::PamRelationRef;
 /// A time that comes before the one it must follow.
-pub(super) const TEMPORAL: &str = "PAM_TEMPORAL";
+pub(super) const TEMPORAL: ErrorCode = ErrorCode::PamTemporal;
 /// `custom_type` without `type` custom, or the reverse (PAM 5).
-pub(super) const CUSTOM_TYPE: &str = "PAM_CUSTOM_TYPE";
+pub(super) const CUSTOM_TYPE: ErrorCode = ErrorCode::PamCustomType;
 /// `storage.ref` could lead out of the directory of the store.
-pub(super) const STORAGE_REF: &str = "PAM_STORAGE_REF";
+pub(super) const STORAGE_REF: ErrorCode = ErrorCode::PamStorageRef;
 /// A conversation or a message that is not there, or a file of another one than the index names.
-pub(super) const CONVERSATION_REF: &str = "PAM_CONVERSATION_REF";
+pub(super) const CONVERSATION_REF: ErrorCode = ErrorCode::PamConversationRef;
 /// `derived_memories` that name no memory, or one that does not name the conversation (PAM 14.1).
-pub(super) const DERIVED_REF: &str = "PAM_DERIVED_REF";
+pub(super) const DERIVED_REF: ErrorCode = ErrorCode::PamDerivedRef;
 /// A message whose parent is not in the conversation.
-pub(super) const MESSAGE_DAG: &str = "PAM_MESSAGE_DAG";
+pub(super) const MESSAGE_DAG: ErrorCode = ErrorCode::PamMessageDag;
 /// An embedding of no memory, an `embedding_ref` to no embedding, or one of another length than it
 /// says (PAM 12).
 pub(super) const EMBEDDING_REF: &str = "PAM_EMBEDDING_REF";

@@ -23,6 +23,7 @@ mod conversation;
 
 use std::path::Path;
 
+use crate::code::ErrorCode;
 use crate::codec::{Profile, Value};
 
 use crate::interchange::formats::pam::{self, Import};

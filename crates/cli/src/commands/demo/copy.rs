@@ -9,7 +9,7 @@ use std::path::Path;
 
 use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
 use grainstore::store::{Create, Options, Severity};
-use grainstore::{ContentAddress, Filter, Store};
+use grainstore::{ContentAddress, ErrorCode, Filter, Store};
 
 use super::stage::Stage;
 use crate::commands::files::report::loss_text;

@@ -5,9 +5,9 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use grainstore::Store;
 use grainstore::codec::Value;
 use grainstore::store::{Create, Options};
+use grainstore::{ErrorCode, Store};
 
 use crate::error::CliError;
 

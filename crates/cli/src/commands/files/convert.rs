@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use grainstore::interchange::{ReadOptions, WriteOptions};
 use grainstore::store::{Clock, SystemClock};
-use grainstore::{Filter, Options, Store};
+use grainstore::{ErrorCode, Filter, Options, Store};
 use serde_json::json;
 
 use super::format::{ExportFormat, ImportFormat};

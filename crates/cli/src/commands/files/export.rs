@@ -10,7 +10,7 @@ use grainstore::interchange::{ExportKey, Format, WriteOptions, aimem, mg};
 use grainstore::policy::Purpose;
 use grainstore::query::ExportReport;
 use grainstore::store::{Clock, SystemClock};
-use grainstore::{Filter, Store, Time};
+use grainstore::{ErrorCode, Filter, Store, Time};
 use serde_json::json;
 
 use super::format::ExportFormat;

@@ -3,7 +3,7 @@
 //! Durability follows the output: an address that was printed survives a crash.
 
 use clap::Args;
-use grainstore::policy::Warrant;
+use grainstore::policy::Capability;
 use grainstore::store::{self, Create, NewGrain};
 use grainstore::{ContentAddress, Grain, Store};
 use serde_json::json;
@@ -45,7 +45,7 @@ impl Put {
         let mut lines = Lines::open(&self.file)?;
         let mut put = PutRun {
             command: &self,
-            warrant: self.as_whom.warrant()?,
+            capability: self.as_whom.capability()?,
             stored: 0,
             refused: 0,
         };
@@ -84,7 +84,7 @@ struct Batch {
 
 struct PutRun<'a> {
     command: &'a Put,
-    warrant: Option<Warrant>,
+    capability: Option<Capability>,
     stored: u64,
     refused: u64,
 }

@@ -5,7 +5,7 @@
 use clap::Args;
 use grainstore::codec::{Map, Value};
 use grainstore::store::NewGrain;
-use grainstore::{ContentAddress, Draft};
+use grainstore::{ContentAddress, Draft, ErrorCode};
 use serde_json::json;
 
 use crate::args::{Line, address, display_name, read_document};

@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use clap::Args;
+use grainstore::ErrorCode;
 use grainstore::store::{Finding, Report, Severity, verify_damaged};
 use serde_json::{Value, json};
 

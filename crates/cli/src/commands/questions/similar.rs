@@ -5,7 +5,7 @@
 use std::io::Read;
 
 use clap::Args;
-use grainstore::Envelope;
+use grainstore::{Envelope, ErrorCode};
 
 use super::answer::{Scores, show};
 use super::vector::{NO_VECTOR, vector};

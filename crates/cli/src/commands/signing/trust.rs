@@ -5,6 +5,7 @@
 use clap::{Args, Subcommand};
 use grainstore::Type;
 use grainstore::crypto::Did;
+use grainstore::grain::Namespace;
 use grainstore::policy::TrustRule;
 use serde_json::{Value, json};
 
@@ -84,7 +85,7 @@ impl Add {
     fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let rule = TrustRule {
             signer: did(&self.did)?,
-            namespaces: self.namespace,
+            namespaces: self.namespace.into_iter().map(Namespace::new).collect(),
             types: self.types,
             authors: self.authors,
             is_exclusive: self.only,
@@ -117,7 +118,7 @@ fn list(session: &mut Session) -> anyhow::Result<Exit> {
 fn rule_json(rule: &TrustRule) -> Value {
     json!({
         "signer": rule.signer.as_str(),
-        "namespaces": rule.namespaces,
+        "namespaces": rule.namespaces.iter().map(Namespace::as_str).collect::<Vec<_>>(),
         "types": rule.types.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "for": rule.authors,
         "only": rule.is_exclusive,
@@ -126,9 +127,10 @@ fn rule_json(rule: &TrustRule) -> Value {
 
 fn rule_text(rule: &TrustRule) -> String {
     let types: Vec<_> = rule.types.iter().map(ToString::to_string).collect();
+    let namespaces: Vec<_> = rule.namespaces.iter().map(ToString::to_string).collect();
     let mut text = rule.signer.to_string();
     for (word, names) in [
-        ("in", &rule.namespaces),
+        ("in", &namespaces),
         ("with", &types),
         ("for", &rule.authors),
     ] {

@@ -31,7 +31,7 @@ impl<'a> Object<'a> {
     pub(crate) fn member_fault(
         &self,
         name: &str,
-        code: &'static str,
+        code: ErrorCode,
         message: impl Into<String>,
     ) -> Error {
         fault(code, format!("{}/{name}", self.at), message)

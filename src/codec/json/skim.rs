@@ -1,35 +1,34 @@
 use std::borrow::Cow;
-use std::cell::Cell;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 
-use super::Error;
-use super::json::{TWO_TO_63, strictly};
+use super::{Seen, strictly};
+use crate::codec::Error;
 
 /// What a JSON text is, told as strictly as `Value::from_json` reads it and without making a value
 /// of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Sketch {
+pub(crate) struct Skim {
     /// Whether it is an object.
     pub(crate) is_map: bool,
     /// What the member that was asked for says, if it is text.
     pub(crate) said: Option<String>,
 }
 
-impl Sketch {
+impl Skim {
     /// Reads a JSON text.
     ///
     /// # Errors
     /// As `Value::from_json`.
     pub(crate) fn of(text: &str, member: &str) -> Result<Self, Error> {
-        let wide = Cell::new(false);
-        let seed = Skim {
-            wide: &wide,
+        let seen = Seen::default();
+        let seed = Skimmer {
+            seen: &seen,
             member: Some(member),
             keeps: false,
         };
-        strictly(text, &wide, seed)
+        strictly(text, &seen, seed)
     }
 
     const OTHER: Self = Self {
@@ -40,15 +39,15 @@ impl Sketch {
 
 /// Goes over values, and keeps the text of one.
 #[derive(Clone, Copy)]
-struct Skim<'a> {
-    wide: &'a Cell<bool>,
+struct Skimmer<'a> {
+    seen: &'a Seen,
     /// The member whose text is kept.
     member: Option<&'a str>,
     /// Whether this is its value.
     keeps: bool,
 }
 
-impl Skim<'_> {
+impl Skimmer<'_> {
     fn within(self, keeps: bool) -> Self {
         Self {
             member: None,
@@ -58,57 +57,55 @@ impl Skim<'_> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Skim<'_> {
-    type Value = Sketch;
+impl<'de> DeserializeSeed<'de> for Skimmer<'_> {
+    type Value = Skim;
 
-    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Sketch, D::Error> {
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Skim, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Skim<'_> {
-    type Value = Sketch;
+impl<'de> Visitor<'de> for Skimmer<'_> {
+    type Value = Skim;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON value")
     }
 
-    fn visit_unit<E>(self) -> Result<Sketch, E> {
-        Ok(Sketch::OTHER)
+    fn visit_unit<E>(self) -> Result<Skim, E> {
+        Ok(Skim::OTHER)
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Sketch, E> {
-        Ok(Sketch::OTHER)
+    fn visit_bool<E>(self, _: bool) -> Result<Skim, E> {
+        Ok(Skim::OTHER)
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<Sketch, E> {
-        Ok(Sketch::OTHER)
+    fn visit_i64<E>(self, _: i64) -> Result<Skim, E> {
+        Ok(Skim::OTHER)
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<Sketch, E> {
-        Ok(Sketch::OTHER)
+    fn visit_u64<E>(self, _: u64) -> Result<Skim, E> {
+        Ok(Skim::OTHER)
     }
 
-    fn visit_f64<E>(self, float: f64) -> Result<Sketch, E> {
-        if float.abs() >= TWO_TO_63 {
-            self.wide.set(true);
-        }
-        Ok(Sketch::OTHER)
+    fn visit_f64<E>(self, float: f64) -> Result<Skim, E> {
+        self.seen.float(float);
+        Ok(Skim::OTHER)
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Sketch, E> {
-        Ok(Sketch {
+    fn visit_str<E>(self, text: &str) -> Result<Skim, E> {
+        Ok(Skim {
             is_map: false,
             said: self.keeps.then(|| text.to_owned()),
         })
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Sketch, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Skim, A::Error> {
         while seq.next_element_seed(self.within(false))?.is_some() {}
-        Ok(Sketch::OTHER)
+        Ok(Skim::OTHER)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Sketch, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Skim, A::Error> {
         let mut names: Vec<Cow<'de, str>> = Vec::new();
         let mut said = None;
         while let Some(name) = members.next_key_seed(Name)? {
@@ -124,12 +121,10 @@ impl<'de> Visitor<'de> for Skim<'_> {
                 _ => None,
             });
             if let Some(name) = twice {
-                return Err(A::Error::custom(format_args!(
-                    "duplicate member \"{name}\""
-                )));
+                return Err(self.seen.duplicate(name));
             }
         }
-        Ok(Sketch { is_map: true, said })
+        Ok(Skim { is_map: true, said })
     }
 }
 
@@ -167,19 +162,19 @@ impl<'de> Visitor<'de> for Name {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::Value;
     use super::*;
+    use crate::codec::Value;
 
     fn compare(text: &str) {
-        let sketch = Sketch::of(text, "k").map_err(|error| error.to_string());
+        let skim = Skim::of(text, "k").map_err(|error| error.to_string());
         let value = Value::from_json(text).map_err(|error| error.to_string());
-        let expected = value.map(|value| Sketch {
+        let expected = value.map(|value| Skim {
             is_map: value.as_map().is_some(),
             said: value
                 .as_map()
                 .and_then(|map| Some(map.get("k")?.as_text()?.to_owned())),
         });
-        assert_eq!(sketch, expected, "{text}");
+        assert_eq!(skim, expected, "{text}");
     }
 
     #[test]

@@ -1,4 +1,15 @@
-use super::table::FIELDS;
+//! The fields of the specification: their names, their short keys and what they hold (OMS 6).
+//!
+//! Which fields a type requires, and which values they take, is in `rules`, not here.
+
+mod compact;
+mod table;
+
+pub(super) use compact::{compact, compacted_value, expand, stored_value};
+#[cfg(test)]
+pub(super) use table::INTEGRATION;
+
+use table::FIELDS;
 
 /// A field of the specification: its name, the short key it is stored under, and what it holds.
 ///

@@ -2,13 +2,13 @@
 //!
 //! Every row decides bytes, so every row decides addresses: rows are never edited, only added.
 
-use super::field::Field;
-use super::field::Holds::{
+use super::Field;
+use super::Holds::{
     self, Any, Bool, Byte, Bytes, Count, Float, Int, Map, Maps, Signatures, Sources, Text, Texts,
     Time, Unit,
 };
 
-pub(super) const FIELDS: &[Field] = &[
+pub(in crate::grain) const FIELDS: &[Field] = &[
     // OMS 6.1: Core
     field("type", "t", Text),
     field("subject", "s", Text),
@@ -180,13 +180,13 @@ pub(super) const FIELDS: &[Field] = &[
 ];
 
 /// OMS 6.5, ruling F3: `content` is written `cnt` on Action grains and `content` on all others.
-pub(super) const ACTION_CONTENT_KEY: &str = "cnt";
+pub(in crate::grain) const ACTION_CONTENT_KEY: &str = "cnt";
 
 /// A name inside a nested map and the short key it is stored under.
-pub(super) type NestedField = (&'static str, &'static str);
+pub(in crate::grain) type NestedField = (&'static str, &'static str);
 
 /// OMS 7.1.
-pub(super) const CONTENT_REF: &[NestedField] = &[
+pub(in crate::grain) const CONTENT_REF: &[NestedField] = &[
     ("uri", "u"),
     ("modality", "m"),
     ("mime_type", "mt"),
@@ -196,7 +196,7 @@ pub(super) const CONTENT_REF: &[NestedField] = &[
 ];
 
 /// OMS 7.2.
-pub(super) const EMBEDDING_REF: &[NestedField] = &[
+pub(in crate::grain) const EMBEDDING_REF: &[NestedField] = &[
     ("vector_id", "vi"),
     ("model", "mo"),
     ("dimensions", "dm"),
@@ -209,11 +209,11 @@ pub(super) const EMBEDDING_REF: &[NestedField] = &[
 ];
 
 /// OMS 14.2; compacted as 4.7 says and 4.9 forgets (ruling F5).
-pub(super) const RELATED_TO: &[NestedField] =
+pub(in crate::grain) const RELATED_TO: &[NestedField] =
     &[("hash", "h"), ("relation_type", "rl"), ("weight", "w")];
 
 /// Appendix C, for the `context` of grains tagged `profile:integration` (ruling F6).
-pub(super) const INTEGRATION: &[NestedField] = &[
+pub(in crate::grain) const INTEGRATION: &[NestedField] = &[
     ("int:base_url", "ib"),
     ("int:http_method", "ihm"),
     ("int:http_path", "ihp"),

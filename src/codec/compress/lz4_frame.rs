@@ -1,6 +1,6 @@
 use std::io::{self, BufRead, Read};
 
-use super::compress::damaged;
+use super::damaged;
 
 /// Passes one LZ4 frame through and not a byte more, because the decoder would read on into the
 /// next frame and cannot say where this one ended.

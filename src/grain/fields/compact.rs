@@ -4,17 +4,17 @@ use std::borrow::Cow;
 
 use crate::codec::{Map, Value};
 
-use super::field::Field;
+use super::Field;
 use super::table::{
     ACTION_CONTENT_KEY, CONTENT_REF, EMBEDDING_REF, INTEGRATION, NestedField, RELATED_TO,
 };
-use super::{Error, Type};
+use crate::grain::{Error, Type};
 
 /// Returns the entries of a payload under their short keys.
 ///
 /// # Errors
 /// `ERR_CORRUPT` for an application field named like a short key (ruling F4).
-pub(super) fn compact(of: Type, fields: &Map) -> Result<Vec<(&str, Cow<'_, Value>)>, Error> {
+pub(in crate::grain) fn compact(of: Type, fields: &Map) -> Result<Vec<(&str, Cow<'_, Value>)>, Error> {
     let integration = is_integration(of, fields);
     let mut entries = Vec::with_capacity(fields.len());
     for (name, value) in fields.iter() {
@@ -29,7 +29,7 @@ pub(super) fn compact(of: Type, fields: &Map) -> Result<Vec<(&str, Cow<'_, Value
 }
 
 /// Returns the value of one field as it sits in the payload (ruling S9).
-pub(super) fn stored_value<'a>(
+pub(in crate::grain) fn stored_value<'a>(
     of: Type,
     fields: &'a Map,
     name: &str,
@@ -42,7 +42,7 @@ pub(super) fn stored_value<'a>(
 }
 
 /// Returns a value with the members of its field compacted, if it has any that can be.
-pub(super) fn compacted_value(name: &str, value: &Value) -> Option<Value> {
+pub(in crate::grain) fn compacted_value(name: &str, value: &Value) -> Option<Value> {
     let nested = nested_fields(name, true)?;
     let mut value = value.clone();
     rename(&mut value, nested, Direction::Compact).ok()?;
@@ -64,7 +64,7 @@ fn stored<'a>(name: &str, value: &'a Value, integration: bool) -> Result<Cow<'a,
 ///
 /// # Errors
 /// `ERR_CORRUPT` for a field that is spelled in full, which would give it two spellings.
-pub(super) fn expand(of: Type, payload: Map) -> Result<Map, Error> {
+pub(in crate::grain) fn expand(of: Type, payload: Map) -> Result<Map, Error> {
     let mut pairs = Vec::with_capacity(payload.len());
     for (key, value) in payload {
         let name = match (key.as_str(), of) {

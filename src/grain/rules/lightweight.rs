@@ -1,12 +1,12 @@
 use crate::codec::{Map, Profile};
 
-use super::presence::required;
+use super::required_fields::required;
 use crate::grain::{Error, Type};
 
 /// Refuses what a device of the profile has no room for, on writing and on reading.
 ///
 /// OMS 18.3: a microcontroller carries these fields, what its type requires, and nothing else.
-pub(in crate::grain) fn check_carried(
+pub(in crate::grain) fn check_lightweight(
     of: Type,
     fields: &Map,
     profile: Profile,

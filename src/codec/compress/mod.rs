@@ -1,8 +1,10 @@
+mod lz4_frame;
+
 use std::io::{self, BufRead, ErrorKind, Read, Write};
 
 use lz4_flex::frame::{BlockSize, FrameDecoder, FrameEncoder, FrameInfo};
 
-use super::lz4_frame::Lz4Frame;
+use lz4_frame::Lz4Frame;
 
 /// How a run of bytes is compressed: as one frame of the codec, or not at all (OMS 11.3).
 ///

@@ -3,7 +3,7 @@
 use crate::codec::{Map, Value};
 
 use super::Findings;
-use super::presence::entries_of;
+use super::required_fields::entries_of;
 use crate::grain::{Error, Type};
 
 pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) -> Result<(), Error> {

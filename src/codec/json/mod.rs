@@ -1,7 +1,17 @@
+//! JSON in and out of values: strict when it is read, compact when it is written.
+//!
+//! RFC 8785, which checksums are computed over, is in `jcs`; reading without making a value is in
+//! `skim`.
+
+mod jcs;
+mod skim;
+
+pub(crate) use skim::Skim;
+
 use std::cell::Cell;
 use std::{fmt, io};
 
-use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 use super::{Error, Map, Value};
@@ -21,8 +31,8 @@ impl Value {
     /// # Errors
     /// `ERR_CORRUPT` with what is wrong and where.
     pub fn from_json(text: &str) -> Result<Self, Error> {
-        let wide = Cell::new(false);
-        strictly(text, &wide, Strict { wide: &wide })
+        let seen = Seen::default();
+        strictly(text, &seen, Strict { seen: &seen })
     }
 
     /// Writes what [`Value::to_json`] returns.
@@ -40,22 +50,47 @@ impl Value {
     }
 }
 
-/// Reads one JSON text with a seed, which sets `wide` when a number is so large that it may have
-/// been a rounded integer.
+/// What a seed saw that the errors of the parser cannot say.
+#[derive(Default)]
+pub(super) struct Seen {
+    /// A number so large that it may have been a rounded integer.
+    wide: Cell<bool>,
+    /// A second member of the same name.
+    duplicate: Cell<bool>,
+}
+
+impl Seen {
+    pub(super) fn float(&self, float: f64) {
+        if float.abs() >= TWO_TO_63 {
+            self.wide.set(true);
+        }
+    }
+
+    pub(super) fn duplicate<E: serde::de::Error>(&self, name: &str) -> E {
+        self.duplicate.set(true);
+        E::custom(format_args!("duplicate member \"{name}\""))
+    }
+}
+
+/// Reads one JSON text with a seed, which reports to `seen`.
 pub(super) fn strictly<'t, S: DeserializeSeed<'t>>(
     text: &'t str,
-    wide: &Cell<bool>,
+    seen: &Seen,
     seed: S,
 ) -> Result<S::Value, Error> {
     let mut parser = serde_json::Deserializer::from_str(text);
     let value = seed
         .deserialize(&mut parser)
         .and_then(|value| parser.end().map(|()| value))
-        .map_err(|error| Error::Json {
-            message: error.to_string(),
+        .map_err(|error| {
+            let message = error.to_string();
+            match seen.duplicate.get() {
+                true => Error::DuplicateMember { message },
+                false => Error::Json { message },
+            }
         })?;
     // A parser hands an integer past 64 bits over as a rounded double: look at the text.
-    if wide.get() && has_wide_integer(text) {
+    if seen.wide.get() && has_wide_integer(text) {
         return Err(Error::Json {
             message: "an integer does not fit 64 bits".into(),
         });
@@ -100,8 +135,7 @@ impl Serialize for Map {
 /// Builds values and refuses what a lenient reader would lose in silence.
 #[derive(Clone, Copy)]
 struct Strict<'a> {
-    /// Set when a number is so large that it may have been a rounded integer.
-    wide: &'a Cell<bool>,
+    seen: &'a Seen,
 }
 
 impl<'de> DeserializeSeed<'de> for Strict<'_> {
@@ -136,9 +170,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 
     fn visit_f64<E>(self, float: f64) -> Result<Value, E> {
-        if float.abs() >= TWO_TO_63 {
-            self.wide.set(true);
-        }
+        self.seen.float(float);
         Ok(Value::Float(float))
     }
 
@@ -166,7 +198,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
         // A second member of the same name would silently replace the first.
         Map::from_pairs(pairs)
             .map(Value::Map)
-            .map_err(|name| A::Error::custom(format_args!("duplicate member \"{name}\"")))
+            .map_err(|name| self.seen.duplicate(&name))
     }
 }
 
@@ -205,7 +237,7 @@ fn after_string(mut rest: &str) -> &str {
     ""
 }
 
-pub(super) const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
+const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
 
 #[cfg(test)]
 mod tests {

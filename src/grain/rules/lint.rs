@@ -3,7 +3,7 @@
 use crate::codec::{Map, Value};
 
 use super::Findings;
-use super::presence::entries_of;
+use super::required_fields::entries_of;
 
 pub(super) fn check(fields: &Map, findings: &mut Findings) {
     check_relation(fields, findings);

@@ -6,9 +6,9 @@ use super::{Grain, Type};
 
 impl Grain {
     /// Returns the fields whose words full-text search reads, in a fixed order.
-    pub fn wording(&self) -> Vec<(&'static str, String)> {
+    pub fn searchable_text(&self) -> Vec<(&'static str, String)> {
         let mut parts = Vec::new();
-        for name in WORDED.iter().filter(|name| **name != "context") {
+        for name in SEARCHABLE_FIELDS.iter().filter(|name| **name != "context") {
             let Some(value) = self.field(name) else {
                 continue;
             };
@@ -52,7 +52,7 @@ impl Grain {
         if self.type_() == Type::Consent {
             return self.consented();
         }
-        let wording = self.wording();
+        let wording = self.searchable_text();
         let words: Vec<_> = wording.iter().map(|(_, words)| words.as_str()).collect();
         let line: Vec<_> = words
             .iter()
@@ -104,7 +104,7 @@ fn gather(value: &Value, words: &mut String) {
 
 /// The fields with words in them, in the order in which they are read; identifiers, addresses,
 /// times and schemas are not words. New ones come last: an index refers to them by their place.
-pub const WORDED: &[&str] = &[
+pub const SEARCHABLE_FIELDS: &[&str] = &[
     "subject",
     "relation",
     "object",

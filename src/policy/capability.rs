@@ -1,8 +1,7 @@
 use std::collections::BTreeSet;
 
-use crate::codec::nfc;
 use crate::crypto::Did;
-use crate::grain::{Draft, Grain};
+use crate::grain::{Draft, Grain, Namespace};
 
 use super::{Delegation, Rule};
 
@@ -11,34 +10,34 @@ use super::{Delegation, Rule};
 ///
 /// ```
 /// use grainstore::grain::{Draft, Time};
-/// use grainstore::policy::{Rule, Warrant};
+/// use grainstore::policy::{Rule, Capability};
 ///
-/// let warrant = Warrant::default().inside("acme:chatbot");
+/// let capability = Capability::default().inside("acme:chatbot");
 /// let grain = |namespace: &str| {
 ///     let draft = Draft::event("hello").namespace(namespace).created_at(Time::from_ms(1));
 ///     draft.finish(Default::default())
 /// };
-/// assert!(warrant.sees(&grain("acme:chatbot:agent-7")?));
-/// assert!(!warrant.sees(&grain("acme:chatbots")?));
-/// assert_eq!(warrant.admits(&grain("acme")?), Err(Rule::Namespace));
+/// assert!(capability.sees(&grain("acme:chatbot:agent-7")?));
+/// assert!(!capability.sees(&grain("acme:chatbots")?));
+/// assert_eq!(capability.admits(&grain("acme")?), Err(Rule::Namespace));
 /// # Ok::<(), grainstore::grain::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Warrant {
+pub struct Capability {
     author: Option<Did>,
-    reach: Reach,
+    scope: NamespaceScope,
     role: Role,
     clearance: BTreeSet<String>,
 }
 
-/// Where a warrant reaches.
+/// Where a capability reaches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-enum Reach {
+enum NamespaceScope {
     #[default]
-    Everywhere,
-    Inside(String),
+    All,
+    Within(Namespace),
     /// A namespace inside another one and in a third: none.
-    Nowhere,
+    Nothing,
 }
 
 /// What somebody does with a store.
@@ -63,13 +62,13 @@ pub enum Role {
     Job,
 }
 
-impl Warrant {
+impl Capability {
     /// Narrows it to an author: what is written is written as this one.
     #[must_use]
     pub fn author(mut self, did: &Did) -> Self {
         // Whoever already acts as another acts as nobody.
         if self.author.as_ref().is_some_and(|own| own != did) {
-            self.reach = Reach::Nowhere;
+            self.scope = NamespaceScope::Nothing;
         }
         self.author = Some(did.clone());
         self
@@ -78,12 +77,18 @@ impl Warrant {
     /// Narrows it to a namespace and those inside it (OMS 28.2).
     #[must_use]
     pub fn inside(mut self, namespace: &str) -> Self {
-        let namespace = nfc(namespace).into_owned();
-        self.reach = match self.reach {
-            Reach::Everywhere if !namespace.is_empty() => Reach::Inside(namespace),
-            Reach::Inside(own) if is_inside(&namespace, &own) => Reach::Inside(namespace),
-            Reach::Inside(own) if is_inside(&own, &namespace) => Reach::Inside(own),
-            _ => Reach::Nowhere,
+        let namespace = Namespace::new(namespace);
+        self.scope = match self.scope {
+            NamespaceScope::All if !namespace.as_str().is_empty() => {
+                NamespaceScope::Within(namespace)
+            }
+            NamespaceScope::Within(own) if own.contains(namespace.as_str()) => {
+                NamespaceScope::Within(namespace)
+            }
+            NamespaceScope::Within(own) if namespace.contains(own.as_str()) => {
+                NamespaceScope::Within(own)
+            }
+            _ => NamespaceScope::Nothing,
         };
         self
     }
@@ -109,10 +114,10 @@ impl Warrant {
 
     /// Returns the namespace it is confined to; of one that reaches nowhere, the empty text.
     pub fn namespace(&self) -> Option<&str> {
-        match &self.reach {
-            Reach::Everywhere => None,
-            Reach::Inside(namespace) => Some(namespace),
-            Reach::Nowhere => Some(""),
+        match &self.scope {
+            NamespaceScope::All => None,
+            NamespaceScope::Within(namespace) => Some(namespace.as_str()),
+            NamespaceScope::Nothing => Some(""),
         }
     }
 
@@ -140,8 +145,8 @@ impl Warrant {
         {
             draft = draft.author(did.as_str());
         }
-        match &self.reach {
-            Reach::Inside(namespace) if !draft.fields().contains("namespace") => {
+        match &self.scope {
+            NamespaceScope::Within(namespace) if !draft.fields().contains("namespace") => {
                 draft.namespace(namespace.as_str())
             }
             _ => draft,
@@ -164,11 +169,11 @@ impl Warrant {
         if author.is_some() && grain.text("author_did") != author {
             return Err(Rule::Author);
         }
-        // Whoever could delegate what it does not reach would reach it through the delegatee.
+        // Whoever could delegate what it does not scope would scope it through the delegatee.
         let gives_more = || {
             Delegation::of(grain).is_some_and(|delegation| match delegation.namespaces() {
-                None => self.reach != Reach::Everywhere,
-                Some(named) => !named.iter().all(|name| self.reaches(Some(name))),
+                None => self.scope != NamespaceScope::All,
+                Some(named) => !named.iter().all(|name| self.reaches(Some(name.as_str()))),
             })
         };
         if !self.reaches(grain.text("namespace")) || gives_more() {
@@ -192,10 +197,10 @@ impl Warrant {
     }
 
     fn reaches(&self, namespace: Option<&str>) -> bool {
-        match &self.reach {
-            Reach::Everywhere => true,
-            Reach::Inside(outer) => namespace.is_some_and(|inner| is_inside(inner, outer)),
-            Reach::Nowhere => false,
+        match &self.scope {
+            NamespaceScope::All => true,
+            NamespaceScope::Within(outer) => namespace.is_some_and(|inner| outer.contains(inner)),
+            NamespaceScope::Nothing => false,
         }
     }
 
@@ -208,12 +213,6 @@ impl Warrant {
             .filter_map(|tag| tag.split_once(':'));
         !tags.any(|(group, _)| GUARDED.contains(&group) && !self.clearance.contains(group))
     }
-}
-
-/// Returns whether a namespace is another one or lies inside it: whole `:` parts (OMS 28.2).
-pub(super) fn is_inside(inner: &str, outer: &str) -> bool {
-    let rest = inner.strip_prefix(outer);
-    !outer.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
 }
 
 /// The groups of tags that nobody sees without being cleared for them.

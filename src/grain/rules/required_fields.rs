@@ -2,7 +2,7 @@
 
 use crate::codec::{Map, Value};
 
-use super::elision::is_elided;
+use super::elided::is_elided;
 use super::{Findings, Origin, action};
 use crate::grain::{Error, Type};
 

@@ -1,4 +1,4 @@
-use super::{Int, Map, Value};
+use crate::codec::{Int, Map, Value};
 
 impl Value {
     /// Returns the value as canonical JSON (RFC 8785), which foreign checksums are computed over.
