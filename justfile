@@ -11,6 +11,10 @@ _default:
 ci:
     .ci/run
 
+# Whether docs/conformance.md and docs/rulings.md name tests and rulings that exist
+lint:
+    .ci/conformance
+
 # A million random grains through both encodings and JSON
 grains:
     # The number of cases is compiled in, and cargo sees that it changed.

@@ -7,7 +7,6 @@ mod access;
 mod aimem;
 mod codec;
 mod codes;
-mod conformance;
 mod conformance_rules;
 mod did;
 mod disclosure;
