@@ -17,11 +17,14 @@ lint:
 
 # A million random grains through both encodings and JSON
 grains:
-    # The number of cases is compiled in, and cargo sees that it changed.
-    GRAINSTORE_CASES=1000000 cargo test --release --test it grain::
+    GRAINSTORE_TIMES=200 cargo test --release --test it grain::
+
+# The random campaigns of the tests, twenty times as long
+campaigns:
+    GRAINSTORE_TIMES=20 cargo test --test it -- grain:: mg:: exports::any:: policy::histories::
 
 # A million random histories of protected grains against the table of OMS 23, or some (`just policy 0..50000`)
-policy histories="1000000":
+policy histories="0..1000000":
     CARGO_PROFILE_DEV_OPT_LEVEL=2 GRAINSTORE_HISTORIES={{histories}} \
         nice -n 19 cargo test --test it policy:: -- --nocapture
 
@@ -95,4 +98,4 @@ _campaign *limit:
 
 # How well search finds what was meant (docs/search.md); DATA has cranfield/ and locomo/
 quality data:
-    cargo run --quiet --release --example quality -- {{data}}
+    cargo bench --quiet --bench quality -- {{data}}
