@@ -21,7 +21,7 @@ grains:
 
 # The random campaigns of the tests, twenty times as long
 campaigns:
-    GRAINSTORE_TIMES=20 cargo test --test it -- grain:: mg:: exports::any:: policy::histories::
+    .ci/campaigns
 
 # A million random histories of protected grains against the table of OMS 23, or some (`just policy 0..50000`)
 policy histories="0..1000000":
