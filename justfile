@@ -11,13 +11,20 @@ _default:
 ci:
     .ci/run
 
+# Whether docs/conformance.md and docs/rulings.md name tests and rulings that exist
+lint:
+    .ci/conformance
+
 # A million random grains through both encodings and JSON
 grains:
-    # The number of cases is compiled in, and cargo sees that it changed.
-    GRAINSTORE_CASES=1000000 cargo test --release --test it grain::
+    GRAINSTORE_TIMES=200 cargo test --release --test it grain::
+
+# The random campaigns of the tests, twenty times as long
+campaigns:
+    .ci/campaigns
 
 # A million random histories of protected grains against the table of OMS 23, or some (`just policy 0..50000`)
-policy histories="1000000":
+policy histories="0..1000000":
     CARGO_PROFILE_DEV_OPT_LEVEL=2 GRAINSTORE_HISTORIES={{histories}} \
         nice -n 19 cargo test --test it policy:: -- --nocapture
 
@@ -91,4 +98,4 @@ _campaign *limit:
 
 # How well search finds what was meant (docs/search.md); DATA has cranfield/ and locomo/
 quality data:
-    cargo run --quiet --release --example quality -- {{data}}
+    cargo bench --quiet --bench quality -- {{data}}

@@ -6,18 +6,14 @@ use grainstore::codec::{Map, Value};
 use grainstore::interchange::Error;
 use sha2::Digest as _;
 
-/// Returns a folder of the corpora; the tests pass without it, and say so.
-#[expect(
-    clippy::print_stderr,
-    reason = "a skipped corpus must be seen in the log"
-)]
-pub(super) fn corpus(name: &str) -> Option<PathBuf> {
-    let places = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().skip(1);
-    let mut folders = places.map(|place| place.join("shared/data").join(name));
-    let folder = folders.find(|folder| folder.is_dir());
-    if folder.is_none() {
-        eprintln!("skipped: the corpus {name} is not beside the project");
-    }
+/// Returns a folder of `data` or `vectors` beside the project: what others publish and what is
+/// therefore no part of it.
+///
+/// A test that asks for one is `#[ignore = "needs corpora"]`, and `.ci/run` runs it where they are.
+pub(super) fn corpus(name: &str) -> PathBuf {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = project.join("../shared").join(name);
+    assert!(folder.exists(), "{} is not there", folder.display());
     folder
 }
 

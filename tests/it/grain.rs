@@ -5,19 +5,14 @@ mod tables;
 use grainstore::codec::{ContentAddress, Encoding, Flags, Header, Map, Profile, Value};
 use grainstore::grain::{Draft, Grain, Time, Type};
 
-use crate::random::{Random, seeds};
+use crate::random::{Random, cases, seeds};
 use crate::sample::draft;
 
 use tables::{ACCEPTED, NOW, REFUSED};
 
-/// What a debug build does in a minute; `just grains` runs 10^6 in a release build.
-fn cases() -> u64 {
-    option_env!("GRAINSTORE_CASES").map_or(100_000, |cases| cases.parse().unwrap())
-}
-
 #[test]
 fn a_grain_is_the_same_in_both_encodings_and_in_json() {
-    for seed in seeds(cases()) {
+    for seed in seeds(cases(5_000).into()) {
         let random = &mut Random::new(seed);
         let draft = draft(random);
         let packed = draft.clone().encoding(Encoding::MessagePack);

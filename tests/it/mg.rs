@@ -13,7 +13,7 @@ use grainstore::interchange::{Error, Record};
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 
-use crate::random::Random;
+use crate::random::{Random, cases};
 use crate::sample;
 use raw::Raw;
 
@@ -21,11 +21,6 @@ mod lies;
 mod raw;
 
 const CODECS: [Compression; 3] = [Compression::None, Compression::Zstd, Compression::Lz4];
-
-/// How many random files, and random damages with a checksum that fits; `just grains` runs more.
-fn cases() -> u32 {
-    option_env!("GRAINSTORE_CASES").map_or(10_000, |cases| cases.parse().unwrap())
-}
 
 type Memory = Vec<(Grain, Status)>;
 
@@ -145,7 +140,7 @@ fn status() -> impl Strategy<Value = Status> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(cases()))]
+    #![proptest_config(ProptestConfig::with_cases(cases(500)))]
 
     #[test]
     fn what_is_written_is_read_and_written_again_to_the_same_bytes(
@@ -284,7 +279,7 @@ fn damage_under_a_checksum_that_fits_never_shows_a_wrong_grain() {
         .flat_map(|codec| [true, false].map(|status| pack(&memory(status), codec)))
         .collect();
     let mut outcomes = BTreeMap::<_, u32>::new();
-    for _ in 0..cases() {
+    for _ in 0..cases(500) {
         let mut file = files[random(files.len())].clone();
         for _ in 0..=random(3) {
             let at = random((file.len() - 32) * 8);

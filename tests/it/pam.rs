@@ -9,7 +9,6 @@ mod store;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
-use std::path::Path;
 
 use grainstore::codec::{ContentAddress, Map, Value};
 use grainstore::grain::{Lifecycle, Type, Verification};
@@ -206,9 +205,9 @@ fn every_record_can_be_rebuilt_from_its_grain() {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+#[ignore = "needs corpora"]
 fn the_examples_of_the_format_itself_import() {
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/pam/examples");
+    let examples = crate::foreign::corpus("data/pam/examples");
     let path = examples.join("example-memory-store.json");
     if !path.exists() {
         eprintln!("skipped: {} is not there", path.display());

@@ -1,6 +1,18 @@
 //! Random choices made of one number: a test that draws them by the hundred thousand spends its
 //! time on what it tests, and the number of a case that fails is all that it takes to run it again.
 
+/// How many cases a campaign has: `short`, as often as `GRAINSTORE_TIMES` says when this is run.
+///
+/// The short forms find what a change breaks outright; `.ci/run` and `just` run the long ones.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "another length of a campaign is no reason to build it again"
+)]
+pub(crate) fn cases(short: u32) -> u32 {
+    let times = std::env::var("GRAINSTORE_TIMES");
+    short * times.map_or(1, |times| times.parse::<u32>().unwrap())
+}
+
 /// The numbers of the cases to run: all below `count`, or the one that a build was told.
 pub(crate) fn seeds(count: u64) -> std::ops::Range<u64> {
     match option_env!("GRAINSTORE_SEED") {

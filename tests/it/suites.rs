@@ -2,33 +2,13 @@
 //! (`docs/suites.md` is compared with the tables here).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use grainstore::codec::{Encoding, Int, Map, Profile, Value, encode_value};
 use grainstore::grain::{Draft, Grain, Time};
 
+use crate::foreign::corpus;
 use crate::signature_suites;
-
-/// Returns the folder of a suite; the tests pass without it.
-pub(crate) fn suite(name: &str) -> Option<PathBuf> {
-    let places = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().skip(1);
-    let mut folders = places.map(|place| place.join("shared/vectors").join(name));
-    let folder = folders.find(|folder| folder.is_dir());
-    if folder.is_none() {
-        report(&format!(
-            "skipped: the suite {name} is not beside the project"
-        ));
-    }
-    folder
-}
-
-#[expect(
-    clippy::print_stderr,
-    reason = "a skipped suite must be seen in the log"
-)]
-fn report(message: &str) {
-    eprintln!("{message}");
-}
 
 pub(crate) fn entries(value: &Value) -> &Map {
     value.as_map().unwrap()
@@ -49,10 +29,9 @@ fn decode(bytes: &[u8]) -> Result<Value, &'static str> {
 const MSGPACK: [usize; 3] = [59, 11, 163];
 
 #[test]
+#[ignore = "needs corpora"]
 fn of_the_messagepack_encodings_of_a_value_one_is_accepted() {
-    let Some(folder) = suite("msgpack") else {
-        return;
-    };
+    let folder = corpus("vectors/msgpack");
     let text = std::fs::read_to_string(folder.join("dist/msgpack-test-suite.json")).unwrap();
     let groups = Value::from_json(&text).unwrap();
     let mut counts = [0; 3];
@@ -181,10 +160,9 @@ const UNDERFLOW: &str = "zero is the nearest double";
 const JSON_COUNTS: [usize; 3] = [95, 188, 35];
 
 #[test]
+#[ignore = "needs corpora"]
 fn json_is_accepted_and_refused_as_json_test_suite_says() {
-    let Some(folder) = suite("JSONTestSuite") else {
-        return;
-    };
+    let folder = corpus("vectors/JSONTestSuite");
     let expected: BTreeMap<_, _> = JSON
         .iter()
         .map(|(name, is_accepted, reason)| (*name, (*is_accepted, *reason)))
@@ -225,10 +203,9 @@ fn json_is_accepted_and_refused_as_json_test_suite_says() {
 const NAUGHTY: [usize; 2] = [512, 3];
 
 #[test]
+#[ignore = "needs corpora"]
 fn every_naughty_string_comes_through_as_it_is_or_is_refused() {
-    let Some(folder) = suite("blns") else {
-        return;
-    };
+    let folder = corpus("vectors/blns");
     let text = std::fs::read_to_string(folder.join("blns.json")).unwrap();
     let mut counts = [0; 2];
     for string in Value::from_json(&text).unwrap().texts() {

@@ -6,6 +6,7 @@ use grainstore::interchange::{Entry, ReadOptions, Record};
 
 use super::*;
 use crate::foreign::sha256;
+use crate::random::cases;
 
 /// JSON without integers that I-JSON has no form for.
 fn json_value() -> impl Strategy<Value = Value> {
@@ -44,11 +45,6 @@ fn extras() -> impl Strategy<Value = Vec<(String, Value)>> {
     proptest::collection::vec(("x_.{0,6}", json_value()), 0..4)
 }
 
-/// How many documents of each format; `just grains` makes more.
-const fn cases() -> u32 {
-    10_000
-}
-
 /// What a store would export of the records.
 fn stored(records: Vec<Record>) -> Vec<Entry> {
     let entries = records.into_iter().map(|record| {
@@ -64,7 +60,7 @@ fn text(bytes: Vec<u8>) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(cases()))]
+    #![proptest_config(ProptestConfig::with_cases(cases(500)))]
 
     #[test]
     fn any_bundle_goes_out_as_it_came(

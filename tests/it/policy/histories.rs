@@ -12,23 +12,22 @@ use grainstore::grain::{Status, Verification};
 use grainstore::store::{Authorization, Error};
 use grainstore::{ContentAddress, Draft, Options, Store, Time};
 
-use crate::random::{Random, seeds};
+use crate::random::{Random, cases, seeds};
 use crate::signing::key;
 use crate::store::{SetClock, at};
 
-/// Which histories: `GRAINSTORE_HISTORIES` says how many, or the first and the one after the last
-/// (`20000..30000`), when this is run.
+/// Which histories: a campaign of them, or from the first to the one after the last that
+/// `GRAINSTORE_HISTORIES` says (`20000..30000`) when this is run.
 #[expect(
     clippy::disallowed_methods,
     reason = "a million histories are run in pieces, and a build for each would take longer"
 )]
 fn asked() -> Range<u64> {
-    let asked = std::env::var("GRAINSTORE_HISTORIES").unwrap_or_else(|_| "10000".into());
-    let number = |text: &str| text.parse().unwrap();
-    match asked.split_once("..") {
-        Some((first, end)) => number(first)..number(end),
-        None => seeds(number(&asked)),
-    }
+    let Ok(asked) = std::env::var("GRAINSTORE_HISTORIES") else {
+        return seeds(cases(500).into());
+    };
+    let (first, end) = asked.split_once("..").unwrap();
+    first.parse().unwrap()..end.parse().unwrap()
 }
 
 const DAY: i64 = 86_400_000;

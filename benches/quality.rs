@@ -17,7 +17,7 @@ use serde_json::Value;
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 fn main() -> Result<()> {
-    let data = std::env::args_os().nth(1);
+    let data = std::env::args_os().filter(|it| it != "--bench").nth(1);
     let data = PathBuf::from(data.ok_or("say where the data is: quality DATA")?);
     let mut folder = fs::read_dir(data.join("locomo"))?.filter_map(std::result::Result::ok);
     let conversations =

@@ -1,5 +1,5 @@
 //! What the disk allows and what a store makes of it:
-//! `cargo run --release --example write_rates [DIRECTORY]`.
+//! `cargo bench --bench write_rates -- [DIRECTORY]`.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -17,6 +17,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>
 
 fn main() -> Result<()> {
     let parent = std::env::args_os()
+        .filter(|it| it != "--bench")
         .nth(1)
         .map_or_else(std::env::temp_dir, PathBuf::from);
     let home = parent.join(format!("write-rates-{}", std::process::id()));

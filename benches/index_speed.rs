@@ -1,4 +1,4 @@
-//! Prints what the index costs by itself, in processor time of the asking thread (Linux): `cargo run --release --example index_speed [GRAINS]`.
+//! Prints what the index costs by itself, in processor time of the asking thread (Linux): `cargo bench --bench index_speed -- [GRAINS]`.
 
 #![expect(clippy::print_stdout, reason = "a program prints")]
 
@@ -11,6 +11,7 @@ use grainstore::ledger::{Disk, EntryLocation, FileDisk, LedgerPosition, StoreId}
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let count: u64 = std::env::args()
+        .filter(|it| it != "--bench")
         .nth(1)
         .map_or(Ok(200_000), |text| text.parse())?;
     let folder = tempfile::tempdir()?;

@@ -1,0 +1,125 @@
+//! The files of `test-vectors/interchange`, a few of each format, read and written again.
+//!
+//! They were made for this project. What the projects of the formats publish is read by the tests
+//! that are ignored with "needs corpora".
+
+use std::path::{Path, PathBuf};
+
+use grainstore::codec::{Map, Value};
+use grainstore::interchange::{Format, ReadOptions, Reading, WriteOptions};
+use grainstore::{Filter, Options, Store};
+
+use super::foreign::json;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("test-vectors/interchange")
+}
+
+/// The paths that are listed, and what is expected of each.
+fn expected() -> Vec<(String, Map)> {
+    let list = json(&std::fs::read_to_string(folder().join("expect.json")).unwrap());
+    let entries = list.iter();
+    let entry =
+        |(path, expected): (&str, &Value)| (path.to_owned(), expected.as_map().unwrap().clone());
+    entries.map(entry).collect()
+}
+
+fn read(path: &str) -> Reading {
+    Reading::open(&folder().join(path), None, &ReadOptions::default()).unwrap()
+}
+
+/// The files of a format of other tools, without those that are wrong.
+pub(super) fn valid(format: Format) -> Vec<PathBuf> {
+    let named = |expected: &Map| {
+        let found = expected.get("format").and_then(Value::as_text);
+        found == Some(format.name()) && expected.get("error").is_none()
+    };
+    let listed = expected().into_iter();
+    let listed = listed.filter(|(_, expected)| named(expected));
+    listed.map(|(path, _)| folder().join(path)).collect()
+}
+
+#[test]
+fn every_file_comes_to_the_grains_or_the_error_that_is_expected() {
+    for (path, expected) in expected() {
+        let text = |name| expected.get(name).and_then(Value::as_text);
+        let count = |name| expected.get(name).cloned();
+        let found = Format::detect(&folder().join(&path)).unwrap();
+        assert_eq!(Some(found.name()), text("format"), "{path}");
+        let reading = read(&path);
+        if let Some(code) = text("error") {
+            assert_eq!(super::foreign::codes(&reading.errors), [code], "{path}");
+            continue;
+        }
+        assert!(reading.errors.is_empty(), "{path}: {:?}", reading.errors);
+        let store = Store::in_memory(Options::default()).unwrap();
+        let summary = store.import(reading).unwrap();
+        assert!(summary.is_complete(), "{path}: {summary:?}");
+        let findings = u64::try_from(summary.findings.len()).unwrap();
+        let counts = [summary.inserted, findings].map(|count| Some(count.into()));
+        assert_eq!(counts, ["grains", "findings"].map(count), "{path}");
+        let again = store.import(read(&path)).unwrap();
+        assert_eq!(
+            (again.inserted, again.unchanged),
+            (0, summary.inserted),
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn every_format_of_other_tools_has_a_file() {
+    for name in [
+        "pam",
+        "aimem",
+        "aimem-ndjson",
+        "omi",
+        "omi-jsonl",
+        "chatgpt",
+        "claude",
+        "gemini",
+        "copilot",
+        "grok",
+    ] {
+        assert!(!valid(Format::named(name).unwrap()).is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn no_file_is_left_unread() {
+    let listed: Vec<_> = expected()
+        .into_iter()
+        .map(|(path, _)| folder().join(path))
+        .collect();
+    let mut pending = vec![folder()];
+    while let Some(path) = pending.pop() {
+        if listed.contains(&path) || path.ends_with("expect.json") {
+            continue;
+        }
+        assert!(path.is_dir(), "{} is not in expect.json", path.display());
+        let entries = std::fs::read_dir(path).unwrap();
+        pending.extend(entries.map(|entry| entry.unwrap().path()));
+    }
+}
+
+#[test]
+fn a_memory_store_with_conversations_and_vectors_goes_out_and_comes_back() {
+    let store = Store::in_memory(Options::default()).unwrap();
+    let summary = store.import(read("pam/garden")).unwrap();
+    assert_eq!(summary.embedded, 1);
+    let folder = tempfile::tempdir().unwrap();
+    let options = WriteOptions {
+        with_embeddings: true,
+        ..WriteOptions::default()
+    };
+    let exported = store.export_file(Format::Pam, &Filter::new(), &options, folder.path());
+    assert_eq!(
+        exported.unwrap().loss.iter().collect::<Vec<_>>(),
+        [("not exportable", 1)]
+    );
+    let reading = Reading::open(folder.path(), None, &ReadOptions::default()).unwrap();
+    let again = store.import(reading).unwrap();
+    assert!(again.is_complete(), "{again:?}");
+    // The grain of the file as a whole has a checksum now.
+    assert_eq!((again.inserted, again.embedded), (1, 0), "{again:?}");
+}
