@@ -4,6 +4,7 @@
 //! it. Each format says by itself what it looks like ([`FormatReader`](super::format::FormatReader));
 //! the text is scanned once for all of them, and never held in memory.
 
+use crate::code::ErrorCode;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::Path;
@@ -88,7 +89,7 @@ fn in_content(head: &[u8], input: impl BufRead) -> Result<Format, Error> {
 fn unknown(found: &str) -> Error {
     let known = READERS.map(|reader| reader.description());
     let message = format!("{found}; looked for {}", known.join(", "));
-    Error::format("ERR_FORMAT_UNKNOWN", Place::File, message)
+    Error::format(ErrorCode::FormatUnknown, Place::File, message)
 }
 
 /// Detects the format of the first JSON value of a text.

@@ -117,7 +117,7 @@ impl Error {
     }
 
     /// Returns an error of a broken rule.
-    pub(super) fn format(code: &'static str, place: Place, message: impl Into<String>) -> Self {
+    pub(super) fn format(code: ErrorCode, place: Place, message: impl Into<String>) -> Self {
         let message = message.into();
         Self::Format {
             code,

@@ -2,6 +2,7 @@
 //!
 //! Errors of damage carry the segment, the byte and the entry, so that an operator finds the place.
 
+use crate::code::ErrorCode;
 use std::io;
 
 /// An error of the ledger or of its disk.

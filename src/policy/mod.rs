@@ -37,4 +37,3 @@ pub use supersession::{implies_supersession, says_why_derived};
 pub use transfer::{Purpose, may_leave};
 pub use trust::{Doubt, Trust, TrustRule, Trusts};
 pub use violation::Violation;
-pub use warrant::{Role, Warrant};

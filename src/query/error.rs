@@ -2,6 +2,7 @@
 //!
 //! Errors of the rooms below pass through with their own codes.
 
+use crate::code::ErrorCode;
 use crate::index;
 use crate::interchange;
 use crate::store;

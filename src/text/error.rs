@@ -2,6 +2,7 @@
 //!
 //! Damage of the index is not among them: it leads to a rebuild.
 
+use crate::code::ErrorCode;
 use std::path::PathBuf;
 
 /// An error of opening, writing or reading the text view.

@@ -182,7 +182,7 @@ pub(crate) fn open(path: &Path, unseal: Option<&Decryption>) -> Result<Option<Ve
     Ok(Some(bytes))
 }
 
-fn refuse(code: &'static str, message: String) -> Error {
+fn refuse(code: ErrorCode, message: String) -> Error {
     Error::format(code, Place::File, message)
 }
 

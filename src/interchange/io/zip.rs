@@ -3,6 +3,7 @@
 //! Nothing is unpacked to disk. The names of entries are checked all the same, since an archive
 //! with a name that leads out of it was made to do harm.
 
+use crate::code::ErrorCode;
 use zip::ZipArchive;
 
 use crate::interchange::{Error, Place};
@@ -46,7 +47,7 @@ pub(super) fn list_entries(
 
 /// Returns an error of an archive, or of the entry of a name.
 pub(super) fn zip_error(name: &str, message: String) -> Error {
-    Error::format("PROVIDER_ZIP", Place::pointer(name), message)
+    Error::format(ErrorCode::ProviderZip, Place::pointer(name), message)
 }
 
 /// Checks the name of an entry by its text alone.

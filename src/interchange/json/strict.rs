@@ -25,8 +25,8 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Value, (Flaw, String)> {
 }
 
 /// Validates one JSON value as strictly, and returns its kind and the text of one member.
-pub(crate) fn sketch(bytes: &[u8], member: &str) -> Result<Sketch, (Flaw, String)> {
-    told(bytes, |text| Sketch::of(text, member))
+pub(crate) fn skim(bytes: &[u8], member: &str) -> Result<Skim, (Flaw, String)> {
+    told(bytes, |text| Skim::of(text, member))
 }
 
 fn told<T>(

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Time};
 use crate::index::Snapshot;
-use crate::policy::Moment;
+use crate::policy::TrustedNow;
 use crate::store::Error;
 use crate::store::instance::Inner;
 use crate::store::records::{DenialRecord, Frame, PendingPut, Record};
@@ -16,7 +16,7 @@ use crate::store::records::{DenialRecord, Frame, PendingPut, Record};
 pub(super) struct Admission<'a> {
     store: &'a Inner,
     now: Time,
-    moment: Moment,
+    moment: TrustedNow,
     frame: Frame,
     /// The entry of each grain in the frame.
     pending: HashMap<ContentAddress, usize>,

@@ -3,7 +3,7 @@
 
 use crate::grain::Grain;
 use crate::index::Snapshot;
-use crate::policy::{Deed, Operation, Violation};
+use crate::policy::{DelegatedOperation, Operation, Violation};
 use crate::store::Error;
 use crate::store::instance::{Caller, Inner, Writer};
 use crate::store::records::DenialRecord;
@@ -36,7 +36,7 @@ impl Inner {
     ) -> Result<(), Error> {
         let judged = match (caller.may_write(), author.or(caller.author())) {
             (Ok(()), Some(author)) => {
-                let deed = Deed::touch(target);
+                let deed = DelegatedOperation::touch(target);
                 self.authority(snapshot, author, &deed, self.entry_time())?
             }
             (judged, _) => judged,

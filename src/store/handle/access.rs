@@ -99,7 +99,7 @@ impl Access {
     }
 }
 
-/// Reading.
+/// ImportFile.
 impl Access {
     /// Returns a grain by its address; none of one that it does not see.
     ///
@@ -300,7 +300,7 @@ impl Access {
     }
 
     pub(crate) fn caller(&self) -> Result<Caller<'_>, Error> {
-        let author = self.warrant.acts_as();
+        let author = self.capability.acts_as();
         Ok(Caller {
             capability: Some(&self.capability),
             actor: author.map(|did| self.store.inner.actor(did)).transpose()?,

@@ -5,7 +5,7 @@ mod conflict;
 mod summary;
 mod vectors;
 
-use crate::interchange::{Reading, Record, Signature};
+use crate::interchange::{ImportFile, Record, Signature};
 
 use super::{Error, Store};
 use crate::store::records::{Frame, ImportRecord, Record as Entry};

@@ -108,7 +108,7 @@ impl Inner {
 
     /// Hands the memory of the index over to be written, if there is enough of it.
     fn freeze_if_due(&self) {
-        if self.index().is_due() {
+        if self.index().is_memtable_full() {
             self.freeze();
         }
     }
@@ -116,17 +116,17 @@ impl Inner {
     /// Hands the memory of the index over to be written. A failure costs nothing but time: the
     /// entries are durable and indexed in memory.
     pub(crate) fn freeze(&self) {
-        let active = self.index().active();
-        let places = self.ledger().places(active.start, active.end);
+        let active = self.index().active_entries();
+        let locations = self.ledger().entry_locations(active.start, active.end);
         // The index must not claim what a crash could take from the ledger.
-        let mark = match self.ledger().sync() {
-            Ok(mark) => mark,
+        let position = match self.ledger().sync() {
+            Ok(position) => position,
             Err(error) => {
                 tracing::warn!(%error, "the index stays in memory");
                 return;
             }
         };
-        if let Err(error) = self.index().freeze(Some(mark), places) {
+        if let Err(error) = self.index().rotate_memtable(Some(position), locations) {
             tracing::warn!(%error, "the index cannot be written and stays in memory");
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::crypto::Did;
 use crate::grain::Grain;
-use crate::policy::{Rule, Warrant};
+use crate::policy::{Rule, Capability};
 use crate::store::Error;
 use crate::store::records::{ActorRecord, Frame, Record};
 
@@ -12,7 +12,7 @@ use super::inner::Inner;
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Caller<'a> {
     /// `None` of the owner, who may do what the grains themselves allow.
-    pub(crate) warrant: Option<&'a Warrant>,
+    pub(crate) capability: Option<&'a Capability>,
     /// The ledger entry that names the actor.
     pub(crate) actor: Option<u64>,
 }
@@ -20,22 +20,22 @@ pub(crate) struct Caller<'a> {
 impl Caller<'_> {
     /// Judges whether a new grain may be written.
     pub(crate) fn admits(&self, grain: &Grain) -> Result<(), Rule> {
-        self.warrant.map_or(Ok(()), |warrant| warrant.admits(grain))
+        self.capability.map_or(Ok(()), |capability| capability.admits(grain))
     }
 
     /// Returns whether the operation is unattended background work.
     pub(crate) fn is_job(&self) -> bool {
-        self.warrant.is_some_and(Warrant::is_job)
+        self.capability.is_some_and(Capability::is_job)
     }
 
     /// Judges whether the caller may change the status of a stored grain.
     pub(crate) fn may_write(&self) -> Result<(), Rule> {
-        self.warrant.map_or(Ok(()), Warrant::may_write)
+        self.capability.map_or(Ok(()), Capability::may_write)
     }
 
     /// Returns the author that the caller writes as.
     pub(crate) fn author(&self) -> Option<&str> {
-        self.warrant.and_then(Warrant::acts_as).map(Did::as_str)
+        self.capability.and_then(Capability::acts_as).map(Did::as_str)
     }
 
     /// Refuses a stored grain that the caller must not know of.
@@ -43,7 +43,7 @@ impl Caller<'_> {
     /// # Errors
     /// `ERR_NOT_FOUND`.
     pub(crate) fn authorize_sight(&self, grain: &Grain) -> Result<(), Error> {
-        match self.warrant.is_none_or(|warrant| warrant.sees(grain)) {
+        match self.capability.is_none_or(|capability| capability.sees(grain)) {
             true => Ok(()),
             false => Err(Error::NotFound {
                 address: grain.address(),

@@ -10,9 +10,9 @@ use parking_lot::{RwLock, RwLockReadGuard};
 use crate::codec::ContentAddress;
 use crate::crypto::{Random, Resolver};
 use crate::grain::Time;
-use crate::index::{Accesses, Batch, Index, Snapshot};
+use crate::index::{RetrievalCounters, Batch, Index, Snapshot};
 use crate::ledger::{Ballast, Disk, Ledger, Lock};
-use crate::policy::Moment;
+use crate::policy::TrustedNow;
 use crate::store::records::draw_salts;
 use crate::store::state::{Caches, State};
 use crate::store::{Error, Options};
@@ -41,7 +41,7 @@ pub(crate) struct Reader {
     pub(super) ledger: Ledger,
     pub(super) index: Index,
     /// `None` of a store that does not count retrievals.
-    pub(super) retrievals: Option<Accesses>,
+    pub(super) retrievals: Option<RetrievalCounters>,
     /// `None` of a store opened without its text view.
     pub(super) text: Option<Text>,
     pub(super) ballast: Ballast,
@@ -79,7 +79,7 @@ impl Inner {
         &self.reader.index
     }
 
-    pub(crate) const fn retrievals(&self) -> Option<&Accesses> {
+    pub(crate) const fn retrievals(&self) -> Option<&RetrievalCounters> {
         self.reader.retrievals.as_ref()
     }
 
@@ -146,7 +146,7 @@ impl Inner {
     }
 
     /// Returns the moment that a decision goes by.
-    pub(crate) fn moment(&self) -> Moment {
+    pub(crate) fn moment(&self) -> TrustedNow {
         self.state().clock().moment(self.now())
     }
 
@@ -216,7 +216,7 @@ impl Drop for Inner {
         }
         self.close_text();
         self.close_retrievals();
-        let active = self.index().active();
+        let active = self.index().active_entries();
         if active.end - active.start >= WORTH_A_RUN {
             self.freeze();
         }

@@ -84,7 +84,7 @@ impl Manifest {
             name: MANIFEST.into(),
             source,
         };
-        let file = match disk.open(MANIFEST, Access::Read) {
+        let file = match disk.open(MANIFEST, OpenMode::Read) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(failed(source).into()),

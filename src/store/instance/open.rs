@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::index::{Accesses, Index, Snapshot};
-use crate::ledger::{Ballast, Disk, FileDisk, Known, Ledger, Lock, MemoryDisk};
+use crate::index::{RetrievalCounters, Index, Snapshot};
+use crate::ledger::{Ballast, Disk, FileDisk, RecoveryHint, Ledger, Lock, MemoryDisk};
 use crate::store::records::erased_rows;
 use crate::store::{Create, Error, Options};
 use crate::text::{self, Text};
@@ -49,7 +49,7 @@ impl Store {
     ) -> Result<Self, Error> {
         prepare_folder(path, options.create)?;
         let disk = Arc::new(FileDisk::new(path));
-        let text = text::Place::Folder(path.join("text"));
+        let text = text::TextLocation::Folder(path.join("text"));
         Self::join(disk, &text, path, options, is_repair)
     }
 
@@ -73,7 +73,7 @@ impl Store {
     /// As [`Store::open`].
     pub fn open_on(disk: Arc<dyn Disk>, options: Options) -> Result<Self, Error> {
         let path = Path::new("memory");
-        Self::join(disk, &text::Place::Memory, path, options, false)
+        Self::join(disk, &text::TextLocation::Memory, path, options, false)
     }
 
     /// Creates a store in memory, which is gone when its last handle is.
@@ -90,7 +90,7 @@ impl Store {
 
     fn join(
         disk: Arc<dyn Disk>,
-        place: &text::Place,
+        place: &text::TextLocation,
         path: &Path,
         options: Options,
         is_repair: bool,
@@ -133,7 +133,7 @@ impl Store {
         };
         let text = text_feed::open(place, ledger.len(), options.text, &mut recovery)?;
         let staleness = options.accesses;
-        let count = |staleness| Accesses::open(&disk, manifest.store_id, staleness, ledger.len());
+        let count = |staleness| RetrievalCounters::open(&disk, manifest.store_id, staleness, ledger.len());
         let retrievals = staleness.map(count).transpose()?;
         let ballast = Ballast::new(BALLAST, options.ballast_bytes);
         if let Err(error) = ballast.restore(&*disk) {
@@ -208,7 +208,7 @@ fn open_index(
     manifest: &Manifest,
     options: &Options,
     recovery: &mut RecoveryReport,
-) -> Result<(Index, Option<Known>), Error> {
+) -> Result<(Index, Option<RecoveryHint>), Error> {
     let (index, found) = Index::open(
         disk,
         manifest.store_id,
@@ -216,14 +216,14 @@ fn open_index(
         options.index.clone(),
     )?;
     recovery.index_rebuilt = found.rebuilt;
-    let Some(mark) = found.mark else {
+    let Some(position) = found.position else {
         return Ok((index, None));
     };
     let mut erased = index.snapshot().erased_entries()?;
     erased.sort_unstable();
-    let known = Known {
-        mark,
-        places: found.places,
+    let known = RecoveryHint {
+        position,
+        locations: found.locations,
         erased,
     };
     Ok((index, Some(known)))
@@ -233,11 +233,11 @@ fn open_ledger(
     disk: &Arc<dyn Disk>,
     manifest: &Manifest,
     index: &Index,
-    known: Option<Known>,
+    known: Option<RecoveryHint>,
     options: &Options,
     recovery: &mut RecoveryReport,
 ) -> Result<Ledger, Error> {
-    let (ledger, found) = Ledger::open(
+    let (ledger, torn) = Ledger::open(
         Arc::clone(disk),
         manifest.store_id,
         options.ledger.clone(),
@@ -245,14 +245,14 @@ fn open_ledger(
         known,
         erased_rows,
     )?;
-    recovery.torn = found.torn;
+    recovery.torn = torn;
     Ok(ledger)
 }
 
 /// Deletes what is derived. The ledger is open: its length was held against what the index knew.
 fn forget_derived(
     index: &Index,
-    place: &text::Place,
+    place: &text::TextLocation,
     recovery: &mut RecoveryReport,
 ) -> Result<(), Error> {
     index.reset()?;

@@ -65,14 +65,14 @@ impl Inner {
 pub(super) fn open(
     place: &text::TextLocation,
     ledger_len: u64,
-    options: Option<text::Options>,
+    options: Option<text::TextOptions>,
     recovery: &mut RecoveryReport,
 ) -> Result<Option<Text>, Error> {
     let Some(options) = options else {
         return Ok(None);
     };
     let (text, found) = Text::open(place, ledger_len, options)?;
-    if let text::Opened::Rebuilt { reason } = found {
+    if let text::OpenOutcome::Rebuilt { reason } = found {
         recovery.text_rebuilt = Some(reason);
     }
     Ok(Some(text))

@@ -184,7 +184,7 @@ impl Inner {
         outcome?;
         signatures.finish(report);
         comparison.add(batch);
-        let places = |first, end| self.ledger().places(first, end);
+        let places = |first, end| self.ledger().entry_locations(first, end);
         for difference in comparison.finish(&places)? {
             report.find("index-differs", Severity::Damage, difference);
         }

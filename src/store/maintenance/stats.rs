@@ -65,7 +65,7 @@ impl Store {
         for name in inner.disk().list("ledger").map_err(failed)? {
             let file = inner
                 .disk()
-                .open(&format!("ledger/{name}"), Access::Read)
+                .open(&format!("ledger/{name}"), OpenMode::Read)
                 .map_err(failed)?;
             ledger_bytes += file.len_bytes().map_err(failed)?;
             segments += u64::from(name.ends_with(".seg"));

@@ -110,7 +110,7 @@ impl Store {
 impl Access {
     /// Starts handing grains to the holder of the handle.
     pub(crate) fn read_recorder(&self, operation: &'static str) -> ReadRecorder<'_> {
-        ReadRecorder::new(&self.store().inner, self.warrant().acts_as(), operation)
+        ReadRecorder::new(&self.store().inner, self.capability().acts_as(), operation)
     }
 }
 

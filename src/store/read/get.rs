@@ -1,4 +1,4 @@
-//! Reading grains: by address, in lists, along their lineage, by foreign identifier.
+//! ImportFile grains: by address, in lists, along their lineage, by foreign identifier.
 
 use std::collections::BTreeMap;
 

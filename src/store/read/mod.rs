@@ -1,4 +1,4 @@
-//! Reading: grains, their status, vectors and signatures, with the record of reads that a regime
+//! ImportFile: grains, their status, vectors and signatures, with the record of reads that a regime
 //! asks for.
 
 mod audit;

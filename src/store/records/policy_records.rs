@@ -150,7 +150,7 @@ impl DenialRecord {
 /// The consents that a namespace demands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RequiredConsent {
-    /// Reading takes a consent with `retrieve` in its scope.
+    /// ImportFile takes a consent with `retrieve` in its scope.
     pub read: bool,
     /// Storing takes a consent with `store` in its scope.
     pub write: bool,

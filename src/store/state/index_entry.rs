@@ -33,7 +33,7 @@ pub(crate) fn index_entry(
             let target = resolve(batch, &status.of)?;
             batch.status(row, time, &status.of, target, &status.change);
             if let Some(erased) = status.replaces {
-                batch.instead(row, erased);
+                batch.fallback(row, erased);
             }
             return Ok(());
         }

@@ -7,7 +7,7 @@
 use crate::grain::Time;
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::Kind;
-use crate::policy::Moment;
+use crate::policy::TrustedNow;
 use crate::store::Error;
 use crate::store::records::{PolicyRecord, Record};
 
@@ -34,15 +34,15 @@ impl TrustedClock {
     }
 
     /// Returns the moment that a decision goes by, when the clock shows `told`.
-    pub(crate) fn moment(self, told: Time) -> Moment {
+    pub(crate) fn moment(self, told: Time) -> TrustedNow {
         let Some(trusted) = self.trusted else {
-            return Moment {
+            return TrustedNow {
                 now: told,
                 jumped: false,
             };
         };
         let believed = Time::from_ms(trusted.ms().saturating_add(STEP_MAX_MS));
-        Moment {
+        TrustedNow {
             now: told.min(believed).max(trusted),
             jumped: told > believed,
         }

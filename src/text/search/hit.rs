@@ -34,7 +34,7 @@ impl Hit {
 
     /// Returns the names of the grain fields that matched.
     pub fn matched_fields(&self) -> Vec<&'static str> {
-        let fields = (1..).zip(grain::WORDED);
+        let fields = (1..).zip(grain::SEARCHABLE_FIELDS);
         let matched = fields.filter(|(bit, _)| self.fields >> bit & 1 == 1);
         matched.map(|(_, name)| *name).collect()
     }

@@ -3,7 +3,7 @@
 //! Both are recorded in the ledger with the change.
 
 use clap::Args;
-use grainstore::store::Mandate;
+use grainstore::store::Authorization;
 
 /// The reason for a governed change, and the authority behind it.
 #[derive(Debug, Args)]
@@ -17,8 +17,8 @@ pub(crate) struct AuthorizationArgs {
 }
 
 impl AuthorizationArgs {
-    pub(crate) fn as_given(&self) -> Mandate<'_> {
-        Mandate {
+    pub(crate) fn as_given(&self) -> Authorization<'_> {
+        Authorization {
             reason: &self.reason,
             authority: &self.authority,
         }

@@ -1,5 +1,6 @@
 //! The members of a record, read as the draft types them, and URNs (AIMEM 2.3).
 
+use crate::code::ErrorCode;
 use crate::codec::{Map, Value};
 use crate::grain::Time;
 use crate::interchange::model::rfc3339::parse_rfc3339;
@@ -69,7 +70,7 @@ impl<'a> Object<'a> {
 }
 
 /// Returns an error of a member of a record.
-pub(super) fn fault(at: &Place, code: &'static str, name: &str, what: impl AsRef<str>) -> Error {
+pub(super) fn fault(at: &Place, code: ErrorCode, name: &str, what: impl AsRef<str>) -> Error {
     let what = what.as_ref();
     let (place, message) = match at {
         Place::File => (Place::Pointer(format!("/{name}")), what.to_owned()),

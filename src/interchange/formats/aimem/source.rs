@@ -1,8 +1,9 @@
 //! A bundle split into its envelope and its records, of a document or a stream.
 
+use crate::code::ErrorCode;
 use std::io::{BufRead, Seek};
 
-use crate::codec::{Map, Sketch, Value};
+use crate::codec::{Map, Skim, Value};
 use crate::interchange::json::{JsonError, JsonRecords, strict};
 use crate::interchange::{DIAGNOSTICS_MAX, Error, Place};
 
@@ -21,7 +22,7 @@ impl<R: BufRead + Seek + Send> Source<R> {
     /// # Errors
     /// Input that is no JSON object.
     pub(super) fn document(input: R) -> Result<Self, Vec<Error>> {
-        match JsonRecords::document(input, &ARRAYS, sketch, |_, _| {}) {
+        match JsonRecords::document(input, &ARRAYS, skim, |_, _| {}) {
             Ok((Value::Map(envelope), records)) => Ok(Self { envelope, records }),
             Ok(_) => Err(vec![not_object("must be an object".into())]),
             Err(JsonError::Flaw(_, message)) => Err(vec![not_object(message)]),
@@ -35,7 +36,7 @@ impl<R: BufRead + Seek + Send> Source<R> {
     /// Every line that is no record.
     pub(super) fn lines(input: R) -> Result<Self, Vec<Error>> {
         let mut faults = Vec::new();
-        let taken = JsonRecords::lines(input, &ARRAYS, sketch, |line, _, record| {
+        let taken = JsonRecords::lines(input, &ARRAYS, skim, |line, _, record| {
             match array_of(line, record) {
                 Ok(array) => Some(array),
                 Err(error) if faults.len() < DIAGNOSTICS_MAX => {
@@ -103,7 +104,7 @@ fn object(line: u64, value: Result<Value, String>) -> Result<Map, Error> {
     }
 }
 
-fn fault(code: &'static str, line: u64, message: String) -> Error {
+fn fault(code: ErrorCode, line: u64, message: String) -> Error {
     Error::format(code, Place::Line(line), message)
 }
 

@@ -332,7 +332,7 @@ fn mixed(code: ErrorCode, what: &str, names: &[String]) -> Error {
     )
 }
 
-fn fault(code: &'static str, message: String) -> Error {
+fn fault(code: ErrorCode, message: String) -> Error {
     Error::format(code, Place::File, message)
 }
 

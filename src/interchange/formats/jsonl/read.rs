@@ -191,7 +191,7 @@ impl<R: BufRead> Reader<R> {
     }
 
     /// An unknown member may be a misspelt one, whose value would be lost.
-    fn only(&self, map: &Map, allowed: &[&str], code: &'static str) -> Result<(), Error> {
+    fn only(&self, map: &Map, allowed: &[&str], code: ErrorCode) -> Result<(), Error> {
         match map.iter().find(|(name, _)| !allowed.contains(name)) {
             Some((name, _)) => Err(self.fault(code, format!("unknown member \"{name}\""))),
             None => Ok(()),
@@ -252,7 +252,7 @@ enum Line {
     },
 }
 
-fn fault_at(line: u64, code: &'static str, message: impl Into<String>) -> Error {
+fn fault_at(line: u64, code: ErrorCode, message: impl Into<String>) -> Error {
     Error::format(code, Place::Line(line), message)
 }
 

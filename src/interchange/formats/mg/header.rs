@@ -1,5 +1,6 @@
 //! The header of an archive (OMS 11.3): its flags, and the offsets that follow from them.
 
+use crate::code::ErrorCode;
 use crate::codec::Compression;
 
 use super::fault;

@@ -73,7 +73,7 @@ fn too_long(place: Place, len: u64) -> Error {
     }
 }
 
-fn fault(code: &'static str, place: Place, message: impl Into<String>) -> Error {
+fn fault(code: ErrorCode, place: Place, message: impl Into<String>) -> Error {
     Error::format(code, place, message)
 }
 

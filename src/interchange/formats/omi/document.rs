@@ -1,10 +1,11 @@
 //! A file split into its envelope and its records, of a document or of lines.
 
+use crate::code::ErrorCode;
 use std::io::{BufRead, Seek};
 
 use sha2::{Digest, Sha256};
 
-use crate::codec::{Map, Sketch, Value};
+use crate::codec::{Map, Skim, Value};
 use crate::interchange::json::{JsonError, JsonRecords, strict};
 use crate::interchange::{DIAGNOSTICS_MAX, Error, Place};
 
@@ -22,7 +23,7 @@ impl<R: BufRead + Seek + Send> Document<R> {
     /// Splits one JSON document (OMI 4.1).
     pub(super) fn read(input: R) -> Result<Self, Vec<Error>> {
         let mut strangers = Vec::new();
-        let taken = JsonRecords::document(input, &ARRAYS, sketch, |position, record| {
+        let taken = JsonRecords::document(input, &ARRAYS, skim, |position, record| {
             if !record.is_map && strangers.len() < DIAGNOSTICS_MAX {
                 let place = Place::Pointer(format!("/memories/{}", position.number));
                 strangers.push(fault(code::RECORD, &place, "", "must be an object"));
@@ -60,7 +61,7 @@ impl<R: BufRead + Seek + Send> Document<R> {
     pub(super) fn read_lines(input: R) -> Result<Self, Vec<Error>> {
         let mut of_lines = Vec::new();
         // Only a line feed ends a line: U+2028 and U+0085 may stand in strings.
-        let taken = JsonRecords::lines(input, &ARRAYS, sketch, |line, is_blank, record| {
+        let taken = JsonRecords::lines(input, &ARRAYS, skim, |line, is_blank, record| {
             let place = Place::Line(line);
             let error = match record {
                 _ if is_blank => fault(code::BLANK_LINE, &place, "", "is blank"),
@@ -116,8 +117,8 @@ impl<R: BufRead + Seek + Send> Document<R> {
 }
 
 /// The members of a record are validated once its place is known.
-fn sketch(record: &[u8]) -> Result<Sketch, (strict::Flaw, String)> {
-    strict::sketch(record, "")
+fn skim(record: &[u8]) -> Result<Skim, (strict::Flaw, String)> {
+    strict::skim(record, "")
 }
 
 fn not_object(place: &Place, code: ErrorCode) -> Error {

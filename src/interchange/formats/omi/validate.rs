@@ -1,5 +1,6 @@
 //! The rules of OMI-AI: the schemas, the prose, and the level that makes each an error.
 
+use crate::code::ErrorCode;
 use crate::codec::{Map, Value};
 use crate::grain::Time;
 use crate::interchange::model::rfc3339::parse_rfc3339;
@@ -26,12 +27,12 @@ impl Validator {
     }
 
     /// Notes a violation at every level.
-    pub(super) fn must(&mut self, code: &'static str, at: &Place, name: &str, message: &str) {
+    pub(super) fn must(&mut self, code: ErrorCode, at: &Place, name: &str, message: &str) {
         self.faults.push(fault(code, at, name, message));
     }
 
     /// Notes a violation of the schemas that the prose allows.
-    pub(super) fn schema(&mut self, code: &'static str, at: &Place, name: &str, message: &str) {
+    pub(super) fn schema(&mut self, code: ErrorCode, at: &Place, name: &str, message: &str) {
         let error = fault(code, at, name, message);
         match self.level {
             Some(_) => self.faults.push(error),
@@ -42,7 +43,7 @@ impl Validator {
     }
 
     /// Notes a violation at L1 alone.
-    pub(super) fn interchange(&mut self, code: &'static str, at: &Place, message: &str) {
+    pub(super) fn interchange(&mut self, code: ErrorCode, at: &Place, message: &str) {
         if self.level == Some(Level::L1) {
             self.faults.push(fault(code, at, "", message));
         }

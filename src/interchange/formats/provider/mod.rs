@@ -161,7 +161,7 @@ fn syntax(name: &str, message: String) -> Error {
     fault(code::SYNTAX, name, message)
 }
 
-fn fault(code: &'static str, at: &str, message: String) -> Error {
+fn fault(code: ErrorCode, at: &str, message: String) -> Error {
     Error::format(code, Place::pointer(at), message)
 }
 

@@ -97,7 +97,7 @@ impl Require {
                 read: self.read,
                 write: self.write,
             };
-            let mandate = grainstore::store::Mandate { reason, authority };
+            let mandate = grainstore::store::Authorization { reason, authority };
             store.require_consent(namespace, required, mandate)?;
         }
         let required = store.required_consent();

@@ -21,7 +21,7 @@ pub(super) struct Run {
 }
 
 pub(super) fn due(session: &mut Session) -> anyhow::Result<Exit> {
-    let due = session.open()?.consent_due()?;
+    let due = session.open()?.pending_erasures()?;
     if session.out.is_json() {
         let due: Vec<_> = due.iter().map(due_json).collect();
         session.out.json(&json!({ "due": due }))?;
@@ -39,7 +39,7 @@ impl Run {
             let message = "erasure cannot be undone; pass --yes to confirm";
             return Err(CliError::new("ERR_USAGE", message).into());
         }
-        let done = session.open()?.consent_run(self.authorization.as_given())?;
+        let done = session.open()?.run_consent_erasures(self.authorization.as_given())?;
         if session.out.is_json() {
             let erased: Vec<_> = done.erased.iter().map(ToString::to_string).collect();
             let kept: Vec<_> = done.kept.iter().map(due_json).collect();

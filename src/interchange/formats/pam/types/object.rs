@@ -1,5 +1,6 @@
 //! JSON objects read by the types of the schema; each error has the place of the member.
 
+use crate::code::ErrorCode;
 use crate::codec::{Map, Value};
 use crate::grain::Time;
 use crate::interchange::model::rfc3339::parse_rfc3339;
@@ -140,7 +141,7 @@ impl<'a> Object<'a> {
     }
 }
 
-pub(crate) fn fault(code: &'static str, at: String, message: impl Into<String>) -> Error {
+pub(crate) fn fault(code: ErrorCode, at: String, message: impl Into<String>) -> Error {
     let place = if at.is_empty() {
         Place::File
     } else {
