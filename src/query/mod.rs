@@ -9,7 +9,6 @@ mod condition;
 mod cursor;
 mod envelope;
 mod export;
-mod export_file;
 mod filter;
 mod nearest;
 mod plan;
@@ -17,7 +16,6 @@ mod scoped;
 mod recall;
 mod search;
 mod sort;
-mod export_filter;
 
 mod error;
 

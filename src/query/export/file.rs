@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::interchange::{Format, Loss, WriteOptions, aimem, mg, pam};
 use crate::store::Store;
 
-use super::export::{entries, io_error, sealed, unsupported};
-use super::{Error, ExportReport, Filter};
+use super::{Error, ExportReport, Filter, entries, io_error, sealed, unsupported};
 
 impl Store {
     /// Writes the grains that pass a filter to a file. The file is either complete or absent.

@@ -1,7 +1,10 @@
 //! Export of grains to a stream, in any format that can be written.
 //!
 //! Selection and withholding happen here; the encoding of each format is in `interchange`. Output
-//! that needs several files is in `export_file.rs`.
+//! that needs several files is in `file.rs`.
+
+mod file;
+mod filter;
 
 use std::io::{BufWriter, Write};
 
@@ -17,8 +20,8 @@ use crate::interchange::{
 };
 use crate::store::{self, Store};
 
-use super::export_filter::ExportFilter;
 use super::{Error, Filter};
+use filter::ExportFilter;
 
 /// The result of an export.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -266,7 +269,7 @@ impl ExportReport {
     }
 }
 
-pub(super) fn entries(chosen: &[Chosen]) -> Vec<mg::Entry> {
+fn entries(chosen: &[Chosen]) -> Vec<mg::Entry> {
     let entries = chosen
         .iter()
         .map(|one| mg::Entry::new(one.created_at, one.address, one.len, &one.status));
@@ -285,7 +288,7 @@ pub(super) fn sealed<W: Write, T>(
     Ok(written)
 }
 
-pub(super) fn unsupported(message: &str) -> Error {
+fn unsupported(message: &str) -> Error {
     Error::Interchange(FileError::Format {
         code: ErrorCode::Unsupported,
         place: Place::File,
@@ -293,7 +296,7 @@ pub(super) fn unsupported(message: &str) -> Error {
     })
 }
 
-pub(super) fn io_error(source: std::io::Error) -> Error {
+fn io_error(source: std::io::Error) -> Error {
     Error::Interchange(FileError::Io {
         place: Place::File,
         source,
