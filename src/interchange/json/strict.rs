@@ -21,15 +21,15 @@ pub(crate) enum Flaw {
 /// # Errors
 /// The kind of flaw, and where it is.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Value, (Flaw, String)> {
-    told(bytes, Value::from_json)
+    classify(bytes, Value::from_json)
 }
 
 /// Validates one JSON value as strictly, and returns its kind and the text of one member.
 pub(crate) fn sketch(bytes: &[u8], member: &str) -> Result<Sketch, (Flaw, String)> {
-    told(bytes, |text| Sketch::of(text, member))
+    classify(bytes, |text| Sketch::of(text, member))
 }
 
-fn told<T>(
+fn classify<T>(
     bytes: &[u8],
     read: impl FnOnce(&str) -> Result<T, codec::Error>,
 ) -> Result<T, (Flaw, String)> {

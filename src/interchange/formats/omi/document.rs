@@ -21,11 +21,11 @@ pub(super) struct Document<R> {
 impl<R: BufRead + Seek + Send> Document<R> {
     /// Splits one JSON document (OMI 4.1).
     pub(super) fn read(input: R) -> Result<Self, Vec<Error>> {
-        let mut strangers = Vec::new();
+        let mut not_objects = Vec::new();
         let taken = JsonRecords::document(input, &ARRAYS, sketch, |position, record| {
-            if !record.is_map && strangers.len() < DIAGNOSTICS_MAX {
+            if !record.is_map && not_objects.len() < DIAGNOSTICS_MAX {
                 let place = Place::Pointer(format!("/memories/{}", position.number));
-                strangers.push(fault(code::RECORD, &place, "", "must be an object"));
+                not_objects.push(fault(code::RECORD, &place, "", "must be an object"));
             }
         });
         let (envelope, records) = match taken {
@@ -45,7 +45,7 @@ impl<R: BufRead + Seek + Send> Document<R> {
             let message = "must be an array";
             faults.push(fault(code::MEMORIES, &Place::File, "memories", message));
         }
-        faults.extend(strangers);
+        faults.extend(not_objects);
         // An error of the format itself comes before those inside it.
         if envelope.get("format").and_then(Value::as_text) != Some(super::FORMAT) {
             faults.clear();
