@@ -93,12 +93,8 @@ impl<R: BufRead + Seek + Send> Bundle<R> {
             profile,
             makes: true,
         };
-        pass.links(
-            &mut source.records,
-            &builder,
-            (&chunks, &entities),
-            &mut links,
-        );
+        let known = (&chunks, &entities);
+        pass.links(&mut source.records, &builder, known, &mut links);
         let Pass {
             findings,
             faults,
