@@ -1,7 +1,7 @@
 //! Detection: the format of a file from its content, never from its name.
 //!
 //! The first bytes or the first JSON value decide, and a directory or a ZIP archive by the files in
-//! it. Each format says by itself what it looks like ([`FormatReader`](super::format::FormatReader));
+//! it. Each format says by itself what it looks like ([`FormatReader`]);
 //! the text is scanned once for all of them, and never held in memory.
 
 use crate::code::ErrorCode;
@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::Path;
 
-use super::format::{Marker, READERS};
+use super::format::{FormatReader, Marker, READERS};
 use super::io::source_file::Input;
 use super::io::zip::is_zip;
 use super::json::{Scanner, Token};
@@ -87,7 +87,7 @@ fn in_content(head: &[u8], input: impl BufRead) -> Result<Format, Error> {
 }
 
 fn unknown(found: &str) -> Error {
-    let known = READERS.map(|reader| reader.description());
+    let known = READERS.map(FormatReader::description);
     let message = format!("{found}; looked for {}", known.join(", "));
     Error::format(ErrorCode::FormatUnknown, Place::File, message)
 }

@@ -18,11 +18,11 @@ pub struct ImportFile {
     pub format: Format,
     /// The valid records, in an order in which they can be stored.
     pub records: RecordSet,
-    /// What is wrong with the others; an error of the file as a whole leaves no records.
+    /// The errors of the others; an error of the file as a whole leaves no records.
     pub errors: Vec<Error>,
-    /// What a reader should know beside the errors, and where it stands.
+    /// Statements beside the errors, and where they stand.
     pub findings: Vec<(Place, String)>,
-    /// What records cannot carry.
+    /// The values that records cannot carry.
     pub loss: Loss,
     /// The export that this one is incremental to (PAM 16).
     pub base: Option<ForeignId>,

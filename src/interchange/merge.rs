@@ -11,7 +11,7 @@ use super::format::READERS;
 use super::model::rfc3339::parse_rfc3339;
 use super::{ForeignId, Format};
 
-/// What an import does with a record whose id is known.
+/// The action of an import on a record whose id is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Merge {
     /// It equals this version, counted from the oldest.
@@ -36,9 +36,12 @@ pub(crate) fn choose_merge(id: &ForeignId, grain: &Grain, versions: &[(Grain, St
     let said = said(grain);
     let has_record = said.first().is_some_and(Option::is_some);
     // Without a record there is only the grain.
-    let is_same = |version: &Grain| match has_record {
-        true => self::said(version) == said,
-        false => version.address() == grain.address(),
+    let is_same = |version: &Grain| {
+        if has_record {
+            self::said(version) == said
+        } else {
+            version.address() == grain.address()
+        }
     };
     let same = versions.iter().rposition(|(version, _)| is_same(version));
     let Some((newest, status)) = versions.last() else {

@@ -1,10 +1,17 @@
-//! FileSet to grains and back: `.mg`, JSON lines, PAM, AIMEM, OMI-AI, and what
-//! providers export.
+//! Files to grains and back: `.mg`, JSON lines, PAM, AIMEM, OMI-AI, and the exports of providers.
 //!
-//! Readers turn a file into [`Record`]s in an order in which they can be stored, validating all of it
-//! before any of them is handed over, and holding few of them at a time; they never see
-//! the store, and a record depends on nothing but the file (never on the time of import). Writers
-//! take grains. What a format cannot carry is counted, never dropped in silence ([`Loss`]).
+//! A reader validates a file as a whole, and then yields its [`Record`]s in an order in which they
+//! can be stored, a few at a time. Readers never see the store, and a record depends on nothing but
+//! the file (never on the time of import). Writers take grains. Values that a format cannot carry
+//! are counted, never dropped in silence ([`Loss`]).
+//!
+//! | | |
+//! | --- | --- |
+//! | `format`, `detect` | the formats, and how a file of each is recognised |
+//! | `import_file`, `options`, `merge`, `export`, `error` | the parts that callers see |
+//! | `model` | records, and everything said about them |
+//! | `io`, `json` | files, archives and encryption; JSON in bounded memory |
+//! | `formats` | a folder for each format |
 
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 

@@ -8,14 +8,13 @@ use zip::ZipArchive;
 use crate::interchange::Error;
 
 use super::source_file::{Input, SharedSource, SourceFile};
-use super::zip::list_entries;
+use super::zip::{Names, list_entries};
 
 /// The files whose names are wanted, with their paths, sorted. Nothing outside the export is ever
 /// opened.
 pub(crate) struct FileSet {
     location: Location,
-    /// The paths, and the number that each has there.
-    names: Vec<(String, usize)>,
+    names: Names,
 }
 
 enum Location {
@@ -64,7 +63,7 @@ impl FileSet {
         Ok(Self::sorted(Location::Folder(paths), names))
     }
 
-    fn sorted(location: Location, mut names: Vec<(String, usize)>) -> Self {
+    fn sorted(location: Location, mut names: Names) -> Self {
         names.sort();
         Self { location, names }
     }

@@ -15,6 +15,9 @@ pub(crate) fn is_zip(head: &[u8]) -> bool {
     head.starts_with(MAGIC)
 }
 
+/// The paths of files, and the number that each has in its place.
+pub(super) type Names = Vec<(String, usize)>;
+
 /// Opens an archive, and lists the entries whose file names are `wanted`, each with its number.
 ///
 /// # Errors
@@ -22,7 +25,7 @@ pub(crate) fn is_zip(head: &[u8]) -> bool {
 pub(super) fn list_entries(
     source: SharedSource,
     wanted: fn(&str) -> bool,
-) -> Result<(ZipArchive<SharedSource>, Vec<(String, usize)>), Error> {
+) -> Result<(ZipArchive<SharedSource>, Names), Error> {
     let invalid = |error: zip::result::ZipError| zip_error("", error.to_string());
     let archive = ZipArchive::new(source).map_err(invalid)?;
     let mut names = Vec::new();

@@ -113,8 +113,9 @@ impl<R: BufRead + Seek> JsonReader<R> {
             }
         }
         self.consume(1);
-        let twice = |name| JsonError::Flaw(Flaw::Duplicate, format!("duplicate member \"{name}\""));
-        Map::from_pairs(members).map(Some).map_err(twice)
+        let duplicate =
+            |name| JsonError::Flaw(Flaw::Duplicate, format!("duplicate member \"{name}\""));
+        Map::from_pairs(members).map(Some).map_err(duplicate)
     }
 
     /// Begins an array; returns whether it is empty.

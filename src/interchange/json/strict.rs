@@ -21,7 +21,7 @@ pub(crate) enum Flaw {
 /// # Errors
 /// The kind of flaw, and where it is.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Value, (Flaw, String)> {
-    told(bytes, Value::from_json)
+    classify(bytes, Value::from_json)
 }
 
 /// Validates one JSON value as strictly, and returns its kind and the text of one member.
@@ -29,7 +29,7 @@ pub(crate) fn skim(bytes: &[u8], member: &str) -> Result<Skim, (Flaw, String)> {
     told(bytes, |text| Skim::of(text, member))
 }
 
-fn told<T>(
+fn classify<T>(
     bytes: &[u8],
     read: impl FnOnce(&str) -> Result<T, codec::Error>,
 ) -> Result<T, (Flaw, String)> {

@@ -6,8 +6,8 @@ use std::hash::{BuildHasher as _, Hash, RandomState};
 
 /// Values by the hash of a name.
 ///
-/// The hash is keyed anew for each table, so that nobody can construct a collision; a collision by
-/// chance has a probability below 10^-5 for ten million names.
+/// The hash is keyed anew for each table, so that an attacker cannot construct a collision; a
+/// collision by chance has a probability below 10^-5 for ten million names.
 pub(crate) struct CompactTable<V> {
     hasher: RandomState,
     /// Sorted by hash; recent entries are not in it yet.

@@ -44,15 +44,15 @@ impl RecordBuilder<'_> {
             Scope::Since(since) if chunk.created_at < since => Some("is older than since"),
             _ => None,
         };
-        let stranger = chunk.urn.producer != envelope.producer;
-        let stranger = stranger.then_some("the URN is of another producer");
+        let foreign = chunk.urn.producer != envelope.producer;
+        let foreign = foreign.then_some("the URN is of another producer");
         let record = self.record(|| chunk.draft(envelope), place.clone());
         let name = |record| named(record, "aimem", chunk.urn);
         Ok(Memory {
             record: record.map(|record| record.map(name)),
             urn: chunk.urn.whole.to_owned(),
             created_at: chunk.created_at,
-            findings: misplaced.into_iter().chain(stranger).collect(),
+            findings: misplaced.into_iter().chain(foreign).collect(),
             place,
         })
     }

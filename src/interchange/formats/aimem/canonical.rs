@@ -57,18 +57,18 @@ pub(super) fn canonical<R: BufRead + Seek + Send, T: Send>(
             let value = if is_stream { untagged(value) } else { value };
             let text = value.to_jcs();
             let found = wide_integers(&value, &place);
-            let made = make(Written {
+            let built = make(Written {
                 array,
                 value: &value,
                 place,
                 len: text.len(),
             });
-            (text, found, made)
+            (text, found, built)
         };
-        records.each(array, canonical, |(text, found, made)| {
+        records.each(array, canonical, |(text, found, built)| {
             let room = DIAGNOSTICS_MAX.saturating_sub(wide.len());
             wide.extend(found.into_iter().take(room));
-            take(made);
+            take(built);
             let separator: &[u8] = if is_first { b"" } else { b"," };
             is_first = false;
             written = write(out, &[separator, &text]);

@@ -47,8 +47,8 @@ impl<R: BufRead + Seek + Send> Bundle<R> {
         let map = source.envelope.clone();
         let envelope = Envelope::read(&map).map_err(|error| vec![error])?;
         let (mut chunks, mut entities) = (CompactTable::new(), CompactTable::new());
-        let mut nobody = |_| true;
-        let mut pass = Pass::new(&mut nobody);
+        let mut ignore = |_| true;
+        let mut pass = Pass::new(&mut ignore);
         pass.add(Record::finish(envelope.draft(), profile, Place::File).map(Some));
         let mut checksum = Checksum::default();
         let shared = envelope.len();
@@ -75,8 +75,8 @@ impl<R: BufRead + Seek + Send> Bundle<R> {
             |validating| {
                 if pass.goes_on() {
                     match validating {
-                        ValidatedRecord::Chunk(made) => pass.chunk(made, &mut chunks),
-                        ValidatedRecord::Entity(made) => pass.entity(made, &mut entities),
+                        ValidatedRecord::Chunk(built) => pass.chunk(built, &mut chunks),
+                        ValidatedRecord::Entity(built) => pass.entity(built, &mut entities),
                         // Links are validated once every record is known.
                         ValidatedRecord::Link => true,
                     };
@@ -94,12 +94,8 @@ impl<R: BufRead + Seek + Send> Bundle<R> {
             profile,
             makes: true,
         };
-        pass.links(
-            &mut source.records,
-            &builder,
-            (&chunks, &entities),
-            &mut links,
-        );
+        let known = (&chunks, &entities);
+        pass.links(&mut source.records, &builder, known, &mut links);
         let Pass {
             findings,
             faults,
@@ -143,14 +139,14 @@ impl<R: BufRead + Seek + Send> Bundle<R> {
         let read = records.each(
             CHUNKS,
             |value, place| builder.chunk(&own(value), place),
-            |made| pass.chunk(made, chunks),
+            |built| pass.chunk(built, chunks),
         );
         pass.keep(read);
         let entities = &mut self.entities;
         let read = records.each(
             ENTITIES,
             |value, place| builder.entity(&own(value), place),
-            |made| pass.entity(made, entities),
+            |built| pass.entity(built, entities),
         );
         pass.keep(read);
         pass.links(
@@ -198,16 +194,16 @@ impl<'a> Pass<'a> {
 
     fn chunk(
         &mut self,
-        made: Result<Memory, Error>,
+        built: Result<Memory, Error>,
         chunks: &mut CompactTable<(ContentAddress, Time)>,
     ) -> bool {
-        let Some(memory) = self.keep(made) else {
+        let Some(memory) = self.keep(built) else {
             return self.goes_on();
         };
         let key = chunks.key(&memory.urn);
         if chunks.get(key).is_some() {
             self.faults
-                .push(twice(code::DUPLICATE_CHUNK_ID, &memory.place));
+                .push(duplicate(code::DUPLICATE_CHUNK_ID, &memory.place));
             return self.goes_on();
         }
         for message in memory.findings {
@@ -220,13 +216,13 @@ impl<'a> Pass<'a> {
         self.goes_on()
     }
 
-    fn entity(&mut self, made: Result<Named, Error>, entities: &mut CompactTable<()>) -> bool {
-        if let Some(entity) = self.keep(made) {
+    fn entity(&mut self, built: Result<Named, Error>, entities: &mut CompactTable<()>) -> bool {
+        if let Some(entity) = self.keep(built) {
             if entities.add(entities.key(&entity.urn)) {
                 self.add(entity.record);
             } else {
                 self.faults
-                    .push(twice(code::DUPLICATE_ENTITY_ID, &entity.place));
+                    .push(duplicate(code::DUPLICATE_ENTITY_ID, &entity.place));
             }
         }
         self.goes_on()
@@ -250,20 +246,20 @@ impl<'a> Pass<'a> {
         let read = records.each(
             EDGES,
             |value, place| builder.edge(&own(value), place, chunks),
-            |made| self.link(made, links),
+            |built| self.link(built, links),
         );
         self.keep(read);
         let read = records.each(
             MENTIONS,
             |value, place| builder.mention(&own(value), place, chunks, entities),
-            |made| self.link(made, links),
+            |built| self.link(built, links),
         );
         self.keep(read);
     }
 
     /// Adds an edge or a mention: they have no ids, so several may have one name.
-    fn link(&mut self, made: Result<Record, Vec<Error>>, links: &mut CompactTable<u32>) -> bool {
-        let mut record = match made {
+    fn link(&mut self, built: Result<Record, Vec<Error>>, links: &mut CompactTable<u32>) -> bool {
+        let mut record = match built {
             Ok(record) => record,
             Err(faults) => {
                 self.faults.extend(faults);
@@ -285,10 +281,10 @@ impl<'a> Pass<'a> {
     }
 
     /// Passes a record on, if it was built; returns the address of its grain.
-    fn add(&mut self, made: Result<Option<Record>, Error>) -> Option<ContentAddress> {
-        let made = self.keep(made)?;
+    fn add(&mut self, built: Result<Option<Record>, Error>) -> Option<ContentAddress> {
+        let built = self.keep(built)?;
         self.records = self.records.saturating_add(1);
-        let record = made?;
+        let record = built?;
         let address = record.grain.address();
         // A bundle that is refused as a whole is not passed on in part.
         if self.faults.is_empty() && self.is_wanted {

@@ -40,10 +40,12 @@ impl FormatReader for Aimem {
     }
 
     fn detect_json(&self, head: &JsonHead) -> Option<Format> {
+        let has_records = head.has(&["chunks", "memories"]);
         let is_bundle = head.is_whole && head.says("format", &FORMATS);
-        is_bundle.then(|| match head.has(&["chunks", "memories"]) {
-            true => Format::Aimem,
-            false => Format::AimemNdjson,
+        is_bundle.then_some(if has_records {
+            Format::Aimem
+        } else {
+            Format::AimemNdjson
         })
     }
 

@@ -26,7 +26,7 @@ impl<R: BufRead + Seek + Send> Document<R> {
         let taken = JsonRecords::document(input, &ARRAYS, skim, |position, record| {
             if !record.is_map && strangers.len() < DIAGNOSTICS_MAX {
                 let place = Place::Pointer(format!("/memories/{}", position.number));
-                strangers.push(fault(code::RECORD, &place, "", "must be an object"));
+                not_objects.push(fault(code::RECORD, &place, "", "must be an object"));
             }
         });
         let (envelope, records) = match taken {
@@ -46,7 +46,7 @@ impl<R: BufRead + Seek + Send> Document<R> {
             let message = "must be an array";
             faults.push(fault(code::MEMORIES, &Place::File, "memories", message));
         }
-        faults.extend(strangers);
+        faults.extend(not_objects);
         // An error of the format itself comes before those inside it.
         if envelope.get("format").and_then(Value::as_text) != Some(super::FORMAT) {
             faults.clear();

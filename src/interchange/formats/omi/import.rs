@@ -97,50 +97,50 @@ impl<R: BufRead + Seek + Send> File<R> {
         let Document { envelope, records } = &mut self.document;
         let (scope, profile, ids) = (&self.scope, self.profile, &mut self.ids);
         let (latest, has_relations) = (&mut self.latest, &mut self.has_relations);
-        let (mut faults, mut unfit) = (Vec::new(), Vec::new());
+        let (mut faults, mut grain_errors) = (Vec::new(), Vec::new());
         let mut count = 0_u64;
         let read = records.each(
             0,
-            |value, place| made(&value, place, level, (envelope, scope, profile)),
-            |mut made: ValidatedRecord| {
-                faults.append(&mut made.faults);
-                for (place, message) in made.findings {
+            |value, place| built(&value, place, level, (envelope, scope, profile)),
+            |mut built: ValidatedRecord| {
+                faults.append(&mut built.faults);
+                for (place, message) in built.findings {
                     findings.note(place, message);
                 }
-                *latest = (*latest).max(made.created);
-                *has_relations |= made.has_relations;
-                let address = match made.record {
+                *latest = (*latest).max(built.created);
+                *has_relations |= built.has_relations;
+                let address = match built.record {
                     Some(Ok(record)) => {
                         count = count.saturating_add(1);
                         record.grain.address()
                     }
                     Some(Err(error)) => {
-                        unfit.push(error);
+                        grain_errors.push(error);
                         ContentAddress::of(b"")
                     }
                     None => ContentAddress::of(b""),
                 };
-                if let Some(id) = made.id {
+                if let Some(id) = built.id {
                     let key = ids.key(&id);
                     if let Some((_, count)) = ids.get_mut(key) {
                         *count = count.saturating_add(1);
                         let mut validator = Validator::new(level);
                         let message = "another record has this id";
-                        validator.interchange(code::UNIQUE, &made.place, message);
+                        validator.interchange(code::UNIQUE, &built.place, message);
                         faults.append(&mut validator.faults);
                     } else {
                         ids.insert(key, (address, 1));
                     }
                 }
-                faults.len() < DIAGNOSTICS_MAX && unfit.len() < DIAGNOSTICS_MAX
+                faults.len() < DIAGNOSTICS_MAX && grain_errors.len() < DIAGNOSTICS_MAX
             },
         );
         if let Err(error) = read {
             return Err(vec![error]);
         }
-        match (faults.is_empty(), unfit.is_empty()) {
+        match (faults.is_empty(), grain_errors.is_empty()) {
             (true, true) => Ok(count),
-            (true, false) => Err(unfit),
+            (true, false) => Err(grain_errors),
             (false, _) => Err(faults),
         }
     }
@@ -156,7 +156,7 @@ impl<R: BufRead + Seek + Send> File<R> {
         records.each(
             0,
             |value, place| relations_of(&value, &place, (envelope, scope, profile), ids),
-            |made: Result<Vec<Record>, Error>| match made {
+            |built: Result<Vec<Record>, Error>| match built {
                 Ok(records) => records.into_iter().all(&mut *take),
                 Err(error) => {
                     result = Err(error);
@@ -178,8 +178,8 @@ impl<R: BufRead + Seek + Send + Sync> RecordSource for File<R> {
         records.each(
             0,
             |value, place| record_of(&value, &place, (envelope, scope, profile)),
-            |made| {
-                match made {
+            |built| {
+                match built {
                     Some(Ok(record)) => is_wanted = is_wanted && take(record),
                     Some(Err(error)) => result = Err(error),
                     None => {}
@@ -198,9 +198,9 @@ impl<R: BufRead + Seek + Send + Sync> RecordSource for File<R> {
 /// The envelope, the scope and the profile, which all records share.
 type Common<'a> = (&'a Map, &'a str, Profile);
 
-fn made(value: &Value, place: Place, level: Option<Level>, common: Common<'_>) -> ValidatedRecord {
+fn built(value: &Value, place: Place, level: Option<Level>, common: Common<'_>) -> ValidatedRecord {
     let mut validator = Validator::new(level);
-    let mut made = ValidatedRecord {
+    let mut built = ValidatedRecord {
         faults: Vec::new(),
         findings: Vec::new(),
         id: None,
@@ -210,15 +210,15 @@ fn made(value: &Value, place: Place, level: Option<Level>, common: Common<'_>) -
         place,
     };
     if let Value::Map(map) = value {
-        validator.record(map, &made.place, common.0.contains("subject"));
-        made.id = map.get("id").and_then(Value::as_text).map(str::to_owned);
+        validator.record(map, &built.place, common.0.contains("subject"));
+        built.id = map.get("id").and_then(Value::as_text).map(str::to_owned);
         if let Some(memory) = Memory::read(map, common.0) {
-            made.created = Some(memory.created);
-            made.has_relations = memory.relations().next().is_some();
+            built.created = Some(memory.created);
+            built.has_relations = memory.relations().next().is_some();
         }
     }
-    (made.faults, made.findings) = (validator.faults, validator.findings);
-    made
+    (built.faults, built.findings) = (validator.faults, validator.findings);
+    built
 }
 
 /// Builds the grain of a record; `None` if it lacks what every level needs.
@@ -233,8 +233,8 @@ fn record_of(
     let packed = packed.and_then(|ext| ext.get(embedded_grain::NAME));
     let unpacked = packed.and_then(|it| embedded_grain::unpack(it, memory.content, profile));
     let Some(unpacked) = unpacked else {
-        let made = Record::finish(memory.draft(), profile, place.clone());
-        return Some(made.map(|mut record| {
+        let built = Record::finish(memory.draft(), profile, place.clone());
+        return Some(built.map(|mut record| {
             record.foreign_id = Some(id);
             record
         }));

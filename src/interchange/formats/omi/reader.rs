@@ -34,11 +34,13 @@ impl FormatReader for Omi {
     }
 
     fn detect_json(&self, head: &JsonHead) -> Option<Format> {
-        let is_stream = head.says("serialization", &["jsonl"]);
+        let has_records = head.has(&["chunks", "memories"]);
+        let is_stream = !has_records || head.says("serialization", &["jsonl"]);
         let is_omi = head.is_whole && head.says("format", &[FORMAT]);
-        is_omi.then(|| match head.has(&["chunks", "memories"]) && !is_stream {
-            true => Format::Omi,
-            false => Format::OmiJsonl,
+        is_omi.then_some(if is_stream {
+            Format::OmiJsonl
+        } else {
+            Format::Omi
         })
     }
 

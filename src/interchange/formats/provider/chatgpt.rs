@@ -7,7 +7,7 @@ use crate::grain::Time;
 
 use super::conversation::{Conversation, Message, object, objects, rest, text};
 
-/// Reads one conversation; none for what is none.
+/// Reads one conversation; `None` if the object is none.
 pub(super) fn conversation(map: &Map) -> Option<Conversation> {
     let nodes = map.get("mapping")?.as_map()?;
     let id = text(map, "conversation_id").or_else(|| text(map, "id"))?;

@@ -5,7 +5,7 @@ use crate::codec::{Map, Value};
 use super::chatgpt::is_url;
 use super::conversation::{Conversation, Message, object, objects, rest, text, time};
 
-/// Reads one conversation; none for what is none.
+/// Reads one conversation; `None` if the object is none.
 pub(super) fn conversation(map: &Map) -> Option<Conversation> {
     map.get("chat_messages")?.as_array()?;
     let account = map.get("account").and_then(Value::as_map);
@@ -102,10 +102,10 @@ fn read_content(map: &Map, message: &mut Message) {
         is_only_text = false;
     }
     // `text` repeats the text parts, and is empty in newer files.
-    let told = text(map, "text").map(str::to_owned);
+    let stated = text(map, "text").map(str::to_owned);
     let parts = Some(said.join("\n")).filter(|text| !text.is_empty());
-    let is_repeated = parts.is_some() && (told.is_none() || told == parts);
-    message.text = told.or(parts);
+    let is_repeated = parts.is_some() && (stated.is_none() || stated == parts);
+    message.text = stated.or(parts);
     if message.text.is_none() && !thought.is_empty() {
         message.text = Some(thought.join("\n"));
         message.is_thought = true;

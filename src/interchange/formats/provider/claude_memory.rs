@@ -5,7 +5,7 @@ use crate::codec::{Map, Value};
 use super::conversation::{objects, rest, text, time};
 use super::fact::{Fact, titled};
 
-/// Reads one object of `memories.json`; none for another.
+/// Reads one object of `memories.json`; `None` if it is another.
 pub(super) fn memories(map: &Map) -> Option<Vec<Fact>> {
     if !map.contains("conversations_memory") && !map.contains("project_memories") {
         return None;
@@ -30,7 +30,7 @@ pub(super) fn memories(map: &Map) -> Option<Vec<Fact>> {
     Some(facts)
 }
 
-/// Reads one project; none for what is none.
+/// Reads one project; `None` if the object is none.
 pub(super) fn project(map: &Map) -> Option<Vec<Fact>> {
     if !map.contains("prompt_template") && !map.contains("docs") {
         return None;
@@ -60,8 +60,8 @@ pub(super) fn project(map: &Map) -> Option<Vec<Fact>> {
         times(&mut fact, map);
         facts.push(fact);
     }
-    let told = text(map, "prompt_template").unwrap_or_default();
-    if let Some(mut fact) = Fact::new(format!("{id}:instructions"), "instruction", told) {
+    let instructions = text(map, "prompt_template").unwrap_or_default();
+    if let Some(mut fact) = Fact::new(format!("{id}:instructions"), "instruction", instructions) {
         fact.summary = Some(name.to_owned());
         times(&mut fact, map);
         facts.push(fact);

@@ -230,7 +230,7 @@ impl<'a> Pass<'a> {
         };
         if !self.conversations.add(self.conversations.key(&id)) {
             let what = format!("conversation {id}");
-            return self.findings.push(Converter::twice(&what));
+            return self.findings.push(Converter::duplicate(&what));
         }
         let number = self.talk_count;
         self.talk_count = number.saturating_add(1);
@@ -246,7 +246,7 @@ impl<'a> Pass<'a> {
             return self.findings.push(fault(code::TIME, "", message));
         };
         if !self.facts.add(self.facts.key(&id)) {
-            return self.findings.push(Converter::twice(&id));
+            return self.findings.push(Converter::duplicate(&id));
         }
         let number = self.fact_count;
         self.fact_count = number.saturating_add(1);

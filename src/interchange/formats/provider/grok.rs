@@ -6,7 +6,7 @@ use crate::grain::Time;
 use super::chatgpt::is_url;
 use super::conversation::{Conversation, Message, object, objects, rest, text, time};
 
-/// Reads one conversation; none for what is none.
+/// Reads one conversation; `None` if the object is none.
 pub(super) fn conversation(wrapped: &Map) -> Option<Conversation> {
     let map = wrapped.get("conversation")?.as_map()?;
     wrapped.get("responses")?.as_array()?;

@@ -82,11 +82,11 @@ impl RecordBuilder<'_> {
     ) -> BuiltConversation {
         let (mut messages, mut read, mut fault) = (Vec::new(), None, None);
         if let Some((value, at)) = document {
-            let made = Conversation::read(value, at, entry, self.version)
+            let built = Conversation::read(value, at, entry, self.version)
                 .and_then(|conversation| Ok((self.events(entry, &conversation)?, conversation)));
-            match made {
-                Ok((made, conversation)) => {
-                    messages = made;
+            match built {
+                Ok((built, conversation)) => {
+                    messages = built;
                     read = Some(conversation);
                 }
                 Err(error) => fault = Some(error),

@@ -65,14 +65,15 @@ impl Converter {
         if converted.validate(validated::memory(value, &at)).is_none() {
             return converted;
         }
-        let made = Object::new(value, at).and_then(Memory::read);
-        let made = made.and_then(|memory| self.builder()?.memory(&memory, Vec::new(), None, true));
-        converted.add(made);
+        let built = Object::new(value, at).and_then(Memory::read);
+        let built =
+            built.and_then(|memory| self.builder()?.memory(&memory, Vec::new(), None, true));
+        converted.add(built);
         converted
     }
 
     /// Returns the finding of a duplicate id.
-    pub(crate) fn twice(what: &str) -> Error {
+    pub(crate) fn duplicate(what: &str) -> Error {
         let message = format!("{what} comes twice; the first one counts");
         fault(code::DUPLICATE_ID, String::new(), message)
     }
@@ -123,8 +124,8 @@ impl Converted {
     }
 
     /// A record of a foreign export that fits no grain does not refuse the rest.
-    fn add(&mut self, made: Result<Record, Error>) {
-        match made {
+    fn add(&mut self, built: Result<Record, Error>) {
+        match built {
             Ok(record) => self.records.push(record),
             Err(error) => {
                 self.findings.push(error);

@@ -51,7 +51,7 @@ impl Faults {
         of.read.keep(seen.read)
     }
 
-    pub(crate) fn twice(&mut self, array: usize, number: u64) {
+    pub(crate) fn add_duplicate(&mut self, array: usize, number: u64) {
         let name = ARRAYS.get(array).unwrap_or(&"");
         let at = format!("/{name}/{number}/id");
         self.ids

@@ -32,7 +32,7 @@ pub(crate) struct Pass<'a> {
     /// The memories that the first pass built, if this is a later one.
     known: Option<&'a BuiltMemories>,
     /// The memories that this pass builds, if it is the first.
-    pub(crate) made: BuiltMemories,
+    pub(crate) built: BuiltMemories,
     pub(crate) sink: RecordSink<'a>,
     pub(crate) faults: Diagnostics,
     /// Findings that violate no rule.
@@ -63,7 +63,7 @@ impl<'a> Pass<'a> {
             conversation_files,
             index,
             known,
-            made: BuiltMemories::default(),
+            built: BuiltMemories::default(),
             sink: RecordSink::new(take),
             faults: Diagnostics::default(),
             findings: Diagnostics::default(),
@@ -160,22 +160,22 @@ impl<'a> Pass<'a> {
             read_conversations: &read_conversations,
         };
         let make = |value: Value, number: usize| {
-            let made = if index.replacers.contains(&number) {
+            let built = if index.replacers.contains(&number) {
                 BuildStep::Later(value)
             } else {
                 BuildStep::Now(Box::new(source.memory(&value, number, Vec::new())))
             };
-            (number, made)
+            (number, built)
         };
-        let take = |pass: &mut Self, (number, made): (usize, BuildStep)| {
-            let made = match made {
-                BuildStep::Now(made) => *made,
+        let take = |pass: &mut Self, (number, built): (usize, BuildStep)| {
+            let built = match built {
+                BuildStep::Now(built) => *built,
                 BuildStep::Later(value) => {
                     let replaced = pass.replaced.remove(&number).unwrap_or_default();
                     source.memory(&value, number, replaced)
                 }
             };
-            pass.memory(number, made, head);
+            pass.memory(number, built, head);
         };
         if index.order.is_empty() {
             let make = |value: Value, position: super::super::Position| {
@@ -187,20 +187,20 @@ impl<'a> Pass<'a> {
             return Ok(());
         }
         let order = index.order.iter().copied();
-        read_in_order(self.part, &index.starts, order, make, |made| {
-            take(self, made);
+        read_in_order(self.part, &index.starts, order, make, |built| {
+            take(self, built);
             self.sink.is_wanted()
         })
     }
 
-    fn memory(&mut self, number: usize, made: Result<BuiltMemory, Error>, head: &Head<'_>) {
+    fn memory(&mut self, number: usize, built: Result<BuiltMemory, Error>, head: &Head<'_>) {
         let Some(BuiltMemory {
             mut record,
             ending,
             by,
             non_fatal,
             embedding,
-        }) = self.faults.keep(made)
+        }) = self.faults.keep(built)
         else {
             return;
         };
@@ -214,7 +214,7 @@ impl<'a> Pass<'a> {
         }
         match self.known {
             None => {
-                let slots = &mut self.made.addresses;
+                let slots = &mut self.built.addresses;
                 if slots.len() <= number {
                     slots.resize(number.saturating_add(1), ContentAddress::of(b""));
                 }
@@ -222,7 +222,7 @@ impl<'a> Pass<'a> {
                     *slot = address;
                 }
                 if self.index.replacers.contains(&number) {
-                    self.made.created.insert(number, ending.created_at);
+                    self.built.created.insert(number, ending.created_at);
                 }
             }
             // An embedded grain has its own status.
@@ -235,8 +235,8 @@ impl<'a> Pass<'a> {
     }
 
     fn relations(&mut self, builder: &RecordBuilder<'_>) -> Result<(), JsonError> {
-        let made = std::mem::take(&mut self.made);
-        let addresses = &self.known.unwrap_or(&made).addresses;
+        let built = std::mem::take(&mut self.built);
+        let addresses = &self.known.unwrap_or(&built).addresses;
         let index = self.index;
         let end = |id: &str| addresses.get(index.number(id)?).copied();
         let make = |value: Value, position| {
@@ -244,7 +244,7 @@ impl<'a> Pass<'a> {
             builder.relation(&relation, [end(relation.from), end(relation.to)])
         };
         let gone = self.stream(RELATIONS, make, Self::give);
-        self.made = made;
+        self.built = built;
         gone
     }
 
@@ -302,8 +302,8 @@ impl<'a> Pass<'a> {
         self.non_fatal.push(fault(code::EMBEDDING_REF, at, message));
     }
 
-    fn give(&mut self, made: Result<Record, Error>) {
-        if let Some(record) = self.faults.keep(made)
+    fn give(&mut self, built: Result<Record, Error>) {
+        if let Some(record) = self.faults.keep(built)
             && self.faults.is_empty()
         {
             // A store that is refused as a whole is not passed on in part.

@@ -40,10 +40,15 @@ pub fn read_conversation(bytes: &[u8], options: &ReadOptions) -> Result<Import, 
         Err(error) => {
             let mut non_fatal = Vec::new();
             validate::conversation(&value, "", &mut non_fatal);
-            let (mut told, mut faults) = (Diagnostics::default(), Diagnostics::default());
-            told.extend(non_fatal);
+            let (mut violations, mut faults) = (Diagnostics::default(), Diagnostics::default());
+            violations.extend(non_fatal);
             faults.push(error);
-            validate::report_non_fatal(told, options, &mut faults, &mut Diagnostics::default());
+            validate::report_non_fatal(
+                violations,
+                options,
+                &mut faults,
+                &mut Diagnostics::default(),
+            );
             return Err(faults.list);
         }
     };

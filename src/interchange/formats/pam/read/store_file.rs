@@ -74,7 +74,7 @@ impl StoreFile {
         let builder = builder(&head, options.profile);
         let found = pass.embeddings(&head);
         pass.go(&head, &builder)?;
-        let known = Arc::new(std::mem::take(&mut pass.made));
+        let known = Arc::new(std::mem::take(&mut pass.built));
         let (mut faults, non_fatal) = (pass.faults, pass.non_fatal);
         findings.append(pass.findings);
         validate::report_non_fatal(non_fatal, options, &mut faults, &mut findings);

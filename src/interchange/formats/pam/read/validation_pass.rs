@@ -188,7 +188,7 @@ impl ValidationPass<'_> {
                 if let Some(validated) = validated {
                     let key = self.relations.key(&validated.id);
                     if !self.relations.add(key) {
-                        self.faults.twice(RELATIONS, number);
+                        self.faults.add_duplicate(RELATIONS, number);
                     }
                 }
             }
@@ -198,7 +198,7 @@ impl ValidationPass<'_> {
                 if let Some(validated) = validated {
                     let key = self.entries.key(&validated.id);
                     if !self.entries.add(key) {
-                        self.faults.twice(ENTRIES, number);
+                        self.faults.add_duplicate(ENTRIES, number);
                     }
                     for memory in &validated.derived {
                         self.derived.add(self.derived.key((&validated.id, memory)));
@@ -212,7 +212,7 @@ impl ValidationPass<'_> {
         let index = &mut self.index;
         let key = index.memories.key(&validated.id);
         if index.memories.get(key).is_some() {
-            self.faults.twice(MEMORIES, number);
+            self.faults.add_duplicate(MEMORIES, number);
         } else {
             index
                 .memories
@@ -354,10 +354,10 @@ impl ValidationPass<'_> {
         let (mut faults, mut non_fatal) = self.faults.split();
         if is_sound {
             self.put_in_order(&mut faults, findings);
-            let mut told = Vec::new();
-            let signature = signature::check(&self.head.root, &mut told);
+            let mut signature_findings = Vec::new();
+            let signature = signature::check(&self.head.root, &mut signature_findings);
             self.index.signature = faults.keep(signature);
-            findings.extend(told);
+            findings.extend(signature_findings);
             // PAM 16: an incremental store may name records of its base.
             let between = std::mem::take(&mut self.faults.between);
             if self.head.is_delta() {

@@ -21,10 +21,10 @@ pub(crate) fn report_non_fatal(
     faults: &mut Diagnostics,
     findings: &mut Diagnostics,
 ) {
-    let told = faults.list.iter().chain(&findings.list);
-    let mut told: HashSet<Place> = told.map(|error| error.place().clone()).collect();
+    let reported = faults.list.iter().chain(&findings.list);
+    let mut reported: HashSet<Place> = reported.map(|error| error.place().clone()).collect();
     let new = non_fatal.list.into_iter();
-    let new = new.filter(|error| told.insert(error.place().clone()));
+    let new = new.filter(|error| reported.insert(error.place().clone()));
     let to = if options.is_strict { faults } else { findings };
     to.extend(new);
     to.more = to.more.saturating_add(non_fatal.more);

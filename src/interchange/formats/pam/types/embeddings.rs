@@ -126,7 +126,7 @@ impl Ids {
         non_fatal: &mut Diagnostics,
         loss: &mut Loss,
     ) -> Option<Embedding> {
-        let twice = |name: &str| {
+        let duplicate = |name: &str| {
             let at = format!("{}/{name}", seen.at);
             fault(code::DUPLICATE_ID, at, "another one has this id")
         };
@@ -137,14 +137,14 @@ impl Ids {
             let key = self.of.key(id.as_str());
             if let Some(before) = self.of.get_mut(key) {
                 *before = of;
-                non_fatal.push(twice("id"));
+                non_fatal.push(duplicate("id"));
             } else {
                 self.of.insert(key, of);
             }
         }
         let is_second = seen.memory.is_some() && !self.memories.add(of);
         if is_second {
-            non_fatal.push(twice("memory_id"));
+            non_fatal.push(duplicate("memory_id"));
         }
         loss.merge(&seen.loss);
         let kept = match seen.read {

@@ -246,10 +246,10 @@ impl Writer<'_> {
             return;
         };
         let storage = entry.get("storage").and_then(Value::as_map);
-        let told = storage.and_then(|storage| storage.get("ref")?.as_text());
+        let stated = storage.and_then(|storage| storage.get("ref")?.as_text());
         let is_free =
             |path: &str| ![STORE, EMBEDDINGS].contains(&path) && !files.contains_key(path);
-        let path = match told.filter(|path| check(path).is_ok() && is_free(path)) {
+        let path = match stated.filter(|path| check(path).is_ok() && is_free(path)) {
             Some(path) => path.to_owned(),
             None => format!("conversations/{}.json", grain.address()),
         };

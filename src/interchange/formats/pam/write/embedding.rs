@@ -11,12 +11,12 @@ impl Writer<'_> {
     /// Writes the vector of a memory. Without it, no reference may point to one (PAM 12); a record
     /// without a reference keeps none, since the embedding names the memory.
     pub(crate) fn embedding(&mut self, grain: &Grain, map: &mut Map, names_it: bool) {
-        let told = map.remove("embedding_ref");
+        let reference = map.remove("embedding_ref");
         let vector = match self.vectors.get(&grain.address()) {
             Some(vector) if self.with_files => vector,
             found => {
                 let what = found.map_or("embedding_ref", |_| EMBEDDING);
-                if found.is_some() || told.is_some() {
+                if found.is_some() || reference.is_some() {
                     self.loss.count(what);
                 }
                 return;
@@ -27,10 +27,10 @@ impl Writer<'_> {
             let record = Value::from_json(record).ok()?;
             Some(record.as_map()?.get("id")?.as_text()?.to_owned())
         });
-        let told = told.and_then(|told| told.as_text().map(str::to_owned));
+        let reference = reference.and_then(|reference| reference.as_text().map(str::to_owned));
         let address = grain.address();
-        let made = uuid_of(&[address.as_bytes(), vector.model.as_bytes()].concat());
-        let mut names = [told, said, Some(made)].into_iter().flatten();
+        let derived = uuid_of(&[address.as_bytes(), vector.model.as_bytes()].concat());
+        let mut names = [reference, said, Some(derived)].into_iter().flatten();
         let Some(id) = names.find(|id| self.embedding_ids.insert(id.clone())) else {
             return;
         };
