@@ -1,3 +1,7 @@
+//! Public keys and the verification of signatures, for each supported algorithm.
+//!
+//! Keys and signatures with a second spelling are refused, so that neither can be counted twice.
+
 use std::fmt;
 
 use super::{Did, Error};
@@ -129,7 +133,7 @@ impl VerifyingKey {
     ///
     /// Ed25519 is judged by one rule, the strict one: no point of small order, no S beyond the
     /// group's order, no cofactor. Of ECDSA both (r, s) and (r, −s) verify, as RFC 9053 has it, so
-    /// nobody may count signatures by their bytes.
+    /// signatures must not be counted by their bytes.
     ///
     /// # Errors
     /// `ERR_SIGNATURE`.

@@ -1,3 +1,5 @@
+//! Public keys as text: PEM, JWK, and the key of a `did:key`.
+
 use data_encoding::BASE64URL_NOPAD;
 use p256::pkcs8::DecodePublicKey as _;
 

@@ -1,3 +1,5 @@
+//! Private keys: generated, read from PEM, used, and wiped when dropped.
+
 use zeroize::{Zeroize, Zeroizing};
 
 use super::{Algorithm, Did, Error, Random, VerifyingKey};

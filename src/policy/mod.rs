@@ -1,7 +1,7 @@
-//! May this be done? Facts in, verdict out (OMS 23): no disk, no clock.
+//! Decisions about operations (OMS 23): facts in, verdict out; no disk, no clock.
 //!
 //! The store gathers the facts, asks, and applies the verdict; nothing else decides. Signatures are
-//! verified before: a signer who stands in the facts has signed this operation on this grain.
+//! verified before: a signer in the facts has signed this operation on this grain.
 
 mod identity;
 mod mode;
@@ -23,7 +23,7 @@ mod error;
 pub use capability::{Capability, Role};
 pub use consent::{Consented, holds};
 pub use decide::{Actor, Facts, Operation, TrustedNow, Verdict, decide};
-pub use delegation::{DelegatedOperation, Delegation, StoredDelegation, authority};
+pub use delegation::{DelegatedOperation, Delegation, StoredDelegation, authorize_delegated};
 pub use error::Error;
 pub use goal::starts_early;
 pub use identity::{check_ownership, is_ownership};

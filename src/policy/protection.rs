@@ -1,12 +1,16 @@
+//! The protection that a grain declares, read from its `invalidation_policy` (OMS 23.2, 23.6).
+//!
+//! A policy that is not understood is read as the strictest one.
+
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Type};
 
 use super::Mode;
 
-/// What an `invalidation_policy` protects, as far as it is understood (OMS 23.2).
+/// The protection of an `invalidation_policy` (OMS 23.2).
 ///
-/// Whatever is not understood protects: an agent must not open a grain by writing something an old
-/// store cannot read (OMS 23.3).
+/// A member that is not understood protects: an agent must not open a grain with a policy that an
+/// old store cannot read (OMS 23.3).
 ///
 /// ```
 /// use grainstore::grain::{Draft, Time};
@@ -42,7 +46,7 @@ pub enum Scope {
     Lineage,
 }
 
-/// What a protected Goal lets an agent do by itself (OMS 23.4).
+/// The transitions of a protected Goal that an agent may make alone (OMS 23.4).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct GoalTerms {
     pub(super) allowed: Vec<String>,
@@ -149,7 +153,7 @@ impl Protection {
         }
         if let Some(threshold) = policy.get("threshold") {
             let threshold = threshold.as_i64().and_then(|n| usize::try_from(n).ok())?;
-            // A quorum of nobody would open the grain to everybody.
+            // A quorum of zero signers would open the grain to everyone.
             parsed.threshold = (threshold > 0).then_some(threshold)?;
         }
         if let Some(until) = policy.get("locked_until") {

@@ -30,7 +30,7 @@ impl Caller<'_> {
     /// Judges whether a new grain may be written.
     pub(super) fn admits(&self, grain: &Grain) -> Result<(), Rule> {
         self.capability
-            .map_or(Ok(()), |capability| capability.admits(grain))
+            .map_or(Ok(()), |capability| capability.authorize_put(grain))
     }
 
     /// Returns whether nobody asked for what is done.
@@ -40,7 +40,7 @@ impl Caller<'_> {
 
     /// Judges whether something may be said about a grain that is here.
     pub(super) fn may_write(&self) -> Result<(), Rule> {
-        self.capability.map_or(Ok(()), Capability::may_write)
+        self.capability.map_or(Ok(()), Capability::authorize_write)
     }
 
     /// Returns whether a grain may be seen.

@@ -50,7 +50,7 @@ impl Inner {
         if !self.has_delegations.load(Ordering::Acquire) {
             return Ok(Ok(()));
         }
-        policy::authority(author, operation, now, &mut |who| {
+        policy::authorize_delegated(author, operation, now, &mut |who| {
             self.delegations_to(snapshot, who)
         })
     }

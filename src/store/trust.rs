@@ -115,7 +115,7 @@ impl Inner {
             true => Some(grain.kid()?),
             false => None,
         };
-        let admitted = self.trusts.read().admit(signer.as_ref(), grain);
+        let admitted = self.trusts.read().authorize_put(signer.as_ref(), grain);
         admitted.map_err(|reason| Error::Untrusted {
             address: grain.address(),
             reason,

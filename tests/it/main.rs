@@ -8,6 +8,7 @@ mod aimem;
 mod codec;
 mod codes;
 mod conformance;
+mod coset;
 mod conformance_rules;
 mod did;
 mod disclosure;

@@ -2,7 +2,7 @@ use grainstore::{CodeDomain, ErrorCode};
 
 /// Returns what a person can do about an error of this code.
 pub(crate) fn hint(code: ErrorCode) -> Option<&'static str> {
-    of_store(code).or_else(|| of_grains(code))
+    of_store(code).or_else(|| of_policy(code))
 }
 
 fn of_store(code: ErrorCode) -> Option<&'static str> {
@@ -44,9 +44,8 @@ fn of_store(code: ErrorCode) -> Option<&'static str> {
     })
 }
 
-fn of_grains(code: ErrorCode) -> Option<&'static str> {
+fn of_policy(code: ErrorCode) -> Option<&'static str> {
     Some(match code {
-        // Grains of the store.
         ErrorCode::NotFound => "`grainstore list` and `grainstore search` show what is there",
         ErrorCode::Conflict => {
             "`grainstore history ADDRESS` shows the current grain; supersede that"
@@ -84,7 +83,13 @@ fn of_grains(code: ErrorCode) -> Option<&'static str> {
         ErrorCode::Integrity => {
             "these are not the bytes that were written; take them from elsewhere"
         }
-        // What a caller writes.
+        _ => return of_grains(code),
+    })
+}
+
+fn of_grains(code: ErrorCode) -> Option<&'static str> {
+    Some(match code {
+        // The request.
         ErrorCode::HashFormat | ErrorCode::HashLength => {
             "an address is 64 lower-case hexadecimal digits, or 8 to 16 of its first"
         }
