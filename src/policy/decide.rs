@@ -4,7 +4,7 @@
 
 use crate::grain::{Grain, Time, Type};
 
-use super::goal::{self, Transition};
+use super::protection::goal::{self, Transition};
 use super::{Mode, Protection, Rule};
 
 /// An operation on a stored grain.

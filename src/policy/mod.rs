@@ -4,12 +4,10 @@
 //! verified before: a signer in the facts has signed this operation on this grain.
 
 mod identity;
-mod mode;
 mod protection;
 mod rule;
 mod decide;
 mod consent;
-mod goal;
 mod retention;
 mod supersession;
 mod trust;
@@ -25,10 +23,8 @@ pub use consent::{Consented, holds};
 pub use decide::{Actor, Facts, Operation, TrustedNow, Verdict, decide};
 pub use delegation::{DelegatedOperation, Delegation, StoredDelegation, authorize_delegated};
 pub use error::Error;
-pub use goal::starts_early;
 pub use identity::{check_ownership, is_ownership};
-pub use mode::Mode;
-pub use protection::{Protection, Scope};
+pub use protection::{Mode, Protection, Scope, starts_early};
 pub use regime::{Clause, Regime, Regimes, Requires, When};
 pub use retention::retained_until;
 pub use rule::Rule;

@@ -3,11 +3,12 @@
 use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::{Grain, Type};
 
-use super::{Mode, Protection, Rule, Scope};
+use super::{Mode, Protection, Scope};
+use crate::policy::Rule;
 
 /// The judgement of a protected goal about a grain that would replace it (OMS 23.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Transition {
+pub(in crate::policy) enum Transition {
     /// Not an allowed transition: the policy decides.
     NotListed,
     /// A transition that an agent may make alone.
@@ -17,7 +18,7 @@ pub(super) enum Transition {
 }
 
 /// Judges whether `successor` is a transition that the protected goal allows.
-pub(super) fn transition(protection: &Protection, successor: &Grain) -> Transition {
+pub(in crate::policy) fn transition(protection: &Protection, successor: &Grain) -> Transition {
     let Some(goal) = &protection.goal else {
         return Transition::NotListed;
     };

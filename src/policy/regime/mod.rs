@@ -1,6 +1,6 @@
 //! Regimes: the requirements of a law, as a TOML document of clauses.
 //!
-//! The presets are in `regimes/`. Which operations ask a regime is decided in the store.
+//! The presets lie beside this file. Which operations ask a regime is decided in the store.
 
 use serde::Deserialize;
 
@@ -300,10 +300,10 @@ fn has(grain: &Grain, name: &str) -> bool {
 }
 
 const TEXTS: [(&str, &str); 6] = [
-    ("gdpr", include_str!("regimes/gdpr.toml")),
-    ("hipaa", include_str!("regimes/hipaa.toml")),
-    ("sox", include_str!("regimes/sox.toml")),
-    ("ccpa", include_str!("regimes/ccpa.toml")),
-    ("lgpd", include_str!("regimes/lgpd.toml")),
-    ("pci", include_str!("regimes/pci.toml")),
+    ("gdpr", include_str!("gdpr.toml")),
+    ("hipaa", include_str!("hipaa.toml")),
+    ("sox", include_str!("sox.toml")),
+    ("ccpa", include_str!("ccpa.toml")),
+    ("lgpd", include_str!("lgpd.toml")),
+    ("pci", include_str!("pci.toml")),
 ];

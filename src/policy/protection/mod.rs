@@ -2,10 +2,14 @@
 //!
 //! A policy that is not understood is read as the strictest one.
 
+pub(super) mod goal;
+mod mode;
+
+pub use goal::starts_early;
+pub use mode::Mode;
+
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Type};
-
-use super::Mode;
 
 /// The protection of an `invalidation_policy` (OMS 23.2).
 ///
@@ -22,17 +26,17 @@ use super::Mode;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Protection {
-    pub(super) mode: Mode,
-    pub(super) scope: Scope,
-    pub(super) authorized: Vec<String>,
-    pub(super) threshold: usize,
-    pub(super) locked_until_s: i64,
-    pub(super) fallback: Mode,
+    pub(in crate::policy) mode: Mode,
+    pub(in crate::policy) scope: Scope,
+    pub(in crate::policy) authorized: Vec<String>,
+    pub(in crate::policy) threshold: usize,
+    pub(in crate::policy) locked_until_s: i64,
+    pub(in crate::policy) fallback: Mode,
     /// The author of the protected grain, who must not sign for others (OMS 23.8).
-    pub(super) author: Option<String>,
-    pub(super) goal: Option<GoalTerms>,
+    pub(in crate::policy) author: Option<String>,
+    pub(in crate::policy) goal: Option<GoalTerms>,
     /// The policy as it stands in the grain.
-    pub(super) terms: Option<Map>,
+    pub(in crate::policy) terms: Option<Map>,
 }
 
 /// How far a protection reaches (OMS 23.6).
@@ -48,9 +52,9 @@ pub enum Scope {
 
 /// The transitions of a protected Goal that an agent may make alone (OMS 23.4).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct GoalTerms {
-    pub(super) allowed: Vec<String>,
-    pub(super) evidence_required: u64,
+pub(in crate::policy) struct GoalTerms {
+    pub(in crate::policy) allowed: Vec<String>,
+    pub(in crate::policy) evidence_required: u64,
 }
 
 impl Protection {

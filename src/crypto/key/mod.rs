@@ -4,6 +4,11 @@
 
 use std::fmt;
 
+mod signing;
+mod text;
+
+pub use signing::SigningKey;
+
 use super::{Did, Error};
 
 /// The two kinds of signatures (OMS 9.1).
@@ -23,7 +28,7 @@ pub enum Algorithm {
 
 impl Algorithm {
     /// Returns the length in bytes of a public key as `did:key` holds it.
-    pub(super) const fn key_len(self) -> usize {
+    pub(in crate::crypto) const fn key_len(self) -> usize {
         match self {
             Self::Ed25519 => 32,
             Self::P256 => 33,
@@ -88,11 +93,11 @@ impl VerifyingKey {
         }
     }
 
-    pub(super) const fn of_ed25519(key: ed25519_dalek::VerifyingKey) -> Self {
+    pub(in crate::crypto) const fn of_ed25519(key: ed25519_dalek::VerifyingKey) -> Self {
         Self(Public::Ed25519(key))
     }
 
-    pub(super) const fn of_p256(key: p256::ecdsa::VerifyingKey) -> Self {
+    pub(in crate::crypto) const fn of_p256(key: p256::ecdsa::VerifyingKey) -> Self {
         Self(Public::P256(key))
     }
 
@@ -113,7 +118,7 @@ impl VerifyingKey {
     }
 
     /// Returns the numbers of the key: one for Ed25519, both coordinates of a P-256 point.
-    pub(super) fn coordinates(&self) -> (Vec<u8>, Option<Vec<u8>>) {
+    pub(in crate::crypto) fn coordinates(&self) -> (Vec<u8>, Option<Vec<u8>>) {
         match &self.0 {
             Public::Ed25519(key) => (key.to_bytes().to_vec(), None),
             Public::P256(key) => {
