@@ -1,3 +1,8 @@
+//! Content addresses: the SHA-256 of a blob, as bytes and as text (OMS 5).
+//!
+//! Comparison is in constant time. References with a prefix are read here (ruling F19); what they
+//! point at is the reader's affair.
+
 use std::fmt;
 use std::str::FromStr;
 

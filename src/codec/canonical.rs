@@ -1,3 +1,8 @@
+//! Canonical values: the one form that is encoded (OMS 4.3 to 4.5, 4.10).
+//!
+//! The normal forms of text that other modules compare with are here too, so that one module names
+//! the Unicode library.
+
 use std::borrow::Cow;
 
 use unicode_normalization::{UnicodeNormalization, is_nfc};

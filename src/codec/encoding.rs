@@ -1,3 +1,7 @@
+//! The two encodings of a payload behind one type (OMS 16).
+//!
+//! The bytes of each are written and read in `msgpack` and `cbor`.
+
 use super::canonical::Canonical;
 use super::value::Value;
 use super::{Error, Profile, cbor, msgpack};

@@ -1,6 +1,8 @@
+//! The errors of the codec, with the codes of OMS 19.
+
 use crate::code::ErrorCode;
 
-/// What is wrong with bytes, values or addresses, with the code of OMS 19.
+/// An error in bytes, values or addresses, with the code of OMS 19.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -21,13 +23,13 @@ pub enum Error {
     Corrupt {
         /// Where in the payload or text the fault was noticed.
         offset: usize,
-        /// What is wrong there.
+        /// The reason.
         reason: &'static str,
     },
     /// A value that has no canonical form.
     #[error("{reason}")]
     NotCanonical {
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
     /// A payload that is not a map.
@@ -62,7 +64,7 @@ pub enum Error {
     /// Text that is not JSON, or JSON with depth past the limit.
     #[error("{message}")]
     Json {
-        /// What the parser says, with line and column.
+        /// The message of the parser, with line and column.
         message: String,
     },
 }

@@ -1,3 +1,7 @@
+//! The nine bytes before every payload: version, flags, type, namespace hash, time (OMS 3.1).
+//!
+//! Whether a header agrees with its payload is judged in `grain`, which knows the fields.
+
 use sha2::{Digest, Sha256};
 
 use super::{Encoding, Error};

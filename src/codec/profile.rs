@@ -1,3 +1,5 @@
+//! The device profiles and their limits (OMS 18, 4.10).
+
 /// The device profile whose limits bytes are held to (OMS 18, 4.10).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Profile {

@@ -1,3 +1,8 @@
+//! A cursor over untrusted bytes, shared by the two decoders.
+//!
+//! Every step is checked: no panic, no memory reserved from a declared length, no recursion past
+//! the limit of the profile.
+
 use super::cbor_head::Input;
 use super::{Error, Profile};
 

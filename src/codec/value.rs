@@ -1,3 +1,7 @@
+//! The values of a payload: what both encodings and JSON have in common.
+//!
+//! A value of this module need not be canonical; `Canonical` is the type that promises it.
+
 use std::fmt;
 
 /// A value of a grain: what MessagePack, CBOR and JSON have in common, and bytes.

@@ -1,12 +1,16 @@
+//! Signed statements about a ledger: checkpoints and receipts.
+//!
+//! The store fills them in and compares them with its own ledger.
+
 use crate::codec::{Canonical, ContentAddress, Encoding, Map, Profile, Value};
 use crate::grain::Time;
 
 use super::{Did, Error, Payload, Resolver, Sign1, Signer, SigningKey};
 
-/// What a store's ledger was at one moment, for somebody to sign (RFC 9162's tree head).
+/// The state of a ledger at one moment, to be signed (a tree head of RFC 9162).
 ///
-/// Kept elsewhere it shows what nothing inside a store can: that the store was put back to an
-/// earlier state, or that its past was written anew.
+/// A copy kept elsewhere proves two things that nothing inside the store can: that the store was
+/// set back to an earlier state, or that its past was rewritten.
 ///
 /// ```
 /// use grainstore::crypto::{Algorithm, Checkpoint, Offline, OsRandom, SigningKey};
@@ -37,7 +41,7 @@ pub struct Checkpoint {
     pub previous: Option<[u8; 32]>,
 }
 
-/// That a grain was in a store, durable, at one moment.
+/// A statement that a grain was durable in a store at one moment.
 ///
 /// ```
 /// use grainstore::crypto::{Algorithm, Offline, OsRandom, Receipt, SigningKey};

@@ -84,7 +84,7 @@ impl Grain {
     }
 
     /// Checks the signature of the grain and returns whose it is (OMS 9.3). That says who signed
-    /// these bytes, and nothing about whether to believe him.
+    /// these bytes, and not whether to trust them.
     ///
     /// # Errors
     /// As [`Envelope::verify`], and as [`Grain::kid`].
@@ -110,5 +110,5 @@ pub(crate) const fn is_wrapped(bytes: &[u8]) -> bool {
 }
 
 /// A signature message without its blob: more than any has that means only to sign, and little
-/// enough that nobody stores other things there.
+/// enough that the field is no place to store other data.
 pub(crate) const ENVELOPE_LEN_MAX: usize = 64 << 10;

@@ -1,3 +1,7 @@
+//! DIDs of the two supported methods, `did:key` and `did:web`.
+//!
+//! A `did:web` is parsed and compared here, never fetched.
+
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -5,11 +9,11 @@ use std::str::FromStr;
 
 use super::{Algorithm, Error, VerifyingKey};
 
-/// Who somebody is: a `did:key`, which holds its own key, or a `did:web`, which names a place
-/// (OMS 12.2, 22.4).
+/// The identity of a signer: a `did:key`, which holds its own key, or a `did:web`, which names the
+/// place of its keys (OMS 12.2, 22.4).
 ///
-/// A key has one spelling, so equal texts are equal keys. A `did:web` is carried and compared, and
-/// resolved by nobody but a caller's [`Resolver`](super::Resolver).
+/// A key has one spelling, so equal texts are equal keys. A `did:web` is carried and compared;
+/// only a [`Resolver`](super::Resolver) of the caller resolves it.
 ///
 /// ```
 /// use grainstore::crypto::Did;

@@ -1,3 +1,5 @@
+//! The envelope around a signed grain (OMS 9.2): a COSE_Sign1 message whose payload is a blob.
+
 use crate::codec::{ContentAddress, Encoding, Flags, Header};
 
 use super::{Did, Error, Payload, Resolver, Sign1, Signer, SigningKey};
@@ -73,7 +75,7 @@ impl<'a> Envelope<'a> {
 
     fn around(message: Sign1<'a>, blob: &'a [u8]) -> Result<Self, Error> {
         let header = signed_header(blob)?;
-        // A statement or a checkpoint of the same signer is not a grain of his: types differ.
+        // A statement or a checkpoint of the same signer is not their grain: content types differ.
         if message.content_type() != Some(content_type(header.encoding())) {
             return Err(Error::Envelope {
                 reason: "the content type is not the blob's",

@@ -1,29 +1,31 @@
+//! The errors of keys, signatures and randomness. None contains a secret.
+
 use crate::code::ErrorCode;
 use crate::codec;
 use crate::grain;
 
 use super::Did;
 
-/// What went wrong with keys, signatures or randomness; never says anything about a secret.
+/// An error of keys, signatures or randomness; it never contains a secret.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The system gave no random bytes. There is no second choice: nothing is written.
     #[error("the system gives no random bytes: {source}")]
     NoRandomness {
-        /// What the system says.
+        /// The error of the system.
         source: getrandom::Error,
     },
     /// A text that is no DID of a method that is read here.
     #[error("not a DID: {reason}")]
     Did {
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
     /// Bytes or a file that hold no key that can be used.
     #[error("not a key: {reason}")]
     Key {
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
     /// Bytes that are not exactly one strict COSE_Sign1 message.
@@ -31,19 +33,19 @@ pub enum Error {
     Malformed {
         /// Where, in bytes from the start of the part being read: the message or a header.
         offset: usize,
-        /// What is wrong there.
+        /// The reason.
         reason: &'static str,
     },
     /// A well-formed message whose parts do not belong together, or that lacks one.
     #[error("not a signed message: {reason}")]
     Envelope {
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
     /// A well-formed message that asks for more than is understood here.
     #[error("signature message asks for {what}")]
     Unsupported {
-        /// What it asks for.
+        /// The feature.
         what: &'static str,
     },
     /// A signature that its signer's key did not make.
@@ -57,7 +59,7 @@ pub enum Error {
         /// The algorithm of the message.
         algorithm: super::Algorithm,
     },
-    /// A DID whose key nobody here can find.
+    /// A DID whose key cannot be found.
     #[error("cannot resolve {did}: {reason}")]
     Unresolved {
         /// The DID.
@@ -68,7 +70,7 @@ pub enum Error {
     /// A trusted timestamp that cannot be read, or is about something else.
     #[error("not a trusted timestamp: {reason}")]
     Timestamp {
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
     /// An envelope around a blob that is not flagged as signed, or none around one that is

@@ -1,8 +1,10 @@
+//! The source of random bytes, an argument so that tests are repeatable.
+
 use std::fmt;
 
 use super::Error;
 
-/// A source of bytes that nobody can guess.
+/// A source of unpredictable bytes.
 ///
 /// ```
 /// use grainstore::crypto::{OsRandom, Random};

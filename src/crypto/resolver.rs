@@ -1,3 +1,7 @@
+//! From a DID to its keys: the interface to a resolver of the caller, and the one that is offline.
+//!
+//! This crate opens no connection.
+
 use std::fmt;
 
 use crate::grain::Grain;
@@ -53,7 +57,7 @@ impl Resolver for Offline {
     }
 }
 
-/// Who made a signature that verified, and with which key.
+/// The signer of a verified signature, and the key that made it.
 ///
 /// That it verified says that this signer signed these bytes. It does not say that the signer is
 /// the author, or may do anything (OMS 20.1).

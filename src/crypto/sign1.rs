@@ -1,7 +1,12 @@
+//! COSE_Sign1 messages (RFC 9052): written in one form, read strictly (ruling S2).
+//!
+//! The header is read here and not by a COSE library, because OMS 9.1 has a text in `kid` and
+//! because signatures are checked over the bytes received.
+
 use super::item::{Form, Items, Members, write_bytes, write_int, write_text};
 use super::{Algorithm, Did, Error, Resolver, Signer, SigningKey, VerifyingKey};
 
-/// What a signature is over, and whether the message carries it.
+/// The payload that is signed, and whether the message carries it.
 ///
 /// ```
 /// use grainstore::crypto::{Algorithm, Offline, OsRandom, Payload, Sign1, SigningKey};
@@ -18,15 +23,15 @@ use super::{Algorithm, Did, Error, Resolver, Signer, SigningKey, VerifyingKey};
 pub enum Payload<'a> {
     /// Inside the message.
     Embedded(&'a [u8]),
-    /// Elsewhere: whoever checks the signature must have it already.
+    /// Elsewhere: the verifier must have it already.
     Detached(&'a [u8]),
 }
 
 /// A COSE_Sign1 message (RFC 9052): one signature, with the signer's DID under it (OMS 9.1).
 ///
 /// Read strictly (ruling S2): the protected header is canonical and holds the algorithm, no label
-/// stands twice, `crit` lists nothing unknown, nothing follows. What stands unprotected is
-/// carried and never believed. Signatures are checked over the bytes received, never over bytes
+/// stands twice, `crit` lists nothing unknown, nothing follows. The unprotected header is
+/// carried and never trusted. Signatures are checked over the bytes received, never over bytes
 /// written again.
 ///
 /// ```
@@ -140,7 +145,7 @@ impl<'a> Sign1<'a> {
     }
 
     /// Returns when the message says it was signed, in seconds since 1970. It is not protected:
-    /// whoever passed the message on may have written it.
+    /// everyone who passed the message on may have written it.
     pub const fn iat(&self) -> Option<i64> {
         self.iat
     }
@@ -188,7 +193,7 @@ impl<'a> Sign1<'a> {
                 algorithm: self.algorithm,
             });
         }
-        // What is carried and what is checked are one thing, or a reader could take the other.
+        // The carried payload must be the checked one, or a reader could use the other.
         if self.payload.is_some_and(|carried| carried != payload) {
             return Err(Error::Signature);
         }
@@ -232,7 +237,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// What the protected header says, once it is known to say it properly.
+/// The members of the protected header, after they were checked.
 struct Protected<'a> {
     algorithm: Algorithm,
     content_type: Option<&'a str>,

@@ -1,13 +1,15 @@
+//! Statements that authorize one operation on one grain of one store (OMS 23.2, ruling I10).
+
 use crate::codec::{Canonical, ContentAddress, Encoding, Map, Profile, Value};
 use crate::grain::{self, Grain, Verification};
 
 use super::{Did, Error, Payload, Resolver, Sign1, Signer, SigningKey};
 
-/// What somebody signs to authorise one operation on one grain of one store (OMS 23.2, ruling I10).
+/// The statement signed to authorize one operation on one grain of one store (OMS 23.2, I10).
 ///
 /// It binds the operation, the grain it is about, the store, and for a supersession the new grain
 /// without its `supersession_auth`: a signature given for one of them fits no other. The signature
-/// is a COSE_Sign1 without payload, since whoever checks it states the payload himself.
+/// is a COSE_Sign1 without payload, since the verifier computes the payload.
 ///
 /// ```
 /// use grainstore::crypto::{Algorithm, Offline, OsRandom, SigningKey, Statement};
@@ -18,7 +20,7 @@ use super::{Did, Error, Payload, Resolver, Sign1, Signer, SigningKey};
 /// let draft = Draft::event("rent is 950").created_at(Time::from_ms(2)).derived_from(old.address());
 /// let key = SigningKey::generate(Algorithm::Ed25519, &OsRandom)?;
 ///
-/// // Whoever agrees signs the grain as it is before it carries signatures.
+/// // Each signer signs the grain as it is before it carries signatures.
 /// let proposed = draft.clone().finish(Default::default())?;
 /// let statement = Statement::supersede(&proposed, old.address(), store)?;
 /// let signature = statement.sign(&key, &key.did(), None)?;
@@ -164,7 +166,7 @@ impl Statement {
     }
 }
 
-/// Who signed a statement.
+/// The signers of a statement.
 ///
 /// ```
 /// use grainstore::crypto::Signers;
@@ -173,9 +175,9 @@ impl Statement {
 /// ```
 #[derive(Debug, Default)]
 pub struct Signers {
-    /// Whose signatures verified, each DID and key once.
+    /// The signers whose signatures verified, each DID and key once.
     pub verified: Vec<Signer>,
-    /// Which signatures did not, by their place, and why.
+    /// The signatures that did not verify, by their place, with the reason.
     pub refused: Vec<(usize, Error)>,
 }
 

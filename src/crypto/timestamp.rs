@@ -10,7 +10,7 @@ use crate::grain::{Grain, Time};
 
 use super::Error;
 
-/// What a timestamp token says: that somebody had bytes with this hash at this time.
+/// A timestamp token: bytes with this hash existed at this time.
 ///
 /// The signature of the authority is **not** checked here, nor its certificate: that takes a trust
 /// store, and a program that has one. What is checked is that the token is about the grain it is

@@ -1,3 +1,5 @@
+//! Keyed marks of what was deleted, which do not reveal it (ruling I19).
+
 use std::fmt;
 
 use hmac::{Hmac, KeyInit, Mac};
@@ -8,8 +10,8 @@ use crate::codec::ContentAddress;
 
 /// The key of the marks that deleted grains leave behind.
 ///
-/// A mark recognises what was deleted when it comes again, and tells nobody without the key what
-/// it was: a plain hash of an address or of a name could be guessed.
+/// A mark recognizes a deleted grain that comes again, and reveals nothing without the key: the
+/// input of a plain hash of an address or of a name could be guessed.
 ///
 /// ```
 /// use grainstore::codec::ContentAddress;

@@ -1,9 +1,9 @@
 //! Selective disclosure (OMS 10): a view of a grain with some fields as their hashes.
 //!
 //! A hash here has no salt, as the specification has it: it shows that a revealed value is the
-//! original one, and hides only what nobody can guess (ruling S7). The view is no second original:
-//! it carries no signature, and a signature of the original says nothing about the view to anyone
-//! who does not have the original's bytes (ruling S12).
+//! original one, and hides only values that cannot be guessed (ruling S7). The view is not a second
+//! original: it carries no signature, and a signature of the original proves nothing about the view
+//! without the original's bytes (ruling S12).
 
 use std::collections::BTreeSet;
 
@@ -46,7 +46,7 @@ impl Grain {
         }
         let mut fields = self.fields().clone();
         let mut warnings = Vec::new();
-        // What is disclosed of a view is a view of the same original.
+        // A view of a view is a view of the same original.
         let mut hashes = match fields.remove("_elided") {
             Some(Value::Map(hashes)) => hashes,
             _ => Map::new(),
@@ -117,7 +117,7 @@ fn hash_of(value: Value) -> Result<String, Error> {
     Ok(format!("sha256:{}", ContentAddress::of(&bytes)))
 }
 
-/// Whether somebody could try all likely values: numbers, truth values, and what is short.
+/// Whether all likely values can be tried: numbers, truth values and short texts.
 fn is_guessable(value: &Value) -> bool {
     let bytes = encode_value(value.clone(), Profile::Extended);
     let is_number = matches!(value, Value::Bool(_) | Value::Int(_) | Value::Float(_));

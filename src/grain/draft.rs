@@ -1,3 +1,7 @@
+//! Drafts: the builder of a grain, before the rules are applied and the bytes are fixed.
+//!
+//! `Draft::finish` is the one way from fields to a valid grain.
+
 use crate::codec::{Canonical, ContentAddress, Encoding, Flags, Map, Profile, Sensitivity, Value};
 
 use super::fields::{Field, Holds};

@@ -1,3 +1,5 @@
+//! The errors of grains and drafts, with the codes of OMS 19.
+
 use crate::code::ErrorCode;
 use crate::codec;
 
@@ -32,7 +34,7 @@ pub enum Error {
     WrongKind {
         /// The field.
         field: String,
-        /// What it must hold.
+        /// The kind it must hold.
         expected: &'static str,
     },
     /// A required text or array is empty.
@@ -80,7 +82,7 @@ pub enum Error {
     NameTaken {
         /// The name found.
         name: String,
-        /// What it collides with.
+        /// The name it collides with.
         reason: &'static str,
     },
     /// A header that does not say what the payload says.
@@ -111,7 +113,7 @@ pub enum Error {
     Time {
         /// The field.
         field: String,
-        /// What is wrong with it.
+        /// The problem.
         message: String,
     },
 }

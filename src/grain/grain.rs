@@ -1,3 +1,7 @@
+//! Grains: a blob, its address and its fields, in agreement with each other.
+//!
+//! A value of this type has passed the rules. Signatures and status are not part of it.
+
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
@@ -249,7 +253,7 @@ impl Grain {
     /// Returns the fields under their full names.
     ///
     /// Of a stored blob that cannot be decoded there are none: blobs are judged before they are
-    /// stored, so that takes somebody who rewrote the store's files and recomputed every hash.
+    /// stored, so that takes a writer who changed the store's files and recomputed every hash.
     pub fn fields(&self) -> &Map {
         self.fields.get_or_init(|| {
             Arc::new(fields_of(&self.blob, &self.header, Profile::Extended).unwrap_or_default())

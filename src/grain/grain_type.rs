@@ -1,4 +1,6 @@
-/// What kind of knowledge a grain holds (OMS 8): the type byte of its header.
+//! The types of grains and their bytes (OMS 8; rulings F1, F2).
+
+/// The type of a grain (OMS 8): the type byte of its header.
 ///
 /// ```
 /// use grainstore::grain::Type;

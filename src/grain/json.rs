@@ -1,3 +1,5 @@
+//! Grains as JSON: full field names, times in milliseconds, bytes in base64.
+
 use crate::codec::{self, Value};
 
 use super::{Draft, Error, Type};

@@ -1,4 +1,4 @@
-//! What a grain points at, for the index and for whoever walks a history.
+//! The links of a grain to others, for the index and for walks of a history.
 
 use crate::codec::{ContentAddress, Value};
 
@@ -7,7 +7,7 @@ use super::Grain;
 /// A (subject, relation, object) statement; parts that a grain lacks are absent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Triple {
-    /// Who or what it is about.
+    /// The thing that it is about.
     pub subject: Option<String>,
     /// How subject and object relate.
     pub relation: Option<String>,

@@ -1,8 +1,12 @@
+//! The owner of an agent as a value (OMS 12.5.1), and the relations that name one.
+//!
+//! Whether a grain may state an owner is judged in `policy`.
+
 use crate::codec::Map;
 
 use super::Draft;
 
-/// Whom an agent belongs to: a LegalEntity (OMS 12.5.1).
+/// The owner of an agent: a LegalEntity (OMS 12.5.1).
 ///
 /// ```
 /// use grainstore::Draft;
@@ -35,7 +39,7 @@ pub struct Owner {
     pub did: Option<String>,
 }
 
-/// What kind of owner it is.
+/// The kind of an owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OwnerKind {
     /// A natural person.

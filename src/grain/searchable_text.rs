@@ -1,11 +1,11 @@
-//! The words of a grain: what full-text search reads, and a line a person can.
+//! The text of a grain: the fields that full-text search reads, and a summary for people.
 
 use crate::codec::Value;
 
 use super::{Grain, Type};
 
 impl Grain {
-    /// Returns the fields whose words full-text search reads, in a fixed order.
+    /// Returns the fields that full-text search reads, with their text, in a fixed order.
     pub fn searchable_text(&self) -> Vec<(&'static str, String)> {
         let mut parts = Vec::new();
         for name in SEARCHABLE_FIELDS.iter().filter(|name| **name != "context") {
@@ -35,7 +35,7 @@ impl Grain {
         parts
     }
 
-    /// Returns one line that says what the grain says.
+    /// Returns the content of the grain in one line.
     ///
     /// ```
     /// # use grainstore::grain::{Draft, Time};

@@ -1,8 +1,12 @@
+//! The status of a stored grain, and changes of it (OMS 5.6, 28.3).
+//!
+//! A status is never part of a blob. The store keeps it in its ledger.
+
 use crate::codec::ContentAddress;
 
 use super::Time;
 
-/// What a store says about a grain beside its blob (OMS 5.6, 28.3): never hashed, never in a blob.
+/// The status of a grain in a store (OMS 5.6, 28.3): never hashed, never in a blob.
 ///
 /// ```
 /// use grainstore::grain::{Status, StatusChange, Time, Verification};

@@ -1,3 +1,7 @@
+//! Times: milliseconds since 1970, and their text in RFC 3339.
+//!
+//! Nothing here reads a clock.
+
 use jiff::Timestamp;
 
 use crate::codec::Value;
@@ -31,7 +35,7 @@ impl Time {
     /// Reads an RFC 3339 time, or milliseconds since 1970 in decimal digits.
     ///
     /// # Errors
-    /// What is wrong with the text. A time without an offset is refused: it names no moment.
+    /// The problem of the text. A time without an offset is refused: it does not name an instant.
     pub fn parse(text: &str) -> Result<Self, String> {
         if let Ok(ms) = text.parse::<i64>() {
             return Ok(Self(ms));

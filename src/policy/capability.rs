@@ -1,3 +1,7 @@
+//! The capability of a handle: its author, namespace, role and clearance (OMS 12.1, 12.3, 27.4).
+//!
+//! It can be narrowed and never widened. The store applies it; nothing here reads the store.
+
 use std::collections::BTreeSet;
 
 use crate::crypto::Did;
@@ -5,8 +9,8 @@ use crate::grain::{Draft, Grain, Namespace};
 
 use super::{Delegation, Rule};
 
-/// What somebody who holds a handle on a store may see and do there: as whom, where, in which
-/// role. It can be narrowed and never widened.
+/// The permissions of a handle on a store: its author, its namespace, its role and its clearance.
+/// It can be narrowed and never widened.
 ///
 /// ```
 /// use grainstore::grain::{Draft, Time};
@@ -19,7 +23,7 @@ use super::{Delegation, Rule};
 /// };
 /// assert!(capability.sees(&grain("acme:chatbot:agent-7")?));
 /// assert!(!capability.sees(&grain("acme:chatbots")?));
-/// assert_eq!(capability.admits(&grain("acme")?), Err(Rule::Namespace));
+/// assert_eq!(capability.authorize_put(&grain("acme")?), Err(Rule::Namespace));
 /// # Ok::<(), grainstore::grain::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -30,17 +34,17 @@ pub struct Capability {
     clearance: BTreeSet<String>,
 }
 
-/// Where a capability reaches.
+/// The namespaces of a capability.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 enum NamespaceScope {
     #[default]
     All,
     Within(Namespace),
-    /// A namespace inside another one and in a third: none.
+    /// The intersection of namespaces that have none in common.
     Nothing,
 }
 
-/// What somebody does with a store.
+/// The role of a handle.
 ///
 /// ```
 /// use grainstore::policy::Role;
@@ -49,24 +53,24 @@ enum NamespaceScope {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Role {
-    /// A program that acts on what it reads: what waits for a person's review is kept from it
+    /// A program that acts on what it reads: it does not see grains that wait for a person's review
     /// (OMS 6.1).
     #[default]
     Agent,
-    /// The same, and it writes nothing.
+    /// The same, without writing.
     Reader,
-    /// A person: sees also what waits for review.
+    /// A person: sees also grains that wait for review.
     Reviewer,
-    /// Work that nobody asked for: decay, consolidation, eviction. It sees what an agent sees, and
-    /// leaves what is to last as it is (AIMEM 5).
+    /// Unattended background work: decay, consolidation, eviction. It sees what an agent sees, and
+    /// must not modify protected grains (AIMEM 5).
     Job,
 }
 
 impl Capability {
-    /// Narrows it to an author: what is written is written as this one.
+    /// Narrows it to an author, who becomes the author of everything written with it.
     #[must_use]
     pub fn author(mut self, did: &Did) -> Self {
-        // Whoever already acts as another acts as nobody.
+        // A handle of two authors can act as neither.
         if self.author.as_ref().is_some_and(|own| own != did) {
             self.scope = NamespaceScope::Nothing;
         }
@@ -107,12 +111,12 @@ impl Capability {
         self
     }
 
-    /// Returns as whom it writes.
+    /// Returns the author it writes as.
     pub const fn acts_as(&self) -> Option<&Did> {
         self.author.as_ref()
     }
 
-    /// Returns the namespace it is confined to; of one that reaches nowhere, the empty text.
+    /// Returns the namespace it is confined to; the empty text if it covers nothing.
     pub fn namespace(&self) -> Option<&str> {
         match &self.scope {
             NamespaceScope::All => None,
@@ -121,12 +125,12 @@ impl Capability {
         }
     }
 
-    /// Returns whether nobody asked for what is done with it.
+    /// Returns whether it is for unattended background work.
     pub fn is_job(&self) -> bool {
         self.role == Role::Job
     }
 
-    /// Returns whether it is a person's.
+    /// Returns whether it belongs to a person.
     pub fn reviews(&self) -> bool {
         self.role == Role::Reviewer
     }
@@ -137,7 +141,7 @@ impl Capability {
         GUARDED.iter().copied().filter(closed)
     }
 
-    /// Writes into a draft what it leaves open: the author and the namespace.
+    /// Fills in the author and the namespace of a draft that has none.
     #[must_use]
     pub fn fill(&self, mut draft: Draft) -> Draft {
         if let Some(did) = &self.author
@@ -153,8 +157,8 @@ impl Capability {
         }
     }
 
-    /// Returns whether it lets a grain be seen. The whole namespace is compared: two bytes of its
-    /// hash, as the header has them, say nothing (OMS 3.1.1).
+    /// Returns whether a grain may be seen with it. The whole namespace is compared: two bytes of
+    /// its hash, as the header has them, say nothing (OMS 3.1.1).
     pub fn sees(&self, grain: &Grain) -> bool {
         self.reaches(grain.text("namespace")) && self.opens(grain)
     }
@@ -163,13 +167,13 @@ impl Capability {
     ///
     /// # Errors
     /// The rule that forbids it.
-    pub fn admits(&self, grain: &Grain) -> Result<(), Rule> {
-        self.may_write()?;
+    pub fn authorize_put(&self, grain: &Grain) -> Result<(), Rule> {
+        self.authorize_write()?;
         let author = self.author.as_ref().map(Did::as_str);
         if author.is_some() && grain.text("author_did") != author {
             return Err(Rule::Author);
         }
-        // Whoever could delegate what it does not scope would scope it through the delegatee.
+        // A handle that could delegate outside its scope would act there through the delegatee.
         let gives_more = || {
             Delegation::of(grain).is_some_and(|delegation| match delegation.namespaces() {
                 None => self.scope != NamespaceScope::All,
@@ -189,7 +193,7 @@ impl Capability {
     ///
     /// # Errors
     /// The rule that forbids it.
-    pub fn may_write(&self) -> Result<(), Rule> {
+    pub fn authorize_write(&self) -> Result<(), Rule> {
         match self.role {
             Role::Reader => Err(Rule::Role),
             Role::Agent | Role::Reviewer | Role::Job => Ok(()),
@@ -215,5 +219,5 @@ impl Capability {
     }
 }
 
-/// The groups of tags that nobody sees without being cleared for them.
+/// The groups of tags that only a cleared handle sees.
 const GUARDED: &[&str] = &["pci", "phi"];

@@ -1,12 +1,16 @@
+//! Whether a Consent grain allows an operation now (OMS 8.10).
+//!
+//! Withdrawals are facts of the store and are not judged here.
+
 use crate::codec::Value;
 use crate::grain::{Grain, Time, Type};
 
-/// What a consent is asked for (OMS 8.10, `scope`).
+/// An operation that a consent can allow (OMS 8.10, `scope`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Consented {
-    /// To keep what rests on it.
+    /// Storing grains that rest on it.
     Store,
-    /// To read it.
+    /// Reading them.
     Retrieve,
 }
 

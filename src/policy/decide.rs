@@ -1,22 +1,26 @@
+//! The decision about an operation on a protected grain (OMS 23).
+//!
+//! `decide` is a pure function of facts, actor and time; the store gathers the facts.
+
 use crate::grain::{Grain, Time, Type};
 
-use super::goal::{self, Transition};
+use super::protection::goal::{self, Transition};
 use super::{Mode, Protection, Rule};
 
-/// What somebody wants to do to a grain.
+/// An operation on a stored grain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
-    /// Replace it by another grain.
+    /// Replaces it by another grain.
     Supersede,
-    /// Mark it as contradicted.
+    /// Marks it as contradicted.
     Contradict,
-    /// Mark it as contested or retracted; marking it as verified needs no permission.
+    /// Marks it as contested or retracted; marking it as verified needs no permission.
     Verify,
-    /// Take it out of the store.
+    /// Removes it from the store.
     Delete,
-    /// Destroy the key it is sealed under.
+    /// Destroys the key it is sealed under.
     Erase,
-    /// Replace it by a grain that an import brings.
+    /// Replaces it by a grain of an import.
     Import,
 }
 
@@ -34,11 +38,11 @@ impl Operation {
     }
 }
 
-/// Everything the decision depends on, gathered by the store.
+/// The facts of a decision, gathered by the store.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts<'a> {
-    /// What protects the grain: its own policy first, then those of other grains that reach it
-    /// (OMS 23.6).
+    /// The protections of the grain: its own policy first, then those of other grains whose scope
+    /// includes it (OMS 23.6).
     pub protections: &'a [Protection],
     /// The grain that is to replace it.
     pub successor: Option<&'a Grain>,
@@ -48,47 +52,47 @@ pub struct Facts<'a> {
     pub legal_hold: bool,
     /// Whether it is a Consent that was withdrawn, or withdraws one.
     pub is_evidence: bool,
-    /// Whether it is to last: a preference, decision, identity, pitfall or procedure, or pinned
-    /// (AIMEM 5).
+    /// Whether background work must leave it unchanged: a preference, decision, identity, pitfall
+    /// or procedure, or pinned (AIMEM 5).
     pub is_lasting: bool,
 }
 
-/// Who asks, as far as it is proven.
+/// The actor, as far as its identity is proven.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Actor<'a> {
     /// DIDs whose signatures over this operation on this grain were verified. A DID that stands
     /// here twice counts once.
     pub signers: &'a [&'a str],
-    /// Why, in words.
+    /// The reason, in words.
     pub justification: Option<&'a str>,
-    /// On whose authority, for deletion.
+    /// The authority, for deletion.
     pub authority: Option<&'a str>,
-    /// Whether nobody asked for it: decay, consolidation, eviction.
+    /// Whether the operation is unattended background work: decay, consolidation, eviction.
     pub is_job: bool,
 }
 
-/// What time it is, as far as the clock can be believed (ruling I21).
+/// The time of a decision, as far as the clock is trusted (ruling I21).
 #[derive(Debug, Clone, Copy)]
 pub struct TrustedNow {
-    /// The time, no further ahead of the ledger than the clock is believed.
+    /// The time, no further ahead of the ledger than the clock is trusted.
     pub now: Time,
-    /// Whether the clock says more than that, and nobody has accepted it.
+    /// Whether the clock is further ahead and no operator has accepted it.
     pub jumped: bool,
 }
 
-/// What the policy says, and which rule said it.
+/// The decision, with the rule that denied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum Verdict {
-    /// It may be done.
+    /// Allowed.
     Allow,
-    /// It may be done, and a person should look at it afterwards (OMS 23.2, `soft_locked`).
+    /// Allowed, with a review by a person afterwards (OMS 23.2, `soft_locked`).
     Review,
-    /// It may not.
+    /// Denied by this rule.
     Deny(Rule),
 }
 
-/// Judges an operation. The same facts give the same verdict, whoever asks and whenever.
+/// Decides about an operation. The same arguments give the same verdict.
 ///
 /// ```
 /// use grainstore::grain::{Draft, Time};
@@ -138,7 +142,7 @@ pub fn decide(
     verdict
 }
 
-/// Ruling I19: a hold and unmet retention keep a grain; the other modes only ask who wants it gone.
+/// Ruling I19: a hold and unmet retention keep a grain; the other modes only require an authority.
 fn destroy(facts: &Facts<'_>, actor: &Actor<'_>, at: TrustedNow) -> Verdict {
     let held = |protection: &Protection| effective(protection, at).0 == Mode::Hold;
     if facts.protections.iter().any(held) {
@@ -150,7 +154,7 @@ fn destroy(facts: &Facts<'_>, actor: &Actor<'_>, at: TrustedNow) -> Verdict {
     if facts.retained_until.is_some_and(|until| at.now < until) {
         return Verdict::Deny(Rule::Retention);
     }
-    // OMS 8.10: both stay, or nobody could show what was allowed until when.
+    // OMS 8.10: both are kept as evidence of what was allowed, and until when.
     if facts.is_evidence {
         return Verdict::Deny(Rule::ConsentKept);
     }
@@ -197,7 +201,7 @@ fn invalidate(
     }
 }
 
-/// Returns the mode that holds now, and the rule that speaks if it denies.
+/// Returns the mode that holds now, and the rule to name if it denies.
 fn effective(protection: &Protection, at: TrustedNow) -> (Mode, Rule) {
     let timed = protection.mode == Mode::Timed;
     // Ruling I9: seconds, as written.

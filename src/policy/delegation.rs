@@ -1,3 +1,5 @@
+//! Delegations: their terms, and whether a chain of them covers an operation (OMS 6.11, 28.7).
+
 use std::collections::BTreeSet;
 
 use crate::codec::Value;
@@ -5,7 +7,7 @@ use crate::grain::{Grain, Namespace, Time, Type};
 
 use super::Rule;
 
-/// What one author lets another do in its place (OMS 6.11, 28.7).
+/// The authority that one author gives another (OMS 6.11, 28.7).
 ///
 /// ```
 /// use grainstore::grain::{Draft, Time};
@@ -33,25 +35,25 @@ pub struct Delegation {
     expires: Option<Time>,
 }
 
-/// What a delegated author wants to do, as far as delegations speak of it.
+/// An operation of a delegated author, as far as delegations restrict it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DelegatedOperation<'a> {
-    /// Where.
+    /// The namespace.
     pub namespace: Option<&'a str>,
-    /// The type byte of the grain that it creates; none of a change to one that is there.
+    /// The type byte of the grain that it creates; `None` for a change to a stored grain.
     pub creates: Option<u8>,
     /// The tool that the grain says was invoked.
     pub tool: Option<&'a str>,
-    /// Whether it hands the authority on.
+    /// Whether it delegates further.
     pub delegates: bool,
 }
 
-/// A delegation as the store has it.
+/// A delegation in the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredDelegation {
-    /// What it says.
+    /// Its terms.
     pub delegation: Delegation,
-    /// Whether it is in force: current, not disputed, not from a file that nobody vouched for.
+    /// Whether it is in force: current, not disputed, and not from a file without verification.
     pub in_force: bool,
 }
 
@@ -61,8 +63,8 @@ impl Delegation {
 
     /// Returns the delegation that a grain declares.
     ///
-    /// One that somebody else than its delegator wrote is none, and neither is one to oneself:
-    /// nobody gives away or takes away what is another's.
+    /// A delegation written by another author than the delegator is none, and so is one to oneself:
+    /// an author can neither give nor take the authority of another.
     pub fn of(grain: &Grain) -> Option<Self> {
         let is_delegation = matches!(grain.type_(), Type::Goal | Type::Belief)
             && grain.text("relation") == Some(Self::RELATION);
@@ -91,7 +93,7 @@ impl Delegation {
         })
     }
 
-    /// Returns who delegates.
+    /// Returns the delegator.
     pub fn from(&self) -> &str {
         &self.from
     }
@@ -101,13 +103,13 @@ impl Delegation {
         &self.to
     }
 
-    /// Returns the namespaces it opens, those inside them included; none if it opens all.
+    /// Returns the namespaces it covers, with those inside them; `None` if it covers all.
     pub fn namespaces(&self) -> Option<&[Namespace]> {
         let named = self.namespaces.as_deref()?;
         (!named.iter().any(|name| name.as_str() == "*")).then_some(named)
     }
 
-    /// Judges whether it covers a operation that was handed on `below` times since.
+    /// Judges whether it covers an operation that was delegated `below` times since.
     fn covers(
         &self,
         operation: &DelegatedOperation<'_>,
@@ -142,7 +144,7 @@ impl Delegation {
 }
 
 impl<'a> DelegatedOperation<'a> {
-    /// Returns what putting a grain is.
+    /// Returns the operation of putting a grain.
     pub fn put(grain: &'a Grain) -> Self {
         Self {
             namespace: grain.text("namespace"),
@@ -152,7 +154,7 @@ impl<'a> DelegatedOperation<'a> {
         }
     }
 
-    /// Returns what reading a grain is, or changing what is said about it.
+    /// Returns the operation of reading a grain, or of changing its status.
     pub fn touch(grain: &'a Grain) -> Self {
         Self {
             namespace: grain.text("namespace"),
@@ -161,16 +163,16 @@ impl<'a> DelegatedOperation<'a> {
     }
 }
 
-/// Judges whether an author may do something (OMS 6.11). An author to whom nobody delegates acts on
-/// its own authority; another needs a delegation in force that covers the operation, given by somebody
-/// who may do as much and hand it on.
+/// Judges whether an author may do an operation (OMS 6.11). An author without delegations acts on
+/// its own authority; a delegatee needs a delegation in force that covers the operation, given by
+/// an author who may do as much and may delegate it.
 ///
-/// `held` returns the delegations to an author, those that are no longer in force too: whose
-/// delegation has ended does not become free by it.
+/// `held` returns all delegations to an author, also those no longer in force: the end of a
+/// delegation does not free its delegatee.
 ///
 /// # Errors
-/// What `held` says.
-pub fn authority<E>(
+/// Those of `held`.
+pub fn authorize_delegated<E>(
     author: &str,
     operation: &DelegatedOperation<'_>,
     now: Time,
@@ -180,7 +182,7 @@ pub fn authority<E>(
     let mut seen = BTreeSet::new();
     let mut pending = vec![(author.to_owned(), usize::from(operation.delegates))];
     while let Some((who, below)) = pending.pop() {
-        // A circle of delegations grows in depth and never meets anybody with authority.
+        // A cycle of delegations grows in depth and never reaches an author of its own authority.
         if below > CHAIN_MAX || !seen.insert((who.clone(), below)) {
             continue;
         }
@@ -199,7 +201,7 @@ pub fn authority<E>(
             };
             match covers {
                 Ok(()) => pending.push((delegation.from, below + 1)),
-                // Of several that miss, the one that came closest says more.
+                // Of several that do not cover it, the closest one gives the more useful rule.
                 Err(rule) if miss.is_none_or(|miss| miss == Rule::Delegation) => miss = Some(rule),
                 Err(_) => {}
             }
@@ -216,5 +218,5 @@ fn bytes(value: &Value) -> Vec<u8> {
         .collect()
 }
 
-/// Removes of a chain of delegations that are followed: a longer one is nobody's intent.
+/// The longest chain of delegations that is followed: longer ones are not intended by anyone.
 const CHAIN_MAX: usize = 16;

@@ -1,13 +1,15 @@
+//! The errors of policy documents.
+
 use crate::code::ErrorCode;
 
-/// Why a policy cannot be read.
+/// An error in a policy document.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A document that is not a regime.
     #[error("not a policy: {reason}")]
     Regime {
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
 }

@@ -1,12 +1,13 @@
-//! Who an agent is and whom it belongs to (OMS 12.5.3, 28.5): what a store takes for such a grain.
+//! Ownership grains: which grains state the owner of an agent, and which of them are valid
+//! (OMS 12.5.3, 28.5).
 
 use crate::grain::{Grain, IDENTITY, OWNED_BY, Type, namespace_contains};
 
 use super::Protection;
 
-/// Returns whether a grain says who owns an agent.
+/// Returns whether a grain states the owner of an agent.
 ///
-/// What the grain says of an owner opens nothing: no policy looks at it (OMS 12.5.1).
+/// An owner grants nothing: no policy reads the statement (OMS 12.5.1).
 pub fn is_ownership(grain: &Grain) -> bool {
     let namespace = grain.text("namespace").unwrap_or_default();
     grain.type_() == Type::Belief
@@ -14,11 +15,11 @@ pub fn is_ownership(grain: &Grain) -> bool {
         && namespace_contains(IDENTITY, namespace)
 }
 
-/// Judges a grain that says who owns an agent; every other is fine.
+/// Checks a grain that states the owner of an agent; every other grain passes.
 ///
 /// # Errors
-/// What is wrong with it. An agent must not own up to an owner of its choice, and what may be
-/// changed by anybody is not worth asking.
+/// The problem. An agent must not choose its owner, and a statement that every writer may change
+/// proves nothing.
 pub fn check_ownership(grain: &Grain) -> Result<(), &'static str> {
     if !is_ownership(grain) {
         return Ok(());

@@ -1,15 +1,13 @@
-//! May this be done? Facts in, verdict out (OMS 23): no disk, no clock.
+//! Decisions about operations (OMS 23): facts in, verdict out; no disk, no clock.
 //!
 //! The store gathers the facts, asks, and applies the verdict; nothing else decides. Signatures are
-//! verified before: a signer who stands in the facts has signed this operation on this grain.
+//! verified before: a signer in the facts has signed this operation on this grain.
 
 mod identity;
-mod mode;
 mod protection;
 mod rule;
 mod decide;
 mod consent;
-mod goal;
 mod retention;
 mod supersession;
 mod trust;
@@ -24,12 +22,10 @@ mod error;
 pub use capability::{Capability, Role};
 pub use consent::{Consented, holds};
 pub use decide::{Actor, Facts, Operation, TrustedNow, Verdict, decide};
-pub use delegation::{DelegatedOperation, Delegation, StoredDelegation, authority};
+pub use delegation::{DelegatedOperation, Delegation, StoredDelegation, authorize_delegated};
 pub use error::Error;
-pub use goal::starts_early;
 pub use identity::{check_ownership, is_ownership};
-pub use mode::Mode;
-pub use protection::{Protection, Scope};
+pub use protection::{Mode, Protection, Scope, starts_early};
 pub use regime::{Clause, Regime, Regimes, Requires, When};
 pub use retention::retained_until;
 pub use rule::Rule;

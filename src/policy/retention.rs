@@ -1,3 +1,5 @@
+//! Until when a grain must be kept (OMS 6.1, A.3).
+
 use crate::codec::Value;
 use crate::grain::{Grain, Time};
 

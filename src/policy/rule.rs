@@ -1,6 +1,8 @@
+//! The rules that can deny an operation, with their names and sections.
+
 use std::fmt;
 
-/// The rule that denied something, with where it stands.
+/// The rule that denied an operation, with its section.
 ///
 /// ```
 /// use grainstore::policy::Rule;
@@ -20,7 +22,7 @@ pub enum Rule {
     Delegated,
     /// `timed`: the time has not come.
     Timed,
-    /// `timed`: the clock jumped ahead and nobody has accepted it (ruling I21).
+    /// `timed`: the clock jumped ahead and no operator has accepted it (ruling I21).
     Clock,
     /// `hold`, the grain's own or an ancestor's.
     Hold,
@@ -41,11 +43,11 @@ pub enum Rule {
     Consent,
     /// A withdrawn Consent, or the withdrawal: both are kept for audit (OMS 8.10).
     ConsentKept,
-    /// What is to last, and work that nobody asked for (AIMEM 5).
+    /// A protected grain and unattended background work (AIMEM 5).
     Lasting,
     /// A handle is confined to another namespace (OMS 12.3).
     Namespace,
-    /// A handle writes as somebody else (OMS 12.1).
+    /// A handle writes as another author (OMS 12.1).
     Author,
     /// A handle that only reads.
     Role,
@@ -107,7 +109,7 @@ impl Rule {
         }
     }
 
-    /// Returns the specification that has it.
+    /// Returns the specification that contains it.
     pub const fn specification(self) -> &'static str {
         match self {
             Self::Lasting => "AIMEM",
@@ -115,7 +117,7 @@ impl Rule {
         }
     }
 
-    /// Returns the section of OMS 1.3, or of the other specification that has it.
+    /// Returns the section of OMS 1.3, or of the other specification that contains it.
     pub const fn section(self) -> &'static str {
         match self {
             Self::SoftLocked
@@ -145,7 +147,7 @@ impl Rule {
         }
     }
 
-    /// Returns what would have to be otherwise, for whoever was refused.
+    /// Returns what the refused operation needs.
     pub const fn wants(self) -> &'static str {
         match self {
             Self::SoftLocked => "a supersession_justification",

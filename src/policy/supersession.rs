@@ -1,8 +1,10 @@
+//! Whether a put is a supersession that does not say so (OMS 17.2, ruling I4).
+
 use crate::codec::Value;
 use crate::grain::{Grain, Type};
 
-/// Returns whether storing `new` on its own would say by the back door that it replaces `parent`,
-/// a current grain that its `derived_from` names (OMS 17.2, ruling I4).
+/// Returns whether a put of `new` would replace `parent` without superseding it; `parent` is a
+/// current grain that its `derived_from` names (OMS 17.2, ruling I4).
 pub fn implies_supersession(new: &Grain, parent: &Grain) -> bool {
     if says_why_derived(new) {
         return false;
@@ -16,8 +18,8 @@ pub fn implies_supersession(new: &Grain, parent: &Grain) -> bool {
     new.type_() == parent.type_() && same("namespace") && names_the_same
 }
 
-/// Returns whether a grain says why it is derived from others, so that it implies nothing about any
-/// of them: OMS 27.1 requires `derived_from` of a result, 28.6 of a summary.
+/// Returns whether a grain states why it is derived from others, so that it replaces none of them:
+/// OMS 27.1 requires `derived_from` of a result, 28.6 of a summary.
 pub fn says_why_derived(new: &Grain) -> bool {
     let is_result = new.type_() == Type::Action && new.text("action_phase") == Some("result");
     let level = new.field("consolidation_level").and_then(Value::as_i64);

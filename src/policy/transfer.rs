@@ -1,12 +1,14 @@
+//! Whether a grain may leave the store (OMS A.2, A.3, A.6).
+
 use crate::codec::{ContentAddress, Value};
 use crate::grain::Grain;
 
 use super::Rule;
 
-/// What grains leave a store for.
+/// The purpose of an export.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Purpose {
-    /// Another system of whoever holds them, or the person they are about.
+    /// Another system of the same holder, or the person that the grains are about.
     #[default]
     Transfer,
     /// A sale, or a data broker.
@@ -30,7 +32,7 @@ pub enum Purpose {
 /// The rule that keeps it here.
 pub fn may_leave(grain: &Grain, is_on_hold: bool, purpose: Purpose) -> Result<(), Rule> {
     let privilege = profile_field(grain, "legal:privilege");
-    // What is not understood is privileged: only the word that says no says no.
+    // A claim that is not understood is privileged: only `none` is not.
     if privilege.is_some_and(|claim| claim.as_text() != Some("none")) && !is_on_hold {
         return Err(Rule::Privilege);
     }

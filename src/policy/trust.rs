@@ -1,9 +1,13 @@
+//! Trust rules: which signers may write which grains (OMS 20.1).
+//!
+//! Signatures are verified before; a valid signature alone proves only who signed.
+
 use std::fmt;
 
 use crate::crypto::Did;
 use crate::grain::{Grain, Namespace, Type};
 
-/// What an operator trusts one signer to write (OMS 20.1).
+/// The grains that an operator trusts one signer to write (OMS 20.1).
 ///
 /// ```
 /// use grainstore::policy::TrustRule;
@@ -16,24 +20,24 @@ use crate::grain::{Grain, Namespace, Type};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustRule {
-    /// Who.
+    /// The signer.
     pub signer: Did,
-    /// In which namespaces and those inside them; none means in all.
+    /// The namespaces, with those inside them; an empty list means all.
     pub namespaces: Vec<Namespace>,
-    /// Which types; none means all.
+    /// The types; an empty list means all.
     pub types: Vec<Type>,
     /// The other authors, by their DID, whose grains the signer may sign.
     pub authors: Vec<String>,
-    /// Whether nobody but trusted signers may write what the rule is about.
+    /// Whether only trusted signers may write the grains that the rule is about.
     pub is_exclusive: bool,
 }
 
-/// How far a signature that verifies is to be believed.
+/// How far a valid signature is trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trust {
-    /// The signer is trusted to write just this.
+    /// The signer is trusted to write this grain.
     Verified,
-    /// The signature is valid; that proves who signed, and nothing else.
+    /// The signature is valid, which proves only who signed.
     Untrusted(Doubt),
 }
 
@@ -41,7 +45,7 @@ pub enum Trust {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Doubt {
-    /// Nobody has said that the signer is trusted.
+    /// No rule names the signer.
     Unknown,
     /// The grain names another author, for whom the signer may not sign.
     Author,
@@ -51,7 +55,7 @@ pub enum Doubt {
     Type,
 }
 
-/// All that is trusted in a store.
+/// The trust rules of a store.
 ///
 /// ```
 /// use grainstore::crypto::{Algorithm, OsRandom, SigningKey};
@@ -72,7 +76,7 @@ pub struct Trusts {
 }
 
 impl TrustRule {
-    /// Trusts a signer with everything that is his own.
+    /// Trusts a signer with all grains of their own.
     pub const fn new(signer: Did) -> Self {
         Self {
             signer,
@@ -94,8 +98,8 @@ impl TrustRule {
         self.types.is_empty() || self.types.contains(&grain.type_())
     }
 
-    /// Whether the signer may sign for the author that the grain names; one that names nobody
-    /// claims nothing but what its signature says.
+    /// Whether the signer may sign for the author that the grain names; a grain without an author
+    /// claims only what its signature proves.
     fn signs_for(&self, grain: &Grain) -> bool {
         grain.text("author_did").is_none_or(|author| {
             author == self.signer.as_str() || self.authors.iter().any(|other| other == author)
@@ -123,22 +127,22 @@ impl Trusts {
         &self.rules
     }
 
-    /// Judges whose signature on a grain has verified.
+    /// Judges a verified signature on a grain.
     pub fn judge(&self, signer: &Did, grain: &Grain) -> Trust {
         let own = TrustRule::new(signer.clone());
-        let his = || self.rules.iter().filter(|rule| rule.signer == *signer);
+        let theirs = || self.rules.iter().filter(|rule| rule.signer == *signer);
         let trusted = |rule: &&TrustRule| rule.has_namespace(grain) && rule.has_type(grain);
-        if !own.signs_for(grain) && !his().any(|rule| rule.signs_for(grain)) {
+        if !own.signs_for(grain) && !theirs().any(|rule| rule.signs_for(grain)) {
             return Trust::Untrusted(Doubt::Author);
         }
-        if his().any(|rule| trusted(&rule) && rule.signs_for(grain)) {
+        if theirs().any(|rule| trusted(&rule) && rule.signs_for(grain)) {
             return Trust::Verified;
         }
-        Trust::Untrusted(if his().next().is_none() {
+        Trust::Untrusted(if theirs().next().is_none() {
             Doubt::Unknown
-        } else if his().any(|rule| trusted(&rule)) {
+        } else if theirs().any(|rule| trusted(&rule)) {
             Doubt::Author
-        } else if his().any(|rule| rule.has_namespace(grain)) {
+        } else if theirs().any(|rule| rule.has_namespace(grain)) {
             Doubt::Type
         } else {
             Doubt::Namespace
@@ -148,10 +152,10 @@ impl Trusts {
     /// Returns whether a grain may be stored whose signature has verified, if it has one.
     ///
     /// # Errors
-    /// The reason, where it may not: a signature by somebody who may not sign for the author, who
-    /// would else be the first to put his name to another's grain; and anything that is not
-    /// verified where only trusted signers write.
-    pub fn admit(&self, signer: Option<&Did>, grain: &Grain) -> Result<(), &'static str> {
+    /// The reason, if it may not: the signer may not sign for the author, and would else be the
+    /// first to sign the grain of another; or the grain is not verified where only trusted signers
+    /// write.
+    pub fn authorize_put(&self, signer: Option<&Did>, grain: &Grain) -> Result<(), &'static str> {
         let trust = signer.map(|signer| self.judge(signer, grain));
         match trust {
             Some(Trust::Verified) => return Ok(()),

@@ -1,3 +1,5 @@
+//! Recalled passages as JSON.
+
 use crate::codec::{Map, Value};
 
 use super::{Line, Passage, Recollection};

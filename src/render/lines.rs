@@ -1,3 +1,5 @@
+//! Recalled passages as plain lines and as Markdown.
+
 use super::{Line, Passage, Recollection};
 
 /// Returns a list under a heading for each conversation.
@@ -52,8 +54,7 @@ fn said(line: &Line) -> String {
     format!("[{minute}]{speaker} {} ({address})", one_line(&line.text))
 }
 
-/// Returns a text without line breaks, so that what somebody wrote cannot pass for a line of its
-/// own.
+/// Returns a text without line breaks, so that stored text cannot imitate a line of its own.
 fn one_line(text: &str) -> String {
     let words: Vec<&str> = text
         .split(|c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'))

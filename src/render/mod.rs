@@ -1,7 +1,7 @@
-//! What was recalled, as text for a model or a person: Markdown, JSON or plain lines, each line
-//! with where it comes from.
+//! Recalled passages as text for a model or a person: Markdown, JSON or plain lines, each line with
+//! its source.
 //!
-//! One file per format. The room takes lines and returns text: it knows no store.
+//! One file per format. This module takes lines and returns text; it does not read a store.
 
 mod json;
 mod lines;

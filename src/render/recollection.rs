@@ -1,3 +1,5 @@
+//! Recalled passages, before they are rendered: text, source, time and cost in tokens.
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -6,7 +8,7 @@ use crate::grain::Time;
 
 use super::{json, lines};
 
-/// What is known of a question: passages, best first.
+/// The passages that answer a question, best first.
 ///
 /// ```
 /// use grainstore::render::{Format, Recollection};
@@ -17,7 +19,7 @@ use super::{json, lines};
 pub struct Recollection {
     /// The passages.
     pub passages: Vec<Passage>,
-    /// What they cost, by [`tokens`], as Markdown.
+    /// Their cost as Markdown, by [`tokens`].
     pub tokens: usize,
     /// Whether the budget had no room for something that was found.
     pub is_cut: bool,
@@ -32,16 +34,16 @@ pub struct Passage {
     pub lines: Vec<Line>,
 }
 
-/// What one grain says, and where it comes from.
+/// The text of one grain, with its source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     /// The grain.
     pub address: ContentAddress,
     /// When it was created.
     pub time: Time,
-    /// Who said it, if the grain says so.
+    /// The speaker, if the grain names one.
     pub speaker: Option<String>,
-    /// What it says, in one line.
+    /// The text, in one line.
     pub text: String,
     /// How well it fits the question, in [0, 1); none of a line that only stands beside one that
     /// does.

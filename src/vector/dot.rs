@@ -1,3 +1,5 @@
+//! The dot product of two vectors, in a form that the compiler vectorizes.
+
 /// Returns the sum of the products of two vectors of equal length.
 ///
 /// Sixteen sums at a time, so that the compiler uses the widest registers there are.

@@ -1,3 +1,5 @@
+//! The vectors of one model in one block of memory, and their search in full.
+
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap};
 

@@ -1,6 +1,7 @@
-//! Vectors that somebody else made: one matrix in memory for each model, searched in full.
+//! Nearest-neighbour search over embeddings that the caller computed: one matrix in memory for each
+//! model, searched in full.
 //!
-//! Nothing here knows of grains or the ledger: rows are numbers, and the store feeds them.
+//! Grains and the ledger are not known here: rows are numbers, and the store adds them.
 
 mod dot;
 mod matrix;

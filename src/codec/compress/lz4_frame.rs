@@ -1,3 +1,7 @@
+//! The boundaries of an LZ4 frame, read before it is decompressed.
+//!
+//! The decompressor of the library accepts bytes after a frame; an archive must not have any.
+
 use std::io::{self, BufRead, Read};
 
 use super::damaged;

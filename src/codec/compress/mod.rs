@@ -1,3 +1,7 @@
+//! Compression of files and segments; blobs are never compressed (ruling S4).
+//!
+//! Decompression is bounded by the caller, so that a small file cannot fill the memory.
+
 mod lz4_frame;
 
 use std::io::{self, BufRead, ErrorKind, Read, Write};

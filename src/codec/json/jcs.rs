@@ -1,10 +1,12 @@
+//! Canonical JSON (RFC 8785), over which foreign formats compute their checksums.
+
 use crate::codec::{Int, Map, Value};
 
 impl Value {
     /// Returns the value as canonical JSON (RFC 8785), which foreign checksums are computed over.
     ///
-    /// Integers past ±(2^53 − 1) have no exact form there: whoever checks a checksum refuses them
-    /// first.
+    /// Integers past ±(2^53 − 1) have no exact form there: a reader that
+    /// checks a checksum refuses them first.
     pub fn to_jcs(&self) -> Vec<u8> {
         let mut out = Vec::new();
         write(self, &mut out);

@@ -50,7 +50,7 @@ impl Value {
     }
 }
 
-/// What a seed saw that the errors of the parser cannot say.
+/// Findings of a seed that the errors of the parser cannot carry.
 #[derive(Default)]
 pub(super) struct Seen {
     /// A number so large that it may have been a rounded integer.

@@ -1,3 +1,7 @@
+//! Strict reading of a JSON text without building its value.
+//!
+//! It accepts and refuses exactly what `Value::from_json` does, for files that are read twice.
+
 use std::borrow::Cow;
 use std::fmt;
 
@@ -6,13 +10,13 @@ use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use super::{Seen, strictly};
 use crate::codec::Error;
 
-/// What a JSON text is, told as strictly as `Value::from_json` reads it and without making a value
-/// of it.
+/// The kind of a JSON text and one member of it, read as strictly as `Value::from_json` reads and
+/// without building a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Skim {
-    /// Whether it is an object.
+    /// Whether the text is an object.
     pub(crate) is_map: bool,
-    /// What the member that was asked for says, if it is text.
+    /// The value of the requested member, if it is text.
     pub(crate) said: Option<String>,
 }
 

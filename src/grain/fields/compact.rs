@@ -14,7 +14,10 @@ use crate::grain::{Error, Type};
 ///
 /// # Errors
 /// `ERR_CORRUPT` for an application field named like a short key (ruling F4).
-pub(in crate::grain) fn compact(of: Type, fields: &Map) -> Result<Vec<(&str, Cow<'_, Value>)>, Error> {
+pub(in crate::grain) fn compact(
+    of: Type,
+    fields: &Map,
+) -> Result<Vec<(&str, Cow<'_, Value>)>, Error> {
     let integration = is_integration(of, fields);
     let mut entries = Vec::with_capacity(fields.len());
     for (name, value) in fields.iter() {
@@ -104,8 +107,8 @@ pub(in crate::grain) fn expand(of: Type, payload: Map) -> Result<Map, Error> {
     Ok(fields)
 }
 
-/// Ruling F6: only a declared member of the profile has its context rewritten, so that nobody's
-/// own `ic` or `ib` key is; the context of a State is never touched.
+/// Ruling F6: only a declared member of the profile has its context rewritten: an
+/// application's own `ic` or `ib` key is not; the context of a State is never touched.
 fn is_integration(of: Type, fields: &Map) -> bool {
     of != Type::State
         && fields

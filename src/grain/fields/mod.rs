@@ -26,11 +26,11 @@ pub struct Field {
     pub name: &'static str,
     /// The short key (OMS 6, Appendix C).
     pub key: &'static str,
-    /// What values it holds.
+    /// The kind of value that it holds.
     pub holds: Holds,
 }
 
-/// What a field holds; a value of another kind is `ERR_SCHEMA`.
+/// The kind of value that a field holds; a value of another kind is `ERR_SCHEMA`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Holds {

@@ -8,7 +8,7 @@ use super::required_fields::is_present;
 use crate::grain::{Error, Type};
 
 pub(super) fn check(fields: &Map, findings: &mut Findings) -> Result<(), Error> {
-    // Ruling S10: whoever elides the phase leaves open which rules the rest must follow.
+    // Ruling S10: without the elided phase it is unknown which rules the other fields must follow.
     if ["action_phase", "execution_mode"]
         .iter()
         .any(|name| is_elided(fields, name))

@@ -1,4 +1,4 @@
-//! What values fields hold, and in which range (OMS 6, 19.3; rulings F8, F13).
+//! The kinds of values that fields hold, and their ranges (OMS 6, 19.3; rulings F8, F13).
 
 use crate::codec::{self, ContentAddress, Map, Value};
 

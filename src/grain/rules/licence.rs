@@ -15,7 +15,7 @@ fn is_of_family(name: &str, family: &str) -> bool {
 }
 
 /// Families of SPDX identifiers, in lower case, for SPDX compares without regard to it. All of
-/// Creative Commons is here: the restricted ones, too, let anybody pass the content on.
+/// Creative Commons is here: the restricted ones, too, let everyone pass the content on.
 const OPEN: &[&str] = &[
     "0bsd",
     "afl",

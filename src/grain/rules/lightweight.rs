@@ -1,9 +1,11 @@
+//! The fields that the Lightweight profile allows (OMS 18.3).
+
 use crate::codec::{Map, Profile};
 
 use super::required_fields::required;
 use crate::grain::{Error, Type};
 
-/// Refuses what a device of the profile has no room for, on writing and on reading.
+/// Refuses fields that a device of the profile does not carry, on writing and on reading.
 ///
 /// OMS 18.3: a microcontroller carries these fields, what its type requires, and nothing else.
 pub(in crate::grain) fn check_lightweight(

@@ -1,4 +1,4 @@
-//! What is valid and yet odd: the SHOULDs that need no store (OMS 6.11, 8, 12.5.1, 23.2, 27.3).
+//! Warnings about valid grains: the SHOULDs that need no store (OMS 6.11, 8, 12.5.1, 23.2, 27.3).
 
 use crate::codec::{Map, Value};
 
@@ -26,7 +26,7 @@ fn check_relation(fields: &Map, findings: &mut Findings) {
     }
 }
 
-/// OMS 27.3: what is taken for true everywhere belongs to nobody and does not expire.
+/// OMS 27.3: established knowledge has no user and does not expire.
 fn check_established(fields: &Map, findings: &mut Findings) {
     let source = fields.get("source_type").and_then(Value::as_text);
     if !matches!(source, Some("established_knowledge" | "axiomatic")) {
@@ -69,7 +69,7 @@ fn check_owner(fields: &Map, findings: &mut Findings) {
     }
 }
 
-/// OMS 6.11: an authority without bounds is legal, and hardly ever meant.
+/// OMS 6.11: a delegation without bounds is valid and rarely intended.
 fn check_delegation(fields: &Map, findings: &mut Findings) {
     let namespaces = fields.get("authorized_namespaces");
     if namespaces.is_some_and(|namespaces| namespaces.texts().any(|name| name == "*")) {
@@ -100,7 +100,7 @@ fn check_delegation(fields: &Map, findings: &mut Findings) {
     }
 }
 
-/// OMS 28.6: the snapshot of a conversation says where it stands.
+/// OMS 28.6: the snapshot of a conversation has the members that describe its state.
 fn check_snapshot(fields: &Map, findings: &mut Findings) {
     let relation = fields.get("relation").and_then(Value::as_text);
     let context = fields.get("context").and_then(Value::as_map);
@@ -117,7 +117,7 @@ fn check_snapshot(fields: &Map, findings: &mut Findings) {
     }
 }
 
-/// OMS 23.3: a policy nobody understands locks the grain; it does not make the grain invalid.
+/// OMS 23.3: a policy that is not understood locks the grain; the grain stays valid.
 fn check_policy(fields: &Map, findings: &mut Findings) {
     let Some(policy) = fields.get("invalidation_policy").and_then(Value::as_map) else {
         return;

@@ -1,4 +1,4 @@
-//! What makes fields a valid grain (OMS 8, 14, 19.3, 23–27), judged in the order of ruling T15:
+//! The rules of a valid grain (OMS 8, 14, 19.3, 23–27), checked in the order of ruling T15:
 //! presence and kinds, empty texts, ranges, closed lists, sensitivity.
 
 mod action;
@@ -35,12 +35,12 @@ pub(super) enum Origin {
     Foreign,
 }
 
-/// Something a reader should know about a valid grain.
+/// A problem of a valid grain that a reader should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
     /// The field concerned.
     pub field: String,
-    /// What is odd about it.
+    /// The problem.
     pub message: &'static str,
 }
 

@@ -1,7 +1,7 @@
 //! The domain profiles a grain declares by its tags (OMS Appendix A).
 //!
-//! Their rules bind whoever writes a grain; what others wrote is kept with a warning. Rules about
-//! export need the store and are not here.
+//! Their rules bind the writer of a grain; a grain from elsewhere is kept with a warning. Rules
+//! about export need the store and are not here.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ pub(super) struct Profile {
     pub(super) fields: &'static [(&'static str, Holds)],
 }
 
-/// What a profile's field holds.
+/// The kind of value that a profile's field holds.
 #[derive(Clone, Copy)]
 pub(super) enum Holds {
     Text,
@@ -130,7 +130,7 @@ impl<'a> Declared<'a> {
         Ok(())
     }
 
-    /// OMS A.1: what is under an open licence may be passed on by anybody.
+    /// OMS A.1: everyone may pass on content under an open licence.
     fn check_licence(&self, findings: &mut Findings) -> Result<(), Error> {
         let license = self.fields.get("license").and_then(Value::as_text);
         if self.has_health_information() && license.is_some_and(licence::is_open) {

@@ -49,7 +49,7 @@ impl Inner {
         if !self.state().presence().delegations() {
             return Ok(Ok(()));
         }
-        policy::authority(author, operation, now, &mut |who| {
+        policy::authorize_delegated(author, operation, now, &mut |who| {
             self.delegations_to(snapshot, who)
         })
     }

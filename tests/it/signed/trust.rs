@@ -114,6 +114,27 @@ fn nobody_signs_for_another_author_unless_delegated() {
 }
 
 #[test]
+fn a_rule_holds_for_each_spelling_of_its_namespace_and_the_empty_text_is_none() {
+    let disk = MemoryDisk::default();
+    let store = open(&disk);
+    let mut rule = rule(&ada());
+    rule.namespaces = vec!["cafe\u{301}".into()];
+    store.trust(rule.clone(), "writes the menu").unwrap();
+    let at = |namespace: &str| signed_by(draft("x").namespace(namespace), &ada());
+    // At once, and not only after the ledger is read again.
+    assert_eq!(trust_in(&store, at("caf\u{e9}:menu")), Trust::Verified);
+    drop(store);
+    let store = open(&disk);
+    assert_eq!(trust_in(&store, at("cafe\u{301}")), Trust::Verified);
+    // Ruling I24.
+    rule.namespaces.push("".into());
+    for is_exclusive in [false, true] {
+        rule.is_exclusive = is_exclusive;
+        assert_eq!(code(store.trust(rule.clone(), "nowhere")), "ERR_TRUST");
+    }
+}
+
+#[test]
 fn where_only_trusted_signers_write_nobody_else_does() {
     let store = memory();
     let mut closed = rule(&ada());

@@ -1,4 +1,6 @@
-/// How a grain protects itself (OMS 23.2).
+//! The modes of an invalidation policy (OMS 23.2).
+
+/// The mode of an invalidation policy (OMS 23.2).
 ///
 /// ```
 /// use grainstore::policy::Mode;
@@ -9,21 +11,21 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mode {
-    /// Anyone may supersede it.
+    /// Every caller may supersede the grain.
     Open,
     /// Only with a justification.
     SoftLocked,
-    /// Nobody may.
+    /// No caller may supersede the grain.
     Locked,
-    /// Only with enough signatures.
+    /// Only with enough signatures of authorized DIDs.
     Quorum,
-    /// Only the listed.
+    /// Only with a signature of a listed DID.
     Delegated,
-    /// Nobody until a time.
+    /// Locked until a time; then the fallback mode holds.
     Timed,
-    /// Nobody, and it may not be erased either.
+    /// A litigation hold: no caller may supersede or erase the grain.
     Hold,
-    /// Erased with the consent it rests on.
+    /// Erased when the consent in its `processing_basis` is withdrawn.
     ConsentCascade,
 }
 

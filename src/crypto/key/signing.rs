@@ -1,6 +1,9 @@
+//! Private keys: generated, read from PEM, used, and wiped when dropped.
+
 use zeroize::{Zeroize, Zeroizing};
 
-use super::{Algorithm, Did, Error, Random, VerifyingKey};
+use super::{Algorithm, VerifyingKey};
+use crate::crypto::{Did, Error, Random};
 
 /// A secret key. It cannot be printed, copied or compared, and is wiped when it goes.
 ///

@@ -1,21 +1,24 @@
+//! The rules of protected goals: transitions, evidence and dependencies (OMS 8.7, 23.4, 23.5).
+
 use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::{Grain, Type};
 
-use super::{Mode, Protection, Rule, Scope};
+use super::{Mode, Protection, Scope};
+use crate::policy::Rule;
 
-/// What a protected goal says about a grain that would replace it (OMS 23.4).
+/// The judgement of a protected goal about a grain that would replace it (OMS 23.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Transition {
-    /// Not one of the transitions it allows: its policy decides.
+pub(in crate::policy) enum Transition {
+    /// Not an allowed transition: the policy decides.
     NotListed,
-    /// One that an agent may make by itself.
+    /// A transition that an agent may make alone.
     Allowed,
-    /// One of those, and it lacks what it takes.
+    /// An allowed transition without its requirements.
     Denied(Rule),
 }
 
 /// Judges whether `successor` is a transition that the protected goal allows.
-pub(super) fn transition(protection: &Protection, successor: &Grain) -> Transition {
+pub(in crate::policy) fn transition(protection: &Protection, successor: &Grain) -> Transition {
     let Some(goal) = &protection.goal else {
         return Transition::NotListed;
     };
@@ -24,7 +27,7 @@ pub(super) fn transition(protection: &Protection, successor: &Grain) -> Transiti
     if successor.type_() != Type::Goal || !state.is_some_and(listed) {
         return Transition::NotListed;
     }
-    // OMS 23.5, ruling I15: what an agent may do by itself must not take the protection away.
+    // OMS 23.5, ruling I15: a transition that an agent makes alone must not remove the protection.
     let policy = successor
         .field("invalidation_policy")
         .and_then(Value::as_map);
@@ -57,7 +60,7 @@ pub(super) fn transition(protection: &Protection, successor: &Grain) -> Transiti
 /// ```
 ///
 /// # Errors
-/// What `is_satisfied` says.
+/// Those of `is_satisfied`.
 pub fn starts_early<E>(
     goal: &Grain,
     mut is_satisfied: impl FnMut(&ContentAddress) -> Result<bool, E>,
@@ -66,7 +69,7 @@ pub fn starts_early<E>(
         return Ok(false);
     }
     for text in goal.field("depends_on").into_iter().flat_map(Value::texts) {
-        // What names no grain names none that is satisfied.
+        // A text that is not an address names no satisfied goal.
         let satisfied = match ContentAddress::from_reference(text) {
             Ok(address) => is_satisfied(&address)?,
             Err(_) => false,
@@ -79,7 +82,7 @@ pub fn starts_early<E>(
 }
 
 /// Returns whether the successor is protected at least as well: by the same words, or by a mode
-/// that nobody opens, as far as the original reached.
+/// that no caller can open, with at least the scope of the original.
 fn is_as_strict(protection: &Protection, policy: Option<&Map>, successor: &Grain) -> bool {
     let own_terms = Protection::of(successor);
     // Transitions are exceptions from the policy: a successor must not list more of them.

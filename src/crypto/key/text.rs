@@ -1,9 +1,12 @@
+//! Public keys as text: PEM, JWK, and the key of a `did:key`.
+
 use data_encoding::BASE64URL_NOPAD;
 use p256::pkcs8::DecodePublicKey as _;
 
 use crate::codec::{Map, Value};
 
-use super::{Algorithm, Did, Error, VerifyingKey};
+use super::{Algorithm, VerifyingKey};
+use crate::crypto::{Did, Error};
 
 impl VerifyingKey {
     /// Reads a key as foreign formats spell it: a `did:key`, its multibase part, an Ed25519 key in

@@ -1,3 +1,7 @@
+//! Regimes: the requirements of a law, as a TOML document of clauses.
+//!
+//! The presets lie beside this file. Which operations ask a regime is decided in the store.
+
 use serde::Deserialize;
 
 use crate::grain::{Grain, Namespace, Time, Type};
@@ -5,7 +9,7 @@ use crate::grain::{Grain, Namespace, Time, Type};
 use super::Error;
 use super::transfer::tags;
 
-/// What a law asks of a store, as a readable document: which grains a clause is about, and what
+/// The requirements of a law, as a readable document: which grains each clause is about, and what
 /// it requires of them.
 ///
 /// ```
@@ -40,18 +44,18 @@ struct Document {
 pub struct Clause {
     /// Its name within the regime.
     pub id: String,
-    /// Where the law, or OMS, says so.
+    /// The article of the law, or the section of OMS.
     pub cites: String,
-    /// What it asks, in a sentence.
+    /// Its requirement, in a sentence.
     pub says: String,
-    /// Which grains it is about; every one if it says nothing.
+    /// The grains it is about; all of them by default.
     #[serde(default)]
     pub when: When,
-    /// What it requires of them.
+    /// Its requirements.
     pub requires: Requires,
 }
 
-/// Which grains a clause is about: all that is given must hold, and of a list one.
+/// The grains that a clause is about: each given list must match, with one of its items.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -66,7 +70,7 @@ pub struct When {
     pub namespaces: Vec<Namespace>,
 }
 
-/// What a clause requires.
+/// The requirements of a clause.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -81,7 +85,7 @@ pub struct Requires {
     pub signature: bool,
     /// Whether changes need a reason.
     pub justification: bool,
-    /// Whether a person looks at changes afterwards.
+    /// Whether a person reviews changes afterwards.
     pub review: bool,
     /// How many years it is kept, from its creation.
     pub retention_years: i64,
@@ -89,7 +93,7 @@ pub struct Requires {
     pub export_fields: Vec<String>,
     /// Whether it must not leave the store.
     pub never_exported: bool,
-    /// Whether it is stored under a key that can be destroyed. Nothing does this yet.
+    /// Whether it is stored under a key that can be destroyed. Not implemented yet.
     pub sealed: bool,
     /// Whether each read of it is recorded.
     pub read_audit: bool,
@@ -109,8 +113,7 @@ impl Regime {
         Self::parse(text).ok()
     }
 
-    /// Reads a document. What it says and nobody knows is an error: a clause that is misspelt
-    /// would protect nobody.
+    /// Reads a document. An unknown member is an error: a misspelt clause would protect no grain.
     ///
     /// # Errors
     /// `ERR_POLICY`.
@@ -140,7 +143,7 @@ impl Regime {
         &self.document.name
     }
 
-    /// Returns what it is about.
+    /// Returns its title.
     pub fn title(&self) -> &str {
         &self.document.title
     }
@@ -155,7 +158,7 @@ impl Regime {
         &self.document.clauses
     }
 
-    /// Returns the clauses that ask for what nothing does yet, with what that is.
+    /// Returns the clauses with a requirement that is not implemented, and its name.
     pub fn gaps(&self) -> impl Iterator<Item = (&Clause, &'static str)> {
         let clauses = self.clauses().iter();
         clauses.filter_map(|clause| Some((clause, clause.missing()?)))
@@ -190,7 +193,7 @@ impl Regimes {
             .find(|(_, clause)| clause.requires.justification)
     }
 
-    /// Returns whether a person looks at changes of a grain afterwards.
+    /// Returns whether a person reviews changes of a grain afterwards.
     pub fn reviews(&self, grain: &Grain) -> bool {
         self.about(grain).any(|(_, clause)| clause.requires.review)
     }
@@ -242,7 +245,7 @@ impl Regimes {
 }
 
 impl Clause {
-    /// Returns what it asks for that nothing does yet.
+    /// Returns the requirement that is not implemented, if it has one.
     pub const fn missing(&self) -> Option<&'static str> {
         if self.requires.sealed {
             Some("sealing")
@@ -289,7 +292,7 @@ fn matches(patterns: &[String], tag: &str) -> bool {
         })
 }
 
-/// Returns whether a field says anything: empty text does not.
+/// Returns whether a field has a value; the empty text is none.
 fn has(grain: &Grain, name: &str) -> bool {
     grain
         .field(name)
@@ -297,10 +300,10 @@ fn has(grain: &Grain, name: &str) -> bool {
 }
 
 const TEXTS: [(&str, &str); 6] = [
-    ("gdpr", include_str!("regimes/gdpr.toml")),
-    ("hipaa", include_str!("regimes/hipaa.toml")),
-    ("sox", include_str!("regimes/sox.toml")),
-    ("ccpa", include_str!("regimes/ccpa.toml")),
-    ("lgpd", include_str!("regimes/lgpd.toml")),
-    ("pci", include_str!("regimes/pci.toml")),
+    ("gdpr", include_str!("gdpr.toml")),
+    ("hipaa", include_str!("hipaa.toml")),
+    ("sox", include_str!("sox.toml")),
+    ("ccpa", include_str!("ccpa.toml")),
+    ("lgpd", include_str!("lgpd.toml")),
+    ("pci", include_str!("pci.toml")),
 ];

@@ -1,12 +1,20 @@
+//! The protection that a grain declares, read from its `invalidation_policy` (OMS 23.2, 23.6).
+//!
+//! A policy that is not understood is read as the strictest one.
+
+pub(super) mod goal;
+mod mode;
+
+pub use goal::starts_early;
+pub use mode::Mode;
+
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Type};
 
-use super::Mode;
-
-/// What an `invalidation_policy` protects, as far as it is understood (OMS 23.2).
+/// The protection of an `invalidation_policy` (OMS 23.2).
 ///
-/// Whatever is not understood protects: an agent must not open a grain by writing something an old
-/// store cannot read (OMS 23.3).
+/// A member that is not understood protects: an agent must not open a grain with a policy that an
+/// old store cannot read (OMS 23.3).
 ///
 /// ```
 /// use grainstore::grain::{Draft, Time};
@@ -18,17 +26,17 @@ use super::Mode;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Protection {
-    pub(super) mode: Mode,
-    pub(super) scope: Scope,
-    pub(super) authorized: Vec<String>,
-    pub(super) threshold: usize,
-    pub(super) locked_until_s: i64,
-    pub(super) fallback: Mode,
+    pub(in crate::policy) mode: Mode,
+    pub(in crate::policy) scope: Scope,
+    pub(in crate::policy) authorized: Vec<String>,
+    pub(in crate::policy) threshold: usize,
+    pub(in crate::policy) locked_until_s: i64,
+    pub(in crate::policy) fallback: Mode,
     /// The author of the protected grain, who must not sign for others (OMS 23.8).
-    pub(super) author: Option<String>,
-    pub(super) goal: Option<GoalTerms>,
+    pub(in crate::policy) author: Option<String>,
+    pub(in crate::policy) goal: Option<GoalTerms>,
     /// The policy as it stands in the grain.
-    pub(super) terms: Option<Map>,
+    pub(in crate::policy) terms: Option<Map>,
 }
 
 /// How far a protection reaches (OMS 23.6).
@@ -42,11 +50,11 @@ pub enum Scope {
     Lineage,
 }
 
-/// What a protected Goal lets an agent do by itself (OMS 23.4).
+/// The transitions of a protected Goal that an agent may make alone (OMS 23.4).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct GoalTerms {
-    pub(super) allowed: Vec<String>,
-    pub(super) evidence_required: u64,
+pub(in crate::policy) struct GoalTerms {
+    pub(in crate::policy) allowed: Vec<String>,
+    pub(in crate::policy) evidence_required: u64,
 }
 
 impl Protection {
@@ -149,7 +157,7 @@ impl Protection {
         }
         if let Some(threshold) = policy.get("threshold") {
             let threshold = threshold.as_i64().and_then(|n| usize::try_from(n).ok())?;
-            // A quorum of nobody would open the grain to everybody.
+            // A quorum of zero signers would open the grain to everyone.
             parsed.threshold = (threshold > 0).then_some(threshold)?;
         }
         if let Some(until) = policy.get("locked_until") {

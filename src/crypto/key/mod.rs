@@ -1,4 +1,13 @@
+//! Public keys and the verification of signatures, for each supported algorithm.
+//!
+//! Keys and signatures with a second spelling are refused, so that neither can be counted twice.
+
 use std::fmt;
+
+mod signing;
+mod text;
+
+pub use signing::SigningKey;
 
 use super::{Did, Error};
 
@@ -19,7 +28,7 @@ pub enum Algorithm {
 
 impl Algorithm {
     /// Returns the length in bytes of a public key as `did:key` holds it.
-    pub(super) const fn key_len(self) -> usize {
+    pub(in crate::crypto) const fn key_len(self) -> usize {
         match self {
             Self::Ed25519 => 32,
             Self::P256 => 33,
@@ -84,11 +93,11 @@ impl VerifyingKey {
         }
     }
 
-    pub(super) const fn of_ed25519(key: ed25519_dalek::VerifyingKey) -> Self {
+    pub(in crate::crypto) const fn of_ed25519(key: ed25519_dalek::VerifyingKey) -> Self {
         Self(Public::Ed25519(key))
     }
 
-    pub(super) const fn of_p256(key: p256::ecdsa::VerifyingKey) -> Self {
+    pub(in crate::crypto) const fn of_p256(key: p256::ecdsa::VerifyingKey) -> Self {
         Self(Public::P256(key))
     }
 
@@ -109,7 +118,7 @@ impl VerifyingKey {
     }
 
     /// Returns the numbers of the key: one for Ed25519, both coordinates of a P-256 point.
-    pub(super) fn coordinates(&self) -> (Vec<u8>, Option<Vec<u8>>) {
+    pub(in crate::crypto) fn coordinates(&self) -> (Vec<u8>, Option<Vec<u8>>) {
         match &self.0 {
             Public::Ed25519(key) => (key.to_bytes().to_vec(), None),
             Public::P256(key) => {
@@ -129,7 +138,7 @@ impl VerifyingKey {
     ///
     /// Ed25519 is judged by one rule, the strict one: no point of small order, no S beyond the
     /// group's order, no cofactor. Of ECDSA both (r, s) and (r, −s) verify, as RFC 9053 has it, so
-    /// nobody may count signatures by their bytes.
+    /// signatures must not be counted by their bytes.
     ///
     /// # Errors
     /// `ERR_SIGNATURE`.
