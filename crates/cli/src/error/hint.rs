@@ -4,9 +4,13 @@
 
 /// Returns the advice for an error code.
 pub(crate) fn hint(code: &str) -> Option<&'static str> {
-    of_store(code).or_else(|| of_grains(code))
+    of_store(code)
+        .or_else(|| of_grains(code))
+        .or_else(|| of_input(code))
+        .or_else(|| of_file(code))
 }
 
+/// Returns the advice for an error of the store as a whole.
 fn of_store(code: &str) -> Option<&'static str> {
     Some(match code {
         "ERR_NOT_A_STORE" => {
@@ -42,9 +46,9 @@ fn of_store(code: &str) -> Option<&'static str> {
     })
 }
 
+/// Returns the advice for an operation on stored grains.
 fn of_grains(code: &str) -> Option<&'static str> {
     Some(match code {
-        // Operations on stored grains.
         "ERR_NOT_FOUND" => "`grainstore list` and `grainstore search` show the stored grains",
         "ERR_CONFLICT" => {
             "`grainstore history ADDRESS` shows the current version; supersede that one"
@@ -80,7 +84,13 @@ fn of_grains(code: &str) -> Option<&'static str> {
         "ERR_INTEGRITY" => {
             "the bytes differ from those that were written; take them from another copy"
         }
-        // Arguments and input.
+        _ => return None,
+    })
+}
+
+/// Returns the advice for an error in arguments, input lines or signatures.
+fn of_input(code: &str) -> Option<&'static str> {
+    Some(match code {
         "ERR_HASH_FORMAT" | "ERR_HASH_LENGTH" => {
             "an address has 64 lower-case hexadecimal digits; its first 8 to 16 digits are accepted too"
         }
@@ -126,7 +136,7 @@ fn of_grains(code: &str) -> Option<&'static str> {
         "ERR_UNTRUSTED" => {
             "`grainstore trust list` shows the trusted signers; `grainstore trust add` adds one"
         }
-        _ => return of_file(code),
+        _ => return None,
     })
 }
 
