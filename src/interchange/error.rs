@@ -1,8 +1,8 @@
 //! Why a file, or one record of it, cannot be read or written, and where in the file.
 
+use crate::code::ErrorCode;
 use std::fmt;
 
-use crate::code::ErrorCode;
 use crate::crypto;
 use crate::grain;
 

@@ -17,7 +17,7 @@ use crate::store::Version;
 pub(super) enum Condition {
     Type(Type),
     /// In the namespace or a namespace below it (OMS 28.2).
-    Namespace(String),
+    Namespace(Namespace),
     /// Subject, relation and object, each if given.
     Statement([Option<String>; 3]),
     /// The text of a field that has an index family.

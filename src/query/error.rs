@@ -42,7 +42,7 @@ pub enum Error {
 
 impl Error {
     /// Returns the specification's code, or one of this crate where it has none.
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> ErrorCode {
         match self {
             Self::Cursor { .. } => ErrorCode::Cursor,
             Self::Filter { .. } => ErrorCode::Filter,

@@ -371,9 +371,11 @@ impl Filter {
 fn validate(condition: &Condition) -> Result<(), Error> {
     let refuse = |filter, reason| Err(Error::Filter { filter, reason });
     match condition {
-        Condition::Namespace(namespace) if namespace.is_empty() => refuse("namespace", "is empty"),
+        Condition::Namespace(namespace) if namespace.as_str().is_empty() => {
+            refuse("namespace", "is empty")
+        }
         // Only whole `:` components are indexed, so a partial one cannot be answered.
-        Condition::Namespace(namespace) if namespace.ends_with([':', '*']) => refuse(
+        Condition::Namespace(namespace) if namespace.as_str().ends_with([':', '*']) => refuse(
             "namespace",
             "must be whole; those inside it are found with it",
         ),

@@ -273,8 +273,8 @@ impl Plan {
             VersionScope::Ended => Some(self.rows.clone()),
         };
         match filter.known_at_time() {
-            Some(time) => self.rows.subtract(&snapshot.ended_by(time)?),
-            None => snapshot.remove_ended(&mut self.rows)?,
+            Some(time) => self.rows.subtract(&snapshot.not_current_at(time)?),
+            None => snapshot.retain_current(&mut self.rows)?,
         }
         let mut condition = "current";
         if let Some(before) = before {

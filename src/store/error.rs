@@ -225,7 +225,9 @@ impl Error {
                 rule: Rule::Dependency,
                 ..
             } => ErrorCode::Dependency,
-            Self::Denied { .. } | Self::ImplicitSupersession { .. } => ErrorCode::InvalidationDenied,
+            Self::Denied { .. } | Self::ImplicitSupersession { .. } => {
+                ErrorCode::InvalidationDenied
+            }
             Self::NoAuthorization => ErrorCode::Authority,
             Self::NoReview { .. } => ErrorCode::Review,
             Self::Deadline { .. } => ErrorCode::Range,

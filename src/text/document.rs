@@ -137,7 +137,9 @@ impl<T: Into<String>> FromIterator<T> for Document {
 
 /// Returns the number of a grain field; 0 for a field without one.
 pub(in crate::text) fn number_of(field: &str) -> u32 {
-    let number = grain::SEARCHABLE_FIELDS.iter().position(|name| *name == field);
+    let number = grain::SEARCHABLE_FIELDS
+        .iter()
+        .position(|name| *name == field);
     let number = number.and_then(|number| u32::try_from(number + 1).ok());
     number.unwrap_or(0)
 }

@@ -44,7 +44,7 @@ pub enum Error {
 impl Error {
     /// Returns `ERR_SEARCH_SYNTAX` or `ERR_TEXT`. No specification defines codes for a derived
     /// view.
-    pub const fn code(&self) -> &'static str {
+    pub const fn code(&self) -> ErrorCode {
         match self {
             Self::Syntax { .. } => ErrorCode::SearchSyntax,
             Self::Folder { .. } | Self::Off | Self::Index { .. } => ErrorCode::Text,

@@ -1,11 +1,10 @@
 //! Encrypted files (PAM 21.1), in the format of age.
 
+use crate::code::ErrorCode;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
-
-use crate::code::ErrorCode;
 
 use age::secrecy::{ExposeSecret, SecretString};
 

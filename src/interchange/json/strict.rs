@@ -26,7 +26,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Value, (Flaw, String)> {
 
 /// Validates one JSON value as strictly, and returns its kind and the text of one member.
 pub(crate) fn skim(bytes: &[u8], member: &str) -> Result<Skim, (Flaw, String)> {
-    told(bytes, |text| Skim::of(text, member))
+    classify(bytes, |text| Skim::of(text, member))
 }
 
 fn classify<T>(
@@ -38,11 +38,13 @@ fn classify<T>(
     }
     let text = std::str::from_utf8(bytes).map_err(|error| (Flaw::Utf8, error.to_string()))?;
     read(text).map_err(|error| {
-        let flaw = match error {
-            codec::Error::DuplicateMember { .. } => Flaw::Duplicate,
-            _ => Flaw::Syntax,
+        let message = error.to_string();
+        let flaw = if message.starts_with("duplicate member") {
+            Flaw::Duplicate
+        } else {
+            Flaw::Syntax
         };
-        (flaw, error.to_string())
+        (flaw, message)
     })
 }
 

@@ -146,7 +146,7 @@ impl Store {
         });
         let entries = entries.collect::<Result<Vec<Entry>, Error>>()?;
         let withheld = ExportFilter::by_policy(self, options.purpose).and_by_owner(&snapshot)?;
-        let entries = withheld.remove_from(entries, loss);
+        let entries = export_filter.remove_from(entries, loss);
         let grains = entries.iter().map(|(grain, _)| grain);
         self.read_recorder("export").all(grains)?;
         Ok(entries)
@@ -208,21 +208,21 @@ impl Store {
         loss: &mut Loss,
     ) -> Result<Vec<Chosen>, Error> {
         let snapshot = self.snapshot();
-        let mut withheld = Withheld::by_law(self, options.purpose);
-        let mut read_recorder = self.read_recorder("export");
+        let mut export_filter = ExportFilter::by_policy(self, options.purpose);
+        let mut recorder = self.read_recorder("export");
         let mut chosen = Vec::new();
         for row in self.exportable_rows(&snapshot, filter, loss)?.iter() {
             let version = self.version_at(&snapshot, row)?;
-            if !withheld.takes(&version.grain, loss) {
-                read_recorder.add(&version.grain);
+            if !export_filter.withholds(&version.grain, loss) {
+                recorder.add(&version.grain);
                 chosen.push(Chosen::of(&version.grain, version.status));
             }
         }
-        read_recorder.record()?;
-        if !withheld.is_empty() {
+        recorder.record()?;
+        if !export_filter.is_empty() {
             for one in &mut chosen {
-                one.status = withheld.unnamed(one.status);
-                withheld.count_dangling(&self.fetch(&one.address)?, loss);
+                one.status = export_filter.unnamed(one.status);
+                export_filter.count_dangling(&self.fetch(&one.address)?, loss);
             }
         }
         Ok(chosen)

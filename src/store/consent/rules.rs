@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::codec::{ContentAddress, Value};
 use crate::grain::{Grain, StatusChange, Time, Type};
 use crate::index::{Family, RowSet, Rows, Snapshot};
-use crate::policy::{self, Actor, Consented, TrustedNow, Operation, Rule, Verdict};
+use crate::policy::{self, Actor, Consented, Operation, Rule, TrustedNow, Verdict};
 use crate::store::governance::requires_review;
 use crate::store::instance::Inner;
 use crate::store::records::{ConsentEffectRecord, Frame, Record, ReviewRecord, StatusRecord};

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
 use crate::grain::Time;
 use crate::index::{Family, Snapshot};
@@ -40,7 +41,7 @@ impl Inner {
     /// what must be forgotten must not stay because nothing else fits.
     fn commit_erasure(&self, writer: &mut Writer, frame: &Frame) -> Result<Range<u64>, Error> {
         match self.commit(writer, frame) {
-            Err(error) if error.code() == "ERR_STORAGE_FULL" => {
+            Err(error) if error.code() == ErrorCode::StorageFull => {
                 self.ballast().release(self.disk())?;
                 self.commit(writer, frame)
             }

@@ -3,7 +3,7 @@
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Status, Time, Verification};
 use crate::index::{Family, Pattern, Snapshot};
-use crate::policy::{self, DelegatedOperation, Delegation, StoredDelegation, Rule};
+use crate::policy::{self, DelegatedOperation, Delegation, Rule, StoredDelegation};
 
 use crate::store::instance::Inner;
 use crate::store::records::Record;

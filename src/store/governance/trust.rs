@@ -2,7 +2,7 @@
 
 use crate::codec::ContentAddress;
 use crate::crypto::Did;
-use crate::grain::Grain;
+use crate::grain::{Grain, Namespace};
 use crate::policy::{Trust, TrustRule, Trusts};
 use crate::store::instance::Inner;
 use crate::store::records::{EntryBody, Frame, Record, TrustRecord};
@@ -43,6 +43,12 @@ impl Store {
         if rule.is_exclusive && rule.namespaces.is_empty() {
             return Err(Error::Trust {
                 reason: "an exclusive rule names its namespaces",
+            });
+        }
+        // Ruling I24: the empty text contains nothing, so the rule would say nothing.
+        if rule.namespaces.contains(&Namespace::new("")) {
+            return Err(Error::Trust {
+                reason: "the empty text is not a namespace",
             });
         }
         let inner = &*self.inner;
@@ -118,7 +124,11 @@ impl Inner {
             true => Some(grain.kid()?),
             false => None,
         };
-        let admitted = self.state().trust().all().admit(signer.as_ref(), grain);
+        let admitted = self
+            .state()
+            .trust()
+            .all()
+            .authorize_put(signer.as_ref(), grain);
         admitted.map_err(|reason| Error::Untrusted {
             address: grain.address(),
             reason,

@@ -114,7 +114,7 @@ impl<'a> Importer<'a> {
         let place = record.place.clone();
         if record.foreign_id.is_some() {
             let profile = self.inner.options().profile;
-            if let Some(grain) = settled(&record.grain, &self.renamed, None, profile)? {
+            if let Some(grain) = rewrite_links(&record.grain, &self.renamed, None, profile)? {
                 record.grain = grain;
             }
         }

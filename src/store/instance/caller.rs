@@ -2,7 +2,7 @@
 
 use crate::crypto::Did;
 use crate::grain::Grain;
-use crate::policy::{Rule, Capability};
+use crate::policy::{Capability, Rule};
 use crate::store::Error;
 use crate::store::records::{ActorRecord, Frame, Record};
 
@@ -20,7 +20,8 @@ pub(crate) struct Caller<'a> {
 impl Caller<'_> {
     /// Judges whether a new grain may be written.
     pub(crate) fn admits(&self, grain: &Grain) -> Result<(), Rule> {
-        self.capability.map_or(Ok(()), |capability| capability.admits(grain))
+        self.capability
+            .map_or(Ok(()), |capability| capability.authorize_put(grain))
     }
 
     /// Returns whether the operation is unattended background work.
@@ -30,12 +31,14 @@ impl Caller<'_> {
 
     /// Judges whether the caller may change the status of a stored grain.
     pub(crate) fn may_write(&self) -> Result<(), Rule> {
-        self.capability.map_or(Ok(()), Capability::may_write)
+        self.capability.map_or(Ok(()), Capability::authorize_write)
     }
 
     /// Returns the author that the caller writes as.
     pub(crate) fn author(&self) -> Option<&str> {
-        self.capability.and_then(Capability::acts_as).map(Did::as_str)
+        self.capability
+            .and_then(Capability::acts_as)
+            .map(Did::as_str)
     }
 
     /// Refuses a stored grain that the caller must not know of.
@@ -43,7 +46,10 @@ impl Caller<'_> {
     /// # Errors
     /// `ERR_NOT_FOUND`.
     pub(crate) fn authorize_sight(&self, grain: &Grain) -> Result<(), Error> {
-        match self.capability.is_none_or(|capability| capability.sees(grain)) {
+        match self
+            .capability
+            .is_none_or(|capability| capability.sees(grain))
+        {
             true => Ok(()),
             false => Err(Error::NotFound {
                 address: grain.address(),

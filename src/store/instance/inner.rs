@@ -10,7 +10,7 @@ use parking_lot::{RwLock, RwLockReadGuard};
 use crate::codec::ContentAddress;
 use crate::crypto::{Random, Resolver};
 use crate::grain::Time;
-use crate::index::{RetrievalCounters, Batch, Index, Snapshot};
+use crate::index::{Batch, Index, RetrievalCounters, Snapshot};
 use crate::ledger::{Ballast, Disk, Ledger, Lock};
 use crate::policy::TrustedNow;
 use crate::store::records::draw_salts;

@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::index::{RetrievalCounters, Index, Snapshot};
-use crate::ledger::{Ballast, Disk, FileDisk, RecoveryHint, Ledger, Lock, MemoryDisk};
+use crate::index::{Index, RetrievalCounters, Snapshot};
+use crate::ledger::{Ballast, Disk, FileDisk, Ledger, Lock, MemoryDisk, RecoveryHint};
 use crate::store::records::erased_rows;
 use crate::store::{Create, Error, Options};
 use crate::text::{self, Text};
@@ -133,7 +133,8 @@ impl Store {
         };
         let text = text_feed::open(place, ledger.len(), options.text, &mut recovery)?;
         let staleness = options.accesses;
-        let count = |staleness| RetrievalCounters::open(&disk, manifest.store_id, staleness, ledger.len());
+        let count =
+            |staleness| RetrievalCounters::open(&disk, manifest.store_id, staleness, ledger.len());
         let retrievals = staleness.map(count).transpose()?;
         let ballast = Ballast::new(BALLAST, options.ballast_bytes);
         if let Err(error) = ballast.restore(&*disk) {

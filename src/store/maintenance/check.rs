@@ -97,7 +97,11 @@ impl Store {
             grains: self.snapshot().grains().len(),
             ..Report::default()
         };
-        report.ledger(&inner.ledger().verify_structure(inner.index().mark())?);
+        report.ledger(
+            &inner
+                .ledger()
+                .verify_structure(inner.index().ledger_position())?,
+        );
         inner.check_files(&mut report)?;
         Ok(report)
     }

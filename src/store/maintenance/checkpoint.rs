@@ -34,7 +34,7 @@ impl Store {
     pub fn checkpoint(&self, key: &SigningKey, did: &Did) -> Result<Vec<u8>, Error> {
         let inner = &*self.inner;
         let found = inner.ledger().verify()?;
-        let (Some(end), []) = (found.moments.last(), found.findings.as_slice()) else {
+        let (Some(end), []) = (found.tree_heads.last(), found.findings.as_slice()) else {
             let reason = "it is not signed; a check says what is wrong";
             return Err(Error::damaged("the ledger", reason));
         };
@@ -127,7 +127,7 @@ impl Inner {
             head: checkpoint.head,
             root: checkpoint.root,
         };
-        checkpoint.store == self.store_id() && found.moments.contains(&expected)
+        checkpoint.store == self.store_id() && found.tree_heads.contains(&expected)
     }
 
     /// Returns where the checkpoints of this store say what its ledger was.

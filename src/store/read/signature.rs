@@ -1,5 +1,6 @@
 //! The signature of a stored grain, and the grain as it is delivered with it.
 
+use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
 use crate::grain::Grain;
 use crate::ledger::Kind;
@@ -48,7 +49,7 @@ impl Inner {
             Ok(entry) if entry.header.kind == Kind::Signature => entry,
             // Without it the grain can be read and not delivered; a check says so.
             Ok(_) => return Ok(grain),
-            Err(error) if error.code() == "ERR_ERASED" => return Ok(grain),
+            Err(error) if error.code() == ErrorCode::Erased => return Ok(grain),
             Err(error) => return Err(error.into()),
         };
         match Record::decode(Kind::Signature, &entry.body) {

@@ -2,7 +2,7 @@
 
 use crate::codec::{Map, Value};
 use crate::crypto::Did;
-use crate::grain::Type;
+use crate::grain::{Namespace, Type};
 use crate::policy::TrustRule;
 
 use super::fields::{flag, text, texts};
@@ -19,11 +19,13 @@ impl TrustRecord {
         match self {
             Self::Added { rule, reason } => {
                 let texts = |texts: &[String]| -> Value { texts.to_vec().into() };
+                let namespaces = rule.namespaces.iter();
+                let namespaces = namespaces.map(|namespace| namespace.as_str().into());
                 let types = rule.types.iter().map(|of| i64::from(of.byte()).into());
                 Map::from_iter([
                     ("op", Value::from(ADD)),
                     ("did", rule.signer.as_str().into()),
-                    ("ns", texts(&rule.namespaces)),
+                    ("ns", Value::Array(namespaces.collect())),
                     ("t", Value::Array(types.collect())),
                     ("for", texts(&rule.authors)),
                     ("only", Value::Bool(rule.is_exclusive)),
@@ -55,9 +57,10 @@ impl TrustRecord {
 fn rule_of(map: &Map, signer: Did) -> Option<TrustRule> {
     let types = map.get("t")?.as_array()?.iter();
     let types = types.map(|of| Some(Type::from_byte(u8::try_from(of.as_i64()?).ok()?)));
+    let namespaces = texts(map, "ns")?.into_iter();
     Some(TrustRule {
         signer,
-        namespaces: texts(map, "ns")?,
+        namespaces: namespaces.map(Namespace::new).collect(),
         types: types.collect::<Option<_>>()?,
         authors: texts(map, "for")?,
         is_exclusive: flag(map, "only")?,

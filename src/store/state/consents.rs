@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::codec::ContentAddress;
-use crate::grain::Time;
+use crate::grain::{Namespace, Time};
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::Kind;
 use crate::store::Error;
@@ -48,16 +48,10 @@ impl Consents {
         if self.required.is_empty() {
             return RequiredConsent::default();
         }
-        let mut part = namespace;
-        loop {
-            if let Some(required) = self.required.get(part) {
-                return *required;
-            }
-            match part.rsplit_once(':') {
-                Some((outer, _)) => part = outer,
-                None => return RequiredConsent::default(),
-            }
-        }
+        let mut outer = Namespace::ancestors(namespace);
+        outer
+            .find_map(|outer| self.required.get(outer).copied())
+            .unwrap_or_default()
     }
 
     /// Returns whether any namespace shows its grains only under a consent.

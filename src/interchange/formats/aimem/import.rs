@@ -1,8 +1,8 @@
 //! Validating a bundle, and reading its records again.
 
+use crate::code::ErrorCode;
 use std::io::{BufRead, Seek};
 
-use crate::code::ErrorCode;
 use crate::codec::{ContentAddress, Profile};
 use crate::grain::Time;
 use crate::interchange::json::JsonRecords;
@@ -302,7 +302,7 @@ impl<'a> Pass<'a> {
     }
 }
 
-fn twice(code: ErrorCode, place: &Place) -> Error {
+fn duplicate(code: ErrorCode, place: &Place) -> Error {
     fault(place, code, "id", "comes twice")
 }
 

@@ -1,9 +1,9 @@
 //! Writing a bundle: grains of one producer and one tenant, as a document or a stream.
 
+use crate::code::ErrorCode;
 use std::collections::{BTreeSet, HashSet};
 use std::io::Write;
 
-use crate::code::ErrorCode;
 use crate::codec::{Map, Value};
 use crate::grain::Time;
 use crate::interchange::export::only_one;

@@ -1,8 +1,8 @@
 //! Reading JSON lines, one record at a time; an invalid line does not end the reading.
 
+use crate::code::ErrorCode;
 use std::io::{BufRead, Read as _};
 
-use crate::code::ErrorCode;
 use crate::codec::{ContentAddress, Map, Profile, Value};
 use crate::grain::{self, Draft, Grain, StatusChange, Time};
 use crate::interchange::model::status;

@@ -1,12 +1,12 @@
 //! An archive opened for reading: the checks of its frame, before any grain is read.
 
+use crate::code::ErrorCode;
 use std::cell::RefCell;
 use std::fmt;
 use std::io::{BufRead, ErrorKind, Read, Seek, SeekFrom};
 
 use sha2::{Digest, Sha256};
 
-use crate::code::ErrorCode;
 use crate::codec::{Compression, Decompressor, Header};
 use crate::crypto::{Sign1, is_wrapped};
 

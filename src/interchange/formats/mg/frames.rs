@@ -1,9 +1,9 @@
 //! A stream of grains (OMS 11.6): frames with a length, and an end mark.
 
+use crate::code::ErrorCode;
 use std::fmt;
 use std::io::{ErrorKind, Read, Write};
 
-use crate::code::ErrorCode;
 use crate::grain::Grain;
 
 use super::{DELIVERY_LEN_MAX, delivered, fault, io_error, len_u64, record_of};

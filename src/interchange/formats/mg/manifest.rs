@@ -1,9 +1,9 @@
 //! The manifest of an archive (OMS 11.7): the status of its grains, read and written entry by
 //! entry.
 
+use crate::code::ErrorCode;
 use std::io::{BufRead, Read, Seek};
 
-use crate::code::ErrorCode;
 use crate::codec::{Canonical, ContentAddress, Encoding, Map};
 use crate::grain::{Lifecycle, Status, StatusChange, Time, Verification};
 

@@ -22,9 +22,9 @@ mod report;
 mod section;
 mod volume;
 
+use crate::code::ErrorCode;
 use std::io;
 
-use crate::code::ErrorCode;
 use crate::codec::{self, Profile};
 use crate::crypto::ENVELOPE_LEN_MAX;
 use crate::grain::Grain;

@@ -1,8 +1,8 @@
 //! The order of grains that the flags of an archive promise (OMS 11.3).
 
+use crate::code::ErrorCode;
 use std::collections::HashSet;
 
-use crate::code::ErrorCode;
 use crate::grain::{Grain, Time};
 
 use super::fault;

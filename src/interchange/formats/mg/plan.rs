@@ -1,9 +1,9 @@
 //! The plan of an archive: its grains in order, divided into volumes, before any is fetched.
 
+use crate::code::ErrorCode;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::code::ErrorCode;
 use crate::codec::{Compression, ContentAddress};
 use crate::grain::{Grain, Status, Time};
 

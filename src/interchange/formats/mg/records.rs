@@ -1,9 +1,9 @@
 //! The grains of an archive, read one by one in the order of the file.
 
+use crate::code::ErrorCode;
 use std::fmt;
 use std::io::{self, Read, Seek};
 
-use crate::code::ErrorCode;
 use crate::codec::{ContentAddress, Decompressor};
 
 use super::archive::{Archive, body_error};

@@ -1,10 +1,10 @@
 //! One volume of a plan, written in one pass.
 
+use crate::code::ErrorCode;
 use std::io::{self, BufWriter, Write};
 
 use sha2::{Digest, Sha256};
 
-use crate::code::ErrorCode;
 use crate::codec::{Compression, ContentAddress, Encoding, Flags};
 use crate::grain::{self, Grain};
 

@@ -22,9 +22,9 @@ pub(super) struct Document<R> {
 impl<R: BufRead + Seek + Send> Document<R> {
     /// Splits one JSON document (OMI 4.1).
     pub(super) fn read(input: R) -> Result<Self, Vec<Error>> {
-        let mut strangers = Vec::new();
+        let mut not_objects = Vec::new();
         let taken = JsonRecords::document(input, &ARRAYS, skim, |position, record| {
-            if !record.is_map && strangers.len() < DIAGNOSTICS_MAX {
+            if !record.is_map && not_objects.len() < DIAGNOSTICS_MAX {
                 let place = Place::Pointer(format!("/memories/{}", position.number));
                 not_objects.push(fault(code::RECORD, &place, "", "must be an object"));
             }

@@ -21,9 +21,9 @@ mod reader;
 mod validation_pass;
 mod conversation;
 
+use crate::code::ErrorCode;
 use std::path::Path;
 
-use crate::code::ErrorCode;
 use crate::codec::{Profile, Value};
 
 use crate::interchange::formats::pam::{self, Import};

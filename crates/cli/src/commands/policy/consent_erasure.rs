@@ -39,7 +39,9 @@ impl Run {
             let message = "erasure cannot be undone; pass --yes to confirm";
             return Err(CliError::new("ERR_USAGE", message).into());
         }
-        let done = session.open()?.run_consent_erasures(self.authorization.as_given())?;
+        let done = session
+            .open()?
+            .run_consent_erasures(self.authorization.as_given())?;
         if session.out.is_json() {
             let erased: Vec<_> = done.erased.iter().map(ToString::to_string).collect();
             let kept: Vec<_> = done.kept.iter().map(due_json).collect();
