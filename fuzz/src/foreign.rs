@@ -2,7 +2,7 @@ use grainstore::codec::{Map, Profile, Value};
 use grainstore::grain::Status;
 use grainstore::interchange::provider::Provider;
 use grainstore::interchange::{
-    Entry, Format, ReadOptions, ImportFile, Record, WriteOptions, aimem, omi, pam,
+    Entry, Format, ImportFile, ReadOptions, Record, WriteOptions, aimem, omi, pam,
 };
 use sha2::{Digest, Sha256};
 
