@@ -46,10 +46,14 @@ fn every_memory_store_that_is_written_keeps_the_schema() {
     let providers = ["chatgpt", "claude", "copilot", "gemini", "grok"];
     let vectors = providers.map(|name| format!("test-vectors/interchange/{name}"));
     let paths = vectors.iter().map(String::as_str);
-    for path in paths.chain(["examples/data/pam", "test-vectors/interchange/pam/garden"]) {
+    let own = [
+        "examples/data/pam",
+        "examples/data/grains.jsonl",
+        "test-vectors/interchange/pam/garden",
+    ];
+    for path in paths.chain(own) {
         assert_valid(STORE, &export(&of(path), Format::Pam, &plain));
     }
-    assert_valid(STORE, &export(&mixed(), Format::Pam, &plain));
     for algorithm in [Algorithm::Ed25519, Algorithm::P256] {
         let key = SigningKey::generate(algorithm, &OsRandom).unwrap();
         let signed = WriteOptions {
