@@ -2,6 +2,7 @@
 //!
 //! Each command parses its own arguments and runs in its own file under `commands`.
 
+use grainstore::ErrorCode;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -175,7 +176,7 @@ fn refuse(error: &clap::Error, wants_json: bool) -> Exit {
         let text = error.render().to_string();
         let first = text.split("\n\n").next().unwrap_or_default();
         let message = first.strip_prefix("error: ").unwrap_or(first).trim();
-        let error = CliError::new("ERR_USAGE", message);
+        let error = CliError::new(ErrorCode::Usage, message);
         let document = json!({ "error": error.to_json() });
         drop(writeln!(io::stdout(), "{document}"));
     } else {

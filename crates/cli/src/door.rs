@@ -5,11 +5,10 @@
 use clap::{Args, ValueEnum};
 use grainstore::crypto::Did;
 use grainstore::grain::{self, Verification};
-use grainstore::policy::{Capability, Role};
+use grainstore::policy::{Role, Capability};
 use grainstore::query::{self, Cursor, Sort};
 use grainstore::render::Recollection;
-use grainstore::store::Justification;
-use grainstore::store::{self, NewGrain, Page, Version};
+use grainstore::store::{self, Justification, NewGrain, Page, Version};
 use grainstore::{Access, ContentAddress, Envelope, Filter, Grain, Store};
 
 use crate::error::CliError;
@@ -55,7 +54,7 @@ impl As {
     ///
     /// # Errors
     /// `ERR_DID`.
-    pub(crate) fn warrant(&self) -> Result<Option<Warrant>, CliError> {
+    pub(crate) fn capability(&self) -> Result<Option<Capability>, CliError> {
         let is_owner = self.author.is_none()
             && self.inside.is_none()
             && self.role.is_none()
@@ -73,7 +72,7 @@ impl As {
             let did: Did = author
                 .parse()
                 .map_err(|error: grainstore::crypto::Error| CliError::of(&error).at("--as"))?;
-            warrant = warrant.author(&did);
+            capability = capability.author(&did);
         }
         if let Some(namespace) = &self.inside {
             capability = capability.inside(namespace);
@@ -89,8 +88,8 @@ impl As {
     /// # Errors
     /// `ERR_DID`.
     pub(crate) fn door(&self, store: &Store) -> Result<Door, CliError> {
-        Ok(match self.warrant()? {
-            Some(warrant) => Door::Agent(store.access(warrant)),
+        Ok(match self.capability()? {
+            Some(capability) => Door::Agent(store.access(capability)),
             None => Door::Owner(store.clone()),
         })
     }

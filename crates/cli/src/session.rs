@@ -40,7 +40,7 @@ impl Session {
             ..Options::default()
         };
         let store = Store::open(&self.store, options)
-            .map_err(|error| Problem::of(&error).in_store(&self.store))?;
+            .map_err(|error| CliError::of(&error).in_store(&self.store))?;
         if create != Create::New && store.recovery_report().created {
             self.out.note(format!("created {}", self.store.display()));
         }
@@ -70,8 +70,8 @@ impl Session {
         Ok(store)
     }
 
-    /// Tells what an open found.
-    fn tell(&self, store: &Store) {
+    /// Reports what recovery did when the store was opened.
+    fn report_recovery(&self, store: &Store) {
         let opened = store.recovery_report();
         if let Some(torn) = &opened.torn {
             self.out.note(format!(

@@ -273,11 +273,3 @@ pub(in crate::index) const fn number_of(verification: Verification) -> u64 {
         Verification::Retracted => 3,
     }
 }
-
-/// Returns a namespace and its ancestors: `a:b:c`, `a:b`, `a` (OMS 28.2).
-fn ancestors(namespace: &str) -> impl Iterator<Item = &str> {
-    let whole = (!namespace.is_empty()).then_some(namespace);
-    std::iter::successors(whole, |inner| {
-        inner.rsplit_once(':').map(|(outer, _)| outer)
-    })
-}

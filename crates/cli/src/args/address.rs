@@ -2,6 +2,7 @@
 //!
 //! Short addresses are resolved against the store, and are for people: JSON output has whole ones.
 
+use grainstore::ErrorCode;
 use grainstore::{ContentAddress, Store};
 
 use crate::error::CliError;
@@ -33,7 +34,7 @@ pub(crate) fn resolve(store: &Store, text: &str) -> anyhow::Result<ContentAddres
             }
             if let Some(other) = found.replace(address) {
                 let message = format!("{text} matches both {other} and {address}");
-                return Err(CliError::new("ERR_AMBIGUOUS", message).into());
+                return Err(CliError::new(ErrorCode::Ambiguous, message).into());
             }
         }
         after = match page.next {
@@ -43,7 +44,7 @@ pub(crate) fn resolve(store: &Store, text: &str) -> anyhow::Result<ContentAddres
     }
     found.ok_or_else(|| {
         let message = format!("no address begins with {text}");
-        CliError::new("ERR_NOT_FOUND", message).into()
+        CliError::new(ErrorCode::NotFound, message).into()
     })
 }
 

@@ -2,10 +2,11 @@
 //!
 //! Secrets come from a file or an open descriptor, never from an argument, which other users can see.
 
+use grainstore::ErrorCode;
 use std::fs::File;
 use std::io::Read;
 
-use grainstore::interchange::{Decryption, Encryption, Format};
+use grainstore::interchange::{Format, Encryption, Decryption};
 
 use crate::error::CliError;
 
@@ -28,17 +29,17 @@ impl SealArgs {
     /// Returns the encryption of a file of this format; `None` for an unencrypted file.
     ///
     /// # Errors
-    /// `ERR_USAGE` for a PAM store of which nobody said that it may stay in the clear (PAM 21.1).
-    pub(crate) fn seal_for(&self, format: Format) -> Result<Option<Encryption>, Problem> {
+    /// `ERR_USAGE` for a PAM store with neither encryption nor `--plain` (PAM 21.1).
+    pub(crate) fn seal_for(&self, format: Format) -> Result<Option<Encryption>, CliError> {
         let seal = self.seal()?;
         if format == Format::Pam && seal.is_none() && !self.plain {
             let message = "a PAM store requires --encrypt-to, --passphrase-fd or --plain";
-            return Err(CliError::new("ERR_USAGE", message));
+            return Err(CliError::new(ErrorCode::Usage, message));
         }
         Ok(seal)
     }
 
-    fn seal(&self) -> Result<Option<Encryption>, Problem> {
+    fn seal(&self) -> Result<Option<Encryption>, CliError> {
         if let Some(number) = self.passphrase_fd {
             return Ok(Some(Encryption::with_passphrase(passphrase(number)?)));
         }
@@ -46,7 +47,7 @@ impl SealArgs {
             return Ok(None);
         }
         let seal = Encryption::to(&self.encrypt_to);
-        seal.map(Some).map_err(|error| Problem::of(&error))
+        seal.map(Some).map_err(|error| CliError::of(&error))
     }
 }
 
@@ -62,7 +63,7 @@ pub(crate) struct UnsealArgs {
 }
 
 impl UnsealArgs {
-    pub(crate) fn unseal(&self) -> Result<Option<Decryption>, Problem> {
+    pub(crate) fn unseal(&self) -> Result<Option<Decryption>, CliError> {
         if let Some(number) = self.passphrase_fd {
             return Ok(Some(Decryption::with_passphrase(passphrase(number)?)));
         }
@@ -78,7 +79,7 @@ fn passphrase(number: u32) -> Result<String, CliError> {
     let text = read(&name)?;
     let line = text.lines().next().unwrap_or_default();
     if line.is_empty() {
-        return Err(CliError::new("ERR_PASSPHRASE", "the passphrase is empty").at(name));
+        return Err(CliError::new(ErrorCode::Passphrase, "the passphrase is empty").at(name));
     }
     Ok(line.to_owned())
 }

@@ -2,6 +2,7 @@
 //!
 //! A key that other users can read is refused, as ssh does, since it may be known already.
 
+use grainstore::ErrorCode;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -49,7 +50,7 @@ pub(crate) fn read_key(name: &str) -> Result<SigningKey, CliError> {
     let is_open = is_open_to_others(&file).map_err(|error| CliError::of(&error).at(name))?;
     if is_open {
         let message = "the key file is accessible to other users";
-        return Err(CliError::new("ERR_KEY", message).at(name));
+        return Err(CliError::new(ErrorCode::Key, message).at(name));
     }
     read_from(name, file)
 }

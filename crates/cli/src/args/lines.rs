@@ -2,14 +2,15 @@
 //!
 //! Lines are bounded in length, so a hostile file cannot exhaust the memory.
 
+use grainstore::ErrorCode;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 
 use grainstore::codec::{Profile, Value};
 use grainstore::interchange::{ReadOptions, jsonl};
-use grainstore::policy::Warrant;
+use grainstore::policy::Capability;
 use grainstore::store::{Clock, SystemClock};
-use grainstore::{Draft, ErrorCode, Grain};
+use grainstore::{Draft, Grain};
 
 use crate::error::CliError;
 
@@ -110,17 +111,17 @@ impl Line {
         match record {
             Some(Ok(record)) => Ok(record.grain),
             Some(Err(error)) => Err(CliError::of(&error).at_line(self.number)),
-            None => Err(CliError::new("ERR_CORRUPT", "the line is empty").at_line(self.number)),
+            None => Err(CliError::new(ErrorCode::Corrupt, "the line is empty").at_line(self.number)),
         }
     }
 
-    /// Returns the grain of a line, with the author and the namespace of the warrant where the line
+    /// Returns the grain of a line, with the author and the namespace of the capability where the line
     /// has none.
     ///
     /// # Errors
     /// As [`Line::grain`].
-    pub(crate) fn grain_as(&self, warrant: Option<&Warrant>) -> Result<Grain, CliError> {
-        let Some(warrant) = warrant else {
+    pub(crate) fn grain_as(&self, capability: Option<&Capability>) -> Result<Grain, CliError> {
+        let Some(capability) = capability else {
             return self.grain();
         };
         let failed =
@@ -142,13 +143,13 @@ impl Line {
     /// `JSONL_LONG_LINE`, `JSONL_UTF8`.
     pub(crate) fn text(&self) -> Result<&str, CliError> {
         std::str::from_utf8(self.bytes()?)
-            .map_err(|error| CliError::new("JSONL_UTF8", error).at_line(self.number))
+            .map_err(|error| CliError::new(ErrorCode::JsonlUtf8, error).at_line(self.number))
     }
 
     fn bytes(&self) -> Result<&[u8], CliError> {
         self.bytes.as_deref().ok_or_else(|| {
             let message = "the line is longer than 32 MiB";
-            CliError::new("JSONL_LONG_LINE", message).at_line(self.number)
+            CliError::new(ErrorCode::JsonlLongLine, message).at_line(self.number)
         })
     }
 }

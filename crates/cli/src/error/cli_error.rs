@@ -2,11 +2,12 @@
 //!
 //! Codes are the library's, so that a program can tell errors apart; hints are in `hint`.
 
+use grainstore::{CodeDomain, ErrorCode};
 use std::error::Error;
 use std::path::Path;
 use std::{fmt, io};
 
-use grainstore::{CodeDomain, ErrorCode, codec, crypto, grain, interchange, policy, query, store};
+use grainstore::{codec, crypto, grain, interchange, policy, query, store};
 use interchange::Place;
 use serde_json::{Value, json};
 
@@ -16,14 +17,14 @@ use super::hint::hint;
 /// An error as it is shown to the user: a code for programs, a message and a place for people.
 #[derive(Debug, Clone)]
 pub(crate) struct CliError {
-    code: &'static str,
+    code: ErrorCode,
     message: String,
     place: Option<String>,
 }
 
 impl CliError {
     /// Returns an error of the command itself.
-    pub(crate) fn new(code: &'static str, message: impl fmt::Display) -> Self {
+    pub(crate) fn new(code: ErrorCode, message: impl fmt::Display) -> Self {
         Self {
             code,
             message: message.to_string(),

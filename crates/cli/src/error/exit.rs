@@ -2,6 +2,7 @@
 //!
 //! They are part of the interface of the command: a script decides by them.
 
+use grainstore::ErrorCode;
 use std::process::ExitCode;
 
 /// The outcome of a command, as its exit code.
@@ -21,7 +22,7 @@ pub(crate) enum Exit {
 
 impl Exit {
     /// Returns the outcome of a command that fails with this error code.
-    pub(crate) fn of(code: &str) -> Self {
+    pub(crate) fn of(code: ErrorCode) -> Self {
         match code {
             ErrorCode::NotFound => Self::Nothing,
             ErrorCode::InvalidationDenied

@@ -2,8 +2,10 @@
 //!
 //! The message of an error says what happened; a hint does not repeat it.
 
+use grainstore::{CodeDomain, ErrorCode};
+
 /// Returns the advice for an error code.
-pub(crate) fn hint(code: &str) -> Option<&'static str> {
+pub(crate) fn hint(code: ErrorCode) -> Option<&'static str> {
     of_store(code)
         .or_else(|| of_grains(code))
         .or_else(|| of_input(code))
@@ -11,35 +13,35 @@ pub(crate) fn hint(code: &str) -> Option<&'static str> {
 }
 
 /// Returns the advice for an error of the store as a whole.
-fn of_store(code: &str) -> Option<&'static str> {
+fn of_store(code: ErrorCode) -> Option<&'static str> {
     Some(match code {
-        "ERR_NOT_A_STORE" => {
+        ErrorCode::NotAStore => {
             "create a store with `grainstore init`, or select another directory with --store"
         }
-        "ERR_STORE_EXISTS" => "the store is ready for use: `put` and `import` add to it",
-        "ERR_STORE_VERSION" => {
+        ErrorCode::StoreExists => "the store is ready for use: `put` and `import` add to it",
+        ErrorCode::StoreVersion => {
             "nothing was changed; use the version of grainstore that wrote the store, or a newer one"
         }
-        "ERR_STORE_LOCKED" => "another process has the store open; wait until it exits, or stop it",
-        "ERR_STORAGE_FULL" => {
+        ErrorCode::StoreLocked => "another process has the store open; wait until it exits, or stop it",
+        ErrorCode::StorageFull => {
             "free some disk space and run the same command again: acknowledged grains are safe, and \
              grains that are already stored are not stored twice"
         }
-        "ERR_STORAGE_READ_ONLY" => "run the command as the owner of the store, or copy the store",
-        "ERR_STORAGE_DAMAGED" => {
+        ErrorCode::StorageReadOnly => "run the command as the owner of the store, or copy the store",
+        ErrorCode::StorageDamaged => {
             "`grainstore check --deep` lists the damage; `grainstore restore` creates a new store from \
              a backup"
         }
-        "ERR_STORAGE_IO" | "ERR_STORAGE_HALTED" => {
+        ErrorCode::StorageIo | ErrorCode::StorageHalted => {
             "check the disk and its permissions, then run the same command again"
         }
-        "ERR_INDEX_DAMAGED" => "`grainstore check --repair` rebuilds the index from the ledger",
-        "ERR_TEXT" => "`grainstore check --repair` rebuilds the text index from the ledger",
-        "ERR_BACKUP_DIVERGED" => {
+        ErrorCode::IndexDamaged => "`grainstore check --repair` rebuilds the index from the ledger",
+        ErrorCode::Text => "`grainstore check --repair` rebuilds the text index from the ledger",
+        ErrorCode::BackupDiverged => {
             "nothing was changed; choose another directory: this one holds another store, or a later \
              or diverged copy of this store"
         }
-        "ERR_LOST_ERASURES" => {
+        ErrorCode::LostErasures => {
             "restore from a directory that has the later entries too, or pass --accept-lost-erasures"
         }
         _ => return None,
@@ -47,41 +49,41 @@ fn of_store(code: &str) -> Option<&'static str> {
 }
 
 /// Returns the advice for an operation on stored grains.
-fn of_grains(code: &str) -> Option<&'static str> {
+fn of_grains(code: ErrorCode) -> Option<&'static str> {
     Some(match code {
-        "ERR_NOT_FOUND" => "`grainstore list` and `grainstore search` show the stored grains",
-        "ERR_CONFLICT" => {
+        ErrorCode::NotFound => "`grainstore list` and `grainstore search` show the stored grains",
+        ErrorCode::Conflict => {
             "`grainstore history ADDRESS` shows the current version; supersede that one"
         }
-        "ERR_INVALIDATION_DENIED" => {
+        ErrorCode::InvalidationDenied => {
             "`grainstore policy explain ADDRESS OPERATION` shows what the policy requires; store a \
              replacement with `grainstore supersede`"
         }
-        "ERR_EVIDENCE_REQUIRED" => {
+        ErrorCode::EvidenceRequired => {
             "list the grains that prove it in satisfaction_evidence, as many as the goal requires"
         }
-        "ERR_CONSENT" => {
+        ErrorCode::Consent => {
             "name a consent that is in force in processing_basis; `grainstore consent require` shows \
              which namespaces require one"
         }
-        "ERR_DEPENDENCY" => {
+        ErrorCode::Dependency => {
             "store the goal as suspended, and supersede it when all goals in depends_on are satisfied"
         }
-        "ERR_AUTHORITY" => "pass --reason and --authority",
-        "ERR_REVIEW" => "`grainstore policy review list` shows the numbers of open reviews",
-        "ERR_ACCESS_DENIED" => {
+        ErrorCode::Authority => "pass --reason and --authority",
+        ErrorCode::Review => "`grainstore policy review list` shows the numbers of open reviews",
+        ErrorCode::AccessDenied => {
             "the message names the missing right; `grainstore query --relation mg:delegates_to` shows \
              the delegations, and docs/policy.md lists the rights of each role"
         }
-        "ERR_POLICY_DENIED" => {
+        ErrorCode::PolicyDenied => {
             "`grainstore policy show` lists the clauses in force, with their sources"
         }
-        "ERR_POLICY" => {
+        ErrorCode::Policy => {
             "`grainstore policy preset gdpr` prints a valid document; unknown names are refused"
         }
-        "ERR_REVIEW_REQUIRED" => "a person must review the grain first; --role reviewer shows it",
-        "ERR_ERASED" => "`grainstore put --allow-erased` stores the grain again",
-        "ERR_INTEGRITY" => {
+        ErrorCode::ReviewRequired => "a person must review the grain first; --role reviewer shows it",
+        ErrorCode::Erased => "`grainstore put --allow-erased` stores the grain again",
+        ErrorCode::Integrity => {
             "the bytes differ from those that were written; take them from another copy"
         }
         _ => return None,
@@ -89,51 +91,51 @@ fn of_grains(code: &str) -> Option<&'static str> {
 }
 
 /// Returns the advice for an error in arguments, input lines or signatures.
-fn of_input(code: &str) -> Option<&'static str> {
+fn of_input(code: ErrorCode) -> Option<&'static str> {
     Some(match code {
-        "ERR_HASH_FORMAT" | "ERR_HASH_LENGTH" => {
+        ErrorCode::HashFormat | ErrorCode::HashLength => {
             "an address has 64 lower-case hexadecimal digits; its first 8 to 16 digits are accepted too"
         }
-        "ERR_AMBIGUOUS" => "give more digits of the address",
-        "ERR_CURSOR" => "pass the next_cursor of the previous page, unchanged",
-        "ERR_SEARCH_SYNTAX" => "`grainstore search --help` describes the query syntax",
-        "ERR_FILTER" => "`grainstore query --help` lists the filters",
-        "ERR_USAGE" => {
+        ErrorCode::Ambiguous => "give more digits of the address",
+        ErrorCode::Cursor => "pass the next_cursor of the previous page, unchanged",
+        ErrorCode::SearchSyntax => "`grainstore search --help` describes the query syntax",
+        ErrorCode::Filter => "`grainstore query --help` lists the filters",
+        ErrorCode::Usage => {
             "`grainstore help` lists the commands; `grainstore COMMAND --help` describes one"
         }
-        "ERR_PASSPHRASE" => "pass the passphrase on a file descriptor: --passphrase-fd 3 3< FILE",
-        "ERR_TERMINAL" => "write to a file with -o FILE, or pipe the output to a program",
+        ErrorCode::Passphrase => "pass the passphrase on a file descriptor: --passphrase-fd 3 3< FILE",
+        ErrorCode::Terminal => "write to a file with -o FILE, or pipe the output to a program",
         // Grains as text and bytes.
-        "ERR_CORRUPT" => {
+        ErrorCode::Corrupt => {
             "JSON is parsed strictly (one object per line, no duplicate members); blobs must be canonical"
         }
-        "ERR_NO_TYPE" | "ERR_UNKNOWN_TYPE" => {
+        ErrorCode::NoType | ErrorCode::UnknownType => {
             "\"type\" must be one of belief, event, state, workflow, action, observation, goal, \
              reasoning, consensus, consent"
         }
-        "ERR_SCHEMA" | "ERR_EMPTY" | "ERR_RANGE" => {
+        ErrorCode::Schema | ErrorCode::Empty | ErrorCode::Range => {
             "the message names the field; OMS 1.3, section 8, lists the required fields of each type"
         }
-        "ERR_NOT_MAP" => "a grain is a JSON object, one per line",
+        ErrorCode::NotMap => "a grain is a JSON object, one per line",
         // Signatures.
-        "ERR_KEY" => {
+        ErrorCode::Key => {
             "`grainstore did new FILE` creates a key; `chmod 600 FILE` restricts access to it"
         }
-        "ERR_DID" => {
+        ErrorCode::Did => {
             "expected a did:key of an Ed25519 or P-256 key, or a did:web, without path, query or fragment"
         }
-        "ERR_SIGNATURE" => {
+        ErrorCode::Signature => {
             "the bytes were changed after they were signed, or another key signed them"
         }
-        "ERR_UNRESOLVED" => {
+        ErrorCode::Unresolved => {
             "only signatures of did:key signers are verified; the command makes no network requests"
         }
-        "ERR_SIGNED_MISMATCH" => {
+        ErrorCode::SignedMismatch => {
             "`grainstore grain sign` signs a new grain; `grainstore get --delivery` writes a signed \
              grain with its signature"
         }
-        "ERR_VIEW" => "a view cannot be stored: put the original grain",
-        "ERR_UNTRUSTED" => {
+        ErrorCode::View => "a view cannot be stored: put the original grain",
+        ErrorCode::Untrusted => {
             "`grainstore trust list` shows the trusted signers; `grainstore trust add` adds one"
         }
         _ => return None,
@@ -141,78 +143,72 @@ fn of_input(code: &str) -> Option<&'static str> {
 }
 
 /// Returns the advice for an error in a file of an interchange format.
-fn of_file(code: &str) -> Option<&'static str> {
+fn of_file(code: ErrorCode) -> Option<&'static str> {
     Some(match code {
-        "ERR_IO" => "check the path and its permissions",
-        "ERR_FORMAT_UNKNOWN" => {
+        ErrorCode::Io => "check the path and its permissions",
+        ErrorCode::FormatUnknown => {
             "pass the format with --format; `grainstore import --help` lists the formats"
         }
-        "ERR_MG_TRUNCATED" | "ERR_MG_CHECKSUM" | "ERR_MG_MAGIC" => {
+        ErrorCode::MgTruncated | ErrorCode::MgChecksum | ErrorCode::MgMagic => {
             "the file is incomplete or was changed in transit: copy it or export it again"
         }
-        "ERR_UNSUPPORTED" => "not supported by this version",
-        "ERR_SEALED" => "the file is encrypted: pass --identity FILE or --passphrase-fd N",
-        "ERR_IDENTITY" => "an identity file is written by `age-keygen -o FILE`",
-        "ERR_RECIPIENT" => "a recipient is an age public key: age1…",
-        "signature_invalid" => "the bundle was changed, or the .sig file belongs to another bundle",
-        "PAM_CHECKSUM" => {
+        ErrorCode::Unsupported => "not supported by this version",
+        ErrorCode::Sealed => "the file is encrypted: pass --identity FILE or --passphrase-fd N",
+        ErrorCode::Identity => "an identity file is written by `age-keygen -o FILE`",
+        ErrorCode::Recipient => "a recipient is an age public key: age1…",
+        ErrorCode::AimemSignatureInvalid => "the bundle was changed, or the .sig file belongs to another bundle",
+        ErrorCode::PamChecksum => {
             "the file was changed after its export; --accept-bad-checksum imports it nevertheless"
         }
-        "PAM_SCHEMA_ID" => {
+        ErrorCode::PamSchemaId => {
             "`validate FILE` without --format detects the kind of file from its \"schema\" member: a \
              store, a conversation or an embeddings file"
         }
-        "PAM_VERSION" => {
+        ErrorCode::PamVersion => {
             "only PAM 1.x is supported, and all files of an export must have the same version"
         }
-        "PAM_SCHEMA" => {
+        ErrorCode::PamSchema => {
             "the place names the member; the schemas of PAM 1.0 define its values, and additional \
              members belong in metadata or raw_metadata"
         }
-        "PAM_CONTENT_HASH" | "PAM_TOTAL" => {
+        ErrorCode::PamContentHash | ErrorCode::PamTotal => {
             "the file was changed after its export: export it again"
         }
-        "PAM_EMBEDDING_REF" | "PAM_EMBEDDING" => {
+        ErrorCode::PamEmbeddingRef | ErrorCode::PamEmbedding => {
             "an embedding must name a memory of its store and have as many finite numbers as its \
              \"dimensions\" says; it can be computed again from the memory"
         }
-        "PAM_SIGNATURE_FORM" => {
+        ErrorCode::PamSignatureForm => {
             "a signature covers export_id, export_date, owner.id and integrity.checksum, and is not \
              older than the export"
         }
-        "PAM_STORAGE_REF" => {
+        ErrorCode::PamStorageRef => {
             "a storage reference is a path below the directory of the store: letters, digits, ._-/"
         }
-        "JSONL_STATUS" => {
+        ErrorCode::JsonlStatus => {
             "`import` accepts the status lines of an export; `put` accepts grains only"
         }
-        "mixed_producers" => "select one with --producer NAME, or narrow the filters",
-        "mixed_tenants" | "PAM_MIXED_OWNERS" => "select one with --user NAME",
-        "checksum_mismatch" => "the bundle was changed after its export: export it again",
-        "record.effective-subject" => "add a subject to the envelope, or to every record",
-        "record.id.unique" => "level L1 requires unique ids; --level L0 does not",
-        "json.syntax" | "json.duplicate-key" | "encoding.bom" | "encoding.utf8" => {
+        ErrorCode::AimemMixedProducers => "select one with --producer NAME, or narrow the filters",
+        ErrorCode::AimemMixedTenants | ErrorCode::PamMixedOwners => "select one with --user NAME",
+        ErrorCode::AimemChecksumMismatch => "the bundle was changed after its export: export it again",
+        ErrorCode::OmiRecordEffectiveSubject => "add a subject to the envelope, or to every record",
+        ErrorCode::OmiRecordIdUnique => "level L1 requires unique ids; --level L0 does not",
+        ErrorCode::OmiJsonSyntax | ErrorCode::OmiJsonDuplicateKey | ErrorCode::OmiEncodingBom | ErrorCode::OmiEncodingUtf8 => {
             "JSON is parsed strictly: UTF-8 without a byte-order mark, no duplicate members"
         }
-        code if is_aimem(code) => "the file violates a rule of the AIMEM bundle format",
-        code if OMI.iter().any(|area| code.starts_with(area)) => {
-            "the file violates the rule of OMI-AI 0.1 that the code names"
-        }
-        code if code.starts_with("JSONL_") => "expected one grain per line: a JSON object in UTF-8",
-        code if code.starts_with("ERR_MG_") => "the file violates a rule of OMS 1.3, section 11",
-        "PROVIDER_SHAPE" => {
-            "pass the export as the provider delivered it: the file, its folder or the ZIP archive"
-        }
-        code if code.starts_with("PROVIDER_") => "request a new export from the provider",
-        code if code.starts_with("PAM_") => "the file violates a rule of Portable AI Memory 1.0",
-        _ => return None,
+        _ => return of_domain(code.domain()),
     })
 }
 
-/// AIMEM codes are those of its reference server: lower-case words joined by underscores.
-fn is_aimem(code: &str) -> bool {
-    code.contains('_') && code.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'_'))
+/// Returns the advice for any other error of a format.
+const fn of_domain(domain: CodeDomain) -> Option<&'static str> {
+    Some(match domain {
+        CodeDomain::Aimem => "the file violates a rule of the AIMEM bundle format",
+        CodeDomain::Omi => "the file violates the rule of OMI-AI 0.1 that the code names",
+        CodeDomain::Jsonl => "expected one grain per line: a JSON object in UTF-8",
+        CodeDomain::Mg => "the file violates a rule of OMS 1.3, section 11",
+        CodeDomain::Provider => "request a new export from the provider",
+        CodeDomain::Pam => "the file violates a rule of Portable AI Memory 1.0",
+        _ => return None,
+    })
 }
-
-/// The prefixes of OMI codes.
-const OMI: [&str; 4] = ["envelope", "record", "subject", "jsonl."];

@@ -98,7 +98,7 @@ impl Run {
     pub(crate) fn open(&mut self) -> Verdict {
         // The lock is free once the last handle is gone.
         self.store = None;
-        match self.recovery_report() {
+        match self.opened() {
             Ok(store) => self.settle(store),
             Err(_) if self.faulty.is_some() => Ok(()),
             Err(error) => Err(format!("does not open: {}: {}", error.code(), told(&error))),
@@ -126,7 +126,7 @@ impl Run {
             self.entries(self.maybe.first().copied().unwrap_or(0))
         ));
         for state in self.maybe.clone() {
-            let model = self.state(state)?.model.recovery_report();
+            let model = self.state(state)?.model.opened();
             if model.entries != stats.entries {
                 continue;
             }
@@ -190,7 +190,7 @@ impl Run {
             return Ok(());
         };
         for state in self.maybe.clone() {
-            let opened = self.state(state)?.model.recovery_report();
+            let opened = self.state(state)?.model.opened();
             if opened.entries == stats.entries {
                 self.now = state;
                 self.now = self.begin(opened);

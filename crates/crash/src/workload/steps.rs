@@ -3,8 +3,9 @@
 //! Each is drawn from the seed and done on the store and on the model.
 
 use grainstore::grain::{Grain, Lifecycle, StatusChange, Time, Verification};
-use grainstore::interchange::{ForeignId, Format, Place, Reading, Record};
+use grainstore::interchange::{ForeignId, Format, ImportFile, Place, Record};
 use grainstore::store::Authorization;
+use grainstore::{ContentAddress, ErrorCode};
 
 use crate::workload::draft::{Kept, draft};
 use crate::workload::model::Model;

@@ -2,14 +2,15 @@
 //!
 //! The copy must have the same addresses as the original, and both must be undamaged.
 
+use grainstore::ErrorCode;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
+use grainstore::interchange::{Format, ReadOptions, ImportFile, WriteOptions};
 use grainstore::store::{Create, Options, Severity};
-use grainstore::{ContentAddress, ErrorCode, Filter, Store};
+use grainstore::{ContentAddress, Filter, Store};
 
 use super::stage::Stage;
 use crate::commands::files::report::loss_text;
@@ -124,7 +125,7 @@ fn check_replaceable(archive: &Path) -> anyhow::Result<()> {
         return Ok(());
     }
     let message = "exists and is not an archive: move it, or run the demo in another directory";
-    Err(CliError::new("ERR_IO", message)
+    Err(CliError::new(ErrorCode::Io, message)
         .at(archive.display())
         .into())
 }

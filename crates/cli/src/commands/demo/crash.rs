@@ -31,7 +31,11 @@ pub(super) fn show(stage: &mut Stage<'_>, path: &Path) -> anyhow::Result<()> {
     stage.result(format!(
         "{durable:5} of them are in the store: acknowledged grains are durable"
     ))?;
-    stage.say(match &store.recovery_report().torn {
+    let unacknowledged = stored.saturating_sub(u64::try_from(durable)?);
+    stage.result(format!(
+        "{unacknowledged:5} more were stored and not yet acknowledged"
+    ))?;
+    stage.result(match &store.recovery_report().torn {
         Some(torn) => format!(
             "a torn tail of {} bytes was set aside in {}",
             torn.bytes, torn.file

@@ -2,12 +2,13 @@
 //!
 //! Only directories that hold a grainstore are ever removed.
 
+use grainstore::ErrorCode;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use grainstore::Store;
 use grainstore::codec::Value;
 use grainstore::store::{Create, Options};
-use grainstore::{ErrorCode, Store};
 
 use crate::error::CliError;
 
@@ -27,7 +28,7 @@ pub(super) fn remove_store(path: &Path) -> Result<(), CliError> {
                 "{} exists and is not a grainstore: move it, or run the demo in another directory",
                 path.display()
             );
-            return Err(CliError::new("ERR_NOT_A_STORE", message));
+            return Err(CliError::new(ErrorCode::NotAStore, message));
         }
     }
     let options = Options {
@@ -35,7 +36,7 @@ pub(super) fn remove_store(path: &Path) -> Result<(), CliError> {
         ..Options::default()
     };
     match Store::open(path, options) {
-        Err(error) if error.code() == "ERR_STORE_LOCKED" => {
+        Err(error) if error.code() == ErrorCode::StoreLocked => {
             return Err(CliError::of(&error).in_store(path));
         }
         // A damaged store is removed too.

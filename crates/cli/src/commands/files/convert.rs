@@ -1,13 +1,14 @@
 //! `grainstore convert`: a file of one format written as another, without a store on disk.
 //!
-//! Reading and writing are those of `import` and `export`, around a store in memory.
+//! ImportFile and writing are those of `import` and `export`, around a store in memory.
 
+use grainstore::ErrorCode;
 use std::path::PathBuf;
 
 use clap::Args;
 use grainstore::interchange::{ReadOptions, WriteOptions};
 use grainstore::store::{Clock, SystemClock};
-use grainstore::{ErrorCode, Filter, Options, Store};
+use grainstore::{Filter, Options, Store};
 use serde_json::json;
 
 use super::format::{ExportFormat, ImportFormat};
@@ -36,17 +37,17 @@ pub(crate) struct Convert {
     #[arg(long, value_enum)]
     to: Option<ExportFormat>,
     #[command(flatten)]
-    seal: SealArgs,
+    encryption: SealArgs,
 }
 
 impl Convert {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let to = self.to.or_else(|| named(&self.output)).ok_or_else(|| {
             let message = "the name of the output does not imply a format; pass --to";
-            CliError::new("ERR_USAGE", message)
+            CliError::new(ErrorCode::Usage, message)
         })?;
         let options = WriteOptions {
-            encryption: self.seal.seal_for(to.format())?,
+            encryption: self.encryption.seal_for(to.format())?,
             with_embeddings: true,
             now: Some(SystemClock.now()),
             ..WriteOptions::default()

@@ -2,6 +2,7 @@
 //!
 //! Encryption is in `args::encryption`, the report in `report`.
 
+use grainstore::ErrorCode;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
@@ -10,7 +11,7 @@ use grainstore::interchange::{ExportKey, Format, WriteOptions, aimem, mg};
 use grainstore::policy::Purpose;
 use grainstore::query::ExportReport;
 use grainstore::store::{Clock, SystemClock};
-use grainstore::{ErrorCode, Filter, Store, Time};
+use grainstore::{Filter, Store, Time};
 use serde_json::json;
 
 use super::format::ExportFormat;
@@ -66,7 +67,7 @@ pub(crate) struct Export {
     #[arg(long, value_enum, default_value_t = PurposeArg::Transfer)]
     purpose: PurposeArg,
     #[command(flatten)]
-    seal: SealArgs,
+    encryption: SealArgs,
     #[command(flatten)]
     filters: Filters,
 }
@@ -91,14 +92,14 @@ impl Export {
     pub(crate) fn run(mut self, session: &mut Session) -> anyhow::Result<Exit> {
         if self.format != ExportFormat::Mg && self.compress != CompressArg::None {
             let message = "--compress requires --format mg";
-            return Err(CliError::new("ERR_USAGE", message).into());
+            return Err(CliError::new(ErrorCode::Usage, message).into());
         }
         let is_stdout = self.output == "-";
-        let seal = self.seal.seal_for(self.format())?;
+        let seal = self.encryption.seal_for(self.format())?;
         let is_binary = self.format == ExportFormat::Mg || seal.is_some();
         if is_stdout && is_binary && is_screen() {
             let message = "the export is binary data, and stdout is a terminal";
-            return Err(CliError::new("ERR_TERMINAL", message).into());
+            return Err(CliError::new(ErrorCode::Terminal, message).into());
         }
         let store = session.open()?;
         let filters = std::mem::take(&mut self.filters);
@@ -161,7 +162,7 @@ impl Export {
             let error = CliError::of(&error).in_store(session.store_path());
             // An I/O error that is not of the store is of the output file.
             match error.code() {
-                "ERR_IO" => error.at(&self.output).into(),
+                ErrorCode::Io => error.at(&self.output).into(),
                 _ => error.into(),
             }
         })
@@ -199,23 +200,4 @@ impl Export {
             ..WriteOptions::default()
         }
     }
-}
-
-/// What is counted: formats of other tools have records, several of which may be one grain's.
-const fn unit(format: FormatArg) -> &'static str {
-    match format {
-        FormatArg::Mg | FormatArg::Jsonl => "grains",
-        _ => "records",
-    }
-}
-
-pub(super) fn summary(exported: &ExportReport, to: &str, format: FormatArg) -> String {
-    let mut text = format!("{} {} written to {to}", exported.grains, unit(format));
-    if exported.files > 1 {
-        text.push_str(&format!(" and {} files more", exported.files - 1));
-    }
-    if !exported.loss.is_empty() {
-        text.push_str(&format!("; not carried: {}", loss_text(&exported.loss)));
-    }
-    text
 }

@@ -1,6 +1,6 @@
 //! `grainstore import`: the records of a file stored as grains.
 //!
-//! Reading and validation are in `reading`, the report in `report`.
+//! ImportFile and validation are in `reading`, the report in `report`.
 
 use std::path::PathBuf;
 
@@ -51,7 +51,7 @@ pub(crate) struct Import {
     #[arg(long)]
     skip_signature: bool,
     #[command(flatten)]
-    unseal: UnsealArgs,
+    decryption: UnsealArgs,
 }
 
 impl Import {
@@ -60,7 +60,7 @@ impl Import {
             accept_bad_checksum: self.accept_bad_checksum,
             scope: self.scope,
             skip_signature: self.skip_signature,
-            unseal: self.unseal.unseal()?,
+            decryption: self.decryption.unseal()?,
             ..ReadOptions::default()
         };
         let reading = read(&self.path, self.format, &options, &session.out)?;

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use grainstore::crypto::Offline;
-use grainstore::interchange::{self, ReadOptions, Reading};
+use grainstore::interchange::{self, ReadOptions, ImportFile};
 
 use super::format::ImportFormat;
 use crate::error::CliError;
@@ -17,9 +17,9 @@ pub(super) fn read(
     format: ImportFormat,
     options: &ReadOptions,
     out: &Output,
-) -> Result<Reading, CliError> {
+) -> Result<ImportFile, CliError> {
     let spinner = progress::spinner(out, format!("reading {}", path.display()));
-    let reading = Reading::open(path, format.format(), options);
+    let reading = ImportFile::open(path, format.format(), options);
     spinner.finish_and_clear();
     let mut reading = reading.map_err(|error| error_in(&error, path))?;
     // Records with invalid signatures are reported before anything is stored.

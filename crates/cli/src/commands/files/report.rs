@@ -4,14 +4,14 @@
 
 use std::path::Path;
 
-use grainstore::interchange::{self, Format, ImportFile, Loss};
+use grainstore::interchange::{self, Format, Loss, ImportFile};
 use grainstore::store::Summary;
 use serde_json::{Value, json};
 
 use super::format::ExportFormat;
 use crate::error::CliError;
 use crate::output::Output;
-use grainstore::query::Exported;
+use grainstore::query::ExportReport;
 
 /// Lists the errors of a file of which nothing is stored.
 pub(super) fn report_errors(
@@ -39,8 +39,8 @@ pub(super) fn report_errors(
     Ok(())
 }
 
-/// Says what a file holds, of which nothing is stored.
-pub(super) fn report_reading(
+/// Reports the content of a file that was validated and not stored.
+pub(super) fn report_validation(
     reading: &ImportFile,
     path: &Path,
     out: &mut Output,
@@ -228,7 +228,7 @@ const fn unit(format: ExportFormat) -> &'static str {
     }
 }
 
-pub(super) fn export_summary(exported: &Exported, to: &str, format: ExportFormat) -> String {
+pub(super) fn export_summary(exported: &ExportReport, to: &str, format: ExportFormat) -> String {
     let mut text = format!("{} {} written to {to}", exported.grains, unit(format));
     if exported.files > 1 {
         text.push_str(&format!(" and {} more files", exported.files - 1));

@@ -32,7 +32,7 @@ pub(crate) struct Validate {
     #[arg(long, value_enum, ignore_case = true, default_value_t = LevelArg::L0)]
     level: LevelArg,
     #[command(flatten)]
-    unseal: UnsealArgs,
+    decryption: UnsealArgs,
 }
 
 /// The levels of OMI 3.1.
@@ -54,7 +54,7 @@ impl Validate {
                 LevelArg::L1 => omi::Level::L1,
             }),
             is_strict: true,
-            decryption: self.unseal.unseal()?,
+            decryption: self.decryption.unseal()?,
             ..ReadOptions::default()
         };
         let reading = read(&self.path, self.format, &options, &session.out)?;

@@ -33,7 +33,7 @@ impl Contradict {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = session.open()?;
         let address = address::resolve(&store, &self.address)?;
-        let signatures = agreement::read_all(&self.auth)?;
+        let signatures = agree::read_all(&self.auth)?;
         let grounds = Justification {
             justification: self.justification.as_deref(),
             signatures: &signatures,

@@ -2,6 +2,7 @@
 //!
 //! Supersession, which keeps the old grain, is in `supersede`.
 
+use grainstore::ErrorCode;
 use std::io::{self, IsTerminal, Write};
 
 use clap::Args;
@@ -62,7 +63,7 @@ impl Delete {
 fn confirmed(address: &str) -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() {
         let message = "stdin is not a terminal; pass --yes to delete without confirmation";
-        return Err(CliError::new("ERR_USAGE", message).into());
+        return Err(CliError::new(ErrorCode::Usage, message).into());
     }
     let mut terminal = io::stderr().lock();
     write!(terminal, "delete {address} permanently? [y/N] ")?;

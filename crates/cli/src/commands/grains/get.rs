@@ -2,6 +2,7 @@
 //!
 //! A signed grain leaves the store inside its signature only (OMS 9.2).
 
+use grainstore::ErrorCode;
 use std::borrow::Cow;
 use std::io::Write;
 
@@ -40,7 +41,7 @@ impl Get {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         if (self.blob || self.delivery) && is_screen() {
             let message = "a blob is binary data, and stdout is a terminal";
-            return Err(CliError::new("ERR_TERMINAL", message).into());
+            return Err(CliError::new(ErrorCode::Terminal, message).into());
         }
         let store = session.open()?;
         let door = self.as_whom.door(&store)?;
@@ -78,7 +79,7 @@ impl Get {
     fn bytes<'a>(&self, grain: &'a Grain) -> Result<Cow<'a, [u8]>, CliError> {
         if self.blob && grain.is_signed() {
             let message = "the grain is signed, and is delivered with its signature only";
-            return Err(CliError::new("ERR_SIGNED_MISMATCH", message));
+            return Err(CliError::new(ErrorCode::SignedMismatch, message));
         }
         grain.to_delivery().map_err(|error| CliError::of(&error))
     }

@@ -104,7 +104,7 @@ impl PutRun<'_> {
                 error.at(display_name(&self.command.file))
             })?;
             let Some(line) = line else { break };
-            match line.grain_as(self.warrant.as_ref()) {
+            match line.grain_as(self.capability.as_ref()) {
                 Ok(grain) => {
                     batch.numbers.push(line.number);
                     batch.grains.push(grain);

@@ -60,7 +60,7 @@ impl Status {
         let address = address::resolve(&store, &self.address)?;
         let door = self.as_whom.door(&store)?;
         if let Some(word) = self.verification {
-            let signatures = agreement::read_all(&self.auth)?;
+            let signatures = agree::read_all(&self.auth)?;
             let grounds = Justification {
                 justification: self.justification.as_deref(),
                 signatures: &signatures,

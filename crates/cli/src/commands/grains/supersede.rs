@@ -2,10 +2,11 @@
 //!
 //! Cosignatures that a quorum policy requires are added to the new grain here (OMS 23.2).
 
+use grainstore::ErrorCode;
 use clap::Args;
 use grainstore::codec::{Map, Value};
 use grainstore::store::NewGrain;
-use grainstore::{ContentAddress, Draft, ErrorCode};
+use grainstore::{ContentAddress, Draft};
 use serde_json::json;
 
 use crate::args::{Line, address, display_name, read_document};
@@ -67,7 +68,7 @@ fn cosigned(files: &[String]) -> Result<Vec<Value>, CliError> {
             let line = Value::from_json(line).map_err(|error| CliError::of(&error).at(file))?;
             let signature = line.as_map().and_then(|map| map.get("supersession_auth"));
             let signature = signature.ok_or_else(|| {
-                CliError::new("ERR_CORRUPT", "not a line written by `grain cosign`").at(file)
+                CliError::new(ErrorCode::Corrupt, "not a line written by `grain cosign`").at(file)
             })?;
             signatures.push(signature.clone());
         }
@@ -87,7 +88,7 @@ fn new_grain(text: String, old: &ContentAddress, agreed: Vec<Value>) -> Result<N
     if is_written(&value) {
         if !agreed.is_empty() {
             let message = "--auth: cosignatures cannot be added to an encoded grain";
-            return Err(CliError::new("ERR_USAGE", message));
+            return Err(CliError::new(ErrorCode::Usage, message));
         }
         let line = Line {
             number: 1,

@@ -2,10 +2,10 @@
 //!
 //! The ledger is never repaired: damage in it is reported, and a backup is restored.
 
+use grainstore::ErrorCode;
 use std::path::Path;
 
 use clap::Args;
-use grainstore::ErrorCode;
 use grainstore::store::{Finding, Report, Severity, verify_damaged};
 use serde_json::{Value, json};
 
@@ -53,7 +53,7 @@ impl Check {
                 spinner.finish_and_clear();
                 (report?, self.repair)
             }
-            Err(error) if error.code() == "ERR_STORAGE_DAMAGED" => {
+            Err(error) if error.code() == ErrorCode::StorageDamaged => {
                 (unopened(session.store_path(), &error)?, false)
             }
             Err(error) => return Err(error.into()),

@@ -2,8 +2,8 @@
 //!
 //! A rollback of the whole store is visible only to a checkpoint kept outside it.
 
-use clap::{Args, Subcommand};
 use grainstore::ErrorCode;
+use clap::{Args, Subcommand};
 use grainstore::crypto::Checkpoint as Statement;
 use serde_json::{Value, json};
 
@@ -78,7 +78,7 @@ impl Verify {
         let message = hex::decode(digits.as_deref().unwrap_or(text.trim()));
         let message = message.ok_or_else(|| {
             let message = "neither hexadecimal digits nor the output of `checkpoint create`";
-            CliError::new("ERR_CORRUPT", message).at(&self.file)
+            CliError::new(ErrorCode::Corrupt, message).at(&self.file)
         })?;
         let checked = session.open()?.verify_checkpoint(&message)?;
         let mut document = statement_json(&checked.checkpoint);

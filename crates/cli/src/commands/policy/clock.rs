@@ -34,12 +34,12 @@ impl Clock {
         if session.out.is_json() {
             session.out.json(&json!({
                 "now": state.now.ms(),
-                "floor": state.floor.map(grainstore::Time::ms),
+                "floor": state.trusted.map(grainstore::Time::ms),
                 "doubted": state.is_doubted,
             }))?;
         } else if state.is_doubted {
             let floor = state
-                .floor
+                .trusted
                 .map(|floor| floor.to_string())
                 .unwrap_or_default();
             session.out.line(format!(

@@ -2,7 +2,7 @@
 //! require consent, and how soon withdrawals are executed.
 
 use clap::{Args, Subcommand};
-use grainstore::store::Required;
+use grainstore::store::RequiredConsent;
 use serde_json::json;
 
 use super::consent_erasure::{Run, due};
@@ -32,7 +32,7 @@ enum Action {
     /// or else at its creation. It ends at its valid_to, or when it was withdrawn or replaced.
     List(List),
     /// List grains due for erasure with their deadlines, and those kept by holds
-    Due,
+    PendingErasure,
     /// Erase all grains that are due; exit 1 if holds or retention keep some of them
     Run(Run),
     /// Require consent in a namespace, or list the namespaces that require it
@@ -49,7 +49,7 @@ struct Require {
     /// Storing a grain requires a consent with `store` in its scope
     #[arg(long, requires = "namespace")]
     write: bool,
-    /// Reading a grain requires a consent with `retrieve` in its scope
+    /// ImportFile a grain requires a consent with `retrieve` in its scope
     #[arg(long, requires = "namespace")]
     read: bool,
     /// Reason for the change; recorded permanently
@@ -72,7 +72,7 @@ impl ConsentTool {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         match self.action {
             Action::List(list) => list.run(session),
-            Action::Due => due(session),
+            Action::PendingErasure => due(session),
             Action::Run(run) => run.run(session),
             Action::Require(require) => require.run(session),
             Action::Deadline(Deadline {
@@ -93,7 +93,7 @@ impl Require {
         if let (Some(namespace), Some(reason), Some(authority)) =
             (&self.namespace, &self.reason, &self.authority)
         {
-            let required = Required {
+            let required = RequiredConsent {
                 read: self.read,
                 write: self.write,
             };

@@ -2,8 +2,9 @@
 //!
 //! Withdrawals take effect when they are stored; the erasure here removes the bytes.
 
+use grainstore::ErrorCode;
 use clap::Args;
-use grainstore::store::Due;
+use grainstore::store::PendingErasure;
 use serde_json::{Value, json};
 
 use crate::args::AuthorizationArgs;
@@ -37,11 +38,9 @@ impl Run {
     pub(super) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         if !self.yes {
             let message = "erasure cannot be undone; pass --yes to confirm";
-            return Err(CliError::new("ERR_USAGE", message).into());
+            return Err(CliError::new(ErrorCode::Usage, message).into());
         }
-        let done = session
-            .open()?
-            .run_consent_erasures(self.authorization.as_given())?;
+        let done = session.open()?.run_consent_erasures(self.authorization.as_given())?;
         if session.out.is_json() {
             let erased: Vec<_> = done.erased.iter().map(ToString::to_string).collect();
             let kept: Vec<_> = done.kept.iter().map(due_json).collect();
@@ -60,7 +59,7 @@ impl Run {
     }
 }
 
-fn line(due: &Due) -> String {
+fn line(due: &PendingErasure) -> String {
     let kept = match due.kept {
         Some(rule) => format!("kept: {rule}"),
         None => format!("due {}", due.due_at),
@@ -69,7 +68,7 @@ fn line(due: &Due) -> String {
     format!("{address}  based on {consent}  {kept}")
 }
 
-fn due_json(due: &Due) -> Value {
+fn due_json(due: &PendingErasure) -> Value {
     json!({
         "address": due.address.to_string(),
         "consent": due.consent.to_string(),

@@ -2,8 +2,8 @@
 //!
 //! The decision is the one that the operation itself would get, on the current state of the store.
 
-use clap::Args;
 use grainstore::ErrorCode;
+use clap::Args;
 use grainstore::policy::Actor;
 use grainstore::store::{Asked, Explanation};
 use serde_json::json;
@@ -37,7 +37,7 @@ impl Explain {
         let Some(asked) = Asked::named(&self.operation) else {
             let words: Vec<_> = Asked::words().collect();
             let message = format!("\"{}\" is not one of {}", self.operation, words.join(", "));
-            return Err(CliError::new("ERR_USAGE", message).into());
+            return Err(CliError::new(ErrorCode::Usage, message).into());
         };
         let store = session.open()?;
         let address = address::resolve(&store, &self.address)?;

@@ -2,6 +2,7 @@
 //!
 //! A regime is a set of clauses from a law; the policy of a single grain is in the grain itself.
 
+use grainstore::ErrorCode;
 use anyhow::Context;
 use clap::Subcommand;
 use grainstore::policy::Regime;
@@ -62,7 +63,7 @@ impl RegimeAction {
             } => {
                 if regimes.is_empty() && !none {
                     let message = "pass --preset or --policy, or --none to remove all regimes";
-                    return Err(CliError::new("ERR_USAGE", message).into());
+                    return Err(CliError::new(ErrorCode::Usage, message).into());
                 }
                 let regimes = regimes.read()?;
                 let store = session.open()?;

@@ -2,6 +2,7 @@
 //!
 //! The store has no model; nearest-neighbour search over the vectors is in `similar`.
 
+use grainstore::ErrorCode;
 use clap::Args;
 use grainstore::store::{Embedding, Store};
 use serde_json::Value;
@@ -56,7 +57,7 @@ impl Embed {
     }
 
     fn embedding(&self, store: &Store, line: &Line) -> Result<Embedding, CliError> {
-        let wrong = |what: &str| CliError::new("ERR_EMBEDDING", what);
+        let wrong = |what: &str| CliError::new(ErrorCode::Embedding, what);
         let bytes = line
             .bytes
             .as_deref()

@@ -5,7 +5,7 @@
 use std::io;
 
 use clap::Args;
-use grainstore::query::{Cursor, Explanation, Sort, SortBy};
+use grainstore::query::{Cursor, QueryPlan, Sort, SortBy};
 use serde_json::json;
 
 use super::answer::{Scores, show};
@@ -103,14 +103,14 @@ fn sort_by(text: &str) -> Result<SortBy, String> {
 }
 
 /// Writes the steps of a query plan.
-fn explain(plan: &Explanation, out: &mut Output) -> io::Result<()> {
+fn explain(plan: &QueryPlan, out: &mut Output) -> io::Result<()> {
     if !out.is_json() {
         return out.line(plan);
     }
     let steps = plan.steps.iter().map(|step| {
         json!({
             "condition": step.condition,
-            "way": step.way.to_string(),
+            "way": step.access_path.to_string(),
             "estimate": step.estimate,
             "left": step.left,
         })

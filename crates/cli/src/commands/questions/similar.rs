@@ -2,10 +2,11 @@
 //!
 //! Vectors come from `embed` or from the caller; the store computes none.
 
+use grainstore::ErrorCode;
 use std::io::Read;
 
 use clap::Args;
-use grainstore::{Envelope, ErrorCode};
+use grainstore::Envelope;
 
 use super::answer::{Scores, show};
 use super::vector::{NO_VECTOR, vector};
@@ -82,7 +83,7 @@ fn read(file: &str) -> anyhow::Result<Vec<f32>> {
     open(file)?.take(LEN_MAX).read_to_string(&mut text)?;
     let value = serde_json::from_str(&text).ok();
     let vector = vector(value.as_ref());
-    Ok(vector.ok_or_else(|| CliError::new("ERR_EMBEDDING", NO_VECTOR).at(file))?)
+    Ok(vector.ok_or_else(|| CliError::new(ErrorCode::Embedding, NO_VECTOR).at(file))?)
 }
 
 /// Above the size of the longest vector that the store accepts, in bytes.

@@ -2,6 +2,7 @@
 //!
 //! Agreements to a supersession are in `cosign`: they cover two grains.
 
+use grainstore::ErrorCode;
 use clap::{Args, ValueEnum};
 use grainstore::ContentAddress;
 use grainstore::crypto::Statement;
@@ -72,7 +73,7 @@ pub(crate) fn read_all(files: &[String]) -> Result<Vec<Vec<u8>>, CliError> {
     let read = |file: &String| {
         let text = read_document(file)?;
         let wrong =
-            || CliError::new("ERR_CORRUPT", "not an agreement written by `grain agree`").at(file);
+            || CliError::new(ErrorCode::Corrupt, "not an agreement written by `grain agree`").at(file);
         let digits = match text.trim().strip_prefix('{') {
             None => text.trim().to_owned(),
             Some(_) => {

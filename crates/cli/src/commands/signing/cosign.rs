@@ -2,6 +2,7 @@
 //!
 //! `grainstore supersede --auth` adds the agreements to the new grain.
 
+use grainstore::ErrorCode;
 use clap::Args;
 use grainstore::crypto::Statement;
 use grainstore::{ContentAddress, codec};
@@ -49,7 +50,7 @@ impl Cosign {
             let signature = signature.map_err(|error| CliError::of(&error))?;
             let element = codec::Value::Bytes(signature).to_json();
             let element: Value = serde_json::from_str(&element)
-                .map_err(|error| CliError::new("ERR_CORRUPT", error))?;
+                .map_err(|error| CliError::new(ErrorCode::Corrupt, error))?;
             Ok(json!({ "signer": did.as_str(), "supersession_auth": element }))
         })
     }

@@ -1,6 +1,7 @@
 //! `grainstore grain disclose` and `verify-disclosure`: views of grains with some fields replaced by
 //! their hashes, and the check of values that are revealed later.
 
+use grainstore::ErrorCode;
 use std::cell::Cell;
 
 use clap::Args;
@@ -74,7 +75,7 @@ impl VerifyDisclosure {
             for (field, value) in revealed(line.text()?)?.iter() {
                 let hash = hashes.get(field).and_then(codec::Value::as_text);
                 let hash = hash.ok_or_else(|| {
-                    CliError::new("ERR_SCHEMA", format!("{field} is not elided in the view"))
+                    CliError::new(ErrorCode::Schema, format!("{field} is not elided in the view"))
                 })?;
                 let fits = verify_disclosed(field, value.clone(), hash)
                     .map_err(|error| CliError::of(&error))?;
@@ -101,13 +102,13 @@ fn hashes_of(text: &str) -> Result<codec::Map, CliError> {
     let hashes = hashes.filter(|_| view.contains("_disclosure_of"));
     hashes
         .cloned()
-        .ok_or_else(|| CliError::new("ERR_SCHEMA", "not a view: no field is elided"))
+        .ok_or_else(|| CliError::new(ErrorCode::Schema, "not a view: no field is elided"))
 }
 
 fn revealed(text: &str) -> Result<codec::Map, CliError> {
     let value = codec::Value::from_json(text).map_err(|error| CliError::of(&error))?;
     match value {
         codec::Value::Map(map) => Ok(map),
-        _ => Err(CliError::new("ERR_NOT_MAP", "not a JSON object")),
+        _ => Err(CliError::new(ErrorCode::NotMap, "not a JSON object")),
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! Both validate the grain, so that each blob that is printed can be stored.
 
+use grainstore::ErrorCode;
 use clap::Args;
 use grainstore::codec::{Encoding, Profile};
-use grainstore::interchange::{Record, jsonl};
+use grainstore::interchange::{ReadOptions, Record, jsonl};
 use grainstore::{Draft, Grain};
 use serde_json::{Value, json};
 
@@ -67,18 +68,18 @@ fn decode(line: &Line) -> Result<Value, CliError> {
     let is_object = text.starts_with('{');
     if !is_hex && !is_object {
         let message = "neither hexadecimal digits nor a JSON object with a blob";
-        return Err(CliError::new("JSONL_BLOB", message));
+        return Err(CliError::new(ErrorCode::JsonlBlob, message));
     }
     let object = if is_object {
         text.to_owned()
     } else {
         format!("{{\"blob\":\"{text}\"}}")
     };
-    let record = jsonl::Reader::new(object.as_bytes(), jsonl::Options::default()).next();
+    let record = jsonl::Reader::new(object.as_bytes(), &ReadOptions::default()).next();
     match record {
-        Some(Ok(record)) => decoded(&record).map_err(|error| CliError::new("ERR_CORRUPT", error)),
+        Some(Ok(record)) => decoded(&record).map_err(|error| CliError::new(ErrorCode::Corrupt, error)),
         Some(Err(error)) => Err(CliError::of(&error)),
-        None => Err(CliError::new("JSONL_BLOB", "no blob")),
+        None => Err(CliError::new(ErrorCode::JsonlBlob, "no blob")),
     }
 }
 

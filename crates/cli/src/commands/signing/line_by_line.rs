@@ -2,6 +2,7 @@
 //!
 //! A line that fails is reported in its place, and the lines after it are still processed.
 
+use grainstore::ErrorCode;
 use clap::ValueEnum;
 use grainstore::codec::{Encoding, Profile};
 use grainstore::{Draft, Grain};
@@ -65,5 +66,5 @@ pub(super) fn finish(draft: Draft) -> Result<Grain, CliError> {
 }
 
 pub(super) fn json_of(grain: &Grain) -> Result<Value, CliError> {
-    serde_json::from_str(&grain.to_json()).map_err(|error| CliError::new("ERR_CORRUPT", error))
+    serde_json::from_str(&grain.to_json()).map_err(|error| CliError::new(ErrorCode::Corrupt, error))
 }

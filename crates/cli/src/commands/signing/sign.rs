@@ -2,6 +2,7 @@
 //!
 //! A valid signature proves who signed; trust in signers is in `trust`.
 
+use grainstore::ErrorCode;
 use clap::Args;
 use grainstore::Grain;
 use grainstore::codec::Profile;
@@ -77,7 +78,7 @@ fn verify(line: &Line) -> Result<Value, CliError> {
         .map_err(|error| CliError::of(&error))?;
     if address.is_some_and(|address| address != grain.address().to_string()) {
         let message = "the address of the line is not the address of the grain in the envelope";
-        return Err(CliError::new("ERR_INTEGRITY", message));
+        return Err(CliError::new(ErrorCode::Integrity, message));
     }
     Ok(json!({
         "address": grain.address().to_string(),
@@ -90,7 +91,7 @@ fn verify(line: &Line) -> Result<Value, CliError> {
 
 /// Reads an envelope, and the address given with it.
 fn envelope_of(text: &str) -> Result<(Vec<u8>, Option<String>), CliError> {
-    let wrong = || CliError::new("ERR_CORRUPT", "neither hexadecimal digits nor an envelope");
+    let wrong = || CliError::new(ErrorCode::Corrupt, "neither hexadecimal digits nor an envelope");
     let (digits, address) = if text.starts_with('{') {
         let object: Value = serde_json::from_str(text).map_err(|_| wrong())?;
         let member = |name: &str| object[name].as_str().map(str::to_owned);

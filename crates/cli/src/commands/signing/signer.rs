@@ -2,6 +2,7 @@
 //!
 //! Shared by the subcommands of `grain` that sign.
 
+use grainstore::ErrorCode;
 use clap::Args;
 use grainstore::crypto::{Did, SigningKey};
 use grainstore::store::{Clock, SystemClock};
@@ -43,7 +44,7 @@ impl SignerArgs {
 /// `ERR_USAGE`.
 pub(super) fn store_id(digits: &str) -> Result<[u8; 16], CliError> {
     let bytes = hex::decode(digits).and_then(|bytes| bytes.try_into().ok());
-    bytes.ok_or_else(|| CliError::new("ERR_USAGE", "--store-id: not 32 hexadecimal digits"))
+    bytes.ok_or_else(|| CliError::new(ErrorCode::Usage, "--store-id: not 32 hexadecimal digits"))
 }
 
 /// Returns the time of a signature, in seconds since 1970.
