@@ -86,7 +86,7 @@ impl Checkpoint {
         sign(CHECKPOINT, map, key, did)
     }
 
-    /// Checks the signature of a message and returns what it says, and who says so.
+    /// Checks the signature of a message and returns its content and its signer.
     ///
     /// # Errors
     /// As [`Sign1::parse`] and [`Sign1::verify`]; `ERR_CORRUPT` for a message of another kind.
@@ -124,7 +124,7 @@ impl Receipt {
         sign(RECEIPT, map, key, did)
     }
 
-    /// Checks the signature of a message and returns what it says, and who says so.
+    /// Checks the signature of a message and returns its content and its signer.
     ///
     /// # Errors
     /// As [`Checkpoint::open`].
@@ -150,7 +150,7 @@ fn sign(kind: &str, map: Map, key: &SigningKey, did: &Did) -> Result<Vec<u8>, Er
 
 fn open(kind: &str, message: &[u8], resolver: &dyn Resolver) -> Result<(Map, Signer), Error> {
     let message = Sign1::parse(message)?;
-    // A signature that was given for another purpose says nothing here.
+    // A signature for another purpose proves nothing here.
     let payload = message
         .payload()
         .filter(|_| message.content_type() == Some(kind));

@@ -74,7 +74,7 @@ impl Grain {
         self.to_delivery().map(|bytes| bytes.len())
     }
 
-    /// Returns who the signature of the grain says has signed it, before anything is checked.
+    /// Returns the signer that the grain's signature names, before anything is checked.
     ///
     /// # Errors
     /// As [`Grain::to_delivery`], and for a grain that is not signed.

@@ -4,7 +4,7 @@ use crate::codec::{ContentAddress, Encoding, Flags, Header};
 
 use super::{Did, Error, Payload, Resolver, Sign1, Signer, SigningKey};
 
-/// A grain as it is delivered when its header says it is signed: its blob in a COSE_Sign1
+/// The delivered form of a grain whose header has the signed flag: its blob in a COSE_Sign1
 /// (OMS 9.1). The address is the blob's; the envelope has none.
 ///
 /// ```
@@ -102,8 +102,8 @@ impl<'a> Envelope<'a> {
         &self.kid
     }
 
-    /// Returns when the envelope says it was signed, in seconds since 1970. It is not protected:
-    /// carried, never believed.
+    /// Returns the signing time that the envelope claims, in seconds since 1970. It is not
+    /// protected: carried, never trusted.
     pub const fn iat(&self) -> Option<i64> {
         self.message.iat()
     }

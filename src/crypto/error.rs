@@ -42,7 +42,7 @@ pub enum Error {
         /// The reason.
         reason: &'static str,
     },
-    /// A well-formed message that asks for more than is understood here.
+    /// A well-formed message with a feature that is not supported.
     #[error("signature message asks for {what}")]
     Unsupported {
         /// The feature.
@@ -51,7 +51,7 @@ pub enum Error {
     /// A signature that its signer's key did not make.
     #[error("the signature does not verify")]
     Signature,
-    /// The signer has no key of the kind that the algorithm asks for.
+    /// The signer has no key for the algorithm.
     #[error("{did} has no {algorithm} key")]
     WrongKey {
         /// The signer named.

@@ -183,7 +183,7 @@ impl<'a> Items<'a> {
             25 => self.array::<2>().map(drop),
             26 => self.array::<4>().map(drop),
             27 => self.array::<8>().map(drop),
-            _ => Err(self.fault("a simple value that nobody assigned")),
+            _ => Err(self.fault("an unassigned simple value")),
         }
     }
 

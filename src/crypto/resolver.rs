@@ -59,7 +59,7 @@ impl Resolver for Offline {
 
 /// The signer of a verified signature, and the key that made it.
 ///
-/// That it verified says that this signer signed these bytes. It does not say that the signer is
+/// Verification proves that this signer signed these bytes. It does not prove that the signer is
 /// the author, or may do anything (OMS 20.1).
 ///
 /// ```

@@ -144,8 +144,8 @@ impl<'a> Sign1<'a> {
         self.kid.as_ref()
     }
 
-    /// Returns when the message says it was signed, in seconds since 1970. It is not protected:
-    /// everyone who passed the message on may have written it.
+    /// Returns the signing time that the message claims, in seconds since 1970. It is not
+    /// protected: everyone who passed the message on may have written it.
     pub const fn iat(&self) -> Option<i64> {
         self.iat
     }

@@ -60,7 +60,7 @@ impl Timestamp {
             return Err(fault("not signed data"));
         };
         if signers.tag() != Tag::Set || signers.value().is_empty() {
-            return Err(fault("nobody signed it"));
+            return Err(fault("it has no signature"));
         }
         let info = content(&all(*inside)?, TST_INFO)?;
         let info = one(info, Tag::OctetString)?;
@@ -125,7 +125,7 @@ impl Grain {
         Ok(Sha256::digest(self.blob_without(FIELD)?).into())
     }
 
-    /// Returns what the `trusted_timestamp` of the grain says, if it has one and it is about this
+    /// Returns the `trusted_timestamp` of the grain, if it has one and it is about this
     /// grain. The authority's own signature is for the caller to check.
     ///
     /// # Errors

@@ -29,7 +29,7 @@ pub enum Error {
         /// The type, or the nested map, that requires it.
         of: String,
     },
-    /// A field holds another kind of value than the specification says.
+    /// A field holds another kind of value than the specification requires.
     #[error("{field} must be {expected}")]
     WrongKind {
         /// The field.
@@ -85,7 +85,7 @@ pub enum Error {
         /// The name it collides with.
         reason: &'static str,
     },
-    /// A header that does not say what the payload says.
+    /// A header that disagrees with the payload.
     #[error("header does not match the payload: {part}")]
     HeaderMismatch {
         /// The part of the header.

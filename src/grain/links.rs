@@ -61,7 +61,7 @@ impl Grain {
 
     /// Returns the address a text field holds, if it holds one.
     ///
-    /// Of `processing_basis` this tells a Consent grain from a legal basis (ruling T8).
+    /// For `processing_basis` this distinguishes a Consent grain from a legal basis (ruling T8).
     pub fn link(&self, name: &str) -> Option<ContentAddress> {
         ContentAddress::from_reference(self.text(name)?).ok()
     }

@@ -49,7 +49,7 @@ pub enum OwnerKind {
 }
 
 impl Owner {
-    /// Names an owner, and says no more.
+    /// Names an owner, without further details.
     pub fn new(kind: OwnerKind, name: impl Into<String>) -> Self {
         Self {
             kind,
@@ -83,8 +83,8 @@ impl Owner {
 }
 
 impl Draft {
-    /// Starts the grain that says who owns an agent (OMS 12.5.3): written and to be signed by the
-    /// operator, and locked, so that nothing an agent is told changes it.
+    /// Starts the grain that states the owner of an agent (OMS 12.5.3): written and to be signed by
+    /// the operator, and locked, so that nothing an agent is told changes it.
     pub fn ownership(agent: &str, owner: &Owner, operator: &str) -> Self {
         let mut policy = Map::from_iter([
             ("mode", "locked"),

@@ -30,7 +30,7 @@ pub struct Status {
     pub verification: Verification,
     /// Whether it has been contradicted (ruling I1: in the index only).
     pub contradicted: bool,
-    /// Its place in the life of a memory, where a foreign format says more than OMS does.
+    /// Its place in the life of a memory, where a foreign format has more states than OMS.
     pub lifecycle: Lifecycle,
 }
 
@@ -40,7 +40,7 @@ impl Status {
         self.superseded_by.is_none() && self.system_valid_to.is_none()
     }
 
-    /// Applies a change: what it says replaces, what it leaves open stays.
+    /// Applies a change: its values replace the old ones, absent values leave them.
     pub fn apply(&mut self, change: &StatusChange) {
         self.superseded_by = change.superseded_by.or(self.superseded_by);
         self.system_valid_to = change.system_valid_to.or(self.system_valid_to);

@@ -253,7 +253,7 @@ impl<'a> Actor<'a> {
 
 fn justifies(successor: &Grain) -> bool {
     let text = successor.text("supersession_justification");
-    // OMS 8.10: a withdrawal is honored whatever it says; a person looks at it afterwards.
+    // OMS 8.10: a withdrawal is honored without a justification; a person reviews it afterwards.
     let withdraws = successor.type_() == Type::Consent
         && successor
             .field("is_withdrawal")

@@ -42,7 +42,7 @@ pub struct DelegatedOperation<'a> {
     pub namespace: Option<&'a str>,
     /// The type byte of the grain that it creates; `None` for a change to a stored grain.
     pub creates: Option<u8>,
-    /// The tool that the grain says was invoked.
+    /// The tool that the grain records as invoked.
     pub tool: Option<&'a str>,
     /// Whether it delegates further.
     pub delegates: bool,

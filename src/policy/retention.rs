@@ -21,7 +21,7 @@ use super::transfer::{profile_field, tags};
 pub fn retained_until(grain: &Grain) -> Option<Time> {
     let policy = grain.field("retention_policy").and_then(Value::as_map);
     let own = policy.and_then(|policy| policy.get("minimum_retention_years"));
-    // OMS A.3: it overrides a default, so it never shortens what the grain says itself.
+    // OMS A.3: it overrides a default, so it never shortens the grain's own period.
     let is_finance = tags(grain).any(|tag| tag == "profile:finance");
     let finance = is_finance.then(|| profile_field(grain, "fin:retention_years"));
     let years = [own, finance.flatten()];

@@ -34,7 +34,7 @@ pub enum Rule {
     Authority,
     /// A goal's successor drops its policy (OMS 23.5).
     Laundering,
-    /// A goal is satisfied without the evidence it asks for (OMS 23.5).
+    /// A goal is satisfied without the evidence it requires (OMS 23.5).
     Evidence,
     /// A goal becomes active before those it depends on are satisfied (OMS 8.7).
     Dependency,
@@ -163,7 +163,7 @@ impl Rule {
             Self::Evidence => "satisfaction_evidence",
             Self::Dependency => "every goal in depends_on to be satisfied",
             Self::Consent => "a processing_basis that names a consent which holds and allows it",
-            Self::Lasting => "somebody who asks for it: work in the background leaves it as it is",
+            Self::Lasting => "an explicit request: background work must not modify it",
             Self::ConsentKept => "nothing: a withdrawn consent and its withdrawal are kept",
             Self::Namespace => "a namespace inside the handle's own",
             Self::Author => "the handle's own author_did",

@@ -199,7 +199,7 @@ impl Doubt {
 impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Unknown => "nobody has said that the signer is trusted",
+            Self::Unknown => "no rule names the signer as trusted",
             Self::Author => "the signer may not sign for the author",
             Self::Namespace => "the signer is not trusted in this namespace",
             Self::Type => "the signer is not trusted with this type",

@@ -201,7 +201,7 @@ pub(super) fn damaged(message: &'static str) -> io::Error {
 }
 
 const ZSTD_LEVEL: i32 = 3;
-/// 8 MiB: what a decoder must be ready to hold, whatever the frame asks for.
+/// 8 MiB: the window a decoder accepts, whatever the frame requests.
 const ZSTD_WINDOW_LOG_MAX: u32 = 23;
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 

@@ -76,7 +76,7 @@ impl SigningKey {
     /// public key must hold the right one.
     ///
     /// # Errors
-    /// `ERR_KEY`, which says nothing of what the file holds.
+    /// `ERR_KEY`, without a part of the file.
     pub fn from_pem(pem: &str) -> Result<Self, Error> {
         use p256::pkcs8::DecodePrivateKey as _;
         if pem.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----") {

@@ -208,7 +208,7 @@ pub(in crate::grain) const EMBEDDING_REF: &[NestedField] = &[
     ("chunk_overlap", "co"),
 ];
 
-/// OMS 14.2; compacted as 4.7 says and 4.9 forgets (ruling F5).
+/// OMS 14.2; compacted according to 4.7, which 4.9 omits (ruling F5).
 pub(in crate::grain) const RELATED_TO: &[NestedField] =
     &[("hash", "h"), ("relation_type", "rl"), ("weight", "w")];
 

@@ -49,7 +49,7 @@ pub(in crate::grain) fn read_hash(text: &str) -> Option<ContentAddress> {
     text.strip_prefix("sha256:")?.parse().ok()
 }
 
-/// OMS 10.2, "No"; and what says that, and how, the grain is protected and disclosed.
+/// OMS 10.2, "No"; and the fields that state how the grain is protected and disclosed.
 const FIXED: &[&str] = &[
     "type",
     "relation",

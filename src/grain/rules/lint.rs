@@ -96,7 +96,10 @@ fn check_delegation(fields: &Map, findings: &mut Findings) {
     }
     // OMS 28.7: a conversation that is handed over comes back.
     if fields.contains("session_id") && !fields.contains("return_to") {
-        findings.warn("return_to", "nobody to return control to (OMS 28.7)");
+        findings.warn(
+            "return_to",
+            "absent, so control returns to no one (OMS 28.7)",
+        );
     }
 }
 

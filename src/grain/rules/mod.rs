@@ -78,7 +78,7 @@ pub(super) fn check(of: Type, fields: &Map, origin: Origin) -> Result<Vec<Warnin
     Ok(findings.warnings)
 }
 
-/// OMS 5.6, 28.3: the store alone says what a grain's status is. Files that say it in blobs exist,
+/// OMS 5.6, 28.3: only the store holds a grain's status. Files with a status in blobs exist,
 /// so ruling I2 keeps their bytes and ignores the values.
 fn index_layer(fields: &Map, findings: &mut Findings) -> Result<(), Error> {
     for (name, _) in fields.iter() {

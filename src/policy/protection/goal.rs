@@ -42,7 +42,7 @@ pub(in crate::policy) fn transition(protection: &Protection, successor: &Grain) 
 }
 
 /// Returns whether a goal would be active before all it depends on is satisfied (OMS 8.7, ruling
-/// I14); `is_satisfied` says so of one goal, and denies it of one it does not know.
+/// I14); `is_satisfied` answers for one goal, with false for an unknown one.
 ///
 /// ```
 /// use grainstore::grain::Draft;

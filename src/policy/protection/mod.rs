@@ -65,7 +65,7 @@ impl Protection {
                 .as_map()
                 .and_then(Self::parse)
                 .unwrap_or_else(|| Self::plain(Mode::Locked, Scope::Subtree)),
-            // Ruling I7, OMS 8.10: consent is soft-locked unless it says otherwise.
+            // Ruling I7, OMS 8.10: a Consent without a policy is soft-locked.
             None if grain.type_() == Type::Consent => Self::plain(Mode::SoftLocked, Scope::Grain),
             None => Self::plain(Mode::Open, Scope::Grain),
         };

@@ -198,18 +198,18 @@ impl Regimes {
         self.about(grain).any(|(_, clause)| clause.requires.review)
     }
 
-    /// Returns whether any clause wants reads to be recorded.
+    /// Returns whether any clause requires reads to be recorded.
     pub fn record_reads(&self) -> bool {
         self.recording().next().is_some()
     }
 
-    /// Returns the clauses that want reads to be recorded, whatever grains they are about.
+    /// Returns the clauses that require reads to be recorded, whatever grains they are about.
     pub fn recording(&self) -> impl Iterator<Item = (&Regime, &Clause)> {
         self.clauses()
             .filter(|(_, clause)| clause.requires.read_audit)
     }
 
-    /// Returns the clauses that want reads of a grain to be recorded.
+    /// Returns the clauses that require reads of a grain to be recorded.
     pub fn recording_reads_of(&self, grain: &Grain) -> impl Iterator<Item = (&Regime, &Clause)> {
         self.recording()
             .filter(move |(_, clause)| clause.when.is(grain))
