@@ -8,7 +8,7 @@ use std::sync::Arc;
 use grainstore::crypto::Did;
 use grainstore::grain::Verification;
 use grainstore::ledger::MemoryDisk;
-use grainstore::policy::{Role, Warrant};
+use grainstore::policy::{Capability, Role};
 use grainstore::store::Authorization;
 use grainstore::{Access, ContentAddress, Draft, Filter, Options, Store};
 use proptest::prelude::*;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use grainstore::ledger::MemoryDisk;
-use grainstore::policy::Warrant;
+use grainstore::policy::Capability;
 use grainstore::store::{Authorization, Embedding};
 use grainstore::vector::Matrix;
 use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use grainstore::codec::{Map, Value};
-use grainstore::interchange::{Format, ReadOptions, Reading, WriteOptions};
+use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
 use grainstore::{Filter, Options, Store};
 
 use super::foreign::json;
@@ -24,8 +24,8 @@ fn expected() -> Vec<(String, Map)> {
     entries.map(entry).collect()
 }
 
-fn read(path: &str) -> Reading {
-    Reading::open(&folder().join(path), None, &ReadOptions::default()).unwrap()
+fn read(path: &str) -> ImportFile {
+    ImportFile::open(&folder().join(path), None, &ReadOptions::default()).unwrap()
 }
 
 /// The files of a format of other tools, without those that are wrong.
@@ -117,7 +117,7 @@ fn a_memory_store_with_conversations_and_vectors_goes_out_and_comes_back() {
         exported.unwrap().loss.iter().collect::<Vec<_>>(),
         [("not exportable", 1)]
     );
-    let reading = Reading::open(folder.path(), None, &ReadOptions::default()).unwrap();
+    let reading = ImportFile::open(folder.path(), None, &ReadOptions::default()).unwrap();
     let again = store.import(reading).unwrap();
     assert!(again.is_complete(), "{again:?}");
     // The grain of the file as a whole has a checksum now.

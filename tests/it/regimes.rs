@@ -9,7 +9,7 @@ use std::sync::Arc;
 use grainstore::interchange::{Format, WriteOptions};
 use grainstore::ledger::MemoryDisk;
 use grainstore::policy::{Purpose, Regime};
-use grainstore::query::Exported;
+use grainstore::query::ExportReport;
 use grainstore::store::Authorization;
 use grainstore::{ContentAddress, Draft, Filter, Options, Store, store};
 

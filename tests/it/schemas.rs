@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use grainstore::crypto::{Algorithm, OsRandom, SigningKey};
-use grainstore::interchange::{ExportKey, Format, ReadOptions, Reading, WriteOptions, pam};
+use grainstore::interchange::{ExportKey, Format, ImportFile, ReadOptions, WriteOptions, pam};
 use grainstore::{Filter, Options, Store};
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ const STORE: &str = "pam/schemas/portable-ai-memory.schema.json";
 fn of(path: &str) -> Store {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     let store = Store::in_memory(Options::default()).unwrap();
-    let reading = Reading::open(&path, None, &ReadOptions::default()).unwrap();
+    let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
     store.import(reading).unwrap();
     store
 }

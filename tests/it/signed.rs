@@ -16,7 +16,7 @@ use grainstore::crypto::{
 use grainstore::interchange::{
     Error as FileError, Format, ImportFile, ReadOptions, WriteOptions, mg,
 };
-use grainstore::ledger::{Access, Binding, Disk, Kind, Ledger, MemoryDisk, NewEntry};
+use grainstore::ledger::{Binding, Disk, Kind, Ledger, MemoryDisk, NewEntry, OpenMode};
 use grainstore::store::{Authorization, NewGrain, Options, Summary, Until};
 use grainstore::{ContentAddress, Draft, Filter, Grain, Store, Time};
 

@@ -5,7 +5,7 @@
 use clap::{Args, ValueEnum};
 use grainstore::crypto::Did;
 use grainstore::grain::{self, Verification};
-use grainstore::policy::{Role, Capability};
+use grainstore::policy::{Capability, Role};
 use grainstore::query::{self, Cursor, Sort};
 use grainstore::render::Recollection;
 use grainstore::store::{self, Justification, NewGrain, Page, Version};

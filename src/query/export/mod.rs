@@ -145,7 +145,8 @@ impl Store {
             Ok((version.grain, version.status))
         });
         let entries = entries.collect::<Result<Vec<Entry>, Error>>()?;
-        let export_filter = ExportFilter::by_policy(self, options.purpose).and_by_owner(&snapshot)?;
+        let export_filter =
+            ExportFilter::by_policy(self, options.purpose).and_by_owner(&snapshot)?;
         let entries = export_filter.remove_from(entries, loss);
         let grains = entries.iter().map(|(grain, _)| grain);
         self.read_recorder("export").all(grains)?;

@@ -1,4 +1,4 @@
-use grainstore::interchange::{Format, ReadOptions, Reading};
+use grainstore::interchange::{Format, ImportFile, ReadOptions};
 use grainstore::store::Authorization;
 use proptest::test_runner::TestRunner;
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use grainstore::codec::Value;
-use grainstore::interchange::{Format, ReadOptions, Reading, WriteOptions, pam};
+use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions, pam};
 use grainstore::store::{Authorization, Summary};
 use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use grainstore::grain::Verification;
-use grainstore::interchange::{Format, ReadOptions, Reading, WriteOptions};
+use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
 use grainstore::store::{Authorization, Summary};
 use grainstore::{ContentAddress, Draft, Filter, Grain, Options, Store, Time};
 

@@ -1,7 +1,7 @@
 use grainstore::codec::Value;
 use grainstore::grain::{Grain, Verification};
 use grainstore::interchange::{ImportFile, ReadOptions, aimem};
-use grainstore::policy::{Role, Rule, Warrant};
+use grainstore::policy::{Capability, Role, Rule};
 use grainstore::store::{Authorization, Error};
 use grainstore::{Access, ContentAddress, Draft, Filter, Options, Store};
 

@@ -1,4 +1,4 @@
-use grainstore::policy::Warrant;
+use grainstore::policy::Capability;
 use grainstore::store::{Authorization, Review};
 use grainstore::{Draft, Filter, Options, Store};
 

@@ -1,6 +1,6 @@
 //! The table of OMS 15.2, as ruling I20 reads it.
 
-use grainstore::interchange::{ReadOptions, Reading};
+use grainstore::interchange::{ImportFile, ReadOptions};
 use grainstore::store::Authorization;
 use grainstore::{ContentAddress, Draft, Filter, Store, Time};
 

@@ -15,6 +15,7 @@ const OWNERS: &[(&str, &str)] = &[
     ("ed25519_dalek", "crypto"),
     ("frostem", "text"),
     ("getrandom", "crypto"),
+    ("half", "codec"),
     ("hkdf", "crypto"),
     ("hmac", "crypto"),
     ("jiff", "grain"),

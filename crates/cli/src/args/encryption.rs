@@ -6,7 +6,7 @@ use grainstore::ErrorCode;
 use std::fs::File;
 use std::io::Read;
 
-use grainstore::interchange::{Format, Encryption, Decryption};
+use grainstore::interchange::{Decryption, Encryption, Format};
 
 use crate::error::CliError;
 

@@ -111,7 +111,9 @@ impl Line {
         match record {
             Some(Ok(record)) => Ok(record.grain),
             Some(Err(error)) => Err(CliError::of(&error).at_line(self.number)),
-            None => Err(CliError::new(ErrorCode::Corrupt, "the line is empty").at_line(self.number)),
+            None => {
+                Err(CliError::new(ErrorCode::Corrupt, "the line is empty").at_line(self.number))
+            }
         }
     }
 

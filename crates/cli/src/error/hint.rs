@@ -22,12 +22,16 @@ fn of_store(code: ErrorCode) -> Option<&'static str> {
         ErrorCode::StoreVersion => {
             "nothing was changed; use the version of grainstore that wrote the store, or a newer one"
         }
-        ErrorCode::StoreLocked => "another process has the store open; wait until it exits, or stop it",
+        ErrorCode::StoreLocked => {
+            "another process has the store open; wait until it exits, or stop it"
+        }
         ErrorCode::StorageFull => {
             "free some disk space and run the same command again: acknowledged grains are safe, and \
              grains that are already stored are not stored twice"
         }
-        ErrorCode::StorageReadOnly => "run the command as the owner of the store, or copy the store",
+        ErrorCode::StorageReadOnly => {
+            "run the command as the owner of the store, or copy the store"
+        }
         ErrorCode::StorageDamaged => {
             "`grainstore check --deep` lists the damage; `grainstore restore` creates a new store from \
              a backup"
@@ -81,7 +85,9 @@ fn of_grains(code: ErrorCode) -> Option<&'static str> {
         ErrorCode::Policy => {
             "`grainstore policy preset gdpr` prints a valid document; unknown names are refused"
         }
-        ErrorCode::ReviewRequired => "a person must review the grain first; --role reviewer shows it",
+        ErrorCode::ReviewRequired => {
+            "a person must review the grain first; --role reviewer shows it"
+        }
         ErrorCode::Erased => "`grainstore put --allow-erased` stores the grain again",
         ErrorCode::Integrity => {
             "the bytes differ from those that were written; take them from another copy"
@@ -103,7 +109,9 @@ fn of_input(code: ErrorCode) -> Option<&'static str> {
         ErrorCode::Usage => {
             "`grainstore help` lists the commands; `grainstore COMMAND --help` describes one"
         }
-        ErrorCode::Passphrase => "pass the passphrase on a file descriptor: --passphrase-fd 3 3< FILE",
+        ErrorCode::Passphrase => {
+            "pass the passphrase on a file descriptor: --passphrase-fd 3 3< FILE"
+        }
         ErrorCode::Terminal => "write to a file with -o FILE, or pipe the output to a program",
         // Grains as text and bytes.
         ErrorCode::Corrupt => {
@@ -156,7 +164,9 @@ fn of_file(code: ErrorCode) -> Option<&'static str> {
         ErrorCode::Sealed => "the file is encrypted: pass --identity FILE or --passphrase-fd N",
         ErrorCode::Identity => "an identity file is written by `age-keygen -o FILE`",
         ErrorCode::Recipient => "a recipient is an age public key: age1…",
-        ErrorCode::AimemSignatureInvalid => "the bundle was changed, or the .sig file belongs to another bundle",
+        ErrorCode::AimemSignatureInvalid => {
+            "the bundle was changed, or the .sig file belongs to another bundle"
+        }
         ErrorCode::PamChecksum => {
             "the file was changed after its export; --accept-bad-checksum imports it nevertheless"
         }
@@ -190,10 +200,15 @@ fn of_file(code: ErrorCode) -> Option<&'static str> {
         }
         ErrorCode::AimemMixedProducers => "select one with --producer NAME, or narrow the filters",
         ErrorCode::AimemMixedTenants | ErrorCode::PamMixedOwners => "select one with --user NAME",
-        ErrorCode::AimemChecksumMismatch => "the bundle was changed after its export: export it again",
+        ErrorCode::AimemChecksumMismatch => {
+            "the bundle was changed after its export: export it again"
+        }
         ErrorCode::OmiRecordEffectiveSubject => "add a subject to the envelope, or to every record",
         ErrorCode::OmiRecordIdUnique => "level L1 requires unique ids; --level L0 does not",
-        ErrorCode::OmiJsonSyntax | ErrorCode::OmiJsonDuplicateKey | ErrorCode::OmiEncodingBom | ErrorCode::OmiEncodingUtf8 => {
+        ErrorCode::OmiJsonSyntax
+        | ErrorCode::OmiJsonDuplicateKey
+        | ErrorCode::OmiEncodingBom
+        | ErrorCode::OmiEncodingUtf8 => {
             "JSON is parsed strictly: UTF-8 without a byte-order mark, no duplicate members"
         }
         _ => return of_domain(code.domain()),

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use grainstore::interchange::{Format, ReadOptions, ImportFile, WriteOptions};
+use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
 use grainstore::store::{Create, Options, Severity};
 use grainstore::{ContentAddress, Filter, Store};
 

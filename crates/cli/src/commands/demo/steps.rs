@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use grainstore::interchange::{ReadOptions, ImportFile};
+use grainstore::interchange::{ImportFile, ReadOptions};
 use grainstore::store::{Create, Options};
 use grainstore::{ContentAddress, Draft, Envelope, Filter, Store};
 

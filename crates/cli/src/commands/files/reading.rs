@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use grainstore::crypto::Offline;
-use grainstore::interchange::{self, ReadOptions, ImportFile};
+use grainstore::interchange::{self, ImportFile, ReadOptions};
 
 use super::format::ImportFormat;
 use crate::error::CliError;

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use grainstore::interchange::{self, Format, Loss, ImportFile};
+use grainstore::interchange::{self, Format, ImportFile, Loss};
 use grainstore::store::Summary;
 use serde_json::{Value, json};
 

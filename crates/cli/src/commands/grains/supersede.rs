@@ -2,8 +2,8 @@
 //!
 //! Cosignatures that a quorum policy requires are added to the new grain here (OMS 23.2).
 
-use grainstore::ErrorCode;
 use clap::Args;
+use grainstore::ErrorCode;
 use grainstore::codec::{Map, Value};
 use grainstore::store::NewGrain;
 use grainstore::{ContentAddress, Draft};

@@ -2,8 +2,8 @@
 //!
 //! A rollback of the whole store is visible only to a checkpoint kept outside it.
 
-use grainstore::ErrorCode;
 use clap::{Args, Subcommand};
+use grainstore::ErrorCode;
 use grainstore::crypto::Checkpoint as Statement;
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 //! `put` and `import` create a missing store as well, without regimes.
 
 use clap::Args;
-use grainstore::store::{Create, Authorization};
+use grainstore::store::{Authorization, Create};
 use serde_json::json;
 
 use crate::commands::policy::regime_args::{RegimeArgs, regimes_json, report_gaps};

@@ -2,8 +2,8 @@
 //!
 //! Withdrawals take effect when they are stored; the erasure here removes the bytes.
 
-use grainstore::ErrorCode;
 use clap::Args;
+use grainstore::ErrorCode;
 use grainstore::store::PendingErasure;
 use serde_json::{Value, json};
 
@@ -40,7 +40,9 @@ impl Run {
             let message = "erasure cannot be undone; pass --yes to confirm";
             return Err(CliError::new(ErrorCode::Usage, message).into());
         }
-        let done = session.open()?.run_consent_erasures(self.authorization.as_given())?;
+        let done = session
+            .open()?
+            .run_consent_erasures(self.authorization.as_given())?;
         if session.out.is_json() {
             let erased: Vec<_> = done.erased.iter().map(ToString::to_string).collect();
             let kept: Vec<_> = done.kept.iter().map(due_json).collect();

@@ -2,8 +2,8 @@
 //!
 //! The decision is the one that the operation itself would get, on the current state of the store.
 
-use grainstore::ErrorCode;
 use clap::Args;
+use grainstore::ErrorCode;
 use grainstore::policy::Actor;
 use grainstore::store::{Asked, Explanation};
 use serde_json::json;

@@ -2,9 +2,9 @@
 //!
 //! A regime is a set of clauses from a law; the policy of a single grain is in the grain itself.
 
-use grainstore::ErrorCode;
 use anyhow::Context;
 use clap::Subcommand;
+use grainstore::ErrorCode;
 use grainstore::policy::Regime;
 use serde_json::json;
 

@@ -2,8 +2,8 @@
 //!
 //! The store has no model; nearest-neighbour search over the vectors is in `similar`.
 
-use grainstore::ErrorCode;
 use clap::Args;
+use grainstore::ErrorCode;
 use grainstore::store::{Embedding, Store};
 use serde_json::Value;
 

@@ -2,9 +2,9 @@
 //!
 //! Agreements to a supersession are in `cosign`: they cover two grains.
 
-use grainstore::ErrorCode;
 use clap::{Args, ValueEnum};
 use grainstore::ContentAddress;
+use grainstore::ErrorCode;
 use grainstore::crypto::Statement;
 use grainstore::grain::Verification;
 use serde_json::{Value, json};
@@ -72,8 +72,13 @@ impl Agree {
 pub(crate) fn read_all(files: &[String]) -> Result<Vec<Vec<u8>>, CliError> {
     let read = |file: &String| {
         let text = read_document(file)?;
-        let wrong =
-            || CliError::new(ErrorCode::Corrupt, "not an agreement written by `grain agree`").at(file);
+        let wrong = || {
+            CliError::new(
+                ErrorCode::Corrupt,
+                "not an agreement written by `grain agree`",
+            )
+            .at(file)
+        };
         let digits = match text.trim().strip_prefix('{') {
             None => text.trim().to_owned(),
             Some(_) => {

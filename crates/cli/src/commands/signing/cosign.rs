@@ -2,8 +2,8 @@
 //!
 //! `grainstore supersede --auth` adds the agreements to the new grain.
 
-use grainstore::ErrorCode;
 use clap::Args;
+use grainstore::ErrorCode;
 use grainstore::crypto::Statement;
 use grainstore::{ContentAddress, codec};
 use serde_json::{Value, json};

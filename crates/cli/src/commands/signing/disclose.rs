@@ -75,7 +75,10 @@ impl VerifyDisclosure {
             for (field, value) in revealed(line.text()?)?.iter() {
                 let hash = hashes.get(field).and_then(codec::Value::as_text);
                 let hash = hash.ok_or_else(|| {
-                    CliError::new(ErrorCode::Schema, format!("{field} is not elided in the view"))
+                    CliError::new(
+                        ErrorCode::Schema,
+                        format!("{field} is not elided in the view"),
+                    )
                 })?;
                 let fits = verify_disclosed(field, value.clone(), hash)
                     .map_err(|error| CliError::of(&error))?;

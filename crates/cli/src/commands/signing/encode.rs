@@ -2,8 +2,8 @@
 //!
 //! Both validate the grain, so that each blob that is printed can be stored.
 
-use grainstore::ErrorCode;
 use clap::Args;
+use grainstore::ErrorCode;
 use grainstore::codec::{Encoding, Profile};
 use grainstore::interchange::{ReadOptions, Record, jsonl};
 use grainstore::{Draft, Grain};
@@ -77,7 +77,9 @@ fn decode(line: &Line) -> Result<Value, CliError> {
     };
     let record = jsonl::Reader::new(object.as_bytes(), &ReadOptions::default()).next();
     match record {
-        Some(Ok(record)) => decoded(&record).map_err(|error| CliError::new(ErrorCode::Corrupt, error)),
+        Some(Ok(record)) => {
+            decoded(&record).map_err(|error| CliError::new(ErrorCode::Corrupt, error))
+        }
         Some(Err(error)) => Err(CliError::of(&error)),
         None => Err(CliError::new(ErrorCode::JsonlBlob, "no blob")),
     }

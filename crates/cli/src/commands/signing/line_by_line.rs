@@ -2,8 +2,8 @@
 //!
 //! A line that fails is reported in its place, and the lines after it are still processed.
 
-use grainstore::ErrorCode;
 use clap::ValueEnum;
+use grainstore::ErrorCode;
 use grainstore::codec::{Encoding, Profile};
 use grainstore::{Draft, Grain};
 use serde_json::{Value, json};

@@ -2,8 +2,8 @@
 //!
 //! A valid signature proves who signed; trust in signers is in `trust`.
 
-use grainstore::ErrorCode;
 use clap::Args;
+use grainstore::ErrorCode;
 use grainstore::Grain;
 use grainstore::codec::Profile;
 use grainstore::crypto::{Envelope, Offline};
@@ -91,7 +91,12 @@ fn verify(line: &Line) -> Result<Value, CliError> {
 
 /// Reads an envelope, and the address given with it.
 fn envelope_of(text: &str) -> Result<(Vec<u8>, Option<String>), CliError> {
-    let wrong = || CliError::new(ErrorCode::Corrupt, "neither hexadecimal digits nor an envelope");
+    let wrong = || {
+        CliError::new(
+            ErrorCode::Corrupt,
+            "neither hexadecimal digits nor an envelope",
+        )
+    };
     let (digits, address) = if text.starts_with('{') {
         let object: Value = serde_json::from_str(text).map_err(|_| wrong())?;
         let member = |name: &str| object[name].as_str().map(str::to_owned);

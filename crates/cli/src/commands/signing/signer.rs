@@ -2,8 +2,8 @@
 //!
 //! Shared by the subcommands of `grain` that sign.
 
-use grainstore::ErrorCode;
 use clap::Args;
+use grainstore::ErrorCode;
 use grainstore::crypto::{Did, SigningKey};
 use grainstore::store::{Clock, SystemClock};
 
