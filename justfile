@@ -11,6 +11,10 @@ _default:
 ci:
     .ci/run
 
+# Instructions of each operation, held to benches/cost.tsv; `just cost --write` writes that anew
+cost *arguments:
+    cargo test --quiet --workspace --locked --config crates/cost/profile.toml --bench cost -- {{arguments}}
+
 # A million random grains through both encodings and JSON
 grains:
     # The number of cases is compiled in, and cargo sees that it changed.
