@@ -20,9 +20,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match *words {
-        [CHILD, name, rounds] => named(name)
-            .and_then(|it| count::work(it, rounds))
-            .map(|()| true),
+        [CHILD, name] => named(name).and_then(count::work).map(|()| true),
         ["--write", ref names @ ..] => run(names, true),
         ref names => run(names, false),
     };

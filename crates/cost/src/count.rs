@@ -8,7 +8,7 @@ use std::thread;
 
 use crate::Result;
 use crate::fixture::Fixture;
-use crate::operation::Operation;
+use crate::operation::{Operation, Rounds};
 
 /// Returns the instructions of one of each operation, as many operations at a time as there are
 /// processors.
@@ -48,8 +48,8 @@ pub fn count(operations: &[&Operation], folder: &Path) -> Result<Vec<u64>> {
 ///
 /// # Errors
 /// Those of the operation.
-pub fn work(operation: &Operation, rounds: &str) -> Result<()> {
-    (operation.run)(&Fixture::at(Path::new(".")), rounds.parse()?)
+pub fn work(operation: &Operation) -> Result<()> {
+    (operation.run)(&Fixture::at(Path::new(".")), Rounds::default())
 }
 
 struct Counter {
@@ -67,22 +67,14 @@ impl Counter {
         })
     }
 
-    /// Two rounds less one: starting, opening and warming are in both.
     fn count(&self, operation: &Operation) -> Result<u64> {
-        let [one, two] = ["1", "2"].map(|rounds| self.instructions(operation, rounds));
-        let round = two?
-            .checked_sub(one?)
-            .ok_or("two rounds took less than one")?;
-        Ok(round / operation.per_round as u64)
-    }
-
-    fn instructions(&self, operation: &Operation, rounds: &str) -> Result<u64> {
         let mut command = Command::new("valgrind");
         command
             .args(["--tool=callgrind", "--quiet"])
-            .arg(format!("--callgrind-out-file={COUNTS}"))
+            .arg("--callgrind-out-file=counts")
+            .arg("--dump-before=*round_ends*")
             .arg(&self.program)
-            .args([CHILD, operation.name, rounds])
+            .args([CHILD, operation.name])
             .current_dir(&self.folder)
             // The environment lies on the stack, and settles what it settles elsewhere.
             .env_clear()
@@ -95,14 +87,15 @@ impl Counter {
             let told = String::from_utf8_lossy(&output.stderr).into_owned();
             return Err(format!("{}: {told}", operation.name).into());
         }
-        let counts = fs::read_to_string(self.folder.join(COUNTS))?;
+        // The first is of what comes before the rounds, the second of the round that warms.
+        let counts = fs::read_to_string(self.folder.join("counts.3"))?;
         let total = counts
             .lines()
             .find_map(|line| line.strip_prefix("totals: "));
-        Ok(total.ok_or("callgrind wrote no total")?.trim().parse()?)
+        let total: u64 = total.ok_or("callgrind wrote no total")?.trim().parse()?;
+        Ok(total / operation.per_round as u64)
     }
 }
 
 /// The argument that makes the program a process that is counted.
 pub const CHILD: &str = "--counted";
-const COUNTS: &str = "callgrind.out";

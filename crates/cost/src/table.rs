@@ -154,6 +154,6 @@ pub fn grouped(number: u64) -> String {
 /// The share by which an operation may get dearer before somebody must agree to it.
 pub const ALLOWED: f64 = 0.03;
 /// Measurements of the same code differ by less than one part in this many.
-const NOISE_OF: u64 = 200;
+const NOISE_OF: u64 = 100;
 const BEGIN: &str = "<!-- written by `just cost --write` -->";
 const END: &str = "<!-- end -->";

@@ -5,13 +5,14 @@ use std::io::sink;
 use grainstore::Filter;
 use grainstore::interchange::{Format, ReadOptions, Reading, WriteOptions};
 
+use super::Rounds;
 use crate::Result;
 use crate::fixture::{EXPORTED_GRAINS as GRAINS, Fixture};
 
 /// A file is validated and its grains stored, in a store without text.
-pub(super) fn import(fixture: &Fixture, rounds: usize, format: Format) -> Result<()> {
+pub(super) fn import(fixture: &Fixture, rounds: Rounds, format: Format) -> Result<()> {
     let path = fixture.file(format);
-    for round in 0..rounds {
+    for round in rounds {
         let store = fixture.empty(round, false)?;
         let reading = Reading::open(&path, Some(format), &ReadOptions::default())?;
         let summary = store.import(reading)?;
@@ -24,9 +25,9 @@ pub(super) fn import(fixture: &Fixture, rounds: usize, format: Format) -> Result
 }
 
 /// The grains are read and written as a file.
-pub(super) fn export(fixture: &Fixture, rounds: usize, format: Format) -> Result<()> {
+pub(super) fn export(fixture: &Fixture, rounds: Rounds, format: Format) -> Result<()> {
     let store = fixture.exported()?;
-    for _ in 0..rounds {
+    for _ in rounds {
         store.export(
             format,
             &Filter::new(),

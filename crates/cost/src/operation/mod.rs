@@ -1,5 +1,5 @@
-//! The operations that are counted. Each is a function that works through a number of rounds; the
-//! difference between two rounds and one is its cost, and what comes before the first is not in it.
+//! The operations that are counted. Each is a function that works through rounds of the same work:
+//! the first warms the caches, the second is counted, and what comes before or after is not.
 
 mod files;
 mod questions;
@@ -19,8 +19,8 @@ pub struct Operation {
     pub what: &'static str,
     /// How many of them a round does.
     pub per_round: usize,
-    /// Works through some rounds.
-    pub run: fn(&Fixture, usize) -> Result<()>,
+    /// Works through the rounds.
+    pub run: fn(&Fixture, Rounds) -> Result<()>,
 }
 
 /// Every operation, in the order of the table.
@@ -190,7 +190,7 @@ const fn of(
     name: &'static str,
     what: &'static str,
     per_round: usize,
-    run: fn(&Fixture, usize) -> Result<()>,
+    run: fn(&Fixture, Rounds) -> Result<()>,
 ) -> Operation {
     Operation {
         name,
@@ -200,6 +200,26 @@ const fn of(
     }
 }
 
-/// The most rounds that an operation is asked for. What it consumes is made for all of them, however
-/// many there are: then it cancels out.
-const ROUNDS_MAX: usize = 2;
+/// The rounds of an operation: nothing in one of them but the operation, and what it needs is made
+/// before.
+#[derive(Debug, Default)]
+pub struct Rounds(usize);
+
+impl Iterator for Rounds {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        round_ends(self.0);
+        self.0 += 1;
+        (self.0 <= ROUNDS).then(|| self.0 - 1)
+    }
+}
+
+/// Where callgrind writes down what it has counted, and begins anew: before each round and after the
+/// last.
+#[inline(never)]
+fn round_ends(number: usize) {
+    std::hint::black_box(number);
+}
+
+const ROUNDS: usize = 2;

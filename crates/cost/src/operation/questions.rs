@@ -7,39 +7,41 @@ use grainstore::index::Pattern;
 use grainstore::query::Recall;
 use grainstore::{Filter, Time, Type};
 
+use super::Rounds;
 use crate::Result;
 use crate::data::{Corpus, Dice, VOCABULARY, word};
 use crate::fixture::{Fixture, QUESTIONED_GRAINS, generator};
 
 /// Opening, with the checksums of the text index, and closing.
-pub(super) fn open(fixture: &Fixture, rounds: usize) -> Result<()> {
-    for _ in 0..rounds {
+pub(super) fn open(fixture: &Fixture, rounds: Rounds) -> Result<()> {
+    for _ in rounds {
         drop(black_box(fixture.questioned()?));
     }
     Ok(())
 }
 
 /// A grain by its address, verified.
-pub(super) fn get(fixture: &Fixture, rounds: usize) -> Result<()> {
+pub(super) fn get(fixture: &Fixture, rounds: Rounds) -> Result<()> {
     let store = fixture.questioned()?;
-    let page = store.list(None, usize::try_from(QUESTIONED_GRAINS)?)?;
     let mut dice = Dice::new(1);
     let mut asked = Vec::new();
     for _ in 0..GETS {
-        let place = usize::try_from(dice.below(page.addresses.len() as u64))?;
-        asked.extend(page.addresses.get(place));
+        let row = dice.below(QUESTIONED_GRAINS);
+        asked.extend(store.list(row.checked_sub(1), 1)?.addresses);
     }
-    for address in (0..rounds).flat_map(|_| &asked) {
-        black_box(store.get(address)?.ok_or("a grain is missing")?);
+    for _ in rounds {
+        for address in &asked {
+            black_box(store.get(address)?.ok_or("a grain is missing")?);
+        }
     }
     Ok(())
 }
 
 /// The rows with a subject and a relation, up to 100.
-pub(super) fn triple_lookup(fixture: &Fixture, rounds: usize) -> Result<()> {
+pub(super) fn triple_lookup(fixture: &Fixture, rounds: Rounds) -> Result<()> {
     let store = fixture.questioned()?;
     let corpus = generator().corpus();
-    for _ in 0..rounds {
+    for _ in rounds {
         let mut dice = Dice::new(2);
         for _ in 0..LOOKUPS {
             let statement = corpus.statement(dice.below(QUESTIONED_GRAINS));
@@ -58,9 +60,9 @@ pub(super) fn triple_lookup(fixture: &Fixture, rounds: usize) -> Result<()> {
 }
 
 /// Ten grains of a type, in a namespace and an hour.
-pub(super) fn filtered_query(fixture: &Fixture, rounds: usize) -> Result<()> {
+pub(super) fn filtered_query(fixture: &Fixture, rounds: Rounds) -> Result<()> {
     let store = fixture.questioned()?;
-    for _ in 0..rounds {
+    for _ in rounds {
         let mut dice = Dice::new(3);
         for _ in 0..QUERIES {
             let from_ms = Corpus::second_ms(dice.below(QUESTIONED_GRAINS));
@@ -75,7 +77,7 @@ pub(super) fn filtered_query(fixture: &Fixture, rounds: usize) -> Result<()> {
 }
 
 /// A word that is in about ten grains.
-pub(super) fn rare_word(fixture: &Fixture, rounds: usize) -> Result<()> {
+pub(super) fn rare_word(fixture: &Fixture, rounds: Rounds) -> Result<()> {
     search(fixture, rounds, |dice| {
         let rare = VOCABULARY / 2 + dice.below(VOCABULARY / 2);
         (word(rare), Filter::new())
@@ -83,14 +85,14 @@ pub(super) fn rare_word(fixture: &Fixture, rounds: usize) -> Result<()> {
 }
 
 /// A word that is in a tenth of all grains to six in ten.
-pub(super) fn frequent_word(fixture: &Fixture, rounds: usize) -> Result<()> {
+pub(super) fn frequent_word(fixture: &Fixture, rounds: Rounds) -> Result<()> {
     search(fixture, rounds, |dice| {
         (word(dice.below(20)), Filter::new())
     })
 }
 
 /// Two words, in a namespace that has a twentieth of the grains.
-pub(super) fn in_a_namespace(fixture: &Fixture, rounds: usize) -> Result<()> {
+pub(super) fn in_a_namespace(fixture: &Fixture, rounds: Rounds) -> Result<()> {
     search(fixture, rounds, |dice| {
         let (one, other) = (10 + dice.below(240), 250 + dice.below(250));
         let text = format!("{} {}", word(one), word(other));
@@ -99,7 +101,7 @@ pub(super) fn in_a_namespace(fixture: &Fixture, rounds: usize) -> Result<()> {
 }
 
 /// Two words that stand beside each other in some grain.
-pub(super) fn phrase(fixture: &Fixture, rounds: usize) -> Result<()> {
+pub(super) fn phrase(fixture: &Fixture, rounds: Rounds) -> Result<()> {
     let corpus = generator().corpus();
     search(fixture, rounds, |dice| {
         let words = corpus.words(dice.below(QUESTIONED_GRAINS));
@@ -109,9 +111,9 @@ pub(super) fn phrase(fixture: &Fixture, rounds: usize) -> Result<()> {
 }
 
 /// What is known of eight words, in 2,000 tokens.
-pub(super) fn recall(fixture: &Fixture, rounds: usize) -> Result<()> {
+pub(super) fn recall(fixture: &Fixture, rounds: Rounds) -> Result<()> {
     let store = fixture.questioned()?;
-    for _ in 0..rounds {
+    for _ in rounds {
         let mut dice = Dice::new(5);
         for _ in 0..RECALLS {
             let words: Vec<_> = (0..8).map(|_| word(dice.skewed_more(VOCABULARY))).collect();
@@ -125,11 +127,11 @@ pub(super) fn recall(fixture: &Fixture, rounds: usize) -> Result<()> {
 /// Asks for the best ten.
 fn search(
     fixture: &Fixture,
-    rounds: usize,
+    rounds: Rounds,
     question: impl Fn(&mut Dice) -> (String, Filter),
 ) -> Result<()> {
     let store = fixture.questioned()?;
-    for _ in 0..rounds {
+    for _ in rounds {
         let mut dice = Dice::new(4);
         for _ in 0..SEARCHES {
             let (text, filter) = question(&mut dice);
