@@ -1,0 +1,39 @@
+//! Operations that read or write a file of 1,000 grains: of each format, all of it.
+
+use std::io::sink;
+
+use grainstore::Filter;
+use grainstore::interchange::{Format, ReadOptions, Reading, WriteOptions};
+
+use super::Rounds;
+use crate::Result;
+use crate::fixture::{EXPORTED_GRAINS as GRAINS, Fixture};
+
+/// A file is validated and its grains stored, in a store without text.
+pub(super) fn import(fixture: &Fixture, rounds: Rounds, format: Format) -> Result<()> {
+    let path = fixture.file(format);
+    for round in rounds {
+        let store = fixture.empty(round, false)?;
+        let reading = Reading::open(&path, Some(format), &ReadOptions::default())?;
+        let summary = store.import(reading)?;
+        // A file may hold more than its grains: of a PAM store, its owner.
+        if summary.inserted < GRAINS as u64 || !summary.is_complete() {
+            return Err(format!("{} of {GRAINS} came in", summary.inserted).into());
+        }
+    }
+    Ok(())
+}
+
+/// The grains are read and written as a file.
+pub(super) fn export(fixture: &Fixture, rounds: Rounds, format: Format) -> Result<()> {
+    let store = fixture.exported()?;
+    for _ in rounds {
+        store.export(
+            format,
+            &Filter::new(),
+            &WriteOptions::default(),
+            &mut sink(),
+        )?;
+    }
+    Ok(())
+}
