@@ -109,13 +109,13 @@ fn options(has_text: bool) -> Options {
         clock: Arc::new(StoppedClock),
         random: Arc::new(Seeded::default()),
         ballast_bytes: 0,
-        index: index::Options {
+        index: index::IndexOptions {
             background: false,
-            ..index::Options::default()
+            ..index::IndexOptions::default()
         },
-        text: has_text.then(|| text::Options {
+        text: has_text.then(|| text::TextOptions {
             background: false,
-            ..text::Options::default()
+            ..text::TextOptions::default()
         }),
         ..Options::default()
     }

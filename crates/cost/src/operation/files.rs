@@ -3,7 +3,7 @@
 use std::io::sink;
 
 use grainstore::Filter;
-use grainstore::interchange::{Format, ReadOptions, Reading, WriteOptions};
+use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
 
 use super::Rounds;
 use crate::Result;
@@ -14,7 +14,7 @@ pub(super) fn import(fixture: &Fixture, rounds: Rounds, format: Format) -> Resul
     let path = fixture.file(format);
     for round in rounds {
         let store = fixture.empty(round, false)?;
-        let reading = Reading::open(&path, Some(format), &ReadOptions::default())?;
+        let reading = ImportFile::open(&path, Some(format), &ReadOptions::default())?;
         let summary = store.import(reading)?;
         // A file may hold more than its grains: of a PAM store, its owner.
         if summary.inserted < GRAINS as u64 || !summary.is_complete() {
