@@ -27,4 +27,4 @@ pub use codec::ContentAddress;
 pub use error::Error;
 pub use grain::{Draft, Grain, Time, Type};
 pub use query::{Envelope, Filter};
-pub use store::{Access, Options, Store};
+pub use store::{Options, Store};

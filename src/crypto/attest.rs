@@ -19,10 +19,10 @@ use super::{Did, Error, Payload, Resolver, Sign1, Signer, SigningKey};
 /// let store = Store::in_memory(Options::default())?;
 /// store.put(Draft::event("hello"))?;
 /// let key = SigningKey::generate(Algorithm::Ed25519, &OsRandom)?;
-/// let message = store.checkpoint(&key, &key.did())?;
+/// let message = store.maintenance()?.checkpoint(&key, &key.did())?;
 /// let (checkpoint, signer) = Checkpoint::open(&message, &Offline)?;
 /// assert_eq!((checkpoint.entries, signer.did), (1, key.did()));
-/// assert!(store.verify_checkpoint(&message)?.is_of_this_ledger);
+/// assert!(store.maintenance()?.verify_checkpoint(&message)?.is_of_this_ledger);
 /// # Ok::<(), grainstore::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub struct Checkpoint {
 /// let store = Store::in_memory(Options::default())?;
 /// let address = store.put(Draft::event("hello"))?;
 /// let key = SigningKey::generate(Algorithm::Ed25519, &OsRandom)?;
-/// let message = store.receipt(&address, &key, &key.did())?;
+/// let message = store.maintenance()?.receipt(&address, &key, &key.did())?;
 /// let (receipt, _) = Receipt::open(&message, &Offline)?;
 /// assert_eq!((receipt.grain, receipt.sequence), (address, 0));
 /// # Ok::<(), grainstore::Error>(())

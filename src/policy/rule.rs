@@ -71,6 +71,8 @@ pub enum Rule {
     ConsumerBasis,
     /// A consumer opted out of its sale (OMS A.6).
     OptedOut,
+    /// Reserved to the store's owner.
+    Owner,
 }
 
 impl Rule {
@@ -106,6 +108,7 @@ impl Rule {
             Self::FinanceBasis => "finance_basis",
             Self::ConsumerBasis => "consumer_basis",
             Self::OptedOut => "opted_out",
+            Self::Owner => "owner",
         }
     }
 
@@ -133,7 +136,7 @@ impl Rule {
             Self::Dependency => "8.7",
             Self::Consent | Self::ConsentKept => "8.10",
             Self::Lasting => "5",
-            Self::Namespace | Self::Role => "12.3",
+            Self::Namespace | Self::Role | Self::Owner => "12.3",
             Self::Author => "12.1",
             Self::Clearance => "27.4",
             Self::Unreviewed => "6.1",
@@ -180,6 +183,7 @@ impl Rule {
             Self::FinanceBasis => "a consent or a contract as its processing_basis",
             Self::ConsumerBasis => "a lawful processing_basis",
             Self::OptedOut => "nothing: its consumer opted out of the sale",
+            Self::Owner => "the handle of the store's owner",
         }
     }
 }

@@ -11,7 +11,7 @@ use super::{Clause, Regime};
 ///
 /// let store = Store::in_memory(Options::default())?;
 /// let authorization = Authorization { reason: "we serve people in the EU", authority: "legal" };
-/// store.set_regimes(vec![Regime::preset("gdpr").expect("a preset")], authorization)?;
+/// store.admin()?.set_regimes(vec![Regime::preset("gdpr").expect("a preset")], authorization)?;
 /// let refused = store.put(Draft::event("she likes tea").user("ada")).unwrap_err();
 /// let store::Error::Violation(violation) = &refused else { panic!("{refused}") };
 /// assert_eq!(violation.name(), "gdpr/lawful-basis");

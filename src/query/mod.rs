@@ -12,10 +12,10 @@ mod export;
 mod filter;
 mod nearest;
 mod plan;
-mod scoped;
 mod recall;
 mod search;
 mod sort;
+mod visible;
 
 mod error;
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::codec::ContentAddress;
 use crate::grain::Grain;
-use crate::store::{self, Access, Store};
+use crate::store::Store;
 
 use super::{Envelope, Error, Filter, Found};
 
@@ -23,8 +23,9 @@ impl Store {
         filter: &Filter,
         limit: usize,
     ) -> Result<Envelope, Error> {
-        let near = self.near(model, vector, filter, limit)?;
-        self.shown(self.read_recorder("nearest"), near)
+        self.visible_ranking("nearest", filter, limit, |filter, limit| {
+            self.near(model, vector, filter, limit)
+        })
     }
 
     fn near(
@@ -61,8 +62,9 @@ impl Store {
         filter: &Filter,
         limit: usize,
     ) -> Result<Envelope, Error> {
-        let alike = self.alike(address, model, filter, limit)?;
-        self.shown(self.read_recorder("similar"), alike)
+        self.visible_ranking("similar", filter, limit, |filter, limit| {
+            self.alike(address, model, filter, limit)
+        })
     }
 
     fn alike(
@@ -99,8 +101,9 @@ impl Store {
         filter: &Filter,
         limit: usize,
     ) -> Result<Envelope, Error> {
-        let hybrid = self.hybrid(text, model, vector, filter, limit)?;
-        self.shown(self.read_recorder("search_hybrid"), hybrid)
+        self.visible_ranking("search_hybrid", filter, limit, |filter, limit| {
+            self.hybrid(text, model, vector, filter, limit)
+        })
     }
 
     fn hybrid(
@@ -115,63 +118,6 @@ impl Store {
         let words = self.searched(text, filter, deep)?;
         let near = self.near(model, vector, filter, deep)?;
         Ok(fuse(words, near, limit))
-    }
-}
-
-impl Access {
-    /// Returns what [`Store::nearest`] does, of what the handle sees; counted is what is shown.
-    ///
-    /// # Errors
-    /// As [`Store::nearest`].
-    pub fn nearest(
-        &self,
-        model: &str,
-        vector: &[f32],
-        filter: &Filter,
-        limit: usize,
-    ) -> Result<Envelope, Error> {
-        self.seen("nearest", filter, limit, |store, filter, limit| {
-            store.near(model, vector, filter, limit)
-        })
-    }
-
-    /// Returns what [`Store::similar`] does, of what the handle sees; a grain that it does not see
-    /// is as if it were not there.
-    ///
-    /// # Errors
-    /// As [`Store::similar`].
-    pub fn similar(
-        &self,
-        address: &ContentAddress,
-        model: &str,
-        filter: &Filter,
-        limit: usize,
-    ) -> Result<Envelope, Error> {
-        if !self.exists(address)? {
-            let address = *address;
-            return Err(store::Error::NotFound { address }.into());
-        }
-        self.seen("similar", filter, limit, |store, filter, limit| {
-            store.alike(address, model, filter, limit)
-        })
-    }
-
-    /// Returns what [`Store::search_hybrid`] does, of what the handle sees; counted is what is
-    /// shown.
-    ///
-    /// # Errors
-    /// As [`Store::search_hybrid`].
-    pub fn search_hybrid(
-        &self,
-        text: &str,
-        model: &str,
-        vector: &[f32],
-        filter: &Filter,
-        limit: usize,
-    ) -> Result<Envelope, Error> {
-        self.seen("search_hybrid", filter, limit, |store, filter, limit| {
-            store.hybrid(text, model, vector, filter, limit)
-        })
     }
 }
 

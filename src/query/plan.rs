@@ -7,7 +7,7 @@ use std::fmt;
 
 use crate::grain::Time;
 use crate::index::{RowSet, Snapshot};
-use crate::store::Store;
+use crate::store::{Maintenance, Store};
 
 use super::condition::{Condition, IndexSource};
 use super::filter::VersionScope;
@@ -20,7 +20,7 @@ use super::{Error, Filter};
 ///
 /// let store = Store::in_memory(Options::default())?;
 /// store.put(Draft::belief("user", "prefers", "dark mode").confidence(0.9))?;
-/// let plan = store.explain(&Filter::new().subject("user"))?;
+/// let plan = store.maintenance()?.explain(&Filter::new().subject("user"))?;
 /// assert_eq!(plan.steps[0].condition, "subject = \"user\"");
 /// assert_eq!(plan.total(), 1);
 /// # Ok::<(), grainstore::Error>(())
@@ -99,18 +99,20 @@ impl fmt::Display for AccessPath {
     }
 }
 
-impl Store {
+impl Maintenance<'_> {
     /// Evaluates a query and returns its plan.
     ///
     /// # Errors
     /// As [`Store::query`].
-    pub fn explain(&self, filter: &Filter) -> Result<QueryPlan, Error> {
-        let snapshot = self.snapshot();
+    pub fn explain(self, filter: &Filter) -> Result<QueryPlan, Error> {
+        let snapshot = self.store().snapshot();
         let trace = Some(QueryPlan::default());
-        let plan = Plan::of(self, &snapshot, filter, self.now(), trace)?;
+        let plan = Plan::of(self.store(), &snapshot, filter, self.store().now(), trace)?;
         Ok(plan.trace.unwrap_or_default())
     }
+}
 
+impl Store {
     /// Returns the rows of the grains that pass a filter now.
     pub(super) fn rows(&self, snapshot: &Snapshot, filter: &Filter) -> Result<RowSet, Error> {
         self.rows_at(snapshot, filter, self.now())

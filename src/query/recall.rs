@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 use crate::codec::nfc;
 use crate::grain::{Grain, Type};
 use crate::render::{Line, Passage, Recollection};
-use crate::store::{Access, ReadRecorder, Store};
+use crate::store::Store;
 use crate::text::{self, Ranking};
 
 use super::{Error, Filter};
@@ -69,78 +69,43 @@ impl Store {
         filter: &Filter,
         recall: &Recall,
     ) -> Result<Recollection, Error> {
-        let read_recorder = self.read_recorder("recall");
-        recollect(self, read_recorder, question, (filter, recall), &|_| {
-            Ok(true)
-        })
-    }
-}
-
-impl Access {
-    /// As [`Store::recall`], restricted to what the handle sees.
-    ///
-    /// # Errors
-    /// As [`Store::recall`].
-    pub fn recall(
-        &self,
-        question: &str,
-        filter: &Filter,
-        recall: &Recall,
-    ) -> Result<Recollection, Error> {
         let Some(filter) = self.narrow(filter) else {
             return Ok(Recollection::default());
         };
-        let snapshot = self.store().snapshot();
-        let sees = |grain: &Grain| Ok(self.sees(&snapshot, grain)? && self.may_rely_on(grain)?);
-        let read_recorder = self.read_recorder("recall");
-        recollect(
-            self.store(),
-            read_recorder,
-            question,
-            (&filter, recall),
-            &sees,
-        )
-    }
-}
-
-fn recollect(
-    store: &Store,
-    mut read_recorder: ReadRecorder<'_>,
-    question: &str,
-    (filter, recall): (&Filter, &Recall),
-    sees: &dyn Fn(&Grain) -> Result<bool, Error>,
-) -> Result<Recollection, Error> {
-    let snapshot = store.snapshot();
-    let rows = store.rows(&snapshot, filter)?;
-    let accept = |row: u64| rows.contains(row);
-    let query = text::Query::words(&nfc(question));
-    let text = store.text_view()?;
-    let passages = text.recall(&query, &recall.ranking, HITS, recall.reach, &accept)?;
-    let mut collected = Collected::new(recall.budget);
-    for passage in &passages {
-        // The hit comes first; its context only takes the remaining room.
-        let best = std::iter::once(&passage.hit.row);
-        let beside = passage.turns.iter().filter(|row| **row != passage.hit.row);
-        for row in best.chain(beside) {
-            if collected.rows.contains(row) {
-                continue;
+        let mut recorder = self.read_recorder("recall");
+        let snapshot = self.snapshot();
+        let rows = self.rows(&snapshot, &filter)?;
+        let accept = |row: u64| rows.contains(row);
+        let query = text::Query::words(&nfc(question));
+        let text = self.text_view()?;
+        let passages = text.recall(&query, &recall.ranking, HITS, recall.reach, &accept)?;
+        let mut collected = Collected::new(recall.budget);
+        for passage in &passages {
+            // The hit comes first; its context only takes the remaining room.
+            let best = std::iter::once(&passage.hit.row);
+            let beside = passage.turns.iter().filter(|row| **row != passage.hit.row);
+            for row in best.chain(beside) {
+                if collected.rows.contains(row) {
+                    continue;
+                }
+                let version = self.version_at(&snapshot, *row)?;
+                let grain = &version.grain;
+                if !self.sees(&snapshot, grain)? || !self.may_rely_on(grain)? {
+                    continue;
+                }
+                let score = (*row == passage.hit.row).then(|| passage.hit.relevance());
+                if collected.add(*row, &version.grain, score) {
+                    recorder.add(&version.grain);
+                }
             }
-            let version = store.version_at(&snapshot, *row)?;
-            if !sees(&version.grain)? {
-                continue;
-            }
-            let score = (*row == passage.hit.row).then(|| passage.hit.relevance());
-            if collected.add(*row, &version.grain, score) {
-                read_recorder.add(&version.grain);
+            if collected.is_cut {
+                break;
             }
         }
-        if collected.is_cut {
-            break;
-        }
+        recorder.record()?;
+        self.retrieved(collected.rows.iter().copied());
+        Ok(collected.into_recollection())
     }
-    read_recorder.record()?;
-    store.retrieved(collected.rows.iter().copied());
-    Ok(collected.into_recollection())
 }
 
 /// The lines collected within the budget.

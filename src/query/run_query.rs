@@ -4,7 +4,7 @@
 
 use crate::grain::Grain;
 use crate::index::Snapshot;
-use crate::store::{ReadRecorder, Store, Version};
+use crate::store::{Store, Version};
 
 use super::{Cursor, Envelope, Error, Filter, Found, Sort};
 
@@ -61,19 +61,7 @@ impl Store {
         limit: usize,
         after: Option<Cursor>,
     ) -> Result<Envelope, Error> {
-        let page = self.page(filter, sort, limit, after)?;
-        self.shown(self.read_recorder("query"), page)
-    }
-
-    /// Records and counts the grains that are returned to the caller (OMS 22.10).
-    pub(super) fn shown(
-        &self,
-        read_recorder: ReadRecorder<'_>,
-        envelope: Envelope,
-    ) -> Result<Envelope, Error> {
-        read_recorder.all(envelope.results.iter().map(|found| &found.grain))?;
-        self.retrieved(envelope.results.iter().map(|found| found.row));
-        Ok(envelope)
+        self.visible_page(filter, sort, limit, after)
     }
 
     /// Returns a page as [`Store::query_sorted`] does, before it is recorded as read.

@@ -28,8 +28,9 @@ impl Store {
     /// `ERR_SEARCH_SYNTAX`; `ERR_FILTER`; storage errors; `ERR_TEXT`, also for a store opened
     /// without its text view.
     pub fn search(&self, text: &str, filter: &Filter, limit: usize) -> Result<Envelope, Error> {
-        let found = self.searched(text, filter, limit)?;
-        self.shown(self.read_recorder("search"), found)
+        self.visible_ranking("search", filter, limit, |filter, limit| {
+            self.searched(text, filter, limit)
+        })
     }
 
     /// Returns the result of [`Store::search`] before it is recorded as read.
@@ -67,8 +68,9 @@ impl Store {
         ranking: &Ranking,
         limit: usize,
     ) -> Result<Envelope, Error> {
-        let ranked = self.ranked(query, filter, ranking, limit)?;
-        self.shown(self.read_recorder("search"), ranked)
+        self.visible_ranking("search", filter, limit, |filter, limit| {
+            self.ranked(query, filter, ranking, limit)
+        })
     }
 
     /// Returns the result of [`Store::search_ranked`] before it is recorded as read.

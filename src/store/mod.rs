@@ -31,16 +31,15 @@ pub use governance::{
     AgentCard, Article, Asked, ClauseReport, ClockState, Coverage, Explanation, Hold,
     Justification, PolicyReport, Review, Signature,
 };
-pub use handle::{Access, HandedBack, HandedOff, Handoff};
+pub use handle::{HandedBack, HandedOff, Handoff};
 pub use import::{Conflict, Conflicting, Denied, Summary};
 pub(crate) use instance::language;
-pub use instance::{RecoveryReport, Store};
+pub use instance::{Admin, Maintenance, RecoveryReport, Store};
 pub use lineage::{Fork, Heads};
 pub use maintenance::{
     Backup, Checked, Compacted, Finding, Report, Restored, Severity, Sizes, Stats, verify_damaged,
 };
 pub use options::{Clock, Create, Durability, Options, SystemClock};
-pub(crate) use read::ReadRecorder;
 pub use read::{AuditedRead, Embedding, Page, Version};
 pub use records::{Authorization, RecordedAuthorization, RequiredConsent, Until};
 pub use state::Withdrawal;

@@ -25,7 +25,7 @@ use crate::index::{Error, Family, Snapshot};
 /// for ms in [50, 7] {
 ///     store.put(Draft::event("tick").created_at(Time::from_ms(ms)))?;
 /// }
-/// let times = store.index_snapshot().column(Family::CreatedAt)?;
+/// let times = store.maintenance()?.index_snapshot().column(Family::CreatedAt)?;
 /// assert!(times.get(0) > times.get(1));
 /// assert_eq!(times.get(9), None);
 /// # Ok::<(), grainstore::Error>(())

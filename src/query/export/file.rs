@@ -7,11 +7,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::interchange::{Format, Loss, WriteOptions, aimem, mg, pam};
-use crate::store::Store;
+use crate::store::{Admin, Store};
 
 use super::{Error, ExportReport, Filter, entries, io_error, sealed, unsupported};
 
-impl Store {
+impl Admin<'_> {
     /// Writes the grains that pass a filter to a file. The file is either complete or absent.
     ///
     /// Archives larger than 4 GiB continue in `NAME.001.mg` and so on. A PAM store written to a
@@ -21,31 +21,33 @@ impl Store {
     /// `NAME.sig`.
     ///
     /// # Errors
-    /// As [`Store::export`], except `ERR_MG_LIMIT`; `ERR_UNSUPPORTED` for a directory with
+    /// As [`Admin::export`](crate::store::Admin::export), except `ERR_MG_LIMIT`; `ERR_UNSUPPORTED` for a directory with
     /// encryption.
     pub fn export_file(
-        &self,
+        self,
         format: Format,
         filter: &Filter,
         options: &WriteOptions,
         path: &Path,
     ) -> Result<ExportReport, Error> {
         match format {
-            Format::Mg => self.export_volumes(filter, options, path),
+            Format::Mg => self.store().export_volumes(filter, options, path),
             Format::Pam if path.is_dir() && options.encryption.is_some() => {
                 Err(unsupported("a directory is not encrypted: name a .zip.age"))
             }
-            Format::Pam if path.is_dir() => self.export_folder(filter, options, path),
-            Format::Pam if is_zip(path) => self.export_zip(filter, options, path),
+            Format::Pam if path.is_dir() => self.store().export_folder(filter, options, path),
+            Format::Pam if is_zip(path) => self.store().export_zip(filter, options, path),
             Format::Aimem | Format::AimemNdjson if options.sign.is_some() => {
-                self.export_signed(format, filter, options, path)
+                self.store().export_signed(format, filter, options, path)
             }
             _ => whole_file(path, options, |file| {
-                self.export_plain(format, filter, options, file)
+                self.store().export_plain(format, filter, options, file)
             }),
         }
     }
+}
 
+impl Store {
     fn export_volumes(
         &self,
         filter: &Filter,

@@ -18,7 +18,7 @@ use crate::interchange::{
     EncryptedWriter, Encryption, Entry, Error as FileError, Format, Loss, Place, Vectors,
     WriteOptions, Written, aimem, jsonl, mg, omi, pam,
 };
-use crate::store::{self, Store};
+use crate::store::{self, Admin, Store};
 
 use super::{Error, Filter};
 use filter::ExportFilter;
@@ -34,7 +34,7 @@ pub struct ExportReport {
     pub loss: Loss,
 }
 
-impl Store {
+impl Admin<'_> {
     /// Writes the grains that pass a filter. Archives and JSON lines are ordered by `created_at`,
     /// then address; other formats by the order of storage, so that an import is exported in its
     /// original order. Expired grains and grains that await review are included.
@@ -48,7 +48,7 @@ impl Store {
     /// let store = Store::in_memory(Options::default())?;
     /// store.put(Draft::event("hello"))?;
     /// let mut archive = Vec::new();
-    /// let exported = store.export(Format::Mg, &Filter::new(), &Default::default(), &mut archive)?;
+    /// let exported = store.admin()?.export(Format::Mg, &Filter::new(), &Default::default(), &mut archive)?;
     /// assert_eq!(exported.grains, 1);
     /// assert!(archive.starts_with(b"MG\x01"));
     /// # Ok::<(), grainstore::Error>(())
@@ -56,12 +56,12 @@ impl Store {
     ///
     /// # Errors
     /// `ERR_FILTER`; storage errors; `ERR_IO`; `ERR_UNSUPPORTED` for a format that is only read,
-    /// and for a bundle with a signature ([`Store::export_file`] writes the signature to a file
+    /// and for a bundle with a signature ([`Admin::export_file`](crate::store::Admin::export_file) writes the signature to a file
     /// beside it); `ERR_MG_LIMIT` if one archive cannot hold the grains (`export_file` writes
     /// several); `mixed_producers`, `mixed_tenants` and `PAM_MIXED_OWNERS` for grains that one file
     /// of the format cannot hold together; `PAM_SIGNATURE_FORM` for a key that cannot sign.
     pub fn export(
-        &self,
+        self,
         format: Format,
         filter: &Filter,
         options: &WriteOptions,
@@ -74,13 +74,15 @@ impl Store {
             ));
         }
         match &options.encryption {
-            None => self.export_plain(format, filter, options, out),
+            None => self.store().export_plain(format, filter, options, out),
             Some(seal) => sealed(seal, out, |out| {
-                self.export_plain(format, filter, options, out)
+                self.store().export_plain(format, filter, options, out)
             }),
         }
     }
+}
 
+impl Store {
     /// Writes without encryption.
     pub(super) fn export_plain(
         &self,

@@ -45,7 +45,7 @@ impl NewGrain {
     /// let store = Store::in_memory(Options::default())?;
     /// let hello = Draft::event("hello").created_at(grainstore::Time::from_ms(1));
     /// let address = store.put(hello.clone())?;
-    /// store.delete(&address, Deletion { reason: "asked for", authority: "its author" })?;
+    /// store.admin()?.delete(&address, Deletion { reason: "asked for", authority: "its author" })?;
     /// assert_eq!(store.put(hello.clone()).unwrap_err().code(), "ERR_ERASED");
     /// assert_eq!(store.put(NewGrain::from(hello).again())?, address);
     /// # Ok::<(), grainstore::Error>(())
@@ -91,6 +91,8 @@ impl Store {
     /// Stores a grain and returns its address once it is durable. Storing it again is a no-op.
     ///
     /// # Errors
+    /// `ERR_ACCESS_DENIED` for a grain of another namespace, author or clearance than the handle's, or
+    /// that the delegations of its author do not cover; the refusal is recorded.
     /// The codes of OMS 19 for what is not a valid grain; `ERR_INVALIDATION_DENIED` for a grain
     /// that would replace a current one without [`Store::supersede`] (OMS 17.2); `ERR_ERASED` for
     /// one that was deleted here and does not come [again](NewGrain::again); `ERR_SIGNED_MISMATCH` for
@@ -98,7 +100,7 @@ impl Store {
     /// does not verify or cannot be checked; `ERR_UNTRUSTED` for what its signer, or nobody without a
     /// signature, may write; storage errors, after which the outcome is unknown and a retry is safe.
     pub fn put(&self, grain: impl Into<NewGrain>) -> Result<ContentAddress, Error> {
-        self.inner.put_one(grain.into(), Caller::default())
+        self.inner.put_one(grain.into(), self.caller()?)
     }
 
     /// Stores grains together: all of them, or none if one is refused. Returns their addresses.
@@ -110,7 +112,7 @@ impl Store {
         grains: impl IntoIterator<Item = G>,
     ) -> Result<Vec<ContentAddress>, Error> {
         let grains = grains.into_iter().map(Into::into).collect();
-        self.inner.put_many(grains, Caller::default())
+        self.inner.put_many(grains, self.caller()?)
     }
 
     /// Makes everything acknowledged so far durable; without

@@ -10,7 +10,7 @@ use crate::store::erasure::Deletion;
 use crate::store::governance::recorded;
 use crate::store::instance::Inner;
 use crate::store::records::{Authorization, PolicyRecord, RequiredConsent};
-use crate::store::{Error, Store};
+use crate::store::{Admin, Error};
 
 /// A grain that is to be erased because the consent it rests on was withdrawn (OMS 23.2,
 /// `consent_cascade`).
@@ -39,7 +39,7 @@ pub struct ErasureReport {
     pub kept: Vec<PendingErasure>,
 }
 
-impl Store {
+impl Admin<'_> {
     /// Returns what is to be erased because of withdrawn consents, the oldest withdrawal first.
     /// Holds and retention are told with it (ruling I12).
     ///
@@ -56,18 +56,18 @@ impl Store {
     /// let fact = store.put(fact.set("processing_basis", grant.to_string()))?;
     /// store.put(consent(&format!(r#","is_withdrawal":true,"prior_consent":"{grant}""#))?)?;
     ///
-    /// assert_eq!(store.pending_erasures()?[0].address, fact);
-    /// let done = store.run_consent_erasures(Authorization { reason: "withdrawn", authority: "the office" })?;
+    /// assert_eq!(store.admin()?.pending_erasures()?[0].address, fact);
+    /// let done = store.admin()?.run_consent_erasures(Authorization { reason: "withdrawn", authority: "the office" })?;
     /// assert_eq!(done.erased, [fact]);
     /// # Ok::<(), grainstore::Error>(())
     /// ```
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn pending_erasures(&self) -> Result<Vec<PendingErasure>, Error> {
+    pub fn pending_erasures(self) -> Result<Vec<PendingErasure>, Error> {
         let mut due = Vec::new();
         let mut seen = BTreeSet::new();
-        let inner = &*self.inner;
+        let inner = self.inner();
         let snapshot = inner.snapshot();
         let moment = inner.moment();
         let deadline = inner.deadline_ms();
@@ -106,19 +106,19 @@ impl Store {
     }
 
     /// Erases what is due because of withdrawn consents, all of it, whatever time is left: as
-    /// [`Store::delete`] would, under the authorization given. What a hold or its retention keeps stays
+    /// [`Admin::delete`](crate::store::Admin::delete) would, under the authorization given. What a hold or its retention keeps stays
     /// and is told; each of those refusals is recorded.
     ///
     /// # Errors
-    /// `ERR_AUTHORITY` without a reason or an authority; as [`Store::delete`].
+    /// `ERR_AUTHORITY` without a reason or an authority; as [`Admin::delete`](crate::store::Admin::delete).
     pub fn run_consent_erasures(
-        &self,
+        self,
         authorization: Authorization<'_>,
     ) -> Result<ErasureReport, Error> {
         recorded(authorization)?;
         let due = self.pending_erasures()?;
         let addresses: Vec<ContentAddress> = due.iter().map(|due| due.address).collect();
-        let became = self.inner.delete_all(&addresses, authorization)?;
+        let became = self.inner().delete_all(&addresses, authorization)?;
         let mut done = ErasureReport::default();
         for (due, became) in due.into_iter().zip(became) {
             match became {
@@ -140,7 +140,7 @@ impl Store {
     /// `ERR_AUTHORITY` without a reason or an authority; `ERR_EMPTY` for no namespace; storage
     /// errors.
     pub fn require_consent(
-        &self,
+        self,
         namespace: &str,
         required: RequiredConsent,
         authorization: Authorization<'_>,
@@ -149,7 +149,7 @@ impl Store {
             let field = "namespace".into();
             return Err(crate::grain::Error::Empty { field }.into());
         }
-        self.inner.record_policy(PolicyRecord::ConsentRequired {
+        self.inner().record_policy(PolicyRecord::ConsentRequired {
             namespace: namespace.to_owned(),
             required,
             authorization: recorded(authorization)?,
@@ -157,8 +157,8 @@ impl Store {
     }
 
     /// Returns the namespaces that demand consent, or once did.
-    pub fn required_consent(&self) -> Vec<(String, RequiredConsent)> {
-        let state = self.inner.state();
+    pub fn required_consent(self) -> Vec<(String, RequiredConsent)> {
+        let state = self.inner().state();
         let required = state.consents().required().iter();
         required.map(|(name, what)| (name.clone(), *what)).collect()
     }
@@ -170,14 +170,14 @@ impl Store {
     /// `ERR_RANGE` beyond 720 hours; `ERR_AUTHORITY` without a reason or an authority; storage
     /// errors.
     pub fn set_consent_deadline(
-        &self,
+        self,
         hours: u32,
         authorization: Authorization<'_>,
     ) -> Result<(), Error> {
         if hours > DEADLINE_MAX_HOURS {
             return Err(Error::Deadline { hours });
         }
-        self.inner.record_policy(PolicyRecord::ConsentDeadline {
+        self.inner().record_policy(PolicyRecord::ConsentDeadline {
             ms: i64::from(hours).saturating_mul(HOUR_MS),
             authorization: recorded(authorization)?,
         })

@@ -7,7 +7,7 @@ use crate::index::{Family, Rows, Snapshot};
 use crate::store::instance::Inner;
 use crate::store::records::Frame;
 use crate::store::state::Withdrawal;
-use crate::store::{Error, Store};
+use crate::store::{Admin, Error};
 
 /// Which consents a question is about: all that is given must hold (OMS 8.10).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Consent {
     }
 }
 
-impl Store {
+impl Admin<'_> {
     /// Returns consents, grants and withdrawals, those that have ended too, in the order in which
     /// they were stored.
     ///
@@ -71,26 +71,26 @@ impl Store {
     ///     at: Some(Time::from_ms(2)),
     ///     ..ConsentFilter::default()
     /// };
-    /// assert_eq!(store.consents(&filter)?.len(), 1);
+    /// assert_eq!(store.admin()?.consents(&filter)?.len(), 1);
     /// let other = ConsentFilter { purpose: Some("advertising"), ..filter };
-    /// assert!(store.consents(&other)?.is_empty());
+    /// assert!(store.admin()?.consents(&other)?.is_empty());
     /// # Ok::<(), grainstore::Error>(())
     /// ```
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_INDEX_DAMAGED`.
-    pub fn consents(&self, filter: &ConsentFilter<'_>) -> Result<Vec<Consent>, Error> {
-        let snapshot = self.snapshot();
+    pub fn consents(self, filter: &ConsentFilter<'_>) -> Result<Vec<Consent>, Error> {
+        let snapshot = self.store().snapshot();
         let mut found = Vec::new();
         for row in filter.rows(&snapshot)?.iter() {
-            let consent = self.inner.consent_at(&snapshot, row)?;
+            let consent = self.inner().consent_at(&snapshot, row)?;
             let is_asked = filter.is_of(&consent.grain);
             if is_asked && filter.at.is_none_or(|at| consent.is_in_force_at(at)) {
                 found.push(consent);
             }
         }
         let grains = found.iter().map(|consent| &consent.grain);
-        self.read_recorder("consents").all(grains)?;
+        self.store().read_recorder("consents").all(grains)?;
         Ok(found)
     }
 }

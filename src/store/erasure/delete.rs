@@ -5,9 +5,9 @@ use crate::policy::{Actor, Operation, Rule, Verdict};
 use crate::store::instance::Inner;
 use crate::store::lineage::Change;
 use crate::store::records::{Authorization, DenialRecord, Frame, Record};
-use crate::store::{Error, Store};
+use crate::store::{Admin, Error};
 
-impl Store {
+impl Admin<'_> {
     /// Deletes a grain for compliance (OMS 28.4): its bytes, every entry that names it, its keys
     /// and its words are gone from the store's files when this returns. What is left is an entry
     /// with the reason, the authority, and a tombstone by which the grain is known if it comes again.
@@ -19,12 +19,12 @@ impl Store {
     /// and without a reason and an authority; the refusal is recorded. Storage errors: from the
     /// first entry on the grain is invisible, and the next open completes what is left.
     pub fn delete(
-        &self,
+        self,
         address: &ContentAddress,
         authorization: Authorization<'_>,
     ) -> Result<(), Error> {
         let address = *address;
-        match self.inner.delete_all(&[address], authorization)?.pop() {
+        match self.inner().delete_all(&[address], authorization)?.pop() {
             Some(Deletion::Done) => Ok(()),
             Some(Deletion::Kept(rule)) => Err(Error::Denied { address, rule }),
             Some(Deletion::NotStored) | None => Err(Error::NotFound { address }),

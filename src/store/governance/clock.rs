@@ -3,7 +3,7 @@
 
 use crate::grain::Time;
 use crate::store::Error;
-use crate::store::Store;
+use crate::store::{Admin};
 use crate::store::records::{Authorization, PolicyRecord};
 
 use super::regime::recorded;
@@ -19,11 +19,11 @@ pub struct ClockState {
     pub is_doubted: bool,
 }
 
-impl Store {
+impl Admin<'_> {
     /// Returns what the store makes of its clock.
-    pub fn clock_state(&self) -> ClockState {
-        let clock = self.inner.state().clock();
-        let now = self.inner.now();
+    pub fn clock_state(self) -> ClockState {
+        let clock = self.inner().state().clock();
+        let now = self.inner().now();
         ClockState {
             now,
             trusted: clock.trusted(),
@@ -36,8 +36,8 @@ impl Store {
     ///
     /// # Errors
     /// `ERR_AUTHORITY` without a reason or an authority; storage errors.
-    pub fn accept_clock(&self, authorization: Authorization<'_>) -> Result<(), Error> {
-        let inner = &*self.inner;
+    pub fn accept_clock(self, authorization: Authorization<'_>) -> Result<(), Error> {
+        let inner = self.inner();
         inner.record_policy(PolicyRecord::ClockAccepted {
             told: inner.now(),
             authorization: recorded(authorization)?,

@@ -5,7 +5,7 @@ use crate::policy::{Actor, Facts, Operation, Purpose, Rule, Verdict, Violation, 
 
 use crate::store::instance::Inner;
 use crate::store::lineage::{Change, EffectiveProtection};
-use crate::store::{Error, Store};
+use crate::store::{Admin, Error};
 
 /// Something that somebody may want to do with a grain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl Asked {
     }
 }
 
-impl Store {
+impl Admin<'_> {
     /// Says what would happen and why, and does nothing: the same facts and the same decision as
     /// when it is done, and no entry. Signers in `actor` are taken at their word.
     ///
@@ -71,7 +71,7 @@ impl Store {
     /// let deed = store.put(Draft::from_json(json)?)?;
     /// let note = store.put(Draft::event("a note on it").derived_from(deed))?;
     /// let asked = Asked::Change(Operation::Contradict);
-    /// let answer = store.explain_policy(&note, asked, &Actor::default())?;
+    /// let answer = store.admin()?.explain_policy(&note, asked, &Actor::default())?;
     /// assert_eq!((answer.is_allowed, answer.protected_by), (false, Some(deed)));
     /// assert_eq!(answer.stands_in.as_deref(), Some("OMS 23.2"));
     /// # Ok::<(), grainstore::Error>(())
@@ -80,34 +80,32 @@ impl Store {
     /// # Errors
     /// `ERR_NOT_FOUND`; storage errors.
     pub fn explain_policy(
-        &self,
+        self,
         address: &ContentAddress,
         asked: Asked,
         actor: &Actor<'_>,
     ) -> Result<Explanation, Error> {
-        let snapshot = self.snapshot();
-        let row = self.inner.row_of(&snapshot, address)?;
-        let target = self.inner.version_at(&snapshot, row)?;
+        let snapshot = self.store().snapshot();
+        let row = self.inner().row_of(&snapshot, address)?;
+        let target = self.inner().version_at(&snapshot, row)?;
         match asked {
             Asked::Change(operation) => {
-                let protection = self
-                    .inner
+                let protection = self.inner()
                     .effective_protection(&snapshot, row, &target, None)?;
-                Ok(self
-                    .inner
+                Ok(self.inner()
                     .explain_change(operation, &target, &protection, actor))
             }
             Asked::Export(purpose) => {
-                let held = self.is_on_hold(&target.grain);
+                let held = self.store().is_on_hold(&target.grain);
                 Ok(match may_leave(&target.grain, held, purpose) {
                     Err(rule) => Explanation::denied(rule, *address),
-                    Ok(()) => match self.kept_here(&target.grain) {
+                    Ok(()) => match self.store().kept_here(&target.grain) {
                         Some(violation) => Explanation::broken(&violation, *address),
                         None => Explanation::allowed(false),
                     },
                 })
             }
-            Asked::Rely if self.grain_awaits_review(&target.grain)? => {
+            Asked::Rely if self.store().grain_awaits_review(&target.grain)? => {
                 Ok(Explanation::denied(Rule::Unreviewed, *address))
             }
             Asked::Rely => Ok(Explanation::allowed(false)),

@@ -3,7 +3,7 @@
 use crate::codec::ContentAddress;
 use crate::grain::Time;
 use crate::store::records::{Authorization, Frame, HoldRecord, Record, RecordedAuthorization};
-use crate::store::{Error, Store};
+use crate::store::{Admin, Error};
 
 use super::regime::recorded;
 
@@ -18,7 +18,7 @@ pub struct Hold {
     pub authorization: RecordedAuthorization,
 }
 
-impl Store {
+impl Admin<'_> {
     /// Places a legal hold: from now on the grain is not replaced, contradicted, judged anew,
     /// deleted or erased, whatever else allows it (OMS 23.2, ruling I12).
     ///
@@ -28,20 +28,20 @@ impl Store {
     ///
     /// let store = Store::in_memory(Options::default())?;
     /// let address = store.put(Draft::event("the contract was signed"))?;
-    /// store.place_hold(&address, Authorization { reason: "Doe v. Acme", authority: "legal" })?;
+    /// store.admin()?.place_hold(&address, Authorization { reason: "Doe v. Acme", authority: "legal" })?;
     /// let deletion = Deletion { reason: "asked", authority: "the office" };
-    /// assert_eq!(store.delete(&address, deletion).unwrap_err().code(), "ERR_INVALIDATION_DENIED");
+    /// assert_eq!(store.admin()?.delete(&address, deletion).unwrap_err().code(), "ERR_INVALIDATION_DENIED");
     /// # Ok::<(), grainstore::Error>(())
     /// ```
     ///
     /// # Errors
     /// `ERR_NOT_FOUND`; `ERR_AUTHORITY` without a reason or an authority; storage errors.
     pub fn place_hold(
-        &self,
+        self,
         address: &ContentAddress,
         authorization: Authorization<'_>,
     ) -> Result<(), Error> {
-        let inner = &*self.inner;
+        let inner = self.inner();
         let authorization = recorded(authorization)?;
         let mut writer = inner.exclusive();
         let found = inner.locate(&inner.snapshot(), address)?;
@@ -60,13 +60,13 @@ impl Store {
     /// Returns whether there was anything to lift.
     ///
     /// # Errors
-    /// As [`Store::place_hold`].
+    /// As [`Admin::place_hold`](crate::store::Admin::place_hold).
     pub fn lift_hold(
-        &self,
+        self,
         address: &ContentAddress,
         authorization: Authorization<'_>,
     ) -> Result<bool, Error> {
-        let inner = &*self.inner;
+        let inner = self.inner();
         let authorization = recorded(authorization)?;
         let mut writer = inner.exclusive();
         let snapshot = inner.snapshot();
@@ -89,8 +89,8 @@ impl Store {
     }
 
     /// Returns the legal holds that stand, by the address of what they hold.
-    pub fn holds(&self) -> Vec<Hold> {
-        let state = self.inner.state();
+    pub fn holds(self) -> Vec<Hold> {
+        let state = self.inner().state();
         let holds = state.holds().iter();
         let holds = holds.map(|(address, since, authorization)| Hold {
             address: *address,

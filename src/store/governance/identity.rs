@@ -70,11 +70,11 @@ impl Store {
         let snapshot = self.snapshot();
         let capabilities = self.inner.identity(&snapshot, agent, HAS_CAPABILITY)?;
         let mut card = AgentCard {
-            capabilities: self.inner.keep_readable(&snapshot, capabilities)?,
+            capabilities: self.keep_shown(&snapshot, capabilities)?,
             ..AgentCard::default()
         };
         let owners = self.inner.owners(&snapshot, agent)?;
-        let mut owners = self.inner.keep_readable(&snapshot, owners)?;
+        let mut owners = self.keep_shown(&snapshot, owners)?;
         // The sort is stable: of equals the first that was stored stays first.
         owners.sort_by_key(|claim| std::cmp::Reverse(Weight::of(claim.signature.as_ref())));
         let mut owners = owners.into_iter();
@@ -85,6 +85,21 @@ impl Store {
         let grains = versions.map(|version| &version.grain);
         self.read_recorder("agent_card").all(grains)?;
         Ok(card)
+    }
+
+    /// Leaves out what the handle does not see, and what may not be read.
+    fn keep_shown(
+        &self,
+        snapshot: &Snapshot,
+        versions: Vec<Version>,
+    ) -> Result<Vec<Version>, Error> {
+        let mut shown = Vec::with_capacity(versions.len());
+        for version in self.inner.keep_readable(snapshot, versions)? {
+            if self.sees(snapshot, &version.grain)? {
+                shown.push(version);
+            }
+        }
+        Ok(shown)
     }
 }
 

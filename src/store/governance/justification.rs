@@ -18,7 +18,7 @@
 /// let address = store.put(Draft::from_json(&json)?)?;
 /// assert!(store.contradict(&address, Some("it is 950")).is_err());
 ///
-/// let store_id = *store.stats()?.store_id.as_bytes();
+/// let store_id = *store.maintenance()?.stats()?.store_id.as_bytes();
 /// let statement = Statement::contradict(address, store_id)?;
 /// let signatures = [statement.sign(&key, &key.did(), None)?];
 /// store.contradict(&address, Justification { signatures: &signatures, ..Justification::default() })?;

@@ -4,20 +4,20 @@ use crate::grain::Grain;
 use crate::policy::{Mode, Regime, Regimes, Violation};
 use crate::store::instance::Inner;
 use crate::store::records::{Authorization, Frame, PolicyRecord, Record, RecordedAuthorization};
-use crate::store::{Error, Store};
+use crate::store::{Admin, Error, Store};
 
-impl Store {
+impl Admin<'_> {
     /// Puts regimes in force, in place of those before; none lifts them. The documents and the
     /// reason go into the ledger. What is stored already stays as it is.
     ///
     /// # Errors
     /// `ERR_AUTHORITY` without a reason and an authority; storage errors.
     pub fn set_regimes(
-        &self,
+        self,
         regimes: Vec<Regime>,
         authorization: Authorization<'_>,
     ) -> Result<(), Error> {
-        let inner = &*self.inner;
+        let inner = self.inner();
         let documents = regimes.iter().map(|regime| regime.text().to_owned());
         let record = PolicyRecord::Regimes {
             documents: documents.collect(),
@@ -28,8 +28,8 @@ impl Store {
     }
 
     /// Returns the regimes in force.
-    pub fn regimes(&self) -> Regimes {
-        self.inner.state().regimes().all().clone()
+    pub fn regimes(self) -> Regimes {
+        self.inner().state().regimes().all().clone()
     }
 }
 

@@ -8,7 +8,7 @@ use crate::index::Snapshot;
 use crate::ledger::Kind;
 use crate::policy::{Delegation, Mode, Protection, Regimes};
 
-use crate::store::{Error, Store};
+use crate::store::{Admin, Error};
 
 /// How a store stands to the laws of OMS Appendix D, and to the regimes it is told to hold to.
 ///
@@ -18,7 +18,7 @@ use crate::store::{Error, Store};
 ///
 /// let store = Store::in_memory(Options::default())?;
 /// store.put(Draft::event("she likes tea").user("ada"))?;
-/// let report = store.policy_report()?;
+/// let report = store.admin()?.policy_report()?;
 /// assert_eq!(report.counts["persons"], 1);
 /// let encryption = report.articles.iter().find(|one| one.article == "Art. 32");
 /// assert_eq!(encryption.map(|one| one.held), Some(Coverage::Partial));
@@ -88,21 +88,21 @@ impl Coverage {
     }
 }
 
-impl Store {
+impl Admin<'_> {
     /// Counts what the store holds and says how it stands to the laws of OMS Appendix D. Reads every
     /// grain.
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn policy_report(&self) -> Result<PolicyReport, Error> {
-        let snapshot = self.snapshot();
+    pub fn policy_report(self) -> Result<PolicyReport, Error> {
+        let snapshot = self.store().snapshot();
         let regimes = self.regimes();
         let mut tally = Tally {
             clauses: clauses_of(&regimes),
             ..Tally::default()
         };
         for row in snapshot.grains_from(0) {
-            let version = self.version_at(&snapshot, row)?;
+            let version = self.store().version_at(&snapshot, row)?;
             tally.add(&version.grain, version.status.is_current(), &regimes);
         }
         tally.count("persons", tally.persons.len() as u64);

@@ -10,7 +10,7 @@ use crate::index::{Family, RowSet};
 use crate::ledger::Kind;
 use crate::store::instance::Inner;
 use crate::store::records::{Authorization, Frame, Record, RecordedAuthorization, ReviewRecord};
-use crate::store::{Error, Store};
+use crate::store::{Admin, Error, Store};
 
 use super::regime::recorded;
 
@@ -30,7 +30,7 @@ pub struct Review {
     pub cleared: Option<RecordedAuthorization>,
 }
 
-impl Store {
+impl Admin<'_> {
     /// Returns what people were asked to look at, oldest first, with what came of it.
     ///
     /// ```
@@ -41,19 +41,19 @@ impl Store {
     /// let json = r#"{"type":"reasoning","conclusion":"deny the loan","created_at":1,
     ///     "requires_human_review":true}"#;
     /// let address = store.put(Draft::from_json(json)?)?;
-    /// let review = store.reviews()?.remove(0);
+    /// let review = store.admin()?.reviews()?.remove(0);
     /// assert_eq!((review.address, review.operation.as_str()), (address, "rely"));
-    /// assert!(store.awaits_review(&address)?);
-    /// store.clear_review(review.id, Authorization { reason: "it is right", authority: "Ada" })?;
-    /// assert!(!store.awaits_review(&address)?);
+    /// assert!(store.admin()?.awaits_review(&address)?);
+    /// store.admin()?.clear_review(review.id, Authorization { reason: "it is right", authority: "Ada" })?;
+    /// assert!(!store.admin()?.awaits_review(&address)?);
     /// # Ok::<(), grainstore::Error>(())
     /// ```
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn reviews(&self) -> Result<Vec<Review>, Error> {
-        let rows = self.snapshot().of_kind(Kind::Review).rows()?;
-        let reviews = self.inner.reviews_in(rows.iter())?;
+    pub fn reviews(self) -> Result<Vec<Review>, Error> {
+        let rows = self.store().snapshot().of_kind(Kind::Review).rows()?;
+        let reviews = self.inner().reviews_in(rows.iter())?;
         Ok(reviews.into_values().collect())
     }
 
@@ -62,8 +62,8 @@ impl Store {
     /// # Errors
     /// `ERR_REVIEW` for an entry that opened no review; `ERR_AUTHORITY` without a reason or an
     /// authority; storage errors.
-    pub fn clear_review(&self, id: u64, authorization: Authorization<'_>) -> Result<bool, Error> {
-        let inner = &*self.inner;
+    pub fn clear_review(self, id: u64, authorization: Authorization<'_>) -> Result<bool, Error> {
+        let inner = self.inner();
         let authorization = recorded(authorization)?;
         let mut writer = inner.exclusive();
         let mut reviews = self.reviews()?;
@@ -88,12 +88,14 @@ impl Store {
     ///
     /// # Errors
     /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn awaits_review(&self, address: &ContentAddress) -> Result<bool, Error> {
-        let grain = self.peek(address)?;
+    pub fn awaits_review(self, address: &ContentAddress) -> Result<bool, Error> {
+        let grain = self.store().peek(address)?;
         let grain = grain.ok_or(Error::NotFound { address: *address })?;
-        self.grain_awaits_review(&grain)
+        self.store().grain_awaits_review(&grain)
     }
+}
 
+impl Store {
     pub(crate) fn grain_awaits_review(&self, grain: &Grain) -> Result<bool, Error> {
         if !requires_review(grain) {
             return Ok(false);

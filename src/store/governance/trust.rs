@@ -6,7 +6,7 @@ use crate::grain::{Grain, Namespace};
 use crate::policy::{Trust, TrustRule, Trusts};
 use crate::store::instance::Inner;
 use crate::store::records::{EntryBody, Frame, Record, TrustRecord};
-use crate::store::{Error, Store};
+use crate::store::{Admin, Error};
 
 /// Who signed a grain, and how far that is to be believed here and now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct Signature {
     pub trust: Trust,
 }
 
-impl Store {
+impl Admin<'_> {
     /// Trusts a signer as a rule says; why goes into the ledger with it. Saying the same again
     /// changes nothing. What is stored already is judged by it too.
     ///
@@ -32,14 +32,14 @@ impl Store {
     /// let address = store.put(draft.finish(Default::default())?.sign(&key, &key.did(), None)?)?;
     /// let trust = || store.signature(&address).map(|found| found.map(|it| it.trust));
     /// assert_ne!(trust()?, Some(Trust::Verified));
-    /// store.trust(TrustRule::new(key.did()), "our own agent")?;
+    /// store.admin()?.trust(TrustRule::new(key.did()), "our own agent")?;
     /// assert_eq!(trust()?, Some(Trust::Verified));
     /// # Ok::<(), grainstore::Error>(())
     /// ```
     ///
     /// # Errors
     /// `ERR_TRUST` for a rule that closes everything to everybody else; storage errors.
-    pub fn trust(&self, rule: TrustRule, reason: &str) -> Result<(), Error> {
+    pub fn trust(self, rule: TrustRule, reason: &str) -> Result<(), Error> {
         if rule.is_exclusive && rule.namespaces.is_empty() {
             return Err(Error::Trust {
                 reason: "an exclusive rule names its namespaces",
@@ -51,7 +51,7 @@ impl Store {
                 reason: "the empty text is not a namespace",
             });
         }
-        let inner = &*self.inner;
+        let inner = self.inner();
         let record = Record::Trust(TrustRecord::Added {
             rule,
             reason: reason.to_owned(),
@@ -69,8 +69,8 @@ impl Store {
     ///
     /// # Errors
     /// Storage errors.
-    pub fn distrust(&self, signer: &Did, reason: &str) -> Result<bool, Error> {
-        let inner = &*self.inner;
+    pub fn distrust(self, signer: &Did, reason: &str) -> Result<bool, Error> {
+        let inner = self.inner();
         let mut writer = inner.exclusive();
         let is_trusted = {
             let state = inner.state();
@@ -88,8 +88,8 @@ impl Store {
     }
 
     /// Returns whom the store trusts with what, oldest first.
-    pub fn trusted(&self) -> Vec<TrustRule> {
-        self.inner.state().trust().all().rules().to_vec()
+    pub fn trusted(self) -> Vec<TrustRule> {
+        self.inner().state().trust().all().rules().to_vec()
     }
 
     /// Returns who signed a grain and how far that is to be believed; none of a grain that is not
@@ -97,10 +97,10 @@ impl Store {
     ///
     /// # Errors
     /// `ERR_NOT_FOUND`; as [`Store::get`].
-    pub fn signature(&self, address: &ContentAddress) -> Result<Option<Signature>, Error> {
-        let grain = self.peek(address)?;
+    pub fn signature(self, address: &ContentAddress) -> Result<Option<Signature>, Error> {
+        let grain = self.store().peek(address)?;
         let grain = grain.ok_or(Error::NotFound { address: *address })?;
-        Ok(self.inner.signature_of(&grain))
+        Ok(self.inner().signature_of(&grain))
     }
 }
 

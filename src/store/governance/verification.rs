@@ -32,8 +32,8 @@ impl Store {
         address: &ContentAddress,
         justification: impl Into<Justification<'a>>,
     ) -> Result<(), Error> {
-        self.inner
-            .contradict(address, justification.into(), Caller::default())
+        let caller = self.caller()?;
+        self.inner.contradict(address, justification.into(), caller)
     }
 
     /// Records how far a grain has been verified (OMS 6.1). Saying the same again changes nothing.
@@ -48,7 +48,7 @@ impl Store {
         verification: Verification,
         justification: impl Into<Justification<'a>>,
     ) -> Result<(), Error> {
-        let caller = Caller::default();
+        let caller = self.caller()?;
         self.inner
             .set_verification(address, verification, justification.into(), caller)
     }

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use crate::codec::{ContentAddress, Map, Value};
 use crate::crypto::Did;
 use crate::grain::{Draft, Grain, Time, Type};
-use crate::policy::{Delegation, Rule};
+use crate::policy::{Capability, Delegation, Rule};
 
 use crate::store::records::DenialRecord;
-use crate::store::{Access, Error, Store};
+use crate::store::{Error, Store};
 
 /// What one agent hands to another (OMS 28.7).
 ///
@@ -99,19 +99,20 @@ impl Handoff {
     }
 }
 
-impl Access {
+impl Store {
     /// Hands a task to another agent: a snapshot of the conversation, the Goal that delegates it
     /// within the handle's namespace and may not be handed on, and the Event that records it. All
     /// of them, or none (OMS 6.11, 28.6, 28.7).
     ///
     /// # Errors
-    /// `ERR_ACCESS_DENIED` for a handle without an author; as [`Access::put`].
+    /// `ERR_ACCESS_DENIED` for a handle without an author; as [`Store::put`].
     pub fn hand_off(&self, to: &Did, handoff: &Handoff) -> Result<HandedOff, Error> {
         let own = self.author()?;
-        let profile = self.store().inner.options().profile;
-        let now = self.store().inner.now();
+        let capability = self.own_capability();
+        let profile = self.inner.options().profile;
+        let now = self.inner.now();
         let finish = |draft: Draft| {
-            let draft = self.capability().fill(draft).created_at_or(now);
+            let draft = capability.fill(draft).created_at_or(now);
             draft.finish(profile)
         };
         let mut grains = Vec::new();
@@ -131,7 +132,7 @@ impl Access {
             to,
             handoff,
             &context,
-            self.capability().namespace(),
+            capability.namespace(),
         ))?;
         let delegation = goal.address();
         let record = Draft::new(Type::Event)
@@ -165,8 +166,7 @@ impl Access {
                 grains.extend(self.find(&address)?);
             }
         }
-        self.store()
-            .record_reads(self.read_recorder("take_over"), grains.iter())?;
+        self.record_reads("take_over", grains.iter())?;
         Ok(grains.into_iter().map(|(_, grain)| grain).collect())
     }
 
@@ -174,7 +174,7 @@ impl Access {
     /// it (OMS 28.7).
     ///
     /// # Errors
-    /// As [`Access::take_over`] and [`Access::put`].
+    /// As [`Store::take_over`] and [`Store::put`].
     pub fn hand_back(
         &self,
         delegation: &ContentAddress,
@@ -192,18 +192,6 @@ impl Access {
         })
     }
 
-    /// Returns a message and those before it in its conversation, oldest first, as far as they are
-    /// seen (OMS 28.6).
-    ///
-    /// # Errors
-    /// As [`Access::get`].
-    pub fn thread(&self, message: &ContentAddress) -> Result<Vec<Grain>, Error> {
-        let messages = thread(message, |address| self.find(address))?;
-        self.store()
-            .record_reads(self.read_recorder("thread"), messages.iter())?;
-        Ok(messages.into_iter().map(|(_, grain)| grain).collect())
-    }
-
     /// Returns a delegation to its author that is in force; what asks for another is recorded.
     fn delegated(&self, delegation: &ContentAddress, operation: &str) -> Result<Grain, Error> {
         let own = self.author()?;
@@ -212,8 +200,8 @@ impl Access {
             address: *delegation,
         })?;
         let is_own = Delegation::of(&goal).is_some_and(|one| one.to() == own.as_str());
-        if !is_own || !self.store().status(delegation)?.is_current() {
-            let (inner, rule) = (&*self.store().inner, Rule::Delegation);
+        if !is_own || !self.status(delegation)?.is_current() {
+            let (inner, rule) = (&*self.inner, Rule::Delegation);
             let denial = DenialRecord::new(Some(*delegation), operation, rule.name());
             inner.record_denial(&mut inner.exclusive(), self.caller()?.actor, denial)?;
             return Err(Error::Refused { rule });
@@ -223,16 +211,17 @@ impl Access {
 
     fn author(&self) -> Result<&Did, Error> {
         let rule = Rule::Author;
-        self.capability().acts_as().ok_or(Error::Refused { rule })
+        let author = self.capability().and_then(Capability::acts_as);
+        author.ok_or(Error::Refused { rule })
     }
 
     /// Returns the messages of a conversation that it sees, in the order in which they were stored.
     fn messages(&self, session: &str) -> Result<Vec<Grain>, Error> {
-        let snapshot = self.store().snapshot();
+        let snapshot = self.snapshot();
         let rows = snapshot.with_text(crate::index::Family::Session, session);
         let mut messages = Vec::new();
         for row in rows.rows()?.iter() {
-            let grain = self.store().version_at(&snapshot, row)?.grain;
+            let grain = self.version_at(&snapshot, row)?.grain;
             let is_message =
                 grain.type_() == Type::Event && grain.text("session_id") == Some(session);
             if is_message && snapshot.is_current(row) && self.sees(&snapshot, &grain)? {
@@ -262,7 +251,7 @@ impl Store {
     /// As [`Store::get`].
     pub fn thread(&self, message: &ContentAddress) -> Result<Vec<Grain>, Error> {
         let messages = thread(message, |address| self.find(address))?;
-        self.record_reads(self.read_recorder("thread"), messages.iter())?;
+        self.record_reads("thread", messages.iter())?;
         Ok(messages.into_iter().map(|(_, grain)| grain).collect())
     }
 }

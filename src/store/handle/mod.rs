@@ -1,7 +1,5 @@
-//! Handles on a store, and what they are used for.
+//! What narrowed handles are for: handing tasks from agent to agent.
 
-mod access;
 mod handoff;
 
-pub use access::Access;
 pub use handoff::{HandedBack, HandedOff, Handoff};

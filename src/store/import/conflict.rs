@@ -10,7 +10,7 @@ use crate::store::instance::Inner;
 use crate::store::lineage::Change;
 use crate::store::records::{AliasRecord, FlagRecord, Frame, Record, StatusRecord};
 
-use crate::store::{Error, Store};
+use crate::store::{Admin, Error, Store};
 
 /// Grains that came in under one name and contradict each other (OMI 13.4).
 ///
@@ -28,25 +28,25 @@ pub struct Conflicting {
     pub versions: Vec<ContentAddress>,
 }
 
-impl Store {
+impl Admin<'_> {
     /// Returns the conflicts of imports that nobody has resolved yet.
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn conflicts(&self) -> Result<Vec<Conflicting>, Error> {
-        let snapshot = self.snapshot();
-        let flags = self.inner.flags(&snapshot)?;
+    pub fn conflicts(self) -> Result<Vec<Conflicting>, Error> {
+        let snapshot = self.store().snapshot();
+        let flags = self.inner().flags(&snapshot)?;
         let flagged = flags.iter().filter(|(_, flag)| flag.conflict);
         let mut groups: BTreeMap<[String; 3], Vec<ContentAddress>> = BTreeMap::new();
         for (address, _) in flagged {
-            let Some(name) = self.inner.name_of(&snapshot, address)? else {
+            let Some(name) = self.inner().name_of(&snapshot, address)? else {
                 continue;
             };
             if groups.contains_key(&name) {
                 continue;
             }
             let parts = [name[0].as_str(), name[1].as_str(), name[2].as_str()];
-            let mut versions = self.inner.named(&snapshot, parts)?;
+            let mut versions = self.inner().named(&snapshot, parts)?;
             versions.retain(|one| flags.get(one).is_some_and(|flag| flag.conflict));
             groups.insert(name, versions);
         }
@@ -63,7 +63,7 @@ impl Store {
     /// `ERR_NOT_FOUND` for a grain that is in no conflict; `ERR_INVALIDATION_DENIED` where policy
     /// protects one of the others, and the refusal is recorded; storage errors.
     pub fn resolve_conflict(
-        &self,
+        self,
         keep: &ContentAddress,
         justification: Option<&str>,
     ) -> Result<(), Error> {
@@ -72,7 +72,7 @@ impl Store {
         let Some(conflict) = conflicts.next() else {
             return Err(Error::NoConflict { address: *keep });
         };
-        let inner = &*self.inner;
+        let inner = self.inner();
         let mut writer = inner.exclusive();
         let snapshot = inner.snapshot();
         let mut frame = Frame::default();

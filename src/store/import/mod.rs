@@ -7,14 +7,14 @@ mod vectors;
 
 use crate::interchange::{ImportFile, Record, Signature};
 
-use super::{Error, Store};
+use super::{Admin, Error, Store};
 use crate::store::records::{Frame, ImportRecord, Record as Entry};
 
 use batch::Importer;
 pub use conflict::Conflicting;
 pub use summary::{Conflict, Denied, Summary};
 
-impl Store {
+impl Admin<'_> {
     /// Stores what was read from a file. Importing the same file again changes nothing.
     ///
     /// Grains and what the file says about them go in together, a thousand records at a time.
@@ -35,30 +35,30 @@ impl Store {
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let path = folder.path().join("memory.jsonl");
     /// # std::fs::write(&path, "{\"type\":\"event\",\"content\":\"hi\",\"created_at\":1}\n").unwrap();
-    /// let summary = store.import(ImportFile::open(&path, None, &ReadOptions::default())?)?;
+    /// let summary = store.admin()?.import(ImportFile::open(&path, None, &ReadOptions::default())?)?;
     /// assert_eq!((summary.inserted, summary.is_complete()), (1, true));
     /// # Ok::<(), grainstore::Error>(())
     /// ```
     ///
     /// # Errors
     /// Storage errors; what cannot be stored is in the summary.
-    pub fn import(&self, reading: ImportFile) -> Result<Summary, Error> {
+    pub fn import(self, reading: ImportFile) -> Result<Summary, Error> {
         self.import_with(reading, &mut |_| {})
     }
 
-    /// Imports as [`Store::import`] does, and tells after each batch how many records are done.
+    /// Imports as [`Admin::import`](crate::store::Admin::import) does, and tells after each batch how many records are done.
     ///
     /// # Errors
-    /// As [`Store::import`].
+    /// As [`Admin::import`](crate::store::Admin::import).
     pub fn import_with(
-        &self,
+        self,
         reading: ImportFile,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Summary, Error> {
         let format = reading.format;
         // AIMEM 5.3: that nobody checked is part of the audit trail.
         let signature = reading.signature.map(Signature::name);
-        let summary = self.run(Importer::new(&self.inner, false), reading, progress)?;
+        let summary = self.store().run(Importer::new(self.inner(), false), reading, progress)?;
         let record = Entry::Import(ImportRecord {
             format: format.name().to_owned(),
             signature: signature.map(str::to_owned),
@@ -71,18 +71,20 @@ impl Store {
             ],
         });
         let frame = Frame::of(None, &record)?;
-        self.inner.commit(&mut self.inner.exclusive(), &frame)?;
+        self.inner().commit(&mut self.inner().exclusive(), &frame)?;
         Ok(summary)
     }
 
     /// Returns what an import would come to, and writes nothing.
     ///
     /// # Errors
-    /// As [`Store::import`].
-    pub fn preview_import(&self, reading: ImportFile) -> Result<Summary, Error> {
-        self.run(Importer::new(&self.inner, true), reading, &mut |_| {})
+    /// As [`Admin::import`](crate::store::Admin::import).
+    pub fn preview_import(self, reading: ImportFile) -> Result<Summary, Error> {
+        self.store().run(Importer::new(self.inner(), true), reading, &mut |_| {})
     }
+}
 
+impl Store {
     fn run(
         &self,
         mut importer: Importer<'_>,

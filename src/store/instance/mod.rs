@@ -8,6 +8,7 @@ mod manifest;
 mod open;
 mod queue;
 mod recovery;
+mod store;
 mod text_feed;
 mod writer;
 
@@ -15,8 +16,8 @@ pub(crate) use caller::Caller;
 pub(crate) use folder::{LOCK, create_private, no_manifest, prepare_folder, this_process};
 pub(crate) use inner::Inner;
 pub(crate) use manifest::{MANIFEST, Manifest};
-pub use open::Store;
 pub(crate) use queue::{Enqueued, LeaderGuard, Reply};
 pub use recovery::RecoveryReport;
+pub use store::{Admin, Maintenance, Store};
 pub(crate) use text_feed::language;
 pub(crate) use writer::Writer;

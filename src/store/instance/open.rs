@@ -4,33 +4,18 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::index::{Index, RetrievalCounters, Snapshot};
+use crate::index::{Index, RetrievalCounters};
 use crate::ledger::{Ballast, Disk, FileDisk, Ledger, Lock, MemoryDisk, RecoveryHint};
 use crate::store::records::erased_rows;
 use crate::store::{Create, Error, Options};
-use crate::text::{self, Text};
+use crate::text;
 
 use super::folder::{BALLAST, LOCK, no_manifest, prepare_folder, this_process};
 use super::inner::{Inner, Reader};
 use super::manifest::Manifest;
 use super::recovery::RecoveryReport;
+use super::store::Store;
 use super::text_feed;
-
-/// A store of grains. Cheap to clone, and usable from any thread.
-///
-/// ```
-/// use grainstore::{Draft, Options, Store};
-///
-/// let store = Store::in_memory(Options::default())?;
-/// let address = store.put(Draft::belief("user", "prefers", "dark mode").confidence(0.9))?;
-/// let grain = store.get(&address)?.expect("it was just put");
-/// assert_eq!(grain.text("object"), Some("dark mode"));
-/// # Ok::<(), grainstore::store::Error>(())
-/// ```
-#[derive(Clone, Debug)]
-pub struct Store {
-    pub(crate) inner: Arc<Inner>,
-}
 
 impl Store {
     /// Opens the store in a directory, and creates it if [`Options::create`] allows.
@@ -154,53 +139,7 @@ impl Store {
         });
         inner.catch_up()?;
         inner.resume_erasures()?;
-        Ok(Self {
-            inner: Arc::new(inner),
-        })
-    }
-
-    /// Returns what was found when the store was opened.
-    pub fn recovery_report(&self) -> &RecoveryReport {
-        self.inner.recovery()
-    }
-
-    /// Returns a view of the index as it is now: rows of the ledger, and nothing of what is in
-    /// them.
-    ///
-    /// ```
-    /// use grainstore::index::Pattern;
-    /// use grainstore::{Draft, Options, Store};
-    ///
-    /// let store = Store::in_memory(Options::default())?;
-    /// store.put(Draft::belief("user", "prefers", "dark mode").confidence(0.9))?;
-    /// let pattern = Pattern { subject: Some("user"), ..Pattern::default() };
-    /// assert_eq!(store.index_snapshot().triples(&pattern).rows()?.len(), 1);
-    /// # Ok::<(), grainstore::Error>(())
-    /// ```
-    pub fn index_snapshot(&self) -> Snapshot {
-        self.inner.snapshot()
-    }
-
-    pub(crate) fn snapshot(&self) -> Snapshot {
-        self.inner.snapshot()
-    }
-
-    pub(crate) fn text_view(&self) -> Result<&Text, text::Error> {
-        self.inner.text().ok_or(text::Error::Off)
-    }
-
-    /// Commits the text view, so that the next open need not feed it again.
-    ///
-    /// Grains are durable without it; it only saves time. Of a store opened without the view there
-    /// is nothing to do.
-    ///
-    /// # Errors
-    /// `ERR_TEXT`.
-    pub fn flush_text(&self) -> Result<(), Error> {
-        match self.inner.text() {
-            Some(text) => Ok(text.close()?),
-            None => Ok(()),
-        }
+        Ok(Self::owner(inner))
     }
 }
 

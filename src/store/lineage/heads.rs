@@ -65,8 +65,7 @@ impl Store {
     pub fn heads(&self, address: &ContentAddress) -> Result<Heads, Error> {
         let inner = &*self.inner;
         let snapshot = inner.snapshot();
-        let row = inner.locate(&snapshot, address)?;
-        let row = row.ok_or(Error::NotFound { address: *address })?;
+        let row = self.seen_row(&snapshot, address)?;
         let mut at = inner.beginning(&snapshot, inner.version_at(&snapshot, row)?)?;
         let mut others = Vec::new();
         let mut seen = BTreeSet::from([at.grain.address()]);

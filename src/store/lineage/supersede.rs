@@ -30,7 +30,7 @@ impl Store {
         new: impl Into<NewGrain>,
         justification: Option<&str>,
     ) -> Result<ContentAddress, Error> {
-        let caller = Caller::default();
+        let caller = self.caller()?;
         self.inner.supersede(old, new.into(), justification, caller)
     }
 }

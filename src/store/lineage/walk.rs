@@ -1,6 +1,6 @@
 //! Walks along a lineage: what a grain superseded, and what superseded it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::codec::ContentAddress;
 use crate::grain::Grain;
@@ -11,6 +11,30 @@ use crate::store::{Error, Version};
 use super::implicit::names;
 
 impl Inner {
+    /// Returns every grain of the lineage that the grain of a row belongs to, in the order in which
+    /// they were stored.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn versions(&self, snapshot: &Snapshot, row: u64) -> Result<Vec<Version>, Error> {
+        let mut versions = BTreeMap::new();
+        let mut pending = vec![row];
+        while let Some(row) = pending.pop() {
+            if versions.contains_key(&row) {
+                continue;
+            }
+            let mut version = self.version_at(snapshot, row)?;
+            version.stored_by = self.actor_of(row)?;
+            if let Some(next) = version.status.superseded_by {
+                pending.extend(self.locate(snapshot, &next)?);
+            }
+            let replaced = self.replaced_by(snapshot, &version.grain.address())?;
+            pending.extend(replaced.into_iter().map(|(row, _)| row));
+            versions.insert(row, version);
+        }
+        Ok(versions.into_values().collect())
+    }
+
     /// Returns the other grains of the lineage that `target` belongs to.
     pub(super) fn chain(
         &self,

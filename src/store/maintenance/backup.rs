@@ -5,9 +5,9 @@ use std::path::Path;
 use crate::ledger::{FileDisk, Lock};
 use crate::store::instance::{LOCK, Manifest, prepare_folder, this_process};
 
-use crate::store::{Create, Error, Store};
+use crate::store::{Create, Error, Maintenance};
 
-/// What [`Store::backup`] did.
+/// What [`Maintenance::backup`](crate::store::Maintenance::backup) did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backup {
     /// The ledger entries in it.
@@ -22,7 +22,7 @@ pub struct Backup {
     pub bytes: u64,
 }
 
-impl Store {
+impl Maintenance<'_> {
     /// Copies the store as it is durable at one moment into a directory: the first time all of it,
     /// then what is new. Others read and write meanwhile.
     ///
@@ -36,7 +36,7 @@ impl Store {
     /// let home = tempfile::tempdir()?;
     /// let store = Store::in_memory(Options::default())?;
     /// let address = store.put(Draft::event("hello"))?;
-    /// assert_eq!(store.backup(home.path().join("b"))?.entries, 1);
+    /// assert_eq!(store.maintenance()?.backup(home.path().join("b"))?.entries, 1);
     /// assert!(Store::open(home.path().join("b"), Options::default())?.exists(&address)?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -45,8 +45,8 @@ impl Store {
     /// `ERR_BACKUP_DIVERGED` if the directory holds another store, or one that is no earlier moment
     /// of this; `ERR_NOT_A_STORE` if it holds something else; `ERR_STORE_LOCKED` if it is open;
     /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`. After any of them it still holds what it held.
-    pub fn backup(&self, path: impl AsRef<Path>) -> Result<Backup, Error> {
-        let inner = &*self.inner;
+    pub fn backup(self, path: impl AsRef<Path>) -> Result<Backup, Error> {
+        let inner = self.inner();
         let path = path.as_ref();
         prepare_folder(path, Create::IfMissing)?;
         let disk = FileDisk::new(path);
@@ -62,7 +62,7 @@ impl Store {
             });
         }
         // Before it begins, so that it is in the backup too.
-        self.read_recorder("backup").record_all()?;
+        self.store().read_recorder("backup").record_all()?;
         let copied = inner.ledger().copy_to(&disk)?;
         if found.is_none() {
             // Last: without it there is no store.

@@ -15,7 +15,7 @@ use crate::store::instance::Inner;
 use crate::store::instance::Manifest;
 use crate::store::records::erased_rows;
 use crate::store::state::{DecodedEntry, index_entry};
-use crate::store::{Error, Store};
+use crate::store::{Error, Maintenance};
 
 /// What a check looked at and what it found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -81,20 +81,20 @@ impl Report {
     }
 }
 
-impl Store {
+impl Maintenance<'_> {
     /// Looks at how the files of the store hold together, and changes nothing: `MANIFEST`, the
     /// headers and ends of the ledger's segments, its frames and chain behind what the index has
     /// on disk, `CURRENT` and the directories of the index's runs, how far the text view is.
     ///
-    /// Quick; what lies inside is for [`Store::check`].
+    /// Quick; what lies inside is for [`Maintenance::check`](crate::store::Maintenance::check).
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`; damage is a finding, not an error.
-    pub fn check_structure(&self) -> Result<Report, Error> {
-        let inner = &*self.inner;
+    pub fn check_structure(self) -> Result<Report, Error> {
+        let inner = self.inner();
         let _writer = inner.exclusive();
         let mut report = Report {
-            grains: self.snapshot().grains().len(),
+            grains: self.store().snapshot().grains().len(),
             ..Report::default()
         };
         report.ledger(
@@ -108,14 +108,14 @@ impl Store {
 
     /// Reads every byte of the store, compares it with what was written, and changes nothing.
     ///
-    /// Proves what [`Store::check_structure`] looks at, and the ledger's bodies and whole chain;
+    /// Proves what [`Maintenance::check_structure`](crate::store::Maintenance::check_structure) looks at, and the ledger's bodies and whole chain;
     /// that every grain is what OMS calls one, under its address, and that the signature of a
     /// signed one is there and verifies; that the index equals the fold of the ledger; and that the files of the text view are those that were written.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`; damage is a finding, not an error.
-    pub fn check(&self) -> Result<Report, Error> {
-        let inner = &*self.inner;
+    pub fn check(self) -> Result<Report, Error> {
+        let inner = self.inner();
         // Held so that the index and the ledger are compared at one moment.
         let _writer = inner.exclusive();
         let mut report = Report::default();

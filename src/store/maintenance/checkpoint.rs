@@ -10,7 +10,7 @@ use crate::ledger::{Kind, LedgerVerification, TreeHead};
 use super::check::{Report, Severity};
 use crate::store::instance::Inner;
 use crate::store::records::{CheckpointRecord, Frame, Record};
-use crate::store::{Error, Store};
+use crate::store::{Error, Maintenance};
 
 /// What became of a checkpoint that was held against a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,15 +24,15 @@ pub struct Checked {
     pub is_of_this_ledger: bool,
 }
 
-impl Store {
+impl Maintenance<'_> {
     /// Signs what the ledger is now, writes it into the ledger, and returns the message: for
     /// somebody else to keep. Every byte of the ledger is read and proven first; writing goes on
     /// meanwhile.
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED` for a ledger that is not as it was written; `ERR_KEY`; storage errors.
-    pub fn checkpoint(&self, key: &SigningKey, did: &Did) -> Result<Vec<u8>, Error> {
-        let inner = &*self.inner;
+    pub fn checkpoint(self, key: &SigningKey, did: &Did) -> Result<Vec<u8>, Error> {
+        let inner = self.inner();
         let found = inner.ledger().verify()?;
         let (Some(end), []) = (found.tree_heads.last(), found.findings.as_slice()) else {
             let reason = "it is not signed; a check says what is wrong";
@@ -62,8 +62,8 @@ impl Store {
     ///
     /// # Errors
     /// `ERR_SIGNATURE`, `ERR_CORRUPT` and the like for a message that is none; `ERR_STORAGE_IO`.
-    pub fn verify_checkpoint(&self, message: &[u8]) -> Result<Checked, Error> {
-        let inner = &*self.inner;
+    pub fn verify_checkpoint(self, message: &[u8]) -> Result<Checked, Error> {
+        let inner = self.inner();
         let (checkpoint, signer) = Checkpoint::open(message, inner.resolver())?;
         let found = inner.ledger().verify_at(&[checkpoint.entries])?;
         let is_sound = found.findings.is_empty();
@@ -78,8 +78,8 @@ impl Store {
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn checkpoints(&self) -> Result<Vec<Vec<u8>>, Error> {
-        self.inner.checkpoints()
+    pub fn checkpoints(self) -> Result<Vec<Vec<u8>>, Error> {
+        self.inner().checkpoints()
     }
 
     /// Signs that a grain is in the store: its address, where in the ledger it is, and since when.
@@ -87,13 +87,13 @@ impl Store {
     /// # Errors
     /// `ERR_NOT_FOUND`; `ERR_KEY`; storage errors.
     pub fn receipt(
-        &self,
+        self,
         address: &ContentAddress,
         key: &SigningKey,
         did: &Did,
     ) -> Result<Vec<u8>, Error> {
-        let inner = &*self.inner;
-        let sequence = inner.row_of(&self.snapshot(), address)?;
+        let inner = self.inner();
+        let sequence = inner.row_of(&self.store().snapshot(), address)?;
         let header = inner.ledger().read(sequence)?.header;
         // A receipt for what a crash could still take would be a lie.
         inner.ledger().sync()?;

@@ -1,6 +1,6 @@
 //! Compaction of the derived files.
 
-use crate::store::{Error, Store};
+use crate::store::{Error, Maintenance, Store};
 
 /// What the derived files take.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -15,14 +15,14 @@ pub struct Sizes {
     pub text_bytes: u64,
 }
 
-/// What [`Store::compact`] did.
+/// What [`Maintenance::compact`](crate::store::Maintenance::compact) did.
 ///
 /// ```
 /// use grainstore::{Draft, Options, Store};
 ///
 /// let store = Store::in_memory(Options::default())?;
 /// store.put(Draft::event("hello"))?;
-/// let compacted = store.compact()?;
+/// let compacted = store.maintenance()?.compact()?;
 /// assert_eq!((compacted.before.index_runs, compacted.after.index_runs), (0, 1));
 /// # Ok::<(), grainstore::store::Error>(())
 /// ```
@@ -34,15 +34,15 @@ pub struct Compacted {
     pub after: Sizes,
 }
 
-impl Store {
+impl Maintenance<'_> {
     /// Writes index and text view to disk and merges the files of each into one, so that questions
     /// touch as little as they can. Others read and write meanwhile.
     ///
     /// # Errors
     /// `ERR_INDEX_DAMAGED`, `ERR_TEXT`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`; nothing is lost.
-    pub fn compact(&self) -> Result<Compacted, Error> {
-        let inner = &*self.inner;
-        let before = self.sizes()?;
+    pub fn compact(self) -> Result<Compacted, Error> {
+        let inner = self.inner();
+        let before = self.store().sizes()?;
         let writer = inner.exclusive();
         inner.freeze();
         drop(writer);
@@ -52,10 +52,12 @@ impl Store {
         }
         Ok(Compacted {
             before,
-            after: self.sizes()?,
+            after: self.store().sizes()?,
         })
     }
+}
 
+impl Store {
     fn sizes(&self) -> Result<Sizes, Error> {
         let inner = &*self.inner;
         let text = inner.text().map(crate::text::Text::size);

@@ -9,6 +9,7 @@ mod compact;
 mod repair;
 mod restore;
 mod stats;
+mod views;
 
 pub use backup::Backup;
 pub use check::{Finding, Report, Severity, verify_damaged};

@@ -6,7 +6,7 @@ use crate::grain::Type;
 use crate::ledger::{OpenMode, StoreId};
 
 use crate::grain::Time;
-use crate::store::{Error, Store};
+use crate::store::{Error, Maintenance};
 
 /// What a store holds, in numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,14 +35,14 @@ pub struct Stats {
     pub index_bytes: u64,
 }
 
-impl Store {
+impl Maintenance<'_> {
     /// Returns what the store holds, in numbers.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`, `ERR_INDEX_DAMAGED`.
-    pub fn stats(&self) -> Result<Stats, Error> {
-        let inner = &*self.inner;
-        let snapshot = self.snapshot();
+    pub fn stats(self) -> Result<Stats, Error> {
+        let inner = self.inner();
+        let snapshot = self.store().snapshot();
         let mut by_type = BTreeMap::new();
         for byte in 1..=u8::MAX {
             let of = Type::from_byte(byte);

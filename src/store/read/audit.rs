@@ -8,10 +8,10 @@ use crate::crypto::Did;
 use crate::grain::{Grain, Time};
 use crate::index::{Family, Snapshot};
 use crate::ledger::Kind;
-use crate::policy::{Clause, Regime};
+use crate::policy::{Capability, Clause, Regime};
 use crate::store::instance::Inner;
 use crate::store::records::{Frame, ReadRecord, Record};
-use crate::store::{Access, Error, Store};
+use crate::store::{Admin, Error, Store};
 
 /// A read on record, because a clause of a regime asked for it.
 ///
@@ -25,10 +25,10 @@ use crate::store::{Access, Error, Store};
 ///     "name = \"ours\"\ntitle = \"our own\"\n[[clause]]\nid = \"reads\"\ncites = \"a contract\"\n\
 ///      says = \"we know who reads what\"\nrequires = { read_audit = true }\n",
 /// )?;
-/// store.set_regimes(vec![ours], Authorization { reason: "agreed", authority: "legal" })?;
+/// store.admin()?.set_regimes(vec![ours], Authorization { reason: "agreed", authority: "legal" })?;
 /// let address = store.put(Draft::event("she likes tea"))?;
 /// store.as_actor(&"did:web:bot.example".parse()?).get(&address)?;
-/// let reads = store.reads(Some(&address), None, 10)?;
+/// let reads = store.admin()?.reads(Some(&address), None, 10)?;
 /// assert_eq!(reads[0].by.as_deref(), Some("did:web:bot.example"));
 /// assert_eq!((&*reads[0].operation, &*reads[0].clauses[0]), ("get", "ours/reads"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -60,20 +60,20 @@ pub(crate) struct ReadRecorder<'a> {
     watched: BTreeMap<Vec<String>, BTreeSet<ContentAddress>>,
 }
 
-impl Store {
+impl Admin<'_> {
     /// Returns the reads on record, oldest first, at most `limit` of them, from behind the entry
     /// `after` on: of one grain, with the backups made since it was stored, or all.
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn reads(
-        &self,
+        self,
         of: Option<&ContentAddress>,
         after: Option<u64>,
         limit: usize,
     ) -> Result<Vec<AuditedRead>, Error> {
-        let inner = &*self.inner;
-        let snapshot = self.snapshot();
+        let inner = self.inner();
+        let snapshot = self.store().snapshot();
         let mut rows: BTreeSet<u64> = BTreeSet::new();
         match of {
             None => rows.extend(snapshot.of_kind(Kind::Read).rows()?.iter()),
@@ -100,17 +100,13 @@ impl Store {
         }
         Ok(found)
     }
-
-    /// Starts handing grains to the store's owner.
-    pub(crate) fn read_recorder(&self, operation: &'static str) -> ReadRecorder<'_> {
-        ReadRecorder::new(&self.inner, None, operation)
-    }
 }
 
-impl Access {
-    /// Starts handing grains to the holder of the handle.
+impl Store {
+    /// Starts showing grains to the caller.
     pub(crate) fn read_recorder(&self, operation: &'static str) -> ReadRecorder<'_> {
-        ReadRecorder::new(&self.store().inner, self.capability().acts_as(), operation)
+        let author = self.capability().and_then(Capability::acts_as);
+        ReadRecorder::new(&self.inner, author, operation)
     }
 }
 

@@ -27,6 +27,15 @@ pub struct Embedding {
 }
 
 impl Embedding {
+    /// Returns the vector that a model made of a grain.
+    pub fn new(of: ContentAddress, model: impl Into<String>, vector: &[f32]) -> Self {
+        Self {
+            of,
+            model: model.into(),
+            vector: vector.to_vec(),
+        }
+    }
+
     /// Returns the record of it, with what the file that it came from said about it.
     pub(crate) fn to_record(&self, source: Option<&str>) -> EmbeddingRecord {
         EmbeddingRecord {
@@ -39,53 +48,41 @@ impl Embedding {
 }
 
 impl Store {
-    /// Keeps the vector that a model made of a grain, in place of an earlier one of that model. It
-    /// is a ledger entry, goes into backups, and is deleted with its grain.
+    /// Stores vectors that a model made of grains, each in place of an earlier one of that model: all
+    /// of them, or none if one is refused. A vector is a ledger entry, goes into backups, and is
+    /// deleted with its grain.
     ///
     /// The store has no model and asks none: whoever searches brings vectors of the same model.
     ///
     /// ```
+    /// use grainstore::store::Embedding;
     /// use grainstore::{Draft, Filter, Options, Store};
     ///
     /// let store = Store::in_memory(Options::default())?;
     /// let tea = store.put(Draft::event("she likes tea"))?;
     /// let sea = store.put(Draft::event("she lives by the sea"))?;
-    /// store.put_embedding(&tea, "tiny", &[0.9, 0.1])?;
-    /// store.put_embedding(&sea, "tiny", &[0.2, 0.8])?;
+    /// store.put_embeddings(&[Embedding::new(tea, "tiny", &[0.9, 0.1])])?;
+    /// store.put_embeddings(&[Embedding::new(sea, "tiny", &[0.2, 0.8])])?;
     /// let near = store.nearest("tiny", &[1.0, 0.0], &Filter::new(), 1)?;
     /// assert_eq!(near.results[0].address, tea);
     /// # Ok::<(), grainstore::Error>(())
     /// ```
     ///
     /// # Errors
-    /// `ERR_NOT_FOUND`; `ERR_EMBEDDING` for a vector that is empty, too long, not finite, without a
+    /// `ERR_NOT_FOUND`, also of a grain that the handle does not see; `ERR_ACCESS_DENIED` through a
+    /// reader's handle; `ERR_EMBEDDING` for a vector that is empty, too long, not finite, without a
     /// direction, or of another length than the model's others, and for a model without a name;
     /// storage errors.
-    pub fn put_embedding(
-        &self,
-        address: &ContentAddress,
-        model: &str,
-        vector: &[f32],
-    ) -> Result<(), Error> {
-        self.put_embeddings(&[Embedding {
-            of: *address,
-            model: model.to_owned(),
-            vector: vector.to_vec(),
-        }])
-    }
-
-    /// Keeps vectors together: all of them, or none if one is refused.
-    ///
-    /// # Errors
-    /// As [`Store::put_embedding`].
     pub fn put_embeddings(&self, embeddings: &[Embedding]) -> Result<(), Error> {
         let inner = &*self.inner;
+        let caller = self.caller()?;
+        caller.may_write().map_err(|rule| Error::Refused { rule })?;
         let mut writer = inner.exclusive();
         let snapshot = inner.snapshot();
-        let mut frame = Frame::default();
+        let mut frame = Frame::by(caller.actor);
         let mut lengths = Lengths::default();
         for embedding in embeddings {
-            inner.row_of(&snapshot, &embedding.of)?;
+            self.seen_row(&snapshot, &embedding.of)?;
             inner.judge_embedding(&snapshot, embedding, &mut lengths)?;
             frame.record(&Record::Embedding(embedding.to_record(None)))?;
         }
@@ -119,7 +116,7 @@ impl Store {
         model: &str,
     ) -> Result<Option<Vec<f32>>, Error> {
         let snapshot = self.snapshot();
-        let row = self.inner.row_of(&snapshot, address)?;
+        let row = self.seen_row(&snapshot, address)?;
         // What a grain says can be guessed from its vector.
         if self.inner.is_consent_required_to_read() {
             let grain = self.inner.grain_at(row, address)?;

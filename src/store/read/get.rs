@@ -1,13 +1,11 @@
 //! ImportFile grains: by address, in lists, along their lineage, by foreign identifier.
 
-use std::collections::BTreeMap;
-
 use crate::codec::ContentAddress;
 use crate::grain::{self, Grain, Status, Time, Warning};
 use crate::index::Snapshot;
-use crate::policy::Delegation;
+use crate::policy::{Delegation, Rule};
 
-use crate::store::{Error, ReadRecorder, Signature, Store};
+use crate::store::{Error, Signature, Store};
 
 /// A stretch of a listing, and where the next one begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,39 +32,17 @@ pub struct Version {
 }
 
 impl Store {
-    /// Returns a grain by its address; its bytes are checked against it.
+    /// Returns a grain by its address; its bytes are checked against it. `None` also of a grain that
+    /// a narrowed handle does not see.
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_INTEGRITY`; `ERR_CONSENT` in a namespace that
-    /// shows grains only under a consent.
+    /// shows grains only under a consent; through an agent's handle `ERR_REVIEW_REQUIRED` for a
+    /// grain that a person must review before a program acts on it (OMS 6.1).
     pub fn get(&self, address: &ContentAddress) -> Result<Option<Grain>, Error> {
         let found = self.find(address)?;
-        self.record_reads(self.read_recorder("get"), found.iter())?;
+        self.record_reads("get", found.iter())?;
         Ok(found.map(|(_, grain)| grain))
-    }
-
-    /// Reads a grain for the store's own use: nobody has retrieved it (OMS 22.10).
-    pub(crate) fn peek(&self, address: &ContentAddress) -> Result<Option<Grain>, Error> {
-        Ok(self.find(address)?.map(|(_, grain)| grain))
-    }
-
-    /// Reads a grain, and returns its row with it.
-    pub(crate) fn find(&self, address: &ContentAddress) -> Result<Option<(u64, Grain)>, Error> {
-        let snapshot = self.snapshot();
-        for row in snapshot.candidates(address)?.iter() {
-            // Read once: what the ledger holds there decides whether the index was right.
-            let body = self.inner.ledger().read(row)?.body.into_owned();
-            match Grain::from_stored(body, *address) {
-                Err(grain::Error::Integrity { .. }) => {}
-                read => {
-                    let grain = read?;
-                    self.inner.authorize_read(&snapshot, &grain)?;
-                    let grain = self.inner.with_signature(row, grain)?;
-                    return Ok(Some((row, grain)));
-                }
-            }
-        }
-        Ok(None)
     }
 
     /// Returns grains by their addresses, in the same order.
@@ -76,27 +52,101 @@ impl Store {
     pub fn get_batch(&self, addresses: &[ContentAddress]) -> Result<Vec<Option<Grain>>, Error> {
         let found = addresses.iter().map(|address| self.find(address));
         let found = found.collect::<Result<Vec<_>, _>>()?;
-        self.record_reads(self.read_recorder("get"), found.iter().flatten())?;
-        Ok(grains(found))
+        self.record_reads("get", found.iter().flatten())?;
+        let grains = found.into_iter().map(|found| found.map(|(_, grain)| grain));
+        Ok(grains.collect())
     }
 
-    /// Records and counts grains that somebody is shown, with their rows.
-    pub(crate) fn record_reads<'g>(
+    /// Reads a grain that the handle may show, with its row, before it is shown.
+    pub(in crate::store) fn find(
         &self,
-        read_recorder: ReadRecorder<'_>,
+        address: &ContentAddress,
+    ) -> Result<Option<(u64, Grain)>, Error> {
+        let snapshot = self.snapshot();
+        let Some((row, grain)) = self.seen(&snapshot, address)? else {
+            return Ok(None);
+        };
+        self.inner.authorize_read(&snapshot, &grain)?;
+        if !self.may_rely_on(&grain)? {
+            let rule = Rule::Unreviewed;
+            return Err(Error::Refused { rule });
+        }
+        Ok(Some((row, self.inner.with_signature(row, grain)?)))
+    }
+
+    /// Reads a grain that the handle sees, for the store's own use: it does not count as retrieved
+    /// (OMS 22.10).
+    ///
+    /// # Errors
+    /// As [`Store::get`].
+    pub(crate) fn peek(&self, address: &ContentAddress) -> Result<Option<Grain>, Error> {
+        let snapshot = self.snapshot();
+        let Some((row, grain)) = self.seen(&snapshot, address)? else {
+            return Ok(None);
+        };
+        self.inner.authorize_read(&snapshot, &grain)?;
+        Ok(Some(self.inner.with_signature(row, grain)?))
+    }
+
+    /// Returns a stored grain and its row, unless the handle does not see it.
+    fn seen(
+        &self,
+        snapshot: &Snapshot,
+        address: &ContentAddress,
+    ) -> Result<Option<(u64, Grain)>, Error> {
+        for row in snapshot.candidates(address)?.iter() {
+            // Read once: what the ledger holds there decides whether the index was right.
+            let body = self.inner.ledger().read(row)?.body.into_owned();
+            match Grain::from_stored(body, *address) {
+                Err(grain::Error::Integrity { .. }) => {}
+                read => {
+                    let grain = read?;
+                    return Ok(self.sees(snapshot, &grain)?.then_some((row, grain)));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the row of a stored grain that the handle sees.
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND`; storage errors.
+    pub(crate) fn seen_row(
+        &self,
+        snapshot: &Snapshot,
+        address: &ContentAddress,
+    ) -> Result<u64, Error> {
+        let address = *address;
+        if self.capability().is_none() {
+            return self.inner.row_of(snapshot, &address);
+        }
+        let seen = self.seen(snapshot, &address)?;
+        seen.map(|(row, _)| row).ok_or(Error::NotFound { address })
+    }
+
+    /// Records and counts grains that are shown to the caller, with their rows.
+    pub(in crate::store) fn record_reads<'g>(
+        &self,
+        operation: &'static str,
         found: impl Iterator<Item = &'g (u64, Grain)> + Clone,
     ) -> Result<(), Error> {
-        read_recorder.all(found.clone().map(|(_, grain)| grain))?;
+        let recorder = self.read_recorder(operation);
+        recorder.all(found.clone().map(|(_, grain)| grain))?;
         self.retrieved(found.map(|(row, _)| *row));
         Ok(())
     }
 
-    /// Returns whether a grain is here.
+    /// Returns whether the store has a grain that the handle sees.
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_INDEX_DAMAGED`.
     pub fn exists(&self, address: &ContentAddress) -> Result<bool, Error> {
-        Ok(self.inner.locate(&self.snapshot(), address)?.is_some())
+        match self.seen_row(&self.snapshot(), address) {
+            Ok(_) => Ok(true),
+            Err(Error::NotFound { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// Returns the status of a grain: what the store says about it beside its blob (OMS 28.3).
@@ -105,80 +155,64 @@ impl Store {
     /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn status(&self, address: &ContentAddress) -> Result<Status, Error> {
         let snapshot = self.snapshot();
-        let row = self.inner.row_of(&snapshot, address)?;
+        let row = self.seen_row(&snapshot, address)?;
         self.inner.status_at(&snapshot, row)
     }
 
-    /// Returns the addresses of up to `limit` grains, oldest first, from where `after` left off.
+    /// Returns the addresses of up to `limit` grains that the handle sees, oldest first, from where
+    /// `after` left off.
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn list(&self, after: Option<u64>, limit: usize) -> Result<Page, Error> {
         let snapshot = self.snapshot();
-        let from = after.map_or(0, |row| row.saturating_add(1));
-        let mut addresses = Vec::new();
+        let mut page = Page {
+            addresses: Vec::new(),
+            next: None,
+        };
         let mut last = None;
-        for row in snapshot.grains_from(from) {
-            if addresses.len() == limit {
-                return Ok(Page {
-                    addresses,
-                    next: last,
-                });
+        for row in snapshot.grains_from(after.map_or(0, |row| row.saturating_add(1))) {
+            let body = self.inner.ledger().read(row)?.body;
+            let address = ContentAddress::of(&body);
+            // The owner sees every grain, so it need not be decoded.
+            if self.capability().is_some() {
+                let grain = Grain::from_proven(body.into_owned())?;
+                if !self.sees(&snapshot, &grain)? {
+                    continue;
+                }
             }
-            addresses.push(ContentAddress::of(&self.inner.ledger().read(row)?.body));
+            if page.addresses.len() == limit {
+                page.next = last;
+                break;
+            }
+            page.addresses.push(address);
             last = Some(row);
         }
-        Ok(Page {
-            addresses,
-            next: None,
-        })
+        Ok(page)
     }
 
     /// Returns every grain of the lineage that a grain belongs to: what it supersedes and what
-    /// superseded it, in the order in which they were stored; without those that a missing consent
-    /// keeps back.
+    /// superseded it, in the order in which they were stored; without those that the handle does not
+    /// see or a missing consent keeps back.
     ///
     /// # Errors
     /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`; `ERR_CONSENT` where it keeps back
     /// the grain that was asked for.
     pub fn history(&self, address: &ContentAddress) -> Result<Vec<Version>, Error> {
-        let versions = self.lineage(address)?;
-        let grains = versions.iter().map(|version| &version.grain);
-        self.read_recorder("history").all(grains)?;
-        Ok(versions)
-    }
-
-    /// Returns what [`Store::history`] does, to be looked through before it is shown.
-    pub(crate) fn lineage(&self, address: &ContentAddress) -> Result<Vec<Version>, Error> {
         let snapshot = self.snapshot();
-        let start = self.inner.row_of(&snapshot, address)?;
-        let mut versions = BTreeMap::new();
-        let mut pending = vec![start];
-        while let Some(row) = pending.pop() {
-            if versions.contains_key(&row) {
-                continue;
-            }
-            let mut version = self.inner.version_at(&snapshot, row)?;
-            version.stored_by = self.inner.actor_of(row)?;
-            if let Some(next) = version.status.superseded_by {
-                pending.extend(self.inner.locate(&snapshot, &next)?);
-            }
-            let replaced = self
-                .inner
-                .replaced_by(&snapshot, &version.grain.address())?;
-            pending.extend(replaced.into_iter().map(|(row, _)| row));
-            versions.insert(row, version);
-        }
-        let mut shown = Vec::with_capacity(versions.len());
-        for version in versions.into_values() {
+        let start = self.seen_row(&snapshot, address)?;
+        let mut shown = Vec::new();
+        for version in self.inner.versions(&snapshot, start)? {
             match self.inner.authorize_read(&snapshot, &version.grain) {
-                Err(Error::Denied { address: kept, .. }) if kept != *address => {}
-                allowed => {
-                    allowed?;
-                    shown.push(version);
-                }
+                Err(Error::Denied { address: kept, .. }) if kept != *address => continue,
+                allowed => allowed?,
+            }
+            if self.sees(&snapshot, &version.grain)? {
+                shown.push(version);
             }
         }
+        let grains = shown.iter().map(|version| &version.grain);
+        self.read_recorder("history").all(grains)?;
         Ok(shown)
     }
 
@@ -224,13 +258,16 @@ impl Store {
         scope: &str,
         id: &str,
     ) -> Result<Option<ContentAddress>, Error> {
-        let mut addresses = self.inner.named(&self.snapshot(), [format, scope, id])?;
-        Ok(addresses.pop())
+        let snapshot = self.snapshot();
+        let addresses = self.inner.named(&snapshot, [format, scope, id])?;
+        for address in addresses.into_iter().rev() {
+            if self.capability().is_none() {
+                return Ok(Some(address));
+            }
+            if self.seen(&snapshot, &address)?.is_some() {
+                return Ok(Some(address));
+            }
+        }
+        Ok(None)
     }
-}
-
-/// Returns what was found without the rows.
-pub(crate) fn grains(found: Vec<Option<(u64, Grain)>>) -> Vec<Option<Grain>> {
-    let grains = found.into_iter().map(|found| found.map(|(_, grain)| grain));
-    grains.collect()
 }

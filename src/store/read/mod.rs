@@ -10,8 +10,6 @@ mod retrieval_counts;
 mod signature;
 
 pub use audit::AuditedRead;
-pub(crate) use audit::ReadRecorder;
 pub use embedding::Embedding;
 pub(crate) use embedding::Lengths;
-pub(crate) use get::grains;
 pub use get::{Page, Version};

@@ -3,9 +3,9 @@
 use crate::codec::ContentAddress;
 use crate::index;
 use crate::store::instance::Inner;
-use crate::store::{Error, Store};
+use crate::store::{Error, Maintenance, Store};
 
-impl Store {
+impl Maintenance<'_> {
     /// Returns how often a grain was retrieved, and when last (OMS 28.3: `access_count`,
     /// `last_accessed_at`); none if it never was, or the store does not count
     /// ([`Options::accesses`](crate::store::Options::accesses)).
@@ -23,24 +23,26 @@ impl Store {
     /// let accesses = Some(Duration::from_secs(60));
     /// let store = Store::in_memory(Options { accesses, ..Options::default() })?;
     /// let address = store.put(Draft::event("tea"))?;
-    /// assert_eq!(store.accesses(&address)?, None);
+    /// assert_eq!(store.maintenance()?.accesses(&address)?, None);
     /// store.get(&address)?;
     /// store.search("tea", &Default::default(), 10)?;
-    /// assert_eq!(store.accesses(&address)?.map(|access| access.count), Some(2));
+    /// assert_eq!(store.maintenance()?.accesses(&address)?.map(|access| access.count), Some(2));
     /// # Ok::<(), grainstore::Error>(())
     /// ```
     ///
     /// # Errors
     /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn accesses(
-        &self,
+        self,
         address: &ContentAddress,
     ) -> Result<Option<index::RetrievalCount>, Error> {
-        let row = self.inner.row_of(&self.snapshot(), address)?;
-        let accesses = self.inner.retrievals();
+        let row = self.inner().row_of(&self.store().snapshot(), address)?;
+        let accesses = self.inner().retrievals();
         Ok(accesses.and_then(|accesses| accesses.of(row)))
     }
+}
 
+impl Store {
     /// Counts rows that somebody was shown.
     pub(crate) fn retrieved(&self, rows: impl IntoIterator<Item = u64>) {
         if let Some(counts) = self.inner.retrievals() {

@@ -14,14 +14,14 @@ use super::fields::text;
 /// let store = Store::in_memory(Options::default())?;
 /// let address = store.put(Draft::event("my number is 555 0100"))?;
 /// let officer = Authorization { reason: "GDPR Art. 17", authority: "the data protection officer" };
-/// store.delete(&address, officer)?;
+/// store.admin()?.delete(&address, officer)?;
 /// assert!(!store.exists(&address)?);
 /// assert_eq!(store.search("number", &Default::default(), 10)?.total, 0);
 ///
 /// let address = store.put(Draft::event("the contract was signed"))?;
-/// store.place_hold(&address, Authorization { reason: "Doe v. Acme", authority: "legal" })?;
+/// store.admin()?.place_hold(&address, Authorization { reason: "Doe v. Acme", authority: "legal" })?;
 /// let anonymous = Authorization { reason: "settled", authority: "" };
-/// assert_eq!(store.lift_hold(&address, anonymous).unwrap_err().code(), "ERR_AUTHORITY");
+/// assert_eq!(store.admin()?.lift_hold(&address, anonymous).unwrap_err().code(), "ERR_AUTHORITY");
 /// # Ok::<(), grainstore::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,118 @@
+//! What an answer shows: the grains that the handle sees and may rely on, recorded as read and
+//! counted as retrieved.
+//!
+//! The evaluation of a question is the same for every handle; a narrowed one asks it inside its
+//! namespace, and leaves out what its capability, its delegations and reviews keep from it.
+
+use crate::policy::Capability;
+use crate::store::Store;
+
+use super::{Cursor, Envelope, Error, Filter, Found, Sort};
+
+impl Store {
+    /// Returns a page of the grains that the handle may show, recorded as read.
+    ///
+    /// A narrowed handle counts what it shows: while there are more pages, the total is a lower
+    /// bound.
+    pub(super) fn visible_page(
+        &self,
+        filter: &Filter,
+        sort: Sort,
+        limit: usize,
+        after: Option<Cursor>,
+    ) -> Result<Envelope, Error> {
+        let Some(capability) = self.capability() else {
+            return self.recorded("query", self.page(filter, sort, limit, after)?);
+        };
+        let Some(filter) = narrow(capability, filter) else {
+            return Ok(Envelope::default());
+        };
+        let mut shown = Envelope {
+            next_cursor: after,
+            ..Envelope::default()
+        };
+        while shown.results.len() < limit {
+            let missing = limit - shown.results.len();
+            let page = self.page(&filter, sort, missing, shown.next_cursor)?;
+            self.keep_visible(page.results, &mut shown)?;
+            shown.next_cursor = page.next_cursor;
+            if shown.next_cursor.is_none() {
+                break;
+            }
+        }
+        shown.total_is_lower_bound = shown.next_cursor.is_some();
+        self.recorded("query", shown)
+    }
+
+    /// Returns the best `limit` of a ranking that the handle may show, recorded as read.
+    pub(super) fn visible_ranking(
+        &self,
+        operation: &'static str,
+        filter: &Filter,
+        limit: usize,
+        rank: impl Fn(&Filter, usize) -> Result<Envelope, Error>,
+    ) -> Result<Envelope, Error> {
+        let Some(capability) = self.capability() else {
+            return self.recorded(operation, rank(filter, limit)?);
+        };
+        let Some(filter) = narrow(capability, filter) else {
+            return Ok(Envelope::default());
+        };
+        let mut asked = limit;
+        loop {
+            let page = rank(&filter, asked)?;
+            let is_all = page.results.len() < asked;
+            let mut shown = Envelope::default();
+            self.keep_visible(page.results, &mut shown)?;
+            if is_all || shown.results.len() >= limit {
+                shown.total_is_lower_bound = !is_all;
+                shown.results.truncate(limit);
+                return self.recorded(operation, shown);
+            }
+            // Ranked first, filtered second: a hidden grain must not take the place of a visible
+            // one.
+            asked = asked.saturating_mul(2);
+        }
+    }
+
+    /// Returns the filter inside the namespace of the handle; `None` if the two are disjoint.
+    pub(super) fn narrow(&self, filter: &Filter) -> Option<Filter> {
+        match self.capability() {
+            Some(capability) => narrow(capability, filter),
+            None => Some(filter.clone()),
+        }
+    }
+
+    fn keep_visible(&self, results: Vec<Found>, shown: &mut Envelope) -> Result<(), Error> {
+        let snapshot = self.snapshot();
+        for found in results {
+            // The index holds hashes of namespaces; the grain has the whole one (OMS 3.1.1).
+            if self.sees(&snapshot, &found.grain)? && self.may_rely_on(&found.grain)? {
+                shown.results.push(found);
+                shown.total += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Records the grains of an answer as read, and counts them as retrieved (OMS 22.10).
+    fn recorded(&self, operation: &'static str, envelope: Envelope) -> Result<Envelope, Error> {
+        let grains = envelope.results.iter().map(|found| &found.grain);
+        self.read_recorder(operation).all(grains)?;
+        self.retrieved(envelope.results.iter().map(|found| found.row));
+        Ok(envelope)
+    }
+}
+
+fn narrow(capability: &Capability, filter: &Filter) -> Option<Filter> {
+    let filter = if capability.reviews() {
+        filter.clone().with_unreviewed()
+    } else {
+        filter.clone()
+    };
+    match capability.namespace() {
+        None => Some(filter),
+        Some("") => None,
+        Some(namespace) => filter.within(namespace),
+    }
+}

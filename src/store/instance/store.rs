@@ -1,0 +1,213 @@
+//! The handle on an open store: the owner's, or one narrowed to an author, a namespace, a role.
+
+use std::sync::Arc;
+
+use crate::crypto::Did;
+use crate::grain::Grain;
+use crate::index::Snapshot;
+use crate::policy::{Capability, DelegatedOperation, Role, Rule};
+use crate::store::Error;
+use crate::text::{self, Text};
+
+use super::caller::Caller;
+use super::inner::Inner;
+
+/// A store of grains. Cheap to clone, and usable from any thread.
+///
+/// ```
+/// use grainstore::{Draft, Options, Store};
+///
+/// let store = Store::in_memory(Options::default())?;
+/// let address = store.put(Draft::belief("user", "prefers", "dark mode").confidence(0.9))?;
+/// let grain = store.get(&address)?.expect("it was just put");
+/// assert_eq!(grain.text("object"), Some("dark mode"));
+/// # Ok::<(), grainstore::store::Error>(())
+/// ```
+///
+/// The handle that [`Store::open`] returns is the owner's. An agent is given a narrowed one: it
+/// reads and changes only what lies in its namespace and those inside it, and writes as its author;
+/// a draft gets both, a finished grain must have them. Other grains are to it as if they were not
+/// stored. What is the owner's alone is behind [`Store::admin`] and [`Store::maintenance`].
+///
+/// ```
+/// use grainstore::{Draft, Filter, Options, Store};
+///
+/// let store = Store::in_memory(Options::default())?;
+/// let bot = store.as_actor(&"did:web:bot.acme.example".parse()?).in_namespace("acme:chatbot");
+/// let address = bot.put(Draft::event("the customer likes tea"))?;
+/// let grain = store.get(&address)?.expect("it was just put");
+/// assert_eq!(grain.text("namespace"), Some("acme:chatbot"));
+/// assert_eq!(grain.text("author_did"), Some("did:web:bot.acme.example"));
+///
+/// store.put(Draft::event("a secret of another team").namespace("acme:payroll"))?;
+/// assert_eq!(bot.query(&Filter::new(), 10, None)?.total, 1);
+/// let refused = bot.put(Draft::event("a note").namespace("acme:payroll")).unwrap_err();
+/// assert_eq!(refused.code(), "ERR_ACCESS_DENIED");
+/// assert_eq!(bot.admin().unwrap_err().code(), "ERR_ACCESS_DENIED");
+/// # Ok::<(), grainstore::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Store {
+    pub(in crate::store) inner: Arc<Inner>,
+    /// `None` of the owner.
+    capability: Option<Arc<Capability>>,
+}
+
+/// Operations of the store's owner on policy, trust, consent, holds, deletion and files: see
+/// [`Store::admin`].
+#[derive(Clone, Copy, Debug)]
+pub struct Admin<'a>(&'a Store);
+
+/// Operations of the store's owner on the files of the store: see [`Store::maintenance`].
+#[derive(Clone, Copy, Debug)]
+pub struct Maintenance<'a>(&'a Store);
+
+impl Store {
+    pub(super) fn owner(inner: Inner) -> Self {
+        Self {
+            inner: Arc::new(inner),
+            capability: None,
+        }
+    }
+
+    /// Returns a handle narrowed to an author (OMS 12.1). A handle that has another author already
+    /// reaches nothing then.
+    #[must_use]
+    pub fn as_actor(&self, did: &Did) -> Self {
+        self.narrowed(self.own_capability().author(did))
+    }
+
+    /// Returns a handle narrowed to a namespace and those inside it (OMS 28.2).
+    #[must_use]
+    pub fn in_namespace(&self, namespace: impl AsRef<str>) -> Self {
+        self.narrowed(self.own_capability().inside(namespace.as_ref()))
+    }
+
+    /// Returns a handle in the role of a reader.
+    #[must_use]
+    pub fn read_only(&self) -> Self {
+        self.narrowed(self.own_capability().role(Role::Reader))
+    }
+
+    /// Returns a handle of the owner's narrowed to a capability.
+    ///
+    /// # Errors
+    /// `ERR_ACCESS_DENIED` for a handle that is narrowed already: it could widen itself.
+    pub fn with_capability(&self, capability: Capability) -> Result<Self, Error> {
+        self.authorize_owner()?;
+        Ok(self.narrowed(capability))
+    }
+
+    /// Returns what the handle is narrowed to; `None` of the owner's.
+    pub fn capability(&self) -> Option<&Capability> {
+        self.capability.as_deref()
+    }
+
+    /// Returns the operations of the owner on policy, trust, consent, holds, deletion and files.
+    ///
+    /// # Errors
+    /// `ERR_ACCESS_DENIED` for a narrowed handle.
+    pub fn admin(&self) -> Result<Admin<'_>, Error> {
+        self.authorize_owner()?;
+        Ok(Admin(self))
+    }
+
+    /// Returns the operations of the owner on the files of the store.
+    ///
+    /// # Errors
+    /// `ERR_ACCESS_DENIED` for a narrowed handle.
+    pub fn maintenance(&self) -> Result<Maintenance<'_>, Error> {
+        self.authorize_owner()?;
+        Ok(Maintenance(self))
+    }
+
+    fn authorize_owner(&self) -> Result<(), Error> {
+        let rule = Rule::Owner;
+        match self.capability {
+            None => Ok(()),
+            Some(_) => Err(Error::Refused { rule }),
+        }
+    }
+
+    pub(in crate::store) fn own_capability(&self) -> Capability {
+        self.capability().cloned().unwrap_or_default()
+    }
+
+    fn narrowed(&self, capability: Capability) -> Self {
+        Self {
+            inner: Arc::clone(&self.inner),
+            capability: Some(Arc::new(capability)),
+        }
+    }
+
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        self.inner.snapshot()
+    }
+
+    pub(crate) fn text_view(&self) -> Result<&Text, text::Error> {
+        self.inner.text().ok_or(text::Error::Off)
+    }
+
+    /// Returns the caller of an operation that changes something.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(in crate::store) fn caller(&self) -> Result<Caller<'_>, Error> {
+        let author = self.capability().and_then(Capability::acts_as);
+        Ok(Caller {
+            capability: self.capability(),
+            actor: author.map(|did| self.inner.actor(did)).transpose()?,
+        })
+    }
+
+    /// Returns whether the handle sees a grain: by its capability, and of a delegated author also
+    /// by its delegations (OMS 6.11: "may read and write").
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn sees(&self, snapshot: &Snapshot, grain: &Grain) -> Result<bool, Error> {
+        let Some(capability) = self.capability() else {
+            return Ok(true);
+        };
+        if !capability.sees(grain) {
+            return Ok(false);
+        }
+        let Some(author) = capability.acts_as() else {
+            return Ok(true);
+        };
+        let operation = DelegatedOperation::touch(grain);
+        let now = self.inner.now();
+        let judged = self.inner.authority(snapshot, author.as_str(), &operation, now)?;
+        Ok(judged.is_ok())
+    }
+
+    /// Returns whether a grain may drive what its reader does (OMS 6.1): a program's reader waits
+    /// until a person has cleared it.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn may_rely_on(&self, grain: &Grain) -> Result<bool, Error> {
+        let is_person = self.capability().is_none_or(Capability::reviews);
+        Ok(is_person || !self.grain_awaits_review(grain)?)
+    }
+}
+
+impl<'a> Admin<'a> {
+    pub(crate) const fn store(self) -> &'a Store {
+        self.0
+    }
+
+    pub(in crate::store) fn inner(self) -> &'a Inner {
+        &self.0.inner
+    }
+}
+
+impl<'a> Maintenance<'a> {
+    pub(crate) const fn store(self) -> &'a Store {
+        self.0
+    }
+
+    pub(in crate::store) fn inner(self) -> &'a Inner {
+        &self.0.inner
+    }
+}

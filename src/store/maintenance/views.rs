@@ -1,0 +1,42 @@
+//! The derived views of a store: the index as it is, the text view committed, what opening found.
+
+use crate::index::Snapshot;
+use crate::store::{Error, Maintenance, RecoveryReport};
+
+impl<'a> Maintenance<'a> {
+    /// Returns what was found when the store was opened.
+    pub fn recovery_report(self) -> &'a RecoveryReport {
+        self.inner().recovery()
+    }
+
+    /// Returns a view of the index as it is now: rows of the ledger, and nothing of what is in
+    /// them.
+    ///
+    /// ```
+    /// use grainstore::index::Pattern;
+    /// use grainstore::{Draft, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// store.put(Draft::belief("user", "prefers", "dark mode").confidence(0.9))?;
+    /// let pattern = Pattern { subject: Some("user"), ..Pattern::default() };
+    /// assert_eq!(store.maintenance()?.index_snapshot().triples(&pattern).rows()?.len(), 1);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    pub fn index_snapshot(self) -> Snapshot {
+        self.inner().snapshot()
+    }
+
+    /// Commits the text view, so that the next open need not feed it again.
+    ///
+    /// Grains are durable without it; it only saves time. Of a store opened without the view there
+    /// is nothing to do.
+    ///
+    /// # Errors
+    /// `ERR_TEXT`.
+    pub fn flush_text(self) -> Result<(), Error> {
+        match self.inner().text() {
+            Some(text) => Ok(text.close()?),
+            None => Ok(()),
+        }
+    }
+}
