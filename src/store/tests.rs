@@ -170,8 +170,16 @@ fn puts_that_come_while_the_disk_is_busy_share_one_sync() {
         "one for the first, one for the rest"
     );
     disk.set(|state| state.closed = false);
-    assert_eq!(store.stats().unwrap().grains, 21);
-    assert!(store.check().unwrap().findings.is_empty());
+    assert_eq!(store.maintenance().unwrap().stats().unwrap().grains, 21);
+    assert!(
+        store
+            .maintenance()
+            .unwrap()
+            .check()
+            .unwrap()
+            .findings
+            .is_empty()
+    );
 }
 
 #[test]
@@ -186,10 +194,14 @@ fn a_copy_of_what_is_not_durable_yet_is_acknowledged_with_the_first_and_not_befo
         disk.until_after(before);
         until_waiting(&store, 4);
         assert!(puts.iter().all(|put| !put.is_finished()));
-        assert_eq!(store.stats().unwrap().grains, 0, "not durable, not visible");
+        assert_eq!(
+            store.maintenance().unwrap().stats().unwrap().grains,
+            0,
+            "not durable, not visible"
+        );
         disk.set(|state| state.closed = false);
     });
-    assert_eq!(store.stats().unwrap().entries, 1);
+    assert_eq!(store.maintenance().unwrap().stats().unwrap().entries, 1);
 }
 
 #[test]
@@ -214,7 +226,7 @@ fn a_refused_request_gets_its_own_error_and_spoils_nobodys_frame() {
         );
         assert_eq!(stored.join().unwrap().len(), 2);
     });
-    assert_eq!(store.stats().unwrap().grains, 4);
+    assert_eq!(store.maintenance().unwrap().stats().unwrap().grains, 4);
 }
 
 #[test]
@@ -226,7 +238,7 @@ fn what_a_grain_of_the_same_frame_implies_is_refused_as_if_it_had_been_stored_be
     let new = belief("new").derived_from(old.address());
     let together = store.put_batch([old.into(), super::NewGrain::from(new)]);
     assert_eq!(together.unwrap_err().code(), "ERR_INVALIDATION_DENIED");
-    let stats = store.stats().unwrap();
+    let stats = store.maintenance().unwrap().stats().unwrap();
     assert_eq!(
         (stats.grains, stats.entries),
         (0, 1),
@@ -267,7 +279,7 @@ fn a_failed_sync_is_told_to_all_who_shared_it_and_stops_writing_but_not_reading(
         assert_eq!(error.code(), "ERR_STORAGE_HALTED");
         let error = store.supersede(&kept, belief("late").derived_from(kept), None);
         assert_eq!(error.unwrap_err().code(), "ERR_STORAGE_HALTED");
-        assert_eq!(store.stats().unwrap().grains, 2);
+        assert_eq!(store.maintenance().unwrap().stats().unwrap().grains, 2);
         assert_eq!(store.get(&kept).unwrap().unwrap().address(), kept);
         assert_eq!(
             store.put(belief("kept")).unwrap(),
@@ -306,7 +318,15 @@ fn a_writer_that_panics_halts_the_store_and_hangs_nobody() {
     drop(store);
     let store = open(&disk, Durability::Sync).unwrap();
     store.put(belief("first")).unwrap();
-    assert!(store.check().unwrap().findings.is_empty());
+    assert!(
+        store
+            .maintenance()
+            .unwrap()
+            .check()
+            .unwrap()
+            .findings
+            .is_empty()
+    );
 }
 
 #[test]
@@ -321,7 +341,7 @@ fn a_lost_lock_stops_writing_before_anything_is_written() {
     disk.set(|state| state.lock_lost = false);
     let error = store.put(belief("late")).unwrap_err();
     assert_eq!(error.code(), "ERR_STORAGE_HALTED");
-    assert_eq!(store.stats().unwrap().entries, 1);
+    assert_eq!(store.maintenance().unwrap().stats().unwrap().entries, 1);
     assert!(store.get(&kept).unwrap().is_some());
 }
 
@@ -343,7 +363,7 @@ fn relaxed_syncs_when_asked_and_on_closing_and_not_for_each_put() {
     drop(store);
     assert_eq!(syncs(), before + 2);
     let store = open(&disk, Durability::Relaxed).unwrap();
-    assert_eq!(store.stats().unwrap().grains, 11);
+    assert_eq!(store.maintenance().unwrap().stats().unwrap().grains, 11);
 }
 
 #[test]
@@ -366,7 +386,7 @@ fn a_group_waits_for_others_and_never_acknowledges_before_the_sync() {
     let syncs = disk.gate.state.lock().arrived;
     // A frame takes the first request and what fits beside it.
     assert!((before + 1..=before + 2).contains(&syncs));
-    assert_eq!(store.stats().unwrap().grains, 21);
+    assert_eq!(store.maintenance().unwrap().stats().unwrap().grains, 21);
 }
 
 fn watch(store: &Store) {
@@ -377,7 +397,11 @@ fn watch(store: &Store) {
         reason: "a test",
         authority: "its author",
     };
-    store.set_regimes(vec![regime], mandate).unwrap();
+    store
+        .admin()
+        .unwrap()
+        .set_regimes(vec![regime], mandate)
+        .unwrap();
 }
 
 #[test]
@@ -391,7 +415,15 @@ fn a_read_on_record_waits_for_no_sync_and_one_that_cannot_be_recorded_is_refused
     let before = disk.close();
     disk.set(|state| state.closed = false);
     assert!(store.get(&watched).unwrap().is_some());
-    assert_eq!(store.reads(Some(&watched), None, 9).unwrap().len(), 1);
+    assert_eq!(
+        store
+            .admin()
+            .unwrap()
+            .reads(Some(&watched), None, 9)
+            .unwrap()
+            .len(),
+        1
+    );
     assert_eq!(disk.close(), before, "no sync");
     disk.set(|state| state.closed = false);
     assert!(store.inner.ledger().durable() < store.inner.ledger().len());
@@ -417,9 +449,9 @@ fn what_is_erased_before_its_read_is_recorded_is_not_named_by_it() {
         reason: "asked for",
         authority: "its author",
     };
-    store.delete(&all[0], deletion).unwrap();
+    store.admin().unwrap().delete(&all[0], deletion).unwrap();
     recorder.record().unwrap();
-    let reads = store.reads(None, None, 9).unwrap();
+    let reads = store.admin().unwrap().reads(None, None, 9).unwrap();
     assert_eq!(reads.len(), 1);
     assert_eq!(reads[0].addresses, [all[1]]);
 }

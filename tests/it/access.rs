@@ -10,7 +10,7 @@ use grainstore::grain::Verification;
 use grainstore::ledger::MemoryDisk;
 use grainstore::policy::{Capability, Role};
 use grainstore::store::Authorization;
-use grainstore::{Access, ContentAddress, Draft, Filter, Options, Store};
+use grainstore::{ContentAddress, Draft, Filter, Options, Store};
 use proptest::prelude::*;
 
 use crate::sample::PHI;
@@ -27,7 +27,7 @@ fn note(text: &str) -> Draft {
     Draft::event(text)
 }
 
-fn bot(store: &Store) -> Access {
+fn bot(store: &Store) -> Store {
     store.as_actor(&did("bot")).in_namespace("acme:chatbot")
 }
 
@@ -67,13 +67,17 @@ fn a_handle_refuses_what_is_of_another_namespace_or_author_and_records_it() {
         note("x").author("did:web:mallory.example"),
     ];
     for draft in refused {
-        let entries = store.stats().unwrap().entries;
+        let entries = store.maintenance().unwrap().stats().unwrap().entries;
         assert_eq!(code(bot.put(draft.clone())), "ERR_ACCESS_DENIED");
         assert_eq!(
             code(bot.put_batch([note("fine"), draft])),
             "ERR_ACCESS_DENIED"
         );
-        assert_eq!(store.stats().unwrap().entries, entries + 2, "two denials");
+        assert_eq!(
+            store.maintenance().unwrap().stats().unwrap().entries,
+            entries + 2,
+            "two denials"
+        );
     }
     // What is finished cannot be filled in any more.
     assert_eq!(code(bot.put(finished(note("x")))), "ERR_ACCESS_DENIED");
@@ -170,11 +174,17 @@ fn a_handle_can_be_narrowed_and_never_widened() {
         .unwrap();
     let own = bot(&store).put(note("mine")).unwrap();
     let inner = bot(&store).in_namespace("acme:chatbot:agent-7");
-    assert_eq!(inner.capability().namespace(), Some("acme:chatbot:agent-7"));
+    assert_eq!(
+        inner.capability().unwrap().namespace(),
+        Some("acme:chatbot:agent-7")
+    );
     assert!(!inner.exists(&own).unwrap());
     // The outer one is no way out, and neither is another one.
     let outer = bot(&store).in_namespace("acme");
-    assert_eq!(outer.capability().namespace(), Some("acme:chatbot"));
+    assert_eq!(
+        outer.capability().unwrap().namespace(),
+        Some("acme:chatbot")
+    );
     for nowhere in [
         bot(&store).in_namespace("acme:payroll"),
         bot(&store)
@@ -236,7 +246,7 @@ fn health_information_takes_a_clearance() {
     let nurse = Capability::default()
         .inside("acme:chatbot")
         .cleared_for("phi");
-    let nurse = store.access(nurse);
+    let nurse = store.with_capability(nurse).unwrap();
     for name in PHI.into_iter().chain(["diagnosis"]) {
         let tag = format!("phi:{name}");
         let draft = note(&tag).tag(&tag).namespace("acme:chatbot");
@@ -275,7 +285,7 @@ fn what_waits_for_review_drives_no_program() {
     assert_eq!(store.search("loan", &all, 9).unwrap().total, 1);
 
     let person = Capability::default().inside("acme").role(Role::Reviewer);
-    let person = store.access(person);
+    let person = store.with_capability(person).unwrap();
     assert!(person.get(&address).unwrap().is_some());
     assert_eq!(person.query(&Filter::new(), 9, None).unwrap().total, 1);
     assert_eq!(person.search("loan", &Filter::new(), 9).unwrap().total, 1);
@@ -283,8 +293,12 @@ fn what_waits_for_review_drives_no_program() {
         reason: "it is right",
         authority: "Ada",
     };
-    let review = store.reviews().unwrap().remove(0);
-    store.clear_review(review.id, mandate).unwrap();
+    let review = store.admin().unwrap().reviews().unwrap().remove(0);
+    store
+        .admin()
+        .unwrap()
+        .clear_review(review.id, mandate)
+        .unwrap();
     assert!(bot(&store).get(&address).unwrap().is_some());
     assert_eq!(bot(&store).query(&Filter::new(), 9, None).unwrap().total, 1);
     assert_eq!(store.query(&Filter::new(), 9, None).unwrap().total, 1);
@@ -326,10 +340,10 @@ fn the_ledger_says_who_acted() {
     let address = bot(&open()).put(note("tea")).unwrap();
     let store = open();
     let new = note("coffee").derived_from(address);
-    let entries = store.stats().unwrap().entries;
+    let entries = store.maintenance().unwrap().stats().unwrap().entries;
     let new = bot(&store).supersede(&address, new, None).unwrap();
     assert_eq!(
-        store.stats().unwrap().entries,
+        store.maintenance().unwrap().stats().unwrap().entries,
         entries + 2,
         "the actor is known"
     );

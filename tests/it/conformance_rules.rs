@@ -61,7 +61,7 @@ fn index_fields_inside_an_imported_blob_are_kept_and_say_nothing() {
     fs::write(&path, format!("{{\"blob\":\"{hex}\"}}\n")).unwrap();
     let store = memory();
     let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
-    assert_eq!(store.import(reading).unwrap().inserted, 1);
+    assert_eq!(store.admin().unwrap().import(reading).unwrap().inserted, 1);
 
     let address = ContentAddress::of(&blob);
     assert_eq!(store.get(&address).unwrap().unwrap().blob(), blob);
@@ -208,6 +208,8 @@ fn the_same_second_does_not_make_two_grains_simultaneous() {
     let format = grainstore::interchange::Format::Jsonl;
     let all = Filter::new();
     store
+        .admin()
+        .unwrap()
         .export(format, &all, &Default::default(), &mut file)
         .unwrap();
     let window = Filter::new().created_from(Time::from_ms(1_500));

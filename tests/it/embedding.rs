@@ -35,7 +35,9 @@ fn the_nearest_come_first_with_scores_between_0_and_1_and_after_reopening() {
     let all: Vec<_> = (0..4).map(put).collect();
     let vectors = [[1.0, 0.0], [0.0, 5.0], [-2.0, 0.0], [3.0, 3.0]];
     for (address, vector) in all.iter().zip(&vectors) {
-        store.put_embedding(address, "a", vector).unwrap();
+        store
+            .put_embeddings(&[Embedding::new(*address, "a", vector)])
+            .unwrap();
     }
     let expected = [all[0], all[3], all[1], all[2]];
     let near = store.nearest("a", &[9.0, 0.0], &Filter::new(), 9).unwrap();
@@ -58,29 +60,41 @@ fn the_nearest_come_first_with_scores_between_0_and_1_and_after_reopening() {
 fn models_are_side_by_side_and_the_last_vector_of_a_grain_counts() {
     let store = Store::in_memory(options()).unwrap();
     let [one, two] = [0, 1].map(|n| store.put(event(n)).unwrap());
-    store.put_embedding(&one, "a", &[1.0, 0.0]).unwrap();
-    store.put_embedding(&two, "a", &[0.0, 1.0]).unwrap();
-    store.put_embedding(&two, "b", &[1.0, 0.0, 0.0]).unwrap();
+    store
+        .put_embeddings(&[Embedding::new(one, "a", &[1.0, 0.0])])
+        .unwrap();
+    store
+        .put_embeddings(&[Embedding::new(two, "a", &[0.0, 1.0])])
+        .unwrap();
+    store
+        .put_embeddings(&[Embedding::new(two, "b", &[1.0, 0.0, 0.0])])
+        .unwrap();
     let nearest = |model: &str, vector: &[f32]| {
         addresses(&store.nearest(model, vector, &Filter::new(), 1).unwrap())
     };
     assert_eq!(nearest("a", &[1.0, 0.0]), [one]);
     assert_eq!(nearest("b", &[1.0, 0.0, 0.0]), [two]);
     assert_eq!(nearest("c", &[1.0]), []);
-    store.put_embedding(&one, "a", &[0.0, -1.0]).unwrap();
-    store.put_embedding(&two, "a", &[4.0, 0.0]).unwrap();
+    store
+        .put_embeddings(&[Embedding::new(one, "a", &[0.0, -1.0])])
+        .unwrap();
+    store
+        .put_embeddings(&[Embedding::new(two, "a", &[4.0, 0.0])])
+        .unwrap();
     assert_eq!(nearest("a", &[1.0, 0.0]), [two]);
     assert_eq!(store.embedding(&one, "a").unwrap().unwrap(), [0.0, -1.0]);
     assert_eq!(store.embedding(&one, "b").unwrap(), None);
-    assert_eq!(store.check().unwrap().findings, []);
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
 }
 
 #[test]
 fn a_vector_that_cannot_be_one_of_its_model_is_refused_with_all_of_its_batch() {
     let store = Store::in_memory(options()).unwrap();
     let one = store.put(event(0)).unwrap();
-    store.put_embedding(&one, "a", &[1.0, 0.0]).unwrap();
-    let entries = store.stats().unwrap().entries;
+    store
+        .put_embeddings(&[Embedding::new(one, "a", &[1.0, 0.0])])
+        .unwrap();
+    let entries = store.maintenance().unwrap().stats().unwrap().entries;
     let bad: [(&str, &[f32]); 6] = [
         ("a", &[1.0]),
         ("a", &[0.0, 0.0]),
@@ -104,9 +118,14 @@ fn a_vector_that_cannot_be_one_of_its_model_is_refused_with_all_of_its_batch() {
         assert_eq!(refused.code(), "ERR_EMBEDDING", "{model} {vector:?}");
     }
     let absent = ContentAddress::new([7; 32]);
-    let refused = store.put_embedding(&absent, "a", &[1.0, 0.0]).unwrap_err();
+    let refused = store
+        .put_embeddings(&[Embedding::new(absent, "a", &[1.0, 0.0])])
+        .unwrap_err();
     assert_eq!(refused.code(), "ERR_NOT_FOUND");
-    assert_eq!(store.stats().unwrap().entries, entries);
+    assert_eq!(
+        store.maintenance().unwrap().stats().unwrap().entries,
+        entries
+    );
     let refused = store.nearest("a", &[1.0], &Filter::new(), 1).unwrap_err();
     assert_eq!(refused.code(), "ERR_EMBEDDING");
 }
@@ -119,17 +138,21 @@ fn a_vector_is_erased_with_its_grain() {
     let store = open();
     let [one, two] = [0, 1].map(|n| store.put(event(n)).unwrap());
     let vector = [0.123_456_79_f32, 0.987_654_3];
-    store.put_embedding(&one, "a", &vector).unwrap();
-    store.put_embedding(&two, "a", &[1.0, 1.0]).unwrap();
+    store
+        .put_embeddings(&[Embedding::new(one, "a", &vector)])
+        .unwrap();
+    store
+        .put_embeddings(&[Embedding::new(two, "a", &[1.0, 1.0])])
+        .unwrap();
     let near = |store: &Store| addresses(&store.nearest("a", &vector, &Filter::new(), 9).unwrap());
     assert_eq!(near(&store), [one, two]);
     let deletion = Authorization {
         reason: "asked",
         authority: "the owner",
     };
-    store.delete(&one, deletion).unwrap();
+    store.admin().unwrap().delete(&one, deletion).unwrap();
     assert_eq!(near(&store), [two]);
-    assert_eq!(store.check().unwrap().findings, []);
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
     drop(store);
     let bytes: Vec<u8> = vector
         .iter()
@@ -148,19 +171,25 @@ fn filters_and_handles_hold_for_vectors() {
     let put = |(n, space): (u8, &&str)| store.put(event(n).namespace(*space)).unwrap();
     let all: Vec<_> = (0..).zip(&spaces).map(put).collect();
     for address in &all {
-        store.put_embedding(address, "m", &[1.0, 1.0]).unwrap();
+        store
+            .put_embeddings(&[Embedding::new(*address, "m", &[1.0, 1.0])])
+            .unwrap();
     }
     let old = all[0];
     let new = store
         .supersede(&old, event(9).namespace("a").derived_from(old), None)
         .unwrap();
-    store.put_embedding(&new, "m", &[1.0, 0.9]).unwrap();
+    store
+        .put_embeddings(&[Embedding::new(new, "m", &[1.0, 0.9])])
+        .unwrap();
     let within = |filter: &Filter| addresses(&store.nearest("m", &[1.0, 1.0], filter, 9).unwrap());
     // Equally near ones: the older first.
     assert_eq!(within(&Filter::new()), [all[1], all[2], new]);
     assert_eq!(within(&Filter::new().namespace("a")), [all[1], new]);
     assert_eq!(within(&Filter::new().with_superseded()).len(), 4);
-    let handle = store.access(Capability::default().inside("a"));
+    let handle = store
+        .with_capability(Capability::default().inside("a"))
+        .unwrap();
     let seen = handle.nearest("m", &[1.0, 1.0], &Filter::new(), 1).unwrap();
     assert_eq!(addresses(&seen), [all[1]]);
     let seen = handle.nearest("m", &[1.0, 1.0], &Filter::new(), 9).unwrap();
@@ -179,7 +208,9 @@ fn words_and_vectors_together_put_first_what_both_find() {
         (vector, [1.0, 0.0]),
         (neither, [-1.0, 0.5]),
     ] {
-        store.put_embedding(&address, "m", &vector).unwrap();
+        store
+            .put_embeddings(&[Embedding::new(address, "m", &vector)])
+            .unwrap();
     }
     let found = store
         .search_hybrid("tea", "m", &[1.0, 0.0], &Filter::new(), 4)

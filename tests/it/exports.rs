@@ -32,7 +32,7 @@ fn all() -> (Filter, WriteOptions) {
 fn read_file(store: &Store, path: &Path) {
     let reading = ImportFile::open(path, None, &ReadOptions::default()).unwrap();
     assert!(reading.errors.is_empty(), "{:?}", reading.errors);
-    let summary = store.import(reading).unwrap();
+    let summary = store.admin().unwrap().import(reading).unwrap();
     assert!(summary.is_complete(), "{summary:?}");
 }
 
@@ -47,7 +47,11 @@ fn store_of(text: &[u8]) -> Store {
 
 fn export(store: &Store, format: Format, options: &WriteOptions) -> (String, Loss) {
     let mut bytes = Vec::new();
-    let exported = store.export(format, &all().0, options, &mut bytes).unwrap();
+    let exported = store
+        .admin()
+        .unwrap()
+        .export(format, &all().0, options, &mut bytes)
+        .unwrap();
     (String::from_utf8(bytes).unwrap(), exported.loss)
 }
 
@@ -186,6 +190,8 @@ fn a_memory_store_goes_out_meaning_the_same_with_its_conversations() {
     let folder = tempfile::tempdir().unwrap();
     let (filter, options) = all();
     let exported = store
+        .admin()
+        .unwrap()
         .export_file(Format::Pam, &filter, &options, folder.path())
         .unwrap();
     assert!(exported.files > 1, "{exported:?}");
@@ -316,7 +322,11 @@ fn grains_come_back_through_a_memory_store_with_their_status() {
     for user in ["one", "another"] {
         strangers.put(Draft::event("hello").user(user)).unwrap();
     }
-    let refused = strangers.export(Format::Pam, &all().0, &all().1, &mut Vec::new());
+    let refused =
+        strangers
+            .admin()
+            .unwrap()
+            .export(Format::Pam, &all().0, &all().1, &mut Vec::new());
     assert_eq!(refused.unwrap_err().code(), "PAM_MIXED_OWNERS");
     let (text, loss) = export(&store, Format::Pam, &all().1);
     assert!(loss.is_empty(), "{loss:?}");
@@ -341,7 +351,7 @@ fn an_extension_counts_only_while_it_says_what_its_record_says() {
     let edited = text.replace("\"content\":\"hello\"", "\"content\":\"hallo\"");
     let copy = store_of(edited.as_bytes());
     assert!(!copy.exists(&address).unwrap());
-    assert_eq!(copy.stats().unwrap().grains, 2);
+    assert_eq!(copy.maintenance().unwrap().stats().unwrap().grains, 2);
 }
 
 #[test]
@@ -349,7 +359,10 @@ fn what_a_bundle_cannot_carry_is_counted_and_its_scopes_are_kept() {
     let store = mixed();
     let (filter, mut options) = all();
     let mut bytes = Vec::new();
-    let refused = store.export(Format::Aimem, &filter, &options, &mut bytes);
+    let refused = store
+        .admin()
+        .unwrap()
+        .export(Format::Aimem, &filter, &options, &mut bytes);
     assert_eq!(refused.unwrap_err().code(), "mixed_producers");
     options.producer = Some("test".into());
     let (text, loss) = export(&store, Format::Aimem, &options);
@@ -490,7 +503,7 @@ fn what_its_owner_keeps_back_leaves_in_no_format_and_nothing_names_it() {
         };
         let reading = ImportFile::open(&path, None, &options).unwrap();
         assert!(reading.errors.is_empty(), "{:?}", reading.errors);
-        store.import(reading).unwrap()
+        store.admin().unwrap().import(reading).unwrap()
     };
     read(&file);
     // Its owner changes their mind about one that relations name.

@@ -74,7 +74,7 @@ fn filled(home: &Home) -> Vec<(ContentAddress, Status)> {
         let newer = draft(1_000 + batch).derived_from(addresses[0]);
         store.supersede(&addresses[0], newer, None).unwrap();
     }
-    store.flush_text().unwrap();
+    store.maintenance().unwrap().flush_text().unwrap();
     told(&store)
 }
 
@@ -108,6 +108,8 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
 /// grains, then the blanking.
 fn erase(path: &Path, rows: &[u64], again: Vec<Map>) {
     let id = Store::open(path, options())
+        .unwrap()
+        .maintenance()
         .unwrap()
         .stats()
         .unwrap()
@@ -144,13 +146,27 @@ fn a_sound_store_has_no_findings_however_it_is_checked() {
     let home = Home::new();
     let expected = filled(&home);
     let store = home.open("s");
-    for report in [store.check_structure().unwrap(), store.check().unwrap()] {
+    for report in [
+        store.maintenance().unwrap().check_structure().unwrap(),
+        store.maintenance().unwrap().check().unwrap(),
+    ] {
         assert_eq!(report.findings, []);
         assert_eq!(report.grains, expected.len() as u64);
-        assert_eq!(report.entries, store.stats().unwrap().entries);
+        assert_eq!(
+            report.entries,
+            store.maintenance().unwrap().stats().unwrap().entries
+        );
     }
     let empty = home.open("empty");
-    assert_eq!(empty.check_structure().unwrap().findings, []);
+    assert_eq!(
+        empty
+            .maintenance()
+            .unwrap()
+            .check_structure()
+            .unwrap()
+            .findings,
+        []
+    );
 }
 
 #[test]
@@ -185,9 +201,9 @@ fn files_that_change_under_an_open_store_are_found_by_name() {
             let findings = report.findings.into_iter();
             findings.map(|finding| finding.id).collect::<Vec<_>>()
         };
-        let found = ids(store.check_structure().unwrap());
+        let found = ids(store.maintenance().unwrap().check_structure().unwrap());
         assert_eq!(found.first().copied(), quick, "{name} at {at}: {found:?}");
-        let report = store.check().unwrap();
+        let report = store.maintenance().unwrap().check().unwrap();
         assert_eq!(report.worst(), Some(Severity::Damage), "{name} at {at}");
         assert!(ids(report).contains(&deep), "{name} at {at}");
         fs::write(&path, sound).unwrap();
@@ -198,12 +214,24 @@ fn files_that_change_under_an_open_store_are_found_by_name() {
         let sound = fs::read(&path).unwrap();
         fs::write(&path, &sound[..sound.len() / 2]).unwrap();
         assert!(
-            !store.check_structure().unwrap().findings.is_empty(),
+            !store
+                .maintenance()
+                .unwrap()
+                .check_structure()
+                .unwrap()
+                .findings
+                .is_empty(),
             "{name} cut"
         );
         fs::remove_file(&path).unwrap();
         assert!(
-            !store.check_structure().unwrap().findings.is_empty(),
+            !store
+                .maintenance()
+                .unwrap()
+                .check_structure()
+                .unwrap()
+                .findings
+                .is_empty(),
             "{name} gone"
         );
         fs::write(&path, sound).unwrap();
@@ -230,7 +258,11 @@ fn a_repair_brings_back_what_any_derived_file_lost_and_leaves_the_ledger_as_it_i
                 let store = Store::repair(copied.path("s"), options()).unwrap();
                 assert!(store.recovery_report().index_rebuilt.is_some());
                 assert!(store.recovery_report().text_rebuilt.is_some());
-                assert_eq!(store.check().unwrap().findings, [], "{name} at {at}");
+                assert_eq!(
+                    store.maintenance().unwrap().check().unwrap().findings,
+                    [],
+                    "{name} at {at}"
+                );
                 assert_eq!(told(&store), expected);
                 let found = store.search("tea", &Filter::new().with_superseded(), 99);
                 assert_eq!(found.unwrap().total, expected.len() as u64);
@@ -280,16 +312,16 @@ fn a_store_is_compacted_into_one_run_and_one_segment_and_says_the_same() {
     let store = home.open("s");
     for n in 100..104 {
         store.put(draft(n)).unwrap();
-        store.flush_text().unwrap();
+        store.maintenance().unwrap().flush_text().unwrap();
     }
     let before = told(&store);
     assert_eq!(before.len(), expected.len() + 4);
-    let compacted = store.compact().unwrap();
+    let compacted = store.maintenance().unwrap().compact().unwrap();
     assert!(compacted.before.text_segments > 1, "{compacted:?}");
     assert_eq!(compacted.after.index_runs, 1);
     assert_eq!(compacted.after.text_segments, 1);
     assert!(compacted.after.text_bytes > 0 && compacted.after.index_bytes > 0);
-    assert_eq!(store.check().unwrap().findings, []);
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
     assert_eq!(told(&store), before);
     store.put(draft(200)).unwrap();
     let found = store.search("thing200", &Filter::new(), 9).unwrap();
@@ -297,7 +329,7 @@ fn a_store_is_compacted_into_one_run_and_one_segment_and_says_the_same() {
     drop(store);
     let store = home.open("s");
     assert_eq!(store.recovery_report().text_rebuilt, None);
-    assert_eq!(store.check().unwrap().findings, []);
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
 }
 
 #[test]
@@ -305,7 +337,14 @@ fn an_index_of_a_newer_version_is_built_anew() {
     use sha2::{Digest, Sha256};
     let home = Home::new();
     let expected = filled(&home);
-    let id = *home.open("s").stats().unwrap().store_id.as_bytes();
+    let id = *home
+        .open("s")
+        .maintenance()
+        .unwrap()
+        .stats()
+        .unwrap()
+        .store_id
+        .as_bytes();
     let current = home.path("s/index/CURRENT");
     let mut bytes = fs::read(&current).unwrap();
     bytes[9] = 2;
@@ -317,7 +356,7 @@ fn an_index_of_a_newer_version_is_built_anew() {
     let store = home.open("s");
     assert!(store.recovery_report().index_rebuilt.is_some());
     assert_eq!(told(&store), expected);
-    store.compact().unwrap();
+    store.maintenance().unwrap().compact().unwrap();
     drop(store);
 
     let (name, mut bytes) = files(&home.path("s/index")).swap_remove(0);
@@ -327,5 +366,5 @@ fn an_index_of_a_newer_version_is_built_anew() {
     let store = home.open("s");
     assert!(store.recovery_report().index_rebuilt.is_some());
     assert_eq!(told(&store), expected);
-    assert_eq!(store.check().unwrap().findings, []);
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
 }

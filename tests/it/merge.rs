@@ -29,10 +29,18 @@ fn reading(file: &Map) -> ImportFile {
 
 /// Imports a file, and holds the preview of it to what comes of it.
 fn import(store: &Store, file: &Map) -> Summary {
-    let before = store.stats().unwrap().entries;
-    let preview = store.preview_import(reading(file)).unwrap();
-    assert_eq!(store.stats().unwrap().entries, before, "nothing is written");
-    let summary = store.import(reading(file)).unwrap();
+    let before = store.maintenance().unwrap().stats().unwrap().entries;
+    let preview = store
+        .admin()
+        .unwrap()
+        .preview_import(reading(file))
+        .unwrap();
+    assert_eq!(
+        store.maintenance().unwrap().stats().unwrap().entries,
+        before,
+        "nothing is written"
+    );
+    let summary = store.admin().unwrap().import(reading(file)).unwrap();
     assert_eq!(format!("{preview:?}"), format!("{summary:?}"));
     summary
 }
@@ -58,7 +66,11 @@ fn export(store: &Store, format: Format) -> Map {
     let mut bytes = Vec::new();
     let filter = Filter::new().with_superseded();
     let options = WriteOptions::default();
-    store.export(format, &filter, &options, &mut bytes).unwrap();
+    store
+        .admin()
+        .unwrap()
+        .export(format, &filter, &options, &mut bytes)
+        .unwrap();
     json(&String::from_utf8(bytes).unwrap())
 }
 
@@ -246,14 +258,22 @@ fn what_was_changed_here_and_there_is_a_conflict_until_somebody_chooses() {
     let conflict = &summary.conflicts[0];
     let theirs = conflict.kept.unwrap();
     assert_eq!((conflict.existing, summary.conflicts.len()), (mine, 1));
-    let listed = store.conflicts().unwrap();
+    let listed = store.admin().unwrap().conflicts().unwrap();
     assert_eq!(listed[0].name, ["pam", "o", "a"]);
     assert_eq!(listed[0].versions, [theirs, mine]);
-    store.resolve_conflict(&theirs, None).unwrap();
-    assert_eq!(store.conflicts().unwrap(), []);
+    store
+        .admin()
+        .unwrap()
+        .resolve_conflict(&theirs, None)
+        .unwrap();
+    assert_eq!(store.admin().unwrap().conflicts().unwrap(), []);
     assert_eq!(resolve(&store, ["pam", "o", "a"]), theirs);
     assert_eq!(counts(&import(&store, &delta())), [0, 0, 4, 0]);
-    let error = store.resolve_conflict(&theirs, None).unwrap_err();
+    let error = store
+        .admin()
+        .unwrap()
+        .resolve_conflict(&theirs, None)
+        .unwrap_err();
     assert_eq!(error.code(), "ERR_NOT_FOUND");
 }
 
@@ -271,14 +291,21 @@ fn two_omi_records_of_one_key_are_both_kept_and_both_flagged() {
     );
     assert_eq!(id.id, "4");
     assert!(store.status(&new).unwrap().is_current() && store.status(&old).unwrap().is_current());
-    assert_eq!(store.conflicts().unwrap()[0].versions, [new, old]);
+    assert_eq!(
+        store.admin().unwrap().conflicts().unwrap()[0].versions,
+        [new, old]
+    );
     // Neither file is news any more.
     assert_eq!(counts(&import(&store, &file))[3], 0);
     assert_eq!(counts(&import(&store, &super::omi::sample()))[3], 0);
-    store.resolve_conflict(&old, Some("measured")).unwrap();
+    store
+        .admin()
+        .unwrap()
+        .resolve_conflict(&old, Some("measured"))
+        .unwrap();
     assert!(store.status(&new).unwrap().contradicted);
     assert!(store.status(&old).unwrap().is_current());
-    assert_eq!(store.conflicts().unwrap(), []);
+    assert_eq!(store.admin().unwrap().conflicts().unwrap(), []);
 }
 
 #[test]
@@ -329,7 +356,7 @@ fn what_policy_protects_is_not_replaced_by_an_import_and_the_refusal_is_told() {
         reason: "Doe v. Acme",
         authority: "legal",
     };
-    store.place_hold(&held, mandate).unwrap();
+    store.admin().unwrap().place_hold(&held, mandate).unwrap();
     let summary = import(&store, &delta());
     let denied: Vec<_> = summary.denied.iter().map(|it| it.existing).collect();
     assert_eq!((denied, summary.is_complete()), (vec![held], false));
@@ -337,7 +364,7 @@ fn what_policy_protects_is_not_replaced_by_an_import_and_the_refusal_is_told() {
     assert_eq!(resolve(&store, ["pam", "o", "a"]), held);
     assert!(store.status(&held).unwrap().is_current());
     // The rest went in, and what is lifted may go in as well.
-    store.lift_hold(&held, mandate).unwrap();
+    store.admin().unwrap().lift_hold(&held, mandate).unwrap();
     assert_eq!(counts(&import(&store, &delta())), [0, 1, 3, 0]);
     assert!(!store.status(&held).unwrap().is_current());
 }
@@ -368,10 +395,10 @@ fn a_grain_that_is_here_stays_what_others_mean_by_it_when_its_record_contradicts
             records: records.into(),
             ..ImportFile::new(Format::Pam)
         };
-        store.import(reading).unwrap()
+        store.admin().unwrap().import(reading).unwrap()
     };
     import(vec![named(&other, "a", 1)]);
     let summary = import(vec![named(&first, "a", 1), named(&derived, "b", 2)]);
     assert_eq!((summary.conflicts.len(), summary.inserted), (1, 0));
-    assert_eq!(store.stats().unwrap().grains, 3);
+    assert_eq!(store.maintenance().unwrap().stats().unwrap().grains, 3);
 }

@@ -99,7 +99,7 @@ proptest! {
                     drop(store);
                     store = open();
                 }
-                Step::FlushText => store.flush_text().unwrap(),
+                Step::FlushText => store.maintenance().unwrap().flush_text().unwrap(),
             }
         }
         agrees(&store, &model)?;
@@ -145,6 +145,9 @@ fn agrees(store: &Store, model: &Model) -> Result<(), TestCaseError> {
         current.count() as u64,
         "every grain says \"likes\""
     );
-    prop_assert_eq!(store.check().unwrap().findings, vec![]);
+    prop_assert_eq!(
+        store.maintenance().unwrap().check().unwrap().findings,
+        vec![]
+    );
     Ok(())
 }

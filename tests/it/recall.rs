@@ -169,7 +169,7 @@ fn a_turn_beside_what_fits_ranks_above_the_same_words_elsewhere() {
         found.results.iter().map(|found| found.address).collect()
     };
     assert_eq!(rank(&Ranking::default()), [near[0], near[1], away[0]]);
-    store.flush_text().unwrap();
+    store.maintenance().unwrap().flush_text().unwrap();
     assert_eq!(rank(&Ranking::default()), [near[0], near[1], away[0]]);
 }
 

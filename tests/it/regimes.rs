@@ -27,7 +27,11 @@ fn memory() -> Store {
 fn under(preset: &str) -> Store {
     let store = memory();
     let regime = Regime::preset(preset).unwrap();
-    store.set_regimes(vec![regime], TEST).unwrap();
+    store
+        .admin()
+        .unwrap()
+        .set_regimes(vec![regime], TEST)
+        .unwrap();
     store
 }
 
@@ -113,11 +117,15 @@ fn what_a_regime_forbids_to_store_is_refused_and_recorded() {
     ];
     for (preset, draft, id) in cases {
         let store = under(preset);
-        let entries = store.stats().unwrap().entries;
+        let entries = store.maintenance().unwrap().stats().unwrap().entries;
         assert_eq!(clause(store.put(draft.clone())), format!("{preset}/{id}"));
         let batch = store.put_batch([note("fine"), draft.clone()]).unwrap_err();
         assert_eq!(batch.code(), "ERR_POLICY_DENIED");
-        assert_eq!(store.stats().unwrap().entries, entries + 2, "two denials");
+        assert_eq!(
+            store.maintenance().unwrap().stats().unwrap().entries,
+            entries + 2,
+            "two denials"
+        );
         assert!(
             memory().put(draft).is_ok(),
             "{preset}/{id} without a regime"
@@ -131,7 +139,11 @@ fn a_regime_asks_for_reasons_reviews_and_retention() {
     let (options, clock) = at(1_000);
     let store = Store::in_memory(options).unwrap();
     let regime = Regime::preset("sox").unwrap();
-    store.set_regimes(vec![regime], TEST).unwrap();
+    store
+        .admin()
+        .unwrap()
+        .set_regimes(vec![regime], TEST)
+        .unwrap();
     let record = |text: &str| {
         let draft = note(text).tag("profile:finance");
         draft.author("did:web:ada.example").set("fin:amount", 5)
@@ -141,11 +153,11 @@ fn a_regime_asks_for_reasons_reviews_and_retention() {
     let refused = store.supersede(&address, new.clone(), None);
     assert_eq!(clause(refused), "sox/changes");
     assert_eq!(clause(store.contradict(&address, Some(" "))), "sox/changes");
-    let entries = store.stats().unwrap().entries;
+    let entries = store.maintenance().unwrap().stats().unwrap().entries;
     let new = store
         .supersede(&address, new, Some("a second bill"))
         .unwrap();
-    let more = store.stats().unwrap().entries - entries;
+    let more = store.maintenance().unwrap().stats().unwrap().entries - entries;
     assert_eq!(more, 3, "the grain, its status and the review");
 
     let deletion = Authorization {
@@ -154,13 +166,13 @@ fn a_regime_asks_for_reasons_reviews_and_retention() {
     };
     let years = |n: i64| n * 366 * 86_400_000;
     clock.set(years(7));
-    store.accept_clock(TEST).unwrap();
-    let denied = store.delete(&new, deletion).unwrap_err();
+    store.admin().unwrap().accept_clock(TEST).unwrap();
+    let denied = store.admin().unwrap().delete(&new, deletion).unwrap_err();
     assert!(denied.to_string().contains("retention"), "{denied}");
     clock.set(years(7) + 1_000);
     // A clock that leapt is believed when somebody says so (ruling I21).
-    store.accept_clock(TEST).unwrap();
-    store.delete(&new, deletion).unwrap();
+    store.admin().unwrap().accept_clock(TEST).unwrap();
+    store.admin().unwrap().delete(&new, deletion).unwrap();
 }
 
 #[test]
@@ -177,11 +189,11 @@ fn the_retention_of_a_finance_grain_counts_in_every_store() {
         authority: "the office",
     };
     clock.set(366 * 86_400_000);
-    store.accept_clock(TEST).unwrap();
-    assert!(store.delete(&bill, deletion).is_err());
+    store.admin().unwrap().accept_clock(TEST).unwrap();
+    assert!(store.admin().unwrap().delete(&bill, deletion).is_err());
     clock.set(2 * 366 * 86_400_000);
-    store.accept_clock(TEST).unwrap();
-    assert!(store.delete(&bill, deletion).is_ok());
+    store.admin().unwrap().accept_clock(TEST).unwrap();
+    assert!(store.admin().unwrap().delete(&bill, deletion).is_ok());
 }
 
 #[test]
@@ -189,7 +201,11 @@ fn regimes_stay_in_force_when_a_store_is_opened_again_until_others_replace_them(
     let disk = MemoryDisk::default();
     let open = || Store::open_on(Arc::new(disk.clone()), Options::default()).unwrap();
     let presets = ["gdpr", "pci"].map(|name| Regime::preset(name).unwrap());
-    open().set_regimes(presets.into(), TEST).unwrap();
+    open()
+        .admin()
+        .unwrap()
+        .set_regimes(presets.into(), TEST)
+        .unwrap();
     assert_eq!(
         clause(open().put(note("x").user("ada"))),
         "gdpr/lawful-basis"
@@ -199,10 +215,22 @@ fn regimes_stay_in_force_when_a_store_is_opened_again_until_others_replace_them(
         says = \"no goals in the lab\"\nwhen = { types = [\"goal\"], namespaces = [\"lab\"] }\n\
         requires = { never_stored = true }\n";
     open()
+        .admin()
+        .unwrap()
         .set_regimes(vec![Regime::parse(own).unwrap()], TEST)
         .unwrap();
     let store = open();
-    assert_eq!(store.regimes().iter().next().unwrap().text(), own);
+    assert_eq!(
+        store
+            .admin()
+            .unwrap()
+            .regimes()
+            .iter()
+            .next()
+            .unwrap()
+            .text(),
+        own
+    );
     assert!(store.put(note("x").user("ada")).is_ok());
     let goal = |namespace: &str| store.put(Draft::goal("rule the world").namespace(namespace));
     assert_eq!(clause(goal("lab:1")), "own/no-goals");
@@ -211,9 +239,17 @@ fn regimes_stay_in_force_when_a_store_is_opened_again_until_others_replace_them(
         authority: " ",
         ..TEST
     };
-    let refused = store.set_regimes(Vec::new(), nobody).unwrap_err();
+    let refused = store
+        .admin()
+        .unwrap()
+        .set_regimes(Vec::new(), nobody)
+        .unwrap_err();
     assert_eq!(refused.code(), "ERR_AUTHORITY");
-    store.set_regimes(Vec::new(), TEST).unwrap();
+    store
+        .admin()
+        .unwrap()
+        .set_regimes(Vec::new(), TEST)
+        .unwrap();
     assert!(goal("lab:2").is_ok());
 }
 
@@ -240,7 +276,11 @@ fn export_bytes(store: &Store, format: Format, purpose: Purpose) -> (Vec<u8>, Ex
     };
     let filter = Filter::new().with_superseded();
     let mut file = Vec::new();
-    let exported = store.export(format, &filter, &options, &mut file).unwrap();
+    let exported = store
+        .admin()
+        .unwrap()
+        .export(format, &filter, &options, &mut file)
+        .unwrap();
     (file, exported)
 }
 
@@ -407,10 +447,14 @@ fn the_report_counts_what_is_there_and_names_what_is_missing() {
     let basis = note("w").user("bob").set("processing_basis", "contract");
     store.put(basis).unwrap();
     let regime = Regime::preset("gdpr").unwrap();
-    store.set_regimes(vec![regime], TEST).unwrap();
+    store
+        .admin()
+        .unwrap()
+        .set_regimes(vec![regime], TEST)
+        .unwrap();
     assert!(store.put(note("refused").user("eve")).is_err());
 
-    let report = store.policy_report().unwrap();
+    let report = store.admin().unwrap().policy_report().unwrap();
     let counts = [
         "grains",
         "persons",
@@ -489,10 +533,14 @@ fn agrees(store: &Store, target: &ContentAddress, protectors: &[ContentAddress],
             authority: reason,
             ..Default::default()
         };
-        let entries = store.stats().unwrap().entries;
-        let told = store.explain_policy(target, asked, &actor).unwrap();
+        let entries = store.maintenance().unwrap().stats().unwrap().entries;
+        let told = store
+            .admin()
+            .unwrap()
+            .explain_policy(target, asked, &actor)
+            .unwrap();
         assert_eq!(
-            store.stats().unwrap().entries,
+            store.maintenance().unwrap().stats().unwrap().entries,
             entries,
             "{mode} {operation}"
         );
@@ -504,7 +552,7 @@ fn agrees(store: &Store, target: &ContentAddress, protectors: &[ContentAddress],
                 let new = note("another").derived_from(*target);
                 store.supersede(target, new, reason).map(drop)
             }
-            _ => store.delete(
+            _ => store.admin().unwrap().delete(
                 target,
                 Authorization {
                     reason: reason.unwrap_or_default(),
@@ -539,7 +587,11 @@ fn a_namespace_that_is_not_in_nfc_is_under_its_regime_at_once_and_after_reopenin
         when = { namespaces = [\"cafe\u{301}\"] }\nrequires = { never_stored = true }",
     );
     let store = open();
-    store.set_regimes(vec![regime.unwrap()], TEST).unwrap();
+    store
+        .admin()
+        .unwrap()
+        .set_regimes(vec![regime.unwrap()], TEST)
+        .unwrap();
     let assert_refused = |store: &Store| {
         for namespace in ["caf\u{e9}", "cafe\u{301}", "caf\u{e9}:menu"] {
             let refused = store.put(note("x").namespace(namespace));
@@ -565,7 +617,11 @@ fn an_explanation_knows_regimes_exports_and_reviews() {
             ..Default::default()
         };
         let asked = store::Asked::named(word).unwrap();
-        store.explain_policy(&record, asked, &actor).unwrap()
+        store
+            .admin()
+            .unwrap()
+            .explain_policy(&record, asked, &actor)
+            .unwrap()
     };
     let told = ask("contradict", None);
     assert_eq!(
@@ -581,6 +637,8 @@ fn an_explanation_knows_regimes_exports_and_reviews() {
     let guess = store.put(guess).unwrap();
     let rely = store::Asked::Rely;
     let told = store
+        .admin()
+        .unwrap()
         .explain_policy(&guess, rely, &Default::default())
         .unwrap();
     assert_eq!(told.rule.as_deref(), Some("unreviewed"));

@@ -16,14 +16,18 @@ fn of(path: &str) -> Store {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     let store = Store::in_memory(Options::default()).unwrap();
     let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
-    store.import(reading).unwrap();
+    store.admin().unwrap().import(reading).unwrap();
     store
 }
 
 fn export(store: &Store, format: Format, options: &WriteOptions) -> Value {
     let mut bytes = Vec::new();
     let all = Filter::new().with_superseded();
-    store.export(format, &all, options, &mut bytes).unwrap();
+    store
+        .admin()
+        .unwrap()
+        .export(format, &all, options, &mut bytes)
+        .unwrap();
     serde_json::from_slice(&bytes).unwrap()
 }
 
@@ -75,7 +79,11 @@ fn an_embeddings_file_that_is_written_keeps_the_schema() {
         ..WriteOptions::default()
     };
     let store = of("test-vectors/interchange/pam/garden");
-    let exported = store.export_file(Format::Pam, &Filter::new(), &options, folder.path());
+    let exported =
+        store
+            .admin()
+            .unwrap()
+            .export_file(Format::Pam, &Filter::new(), &options, folder.path());
     exported.unwrap();
     let text = std::fs::read_to_string(folder.path().join(pam::EMBEDDINGS)).unwrap();
     let schema = "pam/schemas/portable-ai-memory-embeddings.schema.json";

@@ -60,7 +60,12 @@ fn open(disk: &MemoryDisk) -> Store {
 
 /// How many refusals are on record.
 fn denials(store: &Store) -> u64 {
-    let rows = store.index_snapshot().of_kind(Kind::Denial).rows();
+    let rows = store
+        .maintenance()
+        .unwrap()
+        .index_snapshot()
+        .of_kind(Kind::Denial)
+        .rows();
     rows.unwrap().len()
 }
 
@@ -84,7 +89,7 @@ fn a_signed_grain_is_read_like_any_other_and_delivered_inside_its_signature() {
             store.put_batch([grain.clone(), grain]).unwrap(),
             [address; 2]
         );
-        assert_eq!(store.stats().unwrap().entries, 2);
+        assert_eq!(store.maintenance().unwrap().stats().unwrap().entries, 2);
         let found = store.search("dark mode", &Filter::new(), 9).unwrap();
         assert_eq!(found.results[0].address, address);
         drop(store);
@@ -100,7 +105,7 @@ fn a_signed_grain_is_read_like_any_other_and_delivered_inside_its_signature() {
                 .verify(&Offline)
                 .is_ok()
         );
-        assert_eq!(store.check().unwrap().findings, []);
+        assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
         let (received, warnings) = Grain::from_delivery(&delivered, Profile::Extended).unwrap();
         assert_eq!((received.address(), warnings.len()), (address, 0));
         let other = memory();
@@ -197,7 +202,7 @@ fn no_signature_is_stored_that_does_not_verify_here() {
     let address = store.put(grain).unwrap();
     let signature = store.signature(&address).unwrap().unwrap();
     assert_eq!(signature.signer, web);
-    assert_eq!(store.check().unwrap().findings, []);
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
 }
 
 #[test]
@@ -213,7 +218,7 @@ fn a_signed_grain_replaces_and_is_replaced_like_any_other() {
         assert!(store.delivery(&version.grain.address()).unwrap().is_some());
     }
     assert_eq!(store.status(&old).unwrap().superseded_by, Some(new));
-    assert_eq!(store.check().unwrap().findings, []);
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
 }
 
 #[test]
@@ -227,18 +232,18 @@ fn a_deleted_grain_takes_its_signature_with_it() {
         reason: "asked by letter",
         authority: "the data protection officer",
     };
-    store.delete(&address, asked).unwrap();
+    store.admin().unwrap().delete(&address, asked).unwrap();
     let envelope = grain.envelope().unwrap();
     let signature = &envelope[envelope.len() - 64..];
     assert!(
         !holds(&disk, signature),
         "a signature proves what it was over"
     );
-    assert_eq!(store.check().unwrap().findings, []);
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
     assert_eq!(code(store.put(grain.clone())), "ERR_ERASED");
     drop(store);
     let store = open(&disk);
-    assert_eq!(store.check().unwrap().findings, []);
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
     assert!(store.delivery(&kept).unwrap().is_some());
     assert_eq!(store.put(NewGrain::from(grain).again()).unwrap(), address);
     assert!(store.delivery(&address).unwrap().is_some());
@@ -324,10 +329,10 @@ fn a_check_finds_a_grain_without_its_signature_and_a_signature_that_is_none() {
     ];
     for (bodies, expected) in cases {
         let disk = MemoryDisk::default();
-        let id = open(&disk).stats().unwrap().store_id;
+        let id = open(&disk).maintenance().unwrap().stats().unwrap().store_id;
         append(&disk, id, &bodies);
         let store = open(&disk);
-        let findings = store.check().unwrap().findings;
+        let findings = store.maintenance().unwrap().check().unwrap().findings;
         let ids: Vec<_> = findings.iter().map(|finding| finding.id).collect();
         assert_eq!(ids, expected, "{findings:?}");
         if expected == ["signature-missing"] {
@@ -335,7 +340,7 @@ fn a_check_finds_a_grain_without_its_signature_and_a_signature_that_is_none() {
             assert!(store.get(&grain.address()).unwrap().is_some());
             let mismatch = code(store.delivery(&grain.address()));
             assert_eq!(mismatch, "ERR_SIGNED_MISMATCH");
-            let exported = store.export(
+            let exported = store.admin().unwrap().export(
                 Format::Mg,
                 &Filter::new(),
                 &WriteOptions::default(),
@@ -373,7 +378,7 @@ fn contents(store: &Store) -> Vec<(ContentAddress, Vec<u8>)> {
 fn read(path: &Path, store: &Store) -> Summary {
     let reading = ImportFile::open(path, None, &ReadOptions::default()).unwrap();
     assert!(reading.errors.is_empty(), "{:?}", reading.errors);
-    store.import(reading).unwrap()
+    store.admin().unwrap().import(reading).unwrap()
 }
 
 #[test]
@@ -394,7 +399,11 @@ fn signed_grains_go_through_every_format_inside_their_signatures() {
         let mut options = WriteOptions::default();
         options.mg.compression = compression;
         let all = Filter::new().with_superseded();
-        let exported = store.export_file(format, &all, &options, &path).unwrap();
+        let exported = store
+            .admin()
+            .unwrap()
+            .export_file(format, &all, &options, &path)
+            .unwrap();
         assert_eq!(exported.loss.iter().count(), 0, "{format}");
         let copy = memory();
         let summary = read(&path, &copy);
@@ -403,7 +412,7 @@ fn signed_grains_go_through_every_format_inside_their_signatures() {
             let there = copy.delivery(&address).unwrap();
             assert_eq!(there, Some(delivered), "{format}");
         }
-        assert_eq!(copy.check().unwrap().findings, []);
+        assert_eq!(copy.maintenance().unwrap().check().unwrap().findings, []);
         if format == Format::Mg {
             let file = std::fs::read(&path).unwrap();
             let report = mg::Archive::verify(Cursor::new(&file), mg::ReadOptions::default());
@@ -417,7 +426,11 @@ fn signed_grains_go_through_every_format_inside_their_signatures() {
 fn a_format_without_a_place_for_a_signature_says_that_it_is_lost() {
     let mut bundle = Vec::new();
     let options = WriteOptions::default();
-    let exported = filled().export(Format::Aimem, &Filter::new(), &options, &mut bundle);
+    let exported =
+        filled()
+            .admin()
+            .unwrap()
+            .export(Format::Aimem, &Filter::new(), &options, &mut bundle);
     let loss = exported.unwrap().loss;
     let lost = loss.iter().find(|(what, _)| *what == "signature");
     assert_eq!(lost, Some(("signature", 2)));
@@ -446,6 +459,8 @@ fn an_import_refuses_signatures_that_do_not_verify_and_takes_the_rest() {
     let options = WriteOptions::default();
     let all = Filter::new().with_superseded();
     store
+        .admin()
+        .unwrap()
         .export_file(Format::Jsonl, &all, &options, &path)
         .unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
@@ -458,7 +473,7 @@ fn an_import_refuses_signatures_that_do_not_verify_and_takes_the_rest() {
     });
     std::fs::write(&path, forged.collect::<String>()).unwrap();
     let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
-    let summary = memory().import(reading).unwrap();
+    let summary = memory().admin().unwrap().import(reading).unwrap();
     let codes: Vec<_> = summary
         .refused
         .iter()
@@ -476,14 +491,14 @@ fn backup_restore_and_repair_keep_signatures() {
     fill(&store);
     let expected = contents(&store);
     assert_eq!(expected, contents(&filled()));
-    store.backup(path("b")).unwrap();
+    store.maintenance().unwrap().backup(path("b")).unwrap();
     drop(store);
     let repaired = Store::repair(path("s"), options()).unwrap();
     assert_eq!(contents(&repaired), expected);
     let (restored, _) = Store::restore(path("b"), path("r"), Until::End, false, options()).unwrap();
     for store in [repaired, restored] {
         assert_eq!(contents(&store), expected);
-        assert_eq!(store.check().unwrap().findings, []);
+        assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
     }
 }
 
@@ -522,6 +537,6 @@ fn a_signature_has_room_for_what_it_needs_and_for_nothing_else() {
             .verify_signature(&Offline)
             .is_ok()
     );
-    assert_eq!(store.check().unwrap().findings, []);
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
     assert_eq!(with(65_536).unwrap_err().code(), "ERR_RANGE");
 }

@@ -57,8 +57,16 @@ fn a_store_opened_without_its_text_view_refuses_searches_and_feeds_it_when_it_is
     let address = store.put(Draft::event("green tea")).unwrap();
     let refused = store.search("tea", &Filter::new(), 10).unwrap_err();
     assert_eq!(refused.code(), "ERR_TEXT");
-    store.flush_text().unwrap();
-    assert!(store.check().unwrap().findings.is_empty());
+    store.maintenance().unwrap().flush_text().unwrap();
+    assert!(
+        store
+            .maintenance()
+            .unwrap()
+            .check()
+            .unwrap()
+            .findings
+            .is_empty()
+    );
     drop(store);
 
     let store = Store::open(folder.path(), at(1).0).unwrap();
@@ -86,9 +94,9 @@ fn what_is_put_is_there_under_its_address_and_putting_it_again_is_a_no_op() {
         "the store's clock"
     );
     assert!(store.exists(&address).unwrap());
-    let before = store.stats().unwrap();
+    let before = store.maintenance().unwrap().stats().unwrap();
     assert_eq!(store.put(grain).unwrap(), address);
-    assert_eq!(store.stats().unwrap(), before);
+    assert_eq!(store.maintenance().unwrap().stats().unwrap(), before);
     assert_eq!(store.get(&absent()).unwrap(), None);
     assert!(!store.exists(&absent()).unwrap());
 }
@@ -100,12 +108,12 @@ fn a_batch_is_stored_whole_or_not_at_all_and_says_which_grain_is_bad() {
     let error = store.put_batch(drafts).unwrap_err();
     assert_eq!(error.code(), "ERR_RANGE");
     assert!(error.to_string().contains("grain 1"), "{error}");
-    assert_eq!(store.stats().unwrap().grains, 0);
+    assert_eq!(store.maintenance().unwrap().stats().unwrap().grains, 0);
 
     let twice = vec![prefers("a"), prefers("a"), prefers("b")];
     let addresses = store.put_batch(twice).unwrap();
     assert_eq!(addresses[0], addresses[1]);
-    assert_eq!(store.stats().unwrap().grains, 2);
+    assert_eq!(store.maintenance().unwrap().stats().unwrap().grains, 2);
     let found = store
         .get_batch(&[addresses[2], absent(), addresses[0]])
         .unwrap();
@@ -166,7 +174,7 @@ fn only_the_head_of_a_lineage_can_be_superseded_and_only_by_what_names_it() {
         .supersede(&old, prefers("c").derived_from(old), None)
         .unwrap_err();
     assert_eq!(fork.code(), "ERR_CONFLICT");
-    assert_eq!(store.stats().unwrap().grains, 2);
+    assert_eq!(store.maintenance().unwrap().stats().unwrap().grains, 2);
     let itself = store.get(&head).unwrap().unwrap();
     assert_eq!(
         store.supersede(&head, itself, None).unwrap_err().code(),
@@ -189,14 +197,14 @@ fn a_protected_grain_refuses_supersession_and_the_refusal_is_recorded() {
         let policy = grainstore::codec::Map::from_iter([("mode", mode)]);
         let draft = prefers("a").set("invalidation_policy", policy);
         let old = store.put(draft).unwrap();
-        let before = store.stats().unwrap().entries;
+        let before = store.maintenance().unwrap().stats().unwrap().entries;
         let denied = store.supersede(&old, prefers("b").derived_from(old), Some("please"));
         assert_eq!(
             denied.unwrap_err().code(),
             "ERR_INVALIDATION_DENIED",
             "{mode}"
         );
-        let after = store.stats().unwrap();
+        let after = store.maintenance().unwrap().stats().unwrap();
         assert_eq!(
             (after.grains, after.entries),
             (1, before + 1),
@@ -228,7 +236,7 @@ fn a_put_that_is_really_a_supersession_is_refused() {
         .derived_from(old)
         .set("invalidation_type", "retraction");
     assert_eq!(code(declared), Err("ERR_INVALIDATION_DENIED"));
-    let snapshot = store.index_snapshot();
+    let snapshot = store.maintenance().unwrap().index_snapshot();
     let refused = snapshot.of_kind(Kind::Denial).rows().unwrap();
     let about = snapshot.pointing_at(Family::Mentions, &old).rows().unwrap();
     assert_eq!((refused.len(), about.len()), (2, 2), "on record");

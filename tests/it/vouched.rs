@@ -20,7 +20,11 @@ fn memory() -> Store {
 fn sample() -> Store {
     let store = memory();
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/pam");
-    store.import(read(&data, &ReadOptions::default())).unwrap();
+    store
+        .admin()
+        .unwrap()
+        .import(read(&data, &ReadOptions::default()))
+        .unwrap();
     store
 }
 
@@ -75,7 +79,11 @@ fn a_sealed_file_tells_nothing_and_opens_for_those_it_is_for() {
             ..options()
         };
         let filter = Filter::new();
-        let exported = store.export_file(format, &filter, &options, &path).unwrap();
+        let exported = store
+            .admin()
+            .unwrap()
+            .export_file(format, &filter, &options, &path)
+            .unwrap();
         assert!(exported.grains > 0, "{name}");
         let bytes = std::fs::read(&path).unwrap();
         assert!(bytes.starts_with(b"age-encryption.org/v1\n"), "{name}");
@@ -110,7 +118,11 @@ fn a_sealed_file_tells_nothing_and_opens_for_those_it_is_for() {
         encryption: Some(seal),
         ..options()
     };
-    let refused = store.export_file(Format::Pam, &Filter::new(), &sealed, folder.path());
+    let refused =
+        store
+            .admin()
+            .unwrap()
+            .export_file(Format::Pam, &Filter::new(), &sealed, folder.path());
     assert_eq!(refused.unwrap_err().code(), "ERR_UNSUPPORTED");
 }
 
@@ -125,6 +137,8 @@ fn a_passphrase_seals_and_opens() {
     let store = sample();
     let filter = Filter::new();
     store
+        .admin()
+        .unwrap()
         .export_file(Format::Jsonl, &filter, &sealed, &path)
         .unwrap();
     let options = ReadOptions {
@@ -132,7 +146,10 @@ fn a_passphrase_seals_and_opens() {
         ..ReadOptions::default()
     };
     let grains = read(&path, &options).records.len();
-    assert_eq!(grains, store.stats().unwrap().current);
+    assert_eq!(
+        grains,
+        store.maintenance().unwrap().stats().unwrap().current
+    );
     let wrong = ReadOptions {
         decryption: Some(Decryption::with_identities("no key".into())),
         ..ReadOptions::default()
@@ -151,6 +168,8 @@ fn a_store_of_memories_goes_through_a_zip_with_its_conversations() {
     let filter = Filter::new().with_superseded();
     for path in [&zip, &plain] {
         store
+            .admin()
+            .unwrap()
             .export_file(Format::Pam, &filter, &options(), path)
             .unwrap();
     }
@@ -177,6 +196,8 @@ fn signed_with(store: &Store, algorithm: Algorithm) -> Map {
     };
     let mut bytes = Vec::new();
     store
+        .admin()
+        .unwrap()
         .export(Format::Pam, &Filter::new(), &options, &mut bytes)
         .unwrap();
     json(&String::from_utf8(bytes).unwrap())
@@ -311,7 +332,7 @@ fn the_signature_of_a_bundle_stands_beside_it_and_passing_it_over_is_recorded() 
     let store = memory();
     let unsigned = read(&path, &ReadOptions::default());
     assert_eq!(unsigned.signature, Some(Signature::Absent));
-    store.import(unsigned).unwrap();
+    store.admin().unwrap().import(unsigned).unwrap();
     let filter = Filter::new().with_superseded();
     for (format, algorithm) in [
         (Format::Aimem, Algorithm::Ed25519),
@@ -321,12 +342,18 @@ fn the_signature_of_a_bundle_stands_beside_it_and_passing_it_over_is_recorded() 
             sign: Some(key(algorithm)),
             ..options()
         };
-        let exported = store.export_file(format, &filter, &options, &path);
+        let exported = store
+            .admin()
+            .unwrap()
+            .export_file(format, &filter, &options, &path);
         assert_eq!(exported.unwrap().files, 2);
         let reading = read(&path, &ReadOptions::default());
         assert_eq!(reading.signature, Some(Signature::Valid));
         assert!(reading.findings[0].1.starts_with("signed by did:key:z"));
-        let refused = store.export(format, &filter, &options, &mut Vec::new());
+        let refused = store
+            .admin()
+            .unwrap()
+            .export(format, &filter, &options, &mut Vec::new());
         assert_eq!(refused.unwrap_err().code(), "ERR_UNSUPPORTED");
     }
     // A bundle of somebody else under this signature.
@@ -346,7 +373,7 @@ fn the_signature_of_a_bundle_stands_beside_it_and_passing_it_over_is_recorded() 
     // AIMEM 5.3: skipping is part of the audit trail.
     let home = folder.path().join("store");
     let store = Store::open(&home, Options::default()).unwrap();
-    store.import(reading).unwrap();
+    store.admin().unwrap().import(reading).unwrap();
     drop(store);
     let segments = super::foreign::files(&home.join("ledger")).into_iter();
     let ledger: Vec<u8> = segments.flat_map(|(_, bytes)| bytes).collect();

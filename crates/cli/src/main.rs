@@ -6,7 +6,6 @@
 mod args;
 mod cli;
 mod commands;
-mod door;
 mod error;
 mod help;
 mod hex;

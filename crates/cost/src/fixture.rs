@@ -32,7 +32,7 @@ impl Fixture {
         for _ in 0..SEGMENTS {
             let chunk = generator.chunk(usize::try_from(QUESTIONED_GRAINS / SEGMENTS)?)?;
             store.put_batch(chunk.drafts)?;
-            store.flush_text()?;
+            store.maintenance()?.flush_text()?;
         }
         let store = Store::open(folder.join(EXPORTED), options(false))?;
         // A file of PAM is of one owner.
@@ -40,8 +40,12 @@ impl Fixture {
         store.put_batch(drafts.map(|draft| draft.user("user")).collect::<Vec<_>>())?;
         for format in FORMATS {
             let mut file = fs::File::create(fixture.file(format))?;
-            let exported =
-                store.export(format, &Filter::new(), &WriteOptions::default(), &mut file)?;
+            let exported = store.admin()?.export(
+                format,
+                &Filter::new(),
+                &WriteOptions::default(),
+                &mut file,
+            )?;
             if exported.grains != EXPORTED_GRAINS as u64 {
                 return Err(format!("{} records of {format}", exported.grains).into());
             }

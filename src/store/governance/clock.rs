@@ -2,8 +2,8 @@
 //! (ruling I21).
 
 use crate::grain::Time;
+use crate::store::Admin;
 use crate::store::Error;
-use crate::store::{Admin};
 use crate::store::records::{Authorization, PolicyRecord};
 
 use super::regime::recorded;

@@ -90,9 +90,11 @@ impl Admin<'_> {
         let target = self.inner().version_at(&snapshot, row)?;
         match asked {
             Asked::Change(operation) => {
-                let protection = self.inner()
+                let protection = self
+                    .inner()
                     .effective_protection(&snapshot, row, &target, None)?;
-                Ok(self.inner()
+                Ok(self
+                    .inner()
                     .explain_change(operation, &target, &protection, actor))
             }
             Asked::Export(purpose) => {

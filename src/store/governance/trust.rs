@@ -6,7 +6,7 @@ use crate::grain::{Grain, Namespace};
 use crate::policy::{Trust, TrustRule, Trusts};
 use crate::store::instance::Inner;
 use crate::store::records::{EntryBody, Frame, Record, TrustRecord};
-use crate::store::{Admin, Error};
+use crate::store::{Admin, Error, Store};
 
 /// Who signed a grain, and how far that is to be believed here and now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,16 +91,18 @@ impl Admin<'_> {
     pub fn trusted(self) -> Vec<TrustRule> {
         self.inner().state().trust().all().rules().to_vec()
     }
+}
 
+impl Store {
     /// Returns who signed a grain and how far that is to be believed; none of a grain that is not
     /// signed.
     ///
     /// # Errors
     /// `ERR_NOT_FOUND`; as [`Store::get`].
-    pub fn signature(self, address: &ContentAddress) -> Result<Option<Signature>, Error> {
-        let grain = self.store().peek(address)?;
+    pub fn signature(&self, address: &ContentAddress) -> Result<Option<Signature>, Error> {
+        let grain = self.peek(address)?;
         let grain = grain.ok_or(Error::NotFound { address: *address })?;
-        Ok(self.inner().signature_of(&grain))
+        Ok(self.inner.signature_of(&grain))
     }
 }
 

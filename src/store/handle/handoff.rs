@@ -127,13 +127,7 @@ impl Store {
             context.extend(recent.map(Grain::address));
             grains.push(snapshot);
         }
-        let goal = finish(goal_of(
-            own,
-            to,
-            handoff,
-            &context,
-            capability.namespace(),
-        ))?;
+        let goal = finish(goal_of(own, to, handoff, &context, capability.namespace()))?;
         let delegation = goal.address();
         let record = Draft::new(Type::Event)
             .set("subject", own.as_str())

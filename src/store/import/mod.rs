@@ -58,7 +58,9 @@ impl Admin<'_> {
         let format = reading.format;
         // AIMEM 5.3: that nobody checked is part of the audit trail.
         let signature = reading.signature.map(Signature::name);
-        let summary = self.store().run(Importer::new(self.inner(), false), reading, progress)?;
+        let summary = self
+            .store()
+            .run(Importer::new(self.inner(), false), reading, progress)?;
         let record = Entry::Import(ImportRecord {
             format: format.name().to_owned(),
             signature: signature.map(str::to_owned),
@@ -80,7 +82,8 @@ impl Admin<'_> {
     /// # Errors
     /// As [`Admin::import`](crate::store::Admin::import).
     pub fn preview_import(self, reading: ImportFile) -> Result<Summary, Error> {
-        self.store().run(Importer::new(self.inner(), true), reading, &mut |_| {})
+        self.store()
+            .run(Importer::new(self.inner(), true), reading, &mut |_| {})
     }
 }
 

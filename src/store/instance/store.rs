@@ -11,6 +11,7 @@ use crate::text::{self, Text};
 
 use super::caller::Caller;
 use super::inner::Inner;
+use super::recovery::RecoveryReport;
 
 /// A store of grains. Cheap to clone, and usable from any thread.
 ///
@@ -140,6 +141,11 @@ impl Store {
         }
     }
 
+    /// Returns what was found when the store was opened.
+    pub fn recovery_report(&self) -> &RecoveryReport {
+        self.inner.recovery()
+    }
+
     pub(crate) fn snapshot(&self) -> Snapshot {
         self.inner.snapshot()
     }
@@ -177,7 +183,9 @@ impl Store {
         };
         let operation = DelegatedOperation::touch(grain);
         let now = self.inner.now();
-        let judged = self.inner.authority(snapshot, author.as_str(), &operation, now)?;
+        let judged = self
+            .inner
+            .authority(snapshot, author.as_str(), &operation, now)?;
         Ok(judged.is_ok())
     }
 

@@ -6,7 +6,7 @@ use crate::store::{Create, Error, Options, Store};
 
 impl Store {
     /// Opens a store, deletes what is derived (the index and the text view), and builds it anew
-    /// from the ledger; [`Maintenance::recovery_report`](crate::store::Maintenance::recovery_report) says so. The ledger is opened as always, and proven from
+    /// from the ledger; [`Store::recovery_report`](crate::Store::recovery_report) says so. The ledger is opened as always, and proven from
     /// its first byte.
     ///
     /// ```
@@ -15,7 +15,7 @@ impl Store {
     /// let home = tempfile::tempdir()?;
     /// let address = Store::open(home.path(), Options::default())?.put(Draft::event("hello"))?;
     /// let store = Store::repair(home.path(), Options::default())?;
-    /// assert!(store.maintenance()?.recovery_report().index_rebuilt.is_some() && store.exists(&address)?);
+    /// assert!(store.recovery_report().index_rebuilt.is_some() && store.exists(&address)?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

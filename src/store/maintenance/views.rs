@@ -1,14 +1,9 @@
-//! The derived views of a store: the index as it is, the text view committed, what opening found.
+//! The derived views of a store: the index as it is, and the text view committed.
 
 use crate::index::Snapshot;
-use crate::store::{Error, Maintenance, RecoveryReport};
+use crate::store::{Error, Maintenance};
 
-impl<'a> Maintenance<'a> {
-    /// Returns what was found when the store was opened.
-    pub fn recovery_report(self) -> &'a RecoveryReport {
-        self.inner().recovery()
-    }
-
+impl Maintenance<'_> {
     /// Returns a view of the index as it is now: rows of the ledger, and nothing of what is in
     /// them.
     ///

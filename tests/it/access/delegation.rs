@@ -33,13 +33,17 @@ fn a_delegated_author_writes_where_it_may_and_nowhere_else() {
     assert!(store.put(by("b", "acme:chat")).is_ok());
     assert!(store.put(by("b", "acme:chat:room-1")).is_ok());
     for namespace in ["acme", "acme:chats", "other", ""] {
-        let entries = store.stats().unwrap().entries;
+        let entries = store.maintenance().unwrap().stats().unwrap().entries;
         assert_eq!(
             code(store.put(by("b", namespace))),
             "ERR_ACCESS_DENIED",
             "{namespace}"
         );
-        assert_eq!(store.stats().unwrap().entries, entries + 1, "the denial");
+        assert_eq!(
+            store.maintenance().unwrap().stats().unwrap().entries,
+            entries + 1,
+            "the denial"
+        );
         let handle = store.as_actor(&did("b"));
         assert_eq!(
             code(handle.put(note("x").namespace(namespace))),
@@ -257,6 +261,8 @@ fn a_delegation_from_a_file_opens_nothing_until_somebody_vouches_for_it() {
         .unwrap();
     let mut file = std::fs::File::create(&path).unwrap();
     elsewhere
+        .admin()
+        .unwrap()
         .export(
             Format::Jsonl,
             &Filter::new(),
@@ -267,6 +273,8 @@ fn a_delegation_from_a_file_opens_nothing_until_somebody_vouches_for_it() {
     let store = memory();
     store.put(delegation("a", "b", CHAT)).unwrap();
     let summary = store
+        .admin()
+        .unwrap()
         .import(ImportFile::open(&path, None, &ReadOptions::default()).unwrap())
         .unwrap();
     assert_eq!(summary.inserted, 1, "{summary:?}");
@@ -289,7 +297,7 @@ fn a_store_that_is_opened_again_knows_its_delegations() {
         reason: "test",
         authority: "test",
     };
-    open().delete(&address, deletion).unwrap();
+    open().admin().unwrap().delete(&address, deletion).unwrap();
     assert!(
         open().put(by("b", "other")).is_ok(),
         "what was never said binds nobody"

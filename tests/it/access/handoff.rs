@@ -4,11 +4,11 @@ use grainstore::store::Handoff;
 
 use super::*;
 
-fn desk(store: &Store) -> Access {
+fn desk(store: &Store) -> Store {
     store.as_actor(&did("desk")).in_namespace("acme:help")
 }
 
-fn expert(store: &Store) -> Access {
+fn expert(store: &Store) -> Store {
     store.as_actor(&did("expert")).in_namespace("acme:help")
 }
 
@@ -94,7 +94,13 @@ fn only_its_delegatee_takes_a_handoff_over() {
         code(mallory.hand_back(&handed.delegation, "x")),
         "ERR_ACCESS_DENIED"
     );
-    let recorded = store.index_snapshot().of_kind(Kind::Denial).rows().unwrap();
+    let recorded = store
+        .maintenance()
+        .unwrap()
+        .index_snapshot()
+        .of_kind(Kind::Denial)
+        .rows()
+        .unwrap();
     assert_eq!(recorded.len(), 2, "both are on record");
     let outside = store.as_actor(&did("expert")).in_namespace("other");
     assert_eq!(code(outside.take_over(&handed.delegation)), "ERR_NOT_FOUND");

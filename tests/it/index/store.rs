@@ -56,12 +56,15 @@ fn a_store_answers_the_same_however_its_index_works() {
                 let new = draft(1_000 + i64::try_from(n).unwrap()).derived_from(old);
                 addresses.push(store.supersede(&old, new, None).unwrap());
             }
-            assert_eq!(store.check().unwrap().findings, vec![]);
+            assert_eq!(
+                store.maintenance().unwrap().check().unwrap().findings,
+                vec![]
+            );
         }
         for _ in 0..2 {
             let store = Store::open(&path, options(index.clone())).unwrap();
             assert_eq!(store.recovery_report().index_rebuilt, None);
-            let stats = store.stats().unwrap();
+            let stats = store.maintenance().unwrap().stats().unwrap();
             assert_eq!((stats.grains, stats.current), (210, 180));
             assert!(stats.index_runs > 0 && stats.index_bytes > 0);
             for address in &addresses {
@@ -72,7 +75,7 @@ fn a_store_answers_the_same_however_its_index_works() {
                 );
             }
             assert!(!store.exists(&ContentAddress::of(b"not here")).unwrap());
-            assert_eq!(store.stats().unwrap().grains, 210);
+            assert_eq!(store.maintenance().unwrap().stats().unwrap().grains, 210);
             let history = store.history(&addresses[0]).unwrap();
             assert_eq!(history.len(), 2);
             let found = store
@@ -81,9 +84,12 @@ fn a_store_answers_the_same_however_its_index_works() {
             let listed = store.list(None, 999).unwrap().addresses;
             assert_eq!(listed, addresses);
             assert!(found.total > 15);
-            assert_eq!(store.check().unwrap().findings, vec![]);
-            store.compact().unwrap();
-            assert_eq!(store.stats().unwrap().index_runs, 1);
+            assert_eq!(
+                store.maintenance().unwrap().check().unwrap().findings,
+                vec![]
+            );
+            store.maintenance().unwrap().compact().unwrap();
+            assert_eq!(store.maintenance().unwrap().stats().unwrap().index_runs, 1);
         }
     }
 }
@@ -102,7 +108,10 @@ fn a_damaged_index_is_built_anew_and_told() {
     let store = Store::open(&path, options(small())).unwrap();
     assert!(store.recovery_report().index_rebuilt.is_some());
     assert_eq!(store.list(None, 999).unwrap().addresses, addresses);
-    assert_eq!(store.check().unwrap().findings, vec![]);
+    assert_eq!(
+        store.maintenance().unwrap().check().unwrap().findings,
+        vec![]
+    );
     drop(store);
     let store = Store::open(&path, options(small())).unwrap();
     assert_eq!(store.recovery_report().index_rebuilt, None);
@@ -131,7 +140,7 @@ fn a_damaged_block_is_an_error_for_who_asks_and_a_finding_of_check() {
             .total,
         60
     );
-    let findings = store.check().unwrap().findings;
+    let findings = store.maintenance().unwrap().check().unwrap().findings;
     assert!(
         findings.iter().any(|finding| finding.id == "index-differs"),
         "{findings:?}"
@@ -142,9 +151,9 @@ fn a_damaged_block_is_an_error_for_who_asks_and_a_finding_of_check() {
 fn a_snapshot_of_a_store_outlives_it_and_what_is_written_after() {
     let store = Store::in_memory(options(small())).unwrap();
     store.put_batch((0..100).map(draft)).unwrap();
-    let snapshot = store.index_snapshot();
+    let snapshot = store.maintenance().unwrap().index_snapshot();
     store.put_batch((100..200).map(draft)).unwrap();
-    store.compact().unwrap();
+    store.maintenance().unwrap().compact().unwrap();
     drop(store);
     assert_eq!(snapshot.grains().len(), 100);
     let work = snapshot.with_text(Family::Namespace, "work");

@@ -9,8 +9,8 @@ fn a_backup_is_a_store_that_says_the_same() {
     let home = Home::new();
     let expected = filled(&home);
     let store = home.open("s");
-    let backup = store.backup(home.path("b")).unwrap();
-    let stats = store.stats().unwrap();
+    let backup = store.maintenance().unwrap().backup(home.path("b")).unwrap();
+    let stats = store.maintenance().unwrap().stats().unwrap();
     assert!(stats.segments > 3);
     assert_eq!((backup.entries, backup.head), (stats.entries, stats.head));
     assert_eq!(
@@ -22,18 +22,29 @@ fn a_backup_is_a_store_that_says_the_same() {
     assert!(!home.path("b/index").exists() && !home.path("b/text").exists());
     let copy = home.open("b");
     assert_eq!(told(&copy), expected);
-    assert_eq!(copy.check().unwrap().findings, []);
-    assert_eq!(copy.stats().unwrap().store_id, stats.store_id);
+    assert_eq!(copy.maintenance().unwrap().check().unwrap().findings, []);
+    assert_eq!(
+        copy.maintenance().unwrap().stats().unwrap().store_id,
+        stats.store_id
+    );
 }
 
 #[test]
 fn a_store_of_nothing_is_backed_up_too() {
     let home = Home::new();
     let store = home.open("s");
-    assert_eq!(store.backup(home.path("b")).unwrap().segments, 1);
+    assert_eq!(
+        store
+            .maintenance()
+            .unwrap()
+            .backup(home.path("b"))
+            .unwrap()
+            .segments,
+        1
+    );
     assert_eq!(told(&home.open("b")), []);
     store.put(draft(1)).unwrap();
-    store.backup(home.path("b")).unwrap();
+    store.maintenance().unwrap().backup(home.path("b")).unwrap();
     assert_eq!(told(&home.open("b")), told(&store));
 }
 
@@ -42,8 +53,8 @@ fn a_later_backup_copies_only_what_is_new() {
     let home = Home::new();
     filled(&home);
     let store = home.open("s");
-    let first = store.backup(home.path("b")).unwrap();
-    let again = store.backup(home.path("b")).unwrap();
+    let first = store.maintenance().unwrap().backup(home.path("b")).unwrap();
+    let again = store.maintenance().unwrap().backup(home.path("b")).unwrap();
     assert_eq!(
         (again.segments, again.kept, again.bytes),
         (0, first.segments, 0)
@@ -51,7 +62,7 @@ fn a_later_backup_copies_only_what_is_new() {
     for n in 200..260 {
         store.put(draft(n)).unwrap();
         if n % 7 == 0 {
-            let more = store.backup(home.path("b")).unwrap();
+            let more = store.maintenance().unwrap().backup(home.path("b")).unwrap();
             assert!(
                 more.segments <= 3 && more.kept + 1 >= first.segments,
                 "{more:?}"
@@ -59,11 +70,11 @@ fn a_later_backup_copies_only_what_is_new() {
             assert_eq!(files(&home.path("b/ledger")), files(&home.path("s/ledger")));
         }
     }
-    store.backup(home.path("b")).unwrap();
+    store.maintenance().unwrap().backup(home.path("b")).unwrap();
     assert_eq!(told(&home.open("b")), told(&store));
     // A backup that was opened meanwhile is gone on with all the same.
     store.put(draft(300)).unwrap();
-    store.backup(home.path("b")).unwrap();
+    store.maintenance().unwrap().backup(home.path("b")).unwrap();
     assert_eq!(told(&home.open("b")), told(&store));
 }
 
@@ -71,13 +82,17 @@ fn a_later_backup_copies_only_what_is_new() {
 fn a_segment_in_which_something_was_erased_since_is_copied_again() {
     let home = Home::new();
     filled(&home);
-    home.open("s").backup(home.path("b")).unwrap();
+    home.open("s")
+        .maintenance()
+        .unwrap()
+        .backup(home.path("b"))
+        .unwrap();
     erase(&home.path("s"), &[1, 3], Vec::new());
     let store = home.open("s");
-    let backup = store.backup(home.path("b")).unwrap();
+    let backup = store.maintenance().unwrap().backup(home.path("b")).unwrap();
     assert!(backup.segments >= 2 && backup.kept >= 2, "{backup:?}");
     assert_eq!(files(&home.path("b/ledger")), files(&home.path("s/ledger")));
-    let again = store.backup(home.path("b")).unwrap();
+    let again = store.maintenance().unwrap().backup(home.path("b")).unwrap();
     assert_eq!(again.segments, 0);
     let first = fs::read(home.path("b/ledger/0000000000000001.seg")).unwrap();
     assert!(!first.windows(7).any(|part| part == b"thing1 "));
@@ -99,8 +114,8 @@ fn a_backup_taken_while_others_write_is_a_prefix_of_whole_batches() {
         let mut before = 0;
         loop {
             let is_last = done.load(Ordering::Acquire);
-            let acknowledged = store.stats().unwrap().grains;
-            let backup = store.backup(home.path("b")).unwrap();
+            let acknowledged = store.maintenance().unwrap().stats().unwrap().grains;
+            let backup = store.maintenance().unwrap().backup(home.path("b")).unwrap();
             assert!(backup.entries >= acknowledged && backup.entries >= before);
             assert_eq!(backup.entries % 5, 0);
             before = backup.entries;
@@ -119,7 +134,7 @@ fn a_backup_never_replaces_another_store_or_another_history() {
     let store = home.open("s");
     let refused = |path: &Path, code: &str| {
         let before = files(&path.join("ledger"));
-        let error = store.backup(path).unwrap_err();
+        let error = store.maintenance().unwrap().backup(path).unwrap_err();
         assert_eq!(error.code(), code, "{error}");
         assert_eq!(files(&path.join("ledger")), before);
     };
@@ -131,7 +146,7 @@ fn a_backup_never_replaces_another_store_or_another_history() {
     refused(&home.path("photos"), "ERR_NOT_A_STORE");
 
     // A copy that went on by itself.
-    store.backup(home.path("b")).unwrap();
+    store.maintenance().unwrap().backup(home.path("b")).unwrap();
     home.open("b").put(draft(900)).unwrap();
     refused(&home.path("b"), "ERR_BACKUP_DIVERGED");
     for n in 901..910 {
@@ -145,7 +160,11 @@ fn a_backup_cut_short_is_completed_by_the_next() {
     let home = Home::new();
     let expected = filled(&home);
     let store = home.open("s");
-    store.backup(home.path("whole")).unwrap();
+    store
+        .maintenance()
+        .unwrap()
+        .backup(home.path("whole"))
+        .unwrap();
     let segments = files(&home.path("whole/ledger"));
     for taken in 0..segments.len() {
         let name = format!("b{taken}");
@@ -164,7 +183,11 @@ fn a_backup_cut_short_is_completed_by_the_next() {
             },
         );
         assert_eq!(error.unwrap_err().code(), "ERR_NOT_A_STORE");
-        store.backup(home.path(&name)).unwrap();
+        store
+            .maintenance()
+            .unwrap()
+            .backup(home.path(&name))
+            .unwrap();
         assert_eq!(files(&home.path(&name).join("ledger")), segments);
         assert_eq!(told(&home.open(&name)), expected);
     }

@@ -84,8 +84,8 @@ fn write(path: &Path) {
     assert_eq!(denied.code(), "ERR_INVALIDATION_DENIED");
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/pam");
     let reading = grainstore::interchange::ImportFile::open(&sample, None, &Default::default());
-    store.import(reading.unwrap()).unwrap();
-    store.compact().unwrap();
+    store.admin().unwrap().import(reading.unwrap()).unwrap();
+    store.maintenance().unwrap().compact().unwrap();
 }
 
 /// What a store says, as it stands beside it.
@@ -100,7 +100,7 @@ fn said(store: &Store) -> Json {
         })
     });
     let grains: Vec<_> = grains.collect();
-    let stats = store.stats().unwrap();
+    let stats = store.maintenance().unwrap().stats().unwrap();
     let head: String = stats
         .head
         .iter()
@@ -138,15 +138,26 @@ fn a_store_of_every_version_opens_and_says_what_it_said() {
             rebuilt.is_none_or(|why| why.contains("version")),
             "{rebuilt:?}"
         );
-        assert_eq!(store.check_structure().unwrap().findings, []);
-        assert_eq!(store.check().unwrap().findings, []);
+        assert_eq!(
+            store
+                .maintenance()
+                .unwrap()
+                .check_structure()
+                .unwrap()
+                .findings,
+            []
+        );
+        assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
         assert_eq!(said(&store), expected);
         let found = store.search("black tea", &Filter::new(), 9).unwrap();
         assert!(found.total > 0);
         store.put(draft(1)).unwrap();
         drop(store);
         let repaired = Store::repair(home.path("s"), options()).unwrap();
-        assert_eq!(repaired.check().unwrap().findings, []);
+        assert_eq!(
+            repaired.maintenance().unwrap().check().unwrap().findings,
+            []
+        );
         versions += 1;
     }
     assert_eq!(versions, 1);

@@ -33,9 +33,13 @@ fn history(home: &Home) -> Vec<Moment> {
                 last = store.put_batch(drafts).unwrap().pop();
             }
         }
-        moments.push((store.stats().unwrap().entries, time, told(&store)));
+        moments.push((
+            store.maintenance().unwrap().stats().unwrap().entries,
+            time,
+            told(&store),
+        ));
     }
-    store.backup(home.path("b")).unwrap();
+    store.maintenance().unwrap().backup(home.path("b")).unwrap();
     moments
 }
 
@@ -52,11 +56,11 @@ fn a_store_restored_at_any_frame_is_the_fold_of_what_was_before() {
         assert_eq!((restored.entries, restored.left), (*kept, whole - kept));
         assert_eq!(&told(&store), expected, "{entries}");
         assert_eq!(
-            store.stats().unwrap().entries,
+            store.maintenance().unwrap().stats().unwrap().entries,
             kept + 1,
             "and that it was restored"
         );
-        assert_eq!(store.check().unwrap().findings, []);
+        assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
         store.put(draft(999)).unwrap();
     }
     for (nth, (kept, time, expected)) in moments[..moments.len() - 1].iter().enumerate() {
@@ -82,14 +86,21 @@ fn a_restored_store_is_the_same_store_with_another_history() {
     let home = Home::new();
     let moments = history(&home);
     let old = home.open("s");
-    let old = (old.stats().unwrap(), old);
+    let old = (old.maintenance().unwrap().stats().unwrap(), old);
     let (new, _) = restore(&home, "new", Until::Entries(moments[5].0));
-    assert_eq!(new.stats().unwrap().store_id, old.0.store_id);
-    assert_ne!(new.stats().unwrap().head, old.0.head);
+    assert_eq!(
+        new.maintenance().unwrap().stats().unwrap().store_id,
+        old.0.store_id
+    );
+    assert_ne!(new.maintenance().unwrap().stats().unwrap().head, old.0.head);
     // The old backup is not overwritten by the new history.
-    let error = new.backup(home.path("b")).unwrap_err();
+    let error = new
+        .maintenance()
+        .unwrap()
+        .backup(home.path("b"))
+        .unwrap_err();
     assert_eq!(error.code(), "ERR_BACKUP_DIVERGED");
-    new.backup(home.path("b2")).unwrap();
+    new.maintenance().unwrap().backup(home.path("b2")).unwrap();
     drop(new);
     let again = Store::restore(
         home.path("b2"),
@@ -110,7 +121,7 @@ fn what_was_erased_after_the_moment_is_erased_again() {
     let store = home.open("s");
     let unerased = fs::read(home.path("b/ledger/0000000000000001.seg")).unwrap();
     assert!(unerased.windows(7).any(|part| part == b"thing0 "));
-    store.backup(home.path("b")).unwrap();
+    store.maintenance().unwrap().backup(home.path("b")).unwrap();
     drop(store);
     // From the store itself, and from a backup of it.
     for (nth, from) in ["s", "b"].into_iter().enumerate() {
@@ -119,13 +130,13 @@ fn what_was_erased_after_the_moment_is_erased_again() {
         let restored = Store::restore(home.path(from), &to, until, false, options());
         let (store, restored) = restored.unwrap();
         assert_eq!((restored.entries, restored.erasures), (kept, 1));
-        let entries = store.stats().unwrap().entries;
+        let entries = store.maintenance().unwrap().stats().unwrap().entries;
         drop(store);
         for (_, bytes) in files(&to.join("ledger")) {
             assert!(!bytes.windows(7).any(|part| part == b"thing0 "));
         }
         let store = Store::open(&to, options()).unwrap();
-        assert!(store.stats().unwrap().entries >= entries.min(kept + 2));
+        assert!(store.maintenance().unwrap().stats().unwrap().entries >= entries.min(kept + 2));
         let last: Vec<u8> = files(&to.join("ledger")).pop().unwrap().1;
         assert!(
             last.windows(32).any(|part| part == [7; 32]),

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use grainstore::codec::Value;
 use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions, pam};
+use grainstore::store::Embedding;
 use grainstore::store::{Authorization, Summary};
 use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
 
@@ -70,8 +71,8 @@ fn good() -> String {
 
 fn import(store: &Store, path: &Path) -> Summary {
     let read = || ImportFile::open(path, None, &ReadOptions::default()).unwrap();
-    let preview = store.preview_import(read()).unwrap();
-    let summary = store.import(read()).unwrap();
+    let preview = store.admin().unwrap().preview_import(read()).unwrap();
+    let summary = store.admin().unwrap().import(read()).unwrap();
     assert_eq!(format!("{preview:?}"), format!("{summary:?}"));
     assert!(summary.is_complete(), "{summary:?}");
     summary
@@ -100,6 +101,8 @@ fn export(store: &Store, path: &Path, with_embeddings: bool) -> grainstore::quer
     };
     let all = Filter::new().with_superseded();
     store
+        .admin()
+        .unwrap()
         .export_file(Format::Pam, &all, &options, path)
         .unwrap()
 }
@@ -129,7 +132,7 @@ fn vectors_come_in_with_their_memories_once_and_answer_questions() {
         .nearest("tiny", &[0.9, 0.1], &Filter::new(), 1)
         .unwrap();
     assert_eq!(near.results[0].address, resolve(&store, "a"));
-    assert_eq!(store.check().unwrap().findings, []);
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
 }
 
 #[test]
@@ -177,7 +180,9 @@ fn an_embeddings_file_goes_out_as_it_came_only_when_it_is_asked_for() {
 fn a_vector_of_any_grain_goes_out_and_comes_back_with_it() {
     let store = memory();
     let tea = store.put(Draft::event("she likes tea")).unwrap();
-    store.put_embedding(&tea, "tiny", &[0.1, 0.7]).unwrap();
+    store
+        .put_embeddings(&[Embedding::new(tea, "tiny", &[0.1, 0.7])])
+        .unwrap();
     let home = tempfile::tempdir().unwrap();
     export(&store, home.path(), true);
     assert_eq!(errors(home.path()), []);
@@ -190,12 +195,14 @@ fn a_vector_of_any_grain_goes_out_and_comes_back_with_it() {
     // The vector is of a grain: deleted with it, and never where it does not go.
     let kept = Draft::event("kept back");
     let kept = fresh.put(kept).unwrap();
-    fresh.put_embedding(&kept, "tiny", &[0.5, 0.5]).unwrap();
+    fresh
+        .put_embeddings(&[Embedding::new(kept, "tiny", &[0.5, 0.5])])
+        .unwrap();
     let deletion = Authorization {
         reason: "asked",
         authority: "the owner",
     };
-    fresh.delete(&tea, deletion).unwrap();
+    fresh.admin().unwrap().delete(&tea, deletion).unwrap();
     let home = tempfile::tempdir().unwrap();
     export(&fresh, home.path(), true);
     let file = fs::read_to_string(home.path().join(pam::EMBEDDINGS)).unwrap();
@@ -220,7 +227,7 @@ fn an_embeddings_file_alone_is_of_the_owner_that_is_named() {
             ..ReadOptions::default()
         };
         let reading = ImportFile::open(&path, None, &options).unwrap();
-        store.import(reading).unwrap()
+        store.admin().unwrap().import(reading).unwrap()
     };
     let lost = named(None);
     assert_eq!((lost.embedded, lost.findings.len()), (0, 2), "{lost:?}");

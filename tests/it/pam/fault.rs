@@ -204,10 +204,21 @@ fn what_the_schemas_do_not_have_goes_out_in_no_file_and_is_counted() {
     let bytes = Value::Map(wild).to_json();
     let reading = ImportFile::of_bytes(bytes.as_bytes(), None, &ReadOptions::default()).unwrap();
     let store = Store::in_memory(grainstore::Options::default()).unwrap();
-    assert!(store.import(reading).unwrap().is_complete());
+    assert!(
+        store
+            .admin()
+            .unwrap()
+            .import(reading)
+            .unwrap()
+            .is_complete()
+    );
     let mut out = Vec::new();
     let all = Filter::new().with_superseded();
-    let written = store.export(Format::Pam, &all, &WriteOptions::default(), &mut out);
+    let written =
+        store
+            .admin()
+            .unwrap()
+            .export(Format::Pam, &all, &WriteOptions::default(), &mut out);
     let loss = written.unwrap().loss;
     for name in [
         "store.x",

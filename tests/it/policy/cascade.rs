@@ -29,7 +29,14 @@ fn fact(what: &str, basis: ContentAddress) -> Draft {
 
 /// How many entries of a kind there are.
 fn entries(store: &Store, kind: Kind) -> u64 {
-    store.index_snapshot().of_kind(kind).rows().unwrap().len()
+    store
+        .maintenance()
+        .unwrap()
+        .index_snapshot()
+        .of_kind(kind)
+        .rows()
+        .unwrap()
+        .len()
 }
 
 #[test]
@@ -54,13 +61,13 @@ fn a_withdrawal_is_carried_out_in_one_pass_and_leaves_nothing() {
         .supersede(&before, fact("jam", grant).derived_from(before), None)
         .unwrap();
     all.push(after);
-    store.place_hold(&all[7], OFFICE).unwrap();
-    store.place_hold(&all[8], OFFICE).unwrap();
-    store.lift_hold(&all[8], OFFICE).unwrap();
+    store.admin().unwrap().place_hold(&all[7], OFFICE).unwrap();
+    store.admin().unwrap().place_hold(&all[8], OFFICE).unwrap();
+    store.admin().unwrap().lift_hold(&all[8], OFFICE).unwrap();
     let withdrawal = format!(r#","is_withdrawal":true,"prior_consent":"{grant}""#);
     store.put(consent(&withdrawal)).unwrap();
 
-    let done = store.run_consent_erasures(OFFICE).unwrap();
+    let done = store.admin().unwrap().run_consent_erasures(OFFICE).unwrap();
     let held = all.remove(7);
     assert_eq!(done.erased, all);
     let kept: Vec<_> = done
@@ -73,7 +80,7 @@ fn a_withdrawal_is_carried_out_in_one_pass_and_leaves_nothing() {
     let counts = [Kind::Erasing, Kind::Erased, Kind::Denial].map(|kind| entries(&store, kind));
     assert_eq!(counts, [1, 1, 1]);
     let gone = |store: &Store| {
-        let snapshot = store.index_snapshot();
+        let snapshot = store.maintenance().unwrap().index_snapshot();
         for address in &all {
             assert!(!store.exists(address).unwrap());
             let named = snapshot.pointing_at(Family::Mentions, address);
@@ -87,16 +94,16 @@ fn a_withdrawal_is_carried_out_in_one_pass_and_leaves_nothing() {
         // What it was replaced by is gone, and it stays replaced.
         let status = store.status(&before).unwrap();
         assert!(!status.is_current() && status.superseded_by.is_none());
-        assert_eq!(store.check().unwrap().findings, []);
+        assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
     };
     gone(&store);
-    assert_eq!(store.holds().len(), 1);
+    assert_eq!(store.admin().unwrap().holds().len(), 1);
     drop(store);
     let (store, _) = opened_at(&disk, 1_000);
     gone(&store);
-    assert_eq!(store.holds().len(), 1);
+    assert_eq!(store.admin().unwrap().holds().len(), 1);
     // A second run finds only what is held.
-    let done = store.run_consent_erasures(OFFICE).unwrap();
+    let done = store.admin().unwrap().run_consent_erasures(OFFICE).unwrap();
     assert_eq!((done.erased.len(), done.kept.len()), (0, 1));
     assert_eq!(entries(&store, Kind::Erasing), 1);
 }
@@ -109,8 +116,8 @@ fn a_long_cascade_is_carried_out_in_turns() {
     let all = store.put_batch(facts).unwrap();
     let withdrawal = format!(r#","is_withdrawal":true,"prior_consent":"{grant}""#);
     store.put(consent(&withdrawal)).unwrap();
-    let done = store.run_consent_erasures(OFFICE).unwrap();
+    let done = store.admin().unwrap().run_consent_erasures(OFFICE).unwrap();
     assert_eq!(done.erased, all);
     assert_eq!(entries(&store, Kind::Erasing), 3);
-    assert_eq!(store.stats().unwrap().grains, 2);
+    assert_eq!(store.maintenance().unwrap().stats().unwrap().grains, 2);
 }

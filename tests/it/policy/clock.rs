@@ -44,7 +44,7 @@ fn a_leap_of_the_clock_opens_nothing_however_often_one_asks_or_opens_the_store()
     drop(store);
     for _ in 0..2 {
         let (store, _) = opened_at(&disk, 10 * DAY + HOUR);
-        assert!(store.clock_state().is_doubted);
+        assert!(store.admin().unwrap().clock_state().is_doubted);
         assert!(denied(&store, &locked).is_some());
     }
     let (store, _) = opened_at(&disk, 10 * DAY + HOUR);
@@ -53,12 +53,17 @@ fn a_leap_of_the_clock_opens_nothing_however_often_one_asks_or_opens_the_store()
         ..OPERATOR
     };
     assert_eq!(
-        store.accept_clock(nobody).unwrap_err().code(),
+        store
+            .admin()
+            .unwrap()
+            .accept_clock(nobody)
+            .unwrap_err()
+            .code(),
         "ERR_AUTHORITY"
     );
     assert!(denied(&store, &locked).is_some());
-    store.accept_clock(OPERATOR).unwrap();
-    assert!(!store.clock_state().is_doubted);
+    store.admin().unwrap().accept_clock(OPERATOR).unwrap();
+    assert!(!store.admin().unwrap().clock_state().is_doubted);
     assert_eq!(denied(&store, &locked), None);
 }
 
@@ -86,6 +91,8 @@ fn a_clock_that_goes_by_steps_is_followed() {
     assert_eq!(denied(&store, &locked), None);
     assert!(
         store
+            .maintenance()
+            .unwrap()
             .index_snapshot()
             .of_kind(Kind::Policy)
             .next()
@@ -102,7 +109,7 @@ fn a_clock_that_was_set_right_is_not_mistaken_for_the_ledgers_time() {
     clock.set(100 * DAY);
     store.put(Draft::event("by the wrong clock")).unwrap();
     clock.set(2 * DAY);
-    store.accept_clock(OPERATOR).unwrap();
+    store.admin().unwrap().accept_clock(OPERATOR).unwrap();
     assert!(denied(&store, &locked).unwrap().contains("timed"));
     drop(store);
     let (store, clock) = opened_at(&disk, 2 * DAY + HOUR);
@@ -120,11 +127,17 @@ fn a_leap_and_who_accepted_it_are_in_the_ledger() {
     store.put(Draft::event("two")).unwrap();
     store.put(Draft::event("three")).unwrap();
     let entries = |store: &Store| {
-        let rows = store.index_snapshot().of_kind(Kind::Policy).rows().unwrap();
+        let rows = store
+            .maintenance()
+            .unwrap()
+            .index_snapshot()
+            .of_kind(Kind::Policy)
+            .rows()
+            .unwrap();
         rows.len()
     };
     assert_eq!(entries(&store), 1, "one leap is one entry");
-    store.accept_clock(OPERATOR).unwrap();
+    store.admin().unwrap().accept_clock(OPERATOR).unwrap();
     assert_eq!(entries(&store), 2);
-    assert_eq!(store.check().unwrap().findings, []);
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
 }

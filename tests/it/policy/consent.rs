@@ -1,6 +1,7 @@
 use grainstore::interchange::{ImportFile, ReadOptions};
 use grainstore::ledger::{Kind, MemoryDisk};
 use grainstore::policy::Rule;
+use grainstore::store::Embedding;
 use grainstore::store::{Authorization, RequiredConsent};
 use grainstore::{ContentAddress, Draft, Filter, Store};
 
@@ -68,7 +69,10 @@ fn a_withdrawal_takes_effect_at_once_for_what_is_read_and_written() {
     // Ruling I7: joined as a supersession joins them, and shown to a person.
     let status = store.status(&consent).unwrap();
     assert_eq!(status.superseded_by, Some(withdrawn));
-    assert_eq!(store.reviews().unwrap()[0].operation, "supersede");
+    assert_eq!(
+        store.admin().unwrap().reviews().unwrap()[0].operation,
+        "supersede"
+    );
     let denied = store.put(fact("cake", consent, "")).unwrap_err();
     assert_eq!(denied.code(), "ERR_CONSENT");
     let denied = store.supersede(&tea, fact("cake", consent, "").derived_from(tea), None);
@@ -78,7 +82,7 @@ fn a_withdrawal_takes_effect_at_once_for_what_is_read_and_written() {
     assert!(!sees(&store, "tea"));
     assert!(store.put(fact("cake", consent, "")).is_err());
     assert!(store.exists(&consent).unwrap() && store.exists(&withdrawn).unwrap());
-    assert_eq!(store.check().unwrap().findings, []);
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
 }
 
 #[test]
@@ -131,7 +135,7 @@ fn nobody_withdraws_the_consent_of_another() {
         .unwrap();
     assert!(sees(&store, "tea"));
     assert!(store.status(&consent_of_alice).unwrap().is_current());
-    assert_eq!(store.pending_erasures().unwrap(), []);
+    assert_eq!(store.admin().unwrap().pending_erasures().unwrap(), []);
 }
 
 #[test]
@@ -145,10 +149,10 @@ fn what_rests_on_a_withdrawn_consent_is_due_within_a_day_and_erased_by_a_run() {
     let other = store
         .put(Draft::belief("bob", "likes", "milk").confidence(0.5))
         .unwrap();
-    assert_eq!(store.pending_erasures().unwrap(), []);
+    assert_eq!(store.admin().unwrap().pending_erasures().unwrap(), []);
     clock.set(5_000);
     let withdrawn = store.put(withdrawal(consent)).unwrap();
-    let due = store.pending_erasures().unwrap();
+    let due = store.admin().unwrap().pending_erasures().unwrap();
     let addresses: Vec<_> = due.iter().map(|due| due.address).collect();
     assert_eq!(addresses, [tea, cake]);
     assert_eq!((due[0].consent, due[0].withdrawal), (consent, withdrawn));
@@ -161,10 +165,15 @@ fn what_rests_on_a_withdrawn_consent_is_due_within_a_day_and_erased_by_a_run() {
         ..OFFICE
     };
     assert_eq!(
-        store.run_consent_erasures(nobody).unwrap_err().code(),
+        store
+            .admin()
+            .unwrap()
+            .run_consent_erasures(nobody)
+            .unwrap_err()
+            .code(),
         "ERR_AUTHORITY"
     );
-    let done = store.run_consent_erasures(OFFICE).unwrap();
+    let done = store.admin().unwrap().run_consent_erasures(OFFICE).unwrap();
     assert_eq!((done.erased, done.kept), (vec![tea, cake], vec![]));
     assert!(!store.exists(&tea).unwrap() && store.exists(&other).unwrap());
     // OMS 8.10: both stay, and are not deleted by hand either.
@@ -173,11 +182,11 @@ fn what_rests_on_a_withdrawn_consent_is_due_within_a_day_and_erased_by_a_run() {
         authority: "the office",
     };
     for kept in [consent, withdrawn] {
-        let denied = store.delete(&kept, asked).unwrap_err();
+        let denied = store.admin().unwrap().delete(&kept, asked).unwrap_err();
         assert!(denied.to_string().contains("consent_kept"), "{denied}");
     }
-    assert_eq!(store.pending_erasures().unwrap(), []);
-    assert_eq!(store.check().unwrap().findings, []);
+    assert_eq!(store.admin().unwrap().pending_erasures().unwrap(), []);
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
 }
 
 #[test]
@@ -187,7 +196,7 @@ fn holds_and_retention_win_over_a_withdrawal() {
     let own = r#","invalidation_policy":{"mode":"hold"}"#;
     let own = store.put(fact("tea", consent, own)).unwrap();
     let placed = store.put(fact("cake", consent, "")).unwrap();
-    store.place_hold(&placed, OFFICE).unwrap();
+    store.admin().unwrap().place_hold(&placed, OFFICE).unwrap();
     let retained = r#","retention_policy":{"minimum_retention_years":7}"#;
     let retained = store.put(fact("bills", consent, retained)).unwrap();
     store.put(withdrawal(consent)).unwrap();
@@ -199,17 +208,25 @@ fn holds_and_retention_win_over_a_withdrawal() {
         (placed, Some(Rule::LegalHold)),
         (retained, Some(Rule::Retention)),
     ];
-    assert_eq!(kept(&store.pending_erasures().unwrap()), expected);
-    let done = store.run_consent_erasures(OFFICE).unwrap();
+    assert_eq!(
+        kept(&store.admin().unwrap().pending_erasures().unwrap()),
+        expected
+    );
+    let done = store.admin().unwrap().run_consent_erasures(OFFICE).unwrap();
     assert_eq!(
         (done.erased.len(), kept(&done.kept)),
         (0, expected.to_vec())
     );
     assert!(!sees(&store, "tea"), "kept is not shown");
-    store.lift_hold(&own, OFFICE).unwrap();
-    store.lift_hold(&placed, OFFICE).unwrap();
+    store.admin().unwrap().lift_hold(&own, OFFICE).unwrap();
+    store.admin().unwrap().lift_hold(&placed, OFFICE).unwrap();
     assert_eq!(
-        store.run_consent_erasures(OFFICE).unwrap().erased,
+        store
+            .admin()
+            .unwrap()
+            .run_consent_erasures(OFFICE)
+            .unwrap()
+            .erased,
         [own, placed]
     );
     assert!(store.exists(&retained).unwrap());
@@ -220,18 +237,41 @@ fn the_deadline_is_a_month_at_most_and_on_record() {
     let disk = MemoryDisk::default();
     let (store, _) = opened_at(&disk, 0);
     assert_eq!(
-        store.set_consent_deadline(721, OFFICE).unwrap_err().code(),
+        store
+            .admin()
+            .unwrap()
+            .set_consent_deadline(721, OFFICE)
+            .unwrap_err()
+            .code(),
         "ERR_RANGE"
     );
-    store.set_consent_deadline(720, OFFICE).unwrap();
+    store
+        .admin()
+        .unwrap()
+        .set_consent_deadline(720, OFFICE)
+        .unwrap();
     let consent = store.put(grant()).unwrap();
     store.put(fact("tea", consent, "")).unwrap();
     store.put(withdrawal(consent)).unwrap();
     drop(store);
     let (store, _) = opened_at(&disk, 0);
-    assert_eq!(store.pending_erasures().unwrap()[0].due_at.ms(), 720 * HOUR);
-    store.set_consent_deadline(1, OFFICE).unwrap();
-    assert_eq!(store.pending_erasures().unwrap()[0].due_at.ms(), HOUR);
+    assert_eq!(
+        store.admin().unwrap().pending_erasures().unwrap()[0]
+            .due_at
+            .ms(),
+        720 * HOUR
+    );
+    store
+        .admin()
+        .unwrap()
+        .set_consent_deadline(1, OFFICE)
+        .unwrap();
+    assert_eq!(
+        store.admin().unwrap().pending_erasures().unwrap()[0]
+            .due_at
+            .ms(),
+        HOUR
+    );
 }
 
 #[test]
@@ -250,6 +290,8 @@ fn a_renewed_consent_carries_what_rested_on_the_old_one_and_takes_it_along() {
     store.supersede(&second, withdrawal(second), None).unwrap();
     assert!(!sees(&store, "tea") && !sees(&store, "cake"));
     let mut due: Vec<_> = store
+        .admin()
+        .unwrap()
         .pending_erasures()
         .unwrap()
         .iter()
@@ -277,11 +319,11 @@ fn an_import_brings_withdrawals_and_nothing_that_rests_on_them() {
     ];
     std::fs::write(&path, lines.join("\n") + "\n").unwrap();
     let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
-    let summary = store.import(reading).unwrap();
+    let summary = store.admin().unwrap().import(reading).unwrap();
     assert_eq!(summary.inserted, 2);
     assert_eq!(summary.refused[0].code(), "ERR_CONSENT");
     assert!(!sees(&store, "tea") && !sees(&store, "cake"));
-    assert_eq!(store.pending_erasures().unwrap().len(), 2);
+    assert_eq!(store.admin().unwrap().pending_erasures().unwrap().len(), 2);
     // Ruling I4: what an import brings supersedes nothing.
     assert!(store.status(&consent).unwrap().is_current());
 }
@@ -299,14 +341,20 @@ fn what_may_not_be_read_shows_no_vector_and_is_on_no_agents_card() {
     let kept = store.put(can("spy"));
     let (shown, kept) = (shown.unwrap(), kept.unwrap());
     for address in [shown, kept] {
-        store.put_embedding(&address, "m", &[1.0, 0.0]).unwrap();
+        store
+            .put_embeddings(&[Embedding::new(address, "m", &[1.0, 0.0])])
+            .unwrap();
     }
     assert_eq!(store.agent_card(agent).unwrap().capabilities.len(), 2);
     let read = RequiredConsent {
         read: true,
         write: false,
     };
-    store.require_consent("agent", read, OFFICE).unwrap();
+    store
+        .admin()
+        .unwrap()
+        .require_consent("agent", read, OFFICE)
+        .unwrap();
     let card = store.agent_card(agent).unwrap();
     assert_eq!(card.capabilities.len(), 1);
     assert_eq!(card.capabilities[0].grain.address(), shown);
@@ -329,7 +377,11 @@ fn a_namespace_may_demand_consent_for_writing_and_reading() {
         read: true,
         write: true,
     };
-    store.require_consent("clinic", both, OFFICE).unwrap();
+    store
+        .admin()
+        .unwrap()
+        .require_consent("clinic", both, OFFICE)
+        .unwrap();
     let window = r#","is_withdrawal":false,"valid_from":500,"valid_to":9000"#;
     let valid = store.put(consent(ALICE, window)).unwrap();
     let narrow = r#"{"type":"consent","subject_did":"did:web:a","grantee_did":"did:web:b",
@@ -364,16 +416,27 @@ fn a_namespace_may_demand_consent_for_writing_and_reading() {
     assert!(store.put(fact("cough", valid, clinic)).is_err());
     drop(store);
     let (store, _) = opened_at(&disk, 1_000);
-    assert_eq!(store.required_consent(), [("clinic".to_owned(), both)]);
+    assert_eq!(
+        store.admin().unwrap().required_consent(),
+        [("clinic".to_owned(), both)]
+    );
     assert!(
         store.put(fact("cough", unknown, clinic)).is_err(),
         "it is in the ledger"
     );
     store
+        .admin()
+        .unwrap()
         .require_consent("clinic", RequiredConsent::default(), OFFICE)
         .unwrap();
     assert!(store.get(&before).unwrap().is_some());
-    let recorded = store.index_snapshot().of_kind(Kind::Policy).rows().unwrap();
+    let recorded = store
+        .maintenance()
+        .unwrap()
+        .index_snapshot()
+        .of_kind(Kind::Policy)
+        .rows()
+        .unwrap();
     assert_eq!(recorded.len(), 2);
 }
 
@@ -390,7 +453,11 @@ fn a_history_shows_of_a_namespace_what_its_consents_allow() {
         write: false,
     };
     assert_eq!(store.history(&second).unwrap().len(), 2);
-    store.require_consent("clinic", read, OFFICE).unwrap();
+    store
+        .admin()
+        .unwrap()
+        .require_consent("clinic", read, OFFICE)
+        .unwrap();
     let refused = store.history(&first).unwrap_err();
     assert_eq!(refused.code(), "ERR_CONSENT");
     let shown = store.history(&second).unwrap();
@@ -408,7 +475,7 @@ fn a_consent_is_not_forgotten_with_what_it_rests_on() {
     let resting = store.put(consent("did:web:bob.example", &more)).unwrap();
     let tea = store.put(fact("tea", first, "")).unwrap();
     store.put(withdrawal(first)).unwrap();
-    let done = store.run_consent_erasures(OFFICE).unwrap();
+    let done = store.admin().unwrap().run_consent_erasures(OFFICE).unwrap();
     assert_eq!(done.erased, [tea]);
     for kept in [first, resting] {
         assert!(store.exists(&kept).unwrap());
@@ -435,7 +502,11 @@ fn a_namespace_is_its_name_and_not_its_hash() {
         read: true,
         write: true,
     };
-    store.require_consent("clinic", both, OFFICE).unwrap();
+    store
+        .admin()
+        .unwrap()
+        .require_consent("clinic", both, OFFICE)
+        .unwrap();
     assert!(store.put(Draft::event("x").namespace("clinic")).is_err());
     let free = store.put(Draft::event("x").namespace(&other)).unwrap();
     assert!(store.get(&free).unwrap().is_some());
@@ -456,7 +527,11 @@ fn what_may_be_stored_and_read_does_not_hang_on_header_bits() {
         read: true,
         write: true,
     };
-    store.require_consent("clinic", both, OFFICE).unwrap();
+    store
+        .admin()
+        .unwrap()
+        .require_consent("clinic", both, OFFICE)
+        .unwrap();
     let grain = Draft::event("gout").namespace("clinic");
     let grain = grain
         .created_at(grainstore::Time::from_ms(1))

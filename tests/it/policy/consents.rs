@@ -116,7 +116,7 @@ impl World {
                     })
             });
             let expected: Vec<_> = expected.map(|known| known.address).collect();
-            let found = self.store.consents(&filter).unwrap();
+            let found = self.store.admin().unwrap().consents(&filter).unwrap();
             assert_eq!(addresses(&found), expected, "{filter:?}");
         }
     }
@@ -170,7 +170,7 @@ fn consents_are_found_by_who_whom_what_for_and_when() {
         }
         world.agrees(&mut random);
         let World { store, .. } = &world;
-        assert_eq!(store.check().unwrap().findings, []);
+        assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
         drop(std::mem::replace(
             &mut world.store,
             Store::in_memory(Options::default()).unwrap(),
@@ -195,7 +195,11 @@ fn a_consent_says_what_became_of_it() {
         .set("is_withdrawal", true)
         .set("prior_consent", second.to_string());
     let withdrawal = store.put(withdrawal).unwrap();
-    let all = store.consents(&ConsentFilter::default()).unwrap();
+    let all = store
+        .admin()
+        .unwrap()
+        .consents(&ConsentFilter::default())
+        .unwrap();
     assert_eq!(addresses(&all), [first, second, withdrawal]);
     assert_eq!(all[0].replaced_by, Some(second));
     assert_eq!(all[0].ended_at, Some(Time::from_ms(2_000)));
@@ -209,7 +213,7 @@ fn a_consent_says_what_became_of_it() {
             at,
             ..ConsentFilter::default()
         };
-        addresses(&store.consents(&filter).unwrap())
+        addresses(&store.admin().unwrap().consents(&filter).unwrap())
     };
     assert_eq!(at(9), []);
     assert_eq!(at(10), [first]);

@@ -26,13 +26,22 @@ fn a_goal_is_not_active_before_all_it_depends_on_is_satisfied() {
     let first = store.put(goal("dig", "active", &[])).unwrap();
     let second = store.put(goal("buy stones", "active", &[])).unwrap();
     let needs = [first.to_string(), format!("sha256:{second}")];
-    let entries = store.stats().unwrap().entries;
+    let entries = store.maintenance().unwrap().stats().unwrap().entries;
     let denied = store.put(goal("build", "active", &needs)).unwrap_err();
     assert_eq!(denied.code(), "ERR_DEPENDENCY");
     assert!(denied.to_string().contains("8.7"), "{denied}");
-    let recorded = store.index_snapshot().of_kind(Kind::Denial).rows().unwrap();
+    let recorded = store
+        .maintenance()
+        .unwrap()
+        .index_snapshot()
+        .of_kind(Kind::Denial)
+        .rows()
+        .unwrap();
     assert_eq!(
-        (recorded.len(), store.stats().unwrap().entries),
+        (
+            recorded.len(),
+            store.maintenance().unwrap().stats().unwrap().entries
+        ),
         (1, entries + 1)
     );
 
@@ -103,7 +112,7 @@ fn an_imported_goal_that_starts_early_is_kept_and_told() {
     );
     std::fs::write(&path, line + "\n").unwrap();
     let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
-    let summary = store.import(reading).unwrap();
+    let summary = store.admin().unwrap().import(reading).unwrap();
     assert_eq!(summary.inserted, 1);
     assert!(
         summary.findings[0].1.contains("depends_on"),

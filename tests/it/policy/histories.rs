@@ -377,7 +377,7 @@ impl World<'_> {
         let known = &self.grains[target];
         let may = known.is_gone || self.allows(target, &[], "delete", who);
         self.trail.push(format!("delete {target} by {who:?}"));
-        let outcome = self.store.delete(&known.address, deletion);
+        let outcome = self.store.admin().unwrap().delete(&known.address, deletion);
         self.is_as_expected(&outcome, target, may);
         if may && !self.grains[target].is_gone {
             self.grains[target].is_gone = true;
@@ -408,11 +408,20 @@ impl World<'_> {
             return;
         }
         if random.flag() {
-            self.store.place_hold(&known.address, SOMEBODY).unwrap();
+            self.store
+                .admin()
+                .unwrap()
+                .place_hold(&known.address, SOMEBODY)
+                .unwrap();
             known.is_held = true;
             self.trail.push(format!("hold {target}"));
         } else {
-            let is_lifted = self.store.lift_hold(&known.address, SOMEBODY).unwrap();
+            let is_lifted = self
+                .store
+                .admin()
+                .unwrap()
+                .lift_hold(&known.address, SOMEBODY)
+                .unwrap();
             if is_lifted {
                 known.is_held = false;
                 known.was_lifted = true;
@@ -428,7 +437,7 @@ impl World<'_> {
         self.clock.set(self.now);
         self.trail.push(format!("clock {hours} h"));
         if self.has_leapt && random.below(3) == 0 {
-            self.store.accept_clock(SOMEBODY).unwrap();
+            self.store.admin().unwrap().accept_clock(SOMEBODY).unwrap();
             (self.floor, self.has_leapt) = (self.now, false);
             self.trail.push("accepted".into());
         } else {
@@ -507,13 +516,19 @@ fn no_history_changes_a_grain_against_what_protects_it() {
         }
         let (store, clock, now) = stores.get_mut(&part).unwrap();
         // The last history may have left the clock in doubt.
-        store.accept_clock(SOMEBODY).unwrap();
+        store.admin().unwrap().accept_clock(SOMEBODY).unwrap();
         let mut world = World {
             table: &table,
             keys: &keys,
             store,
             clock,
-            store_id: *store.stats().unwrap().store_id.as_bytes(),
+            store_id: *store
+                .maintenance()
+                .unwrap()
+                .stats()
+                .unwrap()
+                .store_id
+                .as_bytes(),
             now: *now,
             floor: *now,
             has_leapt: false,

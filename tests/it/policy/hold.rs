@@ -32,7 +32,7 @@ fn refusals(store: &Store, held: &ContentAddress) -> Vec<String> {
     let mut errors = vec![
         store.supersede(held, new, Some("x")).unwrap_err(),
         store.contradict(held, Some("x")).unwrap_err(),
-        store.delete(held, ASKED).unwrap_err(),
+        store.admin().unwrap().delete(held, ASKED).unwrap_err(),
     ];
     for status in [Verification::Contested, Verification::Retracted] {
         errors.push(store.set_verification(held, status, Some("x")).unwrap_err());
@@ -51,28 +51,32 @@ fn a_legal_hold_keeps_a_grain_as_it_is_until_it_is_lifted_over_every_reopening()
     let store = open(&disk);
     let held = store.put(belief("900")).unwrap();
     let free = store.put(Draft::event("something else")).unwrap();
-    store.place_hold(&held, COUNSEL).unwrap();
+    store.admin().unwrap().place_hold(&held, COUNSEL).unwrap();
     drop(store);
     let store = open(&disk);
     for refusal in refusals(&store, &held) {
         assert!(refusal.contains("legal_hold"), "{refusal}");
     }
-    let holds = store.holds();
+    let holds = store.admin().unwrap().holds();
     assert_eq!((holds.len(), holds[0].address), (1, held));
     assert_eq!(holds[0].authorization.authority, "counsel");
-    store.delete(&free, ASKED).unwrap();
-    assert_eq!(store.holds().len(), 1, "as before an erasure");
+    store.admin().unwrap().delete(&free, ASKED).unwrap();
+    assert_eq!(
+        store.admin().unwrap().holds().len(),
+        1,
+        "as before an erasure"
+    );
 
-    assert!(store.lift_hold(&held, COUNSEL).unwrap());
+    assert!(store.admin().unwrap().lift_hold(&held, COUNSEL).unwrap());
     assert!(
-        !store.lift_hold(&held, COUNSEL).unwrap(),
+        !store.admin().unwrap().lift_hold(&held, COUNSEL).unwrap(),
         "nothing is left to lift"
     );
     drop(store);
     let store = open(&disk);
-    assert_eq!(store.holds(), []);
-    store.delete(&held, ASKED).unwrap();
-    assert_eq!(store.check().unwrap().findings, []);
+    assert_eq!(store.admin().unwrap().holds(), []);
+    store.admin().unwrap().delete(&held, ASKED).unwrap();
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
 }
 
 #[test]
@@ -82,21 +86,41 @@ fn holds_are_placed_and_lifted_by_somebody_for_a_reason() {
     for (reason, authority) in [("", "counsel"), ("Doe", " ")] {
         let mandate = Authorization { reason, authority };
         assert_eq!(
-            store.place_hold(&address, mandate).unwrap_err().code(),
+            store
+                .admin()
+                .unwrap()
+                .place_hold(&address, mandate)
+                .unwrap_err()
+                .code(),
             "ERR_AUTHORITY"
         );
         assert_eq!(
-            store.lift_hold(&address, mandate).unwrap_err().code(),
+            store
+                .admin()
+                .unwrap()
+                .lift_hold(&address, mandate)
+                .unwrap_err()
+                .code(),
             "ERR_AUTHORITY"
         );
     }
     let unknown = ContentAddress::of(b"nothing");
     assert_eq!(
-        store.place_hold(&unknown, COUNSEL).unwrap_err().code(),
+        store
+            .admin()
+            .unwrap()
+            .place_hold(&unknown, COUNSEL)
+            .unwrap_err()
+            .code(),
         "ERR_NOT_FOUND"
     );
     assert_eq!(
-        store.lift_hold(&unknown, COUNSEL).unwrap_err().code(),
+        store
+            .admin()
+            .unwrap()
+            .lift_hold(&unknown, COUNSEL)
+            .unwrap_err()
+            .code(),
         "ERR_NOT_FOUND"
     );
 }
@@ -119,6 +143,8 @@ fn lifting_a_hold_lifts_the_mode_of_the_grain_and_of_what_it_reaches() {
     for address in [held, root, below] {
         assert!(
             store
+                .admin()
+                .unwrap()
                 .delete(&address, ASKED)
                 .unwrap_err()
                 .to_string()
@@ -126,16 +152,16 @@ fn lifting_a_hold_lifts_the_mode_of_the_grain_and_of_what_it_reaches() {
         );
     }
     assert!(
-        !store.lift_hold(&below, COUNSEL).unwrap(),
+        !store.admin().unwrap().lift_hold(&below, COUNSEL).unwrap(),
         "it is the root that holds"
     );
-    assert!(store.lift_hold(&held, COUNSEL).unwrap());
-    assert!(store.lift_hold(&root, COUNSEL).unwrap());
+    assert!(store.admin().unwrap().lift_hold(&held, COUNSEL).unwrap());
+    assert!(store.admin().unwrap().lift_hold(&root, COUNSEL).unwrap());
     drop(store);
     let store = open(&disk);
     assert!(store.contradict(&below, None).is_ok());
     for address in [held, below, root] {
-        store.delete(&address, ASKED).unwrap();
+        store.admin().unwrap().delete(&address, ASKED).unwrap();
     }
 }
 
@@ -145,10 +171,10 @@ fn a_locked_grain_stays_locked_when_a_hold_on_it_is_lifted() {
     let json = r#"{"type":"event","content":"minutes","created_at":1,
         "invalidation_policy":{"mode":"locked"}}"#;
     let locked = store.put(Draft::from_json(json).unwrap()).unwrap();
-    store.place_hold(&locked, COUNSEL).unwrap();
-    store.place_hold(&locked, COUNSEL).unwrap();
-    assert_eq!(store.holds().len(), 2);
-    assert!(store.lift_hold(&locked, COUNSEL).unwrap());
+    store.admin().unwrap().place_hold(&locked, COUNSEL).unwrap();
+    store.admin().unwrap().place_hold(&locked, COUNSEL).unwrap();
+    assert_eq!(store.admin().unwrap().holds().len(), 2);
+    assert!(store.admin().unwrap().lift_hold(&locked, COUNSEL).unwrap());
     let denied = store.contradict(&locked, Some("x")).unwrap_err();
     assert!(denied.to_string().contains("locked"), "{denied}");
 }
@@ -160,10 +186,10 @@ fn what_was_lifted_from_a_grain_is_forgotten_with_it() {
         "invalidation_policy":{"mode":"hold"}}"#;
     let held = || Draft::from_json(json).unwrap();
     let address = store.put(held()).unwrap();
-    assert!(store.lift_hold(&address, COUNSEL).unwrap());
-    store.delete(&address, ASKED).unwrap();
+    assert!(store.admin().unwrap().lift_hold(&address, COUNSEL).unwrap());
+    store.admin().unwrap().delete(&address, ASKED).unwrap();
     // It is a new one, and nobody has lifted anything from that.
     store.put(NewGrain::from(held()).again()).unwrap();
-    let denied = store.delete(&address, ASKED).unwrap_err();
+    let denied = store.admin().unwrap().delete(&address, ASKED).unwrap_err();
     assert!(denied.to_string().contains("hold"), "{denied}");
 }

@@ -41,7 +41,7 @@ fn after(object: &str, parent: &Grain) -> Grain {
 
 fn import(store: &Store, path: &Path) -> Summary {
     let reading = ImportFile::open(path, None, &ReadOptions::default()).unwrap();
-    store.import(reading).unwrap()
+    store.admin().unwrap().import(reading).unwrap()
 }
 
 /// What a store says, as a JSON import and as an archive with a manifest say it.
@@ -50,7 +50,9 @@ fn files(of: &Store, folder: &Path) -> Vec<std::path::PathBuf> {
         .map(|(format, name)| {
             let path = folder.join(name);
             let all = Filter::new().with_superseded();
-            of.export_file(format, &all, &WriteOptions::default(), &path)
+            of.admin()
+                .unwrap()
+                .export_file(format, &all, &WriteOptions::default(), &path)
                 .unwrap();
             path
         })
@@ -65,7 +67,7 @@ fn is_unmoved(ours: &Store, theirs: &Store, address: &ContentAddress) {
         import(ours, &file);
         assert_eq!(ours.status(address).unwrap(), before, "{}", file.display());
     }
-    let found = ours.check().unwrap().findings;
+    let found = ours.maintenance().unwrap().check().unwrap().findings;
     assert_eq!(found, []);
 }
 
@@ -155,15 +157,28 @@ fn a_file_does_not_lift_a_hold() {
         store.put(placed.clone()).unwrap();
         store.put(own.clone()).unwrap();
     }
-    ours.place_hold(&placed.address(), COUNSEL).unwrap();
-    assert!(theirs.lift_hold(&own.address(), COUNSEL).unwrap());
+    ours.admin()
+        .unwrap()
+        .place_hold(&placed.address(), COUNSEL)
+        .unwrap();
+    assert!(
+        theirs
+            .admin()
+            .unwrap()
+            .lift_hold(&own.address(), COUNSEL)
+            .unwrap()
+    );
     theirs.contradict(&own.address(), None).unwrap();
     for grain in [&placed, &own] {
         is_unmoved(&ours, &theirs, &grain.address());
-        let denied = ours.delete(&grain.address(), ASKED).unwrap_err();
+        let denied = ours
+            .admin()
+            .unwrap()
+            .delete(&grain.address(), ASKED)
+            .unwrap_err();
         assert!(denied.to_string().contains("hold"), "{denied}");
     }
-    assert_eq!(ours.holds().len(), 1);
+    assert_eq!(ours.admin().unwrap().holds().len(), 1);
 }
 
 #[test]
@@ -207,7 +222,7 @@ fn a_file_from_before_a_deletion_restores_nothing() {
         .unwrap();
     let folder = tempfile::tempdir().unwrap();
     let before = files(&store, folder.path());
-    store.delete(&gone, ASKED).unwrap();
+    store.admin().unwrap().delete(&gone, ASKED).unwrap();
     let status = store.status(&old.address()).unwrap();
     assert!(!status.is_current() && status.superseded_by.is_none());
     for file in before {
@@ -222,5 +237,5 @@ fn a_file_from_before_a_deletion_restores_nothing() {
         assert_eq!(store.status(&old.address()).unwrap(), status);
         assert_eq!(store.search("950", &Filter::new(), 9).unwrap().total, 0);
     }
-    assert_eq!(store.check().unwrap().findings, []);
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
 }

@@ -12,7 +12,7 @@ fn memory() -> Store {
 }
 
 fn open_reviews(store: &Store) -> Vec<Review> {
-    let reviews = store.reviews().unwrap().into_iter();
+    let reviews = store.admin().unwrap().reviews().unwrap().into_iter();
     reviews.filter(|review| review.cleared.is_none()).collect()
 }
 
@@ -43,18 +43,38 @@ fn what_was_permitted_with_a_reason_waits_for_a_person_who_clears_it_once() {
     };
     assert_eq!(
         store
+            .admin()
+            .unwrap()
             .clear_review(reviews[0].id, nobody)
             .unwrap_err()
             .code(),
         "ERR_AUTHORITY"
     );
-    assert_eq!(store.clear_review(0, ADA).unwrap_err().code(), "ERR_REVIEW");
-    assert!(store.clear_review(reviews[0].id, ADA).unwrap());
+    assert_eq!(
+        store
+            .admin()
+            .unwrap()
+            .clear_review(0, ADA)
+            .unwrap_err()
+            .code(),
+        "ERR_REVIEW"
+    );
     assert!(
-        !store.clear_review(reviews[0].id, ADA).unwrap(),
+        store
+            .admin()
+            .unwrap()
+            .clear_review(reviews[0].id, ADA)
+            .unwrap()
+    );
+    assert!(
+        !store
+            .admin()
+            .unwrap()
+            .clear_review(reviews[0].id, ADA)
+            .unwrap(),
         "only once"
     );
-    let all = store.reviews().unwrap();
+    let all = store.admin().unwrap().reviews().unwrap();
     assert_eq!(all.len(), 2, "what was cleared stays on record");
     assert_eq!(all[0].cleared.as_ref().unwrap().authority, "Ada");
     assert_eq!(open_reviews(&store).len(), 1);
@@ -80,15 +100,22 @@ fn what_requires_a_human_awaits_one_however_it_came_in() {
         .supersede(&first, second.derived_from(first), None)
         .unwrap();
     for (address, awaits) in [(free, false), (no, false), (first, true), (second, true)] {
-        assert_eq!(store.awaits_review(&address).unwrap(), awaits);
+        assert_eq!(
+            store.admin().unwrap().awaits_review(&address).unwrap(),
+            awaits
+        );
     }
     let review = open_reviews(&store)
         .into_iter()
         .find(|review| review.address == second);
-    store.clear_review(review.unwrap().id, ADA).unwrap();
-    assert!(!store.awaits_review(&second).unwrap());
+    store
+        .admin()
+        .unwrap()
+        .clear_review(review.unwrap().id, ADA)
+        .unwrap();
+    assert!(!store.admin().unwrap().awaits_review(&second).unwrap());
     assert!(
-        store.awaits_review(&first).unwrap(),
+        store.admin().unwrap().awaits_review(&first).unwrap(),
         "that one was not looked at"
     );
 }
@@ -99,12 +126,18 @@ fn what_somebody_cleared_may_drive_a_program() {
     let store = memory();
     let draft = Draft::reasoning("deny the loan").set("requires_human_review", true);
     let address = store.put(draft.namespace("acme")).unwrap();
-    let program = store.access(Capability::default().inside("acme"));
+    let program = store
+        .with_capability(Capability::default().inside("acme"))
+        .unwrap();
     let shown = || {
         let found = program.query(&Filter::new(), 9, None).unwrap().total;
         (program.get(&address).is_ok(), found)
     };
     assert_eq!(shown(), (false, 0));
-    store.clear_review(open_reviews(&store)[0].id, ADA).unwrap();
+    store
+        .admin()
+        .unwrap()
+        .clear_review(open_reviews(&store)[0].id, ADA)
+        .unwrap();
     assert_eq!(shown(), (true, 1));
 }

@@ -46,7 +46,13 @@ fn keys() -> [SigningKey; 3] {
 
 fn memory() -> (Store, [u8; 16]) {
     let store = Store::in_memory(Options::default()).unwrap();
-    let id = *store.stats().unwrap().store_id.as_bytes();
+    let id = *store
+        .maintenance()
+        .unwrap()
+        .stats()
+        .unwrap()
+        .store_id
+        .as_bytes();
     (store, id)
 }
 

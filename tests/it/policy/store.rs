@@ -27,7 +27,7 @@ fn memory() -> Store {
 fn contradiction_and_retraction_are_no_way_around_a_policy() {
     let store = memory();
     let locked = store.put(belief("a", &policy("locked", "grain"))).unwrap();
-    let entries = store.stats().unwrap().entries;
+    let entries = store.maintenance().unwrap().stats().unwrap().entries;
     let denied = store.contradict(&locked, Some("no longer true"));
     assert_eq!(denied.unwrap_err().code(), "ERR_INVALIDATION_DENIED");
     for verification in [Verification::Contested, Verification::Retracted] {
@@ -35,7 +35,11 @@ fn contradiction_and_retraction_are_no_way_around_a_policy() {
         assert_eq!(denied.unwrap_err().code(), "ERR_INVALIDATION_DENIED");
     }
     assert_eq!(store.status(&locked).unwrap(), Default::default());
-    assert_eq!(store.stats().unwrap().entries, entries + 3, "three denials");
+    assert_eq!(
+        store.maintenance().unwrap().stats().unwrap().entries,
+        entries + 3,
+        "three denials"
+    );
     // To confirm takes nothing away.
     store
         .set_verification(&locked, Verification::Verified, None)
@@ -55,9 +59,13 @@ fn a_contradicted_grain_is_contested_and_no_longer_current() {
     assert!(status.contradicted && !status.is_current());
     assert_eq!(status.verification, Verification::Contested);
     assert!(status.system_valid_to.is_some() && status.superseded_by.is_none());
-    let entries = store.stats().unwrap().entries;
+    let entries = store.maintenance().unwrap().stats().unwrap().entries;
     store.contradict(&address, None).unwrap();
-    assert_eq!(store.stats().unwrap().entries, entries, "said before");
+    assert_eq!(
+        store.maintenance().unwrap().stats().unwrap().entries,
+        entries,
+        "said before"
+    );
 
     // Ruling I1: contested alone leaves it current.
     let other = store.put(belief("b", "")).unwrap();
@@ -196,12 +204,12 @@ fn a_soft_locked_grain_is_replaced_with_a_reason_and_shown_to_a_person() {
         let denied = store.supersede(&old, belief("b", "").derived_from(old), reason);
         assert_eq!(denied.unwrap_err().code(), "ERR_INVALIDATION_DENIED");
     }
-    let entries = store.stats().unwrap().entries;
+    let entries = store.maintenance().unwrap().stats().unwrap().entries;
     store
         .supersede(&old, belief("b", "").derived_from(old), Some("asked"))
         .unwrap();
     assert_eq!(
-        store.stats().unwrap().entries,
+        store.maintenance().unwrap().stats().unwrap().entries,
         entries + 3,
         "the grain, its review and the status"
     );
@@ -280,7 +288,7 @@ fn a_consent_finds_what_rests_on_it_and_a_label_links_nothing() {
     resting(&grant.to_string());
     // Ruling T8.
     resting("legitimate_interest");
-    let found = store.index_snapshot();
+    let found = store.maintenance().unwrap().index_snapshot();
     let found = found.pointing_at(grainstore::index::Family::ProcessingBasis, &grant);
     assert_eq!(found.rows().unwrap().len(), 1);
 }

@@ -73,7 +73,7 @@ fn now_true_then_known_then_and_both_are_answered_as_the_table_says() {
         assert_eq!(found(&store, filter), *expected, "{filter:?}");
     }
     // The same once it is on disk and merged.
-    store.compact().unwrap();
+    store.maintenance().unwrap().compact().unwrap();
     for (filter, expected) in &table {
         assert_eq!(found(&store, filter), *expected, "{filter:?}");
     }
@@ -94,11 +94,11 @@ fn what_was_erased_is_not_known_at_any_time() {
         reason: "asked",
         authority: "mira",
     };
-    store.delete(&old, deletion).unwrap();
+    store.admin().unwrap().delete(&old, deletion).unwrap();
     assert_eq!(found(&store, &then), []);
     assert_eq!(found(&store, &Filter::new().known_at(ms(2_000))), [new]);
     // Of the other, which goes next, the old one's end must not come back as a beginning.
-    store.delete(&new, deletion).unwrap();
+    store.admin().unwrap().delete(&new, deletion).unwrap();
     for at in [0, 1_500, 2_500] {
         let any = Filter::new().known_at(ms(at)).with_superseded();
         assert_eq!(found(&store, &any), []);
@@ -119,7 +119,7 @@ fn a_grain_that_superseded_an_erased_one_still_ended_what_it_ended() {
         reason: "asked",
         authority: "mira",
     };
-    store.delete(&second, deletion).unwrap();
+    store.admin().unwrap().delete(&second, deletion).unwrap();
     // The entry that says so was written again at 3000, and says 2000.
     assert_eq!(found(&store, &Filter::new().known_at(ms(1_999))), [first]);
     assert_eq!(found(&store, &Filter::new().known_at(ms(2_000))), []);
@@ -156,7 +156,7 @@ fn an_imported_end_before_the_beginning_means_never_known() {
     let status = format!(r#"{{"status": {{"of": "{address}", "system_valid_to": 4000}}}}"#);
     std::fs::write(&path, format!("{}\n{status}\n", grain.to_json())).unwrap();
     let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
-    assert_eq!(store.import(reading).unwrap().inserted, 1);
+    assert_eq!(store.admin().unwrap().import(reading).unwrap().inserted, 1);
     for at in [3_999, 4_000, 4_999, 5_000, 9_999] {
         assert_eq!(found(&store, &Filter::new().known_at(ms(at))), [], "{at}");
     }

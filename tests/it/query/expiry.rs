@@ -4,6 +4,7 @@ use grainstore::codec::{Map, Value};
 use grainstore::interchange::{Format, WriteOptions};
 use grainstore::query::{QueryPlan, Recall};
 use grainstore::render;
+use grainstore::store::Embedding;
 use grainstore::{ContentAddress, Draft, Filter, Store, Time};
 
 use crate::store::at;
@@ -22,7 +23,15 @@ fn goal(what: &str, deadline: i64) -> Draft {
 fn found(store: &Store, filter: &Filter) -> Vec<ContentAddress> {
     let found = store.query(filter, 100, None).unwrap();
     assert_eq!(found.total, found.results.len() as u64);
-    assert_eq!(store.explain(filter).unwrap().total(), found.total);
+    assert_eq!(
+        store
+            .maintenance()
+            .unwrap()
+            .explain(filter)
+            .unwrap()
+            .total(),
+        found.total
+    );
     found.results.iter().map(|found| found.address).collect()
 }
 
@@ -65,7 +74,9 @@ fn what_is_no_longer_true_is_left_out_of_every_answer_and_shown_to_whoever_asks(
         assert!(totals.iter().all(|total| *total == totals[0]), "{totals:?}");
         totals[0]
     };
-    store.put_embedding(&address, "m", &[1.0, 0.0]).unwrap();
+    store
+        .put_embeddings(&[Embedding::new(address, "m", &[1.0, 0.0])])
+        .unwrap();
     // To the last millisecond it is true.
     assert_eq!(answers(&Filter::new()), 1);
     clock.set(NOW + 1);
@@ -97,6 +108,8 @@ fn what_has_expired_is_here_as_it_was() {
         let mut file = Vec::new();
         let options = WriteOptions::default();
         let exported = store
+            .admin()
+            .unwrap()
             .export(format, &Filter::new(), &options, &mut file)
             .unwrap();
         assert_eq!(exported.grains, 1, "{format}");
@@ -151,13 +164,31 @@ fn it_is_a_step_only_where_it_takes_something_away() {
     let store = Store::in_memory(options).unwrap();
     store.put(lent("Noor", NOW)).unwrap();
     store.put(Draft::event("a drill")).unwrap();
-    assert!(!says(&store.explain(&Filter::new()).unwrap()));
-    clock.set(NOW + 1);
-    assert!(says(&store.explain(&Filter::new()).unwrap()));
-    let elsewhere = Filter::new().subject("noor");
-    assert!(!says(&store.explain(&elsewhere).unwrap()));
     assert!(!says(
-        &store.explain(&Filter::new().with_expired()).unwrap()
+        &store
+            .maintenance()
+            .unwrap()
+            .explain(&Filter::new())
+            .unwrap()
+    ));
+    clock.set(NOW + 1);
+    assert!(says(
+        &store
+            .maintenance()
+            .unwrap()
+            .explain(&Filter::new())
+            .unwrap()
+    ));
+    let elsewhere = Filter::new().subject("noor");
+    assert!(!says(
+        &store.maintenance().unwrap().explain(&elsewhere).unwrap()
+    ));
+    assert!(!says(
+        &store
+            .maintenance()
+            .unwrap()
+            .explain(&Filter::new().with_expired())
+            .unwrap()
     ));
 }
 
@@ -174,7 +205,7 @@ fn many_expire_hour_by_hour_whatever_is_remembered_of_the_hours_before() {
     };
     for is_compact in [false, true] {
         if is_compact {
-            store.compact().unwrap();
+            store.maintenance().unwrap().compact().unwrap();
         }
         for minutes in [0, 1, 59, 60, 61, 119, 120, 121, 200, 300, 150, 3] {
             let passed = minutes * 60_000;

@@ -70,7 +70,7 @@ fn what_was_replaced_stays_so_on_later_pages_though_its_successor_is_erased() {
         reason: "asked",
         authority: "the owner",
     };
-    store.delete(&new, deletion).unwrap();
+    store.admin().unwrap().delete(&new, deletion).unwrap();
     let rest = store.query(&current, 9, page.next_cursor).unwrap();
     let texts: Vec<_> = rest
         .results

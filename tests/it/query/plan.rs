@@ -19,7 +19,7 @@ fn store() -> Store {
         belief.namespace("sky").user(format!("u{}", n % 10))
     });
     store.put_batch(drafts).unwrap();
-    store.compact().unwrap();
+    store.maintenance().unwrap().compact().unwrap();
     store
 }
 
@@ -31,7 +31,7 @@ fn the_cheapest_list_comes_first_and_the_rest_is_read_from_few_grains() {
         .namespace("sky")
         .subject("comet")
         .user("u0");
-    let plan = store.explain(&filter).unwrap();
+    let plan = store.maintenance().unwrap().explain(&filter).unwrap();
     assert_eq!(plan.steps[0].condition, "subject = \"comet\"");
     assert_eq!(
         (plan.steps[0].access_path, plan.steps[0].left),
@@ -49,6 +49,8 @@ fn a_list_that_was_read_once_is_not_read_again() {
     let filter = Filter::new().namespace("sky").subject("comet");
     assert_eq!(
         store
+            .maintenance()
+            .unwrap()
             .explain(&filter)
             .unwrap()
             .steps
@@ -65,7 +67,7 @@ fn a_list_that_was_read_once_is_not_read_again() {
             .total,
         3_000
     );
-    let plan = store.explain(&filter).unwrap();
+    let plan = store.maintenance().unwrap().explain(&filter).unwrap();
     assert_eq!(
         plan.steps.last().unwrap().access_path,
         AccessPath::List,
@@ -78,7 +80,7 @@ fn a_list_that_was_read_once_is_not_read_again() {
 fn a_wide_range_is_looked_up_row_by_row() {
     let store = store();
     let filter = Filter::new().user("u7").confidence(0.05, None);
-    let plan = store.explain(&filter).unwrap();
+    let plan = store.maintenance().unwrap().explain(&filter).unwrap();
     let step = plan.steps.last().unwrap();
     assert_eq!(
         (step.access_path, step.left),
@@ -86,7 +88,15 @@ fn a_wide_range_is_looked_up_row_by_row() {
         "{plan}"
     );
     let narrow = Filter::new().user("u7").confidence(0.37, 0.37);
-    assert_eq!(store.explain(&narrow).unwrap().total(), 30);
+    assert_eq!(
+        store
+            .maintenance()
+            .unwrap()
+            .explain(&narrow)
+            .unwrap()
+            .total(),
+        30
+    );
 }
 
 #[test]
@@ -99,7 +109,7 @@ fn a_filter_that_cannot_mean_anything_is_refused() {
         Filter::new().importance(f64::NAN, None),
         Filter::new().confidence(0.1, f64::INFINITY),
     ] {
-        let refused = store.explain(&filter).unwrap_err();
+        let refused = store.maintenance().unwrap().explain(&filter).unwrap_err();
         assert_eq!(refused.code(), "ERR_FILTER", "{filter:?}");
     }
 }

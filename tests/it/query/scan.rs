@@ -338,11 +338,11 @@ proptest! {
             let sort = sort(by, descends);
             let found = world.store.query_sorted(&filter, sort, usize::MAX, None).unwrap();
             let addresses: Vec<_> = found.results.iter().map(|found| found.address).collect();
-            prop_assert_eq!(&addresses, &expected, "{:?}\n{}", asked, world.store.explain(&filter).unwrap());
+            prop_assert_eq!(&addresses, &expected, "{:?}\n{}", asked, world.store.maintenance().unwrap().explain(&filter).unwrap());
             prop_assert_eq!(found.total, expected.len() as u64);
-            prop_assert_eq!(world.store.explain(&filter).unwrap().total(), found.total);
+            prop_assert_eq!(world.store.maintenance().unwrap().explain(&filter).unwrap().total(), found.total);
             prop_assert_eq!(found.next_cursor, None);
         }
-        prop_assert_eq!(world.store.check().unwrap().findings, vec![]);
+        prop_assert_eq!(world.store.maintenance().unwrap().check().unwrap().findings, vec![]);
     }
 }

@@ -22,7 +22,7 @@ fn hits_that_fit_alike_follow_in_the_order_of_their_addresses() {
         let expected = &expected[..limit];
         for ranking in [Ranking::WORDS, Ranking::default()] {
             assert_eq!(found(&store, &ranking, limit), expected);
-            store.flush_text().unwrap();
+            store.maintenance().unwrap().flush_text().unwrap();
             assert_eq!(found(&store, &ranking, limit), expected);
         }
     }

@@ -285,7 +285,11 @@ impl World {
                     authority: "the owner",
                 };
                 let address = self.kept.remove(n).grain.address();
-                self.store.delete(&address, deletion).unwrap();
+                self.store
+                    .admin()
+                    .unwrap()
+                    .delete(&address, deletion)
+                    .unwrap();
             }
             Step::Wait(ms) => {
                 self.now += ms;
@@ -297,7 +301,7 @@ impl World {
                 drop(std::mem::replace(&mut self.store, other));
                 self.store = Store::open_on(disk, self.options.clone()).unwrap();
             }
-            Step::Compact => drop(self.store.compact().unwrap()),
+            Step::Compact => drop(self.store.maintenance().unwrap().compact().unwrap()),
         }
     }
 

@@ -3,12 +3,13 @@
 mod erased;
 mod kept;
 
+use grainstore::Time;
 use grainstore::crypto::Did;
 use grainstore::policy::Capability;
 use grainstore::query::{Recall, Sort};
+use grainstore::store::Embedding;
 use grainstore::store::{AuditedRead, Handoff};
 use grainstore::text::{Query, Ranking};
-use grainstore::{Access, Time};
 
 use super::*;
 
@@ -18,7 +19,11 @@ const OURS: &str = "name = \"ours\"\ntitle = \"ours\"\n[[clause]]\nid = \"reads\
 
 fn watch(store: &Store) {
     let ours = Regime::parse(OURS).unwrap();
-    store.set_regimes(vec![ours], TEST).unwrap();
+    store
+        .admin()
+        .unwrap()
+        .set_regimes(vec![ours], TEST)
+        .unwrap();
 }
 
 fn watching() -> Store {
@@ -28,7 +33,7 @@ fn watching() -> Store {
 }
 
 fn reads(store: &Store) -> Vec<AuditedRead> {
-    store.reads(None, None, 1_000).unwrap()
+    store.admin().unwrap().reads(None, None, 1_000).unwrap()
 }
 
 fn bot() -> Did {
@@ -50,7 +55,9 @@ fn talk(store: &Store, is_watched: bool) -> [ContentAddress; 2] {
     let answer = message("black tea").set("parent_message_id", first);
     let all = [first, store.put(answer).unwrap()];
     for (address, vector) in all.iter().zip([[1.0, 0.0], [0.9, 0.1]]) {
-        store.put_embedding(address, "tiny", &vector).unwrap();
+        store
+            .put_embeddings(&[Embedding::new(*address, "tiny", &vector)])
+            .unwrap();
     }
     all
 }
@@ -113,7 +120,9 @@ fn ways_of_the_owner() -> [Way<Store>; 4] {
                 shareable: true,
                 ..WriteOptions::default()
             };
-            s.export(Format::Mg, &all(), &shareable, &mut Vec::new())
+            s.admin()
+                .unwrap()
+                .export(Format::Mg, &all(), &shareable, &mut Vec::new())
                 .unwrap();
         }),
     ]
@@ -134,13 +143,17 @@ fn hold<R>((operation, which, way): Way<R>, by: Option<&str>, reader: impl Fn(&S
     );
     assert_eq!(told[0].by.as_deref(), by, "{operation}");
     assert_eq!(told[0].clauses, ["ours/reads"]);
-    assert_eq!(store.check().unwrap().findings, []);
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
 
     let store = watching();
     let messages = talk(&store, false);
-    let entries = store.stats().unwrap().entries;
+    let entries = store.maintenance().unwrap().stats().unwrap().entries;
     way(&reader(&store), messages);
-    assert_eq!(store.stats().unwrap().entries, entries, "{operation}");
+    assert_eq!(
+        store.maintenance().unwrap().stats().unwrap().entries,
+        entries,
+        "{operation}"
+    );
 }
 
 #[test]
@@ -152,7 +165,7 @@ fn whatever_way_the_owner_reads_is_on_record_where_a_clause_asks_and_nowhere_els
 
 #[test]
 fn whatever_way_a_handle_reads_is_on_record_with_its_author() {
-    for way in ways!(Access) {
+    for way in ways!(Store) {
         hold(way, Some(bot().as_str()), |store| {
             store.as_actor(&bot()).in_namespace("acme")
         });
@@ -177,10 +190,16 @@ fn an_export_in_any_format_is_a_read_of_what_it_takes() {
         store.put(note("of which nobody asks")).unwrap();
         let plain = WriteOptions::default();
         store
+            .admin()
+            .unwrap()
             .export(format, &all(), &plain, &mut Vec::new())
             .unwrap();
         let path = home.path().join(format.to_string());
-        store.export_file(format, &all(), &plain, &path).unwrap();
+        store
+            .admin()
+            .unwrap()
+            .export_file(format, &all(), &plain, &path)
+            .unwrap();
         let told = reads(&store);
         assert_eq!(told.len(), 2, "{format}");
         for read in told {
@@ -199,7 +218,11 @@ fn what_else_hands_out_grains_is_on_record_too() {
     let consent = r#"{"type":"consent","subject_did":"did:web:ada","grantee_did":"did:web:acme",
         "scope":["store"],"is_withdrawal":false,"created_at":1}"#;
     let consent = store.put(watched(consent)).unwrap();
-    store.consents(&Default::default()).unwrap();
+    store
+        .admin()
+        .unwrap()
+        .consents(&Default::default())
+        .unwrap();
     let can = Draft::belief(bot().as_str(), "mg:has_capability", "speech");
     let can = can
         .confidence(1.0)
@@ -280,7 +303,9 @@ fn what_is_left_out_of_an_answer_is_not_on_record_with_the_rest_of_it() {
     both.sort_unstable();
     let secret = note("tea tea tea").namespace("acme").author(bot().as_str());
     let secret = store.put(secret.tag("watched").tag("phi:mrn")).unwrap();
-    store.put_embedding(&secret, "tiny", &[1.0, 0.0]).unwrap();
+    store
+        .put_embeddings(&[Embedding::new(secret, "tiny", &[1.0, 0.0])])
+        .unwrap();
     let handle = store.as_actor(&bot()).in_namespace("acme");
     handle.query(&all(), 9, None).unwrap();
     handle.search("tea", &all(), 9).unwrap();
@@ -300,15 +325,21 @@ fn what_the_store_reads_for_itself_is_not_on_record() {
         .supersede(&tea, newer("white tea", tea), Some("why"))
         .unwrap();
     store.contradict(&second, Some("why")).unwrap();
-    store.place_hold(&answer, TEST).unwrap();
+    store.admin().unwrap().place_hold(&answer, TEST).unwrap();
     store.status(&tea).unwrap();
     store.exists(&tea).unwrap();
     store.list(None, 10).unwrap();
     store.heads(&tea).unwrap();
-    store.policy_report().unwrap();
-    store.explain(&Filter::new().tag("watched")).unwrap();
+    store.admin().unwrap().policy_report().unwrap();
+    store
+        .maintenance()
+        .unwrap()
+        .explain(&Filter::new().tag("watched"))
+        .unwrap();
     let asked = store::Asked::named("delete").unwrap();
     store
+        .admin()
+        .unwrap()
         .explain_policy(&answer, asked, &Default::default())
         .unwrap();
     assert_eq!(store.query(&Filter::new(), 0, None).unwrap().total, 1);
@@ -316,8 +347,8 @@ fn what_the_store_reads_for_itself_is_not_on_record() {
     let handoff = Handoff::of("settle it").session("s1");
     desk.hand_off(&"did:web:expert.example".parse().unwrap(), &handoff)
         .unwrap();
-    store.compact().unwrap();
-    assert_eq!(store.check().unwrap().findings, []);
+    store.maintenance().unwrap().compact().unwrap();
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
     assert_eq!(reads(&store), []);
 }
 
@@ -333,13 +364,19 @@ fn the_presets_ask_for_reads_and_do_nothing_but_seal_no_more() {
             .set("processing_basis", "contract");
         let address = store.put(draft.tag(tag).tag("reg:pci-dss")).unwrap();
         let group = tag.split(':').next().unwrap();
-        let cleared = store.access(Capability::default().author(&bot()).cleared_for(group));
+        let cleared = store
+            .with_capability(Capability::default().author(&bot()).cleared_for(group))
+            .unwrap();
         assert!(cleared.get(&address).unwrap().is_some());
         assert!(store.as_actor(&bot()).get(&address).unwrap().is_none());
-        let found = store.reads(Some(&address), None, 9).unwrap();
+        let found = store
+            .admin()
+            .unwrap()
+            .reads(Some(&address), None, 9)
+            .unwrap();
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].clauses, [format!("{preset}/{clause}")]);
-        let report = store.policy_report().unwrap();
+        let report = store.admin().unwrap().policy_report().unwrap();
         assert_eq!(report.counts["reads on record"], 1);
         let gaps = report.clauses.iter().filter_map(|one| one.missing);
         assert_eq!(gaps.collect::<Vec<_>>(), ["sealing"], "{preset}");
@@ -351,7 +388,11 @@ fn a_read_that_two_regimes_ask_for_names_both() {
     let store = memory();
     let theirs = OURS.replace("ours", "theirs").replace("watched", "theirs");
     let regimes = [OURS, &theirs].map(|text| Regime::parse(text).unwrap());
-    store.set_regimes(regimes.to_vec(), TEST).unwrap();
+    store
+        .admin()
+        .unwrap()
+        .set_regimes(regimes.to_vec(), TEST)
+        .unwrap();
     for tags in [&["watched"][..], &["theirs"], &["watched", "theirs"], &[]] {
         let draft = tags.iter().fold(note("x"), |draft, tag| draft.tag(*tag));
         store.put(draft.set("app_n", tags.len() as u64)).unwrap();
@@ -364,7 +405,11 @@ fn a_read_that_two_regimes_ask_for_names_both() {
         told,
         [vec![ours.clone()], vec![ours, theirs.clone()], vec![theirs]]
     );
-    store.set_regimes(Vec::new(), TEST).unwrap();
+    store
+        .admin()
+        .unwrap()
+        .set_regimes(Vec::new(), TEST)
+        .unwrap();
     store.query(&Filter::new(), 9, None).unwrap();
     assert_eq!(reads(&store).len(), 3, "nobody asks any more");
 }
@@ -381,7 +426,11 @@ fn a_read_of_many_grains_is_in_entries_of_at_most_a_hundred() {
     all.sort_unstable();
     let told: Vec<_> = reads.into_iter().flat_map(|read| read.addresses).collect();
     assert_eq!(told, all);
-    let page = store.reads(None, None, 2).unwrap();
-    let rest = store.reads(None, Some(page[1].entry), 9).unwrap();
+    let page = store.admin().unwrap().reads(None, None, 2).unwrap();
+    let rest = store
+        .admin()
+        .unwrap()
+        .reads(None, Some(page[1].entry), 9)
+        .unwrap();
     assert_eq!((page.len(), rest.len()), (2, 1));
 }

@@ -17,12 +17,20 @@ fn a_checkpoint_says_what_the_ledger_was_and_the_next_one_follows_it() {
     let disk = MemoryDisk::default();
     let store = filled_on(&disk);
     let operator = ada();
-    let first = store.checkpoint(&operator, &operator.did()).unwrap();
+    let first = store
+        .maintenance()
+        .unwrap()
+        .checkpoint(&operator, &operator.did())
+        .unwrap();
     let (said, signer) = Checkpoint::open(&first, &Offline).unwrap();
     assert_eq!((said.entries, signer.did), (9, operator.did()));
     assert_eq!(said.previous, None);
     store.put(draft("one more")).unwrap();
-    let second = store.checkpoint(&operator, &operator.did()).unwrap();
+    let second = store
+        .maintenance()
+        .unwrap()
+        .checkpoint(&operator, &operator.did())
+        .unwrap();
     let (next, _) = Checkpoint::open(&second, &Offline).unwrap();
     // Ten grains and the first checkpoint.
     assert_eq!(next.entries, 11);
@@ -30,27 +38,44 @@ fn a_checkpoint_says_what_the_ledger_was_and_the_next_one_follows_it() {
     drop(store);
     let store = open(&disk);
     assert_eq!(
-        store.checkpoints().unwrap(),
+        store.maintenance().unwrap().checkpoints().unwrap(),
         [first.clone(), second.clone()]
     );
     for message in [&first, &second] {
-        let checked = store.verify_checkpoint(message).unwrap();
+        let checked = store
+            .maintenance()
+            .unwrap()
+            .verify_checkpoint(message)
+            .unwrap();
         assert!(checked.is_of_this_ledger);
         assert_eq!(
             checked.checkpoint.store,
-            *store.stats().unwrap().store_id.as_bytes()
+            *store
+                .maintenance()
+                .unwrap()
+                .stats()
+                .unwrap()
+                .store_id
+                .as_bytes()
         );
     }
-    assert_eq!(store.check().unwrap().findings, []);
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
     // An erasure leaves the leaves, so what was signed stays true.
     let gone = store.list(None, 1).unwrap().addresses[0];
     let asked = Authorization {
         reason: "asked by letter",
         authority: "the data protection officer",
     };
-    store.delete(&gone, asked).unwrap();
-    assert!(store.verify_checkpoint(&first).unwrap().is_of_this_ledger);
-    assert_eq!(store.check().unwrap().findings, []);
+    store.admin().unwrap().delete(&gone, asked).unwrap();
+    assert!(
+        store
+            .maintenance()
+            .unwrap()
+            .verify_checkpoint(&first)
+            .unwrap()
+            .is_of_this_ledger
+    );
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
 }
 
 #[test]
@@ -60,15 +85,28 @@ fn a_store_that_was_put_back_or_rewritten_does_not_agree_with_what_was_signed() 
     let options = || at(2_000_000_000_000).0;
     let store = Store::open(path("s"), options()).unwrap();
     store.put(draft("tea")).unwrap();
-    store.backup(path("b")).unwrap();
+    store.maintenance().unwrap().backup(path("b")).unwrap();
     store.put(draft("coffee")).unwrap();
     let operator = ada();
-    let message = store.checkpoint(&operator, &operator.did()).unwrap();
-    assert!(store.verify_checkpoint(&message).unwrap().is_of_this_ledger);
+    let message = store
+        .maintenance()
+        .unwrap()
+        .checkpoint(&operator, &operator.did())
+        .unwrap();
+    assert!(
+        store
+            .maintenance()
+            .unwrap()
+            .verify_checkpoint(&message)
+            .unwrap()
+            .is_of_this_ledger
+    );
     drop(store);
     let (restored, _) = Store::restore(path("b"), path("r"), Until::End, false, options()).unwrap();
     assert!(
         !restored
+            .maintenance()
+            .unwrap()
             .verify_checkpoint(&message)
             .unwrap()
             .is_of_this_ledger
@@ -77,6 +115,8 @@ fn a_store_that_was_put_back_or_rewritten_does_not_agree_with_what_was_signed() 
     restored.put(draft("wine")).unwrap();
     assert!(
         !restored
+            .maintenance()
+            .unwrap()
             .verify_checkpoint(&message)
             .unwrap()
             .is_of_this_ledger
@@ -85,7 +125,14 @@ fn a_store_that_was_put_back_or_rewritten_does_not_agree_with_what_was_signed() 
     let other = memory();
     other.put(draft("tea")).unwrap();
     other.put(draft("coffee")).unwrap();
-    assert!(!other.verify_checkpoint(&message).unwrap().is_of_this_ledger);
+    assert!(
+        !other
+            .maintenance()
+            .unwrap()
+            .verify_checkpoint(&message)
+            .unwrap()
+            .is_of_this_ledger
+    );
 }
 
 #[test]
@@ -93,8 +140,12 @@ fn what_is_no_checkpoint_is_refused_and_one_that_is_false_is_found() {
     let disk = MemoryDisk::default();
     let store = filled_on(&disk);
     let operator = ada();
-    let message = store.checkpoint(&operator, &operator.did()).unwrap();
-    let id = store.stats().unwrap().store_id;
+    let message = store
+        .maintenance()
+        .unwrap()
+        .checkpoint(&operator, &operator.did())
+        .unwrap();
+    let id = store.maintenance().unwrap().stats().unwrap().store_id;
     for bit in 0..message.len() * 8 {
         let mut flipped = message.clone();
         flipped[bit / 8] ^= 1 << (bit % 8);
@@ -102,9 +153,13 @@ fn what_is_no_checkpoint_is_refused_and_one_that_is_false_is_found() {
         assert!(Checkpoint::open(&flipped, &Offline).is_err(), "bit {bit}");
     }
     let address = store.list(None, 1).unwrap().addresses[0];
-    let receipt = store.receipt(&address, &operator, &operator.did()).unwrap();
+    let receipt = store
+        .maintenance()
+        .unwrap()
+        .receipt(&address, &operator, &operator.did())
+        .unwrap();
     assert_eq!(
-        code(store.verify_checkpoint(&receipt)),
+        code(store.maintenance().unwrap().verify_checkpoint(&receipt)),
         "ERR_CORRUPT",
         "another purpose"
     );
@@ -118,7 +173,12 @@ fn what_is_no_checkpoint_is_refused_and_one_that_is_false_is_found() {
         None,
     );
     assert_eq!(
-        code(store.verify_checkpoint(&empty.unwrap())),
+        code(
+            store
+                .maintenance()
+                .unwrap()
+                .verify_checkpoint(&empty.unwrap())
+        ),
         "ERR_CORRUPT"
     );
 
@@ -126,14 +186,21 @@ fn what_is_no_checkpoint_is_refused_and_one_that_is_false_is_found() {
     said.root[0] ^= 1;
     said.previous = Some(*ContentAddress::of(&message).as_bytes());
     let lie = said.sign(&operator, &operator.did()).unwrap();
-    assert!(!store.verify_checkpoint(&lie).unwrap().is_of_this_ledger);
+    assert!(
+        !store
+            .maintenance()
+            .unwrap()
+            .verify_checkpoint(&lie)
+            .unwrap()
+            .is_of_this_ledger
+    );
     drop(store);
     use grainstore::codec::{Canonical, Encoding, Map, Value};
     let map = Map::from_iter([("c", Value::Bytes(lie))]);
     let map = Canonical::new(map, Profile::Extended).unwrap();
     let body = Encoding::MessagePack.encode(&map);
     append(&disk, id, &[(Kind::Checkpoint, body)]);
-    let found = open(&disk).check().unwrap().findings;
+    let found = open(&disk).maintenance().unwrap().check().unwrap().findings;
     let ids: Vec<_> = found.iter().map(|finding| finding.id).collect();
     assert_eq!(ids, ["checkpoint-differs"]);
 }
@@ -146,15 +213,29 @@ fn a_receipt_says_where_and_since_when_a_grain_is_there() {
     clock.set(6_000);
     let address = store.put(draft("coffee")).unwrap();
     let operator = bob();
-    let message = store.receipt(&address, &operator, &operator.did()).unwrap();
+    let message = store
+        .maintenance()
+        .unwrap()
+        .receipt(&address, &operator, &operator.did())
+        .unwrap();
     let (receipt, signer) = Receipt::open(&message, &Offline).unwrap();
     let expected = Receipt {
-        store: *store.stats().unwrap().store_id.as_bytes(),
+        store: *store
+            .maintenance()
+            .unwrap()
+            .stats()
+            .unwrap()
+            .store_id
+            .as_bytes(),
         grain: address,
         sequence: 1,
         time: Time::from_ms(6_000),
     };
     assert_eq!((receipt, signer.did), (expected, operator.did()));
-    let nothing = store.receipt(&ContentAddress::of(b"no"), &operator, &operator.did());
+    let nothing = store.maintenance().unwrap().receipt(
+        &ContentAddress::of(b"no"),
+        &operator,
+        &operator.did(),
+    );
     assert_eq!(code(nothing), "ERR_NOT_FOUND");
 }

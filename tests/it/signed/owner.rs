@@ -110,6 +110,8 @@ fn from_a_file(store: &Store, grain: Grain) -> (Vec<&'static str>, u64) {
     let path = folder.path().join("evil.mg");
     let options = WriteOptions::default();
     elsewhere
+        .admin()
+        .unwrap()
         .export_file(Format::Mg, &Filter::new(), &options, &path)
         .unwrap();
     let summary = read(&path, store);
@@ -163,7 +165,13 @@ fn what_an_agent_is_told_changes_no_owner() {
         );
     }
     // With everything but the operator's key, and even with that: locked is locked.
-    let store_id = *store.stats().unwrap().store_id.as_bytes();
+    let store_id = *store
+        .maintenance()
+        .unwrap()
+        .stats()
+        .unwrap()
+        .store_id
+        .as_bytes();
     let mut agreed = with("relation", "mg:owned_by").derived_from(address);
     let bare = agreed.clone().finish(Profile::Extended).unwrap();
     for key in [mallory(), operator()] {
@@ -195,7 +203,7 @@ fn what_an_agent_is_told_changes_no_owner() {
         ("Acme Labs LLC", 0)
     );
     assert!(store.status(&address).unwrap().is_current());
-    assert_eq!(store.check().unwrap().findings, []);
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
 }
 
 #[test]
@@ -208,6 +216,8 @@ fn whoever_claims_first_without_a_signature_keeps_nobody_out() {
     store.put(signed).unwrap();
     assert_eq!(owner(&store), "Bob");
     store
+        .admin()
+        .unwrap()
         .trust(TrustRule::new(operator().did()), "the operator")
         .unwrap();
     store

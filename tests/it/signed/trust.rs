@@ -31,22 +31,48 @@ fn a_valid_signature_of_somebody_unknown_is_shown_as_that() {
     assert!(json.contains(r#""doubt":"unknown_signer""#), "{json}");
     assert!(json.contains(r#""trust":"untrusted""#), "{json}");
 
-    store.trust(rule(&ada()), "our own agent").unwrap();
-    store.trust(rule(&ada()), "our own agent").unwrap();
-    let entries = store.stats().unwrap().entries;
+    store
+        .admin()
+        .unwrap()
+        .trust(rule(&ada()), "our own agent")
+        .unwrap();
+    store
+        .admin()
+        .unwrap()
+        .trust(rule(&ada()), "our own agent")
+        .unwrap();
+    let entries = store.maintenance().unwrap().stats().unwrap().entries;
     let trust = |store: &Store| store.signature(&address).unwrap().unwrap().trust;
     assert_eq!(trust(&store), Trust::Verified);
     drop(store);
     let store = open(&disk);
-    assert_eq!(store.stats().unwrap().entries, entries);
+    assert_eq!(
+        store.maintenance().unwrap().stats().unwrap().entries,
+        entries
+    );
     assert_eq!(trust(&store), Trust::Verified);
-    assert_eq!(store.trusted(), [rule(&ada())]);
-    assert!(store.distrust(&ada().did(), "the key was lost").unwrap());
-    assert!(!store.distrust(&ada().did(), "again").unwrap());
+    assert_eq!(store.admin().unwrap().trusted(), [rule(&ada())]);
+    assert!(
+        store
+            .admin()
+            .unwrap()
+            .distrust(&ada().did(), "the key was lost")
+            .unwrap()
+    );
+    assert!(
+        !store
+            .admin()
+            .unwrap()
+            .distrust(&ada().did(), "again")
+            .unwrap()
+    );
     assert_eq!(trust(&store), unknown);
     drop(store);
     assert_eq!(trust(&open(&disk)), unknown);
-    assert_eq!(open(&disk).check().unwrap().findings, []);
+    assert_eq!(
+        open(&disk).maintenance().unwrap().check().unwrap().findings,
+        []
+    );
 }
 
 #[test]
@@ -55,7 +81,11 @@ fn trust_is_for_namespaces_types_and_authors_and_for_nothing_else() {
     let mut hr = rule(&ada());
     hr.namespaces = vec!["acme:hr".into()];
     hr.types = vec![grainstore::Type::Belief];
-    store.trust(hr, "writes about people").unwrap();
+    store
+        .admin()
+        .unwrap()
+        .trust(hr, "writes about people")
+        .unwrap();
     let at = |namespace: &str| draft("x").namespace(namespace);
     let event = Draft::event("x").namespace("acme:hr");
     let event = event.created_at(Time::from_ms(1));
@@ -78,7 +108,7 @@ fn trust_is_for_namespaces_types_and_authors_and_for_nothing_else() {
     // A second rule adds to the first.
     let mut events = rule(&ada());
     events.types = vec![grainstore::Type::Event];
-    store.trust(events, "and logs").unwrap();
+    store.admin().unwrap().trust(events, "and logs").unwrap();
     let event = Draft::event("y").created_at(Time::from_ms(1));
     assert_eq!(trust_in(&store, signed_by(event, &ada())), Trust::Verified);
 }
@@ -89,7 +119,11 @@ fn nobody_signs_for_another_author_unless_delegated() {
     let theirs = || unsigned(draft("dark mode").author(bob().did().as_str()));
     let by_ada = || theirs().sign(&ada(), &ada().did(), None).unwrap();
     assert_eq!(code(store.put(by_ada())), "ERR_UNTRUSTED");
-    store.trust(rule(&ada()), "our own agent").unwrap();
+    store
+        .admin()
+        .unwrap()
+        .trust(rule(&ada()), "our own agent")
+        .unwrap();
     assert_eq!(code(store.put(by_ada())), "ERR_UNTRUSTED");
     // Whoever would wrap a grain of another first keeps its author from it no longer.
     let address = store.put(theirs().sign(&bob(), &bob().did(), None).unwrap());
@@ -98,11 +132,19 @@ fn nobody_signs_for_another_author_unless_delegated() {
 
     let mut delegated = rule(&ada());
     delegated.authors = vec!["did:web:example.com:agents:7".into()];
-    store.trust(delegated, "signs for agent 7").unwrap();
+    store
+        .admin()
+        .unwrap()
+        .trust(delegated, "signs for agent 7")
+        .unwrap();
     let for_agent = unsigned(draft("tea").author("did:web:example.com:agents:7"));
     let for_agent = for_agent.sign(&ada(), &ada().did(), None).unwrap();
     assert_eq!(trust_in(&store, for_agent.clone()), Trust::Verified);
-    store.distrust(&ada().did(), "no more").unwrap();
+    store
+        .admin()
+        .unwrap()
+        .distrust(&ada().did(), "no more")
+        .unwrap();
     let signature = store.signature(&for_agent.address()).unwrap().unwrap();
     assert_eq!(signature.trust, Trust::Untrusted(Doubt::Author));
     // A grain that names no author claims nothing but its signature.
@@ -119,7 +161,11 @@ fn a_rule_holds_for_each_spelling_of_its_namespace_and_the_empty_text_is_none() 
     let store = open(&disk);
     let mut rule = rule(&ada());
     rule.namespaces = vec!["cafe\u{301}".into()];
-    store.trust(rule.clone(), "writes the menu").unwrap();
+    store
+        .admin()
+        .unwrap()
+        .trust(rule.clone(), "writes the menu")
+        .unwrap();
     let at = |namespace: &str| signed_by(draft("x").namespace(namespace), &ada());
     // At once, and not only after the ledger is read again.
     assert_eq!(trust_in(&store, at("caf\u{e9}:menu")), Trust::Verified);
@@ -130,7 +176,10 @@ fn a_rule_holds_for_each_spelling_of_its_namespace_and_the_empty_text_is_none() 
     rule.namespaces.push("".into());
     for is_exclusive in [false, true] {
         rule.is_exclusive = is_exclusive;
-        assert_eq!(code(store.trust(rule.clone(), "nowhere")), "ERR_TRUST");
+        assert_eq!(
+            code(store.admin().unwrap().trust(rule.clone(), "nowhere")),
+            "ERR_TRUST"
+        );
     }
 }
 
@@ -140,12 +189,16 @@ fn where_only_trusted_signers_write_nobody_else_does() {
     let mut closed = rule(&ada());
     closed.is_exclusive = true;
     assert_eq!(
-        code(store.trust(closed.clone(), "")),
+        code(store.admin().unwrap().trust(closed.clone(), "")),
         "ERR_TRUST",
         "it would close all"
     );
     closed.namespaces = vec!["agent:identity".into()];
-    store.trust(closed, "the operator alone").unwrap();
+    store
+        .admin()
+        .unwrap()
+        .trust(closed, "the operator alone")
+        .unwrap();
     let there = |object: &str| draft(object).namespace("agent:identity");
     let refused = "ERR_UNTRUSTED";
     assert_eq!(code(store.put(there("x"))), refused);
@@ -163,7 +216,7 @@ fn where_only_trusted_signers_write_nobody_else_does() {
     let line = r#"{"type":"event","content":"hi","created_at":1,"namespace":"agent:identity"}"#;
     std::fs::write(&path, line).unwrap();
     let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
-    let summary = store.import(reading).unwrap();
+    let summary = store.admin().unwrap().import(reading).unwrap();
     let codes: Vec<_> = summary
         .refused
         .iter()
@@ -173,7 +226,11 @@ fn where_only_trusted_signers_write_nobody_else_does() {
     // Another trusted signer may write there too.
     assert_eq!(code(store.put(signed_by(there("z"), &bob()))), refused);
     assert_eq!(denials(&store), 6, "each is on record");
-    store.trust(rule(&bob()), "a second operator").unwrap();
+    store
+        .admin()
+        .unwrap()
+        .trust(rule(&bob()), "a second operator")
+        .unwrap();
     assert_eq!(
         trust_in(&store, signed_by(there("z"), &bob())),
         Trust::Verified
@@ -187,7 +244,11 @@ fn a_namespace_that_is_not_in_nfc_is_closed_by_its_rule_at_once_and_after_reopen
     let mut closed = rule(&ada());
     closed.namespaces = vec!["cafe\u{301}".into()];
     closed.is_exclusive = true;
-    store.trust(closed, "the operator alone").unwrap();
+    store
+        .admin()
+        .unwrap()
+        .trust(closed, "the operator alone")
+        .unwrap();
     let assert_closed = |store: &Store| {
         for namespace in ["caf\u{e9}", "cafe\u{301}", "caf\u{e9}:menu"] {
             let there = || draft("x").namespace(namespace);
@@ -204,7 +265,11 @@ fn a_namespace_that_is_not_in_nfc_is_closed_by_its_rule_at_once_and_after_reopen
 #[test]
 fn only_what_is_verified_is_found_where_that_is_asked() {
     let store = memory();
-    store.trust(rule(&ada()), "our own agent").unwrap();
+    store
+        .admin()
+        .unwrap()
+        .trust(rule(&ada()), "our own agent")
+        .unwrap();
     let mut ours = Vec::new();
     for n in 0..60_i64 {
         let at = |draft: Draft| draft.created_at(Time::from_ms(1_768_471_200_000 + n));
@@ -240,16 +305,25 @@ fn only_what_is_verified_is_found_where_that_is_asked() {
     assert!(searched.results.iter().all(|it| {
         it.signature.as_ref().map(|signature| signature.trust) == Some(Trust::Verified)
     }));
-    let explained = store.explain(&asked).unwrap().to_string();
+    let explained = store
+        .maintenance()
+        .unwrap()
+        .explain(&asked)
+        .unwrap()
+        .to_string();
     assert!(explained.contains("trust = verified"), "{explained}");
     // A verified grain that was deleted is not there; and then nobody is trusted any more.
     let asked_for = Authorization {
         reason: "asked by letter",
         authority: "the data protection officer",
     };
-    store.delete(&ours[0], asked_for).unwrap();
+    store.admin().unwrap().delete(&ours[0], asked_for).unwrap();
     assert_eq!(store.query(&asked, 100, None).unwrap().total, 59);
-    store.distrust(&ada().did(), "the key was lost").unwrap();
+    store
+        .admin()
+        .unwrap()
+        .distrust(&ada().did(), "the key was lost")
+        .unwrap();
     assert_eq!(store.query(&asked, 100, None).unwrap().total, 0);
     assert_eq!(store.search("tea", &asked, 100).unwrap().total, 0);
 }

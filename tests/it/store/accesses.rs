@@ -37,7 +37,7 @@ fn crashed(disk: &MemoryDisk) -> MemoryDisk {
 }
 
 fn count(store: &Store, address: &ContentAddress) -> u64 {
-    let access = store.accesses(address).unwrap();
+    let access = store.maintenance().unwrap().accesses(address).unwrap();
     access.map_or(0, |access| access.count)
 }
 
@@ -47,13 +47,13 @@ fn what_somebody_is_shown_counts_once_and_what_the_store_reads_for_itself_does_n
     let store = Store::in_memory(counting(options)).unwrap();
     let tea = store.put(Draft::event("green tea")).unwrap();
     let cup = store.put(Draft::event("a cup").derived_from(tea)).unwrap();
-    assert_eq!(store.accesses(&tea).unwrap(), None);
+    assert_eq!(store.maintenance().unwrap().accesses(&tea).unwrap(), None);
     store.status(&tea).unwrap();
     store.history(&tea).unwrap();
     store.list(None, 9).unwrap();
     store.exists(&tea).unwrap();
-    store.awaits_review(&tea).unwrap();
-    store.check().unwrap();
+    store.admin().unwrap().awaits_review(&tea).unwrap();
+    store.maintenance().unwrap().check().unwrap();
     assert_eq!((count(&store, &tea), count(&store, &cup)), (0, 0));
 
     clock.set(2_000);
@@ -66,7 +66,7 @@ fn what_somebody_is_shown_counts_once_and_what_the_store_reads_for_itself_does_n
     store.recall("tea", &all, &Recall::default()).unwrap();
     let last = Time::from_ms(3_000);
     assert_eq!(
-        store.accesses(&tea).unwrap(),
+        store.maintenance().unwrap().accesses(&tea).unwrap(),
         Some(RetrievalCount { count: 5, last })
     );
     assert_eq!(count(&store, &cup), 1);
@@ -119,7 +119,7 @@ fn counts_survive_closing_and_a_crash_takes_those_of_one_span() {
     let store = open(&disk);
     let last = Time::from_ms(2 * MINUTE);
     assert_eq!(
-        store.accesses(&tea).unwrap(),
+        store.maintenance().unwrap().accesses(&tea).unwrap(),
         Some(RetrievalCount { count: 5, last })
     );
 }
@@ -143,7 +143,7 @@ fn a_damaged_file_counts_as_none_and_what_is_deleted_is_forgotten() {
         reason: "asked for",
         authority: "its owner",
     };
-    store.delete(&tea, deletion).unwrap();
+    store.admin().unwrap().delete(&tea, deletion).unwrap();
     let (len, _) = written(&disk);
     assert_eq!(len, 12 + 24 + 8, "one grain is left");
     drop(store);
@@ -166,7 +166,7 @@ fn nothing_is_counted_unless_somebody_asks_for_it() {
     let store = Store::open_on(Arc::new(disk.clone()), options).unwrap();
     let tea = store.put(Draft::event("tea")).unwrap();
     store.get(&tea).unwrap();
-    assert_eq!(store.accesses(&tea).unwrap(), None);
+    assert_eq!(store.maintenance().unwrap().accesses(&tea).unwrap(), None);
     drop(store);
     assert!(!disk.list("index").unwrap().contains(&"accesses".to_owned()));
 }

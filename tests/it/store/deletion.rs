@@ -30,7 +30,7 @@ fn is_gone(store: &Store, address: &ContentAddress, word: &str) {
     let found = store.query(&all, 100, None).unwrap();
     assert!(found.results.iter().all(|found| found.address != *address));
     assert!(!store.list(None, 100).unwrap().addresses.contains(address));
-    assert_eq!(store.check().unwrap().findings, []);
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
 }
 
 #[test]
@@ -39,15 +39,20 @@ fn a_deleted_grain_is_gone_for_every_reader_and_after_reopening() {
     let store = open(&disk);
     let address = store.put(belief("wombats")).unwrap();
     let other = store.put(belief("quokkas")).unwrap();
-    let before = store.index_snapshot();
-    store.delete(&address, ASKED).unwrap();
+    let before = store.maintenance().unwrap().index_snapshot();
+    store.admin().unwrap().delete(&address, ASKED).unwrap();
     is_gone(&store, &address, "wombats");
     assert!(
         before.candidates(&address).unwrap().is_empty(),
         "an old view"
     );
     assert_eq!(
-        store.delete(&address, ASKED).unwrap_err().code(),
+        store
+            .admin()
+            .unwrap()
+            .delete(&address, ASKED)
+            .unwrap_err()
+            .code(),
         "ERR_NOT_FOUND"
     );
     drop((store, before));
@@ -64,7 +69,7 @@ fn what_it_superseded_stays_superseded_and_says_no_more_by_what() {
     let second = store
         .supersede(&first, belief("coffee").derived_from(first), None)
         .unwrap();
-    store.delete(&second, ASKED).unwrap();
+    store.admin().unwrap().delete(&second, ASKED).unwrap();
     let status = store.status(&first).unwrap();
     assert!(!status.is_current() && status.superseded_by.is_none());
     assert!(status.system_valid_to.is_some());
@@ -78,7 +83,7 @@ fn a_deleted_grain_comes_back_only_where_just_that_is_asked() {
     let store = open(&disk);
     let grain = belief("wombats").created_at(grainstore::Time::from_ms(1));
     let address = store.put(grain.clone()).unwrap();
-    store.delete(&address, ASKED).unwrap();
+    store.admin().unwrap().delete(&address, ASKED).unwrap();
     let refused = |store: &Store| {
         assert_eq!(store.put(grain.clone()).unwrap_err().code(), "ERR_ERASED");
         let batch = store.put_batch([grain.clone()]).unwrap_err();
@@ -95,7 +100,7 @@ fn a_deleted_grain_comes_back_only_where_just_that_is_asked() {
     assert!(store.exists(&address).unwrap());
     // It is a grain like any other now.
     assert_eq!(store.put(grain).unwrap(), address);
-    assert_eq!(store.check().unwrap().findings, []);
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
 }
 
 #[test]
@@ -103,17 +108,17 @@ fn an_older_file_does_not_bring_it_back_by_address_or_by_name() {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/pam");
     let store = open(&MemoryDisk::default());
     let read = || ImportFile::open(&file, None, &ReadOptions::default()).unwrap();
-    let summary = store.import(read()).unwrap();
+    let summary = store.admin().unwrap().import(read()).unwrap();
     assert!(summary.inserted > 0);
     let addresses = store.list(None, 1_000).unwrap().addresses;
     for address in &addresses {
-        store.delete(address, ASKED).unwrap();
+        store.admin().unwrap().delete(address, ASKED).unwrap();
     }
-    let again = store.import(read()).unwrap();
+    let again = store.admin().unwrap().import(read()).unwrap();
     assert_eq!(again.inserted, 0);
     assert_eq!(again.erased.len(), addresses.len());
-    assert_eq!(store.stats().unwrap().grains, 0);
-    assert_eq!(store.check().unwrap().findings, []);
+    assert_eq!(store.maintenance().unwrap().stats().unwrap().grains, 0);
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
 }
 
 #[test]
@@ -130,10 +135,17 @@ fn a_deletion_without_a_reason_or_an_authority_is_denied_and_recorded() {
             ..ASKED
         },
     ] {
-        let entries = store.stats().unwrap().entries;
-        let denied = store.delete(&address, deletion).unwrap_err();
+        let entries = store.maintenance().unwrap().stats().unwrap().entries;
+        let denied = store
+            .admin()
+            .unwrap()
+            .delete(&address, deletion)
+            .unwrap_err();
         assert_eq!(denied.code(), "ERR_INVALIDATION_DENIED");
-        assert_eq!(store.stats().unwrap().entries, entries + 1);
+        assert_eq!(
+            store.maintenance().unwrap().stats().unwrap().entries,
+            entries + 1
+        );
     }
     assert!(store.exists(&address).unwrap());
 }
@@ -148,17 +160,17 @@ fn a_grain_is_kept_as_long_as_its_retention_says() {
     let draft = belief("taxes").set("retention_policy", policy);
     let address = store.put(draft).unwrap();
     clock.1.set(6 * 365 * 86_400_000);
-    let denied = store.delete(&address, ASKED).unwrap_err();
+    let denied = store.admin().unwrap().delete(&address, ASKED).unwrap_err();
     assert_eq!(denied.code(), "ERR_INVALIDATION_DENIED");
     assert!(denied.to_string().contains("retention"), "{denied}");
     clock.1.set(8 * 365 * 86_400_000);
     // Ruling I21: whoever sets the clock must not end a retention.
-    assert!(store.delete(&address, ASKED).is_err());
+    assert!(store.admin().unwrap().delete(&address, ASKED).is_err());
     let mandate = Authorization {
         reason: "the archive was not opened for years",
         authority: "the operator",
     };
-    store.accept_clock(mandate).unwrap();
-    store.delete(&address, ASKED).unwrap();
+    store.admin().unwrap().accept_clock(mandate).unwrap();
+    store.admin().unwrap().delete(&address, ASKED).unwrap();
     is_gone(&store, &address, "taxes");
 }

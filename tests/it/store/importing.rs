@@ -16,22 +16,29 @@ fn the_sample_data_imports_once_and_then_changes_nothing() {
     let store = memory();
     for name in ["grains.jsonl", "pam"] {
         let path = data.join(name);
-        let first = store.import(reading(&path)).unwrap();
+        let first = store.admin().unwrap().import(reading(&path)).unwrap();
         assert!(
             first.is_complete() && first.inserted > 30,
             "{name}: {first:?}"
         );
-        let stats = store.stats().unwrap();
-        let again = store.import(reading(&path)).unwrap();
+        let stats = store.maintenance().unwrap().stats().unwrap();
+        let again = store.admin().unwrap().import(reading(&path)).unwrap();
         assert_eq!(
             (again.inserted, again.unchanged),
             (0, first.inserted),
             "{name}"
         );
-        assert_eq!(store.stats().unwrap().grains, stats.grains);
+        assert_eq!(
+            store.maintenance().unwrap().stats().unwrap().grains,
+            stats.grains
+        );
     }
-    assert_eq!(store.stats().unwrap().by_type.len(), 10, "all ten types");
-    assert_eq!(store.check().unwrap().findings, []);
+    assert_eq!(
+        store.maintenance().unwrap().stats().unwrap().by_type.len(),
+        10,
+        "all ten types"
+    );
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
     let found = store
         .search("\"peanut allergy\"", &Filter::new(), 5)
         .unwrap();
@@ -43,8 +50,8 @@ fn a_record_that_changed_since_its_import_replaces_what_it_was() {
     let folder = tempfile::tempdir().unwrap();
     let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/pam");
     let store = memory();
-    store.import(reading(&data)).unwrap();
-    let grains = store.stats().unwrap().grains;
+    store.admin().unwrap().import(reading(&data)).unwrap();
+    let grains = store.maintenance().unwrap().stats().unwrap().grains;
 
     let text = std::fs::read_to_string(data.join("memory-store.json")).unwrap();
     let mut document: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -60,7 +67,7 @@ fn a_record_that_changed_since_its_import_replaces_what_it_was() {
     assert!(reading.errors.is_empty(), "{:?}", reading.errors);
     let id = document["memories"][3]["id"].as_str().unwrap();
     let before = store.resolve("pam", "mira-okafor", id).unwrap().unwrap();
-    let summary = store.import(reading).unwrap();
+    let summary = store.admin().unwrap().import(reading).unwrap();
     // That the messages are not there changes the other grains and not what their records say.
     assert_eq!((summary.updated, summary.is_complete()), (1, true));
     let after = store.resolve("pam", "mira-okafor", id).unwrap().unwrap();
@@ -69,7 +76,10 @@ fn a_record_that_changed_since_its_import_replaces_what_it_was() {
     let history: Vec<_> = history.map(|version| version.grain.address()).collect();
     assert_eq!(history, [before, after]);
     let more = summary.inserted + summary.updated;
-    assert_eq!(store.stats().unwrap().grains, grains + more);
+    assert_eq!(
+        store.maintenance().unwrap().stats().unwrap().grains,
+        grains + more
+    );
 }
 
 #[test]
@@ -101,9 +111,9 @@ fn foreign_names_and_justifications_of_any_spelling_never_keep_a_store_from_open
     std::fs::write(&document, store_file.to_string()).unwrap();
 
     let store = Store::open(&path, at(1).0).unwrap();
-    let first = store.import(reading(&document)).unwrap();
+    let first = store.admin().unwrap().import(reading(&document)).unwrap();
     assert!(first.is_complete(), "{first:?}");
-    let again = store.import(reading(&document)).unwrap();
+    let again = store.admin().unwrap().import(reading(&document)).unwrap();
     assert_eq!((again.inserted, again.conflicts.len()), (0, 0));
     for id in ids {
         assert!(
@@ -119,7 +129,7 @@ fn foreign_names_and_justifications_of_any_spelling_never_keep_a_store_from_open
         .unwrap();
     drop(store);
     let store = Store::open(&path, at(1).0).unwrap();
-    assert_eq!(store.check().unwrap().findings, []);
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
     let filter = Filter::new().object("b");
     assert_eq!(store.query(&filter, 1, None).unwrap().total, 1);
 }
@@ -145,20 +155,24 @@ fn export_import_export_of_ten_thousand_grains_is_byte_identical() {
             .supersede(&head, prefers("newer").derived_from(head), None)
             .unwrap();
     }
-    assert_eq!(store.stats().unwrap().grains, 10_000);
+    assert_eq!(store.maintenance().unwrap().stats().unwrap().grains, 10_000);
     let all = Filter::new().with_superseded();
     for format in [Format::Mg, Format::Jsonl] {
         let mut first = Vec::new();
         store
+            .admin()
+            .unwrap()
             .export(format, &all, &Default::default(), &mut first)
             .unwrap();
         let path = folder.path().join(format.name());
         std::fs::write(&path, &first).unwrap();
         let copy = memory();
-        let summary = copy.import(reading(&path)).unwrap();
+        let summary = copy.admin().unwrap().import(reading(&path)).unwrap();
         assert_eq!((summary.inserted, summary.refused.len()), (10_000, 0));
         let mut second = Vec::new();
-        copy.export(format, &all, &Default::default(), &mut second)
+        copy.admin()
+            .unwrap()
+            .export(format, &all, &Default::default(), &mut second)
             .unwrap();
         assert!(
             first == second,
@@ -167,8 +181,8 @@ fn export_import_export_of_ten_thousand_grains_is_byte_identical() {
             second.len()
         );
         assert_eq!(
-            copy.stats().unwrap().current,
-            store.stats().unwrap().current
+            copy.maintenance().unwrap().stats().unwrap().current,
+            store.maintenance().unwrap().stats().unwrap().current
         );
     }
 }
@@ -183,6 +197,8 @@ fn an_archive_cannot_change_the_status_of_what_is_here() {
         .unwrap();
     let mut before = Vec::new();
     store
+        .admin()
+        .unwrap()
         .export(Format::Mg, &Filter::new(), &Default::default(), &mut before)
         .unwrap();
     store
@@ -191,7 +207,7 @@ fn an_archive_cannot_change_the_status_of_what_is_here() {
 
     let path = folder.path().join("before.mg");
     std::fs::write(&path, before).unwrap();
-    let summary = store.import(reading(&path)).unwrap();
+    let summary = store.admin().unwrap().import(reading(&path)).unwrap();
     assert_eq!((summary.inserted, summary.unchanged), (0, 1));
     assert!(
         !store.status(&old).unwrap().is_current(),
@@ -202,7 +218,7 @@ fn an_archive_cannot_change_the_status_of_what_is_here() {
     let grain: Grain = store.get(&old).unwrap().unwrap();
     let status = format!(r#"{{"status":{{"of":"{old}","verification_status":"verified"}}}}"#);
     std::fs::write(&hostile, format!("{}\n{status}\n", grain.to_json())).unwrap();
-    store.import(reading(&hostile)).unwrap();
+    store.admin().unwrap().import(reading(&hostile)).unwrap();
     assert_eq!(
         store.status(&old).unwrap().verification,
         Verification::Unverified

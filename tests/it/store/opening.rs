@@ -140,7 +140,7 @@ fn a_torn_tail_is_set_aside_and_told_and_everything_acknowledged_is_there() {
             .iter()
             .all(|address| store.exists(address).unwrap())
     );
-    let report = store.check().unwrap();
+    let report = store.maintenance().unwrap().check().unwrap();
     assert_eq!(report.worst(), Some(Severity::Warning));
     assert_eq!(report.findings[0].id, "torn-tail");
 }
@@ -156,6 +156,8 @@ fn what_a_store_writes_is_for_its_owner_alone() {
     assert_eq!(mode(&path), 0o700);
     let file = folder.path().join("all.mg");
     store
+        .admin()
+        .unwrap()
         .export_file(Format::Mg, &Filter::new(), &Default::default(), &file)
         .unwrap();
     assert_eq!(mode(&file), 0o600);
@@ -180,7 +182,7 @@ fn a_lock_that_was_removed_under_a_store_stops_its_writing_and_not_its_reading()
     other.put(prefers("c")).unwrap();
     drop((store, other));
     let again = Store::open(&path, at(1).0).unwrap();
-    assert_eq!(again.stats().unwrap().grains, 2);
+    assert_eq!(again.maintenance().unwrap().stats().unwrap().grains, 2);
 }
 
 #[test]
@@ -218,10 +220,10 @@ fn a_put_is_found_by_its_words_at_once_and_after_reopening() {
         store.search("rotterdam", &Filter::new(), 5).unwrap().total,
         1
     );
-    store.flush_text().unwrap();
+    store.maintenance().unwrap().flush_text().unwrap();
     assert_eq!(
         store.search("rotterdam", &Filter::new(), 5).unwrap().total,
         1
     );
-    assert_eq!(store.check().unwrap().findings, []);
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
 }

@@ -38,7 +38,7 @@ fn threads_share_a_store_and_may_read_while_they_write() {
             });
         }
     });
-    let stats = store.stats().unwrap();
+    let stats = store.maintenance().unwrap().stats().unwrap();
     assert_eq!((stats.grains, stats.entries), (20, 20));
 }
 
@@ -72,9 +72,9 @@ fn sixty_four_threads_putting_the_same_thousand_blobs_leave_a_thousand_entries()
         }
     });
     let check = |store: &Store| {
-        let stats = store.stats().unwrap();
+        let stats = store.maintenance().unwrap().stats().unwrap();
         assert_eq!((stats.grains, stats.entries), (1_000, 1_000));
-        assert_eq!(store.check().unwrap().findings, []);
+        assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
     };
     check(&store);
     drop(store);
@@ -97,7 +97,7 @@ fn a_large_batch_is_the_same_whether_one_thread_finishes_it_or_many() {
         error.to_string().starts_with("grain 321 of the batch"),
         "{error}"
     );
-    assert_eq!(many.stats().unwrap().entries, 500);
+    assert_eq!(many.maintenance().unwrap().stats().unwrap().entries, 500);
 }
 
 #[test]

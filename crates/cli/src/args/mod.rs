@@ -5,6 +5,7 @@
 
 pub(crate) mod address;
 mod authorization;
+mod caller;
 mod encryption;
 mod filters;
 mod key_file;
@@ -12,6 +13,7 @@ mod lines;
 mod values;
 
 pub(crate) use authorization::AuthorizationArgs;
+pub(crate) use caller::As;
 pub(crate) use encryption::{SealArgs, UnsealArgs};
 pub(crate) use filters::Filters;
 pub(crate) use key_file::{KeySource, read_key, write_key};

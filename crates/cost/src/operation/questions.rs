@@ -50,7 +50,7 @@ pub(super) fn triple_lookup(fixture: &Fixture, rounds: Rounds) -> Result<()> {
                 relation: Some(&statement.relation),
                 ..Pattern::default()
             };
-            let snapshot = store.index_snapshot();
+            let snapshot = store.maintenance()?.index_snapshot();
             for row in snapshot.triples(&pattern).take(100) {
                 black_box(row?);
             }

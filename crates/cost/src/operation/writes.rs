@@ -68,7 +68,7 @@ pub(super) fn put_text(fixture: &Fixture, rounds: Rounds) -> Result<()> {
         for batch in batches.by_ref().take(TEXTS / BATCH_LEN) {
             black_box(store.put_batch(batch)?);
         }
-        store.flush_text()?;
+        store.maintenance()?.flush_text()?;
     }
     Ok(())
 }

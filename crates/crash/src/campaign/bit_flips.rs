@@ -55,7 +55,10 @@ pub fn bit_flips(folder: &Path, seed: u64, every: u64) -> Result<BitFlips, Strin
     let folder = folder.join("small.grains");
     write(&folder, &run.disk.image()).map_err(|error| error.to_string())?;
     let store = Store::open(&folder, options(seed, 1)).map_err(|error| error.to_string())?;
-    store.flush_text().map_err(|error| error.to_string())?;
+    store
+        .maintenance()
+        .and_then(|owner| owner.flush_text())
+        .map_err(|error| error.to_string())?;
     agrees(&store, &model)?;
     drop(store);
     let sound = read(&folder).map_err(|error| error.to_string())?;
@@ -109,7 +112,10 @@ fn judge(folder: Option<&Path>, image: &Image, seed: u64, model: &Model) -> Verd
         Err(error) if DAMAGE.contains(&error.code()) => return Ok(Outcome::Refused),
         Err(error) => return Err(format!("does not open: {}: {error}", error.code())),
     };
-    let report = store.check().map_err(|error| error.to_string())?;
+    let report = store
+        .maintenance()
+        .and_then(|owner| owner.check())
+        .map_err(|error| error.to_string())?;
     if !report.findings.is_empty() {
         return Ok(Outcome::Reported);
     }

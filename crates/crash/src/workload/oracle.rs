@@ -18,7 +18,10 @@ pub(crate) type Verdict<T = ()> = Result<T, String>;
 pub(crate) fn agrees(store: &Store, model: &Model) -> Verdict {
     holds(store, model)?;
     answers(store, model)?;
-    let report = store.check().map_err(|error| format!("check: {error}"))?;
+    let report = store
+        .maintenance()
+        .and_then(|owner| owner.check())
+        .map_err(|error| format!("check: {error}"))?;
     let finding = report.findings.iter();
     let mut finding = finding.filter(|finding| !EXPECTED.contains(&finding.id));
     match finding.next() {

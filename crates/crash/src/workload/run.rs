@@ -119,7 +119,10 @@ impl Run {
             // Nothing it says can be relied on; what it writes can.
             return self.settle_unread(store);
         }
-        let stats = store.stats().map_err(|error| format!("stats: {error}"))?;
+        let stats = store
+            .maintenance()
+            .and_then(|owner| owner.stats())
+            .map_err(|error| format!("stats: {error}"))?;
         let mut verdict = Err(format!(
             "it has {} entries; acknowledged were {}",
             stats.entries,
@@ -186,7 +189,7 @@ impl Run {
     }
 
     fn settle_unread(&mut self, store: Store) -> Verdict {
-        let Ok(stats) = store.stats() else {
+        let Ok(stats) = store.maintenance().and_then(|owner| owner.stats()) else {
             return Ok(());
         };
         for state in self.maybe.clone() {
@@ -278,7 +281,7 @@ impl Run {
     /// Holds the length and head of the ledger to a state.
     fn look(&mut self, state: usize) -> Verdict {
         let store = self.store.as_ref().ok_or("it is closed")?;
-        match store.stats() {
+        match store.maintenance().and_then(|owner| owner.stats()) {
             Ok(stats) => {
                 let expected = self.entries(state);
                 if stats.entries != expected {
@@ -307,7 +310,10 @@ impl Run {
             let others = tried.iter().filter(|state| **state != self.now);
             self.maybe.extend(others);
         }
-        let stats = self.store.as_ref().and_then(|store| store.stats().ok());
+        let stats = self
+            .store
+            .as_ref()
+            .and_then(|store| store.maintenance().and_then(|files| files.stats()).ok());
         match stats.map(|stats| stats.entries) {
             None => Ok(()),
             Some(entries) if entries == self.entries(self.now) => Ok(()),

@@ -162,7 +162,8 @@ impl Run {
         let mut tried = first;
         let mut verdict = Ok(());
         let mut done = Some(done);
-        let outcome = store.import_with(reading, &mut |_| {
+        let owner = store.admin().map_err(|error| error.to_string())?;
+        let outcome = owner.import_with(reading, &mut |_| {
             verdict = if first == self.now {
                 self.stays()
             } else {
@@ -198,7 +199,7 @@ impl Run {
             authority: "the owner",
         };
         let store = self.store.clone().ok_or("it is closed")?;
-        match store.delete(&one, deletion) {
+        match store.admin().and_then(|owner| owner.delete(&one, deletion)) {
             Ok(()) => self.acknowledge(done),
             Err(error) => self.unknown(&[begun, done], &error),
         }
@@ -210,7 +211,10 @@ impl Run {
             return Ok(());
         }
         let store = self.store.as_ref().ok_or("it is closed")?;
-        store.flush_text().map_err(|error| error.to_string())
+        store
+            .maintenance()
+            .and_then(|owner| owner.flush_text())
+            .map_err(|error| error.to_string())
     }
 
     fn change(&mut self) -> StatusChange {

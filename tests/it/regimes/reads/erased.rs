@@ -26,9 +26,9 @@ fn what_is_deleted_is_in_no_record_and_the_others_stay_on_theirs() {
     handle.query(&Filter::new(), 9, None).unwrap();
     handle.get(&tea).unwrap();
     clock.set(3_000);
-    store.delete(&tea, ASKED).unwrap();
+    store.admin().unwrap().delete(&tea, ASKED).unwrap();
     let left = |store: &Store| {
-        let snapshot = store.index_snapshot();
+        let snapshot = store.maintenance().unwrap().index_snapshot();
         assert!(
             snapshot
                 .pointing_at(Family::Read, &tea)
@@ -36,7 +36,10 @@ fn what_is_deleted_is_in_no_record_and_the_others_stay_on_theirs() {
                 .unwrap()
                 .is_empty()
         );
-        assert_eq!(store.reads(Some(&tea), None, 9).unwrap(), []);
+        assert_eq!(
+            store.admin().unwrap().reads(Some(&tea), None, 9).unwrap(),
+            []
+        );
         let told = reads(store);
         assert_eq!(told.len(), 1);
         assert_eq!(told[0].addresses, [answer]);
@@ -44,15 +47,15 @@ fn what_is_deleted_is_in_no_record_and_the_others_stay_on_theirs() {
             (told[0].at, told[0].by.as_deref()),
             (Time::from_ms(2_000), Some(bot().as_str()))
         );
-        assert_eq!(store.check().unwrap().findings, []);
+        assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
     };
     left(&store);
     drop((store, handle));
     let store = open();
     left(&store);
-    store.delete(&answer, ASKED).unwrap();
+    store.admin().unwrap().delete(&answer, ASKED).unwrap();
     assert_eq!(reads(&store), []);
-    assert_eq!(store.check().unwrap().findings, []);
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
 }
 
 #[test]
@@ -64,9 +67,9 @@ fn a_store_restored_from_before_a_deletion_knows_who_read_the_others() {
     let [tea, answer] = talk(&store, true);
     let handle = store.as_actor(&bot()).in_namespace("acme");
     handle.query(&Filter::new(), 9, None).unwrap();
-    let moment = Until::Entries(store.stats().unwrap().entries);
+    let moment = Until::Entries(store.maintenance().unwrap().stats().unwrap().entries);
     handle.get_batch(&[tea, answer]).unwrap();
-    store.delete(&tea, ASKED).unwrap();
+    store.admin().unwrap().delete(&tea, ASKED).unwrap();
     let before = reads(&store);
     assert_eq!(before.len(), 2);
     drop((store, handle));
@@ -80,7 +83,10 @@ fn a_store_restored_from_before_a_deletion_knows_who_read_the_others() {
         (&before[0].addresses, before[0].at)
     );
     assert_eq!(after[0].by.as_deref(), Some(bot().as_str()));
-    assert_eq!(restored.check().unwrap().findings, []);
+    assert_eq!(
+        restored.maintenance().unwrap().check().unwrap().findings,
+        []
+    );
 }
 
 proptest! {
@@ -105,7 +111,7 @@ proptest! {
                 expected.push(read);
             } else {
                 which.truncate(1);
-                drop(store.delete(&which[0], ASKED));
+                drop(store.admin().unwrap().delete(&which[0], ASKED));
                 for read in &mut expected {
                     read.retain(|address| *address != which[0]);
                 }
@@ -116,8 +122,8 @@ proptest! {
         told.sort();
         expected.sort();
         prop_assert_eq!(told, expected);
-        let entries = store.index_snapshot().of_kind(Kind::Read).rows().unwrap().len();
+        let entries = store.maintenance().unwrap().index_snapshot().of_kind(Kind::Read).rows().unwrap().len();
         prop_assert_eq!(entries, reads(&store).len() as u64);
-        prop_assert_eq!(store.check().unwrap().findings, vec![]);
+        prop_assert_eq!(store.maintenance().unwrap().check().unwrap().findings, vec![]);
     }
 }

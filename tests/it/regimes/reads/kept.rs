@@ -19,11 +19,16 @@ fn what_is_on_record_is_there_after_reopening_and_the_time_is_the_clocks() {
     assert_eq!(reads(&store), before);
     store.get(&tea).unwrap();
     assert_eq!(
-        store.reads(Some(&tea), None, 9).unwrap().len(),
+        store
+            .admin()
+            .unwrap()
+            .reads(Some(&tea), None, 9)
+            .unwrap()
+            .len(),
         2,
         "still asked for"
     );
-    assert_eq!(store.check().unwrap().findings, []);
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
 }
 
 #[test]
@@ -34,12 +39,13 @@ fn what_is_on_record_is_there_in_an_index_built_anew() {
     let [tea, answer] = talk(&store, true);
     store.query(&Filter::new(), 9, None).unwrap();
     store.get(&tea).unwrap();
-    let before = [tea, answer].map(|one| store.reads(Some(&one), None, 9).unwrap());
+    let before =
+        [tea, answer].map(|one| store.admin().unwrap().reads(Some(&one), None, 9).unwrap());
     assert_eq!(before.each_ref().map(Vec::len), [2, 1]);
     drop(store);
     let store = Store::repair(home.path(), Options::default()).unwrap();
     assert_eq!(
-        [tea, answer].map(|one| store.reads(Some(&one), None, 9).unwrap()),
+        [tea, answer].map(|one| store.admin().unwrap().reads(Some(&one), None, 9).unwrap()),
         before
     );
 }
@@ -49,7 +55,11 @@ fn a_backup_is_a_read_of_all_that_was_here_and_says_so_in_itself() {
     let home = tempfile::tempdir().unwrap();
     let store = watching();
     let [tea, _] = talk(&store, true);
-    store.backup(home.path().join("b")).unwrap();
+    store
+        .maintenance()
+        .unwrap()
+        .backup(home.path().join("b"))
+        .unwrap();
     let later = store.put(note("milk").tag("watched")).unwrap();
     let told = reads(&store);
     assert_eq!((told.len(), &*told[0].operation), (1, "backup"));
@@ -57,13 +67,23 @@ fn a_backup_is_a_read_of_all_that_was_here_and_says_so_in_itself() {
         (&told[0].addresses[..], &*told[0].clauses),
         (&[][..], &["ours/reads".into()][..])
     );
-    assert_eq!(store.reads(Some(&tea), None, 9).unwrap(), told);
-    assert_eq!(store.reads(Some(&later), None, 9).unwrap(), []);
+    assert_eq!(
+        store.admin().unwrap().reads(Some(&tea), None, 9).unwrap(),
+        told
+    );
+    assert_eq!(
+        store.admin().unwrap().reads(Some(&later), None, 9).unwrap(),
+        []
+    );
     let backup = Store::open(home.path().join("b"), Options::default()).unwrap();
     assert_eq!(reads(&backup), told);
 
     let quiet = memory();
     talk(&quiet, true);
-    quiet.backup(home.path().join("q")).unwrap();
+    quiet
+        .maintenance()
+        .unwrap()
+        .backup(home.path().join("q"))
+        .unwrap();
     assert_eq!(reads(&quiet), []);
 }

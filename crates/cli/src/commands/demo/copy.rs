@@ -25,7 +25,9 @@ pub(super) fn export(stage: &mut Stage<'_>, store: &Store, archive: &Path) -> an
     check_replaceable(archive)?;
     let filter = Filter::new().with_superseded();
     let options = WriteOptions::default();
-    let exported = store.export_file(Format::Mg, &filter, &options, archive)?;
+    let exported = store
+        .admin()?
+        .export_file(Format::Mg, &filter, &options, archive)?;
     let size = indicatif::BinaryBytes(archive.metadata()?.len());
     stage.result(format!("{} grains, {size}", exported.grains))?;
     if !exported.loss.is_empty() {
@@ -55,10 +57,13 @@ pub(super) fn import(
     };
     let second = Store::open(path, options)?;
     let reading = ImportFile::open(archive, None, &ReadOptions::default())?;
-    second.import(reading)?;
+    second.admin()?.import(reading)?;
     let (here, there) = (addresses(first)?, addresses(&second)?);
     let differ = here.symmetric_difference(&there).count();
-    let (current_here, current_there) = (first.stats()?.current, second.stats()?.current);
+    let (current_here, current_there) = (
+        first.maintenance()?.stats()?.current,
+        second.maintenance()?.stats()?.current,
+    );
     let rows = [
         ("demo.grains", here.len(), current_here),
         ("demo-copy.grains", there.len(), current_there),
@@ -89,7 +94,7 @@ pub(super) fn check(stage: &mut Stage<'_>, first: &Store, second: &Path) -> anyh
     let second = Store::open(second, Options::default())?;
     let mut exit = Exit::Done;
     for (name, store) in [("demo.grains", first), ("demo-copy.grains", &second)] {
-        let report = store.check()?;
+        let report = store.maintenance()?.check()?;
         let verdict = match report.worst() {
             None => "no problems found",
             Some(Severity::Warning) => "warnings, no data lost",

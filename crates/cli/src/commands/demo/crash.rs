@@ -17,14 +17,17 @@ pub(super) fn show(stage: &mut Stage<'_>, path: &Path) -> anyhow::Result<()> {
         "Kill a process with SIGKILL while it stores grains, and reopen its store",
         &["--store demo-copy.grains put -     # receives 20000 grains, killed midway"],
     )?;
-    let before = Store::open(path, Options::default())?.stats()?.grains;
+    let before = Store::open(path, Options::default())?
+        .maintenance()?
+        .stats()?
+        .grains;
     let acknowledged = killed_put(path)?;
     let store = Store::open(path, Options::default())?;
     let durable = acknowledged.iter().map(|address| store.exists(address));
     let durable = durable.collect::<Result<Vec<bool>, _>>()?;
     let printed = acknowledged.len();
     let durable = durable.into_iter().filter(|is_stored| *is_stored).count();
-    let stored = store.stats()?.grains - before;
+    let stored = store.maintenance()?.stats()?.grains - before;
     stage.result(format!(
         "{printed:5} addresses were printed before the kill"
     ))?;

@@ -46,7 +46,9 @@ impl Conflicts {
                 justification,
             }) => {
                 let keep = address::resolve(&store, &address)?;
-                store.resolve_conflict(&keep, justification.as_deref())?;
+                store
+                    .admin()?
+                    .resolve_conflict(&keep, justification.as_deref())?;
                 if session.out.is_json() {
                     session.out.json(&json!({ "kept": keep.to_string() }))?;
                 } else {
@@ -59,7 +61,7 @@ impl Conflicts {
 }
 
 fn list(store: &Store, session: &mut Session) -> anyhow::Result<Exit> {
-    let conflicts = store.conflicts()?;
+    let conflicts = store.admin()?.conflicts()?;
     if session.out.is_json() {
         let conflicts = conflicts.iter().map(|conflict| {
             let [format, scope, id] = &conflict.name;

@@ -64,7 +64,7 @@ impl Convert {
         }
         let from = reading.format;
         let store = Store::in_memory(Options::default())?;
-        let imported = store.import(reading)?;
+        let imported = store.admin()?.import(reading)?;
         if !session.out.is_json() {
             report_import(&imported, from, &self.input, &mut session.out)?;
         }
@@ -73,7 +73,9 @@ impl Convert {
             std::fs::create_dir_all(path)?;
         }
         let filter = Filter::new().with_superseded();
-        let exported = store.export_file(to.format(), &filter, &options, path);
+        let exported = store
+            .admin()?
+            .export_file(to.format(), &filter, &options, path);
         let exported = exported.map_err(|error| CliError::of(&error).at(&self.output))?;
         if session.out.is_json() {
             session.out.json(&json!({

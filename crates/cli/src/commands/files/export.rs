@@ -120,7 +120,9 @@ impl Export {
         if is_stdout {
             let bar = progress::bytes(&session.out, "exporting");
             let mut writer = bar.wrap_write(session.out.bytes());
-            let exported = store.export(self.format(), &filter, &options, &mut writer)?;
+            let exported = store
+                .admin()?
+                .export(self.format(), &filter, &options, &mut writer)?;
             bar.finish_and_clear();
             session.out.flush()?;
             session
@@ -156,7 +158,9 @@ impl Export {
         if self.format == ExportFormat::Pam && self.output.ends_with('/') {
             std::fs::create_dir_all(path)?;
         }
-        let exported = store.export_file(self.format(), filter, options, path);
+        let exported = store
+            .admin()?
+            .export_file(self.format(), filter, options, path);
         spinner.finish_and_clear();
         exported.map_err(|error| {
             let error = CliError::of(&error).in_store(session.store_path());

@@ -75,14 +75,16 @@ impl Import {
         }
         let format = reading.format;
         if self.dry_run {
-            let summary = session.open()?.preview_import(reading)?;
+            let summary = session.open()?.admin()?.preview_import(reading)?;
             report_import(&summary, format, &self.path, &mut session.out)?;
             return Ok(Exit::done_if(summary.is_complete()));
         }
         let store = session.open_or(Create::IfMissing)?;
         let total = reading.records.len();
         let bar = progress::bar(&session.out, "storing", total);
-        let summary = store.import_with(reading, &mut |done| bar.set_position(done))?;
+        let summary = store
+            .admin()?
+            .import_with(reading, &mut |done| bar.set_position(done))?;
         bar.finish_and_clear();
         report_import(&summary, format, &self.path, &mut session.out)?;
         Ok(Exit::done_if(summary.is_complete()))

@@ -6,9 +6,9 @@ use clap::Args;
 use grainstore::store::Justification;
 use serde_json::json;
 
+use crate::args::As;
 use crate::args::address;
 use crate::commands::signing::agree;
-use crate::door::As;
 use crate::error::Exit;
 use crate::session::Session;
 
@@ -38,7 +38,7 @@ impl Contradict {
             justification: self.justification.as_deref(),
             signatures: &signatures,
         };
-        self.as_whom.door(&store)?.contradict(&address, grounds)?;
+        self.as_whom.narrow(&store)?.contradict(&address, grounds)?;
         if session.out.is_json() {
             session
                 .out

@@ -44,7 +44,7 @@ impl Delete {
             reason: &self.reason,
             authority: &self.authority,
         };
-        store.delete(&address, deletion)?;
+        store.admin()?.delete(&address, deletion)?;
         if session.out.is_json() {
             session
                 .out

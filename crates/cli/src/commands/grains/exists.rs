@@ -5,8 +5,8 @@
 use clap::Args;
 use serde_json::json;
 
+use crate::args::As;
 use crate::args::address;
-use crate::door::As;
 use crate::error::{CliError, Exit};
 use crate::session::Session;
 
@@ -23,7 +23,7 @@ impl Exists {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = session.open()?;
         let exists = match address::resolve(&store, &self.address) {
-            Ok(address) => self.as_whom.door(&store)?.exists(&address)?,
+            Ok(address) => self.as_whom.narrow(&store)?.exists(&address)?,
             Err(error) if CliError::of(error.as_ref()).exit() == Exit::Nothing => false,
             Err(error) => return Err(error),
         };

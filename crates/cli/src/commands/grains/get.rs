@@ -13,8 +13,8 @@ use grainstore::{ContentAddress, Grain};
 use serde_json::{Value, json};
 
 use super::state::{signature_json, signature_line, status_json, status_line};
+use crate::args::As;
 use crate::args::address;
-use crate::door::As;
 use crate::error::{CliError, Exit};
 use crate::output::{Output, is_screen, printable_lines};
 use crate::session::Session;
@@ -44,12 +44,12 @@ impl Get {
             return Err(CliError::new(ErrorCode::Terminal, message).into());
         }
         let store = session.open()?;
-        let door = self.as_whom.door(&store)?;
+        let handle = self.as_whom.narrow(&store)?;
         let out = &mut session.out;
         let mut exit = Exit::Done;
         for text in &self.addresses {
             let found = address::resolve(&store, text).and_then(|address| {
-                let grain = door.get(&address)?;
+                let grain = handle.get(&address)?;
                 let grain = grain.ok_or(grainstore::store::Error::NotFound { address })?;
                 Ok((address, grain))
             });
@@ -58,7 +58,7 @@ impl Get {
                     out.bytes().write_all(&self.bytes(&grain)?)?;
                 }
                 Ok((address, grain)) => {
-                    let status = door.status(&address)?;
+                    let status = handle.status(&address)?;
                     let signature = store.signature(&address)?;
                     show(&address, &grain, &status, signature.as_ref(), out)?;
                 }

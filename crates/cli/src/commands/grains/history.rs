@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::state::{signature_json, status_json};
 use super::timeline::timeline;
+use crate::args::As;
 use crate::args::address::{self, short};
-use crate::door::As;
 use crate::error::Exit;
 use crate::session::Session;
 
@@ -26,13 +26,13 @@ impl History {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = session.open()?;
         let address = address::resolve(&store, &self.address)?;
-        let door = self.as_whom.door(&store)?;
-        let versions = door.history(&address)?;
+        let handle = self.as_whom.narrow(&store)?;
+        let versions = handle.history(&address)?;
         let mut heads = store.heads(&address)?;
         // A fork outside the scope of the caller must not be disclosed.
         heads
             .others
-            .retain(|fork| door.exists(&fork.address).unwrap_or(false));
+            .retain(|fork| handle.exists(&fork.address).unwrap_or(false));
         if session.out.is_json() {
             let versions: Result<Vec<Value>, _> = versions.iter().map(version_json).collect();
             let answer = json!({ "versions": versions?, "heads": heads_json(&heads) });

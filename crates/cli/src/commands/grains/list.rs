@@ -8,7 +8,7 @@ use clap::Args;
 use grainstore::ContentAddress;
 use serde_json::json;
 
-use crate::door::As;
+use crate::args::As;
 use crate::error::Exit;
 use crate::output::Output;
 use crate::session::Session;
@@ -30,7 +30,7 @@ pub(crate) struct List {
 
 impl List {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        let store = self.as_whom.door(&session.open()?)?;
+        let store = self.as_whom.narrow(&session.open()?)?;
         let out = &mut session.out;
         let mut writer = Writer::new(out)?;
         let mut after = self.after;

@@ -8,8 +8,8 @@ use grainstore::store::{self, Create, NewGrain};
 use grainstore::{ContentAddress, Grain, Store};
 use serde_json::json;
 
+use crate::args::As;
 use crate::args::{Lines, display_name};
-use crate::door::As;
 use crate::error::{CliError, Exit};
 use crate::output::{Output, progress};
 use crate::session::Session;
@@ -125,7 +125,7 @@ impl PutRun<'_> {
         mut batch: Batch,
         out: &mut Output,
     ) -> anyhow::Result<()> {
-        let door = self.command.as_whom.door(store)?;
+        let handle = self.command.as_whom.narrow(store)?;
         let addresses = loop {
             let grains = if self.command.keep_going {
                 batch.grains.clone()
@@ -133,7 +133,7 @@ impl PutRun<'_> {
                 std::mem::take(&mut batch.grains)
             };
             let grains = grains.into_iter().map(|grain| self.new_grain(grain));
-            match door.put_batch(grains.collect()) {
+            match handle.put_batch(grains) {
                 Ok(addresses) => break addresses,
                 Err(store::Error::Batch { index, source }) if index < batch.numbers.len() => {
                     let number = batch.numbers.remove(index);

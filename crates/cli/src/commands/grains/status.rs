@@ -8,9 +8,9 @@ use grainstore::store::Justification;
 use serde_json::json;
 
 use super::state::status_json;
+use crate::args::As;
 use crate::args::address;
 use crate::commands::signing::agree;
-use crate::door::As;
 use crate::error::Exit;
 use crate::session::Session;
 
@@ -58,16 +58,16 @@ impl Status {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = session.open()?;
         let address = address::resolve(&store, &self.address)?;
-        let door = self.as_whom.door(&store)?;
+        let handle = self.as_whom.narrow(&store)?;
         if let Some(word) = self.verification {
             let signatures = agree::read_all(&self.auth)?;
             let grounds = Justification {
                 justification: self.justification.as_deref(),
                 signatures: &signatures,
             };
-            door.set_verification(&address, word.into(), grounds)?;
+            handle.set_verification(&address, word.into(), grounds)?;
         }
-        let status = door.status(&address)?;
+        let status = handle.status(&address)?;
         if session.out.is_json() {
             session.out.json(&json!({
                 "address": address.to_string(),

@@ -9,8 +9,8 @@ use grainstore::store::NewGrain;
 use grainstore::{ContentAddress, Draft};
 use serde_json::json;
 
+use crate::args::As;
 use crate::args::{Line, address, display_name, read_document};
-use crate::door::As;
 use crate::error::{CliError, Exit};
 use crate::session::Session;
 
@@ -43,8 +43,8 @@ impl Supersede {
         let agreed = cosigned(&self.auth)?;
         let new =
             new_grain(text, &old, agreed).map_err(|error| error.at(display_name(&self.file)))?;
-        let door = self.as_whom.door(&store)?;
-        let new = door.supersede(&old, new, self.justification.as_deref())?;
+        let handle = self.as_whom.narrow(&store)?;
+        let new = handle.supersede(&old, new, self.justification.as_deref())?;
         if session.out.is_json() {
             session.out.json(&json!({
                 "address": new.to_string(),

@@ -30,7 +30,7 @@ impl Backup {
         let store = session.open()?;
         let path = self.to.display();
         let spinner = progress::spinner(&session.out, format!("copying to {path}"));
-        let backup = store.backup(&self.to);
+        let backup = store.maintenance()?.backup(&self.to);
         spinner.finish_and_clear();
         let backup = backup.map_err(|error| CliError::of(&error).in_store(&self.to))?;
         if session.out.is_json() {

@@ -47,8 +47,8 @@ impl Check {
             Ok(store) => {
                 let spinner = progress::spinner(&session.out, format!("checking {path}"));
                 let report = match self.deep {
-                    true => store.check(),
-                    false => store.check_structure(),
+                    true => store.maintenance()?.check(),
+                    false => store.maintenance()?.check_structure(),
                 };
                 spinner.finish_and_clear();
                 (report?, self.repair)

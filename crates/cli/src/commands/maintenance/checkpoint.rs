@@ -62,7 +62,10 @@ impl CheckpointTool {
 impl Create {
     fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let key = self.key.read()?;
-        let message = session.open()?.checkpoint(&key, &key.did())?;
+        let message = session
+            .open()?
+            .maintenance()?
+            .checkpoint(&key, &key.did())?;
         session
             .out
             .json(&json!({ "checkpoint": hex::encode(&message) }))?;
@@ -80,7 +83,7 @@ impl Verify {
             let message = "neither hexadecimal digits nor the output of `checkpoint create`";
             CliError::new(ErrorCode::Corrupt, message).at(&self.file)
         })?;
-        let checked = session.open()?.verify_checkpoint(&message)?;
+        let checked = session.open()?.maintenance()?.verify_checkpoint(&message)?;
         let mut document = statement_json(&checked.checkpoint);
         document["signer"] = json!(checked.signer.did.as_str());
         document["is_of_this_ledger"] = json!(checked.is_of_this_ledger);
@@ -93,7 +96,7 @@ impl Verify {
 }
 
 fn list(session: &mut Session) -> anyhow::Result<Exit> {
-    for message in session.open()?.checkpoints()? {
+    for message in session.open()?.maintenance()?.checkpoints()? {
         session
             .out
             .json(&json!({ "checkpoint": hex::encode(&message) }))?;

@@ -23,7 +23,7 @@ impl Compact {
         let store = session.open()?;
         let what = format!("merging the indexes of {}", session.store_path().display());
         let spinner = progress::spinner(&session.out, what);
-        let compacted = store.compact();
+        let compacted = store.maintenance()?.compact();
         spinner.finish_and_clear();
         let compacted = compacted?;
         let (before, after) = (compacted.before, compacted.after);

@@ -32,11 +32,11 @@ impl Init {
                 reason: "chosen when the store was created",
                 authority: "the creator of the store",
             };
-            store.set_regimes(regimes, mandate)?;
+            store.admin()?.set_regimes(regimes, mandate)?;
         }
-        let id = store.stats()?.store_id.to_string();
+        let id = store.maintenance()?.stats()?.store_id.to_string();
         let path = session.store_path().display().to_string();
-        let regimes = store.regimes();
+        let regimes = store.admin()?.regimes();
         if session.out.is_json() {
             let regimes = regimes_json(regimes.iter());
             let document = json!({ "path": path, "store_id": id, "regimes": regimes });

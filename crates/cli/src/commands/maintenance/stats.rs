@@ -17,7 +17,7 @@ impl Stats {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let Self {} = self;
         let store = session.open()?;
-        let stats = store.stats()?;
+        let stats = store.maintenance()?.stats()?;
         let path = session.store_path().display().to_string();
         let head = hex::encode(&stats.head);
         if session.out.is_json() {

@@ -28,9 +28,9 @@ impl Clock {
     pub(super) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = session.open()?;
         if let Some(ClockAction::Accept { authorization }) = &self.action {
-            store.accept_clock(authorization.as_given())?;
+            store.admin()?.accept_clock(authorization.as_given())?;
         }
-        let state = store.clock_state();
+        let state = store.admin()?.clock_state();
         if session.out.is_json() {
             session.out.json(&json!({
                 "now": state.now.ms(),

@@ -80,7 +80,9 @@ impl ConsentTool {
                 authorization,
             }) => {
                 let store = session.open()?;
-                store.set_consent_deadline(hours, authorization.as_given())?;
+                store
+                    .admin()?
+                    .set_consent_deadline(hours, authorization.as_given())?;
                 session.report_change("deadline", format!("{hours} hours"))
             }
         }
@@ -98,9 +100,11 @@ impl Require {
                 write: self.write,
             };
             let mandate = grainstore::store::Authorization { reason, authority };
-            store.require_consent(namespace, required, mandate)?;
+            store
+                .admin()?
+                .require_consent(namespace, required, mandate)?;
         }
-        let required = store.required_consent();
+        let required = store.admin()?.required_consent();
         if session.out.is_json() {
             let demands: Vec<_> = required
                 .iter()

@@ -22,7 +22,7 @@ pub(super) struct Run {
 }
 
 pub(super) fn due(session: &mut Session) -> anyhow::Result<Exit> {
-    let due = session.open()?.pending_erasures()?;
+    let due = session.open()?.admin()?.pending_erasures()?;
     if session.out.is_json() {
         let due: Vec<_> = due.iter().map(due_json).collect();
         session.out.json(&json!({ "due": due }))?;
@@ -42,6 +42,7 @@ impl Run {
         }
         let done = session
             .open()?
+            .admin()?
             .run_consent_erasures(self.authorization.as_given())?;
         if session.out.is_json() {
             let erased: Vec<_> = done.erased.iter().map(ToString::to_string).collect();

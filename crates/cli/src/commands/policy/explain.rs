@@ -48,7 +48,7 @@ impl Explain {
             authority: self.authority.as_deref(),
             ..Actor::default()
         };
-        let answer = store.explain_policy(&address, asked, &actor)?;
+        let answer = store.admin()?.explain_policy(&address, asked, &actor)?;
         if session.out.is_json() {
             session.out.json(&json!({
                 "address": address.to_string(),

@@ -55,14 +55,19 @@ impl Change {
     fn place(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = session.open()?;
         let address = address::resolve(&store, &self.address)?;
-        store.place_hold(&address, self.authorization.as_given())?;
+        store
+            .admin()?
+            .place_hold(&address, self.authorization.as_given())?;
         session.report_change("held", address)
     }
 
     fn lift(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = session.open()?;
         let address = address::resolve(&store, &self.address)?;
-        if store.lift_hold(&address, self.authorization.as_given())? {
+        if store
+            .admin()?
+            .lift_hold(&address, self.authorization.as_given())?
+        {
             return session.report_change("lifted", address);
         }
         session.out.note("no hold on this grain");
@@ -71,7 +76,7 @@ impl Change {
 }
 
 fn list(session: &mut Session) -> anyhow::Result<Exit> {
-    let holds = session.open()?.holds();
+    let holds = session.open()?.admin()?.holds();
     if session.out.is_json() {
         let holds: Vec<_> = holds.iter().map(hold_json).collect();
         session.out.json(&json!({ "holds": holds }))?;

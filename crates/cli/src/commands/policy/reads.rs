@@ -33,7 +33,10 @@ impl Reads {
         let of = self.address.as_deref();
         let of = of.map(|text| address::resolve(&store, text)).transpose()?;
         // One more than is shown, to know whether another page follows.
-        let mut reads = store.reads(of.as_ref(), self.after, self.limit.saturating_add(1))?;
+        let mut reads =
+            store
+                .admin()?
+                .reads(of.as_ref(), self.after, self.limit.saturating_add(1))?;
         let is_cut = reads.len() > self.limit;
         reads.truncate(self.limit);
         let next = reads.last().filter(|_| is_cut).map(|read| read.entry);

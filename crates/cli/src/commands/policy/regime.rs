@@ -52,7 +52,7 @@ impl RegimeAction {
         match self {
             Self::Preset { name } => preset(name.as_deref(), &mut session.out),
             Self::Show => {
-                let regimes = session.open()?.regimes();
+                let regimes = session.open()?.admin()?.regimes();
                 show(regimes.iter(), &mut session.out)?;
                 Ok(Exit::done_if(regimes.iter().next().is_some()))
             }
@@ -67,12 +67,14 @@ impl RegimeAction {
                 }
                 let regimes = regimes.read()?;
                 let store = session.open()?;
-                store.set_regimes(regimes, authorization.as_given())?;
-                show(store.regimes().iter(), &mut session.out)?;
+                store
+                    .admin()?
+                    .set_regimes(regimes, authorization.as_given())?;
+                show(store.admin()?.regimes().iter(), &mut session.out)?;
                 Ok(Exit::Done)
             }
             Self::Report => {
-                let report = session.open()?.policy_report()?;
+                let report = session.open()?.admin()?.policy_report()?;
                 if session.out.is_json() {
                     session.out.json(&report_json(&report))?;
                 } else {

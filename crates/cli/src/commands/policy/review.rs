@@ -33,7 +33,11 @@ impl ReviewAction {
         match self {
             Self::List { all } => list(session, all),
             Self::Clear { id, authorization } => {
-                if session.open()?.clear_review(id, authorization.as_given())? {
+                if session
+                    .open()?
+                    .admin()?
+                    .clear_review(id, authorization.as_given())?
+                {
                     return session.report_change("cleared", id);
                 }
                 session.out.note("the review is already cleared");
@@ -44,7 +48,7 @@ impl ReviewAction {
 }
 
 fn list(session: &mut Session, all: bool) -> anyhow::Result<Exit> {
-    let mut reviews = session.open()?.reviews()?;
+    let mut reviews = session.open()?.admin()?.reviews()?;
     reviews.retain(|review| all || review.cleared.is_none());
     if session.out.is_json() {
         let reviews: Vec<_> = reviews.iter().map(review_json).collect();

@@ -9,8 +9,8 @@ use grainstore::query::{Cursor, QueryPlan, Sort, SortBy};
 use serde_json::json;
 
 use super::answer::{Scores, show};
+use crate::args::As;
 use crate::args::Filters;
-use crate::door::As;
 use crate::error::Exit;
 use crate::output::Output;
 use crate::session::Session;
@@ -80,7 +80,7 @@ impl Query {
             filter = filter.only_superseded();
         }
         if self.explain {
-            let plan = store.explain(&filter)?;
+            let plan = store.maintenance()?.explain(&filter)?;
             explain(&plan, &mut session.out)?;
             return Ok(Exit::done_if(plan.total() > 0));
         }
@@ -88,8 +88,8 @@ impl Query {
         if self.desc {
             sort = sort.descending();
         }
-        let door = self.as_whom.door(&store)?;
-        let envelope = door.query_sorted(&filter, sort, self.limit, cursor)?;
+        let handle = self.as_whom.narrow(&store)?;
+        let envelope = handle.query_sorted(&filter, sort, self.limit, cursor)?;
         show(&envelope, Scores::Hidden, &mut session.out)?;
         Ok(Exit::done_if(envelope.total > 0))
     }

@@ -6,8 +6,8 @@ use clap::Args;
 use grainstore::query::Recall as RecallOptions;
 use grainstore::render::Format;
 
+use crate::args::As;
 use crate::args::Filters;
-use crate::door::As;
 use crate::error::Exit;
 use crate::session::Session;
 
@@ -48,13 +48,13 @@ impl Recall {
         if self.expired {
             filter = filter.with_expired();
         }
-        let door = self.as_whom.door(&store)?;
+        let handle = self.as_whom.narrow(&store)?;
         let recall = RecallOptions {
             budget: self.budget,
             reach: self.reach,
             ..RecallOptions::default()
         };
-        let known = door.recall(&self.question.join(" "), &filter, &recall)?;
+        let known = handle.recall(&self.question.join(" "), &filter, &recall)?;
         let format = if session.out.is_json() {
             Format::Json
         } else {

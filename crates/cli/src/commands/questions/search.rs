@@ -5,8 +5,8 @@
 use clap::Args;
 
 use super::answer::{Scores, show, show_lines};
+use crate::args::As;
 use crate::args::Filters;
-use crate::door::As;
 use crate::error::Exit;
 use crate::output::{Table, width};
 use crate::session::Session;
@@ -62,9 +62,9 @@ impl Search {
         if self.expired {
             filter = filter.with_expired();
         }
-        let door = self.as_whom.door(&store)?;
+        let handle = self.as_whom.narrow(&store)?;
         let text = self.text.join(" ");
-        let envelope = door.search(&text, &filter, self.limit)?;
+        let envelope = handle.search(&text, &filter, self.limit)?;
         if session.out.is_json() {
             show(&envelope, Scores::Shown, &mut session.out)?;
             return Ok(Exit::done_if(envelope.total > 0));

@@ -10,8 +10,8 @@ use grainstore::Envelope;
 
 use super::answer::{Scores, show};
 use super::vector::{NO_VECTOR, vector};
+use crate::args::As;
 use crate::args::{Filters, address, open};
-use crate::door::As;
 use crate::error::{CliError, Exit};
 use crate::session::Session;
 
@@ -55,21 +55,21 @@ impl Similar {
         if self.expired {
             filter = filter.with_expired();
         }
-        let door = self.as_whom.door(&store)?;
+        let handle = self.as_whom.narrow(&store)?;
         let (model, limit) = (self.model.as_str(), self.limit);
         let envelope: Envelope = match (&self.address, &self.vector) {
             (_, Some(file)) => {
                 let query_vector = read(file)?;
                 match &self.words {
                     Some(words) => {
-                        door.search_hybrid(words, model, &query_vector, &filter, limit)?
+                        handle.search_hybrid(words, model, &query_vector, &filter, limit)?
                     }
-                    None => door.nearest(model, &query_vector, &filter, limit)?,
+                    None => handle.nearest(model, &query_vector, &filter, limit)?,
                 }
             }
             (Some(text), None) => {
                 let address = address::resolve(&store, text)?;
-                door.similar(&address, model, &filter, limit)?
+                handle.similar(&address, model, &filter, limit)?
             }
             (None, None) => Envelope::default(),
         };

@@ -90,20 +90,23 @@ impl Add {
             authors: self.authors,
             is_exclusive: self.only,
         };
-        session.open()?.trust(rule, &self.reason)?;
+        session.open()?.admin()?.trust(rule, &self.reason)?;
         Ok(Exit::Done)
     }
 }
 
 impl Remove {
     fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        let was_trusted = session.open()?.distrust(&did(&self.did)?, &self.reason)?;
+        let was_trusted = session
+            .open()?
+            .admin()?
+            .distrust(&did(&self.did)?, &self.reason)?;
         Ok(Exit::done_if(was_trusted))
     }
 }
 
 fn list(session: &mut Session) -> anyhow::Result<Exit> {
-    let rules = session.open()?.trusted();
+    let rules = session.open()?.admin()?.trusted();
     if session.out.is_json() {
         let rules: Vec<Value> = rules.iter().map(rule_json).collect();
         session.out.json(&json!({ "trusted": rules }))?;

@@ -1,0 +1,84 @@
+//! The options by which a command acts as an agent: its author, namespace, role and clearance.
+
+use clap::{Args, ValueEnum};
+use grainstore::Store;
+use grainstore::crypto::Did;
+use grainstore::policy::{Capability, Role};
+
+use crate::error::CliError;
+
+/// The actor and the scope of a command; by default the owner, with access to all namespaces
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Restricted access")]
+pub(crate) struct As {
+    /// Act as this author, with the rights delegated to it
+    #[arg(long = "as", value_name = "DID", display_order = 90)]
+    author: Option<String>,
+    /// Restrict access to this namespace and those inside it
+    #[arg(long = "in", value_name = "NAMESPACE", display_order = 91)]
+    inside: Option<String>,
+    /// Role of the actor; an agent does not see grains that await review
+    #[arg(long, value_enum, value_name = "ROLE", display_order = 92)]
+    role: Option<RoleArg>,
+    /// Allow access to grains with tags of this group, such as phi; may be repeated
+    #[arg(long, value_name = "GROUP", display_order = 93)]
+    cleared: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum RoleArg {
+    /// Program that reads and writes; grains that await review are hidden
+    Agent,
+    /// Like agent, without write access
+    Reader,
+    /// Person; sees grains that await review too
+    Reviewer,
+    /// Unattended background work (decay, consolidation, eviction); protected grains are read-only
+    Job,
+}
+
+impl As {
+    /// Returns the rights that the arguments state; `None` for the owner.
+    ///
+    /// # Errors
+    /// `ERR_DID`.
+    pub(crate) fn capability(&self) -> Result<Option<Capability>, CliError> {
+        let is_owner = self.author.is_none()
+            && self.inside.is_none()
+            && self.role.is_none()
+            && self.cleared.is_empty();
+        if is_owner {
+            return Ok(None);
+        }
+        let mut capability = Capability::default().role(match self.role {
+            None | Some(RoleArg::Agent) => Role::Agent,
+            Some(RoleArg::Reader) => Role::Reader,
+            Some(RoleArg::Reviewer) => Role::Reviewer,
+            Some(RoleArg::Job) => Role::Job,
+        });
+        if let Some(author) = &self.author {
+            let did: Did = author
+                .parse()
+                .map_err(|error: grainstore::crypto::Error| CliError::of(&error).at("--as"))?;
+            capability = capability.author(&did);
+        }
+        if let Some(namespace) = &self.inside {
+            capability = capability.inside(namespace);
+        }
+        for group in &self.cleared {
+            capability = capability.cleared_for(group);
+        }
+        Ok(Some(capability))
+    }
+
+    /// Returns the handle that the arguments narrow a store to.
+    ///
+    /// # Errors
+    /// `ERR_DID`.
+    pub(crate) fn narrow(&self, store: &Store) -> Result<Store, anyhow::Error> {
+        Ok(match self.capability()? {
+            Some(capability) => store.with_capability(capability)?,
+            None => store.clone(),
+        })
+    }
+}
