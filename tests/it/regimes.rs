@@ -531,6 +531,27 @@ fn agrees(store: &Store, target: &ContentAddress, protectors: &[ContentAddress],
 }
 
 #[test]
+fn a_namespace_that_is_not_in_nfc_is_under_its_regime_at_once_and_after_reopening() {
+    let disk = MemoryDisk::default();
+    let open = || Store::open_on(Arc::new(disk.clone()), Options::default()).unwrap();
+    let regime = Regime::parse(
+        "name = \"own\"\ntitle = \"ours\"\n[[clause]]\nid = \"a\"\ncites = \"b\"\nsays = \"c\"\n\
+        when = { namespaces = [\"cafe\u{301}\"] }\nrequires = { never_stored = true }",
+    );
+    let store = open();
+    store.set_regimes(vec![regime.unwrap()], TEST).unwrap();
+    let assert_refused = |store: &Store| {
+        for namespace in ["caf\u{e9}", "cafe\u{301}", "caf\u{e9}:menu"] {
+            let refused = store.put(note("x").namespace(namespace));
+            assert_eq!(clause(refused), "own/a", "{namespace}");
+        }
+    };
+    assert_refused(&store);
+    drop(store);
+    assert_refused(&open());
+}
+
+#[test]
 fn an_explanation_knows_regimes_exports_and_reviews() {
     let store = under("sox");
     let record = note("paid")

@@ -156,6 +156,27 @@ fn where_only_trusted_signers_write_nobody_else_does() {
 }
 
 #[test]
+fn a_namespace_that_is_not_in_nfc_is_closed_by_its_rule_at_once_and_after_reopening() {
+    let disk = MemoryDisk::default();
+    let store = open(&disk);
+    let mut closed = rule(&ada());
+    closed.namespaces = vec!["cafe\u{301}".into()];
+    closed.is_exclusive = true;
+    store.trust(closed, "the operator alone").unwrap();
+    let assert_closed = |store: &Store| {
+        for namespace in ["caf\u{e9}", "cafe\u{301}", "caf\u{e9}:menu"] {
+            let there = || draft("x").namespace(namespace);
+            assert_eq!(code(store.put(there())), "ERR_UNTRUSTED", "{namespace}");
+            let trust = trust_in(store, signed_by(there(), &ada()));
+            assert_eq!(trust, Trust::Verified, "{namespace}");
+        }
+    };
+    assert_closed(&store);
+    drop(store);
+    assert_closed(&open(&disk));
+}
+
+#[test]
 fn only_what_is_verified_is_found_where_that_is_asked() {
     let store = memory();
     store.trust(rule(&ada()), "our own agent").unwrap();
