@@ -25,11 +25,12 @@ mod handle;
 mod tests;
 
 pub use commit::NewGrain;
-pub use consent::{Consent, ConsentFilter, ErasureReport, PendingErasure};
+pub use consent::{Consent, ConsentFilter};
+pub use erasure::{ErasureReport, PendingErasure};
 pub use error::Error;
 pub use governance::{
     AgentCard, Article, Asked, ClauseReport, ClockState, Coverage, Explanation, Hold,
-    Justification, PolicyReport, Review, Signature,
+    Justification, PolicyReport, Review,
 };
 pub use handle::{HandedBack, HandedOff, Handoff};
 pub use import::{Conflict, Conflicting, Denied, Summary};
@@ -40,6 +41,6 @@ pub use maintenance::{
     Backup, Checked, Compacted, Finding, Report, Restored, Severity, Sizes, Stats, verify_damaged,
 };
 pub use options::{Clock, Create, Durability, Options, SystemClock};
-pub use read::{AuditedRead, Embedding, Page, Version};
+pub use read::{AuditedRead, Embedding, Page, Signature, Version};
 pub use records::{Authorization, RecordedAuthorization, RequiredConsent, Until};
 pub use state::Withdrawal;

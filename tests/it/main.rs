@@ -28,6 +28,7 @@ mod merge;
 mod mg;
 mod model;
 mod omi;
+mod one_fold;
 mod pam;
 mod policy;
 mod profiles;

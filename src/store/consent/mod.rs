@@ -1,8 +1,7 @@
-//! Consent (OMS 8.10): its rules, the consents that stand, and the erasures that withdrawals ask for.
+//! Consent (OMS 8.10): its rules, the consents that stand, and what namespaces demand.
 
-mod erasure;
 mod list;
+mod requirements;
 mod rules;
 
-pub use erasure::{ErasureReport, PendingErasure};
 pub use list::{Consent, ConsentFilter};

@@ -3,5 +3,6 @@
 mod delete;
 mod erase;
 mod tombstones;
+mod withdrawn;
 
-pub(crate) use delete::Deletion;
+pub use withdrawn::{ErasureReport, PendingErasure};

@@ -6,9 +6,7 @@ use crate::index::{Family, Pattern, Snapshot};
 use crate::policy::{self, Trust};
 
 use crate::store::instance::Inner;
-use crate::store::{Error, Store, Version};
-
-use super::trust::Signature;
+use crate::store::{Error, Signature, Store, Version};
 
 /// What a store knows of an agent: whom it belongs to and what it can do (OMS 12.5.3, 28.5).
 #[derive(Debug, Clone, Default)]

@@ -24,4 +24,3 @@ pub(crate) use regime::recorded;
 pub use report::{Article, ClauseReport, Coverage, PolicyReport};
 pub use review::Review;
 pub(crate) use review::requires_review;
-pub use trust::Signature;

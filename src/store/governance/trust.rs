@@ -1,21 +1,11 @@
-//! Trust rules, and how far the signature of a grain is to be believed by them.
+//! Trust rules: whom the operator trusts to write what.
 
-use crate::codec::ContentAddress;
 use crate::crypto::Did;
 use crate::grain::{Grain, Namespace};
-use crate::policy::{Trust, TrustRule, Trusts};
+use crate::policy::{TrustRule, Trusts};
 use crate::store::instance::Inner;
 use crate::store::records::{EntryBody, Frame, Record, TrustRecord};
-use crate::store::{Admin, Error, Store};
-
-/// Who signed a grain, and how far that is to be believed here and now.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Signature {
-    /// Who; the signature verified when the grain was stored.
-    pub signer: Did,
-    /// How far the signer is trusted to write this grain, by what the store's operator says now.
-    pub trust: Trust,
-}
+use crate::store::{Admin, Error};
 
 impl Admin<'_> {
     /// Trusts a signer as a rule says; why goes into the ledger with it. Saying the same again
@@ -93,29 +83,7 @@ impl Admin<'_> {
     }
 }
 
-impl Store {
-    /// Returns who signed a grain and how far that is to be believed; none of a grain that is not
-    /// signed.
-    ///
-    /// # Errors
-    /// `ERR_NOT_FOUND`; as [`Store::get`].
-    pub fn signature(&self, address: &ContentAddress) -> Result<Option<Signature>, Error> {
-        let grain = self.peek(address)?;
-        let grain = grain.ok_or(Error::NotFound { address: *address })?;
-        Ok(self.inner.signature_of(&grain))
-    }
-}
-
 impl Inner {
-    /// Returns whose signature a grain carries; the grain comes from this store, so that it was
-    /// verified before, and the ledger has proven that it is the same.
-    pub(crate) fn signature_of(&self, grain: &Grain) -> Option<Signature> {
-        grain.envelope()?;
-        let signer = grain.kid().ok()?;
-        let trust = self.state().trust().all().judge(&signer, grain);
-        Some(Signature { signer, trust })
-    }
-
     /// Refuses a grain that its signer may not write here, or that must be signed; its signature
     /// has been checked.
     ///

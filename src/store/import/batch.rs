@@ -5,19 +5,17 @@ use std::collections::{HashMap, HashSet};
 
 use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
-use crate::grain::{Grain, Lifecycle, Status, StatusChange, Verification};
+use crate::grain::{Grain, Lifecycle, StatusChange};
 use crate::interchange::{
     self, AddressMap, Diagnostics, Finding, ForeignId, Merge, Place, Record, choose_merge,
     rewrite_links,
 };
 use crate::ledger::Kind;
-use crate::policy::{Actor, Delegation, Operation, Rule};
+use crate::policy::{Actor, Operation, Rule};
 use crate::store::instance::Inner;
 use crate::store::instance::Writer;
 use crate::store::lineage::Change;
-use crate::store::records::{
-    AliasRecord, DenialRecord, FlagRecord, Frame, Record as Entry, StatusRecord,
-};
+use crate::store::records::{DenialRecord, FlagRecord, Frame, Record as Entry};
 use crate::store::{Error, Version};
 
 use super::{Conflict, Denied, Summary};
@@ -32,21 +30,15 @@ pub(super) struct Importer<'a> {
     /// What is not written yet; in a dry run everything.
     pub(super) frame: Frame,
     /// Where in the frame its grains are.
-    pending: HashMap<ContentAddress, usize>,
+    pub(super) pending: HashMap<ContentAddress, usize>,
     /// Names given in the frame.
-    names: HashMap<ForeignId, Vec<ContentAddress>>,
+    pub(super) names: HashMap<ForeignId, Vec<ContentAddress>>,
     /// What is called otherwise here than it was read as.
     pub(super) renamed: AddressMap,
     /// What was read and is not what is here under its name: a vector of it is of neither.
     pub(super) passed_over: HashSet<ContentAddress>,
     /// Grains that something which comes later in the file replaces.
-    waiting: HashMap<ContentAddress, Vec<ContentAddress>>,
-}
-
-/// What is here of a record.
-struct Known {
-    addresses: Vec<ContentAddress>,
-    versions: Vec<(Grain, Status)>,
+    pub(super) waiting: HashMap<ContentAddress, Vec<ContentAddress>>,
 }
 
 impl<'a> Importer<'a> {
@@ -377,90 +369,6 @@ impl<'a> Importer<'a> {
         Ok(address)
     }
 
-    /// Adds a grain to the frame, with what the file says about it.
-    fn store(&mut self, record: &Record, grain: &Grain) -> Result<(), Error> {
-        let address = grain.address();
-        self.pending.insert(address, self.frame.len());
-        let delegates_to = Delegation::of(grain).map(|one| one.to().to_owned());
-        let snapshot = self.inner.snapshot();
-        self.frame.grain(grain.clone())?;
-        self.inner
-            .record_consequences(&snapshot, &mut self.frame, grain, None)?;
-        let mut change = self.status_of(record, address)?;
-        if let Some(delegatee) = &delegates_to {
-            // Ruling I18: a file vouches for nothing that would open something here.
-            change.verification = change
-                .verification
-                .filter(|to| *to != Verification::Verified);
-            self.flag(FlagRecord {
-                is_from_file: true,
-                ..FlagRecord::of(address)
-            })?;
-            let message = format!(
-                "delegates to {delegatee}: it binds, and opens nothing until it is verified here"
-            );
-            self.findings.note(record.place.clone(), message);
-        }
-        self.status(address, change, true)?;
-        if record.exportable == Some(false) {
-            self.flag(FlagRecord {
-                exportable: Some(false),
-                ..FlagRecord::of(address)
-            })?;
-        }
-        Ok(())
-    }
-
-    /// Returns the status that a file gives a record, by what things are called here.
-    fn status_of(
-        &mut self,
-        record: &Record,
-        address: ContentAddress,
-    ) -> Result<StatusChange, Error> {
-        let mut change = record.status;
-        let named = match (change.superseded_by, &record.replaced_by) {
-            // PAM 16: a delta may name what came with the export that it goes on from.
-            (None, Some(id)) => self.addresses_of(id)?.last().copied(),
-            _ => None,
-        };
-        if let Some(by) = named {
-            change.lifecycle = None;
-            change.superseded_by = Some(by);
-        } else if let Some(by) = change.superseded_by {
-            if self.inner.was_deleted(&by)? {
-                // Its address must not come back either.
-                change.superseded_by = None;
-            } else if let Some(by) = self.renamed.get(&by) {
-                change.superseded_by = Some(*by);
-            } else if record.foreign_id.is_some() {
-                // What replaces it comes later, perhaps under another address.
-                change.superseded_by = None;
-                self.waiting.entry(by).or_default().push(address);
-            }
-        }
-        Ok(change)
-    }
-
-    fn status(
-        &mut self,
-        of: ContentAddress,
-        change: StatusChange,
-        is_imported: bool,
-    ) -> Result<(), Error> {
-        if !change.is_empty() {
-            let status = StatusRecord {
-                is_imported,
-                ..StatusRecord::of(of, change)
-            };
-            self.frame.record(&Entry::Status(status))?;
-        }
-        Ok(())
-    }
-
-    fn flag(&mut self, flag: FlagRecord) -> Result<(), Error> {
-        Ok(self.frame.record(&Entry::Flag(flag))?)
-    }
-
     fn authorize(
         &self,
         writer: &mut Writer,
@@ -491,103 +399,6 @@ impl<'a> Importer<'a> {
             review.review(&address, change.operation)?;
         }
         self.inner.commit(writer, &review)?;
-        Ok(())
-    }
-
-    /// Returns what came in under a record's name before, the newest last; none if nothing did, or
-    /// if the record is not of a kind that changes.
-    fn known(&self, record: &Record) -> Result<Option<Known>, Error> {
-        let Some(id) = &record.foreign_id else {
-            return Ok(None);
-        };
-        let mut known = Known {
-            addresses: Vec::new(),
-            versions: Vec::new(),
-        };
-        for address in self.addresses_of(id)? {
-            let version = match self.pending(&address) {
-                Some(grain) => Some((grain.clone(), Status::default())),
-                None => self
-                    .version(&address)?
-                    .map(|(_, version)| (version.grain, version.status)),
-            };
-            if let Some(version) = version {
-                known.addresses.push(address);
-                known.versions.push(version);
-            }
-        }
-        Ok((!known.addresses.is_empty()).then_some(known))
-    }
-
-    fn pending(&self, address: &ContentAddress) -> Option<&Grain> {
-        let entry = self.frame.entries().get(*self.pending.get(address)?)?;
-        entry.grain()
-    }
-
-    /// Returns what a name stood for, each once, the newest last.
-    pub(super) fn addresses_of(&self, id: &ForeignId) -> Result<Vec<ContentAddress>, Error> {
-        let name = [id.format, id.scope.as_str(), id.id.as_str()];
-        let mut addresses = self.inner.named(&self.inner.snapshot(), name)?;
-        for address in self.names.get(id).into_iter().flatten() {
-            addresses.retain(|known| known != address);
-            addresses.push(*address);
-        }
-        Ok(addresses)
-    }
-
-    fn version(&self, address: &ContentAddress) -> Result<Option<(u64, Version)>, Error> {
-        let snapshot = self.inner.snapshot();
-        let row = self.inner.locate(&snapshot, address)?;
-        let version = row.map(|row| {
-            let version = self.inner.version_at(&snapshot, row)?;
-            Ok((row, version))
-        });
-        version.transpose()
-    }
-
-    pub(super) fn is_here(&self, address: &ContentAddress) -> Result<bool, Error> {
-        let snapshot = self.inner.snapshot();
-        Ok(self.pending.contains_key(address) || self.inner.locate(&snapshot, address)?.is_some())
-    }
-
-    /// Returns whether a record is of a grain that was deleted here, under its address or its name,
-    /// and has not been put again.
-    fn was_deleted(&self, record: &Record) -> Result<bool, Error> {
-        let address = record.grain.address();
-        let by_name = match &record.foreign_id {
-            Some(id) => {
-                let name = [id.format, id.scope.as_str(), id.id.as_str()];
-                self.inner.was_named(name)?
-            }
-            None => false,
-        };
-        if !by_name && !self.inner.was_deleted(&address)? {
-            return Ok(false);
-        }
-        let snapshot = self.inner.snapshot();
-        Ok(self.inner.locate(&snapshot, &address)?.is_none())
-    }
-
-    /// Gives a grain a name, unless the name is its already; `before` is what had it in the store.
-    fn name(
-        &mut self,
-        of: ContentAddress,
-        id: Option<ForeignId>,
-        before: Option<ContentAddress>,
-    ) -> Result<(), Error> {
-        let Some(id) = id else { return Ok(()) };
-        let given = self.names.get(&id).and_then(|names| names.last());
-        if given.copied().or(before) == Some(of) {
-            return Ok(());
-        }
-        let alias = AliasRecord {
-            of,
-            format: id.format.to_owned(),
-            scope: id.scope.clone(),
-            id: id.id.clone(),
-        };
-        self.frame.record(&Entry::Alias(alias))?;
-        self.names.entry(id).or_default().push(of);
         Ok(())
     }
 }

@@ -2,6 +2,8 @@
 
 mod batch;
 mod conflict;
+mod entries;
+mod lookup;
 mod summary;
 mod vectors;
 

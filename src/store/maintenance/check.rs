@@ -14,7 +14,7 @@ use super::check_signatures::Signatures;
 use crate::store::instance::Inner;
 use crate::store::instance::Manifest;
 use crate::store::records::erased_rows;
-use crate::store::state::{DecodedEntry, index_entry};
+use crate::store::state::{DecodedEntry, State, index_entry};
 use crate::store::{Error, Maintenance};
 
 /// What a check looked at and what it found.
@@ -128,6 +128,7 @@ impl Maintenance<'_> {
             }
             inner.check_checkpoints(&verification, &mut report)?;
             inner.check_entries(&mut report)?;
+            inner.check_state(&mut report)?;
         }
         if let Some(text) = inner.text() {
             report.note("text-damaged", Severity::Damage, text.verify()?);
@@ -191,6 +192,16 @@ impl Inner {
         let places = |first, end| self.ledger().entry_locations(first, end);
         for difference in comparison.finish(&places)? {
             report.find("index-differs", Severity::Damage, difference);
+        }
+        Ok(())
+    }
+
+    /// Compares the state that was kept live with the state that a store opened afresh would have.
+    fn check_state(&self, report: &mut Report) -> Result<(), Error> {
+        let folded = State::recover(self.ledger(), &self.snapshot())?;
+        if folded != *self.state() {
+            let message = "the state in memory is not the fold of the ledger; reopen the store";
+            report.find("state-differs", Severity::Damage, message);
         }
         Ok(())
     }

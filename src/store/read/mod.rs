@@ -13,3 +13,4 @@ pub use audit::AuditedRead;
 pub use embedding::Embedding;
 pub(crate) use embedding::Lengths;
 pub use get::{Page, Version};
+pub use signature::Signature;

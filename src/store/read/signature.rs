@@ -2,13 +2,35 @@
 
 use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
+use crate::crypto::Did;
 use crate::grain::Grain;
 use crate::ledger::Kind;
+use crate::policy::Trust;
 use crate::store::instance::Inner;
 use crate::store::records::Record;
 use crate::store::{Error, Store};
 
+/// Who signed a grain, and how far that is to be believed here and now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signature {
+    /// Who; the signature verified when the grain was stored.
+    pub signer: Did,
+    /// How far the signer is trusted to write this grain, by what the store's operator says now.
+    pub trust: Trust,
+}
+
 impl Store {
+    /// Returns who signed a grain and how far that is to be believed; none of a grain that is not
+    /// signed.
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND`; as [`Store::get`].
+    pub fn signature(&self, address: &ContentAddress) -> Result<Option<Signature>, Error> {
+        let grain = self.peek(address)?;
+        let grain = grain.ok_or(Error::NotFound { address: *address })?;
+        Ok(self.inner.signature_of(&grain))
+    }
+
     /// Returns a grain as it is delivered: its blob, or of a signed grain the COSE_Sign1 message
     /// with the blob inside (OMS 9.2). What [`Grain::from_delivery`] reads, here or elsewhere.
     ///
@@ -38,6 +60,15 @@ impl Store {
 }
 
 impl Inner {
+    /// Returns whose signature a grain carries; the grain comes from this store, so that it was
+    /// verified before, and the ledger has proven that it is the same.
+    pub(crate) fn signature_of(&self, grain: &Grain) -> Option<Signature> {
+        grain.envelope()?;
+        let signer = grain.kid().ok()?;
+        let trust = self.state().trust().all().judge(&signer, grain);
+        Some(Signature { signer, trust })
+    }
+
     /// Puts the signature to a signed grain that was read from a row: it is in the entry behind,
     /// which was written in the same frame.
     pub(crate) fn with_signature(&self, row: u64, grain: Grain) -> Result<Grain, Error> {

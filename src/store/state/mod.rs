@@ -5,20 +5,17 @@
 //! afresh on the same files. Caches, which only remember what can be read again, are [`Caches`].
 
 mod actors;
-mod caches;
+mod cache;
 mod consents;
-mod deadlines;
 mod entry;
 mod erasures;
 mod holds;
 mod index_entry;
-mod lineage_cache;
 mod presence;
 mod regimes;
 mod review_queue;
 mod trust;
 mod trusted_clock;
-mod vectors;
 
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::{Kind, Ledger};
@@ -26,21 +23,18 @@ use crate::ledger::{Kind, Ledger};
 use super::Error;
 
 pub(crate) use actors::Actors;
-pub(crate) use caches::Caches;
+pub(crate) use cache::{Ancestor, Caches, StoredAt, claim_of};
 pub(crate) use consents::Consents;
 pub use consents::Withdrawal;
-pub(crate) use deadlines::Deadlines;
 pub(crate) use entry::{Body, DecodedEntry, Entry};
 pub(crate) use erasures::Erasures;
 pub(crate) use holds::Holds;
 pub(crate) use index_entry::index_entry;
-pub(crate) use lineage_cache::{Ancestor, LineageCache, claim_of};
 pub(crate) use presence::Presence;
 pub(crate) use regimes::RegimesInForce;
 pub(crate) use review_queue::ReviewQueue;
 pub(crate) use trust::TrustRules;
 pub(crate) use trusted_clock::TrustedClock;
-pub(crate) use vectors::{StoredAt, Vectors};
 
 /// A part of the state: a fold over the entries of the ledger.
 pub(crate) trait Fold {

@@ -52,7 +52,7 @@ impl Fold for Presence {
 }
 
 /// Returns whether a grain may protect others.
-pub(super) fn protects(grain: &Grain) -> bool {
+pub(in crate::store::state) fn protects(grain: &Grain) -> bool {
     // OMS 8.10: a consent is soft-locked though it does not say so.
     grain.type_() == Type::Consent || grain.field("invalidation_policy").is_some()
 }

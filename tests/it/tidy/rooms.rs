@@ -10,7 +10,7 @@ use super::root;
 const STORE: &[&[&str]] = &[
     &["records"],
     &["state"],
-    &["core"],
+    &["instance"],
     &["commit", "read"],
     &["lineage"],
     &["governance", "consent"],

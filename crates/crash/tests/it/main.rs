@@ -70,5 +70,5 @@ fn operations_are_what_a_plain_map_says() {
     reason = "another length of a campaign is no reason to build it again"
 )]
 fn times() -> u64 {
-    std::env::var("GRAINSTORE_TIMES").map_or(1, |times| times.parse().unwrap())
+    std::env::var("GRAINSTORE_TIMES").map_or(1, |times| times.parse().expect("a number"))
 }

@@ -10,8 +10,8 @@ use crate::codec::ContentAddress;
 use crate::grain::{Grain, Type};
 use crate::policy::{Protection, Scope};
 
-use super::Presence;
-use super::presence::protects;
+use crate::store::state::Presence;
+use crate::store::state::presence::protects;
 
 /// Ancestors of grains and what protects them, remembered so that a change does not read every
 /// ancestor again (OMS 23.6, ruling I11).

@@ -1,16 +1,15 @@
-//! Erasures that withdrawn consents ask for (OMS 23.2, `consent_cascade`), and what namespaces demand
-//! of consents.
+//! Erasures that withdrawn consents ask for (OMS 23.2, `consent_cascade`).
 
 use std::collections::BTreeSet;
 
 use crate::codec::ContentAddress;
 use crate::grain::{Time, Type};
 use crate::policy::{self, Actor, Operation, Rule, Verdict};
-use crate::store::erasure::Deletion;
 use crate::store::governance::recorded;
-use crate::store::instance::Inner;
-use crate::store::records::{Authorization, PolicyRecord, RequiredConsent};
+use crate::store::records::Authorization;
 use crate::store::{Admin, Error};
+
+use super::delete::Deletion;
 
 /// A grain that is to be erased because the consent it rests on was withdrawn (OMS 23.2,
 /// `consent_cascade`).
@@ -132,70 +131,7 @@ impl Admin<'_> {
         }
         Ok(done)
     }
-
-    /// Says whether grains of a namespace, and of those inside it, are stored and read only under
-    /// a consent that allows it. It is an entry of the ledger, so it holds whoever opens the store.
-    ///
-    /// # Errors
-    /// `ERR_AUTHORITY` without a reason or an authority; `ERR_EMPTY` for no namespace; storage
-    /// errors.
-    pub fn require_consent(
-        self,
-        namespace: &str,
-        required: RequiredConsent,
-        authorization: Authorization<'_>,
-    ) -> Result<(), Error> {
-        if namespace.is_empty() {
-            let field = "namespace".into();
-            return Err(crate::grain::Error::Empty { field }.into());
-        }
-        self.inner().record_policy(PolicyRecord::ConsentRequired {
-            namespace: namespace.to_owned(),
-            required,
-            authorization: recorded(authorization)?,
-        })
-    }
-
-    /// Returns the namespaces that demand consent, or once did.
-    pub fn required_consent(self) -> Vec<(String, RequiredConsent)> {
-        let state = self.inner().state();
-        let required = state.consents().required().iter();
-        required.map(|(name, what)| (name.clone(), *what)).collect()
-    }
-
-    /// Says how many hours after a withdrawal what rests on it has to be gone: 24 unless said
-    /// otherwise, and 720 at most (OMS 23.2, ruling I13).
-    ///
-    /// # Errors
-    /// `ERR_RANGE` beyond 720 hours; `ERR_AUTHORITY` without a reason or an authority; storage
-    /// errors.
-    pub fn set_consent_deadline(
-        self,
-        hours: u32,
-        authorization: Authorization<'_>,
-    ) -> Result<(), Error> {
-        if hours > DEADLINE_MAX_HOURS {
-            return Err(Error::Deadline { hours });
-        }
-        self.inner().record_policy(PolicyRecord::ConsentDeadline {
-            ms: i64::from(hours).saturating_mul(HOUR_MS),
-            authorization: recorded(authorization)?,
-        })
-    }
 }
-
-impl Inner {
-    fn deadline_ms(&self) -> i64 {
-        let said = self.state().consents().deadline_ms();
-        let longest = i64::from(DEADLINE_MAX_HOURS) * HOUR_MS;
-        said.unwrap_or(24 * HOUR_MS).clamp(0, longest)
-    }
-}
-
-const HOUR_MS: i64 = 60 * 60 * 1000;
-
-/// OMS 23.2: one month, of which the shortest that anybody may mean has 30 days.
-const DEADLINE_MAX_HOURS: u32 = 30 * 24;
 
 /// The decision is asked what else stands in the way.
 const WITHDRAWN: &str = "the consent was withdrawn";

@@ -1,6 +1,10 @@
 //! What is remembered so that it is not read again: no part of the state, since all of it can be
 //! gathered from the index and the ledger at any time.
 
+mod deadlines;
+mod lineages;
+mod vectors;
+
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -10,7 +14,13 @@ use crate::index::RowSet;
 use crate::store::Error;
 use crate::store::records::Record;
 
-use super::{Body, Deadlines, Entry, LineageCache, Presence, Vectors};
+use super::{Body, Entry, Presence};
+
+use deadlines::Deadlines;
+use lineages::LineageCache;
+pub(crate) use lineages::{Ancestor, claim_of};
+pub(crate) use vectors::StoredAt;
+use vectors::Vectors;
 
 #[derive(Debug, Default)]
 pub(crate) struct Caches {

@@ -1,0 +1,119 @@
+//! The entries of one record: its grain, what the file says about it, its foreign identifier.
+
+use crate::codec::ContentAddress;
+use crate::grain::{Grain, StatusChange, Verification};
+use crate::interchange::{ForeignId, Record};
+use crate::policy::Delegation;
+use crate::store::Error;
+use crate::store::records::{AliasRecord, FlagRecord, Record as Entry, StatusRecord};
+
+use super::batch::Importer;
+
+impl Importer<'_> {
+    /// Adds a grain to the frame, with what the file says about it.
+    pub(super) fn store(&mut self, record: &Record, grain: &Grain) -> Result<(), Error> {
+        let address = grain.address();
+        self.pending.insert(address, self.frame.len());
+        let delegates_to = Delegation::of(grain).map(|one| one.to().to_owned());
+        let snapshot = self.inner.snapshot();
+        self.frame.grain(grain.clone())?;
+        self.inner
+            .record_consequences(&snapshot, &mut self.frame, grain, None)?;
+        let mut change = self.status_of(record, address)?;
+        if let Some(delegatee) = &delegates_to {
+            // Ruling I18: a file vouches for nothing that would open something here.
+            change.verification = change
+                .verification
+                .filter(|to| *to != Verification::Verified);
+            self.flag(FlagRecord {
+                is_from_file: true,
+                ..FlagRecord::of(address)
+            })?;
+            let message = format!(
+                "delegates to {delegatee}: it binds, and opens nothing until it is verified here"
+            );
+            self.findings.note(record.place.clone(), message);
+        }
+        self.status(address, change, true)?;
+        if record.exportable == Some(false) {
+            self.flag(FlagRecord {
+                exportable: Some(false),
+                ..FlagRecord::of(address)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Returns the status that a file gives a record, by what things are called here.
+    pub(super) fn status_of(
+        &mut self,
+        record: &Record,
+        address: ContentAddress,
+    ) -> Result<StatusChange, Error> {
+        let mut change = record.status;
+        let named = match (change.superseded_by, &record.replaced_by) {
+            // PAM 16: a delta may name what came with the export that it goes on from.
+            (None, Some(id)) => self.addresses_of(id)?.last().copied(),
+            _ => None,
+        };
+        if let Some(by) = named {
+            change.lifecycle = None;
+            change.superseded_by = Some(by);
+        } else if let Some(by) = change.superseded_by {
+            if self.inner.was_deleted(&by)? {
+                // Its address must not come back either.
+                change.superseded_by = None;
+            } else if let Some(by) = self.renamed.get(&by) {
+                change.superseded_by = Some(*by);
+            } else if record.foreign_id.is_some() {
+                // What replaces it comes later, perhaps under another address.
+                change.superseded_by = None;
+                self.waiting.entry(by).or_default().push(address);
+            }
+        }
+        Ok(change)
+    }
+
+    pub(super) fn status(
+        &mut self,
+        of: ContentAddress,
+        change: StatusChange,
+        is_imported: bool,
+    ) -> Result<(), Error> {
+        if !change.is_empty() {
+            let status = StatusRecord {
+                is_imported,
+                ..StatusRecord::of(of, change)
+            };
+            self.frame.record(&Entry::Status(status))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn flag(&mut self, flag: FlagRecord) -> Result<(), Error> {
+        Ok(self.frame.record(&Entry::Flag(flag))?)
+    }
+
+    /// Gives a grain a name, unless the name is its already; `before` is what had it in the store.
+    pub(super) fn name(
+        &mut self,
+        of: ContentAddress,
+        id: Option<ForeignId>,
+        before: Option<ContentAddress>,
+    ) -> Result<(), Error> {
+        let Some(id) = id else { return Ok(()) };
+        let given = self.names.get(&id).and_then(|names| names.last());
+        if given.copied().or(before) == Some(of) {
+            return Ok(());
+        }
+        let alias = AliasRecord {
+            of,
+            format: id.format.to_owned(),
+            scope: id.scope.clone(),
+            id: id.id.clone(),
+        };
+        self.frame.record(&Entry::Alias(alias))?;
+        self.names.entry(id).or_default().push(of);
+        Ok(())
+    }
+}

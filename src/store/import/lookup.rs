@@ -1,0 +1,93 @@
+//! What the store, or the frame of the import, has already of a record.
+
+use crate::codec::ContentAddress;
+use crate::grain::{Grain, Status};
+use crate::interchange::{ForeignId, Record};
+use crate::store::{Error, Version};
+
+use super::batch::Importer;
+
+/// What is here of a record.
+pub(super) struct Known {
+    pub(super) addresses: Vec<ContentAddress>,
+    pub(super) versions: Vec<(Grain, Status)>,
+}
+
+impl Importer<'_> {
+    /// Returns what came in under a record's name before, the newest last; none if nothing did, or
+    /// if the record is not of a kind that changes.
+    pub(super) fn known(&self, record: &Record) -> Result<Option<Known>, Error> {
+        let Some(id) = &record.foreign_id else {
+            return Ok(None);
+        };
+        let mut known = Known {
+            addresses: Vec::new(),
+            versions: Vec::new(),
+        };
+        for address in self.addresses_of(id)? {
+            let version = match self.pending(&address) {
+                Some(grain) => Some((grain.clone(), Status::default())),
+                None => self
+                    .version(&address)?
+                    .map(|(_, version)| (version.grain, version.status)),
+            };
+            if let Some(version) = version {
+                known.addresses.push(address);
+                known.versions.push(version);
+            }
+        }
+        Ok((!known.addresses.is_empty()).then_some(known))
+    }
+
+    pub(super) fn pending(&self, address: &ContentAddress) -> Option<&Grain> {
+        let entry = self.frame.entries().get(*self.pending.get(address)?)?;
+        entry.grain()
+    }
+
+    /// Returns what a name stood for, each once, the newest last.
+    pub(super) fn addresses_of(&self, id: &ForeignId) -> Result<Vec<ContentAddress>, Error> {
+        let name = [id.format, id.scope.as_str(), id.id.as_str()];
+        let mut addresses = self.inner.named(&self.inner.snapshot(), name)?;
+        for address in self.names.get(id).into_iter().flatten() {
+            addresses.retain(|known| known != address);
+            addresses.push(*address);
+        }
+        Ok(addresses)
+    }
+
+    pub(super) fn version(
+        &self,
+        address: &ContentAddress,
+    ) -> Result<Option<(u64, Version)>, Error> {
+        let snapshot = self.inner.snapshot();
+        let row = self.inner.locate(&snapshot, address)?;
+        let version = row.map(|row| {
+            let version = self.inner.version_at(&snapshot, row)?;
+            Ok((row, version))
+        });
+        version.transpose()
+    }
+
+    pub(super) fn is_here(&self, address: &ContentAddress) -> Result<bool, Error> {
+        let snapshot = self.inner.snapshot();
+        Ok(self.pending.contains_key(address) || self.inner.locate(&snapshot, address)?.is_some())
+    }
+
+    /// Returns whether a record is of a grain that was deleted here, under its address or its name,
+    /// and has not been put again.
+    pub(super) fn was_deleted(&self, record: &Record) -> Result<bool, Error> {
+        let address = record.grain.address();
+        let by_name = match &record.foreign_id {
+            Some(id) => {
+                let name = [id.format, id.scope.as_str(), id.id.as_str()];
+                self.inner.was_named(name)?
+            }
+            None => false,
+        };
+        if !by_name && !self.inner.was_deleted(&address)? {
+            return Ok(false);
+        }
+        let snapshot = self.inner.snapshot();
+        Ok(self.inner.locate(&snapshot, &address)?.is_none())
+    }
+}
