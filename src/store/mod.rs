@@ -2,8 +2,8 @@
 //! (OMS 28.3, 28.4).
 //!
 //! A change is a ledger frame. Once it is durable it is applied to the index and fed to the text
-//! view, and only then acknowledged. What the rooms above cannot decide alone (is this address
-//! here already, may that grain be superseded) is gathered here and asked there.
+//! view, and only then acknowledged. The rooms above decide from facts that the store gathers:
+//! whether an address is stored already, what protects a grain.
 
 mod error;
 mod options;

@@ -1,3 +1,9 @@
+//! The options of an open store: creation, limits, durability, the derived views, and the clock,
+//! randomness and resolver that it is given.
+//!
+//! They are not stored: each opening has its own. Settings that belong to a store, such as regimes,
+//! are entries of its ledger.
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +15,7 @@ use crate::index::IndexOptions;
 use crate::ledger::LedgerOptions;
 use crate::text;
 
-/// How a store is opened.
+/// The options of an open store.
 ///
 /// ```
 /// use grainstore::store::{Create, Options};
@@ -24,28 +30,29 @@ use crate::text;
 pub struct Options {
     /// Whether a store may be created.
     pub create: Create,
-    /// The limits new grains are held to (OMS 18).
+    /// The limits that apply to new grains (OMS 18).
     pub profile: Profile,
-    /// Where the time comes from.
+    /// The source of the time.
     pub clock: Arc<dyn Clock>,
-    /// Where randomness comes from.
+    /// The source of randomness.
     pub random: Arc<dyn Random>,
-    /// Who finds the keys of signers whose DID does not hold its own; nobody, by default.
+    /// The resolver of keys of signers whose DID does not contain the key; by default it finds
+    /// none.
     pub resolver: Arc<dyn Resolver>,
-    /// What an acknowledgement promises.
+    /// The guarantee of an acknowledgement.
     pub durability: Durability,
-    /// The room kept for erasing and closing on a full disk, in bytes.
+    /// The size of the emergency free-space file, in bytes: it is deleted on a full disk, so that
+    /// erasing and closing can still write.
     pub ballast_bytes: u64,
-    /// How the ledger is written.
+    /// The options of the ledger.
     pub ledger: LedgerOptions,
-    /// How the index works and what it may use.
+    /// The options of the index.
     pub index: IndexOptions,
-    /// Whether retrievals of grains are counted (OMS 22.10), and for how long a count may be in
-    /// memory only; none, the default, counts nothing. See
-    /// [`Maintenance::accesses`](crate::store::Maintenance::accesses).
+    /// The longest time that a count of retrievals is in memory only (OMS 22.10); `None`, the
+    /// default, counts nothing. See [`Maintenance::accesses`](crate::store::Maintenance::accesses).
     pub accesses: Option<Duration>,
-    /// What the text view may use; none opens the store without it, and searching is an error.
-    /// The next open with it feeds it what it missed.
+    /// The options of the text view; `None` opens the store without it, and searching is an error.
+    /// The next open with it feeds the rows that it missed.
     pub text: Option<text::TextOptions>,
 }
 
@@ -67,18 +74,18 @@ impl Default for Options {
     }
 }
 
-/// What to do where there is no store.
+/// Whether opening may create a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Create {
-    /// Create one; open one that is there.
+    /// Create a store if there is none.
     IfMissing,
-    /// Refuse.
+    /// Refuse to create one.
     Never,
-    /// Create one; refuse one that is there.
+    /// Create one; refuse an existing one.
     New,
 }
 
-/// What an acknowledgement promises.
+/// The guarantee of an acknowledgement.
 ///
 /// ```
 /// use std::time::Duration;
@@ -90,19 +97,20 @@ pub enum Create {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// What is acknowledged is on disk. Puts that come while the disk is busy share the next sync.
+    /// An acknowledged write is on disk. Puts that arrive while the disk is busy share the next
+    /// sync.
     #[default]
     Sync,
-    /// The same, and a put waits up to this long for others to share its sync with: slower for
-    /// one, cheaper for many.
+    /// The same, and a put waits up to this long for others to share its sync: slower for one,
+    /// cheaper for many.
     Group(Duration),
-    /// What is acknowledged is written, and may be lost if the machine fails (not if the process
-    /// does) before the next sync: at [`Store::sync`](crate::store::Store::sync), on closing, and every
-    /// few megabytes. What is lost is the newest, whole batches at a time.
+    /// An acknowledged write is written, and may be lost if the machine fails (not if the process
+    /// does) before the next sync: at [`Store::sync`](crate::store::Store::sync), on closing, and
+    /// every few megabytes. Only the newest writes are lost, in whole batches.
     Relaxed,
 }
 
-/// Tells the time; an argument, so that every test is repeatable.
+/// A source of the time; an argument, so that every test is repeatable.
 pub trait Clock: fmt::Debug + Send + Sync {
     /// Returns the time now.
     fn now(&self) -> Time;

@@ -1,4 +1,4 @@
-//! Consents as they stand: found by subject, grantee, scope, purpose and time.
+//! The list of consents with their later state: found by subject, grantee, scope, purpose and time.
 
 use crate::codec::{ContentAddress, Value, nfc};
 use crate::grain::{Grain, Time, Type};
@@ -9,41 +9,41 @@ use crate::store::records::Frame;
 use crate::store::state::Withdrawal;
 use crate::store::{Admin, Error};
 
-/// Which consents a question is about: all that is given must hold (OMS 8.10).
+/// A filter of consents: every given condition must hold (OMS 8.10).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ConsentFilter<'a> {
-    /// Who consents: `subject_did`.
+    /// The person who consents: `subject_did`.
     pub subject: Option<&'a str>,
-    /// To whom: `grantee_did`.
+    /// The party that receives the consent: `grantee_did`.
     pub grantee: Option<&'a str>,
-    /// To what: one of `scope`.
+    /// The permitted operation: one of `scope`.
     pub scope: Option<&'a str>,
-    /// What for: `purpose`, a text or a list of them. The specification has no field for it.
+    /// The purpose: `purpose`, a text or a list of them. The specification has no field for it.
     pub purpose: Option<&'a str>,
     /// In force at this time: a grant inside its window, not yet withdrawn and not yet replaced.
     pub at: Option<Time>,
 }
 
-/// A Consent as it stands: a grant, or a withdrawal of one.
+/// A Consent with its later state: a grant, or a withdrawal of one.
 #[derive(Debug, Clone)]
 pub struct Consent {
     /// The grain.
     pub grain: Grain,
-    /// When it was stored here.
+    /// The time at which it was stored here.
     pub stored_at: Time,
-    /// Which consent it withdraws; none of a grant.
+    /// The consent it withdraws; `None` for a grant.
     pub withdraws: Option<ContentAddress>,
-    /// What withdrew it; none while it stands.
+    /// The Consent that withdrew it; `None` while it is in force.
     pub withdrawn: Option<Withdrawal>,
-    /// What took its place, a withdrawal included.
+    /// The grain that replaced it, which may be a withdrawal.
     pub replaced_by: Option<ContentAddress>,
-    /// Since when it is not current: replaced, withdrawn or contradicted.
+    /// The time since which it is not current: replaced, withdrawn or contradicted.
     pub ended_at: Option<Time>,
 }
 
 impl Consent {
-    /// Returns whether it allows anything at a time: a grant, from its `valid_from`, else its
-    /// creation, until its `valid_to`, or until it is withdrawn or replaced.
+    /// Returns whether it is in force at a time: a grant, from its `valid_from`, else its creation,
+    /// until its `valid_to`, or until it is withdrawn or replaced.
     pub fn is_in_force_at(&self, time: Time) -> bool {
         let bound = |field| self.grain.field(field).and_then(Value::as_i64);
         let from = bound("valid_from").map_or_else(|| self.grain.created_at(), Time::from_ms);
@@ -54,8 +54,8 @@ impl Consent {
 }
 
 impl Admin<'_> {
-    /// Returns consents, grants and withdrawals, those that have ended too, in the order in which
-    /// they were stored.
+    /// Returns consents: grants and withdrawals, including those that have ended, in the order in
+    /// which they were stored.
     ///
     /// ```
     /// use grainstore::store::ConsentFilter;
@@ -138,7 +138,7 @@ impl ConsentFilter<'_> {
         };
         if let Some(at) = self.at {
             let over = snapshot.in_time(Family::ValidTo, None, Some(at));
-            // Worth it only where it is less than reading the consents.
+            // Used only where it costs less than reading the consents.
             if over.estimate()?.rows < rows.len() {
                 let over = over.rows()?;
                 rows = rows.iter().filter(|row| !over.contains(*row)).collect();
@@ -147,7 +147,8 @@ impl ConsentFilter<'_> {
         Ok(rows)
     }
 
-    /// Returns whether a grain says what is asked: the index knows texts by their hashes.
+    /// Returns whether a grain meets the filter. The index holds hashes of texts, so the texts are
+    /// checked.
     fn is_of(&self, grain: &Grain) -> bool {
         let mut asked = self.texts();
         asked.all(|(field, text)| {

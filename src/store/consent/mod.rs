@@ -1,4 +1,5 @@
-//! Consent (OMS 8.10): its rules, the consents that stand, and what namespaces demand.
+//! Consent (OMS 8.10): its rules, the list of consents, and the consents that namespaces require.
+//! Erasure after a withdrawal is in `erasure`.
 
 mod list;
 mod requirements;

@@ -1,4 +1,5 @@
-//! What namespaces demand of consents, and how long carrying out a withdrawal may take.
+//! Settings about consent: the namespaces that require one, and the deadline for executing a
+//! withdrawal.
 
 use crate::store::governance::recorded;
 use crate::store::instance::Inner;
@@ -6,8 +7,8 @@ use crate::store::records::{Authorization, PolicyRecord, RequiredConsent};
 use crate::store::{Admin, Error};
 
 impl Admin<'_> {
-    /// Says whether grains of a namespace, and of those inside it, are stored and read only under
-    /// a consent that allows it. It is an entry of the ledger, so it holds whoever opens the store.
+    /// Sets whether grains of a namespace, and of those inside it, are stored and read only under a
+    /// consent that permits it. It is an entry of the ledger, so it applies to every later opening.
     ///
     /// # Errors
     /// `ERR_AUTHORITY` without a reason or an authority; `ERR_EMPTY` for no namespace; storage
@@ -29,15 +30,15 @@ impl Admin<'_> {
         })
     }
 
-    /// Returns the namespaces that demand consent, or once did.
+    /// Returns the namespaces that require consent, or did before.
     pub fn required_consent(self) -> Vec<(String, RequiredConsent)> {
         let state = self.inner().state();
         let required = state.consents().required().iter();
         required.map(|(name, what)| (name.clone(), *what)).collect()
     }
 
-    /// Says how many hours after a withdrawal what rests on it has to be gone: 24 unless said
-    /// otherwise, and 720 at most (OMS 23.2, ruling I13).
+    /// Sets the deadline, in hours after a withdrawal, for erasing the grains that rest on it: 24
+    /// by default, and 720 at most (OMS 23.2, ruling I13).
     ///
     /// # Errors
     /// `ERR_RANGE` beyond 720 hours; `ERR_AUTHORITY` without a reason or an authority; storage
@@ -58,7 +59,7 @@ impl Admin<'_> {
 }
 
 impl Inner {
-    /// Returns how long carrying out a withdrawal may take, in milliseconds.
+    /// Returns the deadline for executing a withdrawal, in milliseconds.
     pub(crate) fn deadline_ms(&self) -> i64 {
         let said = self.state().consents().deadline_ms();
         let longest = i64::from(DEADLINE_MAX_HOURS) * HOUR_MS;
@@ -66,7 +67,7 @@ impl Inner {
     }
 }
 
-/// OMS 23.2: one month, of which the shortest that anyone may mean has 30 days.
+/// OMS 23.2: one month, taken as 30 days.
 const DEADLINE_MAX_HOURS: u32 = 30 * 24;
 
 const HOUR_MS: i64 = 60 * 60 * 1000;

@@ -1,5 +1,5 @@
-//! The rules of consent (OMS 8.10): what may be stored and read, what a withdrawal changes, and the
-//! rows that rest on withdrawn consents.
+//! The rules of consent (OMS 8.10): which grains may be stored and read, the effects of a
+//! withdrawal, and the rows that rest on withdrawn consents.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,8 @@ use crate::store::state::Withdrawal;
 use crate::store::{Error, Store, Version};
 
 impl Inner {
-    /// Judges a new grain by what it rests on (OMS 8.7, 8.10); none if nothing speaks against it.
+    /// Decides whether a new grain may be stored, by its dependencies and its consent (OMS 8.7,
+    /// 8.10); `None` if no rule denies it.
     pub(crate) fn authorize_basis(
         &self,
         snapshot: &Snapshot,
@@ -31,15 +32,15 @@ impl Inner {
         })
     }
 
-    /// Returns whether nothing keeps a grain from being stored that has to do with consent: what it
-    /// rests on is not withdrawn, and holds where its namespace demands that.
+    /// Returns whether consent permits storing a grain: its `processing_basis` is not withdrawn,
+    /// and is in force where its namespace requires one.
     fn has_consent(
         &self,
         snapshot: &Snapshot,
         frame: &Frame,
         grain: &Grain,
     ) -> Result<bool, Error> {
-        // A consent rests on nothing: it is what others rest on.
+        // A consent rests on no other: other grains rest on it.
         if grain.type_() == Type::Consent {
             return Ok(true);
         }
@@ -60,7 +61,7 @@ impl Inner {
         self.allows(snapshot, frame, &basis, Consented::Store, now)
     }
 
-    /// Returns whether the consent in force, the newest of its lineage, allows an operation.
+    /// Returns whether the newest consent of a lineage is in force and permits an operation.
     fn allows(
         &self,
         snapshot: &Snapshot,
@@ -80,7 +81,7 @@ impl Inner {
         Ok(version.status.is_current() && policy::holds(&version.grain, operation, now))
     }
 
-    /// Returns a consent and those that replaced it one after the other, as far as they are here.
+    /// Returns a consent and its successors in order, as far as they are stored.
     fn renewals(
         &self,
         snapshot: &Snapshot,
@@ -100,7 +101,8 @@ impl Inner {
         Ok(all)
     }
 
-    /// Returns what withdrew a consent, or one that had taken its place; none while it stands.
+    /// Returns the withdrawal of a consent, or of one of its successors; `None` while it is in
+    /// force.
     pub(crate) fn withdrawal_of(
         &self,
         snapshot: &Snapshot,
@@ -126,8 +128,9 @@ impl Inner {
         Ok(None)
     }
 
-    /// Returns whether a withdrawal is of whom the consent is. Of a consent that is not here nobody
-    /// knows, so it counts until that arrives (ruling I8).
+    /// Returns whether a withdrawal has the same subject as its consent. The subject of a consent
+    /// that is not stored is unknown, so the withdrawal counts until the consent arrives (ruling
+    /// I8).
     fn is_by_subject(
         &self,
         snapshot: &Snapshot,
@@ -149,15 +152,14 @@ impl Inner {
         Ok(whose.is_none() || whose == subject(withdrawal)?)
     }
 
-    /// Returns whether storing a grain has any consequence: it says something about consent, or asks
-    /// for a review.
+    /// Returns whether storing a grain has further effects: it is a Consent, or requires a review.
     pub(crate) fn has_consequences(grain: &Grain) -> bool {
         grain.type_() == Type::Consent || requires_review(grain)
     }
 
-    /// Records what follows from a grain that the frame has just taken in: the effect of a
-    /// withdrawal, and the review that a grain asks for. With `replaces`, a withdrawal and its
-    /// grant are joined as a supersession would join them, where policy allows that.
+    /// Records the effects of a grain that was just added to the frame: the effect of a withdrawal,
+    /// and the review that a grain requires. With `replaces`, a withdrawal supersedes its grant
+    /// where policy permits it.
     pub(crate) fn record_consequences(
         &self,
         snapshot: &Snapshot,
@@ -184,7 +186,7 @@ impl Inner {
         } else if let (Some(moment), Some(withdrawal)) =
             (moment, self.withdrawal_of(snapshot, frame, &address)?)
         {
-            // Ruling I8: it came first, and takes effect now that the grant is here.
+            // Ruling I8: the withdrawal came first, and takes effect now that the grant is stored.
             let found = frame.find(&withdrawal.by).cloned();
             let found = match (found, self.locate(snapshot, &withdrawal.by)?) {
                 (Some(pending), _) => Some(pending),
@@ -198,8 +200,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Marks a grant as superseded by its withdrawal where policy allows it (ruling I7): that it is
-    /// withdrawn holds either way.
+    /// Marks a grant as superseded by its withdrawal where policy permits it (ruling I7). It is
+    /// withdrawn in either case.
     fn join(
         &self,
         snapshot: &Snapshot,
@@ -237,7 +239,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Returns whether a Consent was withdrawn, or withdraws one: both are kept (OMS 8.10).
+    /// Returns whether a Consent was withdrawn, or withdraws one: both are retained (OMS 8.10).
     pub(crate) fn is_evidence(&self, snapshot: &Snapshot, grain: &Grain) -> Result<bool, Error> {
         if grain.type_() != Type::Consent {
             return Ok(false);
@@ -249,8 +251,8 @@ impl Inner {
                 .is_some())
     }
 
-    /// Returns the consents that were withdrawn, with what withdrew each, and the rows that rest
-    /// on them: on the consent itself or on one that it renewed.
+    /// Returns the withdrawn consents, each with its withdrawal and the rows that rest on it: on
+    /// the consent itself or on one that it renewed.
     pub(crate) fn cascades(
         &self,
         snapshot: &Snapshot,
@@ -270,7 +272,7 @@ impl Inner {
                         cascades.push((withdrawal, consent, rows));
                     }
                 }
-                // One withdrawal is enough, and the first is the one that counts.
+                // The first withdrawal counts.
                 break;
             }
         }
@@ -298,8 +300,8 @@ impl Inner {
         Ok(all)
     }
 
-    /// Returns the rows that no question shows: what rests on withdrawn consents, and what lacks a
-    /// consent in namespaces that demand one for reading.
+    /// Returns the rows that no query shows: grains that rest on withdrawn consents, and grains
+    /// without a consent in namespaces that require one for reading.
     fn unconsented(&self, snapshot: &Snapshot) -> Result<Arc<RowSet>, Error> {
         let withdrawn = self.withdrawn_rows()?;
         let demands: Vec<String> = {
@@ -318,7 +320,7 @@ impl Inner {
             for row in within.iter().filter(|row| !allowed.contains(*row)) {
                 let grain = self.version_at(snapshot, row)?.grain;
                 let own = grain.text("namespace").unwrap_or_default();
-                // An inner namespace may demand less.
+                // An inner namespace may require less.
                 if grain.type_() != Type::Consent && self.state().consents().required_in(own).read {
                     rows.insert(row);
                 }
@@ -327,7 +329,8 @@ impl Inner {
         Ok(Arc::new(rows))
     }
 
-    /// Returns the rows that rest on withdrawn consents now, whatever moment is asked about.
+    /// Returns the rows that rest on withdrawn consents now, also for a query about an earlier
+    /// time.
     fn withdrawn_rows(&self) -> Result<Arc<RowSet>, Error> {
         self.caches().withdrawn.get_or(|| {
             let mut rows = RowSet::default();
@@ -338,7 +341,7 @@ impl Inner {
         })
     }
 
-    /// Returns the rows that rest on a consent which allows reading now.
+    /// Returns the rows that rest on a consent that permits reading now.
     fn readable(&self, snapshot: &Snapshot) -> Result<Rows, Error> {
         let (now, frame) = (self.now(), Frame::default());
         let mut rows = Vec::new();
@@ -355,12 +358,12 @@ impl Inner {
         Ok(Rows::from_iter(rows))
     }
 
-    /// Returns whether any namespace shows grains only under a consent.
+    /// Returns whether any namespace requires a consent for reading.
     pub(crate) fn is_consent_required_to_read(&self) -> bool {
         self.state().consents().is_any_required_to_read()
     }
 
-    /// Leaves out what may not be read.
+    /// Leaves out grains that may not be read.
     pub(crate) fn keep_readable(
         &self,
         snapshot: &Snapshot,
@@ -379,9 +382,9 @@ impl Inner {
         Ok(kept)
     }
 
-    /// Refuses to read a grain that its namespace shows only under a consent.
+    /// Refuses to read a grain without the consent that its namespace requires.
     pub(crate) fn authorize_read(&self, snapshot: &Snapshot, grain: &Grain) -> Result<(), Error> {
-        // Before anything is read of the grain: its fields are decoded when they are first asked for.
+        // Checked before any field of the grain is read: fields are decoded on first use.
         if !self.is_consent_required_to_read() || grain.type_() == Type::Consent {
             return Ok(());
         }
@@ -413,7 +416,7 @@ impl Store {
     }
 }
 
-/// Returns which consent a grain withdraws.
+/// Returns the consent that a grain withdraws.
 pub(crate) fn withdrawn_by(grain: &Grain) -> Option<ContentAddress> {
     let withdraws = grain.field("is_withdrawal").and_then(Value::as_bool) == Some(true);
     (withdraws && grain.type_() == Type::Consent)

@@ -1,4 +1,5 @@
-//! Deletion of grains for compliance (OMS 28.4): which of them nothing keeps.
+//! Deletion of grains for compliance (OMS 28.4): the decision which of them may be deleted. The
+//! erasure itself is in `erase`.
 
 use crate::codec::ContentAddress;
 use crate::policy::{Actor, Operation, Rule, Verdict};
@@ -9,15 +10,16 @@ use crate::store::{Admin, Error};
 
 impl Admin<'_> {
     /// Deletes a grain for compliance (OMS 28.4): its bytes, every entry that names it, its keys
-    /// and its words are gone from the store's files when this returns. What is left is an entry
-    /// with the reason, the authority, and a tombstone by which the grain is known if it comes again.
+    /// and its words are gone from the store's files when this returns. An entry remains with the
+    /// reason, the authority, and a tombstone by which the grain is recognised if it is stored
+    /// again.
     ///
     /// It cannot be undone. Backups and exports made before keep their copies.
     ///
     /// # Errors
     /// `ERR_NOT_FOUND`; `ERR_INVALIDATION_DENIED` for a grain that a hold or its retention keeps,
     /// and without a reason and an authority; the refusal is recorded. Storage errors: from the
-    /// first entry on the grain is invisible, and the next open completes what is left.
+    /// first entry on the grain is invisible, and the next open completes the erasure.
     pub fn delete(
         self,
         address: &ContentAddress,
@@ -36,7 +38,7 @@ impl Admin<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Deletion {
     Done,
-    /// The store does not have the grain, or no longer.
+    /// The store does not have the grain, or no longer has it.
     NotStored,
     Kept(Rule),
 }
@@ -97,6 +99,6 @@ impl Inner {
     }
 }
 
-/// Enough that rewriting files costs little for each, and few enough that one entry lists them and
-/// that writers do not wait for long.
+/// Many enough to share the cost of rewriting files, and few enough that one entry lists them and
+/// writers do not wait for long.
 const ERASED_AT_ONCE: usize = 1_000;

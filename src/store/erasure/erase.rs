@@ -13,7 +13,7 @@ use crate::store::instance::{Inner, Writer};
 use crate::store::records::{Authorization, ErasedRecord, ErasingRecord, Frame, Record};
 
 impl Inner {
-    /// Begins and completes the erasure of grains that nothing keeps, each with its row.
+    /// Begins and completes the erasure of grains that may be deleted, each with its row.
     ///
     /// # Errors
     /// Storage errors.
@@ -37,8 +37,8 @@ impl Inner {
         self.complete_erasure(writer, written.end.saturating_sub(1), &rows)
     }
 
-    /// Commits the entry that begins an erasure; on a full disk the ballast makes room for it, since
-    /// what must be forgotten must not stay because nothing else fits.
+    /// Commits the entry that begins an erasure. On a full disk the ballast makes room for it: a
+    /// full disk must not prevent an erasure.
     fn commit_erasure(&self, writer: &mut Writer, frame: &Frame) -> Result<Range<u64>, Error> {
         match self.commit(writer, frame) {
             Err(error) if error.code() == ErrorCode::StorageFull => {
@@ -49,8 +49,8 @@ impl Inner {
         }
     }
 
-    /// Returns every entry that names one of the grains, and their tombstones. What such an entry
-    /// says about another grain is written again.
+    /// Returns every entry that names one of the grains, and their tombstones. The parts of such an
+    /// entry about other grains are written again.
     fn erasure_plan(
         &self,
         snapshot: &Snapshot,
@@ -92,7 +92,7 @@ impl Inner {
     /// Carries out an erasure that the ledger holds as entry `begun`. Every step can be repeated.
     fn complete_erasure(&self, writer: &mut Writer, begun: u64, rows: &[u64]) -> Result<(), Error> {
         let is_of_state = self.state().rests_on(rows, &self.snapshot())?;
-        // First of all no snapshot shows it any more, however old.
+        // First, so that no snapshot shows it from here on, however old.
         self.index().erase(rows.iter().copied());
         self.caches().forget(rows);
         self.ledger().redact(rows)?;
@@ -114,7 +114,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Completes the erasures that a crash cut short.
+    /// Completes the erasures that a crash interrupted.
     ///
     /// # Errors
     /// Storage errors.

@@ -1,4 +1,5 @@
-//! Erasure: deleting grains so that nothing of them stays, and keeping them from coming back.
+//! Erasure: deleting grains with all their traces, on request or after a withdrawn consent, and
+//! refusing to store them again.
 
 mod delete;
 mod erase;

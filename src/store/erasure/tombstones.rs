@@ -1,5 +1,5 @@
-//! Tombstones: by which a deleted grain, or a foreign identifier of one, is known if it comes again
-//! (OMS 28.4).
+//! Tombstones: keyed hashes by which a deleted grain, or a foreign identifier of one, is recognised
+//! if it is stored again (OMS 28.4).
 
 use crate::codec::ContentAddress;
 use crate::store::Error;
@@ -7,7 +7,7 @@ use crate::store::instance::Inner;
 use crate::store::records::Record;
 
 impl Inner {
-    /// Refuses a grain that was deleted here, unless the caller asks for just that.
+    /// Refuses a grain that was deleted here, unless the caller requests it explicitly.
     ///
     /// # Errors
     /// `ERR_ERASED`; storage errors.

@@ -1,4 +1,5 @@
-//! Erasures that withdrawn consents ask for (OMS 23.2, `consent_cascade`).
+//! Erasure of the grains that rest on withdrawn consents (OMS 23.2, `consent_cascade`): those
+//! pending, and their execution.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +12,7 @@ use crate::store::{Admin, Error};
 
 use super::delete::Deletion;
 
-/// A grain that is to be erased because the consent it rests on was withdrawn (OMS 23.2,
+/// A grain whose erasure is pending because its consent was withdrawn (OMS 23.2,
 /// `consent_cascade`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingErasure {
@@ -23,24 +24,24 @@ pub struct PendingErasure {
     pub withdrawal: ContentAddress,
     /// When the withdrawal took effect.
     pub withdrawn_at: Time,
-    /// By when the grain has to be gone.
+    /// The deadline for the erasure.
     pub due_at: Time,
-    /// What keeps it all the same; none if nothing does.
+    /// The rule that keeps it; `None` if none does.
     pub kept: Option<Rule>,
 }
 
-/// What carrying out withdrawals came to.
+/// The result of [`Admin::run_consent_erasures`](crate::store::Admin::run_consent_erasures).
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct ErasureReport {
-    /// What was erased.
+    /// The erased grains.
     pub erased: Vec<ContentAddress>,
-    /// What holds and retention keep; it stays due.
+    /// The grains that holds and retention keep; their erasure stays pending.
     pub kept: Vec<PendingErasure>,
 }
 
 impl Admin<'_> {
-    /// Returns what is to be erased because of withdrawn consents, the oldest withdrawal first.
-    /// Holds and retention are told with it (ruling I12).
+    /// Returns the erasures pending because of withdrawn consents, the oldest withdrawal first,
+    /// with the holds and retention that prevent them (ruling I12).
     ///
     /// ```
     /// use grainstore::{Draft, Options, Store};
@@ -73,7 +74,7 @@ impl Admin<'_> {
         for (withdrawal, consent, rows) in inner.cascades(&snapshot)? {
             for row in rows.iter() {
                 let target = inner.version_at(&snapshot, row)?;
-                // OMS 8.10: a consent is never forgotten by itself; and an index is asked twice.
+                // OMS 8.10: a consent itself is retained. A row may appear under two withdrawals.
                 if target.grain.type_() == Type::Consent
                     || target.grain.link("processing_basis") != Some(consent)
                     || !seen.insert(row)
@@ -104,9 +105,10 @@ impl Admin<'_> {
         Ok(due)
     }
 
-    /// Erases what is due because of withdrawn consents, all of it, whatever time is left: as
-    /// [`Admin::delete`](crate::store::Admin::delete) would, under the authorization given. What a hold or its retention keeps stays
-    /// and is told; each of those refusals is recorded.
+    /// Executes all pending erasures, before their deadlines too, as
+    /// [`Admin::delete`](crate::store::Admin::delete) would, under the given authorization. Grains
+    /// that a hold or their retention keeps stay and are reported; each of those refusals is
+    /// recorded.
     ///
     /// # Errors
     /// `ERR_AUTHORITY` without a reason or an authority; as [`Admin::delete`](crate::store::Admin::delete).
@@ -133,5 +135,5 @@ impl Admin<'_> {
     }
 }
 
-/// The decision is asked what else stands in the way.
+/// The reason with which the decision is asked for the rules that prevent an erasure.
 const WITHDRAWN: &str = "the consent was withdrawn";

@@ -1,5 +1,5 @@
-//! Whether a caller may write or change a grain: the handle, the author's delegations, the trust
-//! rules, the regimes. Refusals are recorded.
+//! Authorization of writes and changes: by the handle, the author's delegations, the trust rules
+//! and the regimes. Refusals are recorded.
 
 use crate::grain::Grain;
 use crate::index::Snapshot;
@@ -66,10 +66,10 @@ impl Inner {
         self.recorded(writer, caller, judged)
     }
 
-    /// Passes a judgement of a new grain on, and records it if it is a refusal.
+    /// Returns a decision about a new grain, and records it if it is a refusal.
     ///
     /// # Errors
-    /// As the judgement; storage errors.
+    /// As the decision; storage errors.
     pub(crate) fn recorded(
         &self,
         writer: &mut Writer,
@@ -84,8 +84,8 @@ impl Inner {
         judged
     }
 
-    /// Refuses a grain that no caller may store, by whatever way it comes: a disclosed view, a false
-    /// claim of ownership, a signer whom the trust rules keep out.
+    /// Refuses a grain that no caller may store: a disclosed view, an invalid ownership claim, a
+    /// signer whom the trust rules exclude.
     ///
     /// # Errors
     /// `ERR_VIEW`, `ERR_SCHEMA`, `ERR_UNTRUSTED`.

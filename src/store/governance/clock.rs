@@ -1,5 +1,5 @@
-//! The store's clock as the operator sees it: how far it is believed, and accepting it after a leap
-//! (ruling I21).
+//! The store's clock for the operator: how far it is trusted, and accepting it after a leap (ruling
+//! I21).
 
 use crate::grain::Time;
 use crate::store::Admin;
@@ -8,19 +8,19 @@ use crate::store::records::{Authorization, PolicyRecord};
 
 use super::regime::recorded;
 
-/// What a store makes of its clock.
+/// The state of the trusted clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClockState {
-    /// What the clock says.
+    /// The time of the system clock.
     pub now: Time,
-    /// The time up to which it was believed last; `None` of a store without entries.
+    /// The time up to which it was last trusted; `None` in a store without entries.
     pub trusted: Option<Time>,
-    /// Whether it leapt ahead and nobody has accepted that: `timed` grains stay locked.
+    /// Whether it leapt ahead and no operator has accepted it: `timed` grains stay locked.
     pub is_doubted: bool,
 }
 
 impl Admin<'_> {
-    /// Returns what the store makes of its clock.
+    /// Returns the state of the trusted clock.
     pub fn clock_state(self) -> ClockState {
         let clock = self.inner().state().clock();
         let now = self.inner().now();
@@ -31,8 +31,8 @@ impl Admin<'_> {
         }
     }
 
-    /// Accepts what the clock says after it leapt ahead, so that `timed` grains go by it again
-    /// (ruling I21). The entry in the ledger says who did and why.
+    /// Accepts the time of the clock after a leap, so that it applies to `timed` grains again
+    /// (ruling I21). The ledger entry names the authority and the reason.
     ///
     /// # Errors
     /// `ERR_AUTHORITY` without a reason or an authority; storage errors.

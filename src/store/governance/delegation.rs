@@ -12,8 +12,8 @@ use crate::store::{Error, Version};
 impl Inner {
     /// OMS 6.11: refuses what a delegated author writes outside its delegations.
     ///
-    /// A delegation is also judged as what its delegator does, whoever brings it: handing on is
-    /// the deed that `delegation_depth` counts.
+    /// A delegation is also judged as an operation of its delegator, for every writer:
+    /// `delegation_depth` limits how often it may be delegated further.
     pub(crate) fn authorize_delegated(
         &self,
         snapshot: &Snapshot,
@@ -38,7 +38,7 @@ impl Inner {
         Ok(Ok(()))
     }
 
-    /// Judges whether an author may do something, by the delegations that are here.
+    /// Decides whether an author may perform an operation, by the stored delegations.
     pub(crate) fn authority(
         &self,
         snapshot: &Snapshot,
@@ -54,7 +54,7 @@ impl Inner {
         })
     }
 
-    /// Returns every delegation to an author, those that have ended too.
+    /// Returns every delegation to an author, including those that have ended.
     fn delegations_to(
         &self,
         snapshot: &Snapshot,
@@ -68,7 +68,7 @@ impl Inner {
         let mut held = Vec::new();
         for row in snapshot.triples(&pattern).rows()?.iter() {
             let version = self.version_at(snapshot, row)?;
-            // The index holds hashes: ask the grain itself.
+            // The index holds hashes, so the grain itself is checked.
             let Some(delegation) = Delegation::of(&version.grain).filter(|one| one.to() == author)
             else {
                 continue;
@@ -97,7 +97,7 @@ impl Inner {
         if !version.status.is_current() || disputed {
             return Ok(false);
         }
-        // Ruling I18: what a file brings opens nothing here until somebody vouches for it.
+        // Ruling I18: a delegation from a file has no effect until it is verified here.
         if verification != Verification::Verified && self.came_in_a_file(snapshot, &address)? {
             return Ok(false);
         }
@@ -115,7 +115,7 @@ impl Inner {
         Ok(false)
     }
 
-    /// OMS 28.7: the delegatee says that it is done in a Goal derived from the delegation.
+    /// OMS 28.7: the delegatee reports completion in a Goal derived from the delegation.
     fn was_handed_back(
         &self,
         snapshot: &Snapshot,

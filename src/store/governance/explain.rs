@@ -1,4 +1,5 @@
-//! What would happen to a grain, and why: the same facts and the same decision as when it is done.
+//! The decision about an operation on a grain, with its reason, without performing the operation.
+//! The facts and the decision are those of the operation itself.
 
 use crate::codec::ContentAddress;
 use crate::policy::{Actor, Facts, Operation, Purpose, Rule, Verdict, Violation, may_leave};
@@ -7,36 +8,36 @@ use crate::store::instance::Inner;
 use crate::store::lineage::{Change, EffectiveProtection};
 use crate::store::{Admin, Error};
 
-/// Something that somebody may want to do with a grain.
+/// An operation on a grain that can be explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
-    /// Change what is said about it, or take it away.
+    /// A change of its status, or its deletion.
     Change(Operation),
-    /// Let it leave the store.
+    /// Its export.
     Export(Purpose),
-    /// Let a program act on it.
+    /// Its use by a program that acts on it.
     Rely,
 }
 
-/// What would happen, and why.
+/// The decision about an operation, and its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
-    /// Whether it would be done.
+    /// Whether it would be permitted.
     pub is_allowed: bool,
-    /// Whether a person would be asked to look at it afterwards.
+    /// Whether a review by a person would be opened afterwards.
     pub is_reviewed: bool,
-    /// The rule that speaks against it: one of OMS, or a regime and its clause.
+    /// The rule that denies it: one of OMS, or a regime and its clause.
     pub rule: Option<String>,
-    /// Where it stands: a section of OMS, or a law.
+    /// The source of the rule: a section of OMS, or a law.
     pub stands_in: Option<String>,
-    /// What it would take.
+    /// The requirement that is not met.
     pub wants: Option<String>,
     /// The grain that protects: the grain itself, one it was derived from, or one of its lineage.
     pub protected_by: Option<ContentAddress>,
 }
 
 impl Asked {
-    /// Returns what a word asks for.
+    /// Returns the operation with a name.
     ///
     /// ```
     /// use grainstore::policy::Operation;
@@ -50,15 +51,15 @@ impl Asked {
         asked.map(|(_, asked)| *asked)
     }
 
-    /// Returns every word that [`Asked::named`] knows.
+    /// Returns every name that [`Asked::named`] accepts.
     pub fn words() -> impl Iterator<Item = &'static str> {
         WORDS.iter().map(|(name, _)| *name)
     }
 }
 
 impl Admin<'_> {
-    /// Says what would happen and why, and does nothing: the same facts and the same decision as
-    /// when it is done, and no entry. Signers in `actor` are taken at their word.
+    /// Returns the decision about an operation and its reason, without performing it or writing an
+    /// entry. Signers in `actor` are assumed to have signed.
     ///
     /// ```
     /// use grainstore::policy::{Actor, Operation};

@@ -12,8 +12,8 @@ use crate::store::instance::Inner;
 use crate::store::records::Frame;
 
 impl Inner {
-    /// Returns whether a goal would become active before those it depends on are satisfied
-    /// (OMS 8.7, ruling I14). Grains of the same frame count as here.
+    /// Returns whether a goal would become active before those it depends on are satisfied (OMS
+    /// 8.7, ruling I14). Grains of the same frame count as stored.
     pub(crate) fn starts_early(
         &self,
         snapshot: &Snapshot,
@@ -26,8 +26,8 @@ impl Inner {
         })
     }
 
-    /// Returns whether a goal has come to be satisfied: goals move by supersession, so the newest
-    /// of its lineage says, and nobody disputes it.
+    /// Returns whether a goal is satisfied. Goals change by supersession, so the newest of its
+    /// lineage counts, unless it is contested.
     fn is_satisfied(&self, snapshot: &Snapshot, address: &ContentAddress) -> Result<bool, Error> {
         let mut seen = BTreeSet::new();
         let mut next = *address;

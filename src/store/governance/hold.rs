@@ -1,4 +1,4 @@
-//! Legal holds on grains, as operators place and lift them (OMS 23.2).
+//! Legal holds on grains: placing, lifting and listing them (OMS 23.2).
 
 use crate::codec::ContentAddress;
 use crate::grain::Time;
@@ -19,8 +19,8 @@ pub struct Hold {
 }
 
 impl Admin<'_> {
-    /// Places a legal hold: from now on the grain is not replaced, contradicted, judged anew,
-    /// deleted or erased, whatever else allows it (OMS 23.2, ruling I12).
+    /// Places a legal hold: from now on the grain is not replaced, contradicted, verified, deleted
+    /// or erased, whatever else permits it (OMS 23.2, ruling I12).
     ///
     /// ```
     /// use grainstore::store::Authorization;
@@ -88,7 +88,7 @@ impl Admin<'_> {
         Ok(true)
     }
 
-    /// Returns the legal holds that stand, by the address of what they hold.
+    /// Returns the legal holds in force, by the address of the grain.
     pub fn holds(self) -> Vec<Hold> {
         let state = self.inner().state();
         let holds = state.holds().iter();

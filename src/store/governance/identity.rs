@@ -1,4 +1,5 @@
-//! What a store knows of an agent: its owner and its capabilities (OMS 12.5.3, 28.5).
+//! The identity of an agent: its owner and its capabilities (OMS 12.5.3, 28.5), and the original of
+//! a disclosed view (OMS 10.4).
 
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, HAS_CAPABILITY, IDENTITY, OWNED_BY};
@@ -8,19 +9,19 @@ use crate::policy::{self, Trust};
 use crate::store::instance::Inner;
 use crate::store::{Error, Signature, Store, Version};
 
-/// What a store knows of an agent: whom it belongs to and what it can do (OMS 12.5.3, 28.5).
+/// The stored owner and capabilities of an agent (OMS 12.5.3, 28.5).
 #[derive(Debug, Clone, Default)]
 pub struct AgentCard {
-    /// The authoritative ownership grain: of those that are current, the one with the strongest
-    /// signature, and of equals the first.
+    /// The authoritative ownership grain: of the current ones, the one with the strongest
+    /// signature; among equals, the first.
     pub owner: Option<Version>,
-    /// What else claims to say who owns the agent.
+    /// The other ownership claims about the agent.
     pub other_owners: Vec<Version>,
-    /// What the agent is said to be able to do, oldest first.
+    /// The claimed capabilities of the agent, oldest first.
     pub capabilities: Vec<Version>,
 }
 
-/// How much stands behind a claim; the more the greater.
+/// The strength of a claim; a stronger claim is greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Weight {
     Unsigned,
@@ -42,8 +43,8 @@ impl Weight {
 }
 
 impl Store {
-    /// Returns what is known of an agent, by its DID, as far as it may be read: where the namespace
-    /// demands consent, only what rests on one (OMS 8.10).
+    /// Returns the card of an agent, by its DID, as far as it may be read: where the namespace
+    /// requires consent, only grains that rest on one (OMS 8.10).
     ///
     /// ```
     /// use grainstore::crypto::{Algorithm, OsRandom, SigningKey};
@@ -73,7 +74,7 @@ impl Store {
         };
         let owners = self.inner.owners(&snapshot, agent)?;
         let mut owners = self.keep_shown(&snapshot, owners)?;
-        // The sort is stable: of equals the first that was stored stays first.
+        // The sort is stable: among equals, the first that was stored stays first.
         owners.sort_by_key(|claim| std::cmp::Reverse(Weight::of(claim.signature.as_ref())));
         let mut owners = owners.into_iter();
         card.owner = owners.next();
@@ -85,7 +86,7 @@ impl Store {
         Ok(card)
     }
 
-    /// Leaves out what the handle does not see, and what may not be read.
+    /// Leaves out grains that the handle does not see or may not read.
     fn keep_shown(
         &self,
         snapshot: &Snapshot,
@@ -102,8 +103,8 @@ impl Store {
 }
 
 impl Inner {
-    /// OMS 12.5.3: who owns an agent is said once. Only a stronger claim comes in beside another
-    /// by putting it: whoever is first with a claim nobody signed must not keep the owner's out.
+    /// OMS 12.5.3: an agent has one ownership claim. A put accepts a second one only if it is
+    /// stronger: an unsigned claim that came first must not block the owner's.
     pub(crate) fn authorize_owner_claim<'a>(
         &self,
         snapshot: &Snapshot,
@@ -130,14 +131,14 @@ impl Inner {
         }
     }
 
-    /// Refuses what says who owns an agent and is not what the specification asks of it.
+    /// Refuses an ownership claim that violates the specification.
     pub(crate) fn refuse_false_owner(grain: &Grain) -> Result<(), Error> {
         policy::check_ownership(grain).map_err(|reason| Error::Ownership { reason })
     }
 
     fn owners(&self, snapshot: &Snapshot, agent: &str) -> Result<Vec<Version>, Error> {
         let mut owners = self.identity(snapshot, agent, OWNED_BY)?;
-        // What an import kept from elsewhere may be no more than a claim.
+        // A grain from an import may be an invalid claim.
         owners.retain(|claim| policy::check_ownership(&claim.grain).is_ok());
         Ok(owners)
     }
@@ -159,7 +160,7 @@ impl Inner {
         let mut found = Vec::new();
         for row in rows.iter().filter(|row| snapshot.is_current(*row)) {
             let version = self.version_at(snapshot, row)?;
-            // The index knows texts by their hashes.
+            // The index holds hashes of texts.
             let text = |name: &str| version.grain.text(name);
             if text("subject") == Some(agent) && text("relation") == Some(relation) {
                 found.push(version);
@@ -180,8 +181,8 @@ impl Inner {
 }
 
 impl Store {
-    /// Returns the original of a disclosed view where it is here (OMS 10.4): the original speaks,
-    /// to whoever may read it, and not the view.
+    /// Returns the original of a disclosed view if it is stored (OMS 10.4) and the handle may read
+    /// it.
     ///
     /// ```
     /// use grainstore::{Draft, Options, Store};

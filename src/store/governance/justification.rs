@@ -1,7 +1,7 @@
-//! The justification of a change: words, and signatures.
+//! The justification of a change of status: a reason in words, and signatures.
 
-/// On what justification somebody contradicts a grain or judges it: words, and the signatures of those
-/// whom a policy asks for (OMS 23.2, `quorum` and `delegated`).
+/// The justification for contradicting or verifying a grain: a reason, and the signatures that a
+/// policy requires (OMS 23.2, `quorum` and `delegated`).
 ///
 /// ```
 /// use grainstore::crypto::{Algorithm, OsRandom, SigningKey, Statement};
@@ -26,10 +26,10 @@
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Justification<'a> {
-    /// Why, in words; kept with the change.
+    /// The reason in words; stored with the change.
     pub justification: Option<&'a str>,
-    /// Signatures of a [`Statement`](crate::crypto::Statement) of just this, for this store. One
-    /// that does not verify counts for nothing.
+    /// Signatures of a [`Statement`](crate::crypto::Statement) of this change in this store. One
+    /// that does not verify is ignored.
     pub signatures: &'a [Vec<u8>],
 }
 

@@ -1,5 +1,5 @@
-//! Governance: who may do what, what protects grains beside their own policy, and how the store
-//! stands to the law.
+//! Governance: permissions of callers, protection of grains besides their own policy (holds,
+//! reviews, regimes, trust), and the report on laws. Decisions themselves are made in `policy`.
 
 mod authorization;
 mod clock;

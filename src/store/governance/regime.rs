@@ -1,4 +1,4 @@
-//! Regimes: putting them in force, and what they keep in the store.
+//! Regimes: setting those in force, and the grains that they keep from deletion.
 
 use crate::grain::Grain;
 use crate::policy::{Mode, Regime, Regimes, Violation};
@@ -7,8 +7,8 @@ use crate::store::records::{Authorization, Frame, PolicyRecord, Record, Recorded
 use crate::store::{Admin, Error, Store};
 
 impl Admin<'_> {
-    /// Puts regimes in force, in place of those before; none lifts them. The documents and the
-    /// reason go into the ledger. What is stored already stays as it is.
+    /// Sets the regimes in force, in place of those before; an empty list lifts them. The documents
+    /// and the reason go into the ledger. Grains stored before stay as they are.
     ///
     /// # Errors
     /// `ERR_AUTHORITY` without a reason and an authority; storage errors.
@@ -34,7 +34,8 @@ impl Admin<'_> {
 }
 
 impl Store {
-    /// Returns whether a grain may not be taken away: on its own terms, or an operator's.
+    /// Returns whether a hold keeps a grain from deletion: that of its own policy, or an
+    /// operator's.
     pub(crate) fn is_on_hold(&self, grain: &Grain) -> bool {
         let inner = &*self.inner;
         inner.own_protection(grain).mode() == Mode::Hold

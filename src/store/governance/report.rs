@@ -1,4 +1,4 @@
-//! The policy report: how the store stands to OMS Appendix D, and to the regimes in force.
+//! The policy report: the coverage of the laws of OMS Appendix D, and of the regimes in force.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::policy::{Delegation, Mode, Protection, Regimes};
 
 use crate::store::{Admin, Error};
 
-/// How a store stands to the laws of OMS Appendix D, and to the regimes it is told to hold to.
+/// The coverage of the laws of OMS Appendix D, and of the regimes in force.
 ///
 /// ```
 /// use grainstore::store::{Coverage, Options};
@@ -26,7 +26,7 @@ use crate::store::{Admin, Error};
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PolicyReport {
-    /// What there is in the store, by name.
+    /// The counts of the store's contents, by name.
     pub counts: BTreeMap<&'static str, u64>,
     /// The articles of Appendix D.
     pub articles: Vec<Article>,
@@ -41,24 +41,24 @@ pub struct Article {
     pub law: &'static str,
     /// The article or section.
     pub article: &'static str,
-    /// What it is about.
+    /// The subject of the article.
     pub about: &'static str,
-    /// How far this store does its part.
+    /// How far this store covers it.
     pub held: Coverage,
-    /// How, and what is missing.
+    /// The means, and the gaps.
     pub how: &'static str,
-    /// The counts that show it.
+    /// The counts that support it.
     pub shown_by: &'static [&'static str],
 }
 
-/// How far something is held.
+/// How far a store covers a requirement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coverage {
     /// On every path.
     Enforced,
-    /// In part: what is missing is said.
+    /// In part: the report names the gaps.
     Partial,
-    /// By another than a store.
+    /// Out of scope of a store.
     OutOfScope,
 }
 
@@ -67,18 +67,18 @@ pub enum Coverage {
 pub struct ClauseReport {
     /// The regime and the clause.
     pub name: String,
-    /// Where the law says so.
+    /// The place in the law.
     pub cites: String,
-    /// What it asks.
+    /// The requirement.
     pub says: String,
-    /// What of it nothing does yet.
+    /// The part of it that is not implemented.
     pub missing: Option<&'static str>,
-    /// Grains that were stored before and would be refused now.
+    /// The grains stored before that would be refused now.
     pub broken_by: u64,
 }
 
 impl Coverage {
-    /// Returns the word for it.
+    /// Returns its name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Enforced => "enforced",
@@ -89,8 +89,8 @@ impl Coverage {
 }
 
 impl Admin<'_> {
-    /// Counts what the store holds and says how it stands to the laws of OMS Appendix D. Reads every
-    /// grain.
+    /// Counts the contents of the store and reports the coverage of the laws of OMS Appendix D.
+    /// Reads every grain.
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.

@@ -1,5 +1,5 @@
-//! Reviews by a person: asking for them is a consequence of a change or of a grain; here they are
-//! listed and cleared.
+//! Reviews by a person: listing and clearing them. They are opened by changes and by grains that
+//! require them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,24 +14,24 @@ use crate::store::{Admin, Error, Store};
 
 use super::regime::recorded;
 
-/// Something that was permitted and that a person should look at (OMS 23.2, `soft_locked`), or a
-/// grain on which nothing may be decided before somebody has (OMS 6.1, `requires_human_review`).
+/// A permitted operation that a person should review (OMS 23.2, `soft_locked`), or a grain on which
+/// no decision may be based before a review (OMS 6.1, `requires_human_review`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Review {
     /// The number of its ledger entry.
     pub id: u64,
     /// The grain concerned.
     pub address: ContentAddress,
-    /// What was done to it, or is to be done only after a look: `rely`.
+    /// The operation on it; `rely`: use of the grain, which waits for the review.
     pub operation: String,
-    /// Since when.
+    /// When the review was opened.
     pub since: Time,
-    /// Who looked at it, and what came of it; none while it is open.
+    /// The reviewer and the result; `None` while it is open.
     pub cleared: Option<RecordedAuthorization>,
 }
 
 impl Admin<'_> {
-    /// Returns what people were asked to look at, oldest first, with what came of it.
+    /// Returns the reviews, oldest first, with their results.
     ///
     /// ```
     /// use grainstore::store::Authorization;
@@ -57,7 +57,7 @@ impl Admin<'_> {
         Ok(reviews.into_values().collect())
     }
 
-    /// Records that somebody looked at what was to be reviewed. Returns whether it was still open.
+    /// Records the result of a review. Returns whether it was still open.
     ///
     /// # Errors
     /// `ERR_REVIEW` for an entry that opened no review; `ERR_AUTHORITY` without a reason or an
@@ -84,7 +84,7 @@ impl Admin<'_> {
     }
 
     /// Returns whether a grain must not drive an automated decision: it requires human review and
-    /// nobody has cleared it (OMS 6.1, 8.8).
+    /// has not been cleared (OMS 6.1, 8.8).
     ///
     /// # Errors
     /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
@@ -111,8 +111,8 @@ impl Store {
 }
 
 impl Store {
-    /// Returns the rows of the grains that wait for a person's review now, whatever moment is asked
-    /// about.
+    /// Returns the rows of the grains that wait for a review now, also for a query about an earlier
+    /// time.
     pub(crate) fn unreviewed(&self) -> Result<Arc<RowSet>, Error> {
         let inner = &*self.inner;
         inner.caches().unreviewed.get_or(|| {
@@ -164,7 +164,8 @@ impl Inner {
     }
 }
 
-/// OMS 6.1: binding for Reasoning grains, advisory for others; whoever wrote it on another meant it.
+/// OMS 6.1: binding for Reasoning grains, advisory for others. It is enforced for all types, since
+/// the writer set it on purpose.
 pub(crate) fn requires_review(grain: &Grain) -> bool {
     grain
         .field("requires_human_review")

@@ -1,4 +1,4 @@
-//! Trust rules: whom the operator trusts to write what.
+//! Trust rules: adding, removing and listing the signers that the operator trusts.
 
 use crate::crypto::Did;
 use crate::grain::{Grain, Namespace};
@@ -8,8 +8,8 @@ use crate::store::records::{EntryBody, Frame, Record, TrustRecord};
 use crate::store::{Admin, Error};
 
 impl Admin<'_> {
-    /// Trusts a signer as a rule says; why goes into the ledger with it. Saying the same again
-    /// changes nothing. What is stored already is judged by it too.
+    /// Adds a trust rule for a signer; the reason goes into the ledger. Adding the same rule again
+    /// changes nothing. The rule also applies to grains stored before.
     ///
     /// ```
     /// use grainstore::crypto::{Algorithm, OsRandom, SigningKey};
@@ -28,14 +28,15 @@ impl Admin<'_> {
     /// ```
     ///
     /// # Errors
-    /// `ERR_TRUST` for a rule that closes everything to everybody else; storage errors.
+    /// `ERR_TRUST` for an exclusive rule without a namespace, which would exclude all other
+    /// writers; storage errors.
     pub fn trust(self, rule: TrustRule, reason: &str) -> Result<(), Error> {
         if rule.is_exclusive && rule.namespaces.is_empty() {
             return Err(Error::Trust {
                 reason: "an exclusive rule names its namespaces",
             });
         }
-        // Ruling I24: the empty text contains nothing, so the rule would say nothing.
+        // Ruling I24: the empty text contains nothing, so the rule would have no effect.
         if rule.namespaces.contains(&Namespace::new("")) {
             return Err(Error::Trust {
                 reason: "the empty text is not a namespace",
@@ -55,7 +56,7 @@ impl Admin<'_> {
         Ok(())
     }
 
-    /// Trusts a signer no longer, with nothing. Returns whether he was trusted before.
+    /// Removes all trust rules of a signer. Returns whether there were any.
     ///
     /// # Errors
     /// Storage errors.
@@ -77,7 +78,7 @@ impl Admin<'_> {
         Ok(is_trusted)
     }
 
-    /// Returns whom the store trusts with what, oldest first.
+    /// Returns the trust rules, oldest first.
     pub fn trusted(self) -> Vec<TrustRule> {
         self.inner().state().trust().all().rules().to_vec()
     }

@@ -22,7 +22,7 @@ struct Request<'a> {
 
 impl Store {
     /// Marks a grain as contradicted: it is contested and no longer current (OMS 28.3, ruling I1).
-    /// Doing so again changes nothing.
+    /// A second contradiction changes nothing.
     ///
     /// # Errors
     /// `ERR_NOT_FOUND`; `ERR_INVALIDATION_DENIED` where a policy forbids it, just as it forbids a
@@ -36,9 +36,10 @@ impl Store {
         self.inner.contradict(address, justification.into(), caller)
     }
 
-    /// Records how far a grain has been verified (OMS 6.1). Saying the same again changes nothing.
+    /// Records how far a grain has been verified (OMS 6.1). Recording the same again changes
+    /// nothing.
     ///
-    /// Contested and retracted count against a grain, so its policy is asked (OMS 23.1).
+    /// Contested and retracted count against a grain, so its policy decides (OMS 23.1).
     ///
     /// # Errors
     /// As [`Store::contradict`].
@@ -77,7 +78,7 @@ impl Inner {
         StatusChange {
             contradicted: Some(true),
             verification: Some(Verification::Contested),
-            // A grain that ended before ended then.
+            // A grain that has ended keeps its end.
             system_valid_to: is_open.then(|| self.entry_time()),
             ..StatusChange::default()
         }
@@ -110,7 +111,7 @@ impl Inner {
         caller: Caller<'_>,
         change: impl FnOnce(&Status) -> Option<StatusChange>,
     ) -> Result<(), Error> {
-        // Before the turn to write: a caller's resolver may take its time.
+        // Before the right to write is taken, since a caller's resolver may be slow.
         let signatures = request.justification.signatures.iter().map(Vec::as_slice);
         let signers = request.statement.signers(signatures, self.resolver());
         let signers: Vec<&str> = signers.dids().into_iter().map(Did::as_str).collect();
@@ -128,7 +129,7 @@ impl Inner {
             change.verification,
             Some(Verification::Verified | Verification::Unverified)
         );
-        // A retraction that anyone could take back would protect nothing.
+        // A retraction that any caller could undo would protect nothing.
         let reopens = version.status.verification != Verification::Unverified;
         let mut frame = Frame::by(caller.actor);
         if !confirms || reopens {

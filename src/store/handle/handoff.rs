@@ -10,7 +10,7 @@ use crate::policy::{Capability, Delegation, Rule};
 use crate::store::records::DenialRecord;
 use crate::store::{Error, Store};
 
-/// What one agent hands to another (OMS 28.7).
+/// A task that one agent hands to another (OMS 28.7).
 ///
 /// ```
 /// use grainstore::crypto::Did;
@@ -48,16 +48,16 @@ pub struct HandedOff {
     pub delegation: ContentAddress,
     /// The Event that records it.
     pub event: ContentAddress,
-    /// The State of the conversation, where a session was handed over.
+    /// The State of the conversation, if a session was handed over.
     pub state: Option<ContentAddress>,
 }
 
 /// The end of a handoff.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HandedBack {
-    /// The Goal that says so.
+    /// The Goal that records it.
     pub goal: ContentAddress,
-    /// To whom control returns.
+    /// The agent to which control returns.
     pub return_to: Option<String>,
 }
 
@@ -77,21 +77,21 @@ impl Handoff {
         self
     }
 
-    /// Adds a tool that may be used; without any, all may.
+    /// Permits a tool; if no tool is named, all are permitted.
     #[must_use]
     pub fn tool(mut self, name: impl Into<String>) -> Self {
         self.tools.push(name.into());
         self
     }
 
-    /// Ends it at a time, whether it is handed back or not.
+    /// Sets the time at which it ends, even if it is not handed back.
     #[must_use]
     pub const fn until(mut self, time: Time) -> Self {
         self.expires = Some(time);
         self
     }
 
-    /// Adds a grain that is needed to go on.
+    /// Adds a grain as context.
     #[must_use]
     pub fn context(mut self, address: ContentAddress) -> Self {
         self.context.push(address);
@@ -101,8 +101,8 @@ impl Handoff {
 
 impl Store {
     /// Hands a task to another agent: a snapshot of the conversation, the Goal that delegates it
-    /// within the handle's namespace and may not be handed on, and the Event that records it. All
-    /// of them, or none (OMS 6.11, 28.6, 28.7).
+    /// within the handle's namespace without further delegation, and the Event that records it.
+    /// They are stored together or not at all (OMS 6.11, 28.6, 28.7).
     ///
     /// # Errors
     /// `ERR_ACCESS_DENIED` for a handle without an author; as [`Store::put`].
@@ -186,7 +186,7 @@ impl Store {
         })
     }
 
-    /// Returns a delegation to its author that is in force; what asks for another is recorded.
+    /// Returns a delegation to its author that is in force; a request for any other is recorded.
     fn delegated(&self, delegation: &ContentAddress, operation: &str) -> Result<Grain, Error> {
         let own = self.author()?;
         let goal = self.find(delegation)?.map(|(_, goal)| goal);
@@ -209,7 +209,8 @@ impl Store {
         author.ok_or(Error::Refused { rule })
     }
 
-    /// Returns the messages of a conversation that it sees, in the order in which they were stored.
+    /// Returns the messages of a conversation that the handle sees, in the order in which they were
+    /// stored.
     fn messages(&self, session: &str) -> Result<Vec<Grain>, Error> {
         let snapshot = self.snapshot();
         let rows = snapshot.with_text(crate::index::Family::Session, session);
@@ -228,7 +229,7 @@ impl Store {
 
 impl Store {
     /// Returns a message and those before it in its conversation, oldest first, as far as they are
-    /// here (OMS 28.6).
+    /// stored (OMS 28.6).
     ///
     /// ```
     /// use grainstore::{Draft, Options, Store};
@@ -256,7 +257,7 @@ fn thread(
 ) -> Result<Vec<(u64, Grain)>, Error> {
     let mut messages = Vec::new();
     let mut next = Some(*message);
-    // A grain names only grains that were there before it, so this ends.
+    // A grain names only grains that existed before it, so the loop ends.
     while let Some(found) = next.map(|address| find(&address)).transpose()?.flatten() {
         next = found.1.link("parent_message_id");
         messages.push(found);
@@ -265,7 +266,7 @@ fn thread(
     Ok(messages)
 }
 
-/// OMS 28.6: where a conversation stands.
+/// OMS 28.6: the state of a conversation.
 fn snapshot_of(messages: &[Grain]) -> Draft {
     let names = ["author_did", "role"];
     let participants: BTreeSet<&str> = messages
@@ -318,5 +319,5 @@ fn in_session(draft: Draft, session: Option<&str>) -> Draft {
     }
 }
 
-/// Messages of a conversation that are handed over whole; the snapshot names the way to the rest.
+/// The number of messages that are handed over in full; the snapshot refers to the others.
 const RECENT: usize = 20;

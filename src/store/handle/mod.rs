@@ -1,4 +1,4 @@
-//! What narrowed handles are for: handing tasks from agent to agent.
+//! Operations between agents on narrowed handles: the handoff of tasks, and reading a conversation.
 
 mod handoff;
 

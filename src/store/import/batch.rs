@@ -1,5 +1,5 @@
-//! Importing a batch of records: each is judged, merged with what came under its name before, and
-//! stored with what the file says about it.
+//! The import of a batch of records: each is authorized, merged with the earlier grain of its
+//! foreign identifier, and stored with the file's statements about it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,24 +20,25 @@ use crate::store::{Error, Version};
 
 use super::{Conflict, Denied, Summary};
 
-/// Records on their way into the store.
+/// An import in progress.
 pub(super) struct Importer<'a> {
     pub(super) inner: &'a Inner,
-    /// Whether nothing is to be written.
+    /// Whether it is a dry run.
     pub(super) is_dry: bool,
     pub(super) summary: Summary,
     pub(super) findings: Diagnostics<Finding>,
-    /// What is not written yet; in a dry run everything.
+    /// The entries not written yet; all entries in a dry run.
     pub(super) frame: Frame,
-    /// Where in the frame its grains are.
+    /// The positions of its grains in the frame.
     pub(super) pending: HashMap<ContentAddress, usize>,
-    /// Names given in the frame.
+    /// Foreign identifiers assigned in the frame.
     pub(super) names: HashMap<ForeignId, Vec<ContentAddress>>,
-    /// What is called otherwise here than it was read as.
+    /// The addresses of grains stored under another address than in the file.
     pub(super) renamed: AddressMap,
-    /// What was read and is not what is here under its name: a vector of it is of neither.
+    /// Records that differ from the stored grain of their identifier: a vector of such a record
+    /// belongs to neither.
     pub(super) passed_over: HashSet<ContentAddress>,
-    /// Grains that something which comes later in the file replaces.
+    /// Grains that a later record of the file replaces.
     pub(super) waiting: HashMap<ContentAddress, Vec<ContentAddress>>,
 }
 
@@ -57,7 +58,7 @@ impl<'a> Importer<'a> {
         }
     }
 
-    /// Tells if the export that a file continues was never imported.
+    /// Reports if the export that a file continues was never imported.
     pub(super) fn expect(&mut self, base: &ForeignId) -> Result<(), Error> {
         if self.addresses_of(base)?.is_empty() {
             let message = format!("PAM_UNKNOWN_BASE: {} was not imported before", base.id);
@@ -66,9 +67,9 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    /// Adds records, whose grains go in together.
+    /// Adds records, whose grains are stored together.
     pub(super) fn add_all(&mut self, records: Vec<Record>) -> Result<(), Error> {
-        // Held from the first decision to the acknowledgement, so that no grain goes in twice.
+        // Held from the first decision to the acknowledgement, so that no grain is stored twice.
         let mut writer = self.inner.exclusive();
         for record in records {
             self.add(&mut writer, record)?;
@@ -76,7 +77,7 @@ impl<'a> Importer<'a> {
         self.flush(&mut writer)
     }
 
-    /// Completes what waited for something that never came.
+    /// Completes the records that wait for a successor that the file does not have.
     pub(super) fn finish(mut self) -> Result<Summary, Error> {
         for address in std::mem::take(&mut self.waiting).into_values().flatten() {
             let change = StatusChange {
@@ -170,11 +171,12 @@ impl<'a> Importer<'a> {
         self.settle(read, address)
     }
 
-    /// Judges a grain as one that is put, for a file is no way around; returns why it is refused.
+    /// Authorizes a grain as a put does, so that a file cannot bypass the rules; returns the reason
+    /// of a refusal.
     fn judge(&self, grain: &Grain) -> Result<Option<Error>, Error> {
         let snapshot = self.inner.snapshot();
         let judged = self.inner.authorize_grain(grain).and_then(|()| {
-            // Who comes later in the file may replace who came before: that is for policy.
+            // A later ownership claim of the file may replace an earlier one: policy decides.
             let nothing = std::iter::empty();
             self.inner
                 .authorize_owner_claim(&snapshot, grain, nothing)?;
@@ -201,9 +203,11 @@ impl<'a> Importer<'a> {
         });
     }
 
-    /// Learns what a record is called here, and tells those that waited for it.
+    /// Records the address under which a record is stored, and resolves the records that waited for
+    /// it.
     fn settle(&mut self, read: ContentAddress, address: ContentAddress) -> Result<(), Error> {
-        // A grain that is here under the address it has in the file is still what others mean by it.
+        // A grain stored under its address in the file remains the target of references to that
+        // address.
         if read != address && !self.is_here(&read)? {
             self.renamed.insert(read, address);
         }
@@ -217,7 +221,7 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    /// Stores a record that replaces nothing.
+    /// Stores a record that replaces no grain.
     fn insert(
         &mut self,
         record: Record,
@@ -227,7 +231,7 @@ impl<'a> Importer<'a> {
         if self.is_here(&address)? {
             self.summary.unchanged += 1;
         } else {
-            // Ruling I4: stored, supersedes nothing, and is told.
+            // Ruling I4: it is stored, supersedes nothing, and is reported.
             match self
                 .inner
                 .refuse_implicit_supersession(&record.grain, &[], &|_| None)
@@ -250,8 +254,8 @@ impl<'a> Importer<'a> {
         Ok(address)
     }
 
-    /// Judges a record by what it rests on: a withdrawn consent keeps it out, wherever it comes
-    /// from (OMS 8.10); what else is wanting is told.
+    /// Decides a record by its `processing_basis`: a withdrawn consent excludes it from every
+    /// source (OMS 8.10); other missing requirements are reported.
     fn may_rest(&mut self, record: &Record) -> Result<bool, Error> {
         let snapshot = self.inner.snapshot();
         match self
@@ -272,14 +276,14 @@ impl<'a> Importer<'a> {
                 Ok(false)
             }
             Some(rule) => {
-                let message = format!("stored although it wants {}", rule.wants());
+                let message = format!("stored although it requires {}", rule.wants());
                 self.findings.note(record.place.clone(), message);
                 Ok(true)
             }
         }
     }
 
-    /// Stores a record in the place of the version before, if policy allows it.
+    /// Stores a record in place of its earlier version, if policy permits it.
     fn replace(
         &mut self,
         writer: &mut Writer,
@@ -287,12 +291,12 @@ impl<'a> Importer<'a> {
         old: ContentAddress,
     ) -> Result<ContentAddress, Error> {
         let profile = self.inner.options().profile;
-        // OMS 23.1: what replaces a grain is derived from it.
+        // OMS 23.1: a superseding grain is derived from the superseded one.
         let grain = rewrite_links(&record.grain, &AddressMap::new(), Some(old), profile)?;
         let grain = grain.unwrap_or_else(|| record.grain.clone());
         let address = grain.address();
         if self.pending.contains_key(&old) {
-            // What policy is asked about must be in the store.
+            // Policy decides about stored grains only, so the frame is written first.
             self.flush(writer)?;
         }
         let target = self.version(&old)?;
@@ -318,7 +322,7 @@ impl<'a> Importer<'a> {
         }
         self.store(&record, &grain)?;
         if record.exportable == Some(false) {
-            // What it said before must not leave the store in its place.
+            // The earlier version must not be exported in its place.
             self.flag(FlagRecord {
                 exportable: Some(false),
                 ..FlagRecord::of(old)
@@ -331,7 +335,7 @@ impl<'a> Importer<'a> {
                 system_valid_to: Some(now),
                 ..StatusChange::default()
             };
-            // Policy was asked here, so it is no mere claim of the file.
+            // Policy decided this here, so it is more than a claim of the file.
             self.status(old, change, false)?;
         }
         self.name(address, record.foreign_id, Some(old))?;
@@ -339,7 +343,7 @@ impl<'a> Importer<'a> {
         Ok(address)
     }
 
-    /// Stores a record beside what contradicts it, for somebody to choose (OMI 13.4).
+    /// Stores a record beside the grain that it contradicts; an operator chooses (OMI 13.4).
     fn keep_both(
         &mut self,
         record: Record,
@@ -355,7 +359,7 @@ impl<'a> Importer<'a> {
                 ..FlagRecord::of(of)
             })?;
         }
-        // Until somebody chooses, the name stays with what had it.
+        // Until an operator chooses, the identifier stays with its earlier grain.
         self.name(address, record.foreign_id.clone(), Some(existing))?;
         self.name(existing, record.foreign_id.clone(), None)?;
         if let Some(id) = record.foreign_id {
@@ -392,7 +396,7 @@ impl<'a> Importer<'a> {
         if self.is_dry {
             return self.inner.preview_authorize(&change);
         }
-        // A review is an entry of its own: what is permitted may share its frame with others.
+        // A review is an entry of its own, since the frame may hold several permitted changes.
         let mut review = Frame::default();
         self.inner.authorize(writer, &change, &mut review)?;
         if is_reviewed && !review.has(Kind::Review) {

@@ -12,7 +12,7 @@ use crate::store::records::{AliasRecord, FlagRecord, Frame, Record, StatusRecord
 
 use crate::store::{Admin, Error, Store};
 
-/// Grains that came in under one name and contradict each other (OMI 13.4).
+/// Grains of one foreign identifier that contradict each other (OMI 13.4).
 ///
 /// ```
 /// use grainstore::{Options, Store};
@@ -22,14 +22,14 @@ use crate::store::{Admin, Error, Store};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflicting {
-    /// The format, within what the id is unique, and the id.
+    /// The format, the scope in which the id is unique, and the id.
     pub name: [String; 3],
-    /// The grains, in the order in which the name was given to them.
+    /// The grains, in the order in which the identifier was assigned to them.
     pub versions: Vec<ContentAddress>,
 }
 
 impl Admin<'_> {
-    /// Returns the conflicts of imports that nobody has resolved yet.
+    /// Returns the conflicts of imports that are not resolved yet.
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
@@ -56,12 +56,12 @@ impl Admin<'_> {
             .collect())
     }
 
-    /// Resolves a conflict in favour of one grain: the others of its name are contradicted, and the
-    /// name is its own.
+    /// Resolves a conflict in favour of one grain: the others of its identifier are contradicted,
+    /// and the identifier belongs to it.
     ///
     /// # Errors
-    /// `ERR_NOT_FOUND` for a grain that is in no conflict; `ERR_INVALIDATION_DENIED` where policy
-    /// protects one of the others, and the refusal is recorded; storage errors.
+    /// `ERR_NOT_FOUND` for a grain that is not part of an open conflict; `ERR_INVALIDATION_DENIED`
+    /// where policy protects one of the others, and the refusal is recorded; storage errors.
     pub fn resolve_conflict(
         self,
         keep: &ContentAddress,
@@ -117,7 +117,7 @@ impl Admin<'_> {
 }
 
 impl Store {
-    /// Returns the grains whose owners said whether they may leave the store, and what they said.
+    /// Returns the grains whose owners decided about their export, with the decision.
     pub(crate) fn exportable(
         &self,
         snapshot: &Snapshot,
@@ -128,17 +128,17 @@ impl Store {
     }
 }
 
-/// What the flags of a grain say about it.
+/// The flags of a grain.
 #[derive(Debug, Clone, Copy, Default)]
 struct Flags {
-    /// Whether its owner lets it leave the store.
+    /// Whether its owner permits its export.
     exportable: Option<bool>,
-    /// Whether it contradicts another of its name, and nobody has chosen yet.
+    /// Whether it contradicts another grain of its identifier, and the choice is open.
     conflict: bool,
 }
 
 impl Inner {
-    /// Returns what the flags say about the grains that have any.
+    /// Returns the flags of the grains that have any.
     fn flags(&self, snapshot: &Snapshot) -> Result<BTreeMap<ContentAddress, Flags>, Error> {
         let mut flags: BTreeMap<_, Flags> = BTreeMap::new();
         for row in snapshot.of_kind(Kind::Flag).rows()?.iter() {
@@ -152,7 +152,7 @@ impl Inner {
         Ok(flags)
     }
 
-    /// Returns the last name that was given to a grain.
+    /// Returns the last identifier assigned to a grain.
     fn name_of(
         &self,
         snapshot: &Snapshot,

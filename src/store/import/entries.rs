@@ -1,4 +1,5 @@
-//! The entries of one record: its grain, what the file says about it, its foreign identifier.
+//! The entries of one imported record: its grain, its status and flags in the file, its foreign
+//! identifier.
 
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, StatusChange, Verification};
@@ -10,7 +11,7 @@ use crate::store::records::{AliasRecord, FlagRecord, Record as Entry, StatusReco
 use super::batch::Importer;
 
 impl Importer<'_> {
-    /// Adds a grain to the frame, with what the file says about it.
+    /// Adds a grain to the frame, with the file's statements about it.
     pub(super) fn store(&mut self, record: &Record, grain: &Grain) -> Result<(), Error> {
         let address = grain.address();
         self.pending.insert(address, self.frame.len());
@@ -21,7 +22,7 @@ impl Importer<'_> {
             .record_consequences(&snapshot, &mut self.frame, grain, None)?;
         let mut change = self.status_of(record, address)?;
         if let Some(delegatee) = &delegates_to {
-            // Ruling I18: a file vouches for nothing that would open something here.
+            // Ruling I18: a delegation from a file has no effect until it is verified here.
             change.verification = change
                 .verification
                 .filter(|to| *to != Verification::Verified);
@@ -44,7 +45,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// Returns the status that a file gives a record, by what things are called here.
+    /// Returns the status that a file gives a record, in the addresses of this store.
     pub(super) fn status_of(
         &mut self,
         record: &Record,
@@ -52,7 +53,7 @@ impl Importer<'_> {
     ) -> Result<StatusChange, Error> {
         let mut change = record.status;
         let named = match (change.superseded_by, &record.replaced_by) {
-            // PAM 16: a delta may name what came with the export that it goes on from.
+            // PAM 16: a delta may name grains of the export that it continues.
             (None, Some(id)) => self.addresses_of(id)?.last().copied(),
             _ => None,
         };
@@ -61,12 +62,12 @@ impl Importer<'_> {
             change.superseded_by = Some(by);
         } else if let Some(by) = change.superseded_by {
             if self.inner.was_deleted(&by)? {
-                // Its address must not come back either.
+                // Its address must not be stored again either.
                 change.superseded_by = None;
             } else if let Some(by) = self.renamed.get(&by) {
                 change.superseded_by = Some(*by);
             } else if record.foreign_id.is_some() {
-                // What replaces it comes later, perhaps under another address.
+                // Its successor comes later in the file, possibly under another address.
                 change.superseded_by = None;
                 self.waiting.entry(by).or_default().push(address);
             }
@@ -94,7 +95,8 @@ impl Importer<'_> {
         Ok(self.frame.record(&Entry::Flag(flag))?)
     }
 
-    /// Gives a grain a name, unless the name is its already; `before` is what had it in the store.
+    /// Assigns an identifier to a grain, unless it has it already; `before` is its earlier grain in
+    /// the store.
     pub(super) fn name(
         &mut self,
         of: ContentAddress,

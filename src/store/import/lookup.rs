@@ -1,4 +1,4 @@
-//! What the store, or the frame of the import, has already of a record.
+//! Lookup of records that the store, or the frame of the import, already holds.
 
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Status};
@@ -7,15 +7,15 @@ use crate::store::{Error, Version};
 
 use super::batch::Importer;
 
-/// What is here of a record.
+/// The stored versions of a record.
 pub(super) struct Known {
     pub(super) addresses: Vec<ContentAddress>,
     pub(super) versions: Vec<(Grain, Status)>,
 }
 
 impl Importer<'_> {
-    /// Returns what came in under a record's name before, the newest last; none if nothing did, or
-    /// if the record is not of a kind that changes.
+    /// Returns the stored versions of a record, the newest last; `None` if there are none, or if
+    /// the record has no identifier.
     pub(super) fn known(&self, record: &Record) -> Result<Option<Known>, Error> {
         let Some(id) = &record.foreign_id else {
             return Ok(None);
@@ -44,7 +44,7 @@ impl Importer<'_> {
         entry.grain()
     }
 
-    /// Returns what a name stood for, each once, the newest last.
+    /// Returns the grains that an identifier was assigned to, each once, the newest last.
     pub(super) fn addresses_of(&self, id: &ForeignId) -> Result<Vec<ContentAddress>, Error> {
         let name = [id.format, id.scope.as_str(), id.id.as_str()];
         let mut addresses = self.inner.named(&self.inner.snapshot(), name)?;
@@ -73,8 +73,8 @@ impl Importer<'_> {
         Ok(self.pending.contains_key(address) || self.inner.locate(&snapshot, address)?.is_some())
     }
 
-    /// Returns whether a record is of a grain that was deleted here, under its address or its name,
-    /// and has not been put again.
+    /// Returns whether a record is of a grain that was deleted here, by its address or its
+    /// identifier, and has not been put again.
     pub(super) fn was_deleted(&self, record: &Record) -> Result<bool, Error> {
         let address = record.grain.address();
         let by_name = match &record.foreign_id {

@@ -1,4 +1,5 @@
-//! Files become grains here: the one door through which records come in.
+//! Import: the records of a file are stored as grains. Every import takes this path; reading and
+//! validating files is the task of `interchange`.
 
 mod batch;
 mod conflict;
@@ -17,17 +18,17 @@ pub use conflict::Conflicting;
 pub use summary::{Conflict, Denied, Summary};
 
 impl Admin<'_> {
-    /// Stores what was read from a file. Importing the same file again changes nothing.
+    /// Stores the records of a file. Importing the same file again changes nothing.
     ///
-    /// Grains and what the file says about them go in together, a thousand records at a time.
-    /// A status is applied to grains that this import inserts; of grains that are here already the
-    /// store knows better than any file (ruling I18). Whoever wants all or nothing looks at
-    /// [`ImportFile::errors`] first.
+    /// Grains and the file's statements about them are stored together, a thousand records at a
+    /// time. A status is applied to grains that this import inserts; the store's own status takes
+    /// precedence for grains that are stored already (ruling I18). A caller that wants all records
+    /// or none checks [`ImportFile::errors`] first.
     ///
-    /// A record that was imported before and says something else now takes the place of what it
-    /// said then, if it is newer and policy allows it (OMS 23). What cannot both be true is a
-    /// [`Conflict`]. The new grain is derived from the one it replaces and depends on nothing else
-    /// but the record and what it names, so that the order of files decides and not their time.
+    /// A record that changed since an earlier import replaces its earlier grain, if it is newer and
+    /// policy permits it (OMS 23). If nothing decides between the two, they are a [`Conflict`]. The
+    /// new grain is derived from the one it replaces and depends only on the record and the grains
+    /// it names, so the order of the files decides and not the time of import.
     ///
     /// ```
     /// use grainstore::interchange::{ReadOptions, ImportFile};
@@ -43,12 +44,13 @@ impl Admin<'_> {
     /// ```
     ///
     /// # Errors
-    /// Storage errors; what cannot be stored is in the summary.
+    /// Storage errors. Records that cannot be stored are in the summary.
     pub fn import(self, reading: ImportFile) -> Result<Summary, Error> {
         self.import_with(reading, &mut |_| {})
     }
 
-    /// Imports as [`Admin::import`](crate::store::Admin::import) does, and tells after each batch how many records are done.
+    /// Imports as [`Admin::import`](crate::store::Admin::import) does, and reports the number of
+    /// finished records after each batch.
     ///
     /// # Errors
     /// As [`Admin::import`](crate::store::Admin::import).
@@ -58,7 +60,7 @@ impl Admin<'_> {
         progress: &mut dyn FnMut(u64),
     ) -> Result<Summary, Error> {
         let format = reading.format;
-        // AIMEM 5.3: that nobody checked is part of the audit trail.
+        // AIMEM 5.3: a skipped check is part of the audit trail.
         let signature = reading.signature.map(Signature::name);
         let summary = self
             .store()
@@ -79,7 +81,7 @@ impl Admin<'_> {
         Ok(summary)
     }
 
-    /// Returns what an import would come to, and writes nothing.
+    /// Returns the summary that an import would have, without writing.
     ///
     /// # Errors
     /// As [`Admin::import`](crate::store::Admin::import).
@@ -96,7 +98,8 @@ impl Store {
         mut reading: ImportFile,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Summary, Error> {
-        // No signature is stored that did not verify here, whoever read the file.
+        // No signature is stored that did not verify here, even if the reader of the file checked
+        // it.
         reading.verify_signatures(self.inner.resolver());
         importer.summary = Summary {
             refused: reading.errors,
@@ -127,5 +130,5 @@ impl Store {
     }
 }
 
-/// Records: enough to make a sync cheap, few enough to keep memory flat.
+/// Records in a batch: enough to make a sync cheap, few enough to bound memory.
 const BATCH_LEN: usize = 1_000;

@@ -1,67 +1,68 @@
-//! The outcome of an import, record by record.
+//! The outcome of an import: its records counted by outcome, with the refusals and findings.
 
 use crate::codec::ContentAddress;
 use crate::interchange::{self, ForeignId, Loss, Place};
 use crate::policy::Rule;
 
-/// What an import did, record by record counted.
+/// The outcome of an import: its records, counted by outcome.
 #[derive(Debug, Default)]
 pub struct Summary {
-    /// Grains that are new here.
+    /// New grains.
     pub inserted: u64,
-    /// Grains that are new here and take the place of what their records said before.
+    /// New grains that replace earlier versions of their records.
     pub updated: u64,
-    /// Grains that were here already, and records that are older than what is here.
+    /// Grains that were stored already, and records older than the stored version.
     pub unchanged: u64,
-    /// Vectors that are new here, or others than before.
+    /// Vectors that are new or have changed.
     pub embedded: u64,
-    /// Records that contradict an earlier import, or a change that was made here.
+    /// Records that contradict an earlier import or a change made in this store.
     pub conflicts: Vec<Conflict>,
-    /// Records that would replace what policy protects (OMS 23); each refusal is recorded.
+    /// Records that would replace a protected grain (OMS 23); each refusal is recorded.
     pub denied: Vec<Denied>,
-    /// Records that are not grains, with what is wrong with them.
+    /// Records that are not valid grains, with their errors.
     pub refused: Vec<interchange::Error>,
-    /// Records of what was deleted here: they do not come back (OMS 28.4).
+    /// Records of grains that were deleted here: they are not stored again (OMS 28.4).
     pub erased: Vec<Place>,
-    /// What is stored but odd: where, and what about it.
+    /// Findings about stored records, with their places.
     pub findings: Vec<(Place, String)>,
-    /// What the file says and grains cannot carry.
+    /// The information of the file that grains cannot carry.
     pub loss: Loss,
 }
 
-/// A record that says something else than what was imported under its name, with nothing to
-/// choose between the two by.
+/// A record that differs from the one imported under its identifier, where nothing decides between
+/// the two.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
-    /// Where it stands in the file.
+    /// Its place in the file.
     pub place: Place,
-    /// Its name.
+    /// Its foreign identifier.
     pub id: ForeignId,
-    /// The grain it was imported as.
+    /// The grain of the earlier import.
     pub existing: ContentAddress,
-    /// The grain it is kept as, until [`Admin::resolve_conflict`](crate::store::Admin::resolve_conflict);
-    /// none where the format has it rejected (AIMEM 2.9).
+    /// The grain stored for it, until
+    /// [`Admin::resolve_conflict`](crate::store::Admin::resolve_conflict); `None` where the format
+    /// rejects it (AIMEM 2.9).
     pub kept: Option<ContentAddress>,
 }
 
 /// A record that policy kept from replacing a grain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Denied {
-    /// Where it stands in the file.
+    /// Its place in the file.
     pub place: Place,
-    /// The grain that is protected.
+    /// The protected grain.
     pub existing: ContentAddress,
-    /// The rule that spoke.
+    /// The rule that denied it.
     pub rule: Rule,
 }
 
 impl Summary {
-    /// Returns whether every record is in the store now, and none contradicts another.
+    /// Returns whether every record is stored and none contradicts another.
     pub fn is_complete(&self) -> bool {
         self.conflicts.is_empty() && self.refusals() == 0
     }
 
-    /// Returns how many records were kept out, by whatever rule.
+    /// Returns the number of refused records, by all rules.
     pub fn refusals(&self) -> u64 {
         (self.refused.len() + self.erased.len() + self.denied.len()) as u64
     }

@@ -1,4 +1,4 @@
-//! Vectors that come with records, or with nothing but the names of records.
+//! The import of vectors, which come with records or in files of their own.
 
 use crate::codec::ContentAddress;
 use crate::index::{Family, Snapshot};
@@ -10,8 +10,8 @@ use crate::store::records::{EntryBody, Record};
 use super::batch::Importer;
 
 impl Importer<'_> {
-    /// Keeps the vectors of a file, after its records. One that cannot be kept is told and counted:
-    /// it keeps no record out, and can be made anew (PAM 12).
+    /// Stores the vectors of a file, after its records. One that cannot be stored is reported and
+    /// counted: it refuses no record, and can be computed again (PAM 12).
     pub(super) fn keep(&mut self, vectors: &ForeignVectors) -> Result<(), Error> {
         let mut lengths = Lengths::new();
         let mut batch = Vec::new();
@@ -75,7 +75,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// Returns what a vector is of here.
+    /// Returns the stored grain of a vector.
     fn of(&self, of: &VectorOf) -> Result<Option<ContentAddress>, Error> {
         let address = match of {
             VectorOf::Grain(read) if self.passed_over.contains(read) => return Ok(None),
@@ -88,7 +88,7 @@ impl Importer<'_> {
         })
     }
 
-    /// Returns whether the newest vector of a grain and a model is this one already.
+    /// Returns whether the newest vector of a grain and a model equals this one.
     fn has(
         &self,
         snapshot: &Snapshot,
@@ -114,7 +114,7 @@ impl Importer<'_> {
     }
 }
 
-/// Says what a vector is of that is not here: a file alone names no owner, so its scope may be the
+/// Describes the missing grain of a vector: a file alone names no owner, so its scope may be the
 /// reason.
 fn missing(of: &VectorOf) -> String {
     match of {
@@ -123,5 +123,5 @@ fn missing(of: &VectorOf) -> String {
     }
 }
 
-/// Vectors that go in together.
+/// Vectors that are stored together.
 const BATCH_LEN: usize = 256;

@@ -1,5 +1,5 @@
-//! The one path by which entries change what a store knows: those of a frame that was just written,
-//! and those that a store finds in its ledger when it opens.
+//! The one path by which entries change index, state and text view: those of a frame that was just
+//! written, and those in the ledger when a store opens.
 
 use std::ops::{ControlFlow, Range};
 
@@ -44,7 +44,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Brings index, state and text view to where the ledger is.
+    /// Brings index, state and text view to the end of the ledger.
     ///
     /// # Errors
     /// Storage errors; `ERR_POLICY` for a regime that this version cannot read; `ERR_TEXT`.
@@ -54,7 +54,7 @@ impl Inner {
         self.catch_up_text()
     }
 
-    /// Recovers the state from the ledger: on opening, and where a source of it was erased.
+    /// Recovers the state from the ledger: on opening, and after one of its sources was erased.
     ///
     /// # Errors
     /// As [`State::recover`].
@@ -86,7 +86,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Shows every entry of the ledger from a sequence on, without those that were erased.
+    /// Passes every entry of the ledger from a sequence on to `show`, without those that were
+    /// erased.
     ///
     /// # Errors
     /// Storage errors; as `show`.
@@ -106,19 +107,19 @@ impl Inner {
         outcome
     }
 
-    /// Hands the memory of the index over to be written, if there is enough of it.
+    /// Rotates the memtable of the index if it is full.
     fn freeze_if_due(&self) {
         if self.index().is_memtable_full() {
             self.freeze();
         }
     }
 
-    /// Hands the memory of the index over to be written. A failure costs nothing but time: the
+    /// Rotates the memtable of the index, so that it is written. A failure costs only time: the
     /// entries are durable and indexed in memory.
     pub(crate) fn freeze(&self) {
         let active = self.index().active_entries();
         let locations = self.ledger().entry_locations(active.start, active.end);
-        // The index must not claim what a crash could take from the ledger.
+        // The index must not contain entries that a crash could remove from the ledger.
         let position = match self.ledger().sync() {
             Ok(position) => position,
             Err(error) => {
@@ -132,5 +133,5 @@ impl Inner {
     }
 }
 
-/// Entries applied at once when an index is built: enough to make sorting cheap.
+/// Entries applied at once when an index is built: many enough to make sorting cheap.
 const BATCH_LEN: u64 = 1_000;

@@ -1,4 +1,5 @@
-//! The caller of an operation: the store's owner, or the holder of a narrowed handle.
+//! The caller of an operation: the store's owner, or the holder of a narrowed handle, with the
+//! ledger entry that names the actor.
 
 use crate::crypto::Did;
 use crate::grain::Grain;
@@ -11,14 +12,14 @@ use super::inner::Inner;
 /// The caller of an operation.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Caller<'a> {
-    /// `None` of the owner, who may do what the grains themselves allow.
+    /// `None` for the owner, who may do what the policies of the grains permit.
     pub(crate) capability: Option<&'a Capability>,
     /// The ledger entry that names the actor.
     pub(crate) actor: Option<u64>,
 }
 
 impl Caller<'_> {
-    /// Judges whether a new grain may be written.
+    /// Decides whether a new grain may be written.
     pub(crate) fn admits(&self, grain: &Grain) -> Result<(), Rule> {
         self.capability
             .map_or(Ok(()), |capability| capability.authorize_put(grain))
@@ -29,7 +30,7 @@ impl Caller<'_> {
         self.capability.is_some_and(Capability::is_job)
     }
 
-    /// Judges whether the caller may change the status of a stored grain.
+    /// Decides whether the caller may change the status of a stored grain.
     pub(crate) fn may_write(&self) -> Result<(), Rule> {
         self.capability.map_or(Ok(()), Capability::authorize_write)
     }
@@ -41,7 +42,7 @@ impl Caller<'_> {
             .map(Did::as_str)
     }
 
-    /// Refuses a stored grain that the caller must not know of.
+    /// Refuses a stored grain that is invisible to the caller.
     ///
     /// # Errors
     /// `ERR_NOT_FOUND`.
@@ -61,7 +62,7 @@ impl Caller<'_> {
 impl Inner {
     /// Returns the entry that names an actor, and writes it if this is the first time.
     ///
-    /// Asked before the turn to write: an entry names only those before it.
+    /// Called before the right to write is taken: an entry names only entries before it.
     ///
     /// # Errors
     /// Storage errors.

@@ -1,4 +1,4 @@
-//! The directory of a store: making sure that it is one, and what its files are called.
+//! The directory of a store: checking and creating it, and the names of its files.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use crate::store::{Create, Error};
 
 use super::manifest;
 
-/// Makes sure there is a folder to look into, and none of somebody else's.
+/// Makes sure that the folder exists and is empty or a store's.
 pub(crate) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
     let not_a_store = |reason: String| Error::NotAStore {
         path: path.to_owned(),
@@ -19,7 +19,7 @@ pub(crate) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
         Ok(_) if path.join(manifest::MANIFEST).exists() => Ok(()),
         Ok(_) if create == Create::Never => Err(no_manifest(path)),
         Ok(_) => {
-            // What a crash inside an earlier creation left may be there, and nothing else.
+            // Only the remains of an earlier, interrupted creation may be there.
             for item in path.read_dir().map_err(failed)? {
                 let name = item.map_err(failed)?.file_name();
                 let ours = [
@@ -50,8 +50,7 @@ pub(crate) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
     }
 }
 
-/// Creates the folder of a store, and makes its name durable: what it remembers is nobody else's
-/// to read.
+/// Creates the folder of a store, readable by its owner only, and makes its name durable.
 pub(crate) fn create_private(path: &Path) -> std::io::Result<()> {
     let missing = path.ancestors().take_while(|path| !path.exists());
     let parents: Vec<_> = missing.filter_map(Path::parent).collect();
@@ -73,7 +72,7 @@ pub(crate) fn create_private(path: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Returns what tells a second writer who the first one is.
+/// Returns the line in `LOCK` that identifies the writing process.
 pub(crate) fn this_process() -> String {
     let program = std::env::current_exe().ok();
     let name = program.as_deref().and_then(Path::file_stem);

@@ -1,7 +1,6 @@
-//! An open store: what reads, the state, and the queue of those who write.
+//! An open store: its files, the state, the caches, and the queue of writers.
 //!
-//! What is done with them is for the rooms below; a method of [`Inner`] lies in the room of what it
-//! does.
+//! The operations are in the rooms below: each room adds its methods to [`Inner`].
 
 use std::sync::Arc;
 
@@ -26,7 +25,7 @@ use super::writer::{Commits, Exclusive};
 #[derive(Debug)]
 pub(crate) struct Inner {
     reader: Reader,
-    /// Changed by [`Inner::apply`](super::apply) alone, and recovered where entries are erased.
+    /// Changed by [`Inner::apply`](super::apply) alone, and recovered after an erasure.
     state: RwLock<State>,
     caches: Caches,
     commits: Commits,
@@ -40,9 +39,9 @@ pub(crate) struct Reader {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) ledger: Ledger,
     pub(super) index: Index,
-    /// `None` of a store that does not count retrievals.
+    /// `None` if retrievals are not counted.
     pub(super) retrievals: Option<RetrievalCounters>,
-    /// `None` of a store opened without its text view.
+    /// `None` if the store was opened without its text view.
     pub(super) text: Option<Text>,
     pub(super) ballast: Ballast,
     pub(super) recovery: RecoveryReport,
@@ -107,13 +106,13 @@ impl Inner {
         &self.commits
     }
 
-    /// Returns the state as it is now. Not to be held while anything else is asked: a reader that
-    /// asks twice would wait for a writer that waits for it.
+    /// Returns the current state. The guard must not be held across other calls: a second read
+    /// would wait for a writer that waits for the first.
     pub(crate) fn state(&self) -> RwLockReadGuard<'_, State> {
         self.state.read()
     }
 
-    /// Returns the state to change it.
+    /// Returns the state for changing it.
     pub(super) const fn state_cell(&self) -> &RwLock<State> {
         &self.state
     }
@@ -145,7 +144,7 @@ impl Inner {
         self.state().clock().entry_time(self.now())
     }
 
-    /// Returns the moment that a decision goes by.
+    /// Returns the trusted time for a decision.
     pub(crate) fn moment(&self) -> TrustedNow {
         self.state().clock().moment(self.now())
     }
@@ -223,5 +222,5 @@ impl Drop for Inner {
     }
 }
 
-/// Entries that are quicker written to a run now than applied at every open.
+/// From this many entries on, writing a run now is cheaper than applying them at every open.
 const WORTH_A_RUN: u64 = 4_096;

@@ -1,3 +1,8 @@
+//! `MANIFEST`: the file that makes a directory a store (docs/format.md, "The store directory").
+//!
+//! It holds the identity of the store and the secrets of its derived files, and no settings. It is
+//! written once, last when a store is created, and never changed.
+
 use std::io;
 use std::path::Path;
 
@@ -12,7 +17,7 @@ use crate::ledger::{self, Disk, OpenMode, StoreId};
 
 use crate::store::Error;
 
-/// The file that makes a directory a store: who it is, and the secrets its derived files use.
+/// The identity of a store, and the secrets that its derived files use.
 ///
 /// It is JSON, so that a person can read which version a store has. It is written last when a
 /// store is created, so a directory without it holds no store.
@@ -46,7 +51,7 @@ impl Manifest {
         TombstoneKey::new(self.tombstone_secret)
     }
 
-    /// Writes the file so that it is there whole or not at all.
+    /// Writes the file atomically.
     pub(crate) fn write(&self, disk: &dyn Disk) -> Result<(), Error> {
         let failed = |source| ledger::Error::Io {
             action: "write",
@@ -54,7 +59,7 @@ impl Manifest {
             source,
         };
         let write = || -> io::Result<()> {
-            // What a crash inside an earlier creation left, if anything.
+            // A crash inside an earlier creation may have left it.
             drop(disk.remove(TEMPORARY));
             let file = disk.create(TEMPORARY)?;
             file.write_at(self.to_json().as_bytes(), 0)?;
@@ -66,8 +71,8 @@ impl Manifest {
         Ok(())
     }
 
-    /// Makes sure that what was read is durable: whoever wrote it may have been killed between the
-    /// renaming and the sync of the directory, and a power cut later would take the store away.
+    /// Makes the file durable: its writer may have been killed between the rename and the sync of
+    /// the directory, and a later power failure would lose the store.
     pub(crate) fn settle(&self, disk: &dyn Disk) -> Result<(), Error> {
         let failed = |source| ledger::Error::Io {
             action: "sync the folder of",
@@ -77,7 +82,7 @@ impl Manifest {
         Ok(disk.sync_folder("").map_err(failed)?)
     }
 
-    /// Reads the file of the store at `path`; none means that no store was created there.
+    /// Reads the file of the store at `path`; `None` if no store was created there.
     pub(crate) fn read(disk: &dyn Disk, path: &Path) -> Result<Option<Self>, Error> {
         let failed = |source| ledger::Error::Io {
             action: "read",
@@ -125,7 +130,7 @@ impl Manifest {
                 reason: "its MANIFEST is another program's".into(),
             });
         }
-        // A newer version may mean anything by the rest, so it is asked for first.
+        // The version is checked first: a newer one may define the rest differently.
         match map.get("version") {
             Some(Value::Int(version)) if version.as_u64().is_some_and(|found| found > VERSION) => {
                 return Err(Error::Version {
@@ -157,7 +162,8 @@ fn bytes<const N: usize>(hex: &str) -> Option<[u8; N]> {
     HEXLOWER.decode(hex.as_bytes()).ok()?.try_into().ok()
 }
 
-/// Returns what tells a flipped bit: a wrong key would make every look-up come back empty.
+/// Returns the checksum. It detects a flipped bit: with a wrong key every lookup would find
+/// nothing.
 fn check(map: &Map) -> String {
     let hash: [u8; 32] = Sha256::digest(Value::Map(map.clone()).to_json()).into();
     let [a, b, c, d, e, f, g, h, ..] = hash;

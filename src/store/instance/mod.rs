@@ -1,4 +1,5 @@
-//! An open store: opening it, what it is made of, and the path by which entries become visible.
+//! An open store: the handle, opening, the parts of a store, the queue of writers, and the path by
+//! which entries become visible. The rooms below add the operations.
 
 mod apply;
 mod caller;

@@ -1,5 +1,5 @@
-//! Opening a store: its files are read, what a crash left is set aside, and everything derived is
-//! brought to where the ledger is.
+//! Opening a store: its files are read, the remains of a crash are set aside, and all derived data
+//! is brought to the end of the ledger.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -99,7 +99,8 @@ impl Store {
             Some(manifest) => {
                 manifest.settle(&*disk)?;
                 let (index, known) = open_index(&disk, &manifest, &options, &mut recovery)?;
-                // What is to be deleted is not asked where the entries are, only how many.
+                // An index that is deleted next is asked only for the number of entries, not for
+                // their locations.
                 let known = known.filter(|_| !is_repair);
                 let ledger = open_ledger(&disk, &manifest, &index, known, &options, &mut recovery)?;
                 if is_repair {
@@ -189,7 +190,7 @@ fn open_ledger(
     Ok(ledger)
 }
 
-/// Deletes what is derived. The ledger is open: its length was held against what the index knew.
+/// Deletes the derived files. The ledger is open already: its length was checked against the index.
 fn forget_derived(
     index: &Index,
     place: &text::TextLocation,

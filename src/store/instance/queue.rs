@@ -1,7 +1,7 @@
 //! Group commit: the first thread to find no leader becomes the leader. It drains the queue,
 //! evaluates the requests in order, writes them as one frame and wakes each waiter.
 //!
-//! What a request is, and how it is answered, is for whoever uses the queue.
+//! The queue does not define requests and their answers: its user does.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
-/// The threads that want to write. A follower waits for no lock that another follower holds: each
-/// has a waiter of its own, in which it finds an answer or the lead.
+/// The queue of threads that write. A follower waits for no lock that another follower holds: each
+/// has a waiter of its own, which receives an answer or the lead.
 pub(crate) struct CommitQueue<R, A> {
     state: Mutex<Queue<R, A>>,
     arrival: Condvar,
@@ -22,12 +22,12 @@ struct Queue<R, A> {
     /// Whether a thread leads; without a leader the queue is empty.
     leading: bool,
     waiting: VecDeque<Queued<R, A>>,
-    /// The weight of all requests that wait.
+    /// The weight of all waiting requests.
     weight: usize,
 }
 
 struct Queued<R, A> {
-    /// The request and its weight; `None` of a thread that wants to lead alone.
+    /// The request and its weight; `None` for a thread that leads alone.
     request: Option<(R, usize)>,
     waiter: Arc<Waiter<A>>,
 }
@@ -41,13 +41,13 @@ struct Waiter<A> {
 enum SlotState<A> {
     Wait,
     Lead,
-    /// `None` if the leader panicked before it knew.
+    /// `None` if the leader panicked before it had an answer.
     Answer(Option<A>),
 }
 
 /// The outcome of a request.
 pub(crate) enum Enqueued<'a, R, A> {
-    /// A leader has answered; `None` if it panicked before it knew.
+    /// A leader has answered; `None` if it panicked before it had an answer.
     Answered(Option<A>),
     /// This thread leads; its own request is the first of those it takes.
     Lead(LeaderGuard<'a, R, A>),
@@ -80,7 +80,7 @@ impl<R, A> CommitQueue<R, A> {
     /// Waits until this thread leads, without a request of its own.
     pub(crate) fn lead_alone(&self) -> LeaderGuard<'_, R, A> {
         let waiter = self.enter(None);
-        // What is no request has no answer.
+        // A waiter without a request has no answer.
         waiter.wait();
         // The new leader is the first in the queue.
         self.state.lock().waiting.pop_front();
@@ -119,7 +119,7 @@ impl<R, A> CommitQueue<R, A> {
 
 impl<R, A> LeaderGuard<'_, R, A> {
     /// Takes requests from the head of the queue: one, and more while they weigh no more than
-    /// `weight_max` together. Waits up to `patience` for that many to come.
+    /// `weight_max` together. Waits up to `patience` for more to arrive.
     pub(crate) fn take(&mut self, weight_max: usize, patience: Duration) -> Vec<(R, Reply<A>)> {
         let mut queue = self.queue.state.lock();
         if !patience.is_zero() {

@@ -1,16 +1,16 @@
-//! What was found and mended when a store was opened.
+//! The report of opening a store: what a crash left, and which derived files were rebuilt.
 
 use crate::ledger::TornTail;
 
-/// What was found when a store was opened.
+/// The findings when a store was opened.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecoveryReport {
     /// Whether the store was created.
     pub created: bool,
-    /// What a crash left behind the last acknowledged frame, set aside.
+    /// The incomplete end that a crash left in the ledger; it is set aside.
     pub torn: Option<TornTail>,
-    /// Why the index was rebuilt.
+    /// The reason why the index was rebuilt.
     pub index_rebuilt: Option<String>,
-    /// Why the text view was rebuilt.
+    /// The reason why the text view was rebuilt.
     pub text_rebuilt: Option<String>,
 }

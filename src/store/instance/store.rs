@@ -25,10 +25,10 @@ use super::recovery::RecoveryReport;
 /// # Ok::<(), grainstore::store::Error>(())
 /// ```
 ///
-/// The handle that [`Store::open`] returns is the owner's. An agent is given a narrowed one: it
-/// reads and changes only what lies in its namespace and those inside it, and writes as its author;
-/// a draft gets both, a finished grain must have them. Other grains are to it as if they were not
-/// stored. What is the owner's alone is behind [`Store::admin`] and [`Store::maintenance`].
+/// The handle that [`Store::open`] returns is the owner's. An agent gets a narrowed one: it reads
+/// and changes only grains in its namespace and those inside it, and writes as its author. A draft
+/// gets both, a finished grain must have them. Other grains appear as not stored. Owner-only
+/// operations are behind [`Store::admin`] and [`Store::maintenance`].
 ///
 /// ```
 /// use grainstore::{Draft, Filter, Options, Store};
@@ -50,16 +50,16 @@ use super::recovery::RecoveryReport;
 #[derive(Clone, Debug)]
 pub struct Store {
     pub(in crate::store) inner: Arc<Inner>,
-    /// `None` of the owner.
+    /// `None` for the owner.
     capability: Option<Arc<Capability>>,
 }
 
-/// Operations of the store's owner on policy, trust, consent, holds, deletion and files: see
+/// Owner-only operations on policy, trust, consent, holds, deletion, import and export: see
 /// [`Store::admin`].
 #[derive(Clone, Copy, Debug)]
 pub struct Admin<'a>(&'a Store);
 
-/// Operations of the store's owner on the files of the store: see [`Store::maintenance`].
+/// Owner-only operations on the files of the store: see [`Store::maintenance`].
 #[derive(Clone, Copy, Debug)]
 pub struct Maintenance<'a>(&'a Store);
 
@@ -71,8 +71,8 @@ impl Store {
         }
     }
 
-    /// Returns a handle narrowed to an author (OMS 12.1). A handle that has another author already
-    /// reaches nothing then.
+    /// Returns a handle narrowed to an author (OMS 12.1). If this handle has another author, the
+    /// new one reaches nothing.
     #[must_use]
     pub fn as_actor(&self, did: &Did) -> Self {
         self.narrowed(self.own_capability().author(did))
@@ -90,21 +90,22 @@ impl Store {
         self.narrowed(self.own_capability().role(Role::Reader))
     }
 
-    /// Returns a handle of the owner's narrowed to a capability.
+    /// Returns a handle narrowed to a capability.
     ///
     /// # Errors
-    /// `ERR_ACCESS_DENIED` for a handle that is narrowed already: it could widen itself.
+    /// `ERR_ACCESS_DENIED` for a handle that is narrowed already, since it could widen itself.
     pub fn with_capability(&self, capability: Capability) -> Result<Self, Error> {
         self.authorize_owner()?;
         Ok(self.narrowed(capability))
     }
 
-    /// Returns what the handle is narrowed to; `None` of the owner's.
+    /// Returns the capability that the handle is narrowed to; `None` for the owner's.
     pub fn capability(&self) -> Option<&Capability> {
         self.capability.as_deref()
     }
 
-    /// Returns the operations of the owner on policy, trust, consent, holds, deletion and files.
+    /// Returns the owner-only operations on policy, trust, consent, holds, deletion, import and
+    /// export.
     ///
     /// # Errors
     /// `ERR_ACCESS_DENIED` for a narrowed handle.
@@ -113,7 +114,7 @@ impl Store {
         Ok(Admin(self))
     }
 
-    /// Returns the operations of the owner on the files of the store.
+    /// Returns the owner-only operations on the files of the store.
     ///
     /// # Errors
     /// `ERR_ACCESS_DENIED` for a narrowed handle.
@@ -141,7 +142,7 @@ impl Store {
         }
     }
 
-    /// Returns what was found when the store was opened.
+    /// Returns the findings when the store was opened.
     pub fn recovery_report(&self) -> &RecoveryReport {
         self.inner.recovery()
     }
@@ -154,7 +155,7 @@ impl Store {
         self.inner.text().ok_or(text::Error::Off)
     }
 
-    /// Returns the caller of an operation that changes something.
+    /// Returns the caller of a change.
     ///
     /// # Errors
     /// Storage errors.
@@ -166,7 +167,7 @@ impl Store {
         })
     }
 
-    /// Returns whether the handle sees a grain: by its capability, and of a delegated author also
+    /// Returns whether the handle sees a grain: by its capability, and for a delegated author also
     /// by its delegations (OMS 6.11: "may read and write").
     ///
     /// # Errors
@@ -189,8 +190,8 @@ impl Store {
         Ok(judged.is_ok())
     }
 
-    /// Returns whether a grain may drive what its reader does (OMS 6.1): a program's reader waits
-    /// until a person has cleared it.
+    /// Returns whether its reader may act on a grain (OMS 6.1): a program waits until a person has
+    /// cleared it.
     ///
     /// # Errors
     /// Storage errors.

@@ -1,5 +1,5 @@
-//! Feeding the text view from committed entries: what a grain says, in which language, and which
-//! conversation it belongs to.
+//! The feed of the text view from committed entries: the searchable text of a grain, its language,
+//! and its conversation.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use super::inner::Inner;
 use super::recovery::RecoveryReport;
 
 impl Inner {
-    /// Brings the text view to where the ledger is.
+    /// Brings the text view to the end of the ledger.
     ///
     /// # Errors
     /// `ERR_TEXT`; storage errors.
@@ -35,7 +35,7 @@ impl Inner {
         let Some(text) = self.text() else {
             return;
         };
-        // After a failure, and never past it: what is skipped would be missing for good.
+        // It resumes where it failed and skips nothing: a skipped row would be missing for good.
         let outcome = if text.watermark() == rows.start {
             entries.iter().try_for_each(|entry| feed(text, entry))
         } else {
@@ -61,7 +61,7 @@ impl Inner {
     }
 }
 
-/// Opens the view at `place`, unless the options do without.
+/// Opens the view at `place`, unless the options disable it.
 pub(super) fn open(
     place: &text::TextLocation,
     ledger_len: u64,
@@ -85,7 +85,7 @@ fn feed(text: &Text, entry: &Entry<'_>) -> Result<(), Error> {
     }
 }
 
-/// Returns the words of a grain, and what ranks it.
+/// Returns the document of a grain: its words, and the values that rank it.
 fn document(grain: &Grain) -> Document {
     let mut document = Document::default()
         .time_ms(grain.created_at().ms())
@@ -106,7 +106,7 @@ fn document(grain: &Grain) -> Document {
     }
 }
 
-/// Returns the language that a grain says it is in.
+/// Returns the language that a grain declares.
 pub(crate) fn language(grain: &Grain) -> Option<text::Language> {
     let context = grain.field("context").and_then(Value::as_map);
     let locale = context.and_then(|context| context.get("con:locale")?.as_text());
@@ -127,5 +127,5 @@ fn conversation(grain: &Grain) -> u64 {
     u64::from_be_bytes([a, b, c, d, e, f, g, h])
 }
 
-/// Rows that are quicker committed now than fed at every open.
+/// From this many rows on, a commit now is cheaper than feeding them at every open.
 const WORTH_A_COMMIT: u64 = 1024;

@@ -9,21 +9,21 @@ use crate::store::records::PendingPut;
 
 use super::queue::{CommitQueue, LeaderGuard};
 
-/// The queue of puts, which share frames, and of others that write.
+/// The queue of writers: puts, which share frames, and operations that write alone.
 pub(crate) type PutQueue = CommitQueue<Vec<PendingPut>, Result<(), Error>>;
 
-/// Those who want to write, and the one who may.
+/// The waiting threads, and the leader.
 #[derive(Debug, Default)]
 pub(crate) struct Commits {
     pub(crate) queue: PutQueue,
-    /// Free to the leader of the queue.
+    /// Taken only by the leader of the queue, so it is free.
     pub(crate) writer: Mutex<Writer>,
 }
 
 /// Held from a decision to its acknowledgement.
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
-    /// Whether the ledger may hold what the index does not: then nothing can be decided any more.
+    /// Whether the ledger may hold entries that the index lacks: then the store refuses writes.
     pub(crate) is_halted: bool,
 }
 
