@@ -40,11 +40,11 @@ impl Peer for Ours {
     }
 
     fn index_text(&mut self) -> Result<()> {
-        Ok(self.0.flush_text()?)
+        Ok(self.0.maintenance()?.flush_text()?)
     }
 
     fn settle(&mut self) -> Result<()> {
-        self.0.compact()?;
+        self.0.maintenance()?.compact()?;
         Ok(())
     }
 
@@ -53,7 +53,7 @@ impl Peer for Ours {
     }
 
     fn triples(&self, pattern: &Pattern<'_>, limit: usize) -> Result<Found> {
-        let snapshot = self.0.index_snapshot();
+        let snapshot = self.0.maintenance()?.index_snapshot();
         let pattern = index::Pattern {
             subject: pattern.subject,
             relation: pattern.relation,
@@ -64,7 +64,7 @@ impl Peer for Ours {
     }
 
     fn in_time(&self, from_ms: i64, to_ms: i64) -> Result<Found> {
-        let snapshot = self.0.index_snapshot();
+        let snapshot = self.0.maintenance()?.index_snapshot();
         let (from, to) = (Time::from_ms(from_ms), Time::from_ms(to_ms));
         let rows = snapshot.in_time(Family::CreatedAt, Some(from), Some(to));
         Ok(Found::Rows(rows.collect::<std::result::Result<_, _>>()?))

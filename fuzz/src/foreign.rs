@@ -86,7 +86,8 @@ fn read_aimem(bytes: &[u8]) {
     if aimem::write(&mut out, &entries, &options()).is_ok() {
         let again = aimem::read(&out, Profile::Extended);
         assert!(again.is_ok(), "what was written is refused");
-        let linked = |map: &Map, name: &str| map.get(name).and_then(Value::as_array).map(<[_]>::len);
+        let linked =
+            |map: &Map, name: &str| map.get(name).and_then(Value::as_array).map(<[_]>::len);
         let written = object(&out).unwrap_or_default();
         assert_eq!(linked(&written, "chunks"), linked(&bundle, "chunks"));
     }
@@ -113,9 +114,7 @@ pub fn json_omi(data: &[u8]) {
         assert!(!l0 || import.is_some(), "L0 takes what an import refuses");
         let Some(import) = import else { continue };
         let is_document = object(data).is_some_and(|map| map.contains("memories"));
-        let has_grains = data
-            .windows(10)
-            .any(|bytes| bytes == b"grainstore");
+        let has_grains = data.windows(10).any(|bytes| bytes == b"grainstore");
         if !is_document || has_grains {
             continue;
         }
@@ -145,7 +144,12 @@ pub fn provider_exports(data: &[u8]) {
     let format = Some(Format::Provider(provider));
     let reading = ImportFile::of_bytes(data, format, &ReadOptions::default());
     let reading = reading.expect("the format is given");
-    assert!(reading.errors.iter().all(|error| !error.code().as_str().is_empty()));
+    assert!(
+        reading
+            .errors
+            .iter()
+            .all(|error| !error.code().as_str().is_empty())
+    );
     for record in reading.records.into_vec().expect("memory can be read") {
         let address = grainstore::ContentAddress::of(record.grain.blob());
         assert_eq!(record.grain.address(), address);

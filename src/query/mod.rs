@@ -1,6 +1,6 @@
 //! Queries: filters, plans, sort orders, pages, export, and the result envelope (OMS 28.1, 28.4).
 //!
-//! `Store::query`, `Store::search`, `Store::recall` and `Store::export` are implemented here. Each
+//! `Store::query`, `Store::search`, `Store::recall` and `Admin::export` are implemented here. Each
 //! is evaluated on one snapshot, so concurrent writes do not show. The room decides what a caller
 //! may see in a result; it changes no state but access counters and the audit of reads.
 

@@ -42,7 +42,7 @@ pub struct Options {
     pub index: IndexOptions,
     /// Whether retrievals of grains are counted (OMS 22.10), and for how long a count may be in
     /// memory only; none, the default, counts nothing. See
-    /// [`Store::accesses`](crate::store::Maintenance::accesses).
+    /// [`Maintenance::accesses`](crate::store::Maintenance::accesses).
     pub accesses: Option<Duration>,
     /// What the text view may use; none opens the store without it, and searching is an error.
     /// The next open with it feeds it what it missed.

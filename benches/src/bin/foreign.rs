@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use grainstore::codec::{Map, Value};
 use grainstore::grain::Draft;
-use grainstore::interchange::{Format, ReadOptions, ImportFile, WriteOptions};
+use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
 use grainstore::{Filter, Options, Store};
 use grainstore_benches::report::{Bound, Report, Table};
 use grainstore_benches::{Result, machine};
@@ -20,7 +20,11 @@ fn main() -> Result<()> {
     if arguments.next_if(|it| it == "--memory").is_some() {
         let path = arguments.next().ok_or("the file is missing")?;
         let store = arguments.next();
-        return hold(Path::new(&path), store.as_deref(), arguments.next().is_none());
+        return hold(
+            Path::new(&path),
+            store.as_deref(),
+            arguments.next().is_none(),
+        );
     }
     let records: u64 = arguments.next().map_or(Ok(50_000), |text| text.parse())?;
     let rounds: usize = arguments.next().map_or(Ok(5), |text| text.parse())?;
@@ -65,7 +69,10 @@ fn bundle(records: u64) -> Result<Vec<u8>> {
         chunk.insert("is_pinned", false);
         let second = n % 60;
         chunk.insert("created_at", format!("2026-04-01T09:30:{second:02}Z"));
-        chunk.insert("tags", vec![Value::from("a"), Value::from(format!("t{}", n % 50))]);
+        chunk.insert(
+            "tags",
+            vec![Value::from("a"), Value::from(format!("t{}", n % 50))],
+        );
         chunks.push(Value::Map(chunk));
     }
     let mut whole = Map::new();
@@ -87,7 +94,9 @@ fn bundle(records: u64) -> Result<Vec<u8>> {
     envelope.insert("checksum", sha256(&Value::Map(whole).to_jcs()));
     let mut lines = Value::Map(envelope).to_json();
     for chunk in chunks {
-        let Value::Map(mut chunk) = chunk else { continue };
+        let Value::Map(mut chunk) = chunk else {
+            continue;
+        };
         chunk.insert("_kind", "chunk");
         lines.push('\n');
         lines.push_str(&Value::Map(chunk).to_json());
@@ -102,7 +111,10 @@ fn validate(bundle: &[u8], stream: &Path, rounds: usize, report: &mut Report) ->
     for _ in 0..rounds {
         let start = Instant::now();
         let mut values = Vec::new();
-        for line in bundle.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        for line in bundle
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty())
+        {
             values.push(serde_json::from_slice::<serde_json::Value>(line)?);
         }
         let digest = Sha256::digest(bundle);
@@ -122,8 +134,15 @@ fn validate(bundle: &[u8], stream: &Path, rounds: usize, report: &mut Report) ->
     report.table(&table);
     let mb = bundle.len() as f64 / 1e6;
     let mut table = Table::new("AIMEM stream, speed", "MB/s");
-    for (name, times) in [("serde_json and SHA-256", floor), ("ImportFile::open", ours)] {
-        table.row(name, times.iter().map(|seconds| mb / seconds).collect(), None);
+    for (name, times) in [
+        ("serde_json and SHA-256", floor),
+        ("ImportFile::open", ours),
+    ] {
+        table.row(
+            name,
+            times.iter().map(|seconds| mb / seconds).collect(),
+            None,
+        );
     }
     report.table(&table);
     Ok(())
@@ -142,9 +161,10 @@ fn import(stream: &Path, folder: &Path, rounds: usize, report: &mut Report) -> R
             .iter()
             .map(|grain| {
                 let draft = Draft::new(grain.type_());
-                grain.fields().iter().fold(draft, |draft, (name, value)| {
-                    draft.set(name, value.clone())
-                })
+                grain
+                    .fields()
+                    .iter()
+                    .fold(draft, |draft, (name, value)| draft.set(name, value.clone()))
             })
             .collect();
         drop(grains);
@@ -162,11 +182,11 @@ fn import(stream: &Path, folder: &Path, rounds: usize, report: &mut Report) -> R
                         store.put_batch(batch.to_vec())?;
                     }
                 } else {
-                    assert!(store.import(read(stream)?)?.is_complete());
+                    assert!(store.admin()?.import(read(stream)?)?.is_complete());
                 }
                 let until_durable = start.elapsed().as_secs_f64();
                 if has_text {
-                    store.flush_text()?;
+                    store.maintenance()?.flush_text()?;
                     times[1][way].push(until_durable);
                     times[2][way].push(start.elapsed().as_secs_f64());
                 } else {
@@ -188,7 +208,11 @@ fn import(stream: &Path, folder: &Path, rounds: usize, report: &mut Report) -> R
         report.table(&table);
         let mut table = Table::new(format!("{name}: speed"), "MB of blobs/s");
         for (name, times) in [("put_batch", native), ("import", imported)] {
-            table.row(name, times.iter().map(|seconds| mb / seconds).collect(), None);
+            table.row(
+                name,
+                times.iter().map(|seconds| mb / seconds).collect(),
+                None,
+            );
         }
         report.table(&table);
     }
@@ -198,10 +222,12 @@ fn import(stream: &Path, folder: &Path, rounds: usize, report: &mut Report) -> R
 fn export(stream: &Path, rounds: usize, records: u64, report: &mut Report) -> Result<()> {
     // As memories of PAM: through a store of them and back in.
     let through = Store::in_memory(Options::default())?;
-    through.import(read(stream)?)?;
+    through.admin()?.import(read(stream)?)?;
     let options = WriteOptions::default();
     let mut pam = Vec::new();
-    through.export(Format::Pam, &Filter::new(), &options, &mut pam)?;
+    through
+        .admin()?
+        .export(Format::Pam, &Filter::new(), &options, &mut pam)?;
     let mut pam: serde_json::Value = serde_json::from_slice(&pam)?;
     for memory in pam["memories"].as_array_mut().into_iter().flatten() {
         memory["metadata"] = serde_json::json!({});
@@ -215,11 +241,13 @@ fn export(stream: &Path, rounds: usize, records: u64, report: &mut Report) -> Re
     drop(pam);
     assert!(reading.errors.is_empty(), "{:?}", reading.errors.first());
     let store = Store::in_memory(Options::default())?;
-    store.import(reading)?;
+    store.admin()?.import(reading)?;
     let mut speeds = Vec::new();
     for _ in 0..rounds {
         let start = Instant::now();
-        let exported = store.export(Format::Pam, &Filter::new(), &options, &mut sink())?;
+        let exported = store
+            .admin()?
+            .export(Format::Pam, &Filter::new(), &options, &mut sink())?;
         assert!(exported.grains >= records);
         speeds.push(records as f64 / start.elapsed().as_secs_f64());
     }
@@ -245,7 +273,11 @@ fn memory(stream: &Path, folder: &Path, records: u64, report: &mut Report) -> Re
         ("import", &[&store]),
     ] {
         let mut table = Table::new("The most memory held at once", "MiB");
-        table.row(name, vec![measure(arguments)?], Some(Bound::AtMost(allowed)));
+        table.row(
+            name,
+            vec![measure(arguments)?],
+            Some(Bound::AtMost(allowed)),
+        );
         report.table(&table);
     }
     Ok(())
@@ -259,7 +291,12 @@ fn hold(stream: &Path, store: Option<&str>, has_text: bool) -> Result<()> {
         if !has_text {
             options.text = None;
         }
-        assert!(Store::open(store, options)?.import(reading)?.is_complete());
+        assert!(
+            Store::open(store, options)?
+                .admin()?
+                .import(reading)?
+                .is_complete()
+        );
     }
     println!("{}", machine::peak_memory_bytes()?);
     Ok(())

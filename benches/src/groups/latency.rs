@@ -33,10 +33,18 @@ const QUESTIONS: [(&str, Question, f64); 11] = [
     ("User and tag, 10 grains", user_and_tag, 1.0),
     ("Type, namespace and a week, 10 grains", type_and_week, 1.0),
     ("Namespace, the 10 surest", surest, 1.0),
-    ("Namespace, the 10 newest that were known at a time", known, 1.0),
+    (
+        "Namespace, the 10 newest that were known at a time",
+        known,
+        1.0,
+    ),
     ("Search, two words, top 10", search, 1.0),
     ("Search, a frequent and another word, top 10", frequent, 1.0),
-    ("Search, two words in a namespace, top 10", search_in_team, 1.0),
+    (
+        "Search, two words in a namespace, top 10",
+        search_in_team,
+        1.0,
+    ),
     ("Recall, eight words, 2000 tokens", recall, 5.0),
 ];
 
@@ -179,7 +187,9 @@ fn search_in_team(asked: &Asked, dice: &mut Dice) -> Result<u64> {
 fn recall(asked: &Asked, dice: &mut Dice) -> Result<u64> {
     let words: Vec<String> = (0..8).map(|_| some_word(dice)).collect();
     let recall = Recall::default();
-    let known = asked.store.recall(&words.join(" "), &Filter::new(), &recall)?;
+    let known = asked
+        .store
+        .recall(&words.join(" "), &Filter::new(), &recall)?;
     Ok(known.tokens as u64)
 }
 

@@ -85,7 +85,7 @@ pub fn open(grains: u64, folder: &Path, text: bool) -> Result<()> {
     let start = Instant::now();
     let ours = Ours::open(folder, text)?;
     let seconds = start.elapsed().as_secs_f64();
-    let found = ours.store().stats()?.grains;
+    let found = ours.store().maintenance()?.stats()?.grains;
     if found != grains {
         return Err(format!("{found} grains are left of {grains}").into());
     }

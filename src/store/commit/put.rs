@@ -39,13 +39,13 @@ impl NewGrain {
     /// Lets a grain come back although it was deleted from the store before.
     ///
     /// ```
-    /// use grainstore::store::{Deletion, NewGrain};
+    /// use grainstore::store::{Authorization, NewGrain};
     /// use grainstore::{Draft, Options, Store};
     ///
     /// let store = Store::in_memory(Options::default())?;
     /// let hello = Draft::event("hello").created_at(grainstore::Time::from_ms(1));
     /// let address = store.put(hello.clone())?;
-    /// store.admin()?.delete(&address, Deletion { reason: "asked for", authority: "its author" })?;
+    /// store.admin()?.delete(&address, Authorization { reason: "asked for", authority: "its author" })?;
     /// assert_eq!(store.put(hello.clone()).unwrap_err().code(), "ERR_ERASED");
     /// assert_eq!(store.put(NewGrain::from(hello).again())?, address);
     /// # Ok::<(), grainstore::Error>(())

@@ -23,14 +23,14 @@ impl Admin<'_> {
     /// deleted or erased, whatever else allows it (OMS 23.2, ruling I12).
     ///
     /// ```
-    /// use grainstore::store::{Deletion, Authorization};
+    /// use grainstore::store::Authorization;
     /// use grainstore::{Draft, Options, Store};
     ///
     /// let store = Store::in_memory(Options::default())?;
     /// let address = store.put(Draft::event("the contract was signed"))?;
     /// store.admin()?.place_hold(&address, Authorization { reason: "Doe v. Acme", authority: "legal" })?;
-    /// let deletion = Deletion { reason: "asked", authority: "the office" };
-    /// assert_eq!(store.admin()?.delete(&address, deletion).unwrap_err().code(), "ERR_INVALIDATION_DENIED");
+    /// let office = Authorization { reason: "asked", authority: "the office" };
+    /// assert_eq!(store.admin()?.delete(&address, office).unwrap_err().code(), "ERR_INVALIDATION_DENIED");
     /// # Ok::<(), grainstore::Error>(())
     /// ```
     ///

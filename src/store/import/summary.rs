@@ -39,7 +39,7 @@ pub struct Conflict {
     pub id: ForeignId,
     /// The grain it was imported as.
     pub existing: ContentAddress,
-    /// The grain it is kept as, until [`Store::resolve_conflict`](crate::store::Admin::resolve_conflict);
+    /// The grain it is kept as, until [`Admin::resolve_conflict`](crate::store::Admin::resolve_conflict);
     /// none where the format has it rejected (AIMEM 2.9).
     pub kept: Option<ContentAddress>,
 }

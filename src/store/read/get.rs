@@ -1,4 +1,4 @@
-//! ImportFile grains: by address, in lists, along their lineage, by foreign identifier.
+//! Reading grains: by address, in lists, along their lineage, by foreign identifier.
 
 use crate::codec::ContentAddress;
 use crate::grain::{self, Grain, Status, Time, Warning};

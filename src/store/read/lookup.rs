@@ -1,4 +1,4 @@
-//! ImportFile single entries: the record of an entry, the grain of a row, its status, its version.
+//! Reading single entries: the record of an entry, the grain of a row, its status, its version.
 
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Status, Time};

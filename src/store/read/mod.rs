@@ -1,4 +1,4 @@
-//! ImportFile: grains, their status, vectors and signatures, with the record of reads that a regime
+//! Reading: grains, their status, vectors and signatures, with the record of reads that a regime
 //! asks for.
 
 mod audit;

@@ -150,9 +150,9 @@ impl DenialRecord {
 /// The consents that a namespace demands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RequiredConsent {
-    /// ImportFile takes a consent with `retrieve` in its scope.
+    /// Reading requires a consent with `retrieve` in its scope.
     pub read: bool,
-    /// Storing takes a consent with `store` in its scope.
+    /// Storing requires a consent with `store` in its scope.
     pub write: bool,
 }
 

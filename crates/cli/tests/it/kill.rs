@@ -36,7 +36,7 @@ fn what_was_acknowledged_survives_a_kill() {
             "run {run}: the put ended by itself"
         );
 
-        // RecoveryReport by separate processes: a fork by another test would hold our lock for a while.
+        // Opened by separate processes: a fork by another test would hold our lock for a while.
         let ran = home.run(&["list"]);
         assert_eq!(ran.code, 0, "run {run}: {ran:?}");
         torn += u32::from(ran.stderr.contains("a crash left"));

@@ -1,6 +1,6 @@
 //! `grainstore convert`: a file of one format written as another, without a store on disk.
 //!
-//! ImportFile and writing are those of `import` and `export`, around a store in memory.
+//! Reading and writing are those of `import` and `export`, around a store in memory.
 
 use grainstore::ErrorCode;
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! `grainstore import`: the records of a file stored as grains.
 //!
-//! ImportFile and validation are in `reading`, the report in `report`.
+//! Reading and validation are in `reading`, the report in `report`.
 
 use std::path::PathBuf;
 

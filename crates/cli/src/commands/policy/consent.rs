@@ -49,7 +49,7 @@ struct Require {
     /// Storing a grain requires a consent with `store` in its scope
     #[arg(long, requires = "namespace")]
     write: bool,
-    /// ImportFile a grain requires a consent with `retrieve` in its scope
+    /// Reading a grain requires a consent with `retrieve` in its scope
     #[arg(long, requires = "namespace")]
     read: bool,
     /// Reason for the change; recorded permanently
