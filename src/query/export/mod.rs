@@ -18,7 +18,7 @@ use crate::interchange::{
     EncryptedWriter, Encryption, Entry, Error as FileError, Format, Loss, Place, Vectors,
     WriteOptions, Written, aimem, jsonl, mg, omi, pam,
 };
-use crate::store::{self, Admin, Store};
+use crate::store::{Admin, Store};
 
 use super::{Error, Filter};
 use filter::ExportFilter;
@@ -251,7 +251,7 @@ impl Store {
 
     pub(super) fn fetch(&self, address: &ContentAddress) -> Result<Grain, Error> {
         let found = self.peek(address)?;
-        found.ok_or(Error::Store(store::Error::NotFound { address: *address }))
+        found.ok_or(Error::NotFound { address: *address })
     }
 }
 
