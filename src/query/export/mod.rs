@@ -165,7 +165,7 @@ impl Store {
             return Ok(Vectors::new());
         }
         let wanted = entries.iter().map(|(grain, _)| grain.address()).collect();
-        Ok(self.stored_vectors(&wanted)?)
+        self.stored_vectors(&wanted)
     }
 
     /// Returns the rows that pass the filter, and counts those withheld for a missing consent as

@@ -7,8 +7,8 @@ use crate::store::records::{Authorization, Frame, PolicyRecord, Record, Recorded
 use crate::store::{Admin, Error, Store};
 
 impl Admin<'_> {
-    /// Puts regimes in force, in place of those before; none lifts them. The documents and the
-    /// reason go into the ledger. What is stored already stays as it is.
+    /// Puts regimes in force, in place of those before; an empty list lifts them. The documents and
+    /// the reason go into the ledger. Stored grains stay as they are.
     ///
     /// # Errors
     /// `ERR_AUTHORITY` without a reason and an authority; storage errors.
@@ -18,7 +18,7 @@ impl Admin<'_> {
         authorization: Authorization<'_>,
     ) -> Result<(), Error> {
         let inner = self.inner();
-        let documents = regimes.iter().map(|regime| regime.text().to_owned());
+        let documents = regimes.into_iter().map(|regime| regime.text().to_owned());
         let record = PolicyRecord::Regimes {
             documents: documents.collect(),
             authorization: recorded(authorization)?,
