@@ -20,7 +20,7 @@ pub enum Rule {
     Quorum,
     /// `delegated`: none of the authorized signed.
     Delegated,
-    /// `timed`: the time has not come.
+    /// `timed`: `locked_until` is in the future.
     Timed,
     /// `timed`: the clock jumped ahead and no operator has accepted it (ruling I21).
     Clock,
@@ -38,10 +38,9 @@ pub enum Rule {
     Evidence,
     /// A goal becomes active before those it depends on are satisfied (OMS 8.7).
     Dependency,
-    /// The consent a grain rests on is withdrawn, or one is required and there is none that holds
-    /// (OMS 8.10).
+    /// The consent a grain rests on is withdrawn, or one is required and none is in force (OMS 8.10).
     Consent,
-    /// A withdrawn Consent, or the withdrawal: both are kept for audit (OMS 8.10).
+    /// A withdrawn Consent, or the withdrawal: both are retained for audit (OMS 8.10).
     ConsentKept,
     /// A protected grain and unattended background work (AIMEM 5).
     Lasting,
@@ -150,39 +149,39 @@ impl Rule {
         }
     }
 
-    /// Returns what the refused operation needs.
+    /// Returns the requirement that the refused operation does not meet.
     pub const fn wants(self) -> &'static str {
         match self {
             Self::SoftLocked => "a supersession_justification",
-            Self::Locked => "nothing: it cannot be replaced or contradicted",
+            Self::Locked => "no operation: the grain is locked permanently",
             Self::Quorum => "signatures of enough authorized DIDs in supersession_auth",
             Self::Delegated => "a signature of an authorized DID",
             Self::Timed => "the time of locked_until",
-            Self::Clock => "an operator who accepts the clock",
+            Self::Clock => "the operator to accept the clock",
             Self::Hold | Self::LegalHold => "the hold to be lifted",
             Self::Retention => "the end of its retention",
             Self::Authority => "a reason and an authority",
             Self::Laundering => "a successor with the same invalidation_policy or a stricter one",
             Self::Evidence => "satisfaction_evidence",
             Self::Dependency => "every goal in depends_on to be satisfied",
-            Self::Consent => "a processing_basis that names a consent which holds and allows it",
-            Self::Lasting => "an explicit request: background work must not modify it",
-            Self::ConsentKept => "nothing: a withdrawn consent and its withdrawal are kept",
+            Self::Consent => "a processing_basis naming a consent in force that covers it",
+            Self::Lasting => "an explicit request: background work must not modify the grain",
+            Self::ConsentKept => "no operation: withdrawn consents and withdrawals are retained",
             Self::Namespace => "a namespace inside the handle's own",
             Self::Author => "the handle's own author_did",
-            Self::Role => "a handle that may write",
-            Self::Clearance => "a handle cleared for health information",
+            Self::Role => "a role with write access",
+            Self::Clearance => "clearance for health information",
             Self::Unreviewed => "a person to review and clear it",
             Self::Delegation => "a delegation in force",
             Self::DelegationExpired => "a delegation that has not expired",
             Self::DelegationScope => {
                 "a delegation that covers the namespace, the type and the tool"
             }
-            Self::DelegationDepth => "a delegation that may be handed on as far",
-            Self::Privilege => "a hold on it before it leaves",
+            Self::DelegationDepth => "a delegation that permits further delegation",
+            Self::Privilege => "a legal hold before export",
             Self::FinanceBasis => "a consent or a contract as its processing_basis",
             Self::ConsumerBasis => "a lawful processing_basis",
-            Self::OptedOut => "nothing: its consumer opted out of the sale",
+            Self::OptedOut => "no operation: the consumer opted out of sale",
             Self::Owner => "the handle of the store's owner",
         }
     }

@@ -1,3 +1,9 @@
+//! The errors of the store: refusals by policy, requests that do not fit the state of a grain, and
+//! failures of the files, with the errors of the rooms above as their sources.
+//!
+//! A message names the grain and the rule and never the content of a grain. The codes that programs
+//! compare are in `code`.
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -32,15 +38,15 @@ pub enum Error {
     /// A draft or a blob that is not a valid grain.
     #[error(transparent)]
     Grain(#[from] grain::Error),
-    /// One grain of a batch is refused; nothing of the batch was stored.
+    /// One grain of a batch is refused; no grain of the batch was stored.
     #[error("grain {index} of the batch: {source}")]
     Batch {
-        /// Which one, counted from 0.
+        /// The position of the grain, counted from 0.
         index: usize,
-        /// What is wrong with it.
+        /// The error of the grain.
         source: Box<Self>,
     },
-    /// A frame that several requests shared came to nothing, or nobody knows to what.
+    /// A frame that several requests shared failed, or its outcome is unknown.
     #[error(transparent)]
     Shared(Arc<Self>),
     /// No grain has this address.
@@ -49,27 +55,27 @@ pub enum Error {
         /// The address asked for.
         address: ContentAddress,
     },
-    /// A grain that no import contradicts, or no longer.
-    #[error("{address} is in no conflict")]
+    /// A grain that no import contradicts, or no longer does.
+    #[error("{address} is not part of an open conflict")]
     NoConflict {
-        /// The grain to be kept.
+        /// The grain to keep.
         address: ContentAddress,
     },
     /// The grain is no longer the head of its lineage (ruling I17).
-    #[error("{address} is superseded already, by {by}")]
+    #[error("{address} is already superseded by {by}")]
     Conflict {
         /// The grain to be superseded.
         address: ContentAddress,
-        /// What superseded it.
+        /// The grain that superseded it.
         by: ContentAddress,
     },
-    /// A grain cannot supersede this one although no policy forbids it.
+    /// The grain is not current, so no grain can supersede it.
     #[error("{address} is no longer current")]
     NotCurrent {
         /// The grain to be superseded.
         address: ContentAddress,
     },
-    /// A superseding grain that does not say what it supersedes (ruling I5).
+    /// A superseding grain that does not name the grain it supersedes (ruling I5).
     #[error(
         "the superseding grain must name {address} in derived_from, or a Consent in prior_consent"
     )]
@@ -78,32 +84,32 @@ pub enum Error {
         address: ContentAddress,
     },
     /// A policy forbids it: the grain's own, or one that reaches it (OMS 23).
-    #[error("{address} is protected: {rule} ({} {}); it takes {}", rule.specification(), rule.section(), rule.wants())]
+    #[error("{address} is protected: {rule} ({} {}); requires {}", rule.specification(), rule.section(), rule.wants())]
     Denied {
         /// The protected grain.
         address: ContentAddress,
-        /// The rule that spoke.
+        /// The rule that denied it.
         rule: Rule,
     },
-    /// Something that takes a decision of somebody's, and nobody is named or gives a reason.
-    #[error("this takes a reason and an authority")]
+    /// An operation without a reason or without an authority that decides it.
+    #[error("the operation requires a reason and an authority")]
     NoAuthorization,
-    /// No review was opened by this entry.
-    #[error("entry {id} opened no review")]
+    /// The entry opened no review.
+    #[error("no review has the number {id}")]
     NoReview {
         /// The entry asked for.
         id: u64,
     },
     /// A consent deadline beyond what OMS 23.2 allows.
-    #[error("{hours} hours are more than the 720 that a withdrawal may take to be carried out")]
+    #[error("{hours} hours exceeds the limit of 720 hours for executing a withdrawal")]
     Deadline {
         /// The hours asked for.
         hours: u32,
     },
-    /// Whoever asks may not: the handle or the author's delegation does not go so far.
-    #[error("not allowed here: {rule} ({} {}); it takes {}", rule.specification(), rule.section(), rule.wants())]
+    /// The handle, or the author's delegation, does not permit the operation.
+    #[error("denied by policy: {rule} ({} {}); requires {}", rule.specification(), rule.section(), rule.wants())]
     Refused {
-        /// The rule that spoke.
+        /// The rule that refused it.
         rule: Rule,
     },
     /// A regime forbids it.
@@ -112,46 +118,46 @@ pub enum Error {
     /// A policy that cannot be read.
     #[error(transparent)]
     Policy(#[from] policy::Error),
-    /// A put of what is really a supersession (OMS 17.2, ruling I4).
-    #[error("this would replace {address} without superseding it")]
+    /// A put of a grain that implies a supersession (OMS 17.2, ruling I4).
+    #[error("the grain would replace {address}; use supersede")]
     ImplicitSupersession {
         /// The current grain it would replace.
         address: ContentAddress,
     },
-    /// What was deleted must not come back unasked.
+    /// A put of a deleted grain without the explicit request to store it again.
     #[error("{address} was deleted from this store")]
     Erased {
         /// The grain that was deleted.
         address: ContentAddress,
     },
-    /// Its signer, or whoever puts it without a signature, may not write it here.
+    /// The signer, or the writer of an unsigned grain, is not trusted to write it here.
     #[error("{address} is not stored: {reason}")]
     Untrusted {
         /// The grain.
         address: ContentAddress,
-        /// Why.
+        /// The reason.
         reason: &'static str,
     },
-    /// A rule of trust that would say more than anybody means.
-    #[error("not a rule of trust: {reason}")]
+    /// A trust rule that is invalid or ambiguous.
+    #[error("invalid trust rule: {reason}")]
     Trust {
-        /// What is wrong with it.
+        /// The fault.
         reason: &'static str,
     },
-    /// A vector that cannot be one of its model.
-    #[error("not an embedding of the model: {reason}")]
+    /// A vector that is no embedding of its model.
+    #[error("invalid embedding: {reason}")]
     Embedding {
-        /// Why.
+        /// The fault.
         reason: &'static str,
     },
-    /// A grain that says who owns an agent, and may not say it so (OMS 12.5.3).
+    /// A grain with an ownership claim of an agent that violates OMS 12.5.3.
     #[error("{reason}")]
     Ownership {
-        /// What is wrong with it.
+        /// The fault.
         reason: &'static str,
     },
     /// A disclosed view, which stands for its original and is not stored (OMS 10.4, ruling S13).
-    #[error("{address} is a view with some fields elided; its original is what is stored")]
+    #[error("{address} is a view with elided fields; store the original grain")]
     View {
         /// The view.
         address: ContentAddress,
@@ -161,7 +167,7 @@ pub enum Error {
     NotAStore {
         /// The path.
         path: PathBuf,
-        /// What is missing or in the way.
+        /// The fault of the directory.
         reason: String,
     },
     /// There is a store at the path already.
@@ -176,8 +182,8 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
-    /// A point to restore to of which nobody knows what was erased after it.
-    #[error("the backup ends there, so what was erased after that is not known")]
+    /// A point to restore to after which erasures are unknown.
+    #[error("the backup ends at that point, so later erasures are unknown")]
     LostErasures,
     /// A store of a newer version.
     #[error("store has format version {found}; this version reads up to {newest}")]
@@ -187,12 +193,12 @@ pub enum Error {
         /// The newest version known.
         newest: u64,
     },
-    /// A file of the store that is not what was written.
+    /// A file of the store that differs from what was written.
     #[error("{what} is damaged: {reason}")]
     Damaged {
-        /// Which file or entry.
+        /// The file or entry.
         what: String,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
     /// The ledger's failure.
@@ -204,7 +210,7 @@ pub enum Error {
     /// The text view's failure.
     #[error(transparent)]
     Text(#[from] text::Error),
-    /// A file that cannot be read or written as its format asks.
+    /// A file that cannot be read or written in its format.
     #[error(transparent)]
     Interchange(#[from] interchange::Error),
     /// No randomness.
@@ -227,7 +233,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns the specification's code, or ours where it has none.
+    /// Returns the code of the specification, or of this project where it has none.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Codec(source) => source.code(),
@@ -283,7 +289,7 @@ impl Error {
         }
     }
 
-    /// Returns the error of an entry whose body no writer without a fault writes.
+    /// Returns the error of an entry whose body only a faulty writer would write.
     pub(crate) fn malformed(row: u64, kind: ledger::Kind) -> Self {
         Self::damaged(format!("entry {row}"), format!("malformed {kind:?} entry"))
     }
