@@ -20,11 +20,8 @@ pub mod vector;
 pub mod store;
 pub mod query;
 
-mod error;
-
 pub use code::{CodeDomain, ErrorCode};
 pub use codec::ContentAddress;
-pub use error::Error;
 pub use grain::{Draft, Grain, Time, Type};
 pub use query::{Envelope, Filter};
-pub use store::{Options, Store};
+pub use store::{Error, Options, Store};

@@ -21,7 +21,7 @@ use super::{Error, Filter, Sort};
 /// let cursor: Cursor = "c.29.19bc0c5a700.5f2a9c01.7.0.7".parse()?;
 /// assert_eq!(cursor.to_string(), "c.29.19bc0c5a700.5f2a9c01.7.0.7");
 /// assert!("41".parse::<Cursor>().is_err());
-/// # Ok::<(), grainstore::query::Error>(())
+/// # Ok::<(), grainstore::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {

@@ -5,6 +5,8 @@
 //! may see in a result; it changes no state but access counters and the audit of reads.
 
 mod run_query;
+use crate::store::Error;
+
 mod condition;
 mod cursor;
 mod envelope;
@@ -17,11 +19,8 @@ mod search;
 mod sort;
 mod visible;
 
-mod error;
-
 pub use cursor::Cursor;
 pub use envelope::{Envelope, Found};
-pub use error::Error;
 pub use export::ExportReport;
 pub use filter::Filter;
 pub use plan::{AccessPath, PlanStep, QueryPlan};

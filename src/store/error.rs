@@ -18,7 +18,17 @@ use crate::ledger;
 use crate::policy::{self, Rule, Violation};
 use crate::text;
 
-/// The error of an operation of the store.
+/// The error of every operation of a store, and of whatever a program does before one: the errors of
+/// the other rooms convert into it.
+///
+/// ```
+/// use grainstore::{ContentAddress, Error};
+///
+/// fn read(text: &str) -> Result<ContentAddress, Error> {
+///     Ok(text.parse()?)
+/// }
+/// assert_eq!(read("abc").unwrap_err().code(), "ERR_HASH_LENGTH");
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -206,6 +216,20 @@ pub enum Error {
     /// No randomness.
     #[error(transparent)]
     Crypto(#[from] crypto::Error),
+    /// The text is not a cursor of this query.
+    #[error("not a cursor of this store: {text}")]
+    Cursor {
+        /// The text.
+        text: String,
+    },
+    /// A filter is invalid.
+    #[error("{filter} {reason}")]
+    Filter {
+        /// The filter.
+        filter: &'static str,
+        /// The reason.
+        reason: &'static str,
+    },
 }
 
 impl Error {
@@ -260,6 +284,8 @@ impl Error {
             Self::Text(source) => source.code(),
             Self::Interchange(source) => source.code(),
             Self::Crypto(source) => source.code(),
+            Self::Cursor { .. } => ErrorCode::Cursor,
+            Self::Filter { .. } => ErrorCode::Filter,
         }
     }
 

@@ -356,8 +356,8 @@ fn relaxed_syncs_when_asked_and_on_closing_and_not_for_each_put() {
         assert!(store.exists(&address).unwrap());
     }
     assert_eq!((syncs(), store.inner.ledger().durable()), (before, 0));
-    store.sync().unwrap();
-    store.sync().unwrap();
+    store.maintenance().unwrap().sync().unwrap();
+    store.maintenance().unwrap().sync().unwrap();
     assert_eq!((syncs(), store.inner.ledger().durable()), (before + 1, 10));
     store.put(belief("last")).unwrap();
     drop(store);

@@ -18,7 +18,7 @@ use crate::interchange::{
     EncryptedWriter, Encryption, Entry, Error as FileError, Format, Loss, Place, Vectors,
     WriteOptions, Written, aimem, jsonl, mg, omi, pam,
 };
-use crate::store::{self, Admin, Store};
+use crate::store::{Admin, Store};
 
 use super::{Error, Filter};
 use filter::ExportFilter;
@@ -165,7 +165,7 @@ impl Store {
             return Ok(Vectors::new());
         }
         let wanted = entries.iter().map(|(grain, _)| grain.address()).collect();
-        Ok(self.stored_vectors(&wanted)?)
+        self.stored_vectors(&wanted)
     }
 
     /// Returns the rows that pass the filter, and counts those withheld for a missing consent as
@@ -251,7 +251,7 @@ impl Store {
 
     pub(super) fn fetch(&self, address: &ContentAddress) -> Result<Grain, Error> {
         let found = self.peek(address)?;
-        found.ok_or(Error::Store(store::Error::NotFound { address: *address }))
+        found.ok_or(Error::NotFound { address: *address })
     }
 }
 

@@ -114,16 +114,6 @@ impl Store {
         let grains = grains.into_iter().map(Into::into).collect();
         self.inner.put_many(grains, self.caller()?)
     }
-
-    /// Makes everything acknowledged so far durable; without
-    /// [`Durability::Relaxed`](crate::store::Durability::Relaxed) it is already.
-    ///
-    /// # Errors
-    /// `ERR_STORAGE_IO`, `ERR_STORAGE_HALTED`.
-    pub fn sync(&self) -> Result<(), Error> {
-        self.inner.ledger().sync()?;
-        Ok(())
-    }
 }
 
 impl Inner {

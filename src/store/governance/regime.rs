@@ -18,7 +18,7 @@ impl Admin<'_> {
         authorization: Authorization<'_>,
     ) -> Result<(), Error> {
         let inner = self.inner();
-        let documents = regimes.iter().map(|regime| regime.text().to_owned());
+        let documents = regimes.into_iter().map(|regime| regime.text().to_owned());
         let record = PolicyRecord::Regimes {
             documents: documents.collect(),
             authorization: recorded(authorization)?,

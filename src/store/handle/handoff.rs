@@ -197,7 +197,9 @@ impl Store {
         if !is_own || !self.status(delegation)?.is_current() {
             let (inner, rule) = (&*self.inner, Rule::Delegation);
             let denial = DenialRecord::new(Some(*delegation), operation, rule.name());
-            inner.record_denial(&mut inner.exclusive(), self.caller()?.actor, denial)?;
+            // Before the turn to write: naming the actor may take one of its own.
+            let actor = self.caller()?.actor;
+            inner.record_denial(&mut inner.exclusive(), actor, denial)?;
             return Err(Error::Refused { rule });
         }
         Ok(goal)

@@ -8,7 +8,7 @@ use crate::index::{Family, Snapshot};
 use crate::policy::{self, Actor, Operation, Rule, Verdict};
 
 use crate::store::instance::Inner;
-use crate::store::{Error, Store, Version};
+use crate::store::{Admin, Error, Version};
 
 use super::implicit::{declares_supersession, names};
 
@@ -40,7 +40,7 @@ struct Claim {
     denied: Option<Rule>,
 }
 
-impl Store {
+impl Admin<'_> {
     /// Returns the ends of the lineage that a grain belongs to: the one that stands, and those of
     /// forks that imports brought.
     ///
@@ -55,17 +55,17 @@ impl Store {
     /// let tea = store.put(Draft::belief("user", "likes", "tea").confidence(0.9))?;
     /// let milk = Draft::belief("user", "likes", "milk").confidence(0.9).derived_from(tea);
     /// let milk = store.supersede(&tea, milk, None)?;
-    /// let heads = store.heads(&tea)?;
+    /// let heads = store.admin()?.heads(&tea)?;
     /// assert_eq!((heads.winner, heads.others.len()), (milk, 0));
     /// # Ok::<(), grainstore::Error>(())
     /// ```
     ///
     /// # Errors
     /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn heads(&self, address: &ContentAddress) -> Result<Heads, Error> {
-        let inner = &*self.inner;
+    pub fn heads(self, address: &ContentAddress) -> Result<Heads, Error> {
+        let inner = self.inner();
         let snapshot = inner.snapshot();
-        let row = self.seen_row(&snapshot, address)?;
+        let row = inner.row_of(&snapshot, address)?;
         let mut at = inner.beginning(&snapshot, inner.version_at(&snapshot, row)?)?;
         let mut others = Vec::new();
         let mut seen = BTreeSet::from([at.grain.address()]);

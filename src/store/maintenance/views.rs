@@ -1,4 +1,4 @@
-//! The derived views of a store: the index as it is, and the text view committed.
+//! The index as it is, the text view committed, and the ledger synced.
 
 use crate::index::Snapshot;
 use crate::store::{Error, Maintenance};
@@ -33,5 +33,15 @@ impl Maintenance<'_> {
             Some(text) => Ok(text.close()?),
             None => Ok(()),
         }
+    }
+
+    /// Makes everything acknowledged so far durable; without
+    /// [`Durability::Relaxed`](crate::store::Durability::Relaxed) it is already.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_IO`, `ERR_STORAGE_HALTED`.
+    pub fn sync(self) -> Result<(), Error> {
+        self.inner().ledger().sync()?;
+        Ok(())
     }
 }

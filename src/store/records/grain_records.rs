@@ -207,7 +207,7 @@ impl FlagRecord {
         }
     }
 
-    pub(super) fn to_map(&self) -> Map {
+    pub(super) fn to_map(self) -> Map {
         let mut map = Map::from_iter([("a", bytes(&self.of))]);
         let is_from_file = self.is_from_file.then_some(true);
         let flags = [

@@ -377,11 +377,8 @@ fn a_namespace_may_demand_consent_for_writing_and_reading() {
         read: true,
         write: true,
     };
-    store
-        .admin()
-        .unwrap()
-        .require_consent("clinic", both, OFFICE)
-        .unwrap();
+    let admin = store.admin().unwrap();
+    admin.require_consent("clinic", both, OFFICE).unwrap();
     let window = r#","is_withdrawal":false,"valid_from":500,"valid_to":9000"#;
     let valid = store.put(consent(ALICE, window)).unwrap();
     let narrow = r#"{"type":"consent","subject_did":"did:web:a","grantee_did":"did:web:b",

@@ -38,7 +38,7 @@ fn import(store: &Store, lines: &[String]) -> Summary {
 
 /// The winner, and the others with the rule that speaks against them.
 fn heads(store: &Store, of: &Grain) -> (ContentAddress, Vec<(ContentAddress, Option<Rule>)>) {
-    let heads = store.heads(&of.address()).unwrap();
+    let heads = store.admin().unwrap().heads(&of.address()).unwrap();
     let fork = |fork: &Fork| (fork.address, fork.denied);
     (heads.winner, heads.others.iter().map(fork).collect())
 }
@@ -71,7 +71,7 @@ fn a_head_that_is_here_stands_before_an_imported_fork() {
         assert_eq!(heads(&store, of), expected);
     }
     assert_eq!(
-        store.heads(&old.address()).unwrap().others[0].of,
+        store.admin().unwrap().heads(&old.address()).unwrap().others[0].of,
         old.address()
     );
     // It goes on from there, and both branches are ends still.

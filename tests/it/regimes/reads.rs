@@ -329,7 +329,7 @@ fn what_the_store_reads_for_itself_is_not_on_record() {
     store.status(&tea).unwrap();
     store.exists(&tea).unwrap();
     store.list(None, 10).unwrap();
-    store.heads(&tea).unwrap();
+    store.admin().unwrap().heads(&tea).unwrap();
     store.admin().unwrap().policy_report().unwrap();
     store
         .maintenance()

@@ -165,13 +165,8 @@ fn what_an_agent_is_told_changes_no_owner() {
         );
     }
     // With everything but the operator's key, and even with that: locked is locked.
-    let store_id = *store
-        .maintenance()
-        .unwrap()
-        .stats()
-        .unwrap()
-        .store_id
-        .as_bytes();
+    let stats = store.maintenance().unwrap().stats().unwrap();
+    let store_id = *stats.store_id.as_bytes();
     let mut agreed = with("relation", "mg:owned_by").derived_from(address);
     let bare = agreed.clone().finish(Profile::Extended).unwrap();
     for key in [mallory(), operator()] {

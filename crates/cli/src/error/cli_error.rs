@@ -7,7 +7,7 @@ use std::error::Error;
 use std::path::Path;
 use std::{fmt, io};
 
-use grainstore::{codec, crypto, grain, interchange, policy, query, store};
+use grainstore::{codec, crypto, grain, interchange, policy};
 use interchange::Place;
 use serde_json::{Value, json};
 
@@ -134,10 +134,6 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
 fn code_of(error: &(dyn Error + 'static)) -> ErrorCode {
     if let Some(error) = error.downcast_ref::<grainstore::Error>() {
         error.code()
-    } else if let Some(error) = error.downcast_ref::<store::Error>() {
-        error.code()
-    } else if let Some(error) = error.downcast_ref::<query::Error>() {
-        error.code()
     } else if let Some(error) = error.downcast_ref::<grain::Error>() {
         error.code()
     } else if let Some(error) = error.downcast_ref::<crypto::Error>() {
@@ -153,19 +149,11 @@ fn code_of(error: &(dyn Error + 'static)) -> ErrorCode {
 
 /// Finds an interchange error, which has a place in a file, inside an error of a higher layer.
 fn interchange_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a interchange::Error> {
-    let in_store = |error: &'a store::Error| match error {
-        store::Error::Interchange(error) => Some(error),
-        _ => None,
-    };
     if let Some(error) = error.downcast_ref() {
         return Some(error);
     }
-    if let Some(error) = error.downcast_ref() {
-        return in_store(error);
-    }
     match error.downcast_ref()? {
-        query::Error::Interchange(error) => Some(error),
-        query::Error::Store(error) => in_store(error),
+        grainstore::Error::Interchange(error) => Some(error),
         _ => None,
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn agrees(store: &Store, model: &Model) -> Verdict {
     answers(store, model)?;
     let report = store
         .maintenance()
-        .and_then(|owner| owner.check())
+        .and_then(grainstore::store::Maintenance::check)
         .map_err(|error| format!("check: {error}"))?;
     let finding = report.findings.iter();
     let mut finding = finding.filter(|finding| !EXPECTED.contains(&finding.id));

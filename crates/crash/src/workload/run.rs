@@ -121,7 +121,7 @@ impl Run {
         }
         let stats = store
             .maintenance()
-            .and_then(|owner| owner.stats())
+            .and_then(grainstore::store::Maintenance::stats)
             .map_err(|error| format!("stats: {error}"))?;
         let mut verdict = Err(format!(
             "it has {} entries; acknowledged were {}",
@@ -189,7 +189,10 @@ impl Run {
     }
 
     fn settle_unread(&mut self, store: Store) -> Verdict {
-        let Ok(stats) = store.maintenance().and_then(|owner| owner.stats()) else {
+        let Ok(stats) = store
+            .maintenance()
+            .and_then(grainstore::store::Maintenance::stats)
+        else {
             return Ok(());
         };
         for state in self.maybe.clone() {
@@ -281,7 +284,10 @@ impl Run {
     /// Holds the length and head of the ledger to a state.
     fn look(&mut self, state: usize) -> Verdict {
         let store = self.store.as_ref().ok_or("it is closed")?;
-        match store.maintenance().and_then(|owner| owner.stats()) {
+        match store
+            .maintenance()
+            .and_then(grainstore::store::Maintenance::stats)
+        {
             Ok(stats) => {
                 let expected = self.entries(state);
                 if stats.entries != expected {
@@ -310,10 +316,12 @@ impl Run {
             let others = tried.iter().filter(|state| **state != self.now);
             self.maybe.extend(others);
         }
-        let stats = self
-            .store
-            .as_ref()
-            .and_then(|store| store.maintenance().and_then(|files| files.stats()).ok());
+        let stats = self.store.as_ref().and_then(|store| {
+            store
+                .maintenance()
+                .and_then(grainstore::store::Maintenance::stats)
+                .ok()
+        });
         match stats.map(|stats| stats.entries) {
             None => Ok(()),
             Some(entries) if entries == self.entries(self.now) => Ok(()),

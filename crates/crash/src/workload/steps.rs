@@ -213,7 +213,7 @@ impl Run {
         let store = self.store.as_ref().ok_or("it is closed")?;
         store
             .maintenance()
-            .and_then(|owner| owner.flush_text())
+            .and_then(grainstore::store::Maintenance::flush_text)
             .map_err(|error| error.to_string())
     }
 

@@ -28,7 +28,7 @@ impl History {
         let address = address::resolve(&store, &self.address)?;
         let handle = self.as_whom.narrow(&store)?;
         let versions = handle.history(&address)?;
-        let mut heads = store.heads(&address)?;
+        let mut heads = store.admin()?.heads(&address)?;
         // A fork outside the scope of the caller must not be disclosed.
         heads
             .others
