@@ -4,7 +4,7 @@
 //! A change is a ledger frame. Once it is durable, its entries are applied to the index, the state
 //! and the text view, and only then it is acknowledged. State changes by applying committed entries
 //! and by nothing else, so a store that was open all the time and one opened afresh are the same
-//! ([`state`]).
+//! (`state`).
 //!
 //! | question | file |
 //! | --- | --- |
@@ -31,7 +31,7 @@
 //! | handing a task from agent to agent | `handle/handoff.rs` |
 //!
 //! The modules are declared in dependency order; `tests/it/tidy/rooms.rs` holds them to it. Methods of
-//! [`instance::Inner`] lie in the module of what they do, so `commit/admission.rs` may call a rule
+//! `instance::Inner` lie in the module of what they do, so `commit/admission.rs` may call a rule
 //! that `consent/rules.rs` states.
 
 mod error;
