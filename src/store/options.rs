@@ -105,7 +105,7 @@ pub enum Durability {
     /// cheaper for many.
     Group(Duration),
     /// An acknowledged write is written, and may be lost if the machine fails (not if the process
-    /// does) before the next sync: at [`Store::sync`](crate::store::Store::sync), on closing, and
+    /// does) before the next sync: at [`Maintenance::sync`](crate::store::Maintenance::sync), on closing, and
     /// every few megabytes. Only the newest writes are lost, in whole batches.
     Relaxed,
 }
