@@ -17,9 +17,9 @@ use crate::store::{Admin, Error, Store};
 /// ```
 /// use grainstore::{Options, Store};
 ///
-/// assert!(Store::in_memory(Options::default())?.conflicts()?.is_empty());
 /// let store = Store::in_memory(Options::default())?;
 /// assert!(store.admin()?.conflicts()?.is_empty());
+/// # Ok::<(), grainstore::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflicting {
