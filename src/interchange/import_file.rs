@@ -78,7 +78,7 @@ impl ImportFile {
     /// Reads the bytes of a file, as the given format or as the one that is detected.
     ///
     /// # Errors
-    /// `ERR_FORMAT_UNKNOWN`; `PROVIDER_ZIP`. What is wrong inside is in [`ImportFile::errors`].
+    /// `ERR_FORMAT_UNKNOWN`; `PROVIDER_ZIP`. Faults inside the file are in [`ImportFile::errors`].
     pub fn of_bytes(
         bytes: &[u8],
         format: Option<Format>,
