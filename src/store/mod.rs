@@ -1,9 +1,38 @@
-//! The store: opens, locks and joins the rooms above; every change passes through here
+//! The store: opens, locks and joins the modules above; every change passes through here
 //! (OMS 28.3, 28.4).
 //!
-//! A change is a ledger frame. Once it is durable it is applied to the index and fed to the text
-//! view, and only then acknowledged. The rooms above decide from facts that the store gathers:
-//! whether an address is stored already, what protects a grain.
+//! A change is a ledger frame. Once it is durable, its entries are applied to the index, the state
+//! and the text view, and only then it is acknowledged. State changes by applying committed entries
+//! and by nothing else, so a store that was open all the time and one opened afresh are the same
+//! (`state`).
+//!
+//! | question | file |
+//! | --- | --- |
+//! | the handle, what it is narrowed to, `admin`, `maintenance` | `instance/store.rs` |
+//! | opening: files, lock, recovery | `instance/open.rs` |
+//! | what a committed entry changes: index, state, caches, text | `instance/apply.rs` |
+//! | an open store: its files, its state, its queue | `instance/inner.rs` |
+//! | the body of each kind of entry, encoded and decoded | `records/mod.rs` and the files beside it |
+//! | a batch of entries before it is written | `records/frame.rs` |
+//! | holds, consents, trust, regimes, reviews, actors, the clock, as the ledger leaves them | `state/` |
+//! | where a put is finished and queued | `commit/put.rs`, `commit/group.rs` |
+//! | which rules a put passes | `commit/admission.rs` |
+//! | group commit: leaders and followers | `instance/queue.rs` |
+//! | where a frame becomes durable | `commit/writer.rs` |
+//! | get, list, history, status | `read/get.rs`; single entries `read/lookup.rs` |
+//! | which reads are recorded | `read/audit.rs` |
+//! | supersession, heads, lineage walks | `lineage/supersede.rs`, `lineage/heads.rs`, `lineage/walk.rs` |
+//! | what protects a grain; how policy is asked | `lineage/protection.rs`, `lineage/change.rs` |
+//! | contradiction, verification, holds, reviews, trust, regimes, delegation | `governance/` |
+//! | where a withdrawal takes effect | `consent/rules.rs`; what it erases `erasure/withdrawn.rs` |
+//! | deletion: what nothing keeps, blanking, tombstones | `erasure/delete.rs`, `erase.rs`, `tombstones.rs` |
+//! | files that come in | `import/batch.rs` |
+//! | check, repair, compact, backup, restore, checkpoints | `maintenance/` |
+//! | handing a task from agent to agent | `handle/handoff.rs` |
+//!
+//! The modules are declared in dependency order; `tests/it/tidy/rooms.rs` holds them to it. Methods of
+//! `instance::Inner` lie in the module of what they do, so `commit/admission.rs` may call a rule
+//! that `consent/rules.rs` states.
 
 mod error;
 mod options;

@@ -281,8 +281,7 @@ fn regime(namespace: &str) -> Regime {
 
 #[test]
 fn after_any_workload_the_live_state_is_that_of_a_store_opened_afresh() {
-    let cases = option_env!("GRAINSTORE_FOLD_CASES").map_or(40, |cases| cases.parse().unwrap());
-    let config = ProptestConfig::with_cases(cases);
+    let config = ProptestConfig::with_cases(crate::random::cases(40));
     proptest!(config, |(steps in prop::collection::vec(step(), 1..60))| {
         let mut world = World::new();
         for step in steps {

@@ -32,7 +32,7 @@ enum Action {
     /// or else at its creation. It ends at its valid_to, or when it was withdrawn or replaced.
     List(List),
     /// List grains due for erasure with their deadlines, and those kept by holds
-    PendingErasure,
+    Due,
     /// Erase all grains that are due; exit 1 if holds or retention keep some of them
     Run(Run),
     /// Require consent in a namespace, or list the namespaces that require it
@@ -72,7 +72,7 @@ impl ConsentTool {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         match self.action {
             Action::List(list) => list.run(session),
-            Action::PendingErasure => due(session),
+            Action::Due => due(session),
             Action::Run(run) => run.run(session),
             Action::Require(require) => require.run(session),
             Action::Deadline(Deadline {
