@@ -66,8 +66,8 @@ impl ImportFile {
     /// `aimem` and `omi` stand for each of their serializations.
     ///
     /// # Errors
-    /// `ERR_IO`, `ERR_FORMAT_UNKNOWN`; `ERR_SEALED`, `ERR_IDENTITY` of an encrypted file. What is
-    /// wrong inside the file is in [`ImportFile::errors`].
+    /// `ERR_IO`, `ERR_FORMAT_UNKNOWN`; `ERR_SEALED`, `ERR_IDENTITY` of an encrypted file. Faults
+    /// inside the file are in [`ImportFile::errors`].
     pub fn open(path: &Path, format: Option<Format>, options: &ReadOptions) -> Result<Self, Error> {
         match encryption::open(path, options.decryption.as_ref())? {
             Some(bytes) => Self::of_bytes(&bytes, format, options),
