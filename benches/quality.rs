@@ -1,4 +1,4 @@
-//! How well search finds what was meant: Cranfield and LoCoMo, with the settings everybody has.
+//! The quality of search on Cranfield and LoCoMo, with the default settings.
 //!
 //! `just quality DATA` where DATA has `cranfield/` (`cran.all.1400`, `cran.qry`, `cranqrel`) and
 //! `locomo/` (a JSON file of conversations). Neither is part of this project.
@@ -35,7 +35,7 @@ struct Question {
     answers: BTreeSet<ContentAddress>,
 }
 
-/// What the questions of one conversation come to.
+/// The results of the questions of one conversation.
 #[derive(Default, Clone)]
 struct Figures {
     asked: f64,

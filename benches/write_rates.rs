@@ -1,5 +1,5 @@
-//! What the disk allows and what a store makes of it:
-//! `cargo bench --bench write_rates -- [DIRECTORY]`.
+//! The write rates of the disk, and those of a store on it: `cargo bench --bench write_rates --
+//! [DIRECTORY]`.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -134,7 +134,7 @@ fn gets(store: &Store, addresses: &[ContentAddress]) -> Result<()> {
     Ok(())
 }
 
-/// What appending does one after the other, whoever made the grains ready.
+/// The serial part of appending, after the grains were prepared.
 fn serial_part() -> Result<()> {
     let ledger = Ledger::create(
         Arc::new(MemoryDisk::default()),

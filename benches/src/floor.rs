@@ -1,4 +1,4 @@
-//! What cannot be avoided: an append and a sync; a lookup in a map, a read and a hash.
+//! The unavoidable costs: an append and a sync; a lookup in a map, a read and a hash.
 
 use std::collections::HashMap;
 use std::fs::File;

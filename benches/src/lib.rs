@@ -1,5 +1,5 @@
-//! What the measurements share: generated grains, the store and its peers behind one trait, and
-//! the tables.
+//! The shared parts of the measurements: generated grains, the store and its peers behind one
+//! trait, and the tables.
 //!
 //! `cargo run --release --bin engine` measures the engine, `--bin encode` the encoding;
 //! docs/benchmarks.md says what and how.
@@ -17,7 +17,7 @@ pub mod report;
 pub mod setup;
 pub mod groups;
 
-/// What ends a measurement: it is printed, and there is nothing to handle.
+/// An error that ends a measurement: it is printed, and not handled.
 pub type Error = Box<dyn std::error::Error + Send + Sync>;
 
 /// The result of anything here.

@@ -1,4 +1,4 @@
-//! What the system counts for this process: processor time, bytes written, memory, disk.
+//! The system's counters of this process: processor time, bytes written, memory, disk.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

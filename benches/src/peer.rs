@@ -1,4 +1,4 @@
-//! What is measured, behind one trait: the store and the engines it is compared with.
+//! The measured operations as one trait, for the store and the engines it is compared with.
 
 use grainstore::codec::Profile;
 use grainstore::{ContentAddress, Draft, Grain};

@@ -63,7 +63,7 @@ impl Table {
     }
 }
 
-/// What was printed, for the summary.
+/// The printed lines, for the summary.
 #[derive(Debug, Default)]
 pub struct Report {
     verdicts: Vec<Verdict>,

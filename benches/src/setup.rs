@@ -1,4 +1,4 @@
-//! What is run, how much of it, and where.
+//! The setup of a run: the measurements, their sizes, and the folder.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::peer::Peer;
 use crate::redb::Redb;
 use crate::sqlite::Sqlite;
 
-/// What the command was asked.
+/// The arguments of the command.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// How often everything is measured.
@@ -35,9 +35,9 @@ pub struct Sizes {
     pub single: u64,
     /// Reads.
     pub read: u64,
-    /// What stands for a million.
+    /// The number that stands for a million.
     pub large: u64,
-    /// What is not flushed when the process is killed.
+    /// The number of grains not flushed when the process is killed.
     pub unflushed: u64,
     /// Questions of each kind in a round.
     pub questions: u64,
@@ -80,7 +80,7 @@ impl Settings {
     }
 }
 
-/// What is measured.
+/// The measured engines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
     /// This store.

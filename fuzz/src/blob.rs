@@ -1,3 +1,6 @@
+//! The law of `decode_blob`: a blob that is accepted is exactly the bytes that its grain encodes
+//! to, under every profile and in every direction.
+
 use grainstore::codec::{Canonical, ContentAddress, Encoding, Flags, Header, Profile};
 use grainstore::grain::{Draft, Grain, Type, Warning};
 use sha2::{Digest, Sha256};

@@ -1,3 +1,6 @@
+//! The law of `read_mg`: an `.mg` archive that is accepted comes back unchanged when it is written
+//! again, and reading one needs bounded memory.
+
 use std::collections::BTreeMap;
 use std::io::{Cursor, Write};
 

@@ -1,3 +1,6 @@
+//! The law of `cose_verify`: a signed message that verifies holds the blob that was signed, however
+//! its bytes were changed.
+
 use std::sync::OnceLock;
 
 use grainstore::crypto::{Algorithm, Envelope, Error, Offline, Random, Sign1, SigningKey};
@@ -43,8 +46,8 @@ fn check_written(envelope: &Envelope<'_>, data: &[u8]) {
     assert_eq!(again.expect("it was an envelope").to_bytes(), written);
 }
 
-/// Replaces bytes: each three bytes of `data` are a place and what stands there then. What is left
-/// over is put in, or taken out, at a place.
+/// Replaces bytes: each three bytes of `data` are a place and what stands there then. The remaining
+/// bytes are inserted or removed at a place.
 fn change(good: &[u8], data: &[u8]) -> Vec<u8> {
     let mut bytes = good.to_vec();
     let (edits, rest) = data.as_chunks::<3>();

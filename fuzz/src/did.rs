@@ -1,3 +1,5 @@
+//! The law of `did_key`: a `did:key` is a prefix and a key of that kind, and nothing else is.
+
 use grainstore::crypto::{Algorithm, Did, VerifyingKey};
 
 use crate::meter::{PLAIN, measure};

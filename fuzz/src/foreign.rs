@@ -1,3 +1,6 @@
+//! The laws of the readers of other formats (PAM, AIMEM, OMI, provider exports): a refusal has a
+//! code, and an accepted file can be written again.
+
 use grainstore::codec::{Map, Profile, Value};
 use grainstore::grain::Status;
 use grainstore::interchange::provider::Provider;
@@ -25,7 +28,7 @@ fn read_pam(bytes: &[u8]) {
         return;
     };
     let entries = entries(import.records);
-    // Whoever is of several owners is told so.
+    // A memory of several owners is reported as such.
     let Ok(document) = pam::Document::new(&entries, &options(), true) else {
         return;
     };

@@ -1,3 +1,5 @@
+//! The law of `read_frames`: a stream of grains is divided at its lengths and nowhere else.
+
 use grainstore::codec::Profile;
 use grainstore::grain::Grain;
 use grainstore::interchange::mg::{read_frames as read, write_end, write_frame};

@@ -1,3 +1,6 @@
+//! The law of `decode_json`: accepted JSON is a value, and a draft from it is a grain that comes
+//! back.
+
 use grainstore::codec::{Encoding, Profile, Value};
 use grainstore::grain::{Draft, Grain};
 

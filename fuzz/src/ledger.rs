@@ -1,3 +1,5 @@
+//! The law of `open_ledger`: opening and verifying agree about every input, and no byte is dropped.
+
 use std::ops::ControlFlow;
 use std::sync::Arc;
 

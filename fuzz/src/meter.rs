@@ -16,16 +16,16 @@ pub struct Bound {
     pub free: usize,
 }
 
-/// What everything but a compressed archive is held to. Longer inputs than the fuzzer makes can cost
+/// The bound for all inputs but compressed archives. Longer inputs than the fuzzer makes can cost
 /// more: up to 49 bytes a byte if every byte is a value, 63 in JSON (`tests/bounds.rs`).
 pub const PLAIN: Bound = Bound {
     per_byte: 8,
     free: 1 << 20,
 };
 
-/// What a compressed archive is held to. A few bytes may hold a grain of 1 MiB in values of one
-/// byte, each of which is a value of 32 bytes in memory, and half as much again while their array
-/// grows (`tests/bounds.rs` measures it). An LZ4 frame may ask for blocks of 4 MiB, two of which are
+/// The bound for compressed archives. A few bytes may hold a grain of 1 MiB in values of one byte,
+/// each of which is a value of 32 bytes in memory, and half as much again while their array grows
+/// (`tests/bounds.rs` measures it). An LZ4 frame may ask for blocks of 4 MiB, two of which are
 /// held.
 pub const COMPRESSED: Bound = Bound {
     per_byte: 8,

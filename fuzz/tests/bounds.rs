@@ -1,4 +1,4 @@
-//! What the largest inputs cost in memory, which inputs of the fuzzer are too short to show.
+//! The memory that the largest inputs need, which inputs of the fuzzer are too short to show.
 //!
 //! The bounds are measured and rounded up: a change that makes reading dearer fails here.
 

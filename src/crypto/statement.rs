@@ -133,8 +133,8 @@ impl Statement {
         message.verify(&self.payload, resolver)
     }
 
-    /// Checks signatures and returns who made them. What does not verify counts for nothing and
-    /// is reported.
+    /// Checks signatures and returns who made them. A signature that does not verify is ignored and
+    /// reported.
     pub fn signers<'a>(
         &self,
         signatures: impl IntoIterator<Item = &'a [u8]>,

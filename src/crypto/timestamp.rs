@@ -13,8 +13,8 @@ use super::Error;
 /// A timestamp token: bytes with this hash existed at this time.
 ///
 /// The signature of the authority is **not** checked here, nor its certificate: that takes a trust
-/// store, and a program that has one. What is checked is that the token is about the grain it is
-/// in, so that a token of another grain proves nothing for this one.
+/// store, and a program that has one. The token must be about the grain it is in: a token of
+/// another grain proves nothing for this one.
 ///
 /// ```
 /// use grainstore::crypto::Timestamp;

@@ -25,7 +25,7 @@ pub struct Violation {
     pub clause: String,
     /// Where the law says so.
     pub cites: String,
-    /// What it asks.
+    /// The requirement.
     pub says: String,
 }
 

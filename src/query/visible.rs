@@ -1,8 +1,8 @@
-//! What an answer shows: the grains that the handle sees and may rely on, recorded as read and
-//! counted as retrieved.
+//! The grains that an answer shows: those that the handle sees and may rely on, recorded as read
+//! and counted as retrieved.
 //!
-//! The evaluation of a question is the same for every handle; a narrowed one asks it inside its
-//! namespace, and leaves out what its capability, its delegations and reviews keep from it.
+//! A query is evaluated in the same way for every handle. A narrowed one evaluates it inside its
+//! namespace, and leaves out grains that its capability, its delegations or open reviews exclude.
 
 use crate::policy::Capability;
 use crate::store::Store;

@@ -1,4 +1,4 @@
-//! The errors of the store: refusals by policy, requests that do not fit the state of a grain, and
+//! The error of the crate: refusals by policy, requests that do not fit the state of a grain, and
 //! failures of the files, with the errors of the rooms above as their sources.
 //!
 //! A message names the grain and the rule and never the content of a grain. The codes that programs
@@ -18,8 +18,8 @@ use crate::ledger;
 use crate::policy::{self, Rule, Violation};
 use crate::text;
 
-/// The error of every operation of a store, and of whatever a program does before one: the errors of
-/// the other rooms convert into it.
+/// The error of every operation of a store. The errors of the other rooms convert into it, so that
+/// a program needs one error only.
 ///
 /// ```
 /// use grainstore::{ContentAddress, Error};

@@ -1,4 +1,4 @@
-//! What only a disk that waits or fails shows of the write path.
+//! Tests of the write path that need a disk whose syncs wait or fail.
 
 use std::io;
 use std::sync::Arc;
@@ -337,7 +337,7 @@ fn a_lost_lock_stops_writing_before_anything_is_written() {
     disk.set(|state| state.lock_lost = true);
     let error = store.put(belief("late")).unwrap_err();
     assert_eq!(error.code(), "ERR_STORE_LOCKED");
-    // It does not come back, whoever puts the file there again.
+    // The lock is lost for good, even if the file is put back.
     disk.set(|state| state.lock_lost = false);
     let error = store.put(belief("late")).unwrap_err();
     assert_eq!(error.code(), "ERR_STORAGE_HALTED");

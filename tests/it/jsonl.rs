@@ -1,3 +1,5 @@
+//! JSON lines: import, export and round trips, and the refusal of malformed lines.
+
 use grainstore::codec::{ContentAddress, Encoding, Flags, Map, Profile, Sensitivity, Value};
 use grainstore::grain::{Draft, Grain, Lifecycle, Status, Time, Verification};
 use grainstore::interchange::jsonl::{Reader, Writer};

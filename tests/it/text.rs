@@ -1,3 +1,5 @@
+//! Full-text search: matching, ranking and the text view over its life.
+
 mod files;
 
 use std::collections::{HashMap, HashSet};

@@ -1,4 +1,4 @@
-//! What protection costs: ingest of unprotected grains of which 30 % are derived from another, and
+//! The cost of protection: ingest of unprotected grains of which 30 % are derived from another, and
 //! the supersession of a grain below a protected root (OMS 23.6).
 //!
 //! `cargo run --release --bin policy` in `benches/`. Policy cannot be switched off, so the ingest is

@@ -70,7 +70,7 @@ fn compare(what: &str, mut ours: impl FnMut() -> bool, mut bare: impl FnMut() ->
     let mut ratios = Vec::with_capacity(ROUNDS);
     let mut fastest = f64::MAX;
     for round in 0..ROUNDS {
-        // Who goes first has the colder caches.
+        // The first one has the colder caches.
         let (a, b) = if round % 2 == 0 {
             let a = time(&mut ours);
             (a, time(&mut bare))

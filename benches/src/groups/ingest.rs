@@ -8,7 +8,7 @@ use crate::machine::{self, Counters};
 use crate::report::{Bound, Report, Table};
 use crate::setup::{Engine, Settings, rotated};
 
-/// What one engine did in one round.
+/// The result of one engine in one round.
 #[derive(Debug)]
 struct Measured {
     seconds: f64,
@@ -91,7 +91,7 @@ fn measure(
         peer.index_text()?;
     }
     let seconds = start.elapsed().as_secs_f64();
-    // What is left for later is counted too, though nobody waits for it.
+    // Deferred work is counted too, although no caller waits for it.
     peer.settle()?;
     drop(peer);
     Ok(Measured {

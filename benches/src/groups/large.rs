@@ -13,7 +13,7 @@ use crate::peer::Peer;
 use crate::report::{Bound, Report, Table};
 use crate::setup::{Settings, rotated};
 
-/// What the filling process says.
+/// The output of the filling process.
 #[derive(Debug, Default, Clone, Copy)]
 struct Filled {
     per_second: f64,

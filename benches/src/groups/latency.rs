@@ -1,5 +1,5 @@
 //! How long one answer takes, warm, in a store of a million; and whether readers get in each
-//! other's way while somebody writes.
+//! other's way while another thread writes.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -25,7 +25,7 @@ struct Asked {
 
 type Question = fn(&Asked, &mut Dice) -> Result<u64>;
 
-/// What is asked, and how many milliseconds 99 of 100 answers may take.
+/// The queries, and the milliseconds that 99 of 100 answers may take.
 const QUESTIONS: [(&str, Question, f64); 11] = [
     ("Get by address", get, 1.0),
     ("Subject and relation, 10 grains", statement, 1.0),

@@ -22,7 +22,7 @@ pub enum Question {
     Words(Words),
 }
 
-/// What is asked about.
+/// The subjects of the queries.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind {
     /// A statement whose bound parts are told.

@@ -20,7 +20,8 @@ pub struct Generator {
     recent: VecDeque<ContentAddress>,
 }
 
-/// What every grain of a corpus is made from: pure, so that questions can be asked of any of them.
+/// The contents of every grain of a corpus, as pure functions, so that a query can be made for any
+/// of them.
 #[derive(Debug, Clone, Copy)]
 pub struct Corpus {
     seed: u64,
@@ -44,7 +45,7 @@ impl Chunk {
         self.blobs.iter().map(|blob| blob.len() as u64).sum()
     }
 
-    /// Returns copies of the drafts in batches: everybody consumes their own.
+    /// Returns copies of the drafts in batches: each consumer takes its own.
     pub fn batches(&self, len: usize) -> Vec<Vec<Draft>> {
         self.drafts.chunks(len).map(<[Draft]>::to_vec).collect()
     }
@@ -136,7 +137,7 @@ impl Corpus {
 
     fn draft(&self, number: u64, recent: &VecDeque<ContentAddress>) -> Draft {
         let mut dice = self.dice(number, 4);
-        // Who talks where does not change within a session.
+        // The speakers and the place do not change within a session.
         let session = number / 40;
         let mut of_session = self.dice(session, 5);
         let of = match dice.below(10) {

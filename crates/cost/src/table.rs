@@ -1,11 +1,11 @@
-//! The committed table: what operations cost when somebody last agreed to it.
+//! The committed table: the costs of operations that were last accepted.
 
 use std::fmt::Write as _;
 
 use crate::Result;
 use crate::operation::{OPERATIONS, Operation};
 
-/// What operations cost, in their order.
+/// The costs of operations, in their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
     /// The compiler and the tool that it was measured with.
@@ -151,7 +151,7 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// The share by which an operation may get dearer before somebody must agree to it.
+/// The share by which the cost of an operation may grow before it must be accepted anew.
 pub const ALLOWED: f64 = 0.03;
 /// Measurements of the same code differ by less than one part in this many.
 const NOISE_OF: u64 = 100;

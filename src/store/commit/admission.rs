@@ -1,6 +1,6 @@
-//! Admission: which grains of a request enter the frame that it shares with others.
+//! Admission: the decision which grains of a request enter the frame that it shares with others.
 //!
-//! The rules are asked here, in the order of their cost; each is stated in the room of its subject.
+//! The rules are applied here, cheap ones first; each is defined in the room of its subject.
 
 use std::collections::HashMap;
 
@@ -22,11 +22,11 @@ pub(super) struct Admission<'a> {
     pending: HashMap<ContentAddress, usize>,
 }
 
-/// What an admitted request waits for.
+/// The completion that an admitted request waits for.
 pub(super) enum Admitted {
-    /// The frame: a part of the request is in it.
+    /// The frame, which holds a part of the request.
     Waits,
-    /// Nothing: all of it was stored before.
+    /// None: all of its grains were stored before.
     IsStored,
 }
 
@@ -47,8 +47,8 @@ impl<'a> Admission<'a> {
         self.frame
     }
 
-    /// Adds the new grains of a request. A refused request leaves nothing in the frame but the
-    /// record of the refusal.
+    /// Adds the new grains of a request. A refused request leaves only the record of the refusal in
+    /// the frame.
     ///
     /// # Errors
     /// As [`Store::put`](crate::Store::put), with the place of the grain in the request.
@@ -59,7 +59,7 @@ impl<'a> Admission<'a> {
         for (index, put) in grains.into_iter().enumerate() {
             let (address, actor) = (put.grain.address(), put.actor);
             if self.pending.contains_key(&address) {
-                // Acknowledged with the frame that has the first copy, and not before.
+                // Acknowledged with the frame of the first copy, and not before.
                 admitted = Admitted::Waits;
                 continue;
             }
@@ -104,7 +104,7 @@ impl<'a> Admission<'a> {
         Ok(true)
     }
 
-    /// Adds a grain and its consequences, unless what it rests on forbids it.
+    /// Adds a grain and its effects, unless its consent or its dependencies forbid it.
     fn take(&mut self, snapshot: &Snapshot, put: PendingPut) -> Result<(), Error> {
         let (store, address) = (self.store, put.grain.address());
         if let Some(rule) = store.authorize_basis(snapshot, &self.frame, &put.grain)? {

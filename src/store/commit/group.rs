@@ -1,4 +1,4 @@
-//! Puts of several threads in one frame.
+//! Group commit of puts: the leader of the queue stores the waiting requests in one frame.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,7 +28,7 @@ impl Inner {
         answer.unwrap_or(Err(Error::Ledger(ledger::Error::Halted)))
     }
 
-    /// Decides the requests that wait, in their order, and stores what is new in one frame.
+    /// Decides the waiting requests in their order, and stores their new grains in one frame.
     fn lead(&self, lead: &mut LeaderGuard<'_, Vec<PendingPut>, Result<(), Error>>) {
         let patience = match self.options().durability {
             Durability::Group(patience) => patience,
@@ -62,6 +62,6 @@ impl Inner {
     }
 }
 
-/// The part of the queue that goes into one frame, in bytes: enough that a sync is cheap for each
-/// request, and little enough that the last of them does not wait for megabytes of the others.
+/// The most bytes of requests in one frame: many enough that a sync is cheap for each request, and
+/// few enough that the last one does not wait for megabytes of the others.
 const FRAME_BYTES: usize = 1 << 20;

@@ -1,4 +1,5 @@
-//! From a draft to an acknowledged entry: puts are finished, admitted, and written in frames.
+//! From a draft to an acknowledged entry: puts are finished, admitted, and written in frames. The
+//! queue itself is in `instance`.
 
 mod admission;
 mod group;

@@ -19,7 +19,7 @@ pub enum NewGrain {
     Draft(Box<Draft>),
     /// A finished grain.
     Grain(Box<Grain>),
-    /// Either, although it was deleted from this store before (OMS 28.4): it is a new one.
+    /// Either, with permission to store it again after it was deleted (OMS 28.4).
     Again(Box<Self>),
 }
 
@@ -36,7 +36,7 @@ impl From<Grain> for NewGrain {
 }
 
 impl NewGrain {
-    /// Lets a grain come back although it was deleted from the store before.
+    /// Permits storing a grain that was deleted from the store before.
     ///
     /// ```
     /// use grainstore::store::{Authorization, NewGrain};
@@ -55,7 +55,7 @@ impl NewGrain {
         Self::Again(Box::new(self))
     }
 
-    /// Judges the grain, and checks its signature: no signature is stored that did not verify.
+    /// Validates the grain and verifies its signature: an invalid signature is never stored.
     pub(crate) fn finish(
         self,
         now: Time,
@@ -71,8 +71,8 @@ impl NewGrain {
                 };
                 draft.created_at_or(now).finish(profile)?
             }
-            // A grain read from a foreign blob may be one that only its bytes excuse: what is put
-            // here is judged as written here (rulings F12, I2).
+            // A grain from a foreign blob may break rules that apply to new grains only; a put is
+            // validated as a new grain (rulings F12, I2).
             Self::Grain(grain) => grain.judged_again(profile)?,
             Self::Again(new) => return new.finish(now, options, caller),
         };
@@ -91,14 +91,15 @@ impl Store {
     /// Stores a grain and returns its address once it is durable. Storing it again is a no-op.
     ///
     /// # Errors
-    /// `ERR_ACCESS_DENIED` for a grain of another namespace, author or clearance than the handle's, or
-    /// that the delegations of its author do not cover; the refusal is recorded.
-    /// The codes of OMS 19 for what is not a valid grain; `ERR_INVALIDATION_DENIED` for a grain
-    /// that would replace a current one without [`Store::supersede`] (OMS 17.2); `ERR_ERASED` for
-    /// one that was deleted here and does not come [again](NewGrain::again); `ERR_SIGNED_MISMATCH` for
-    /// one that is to be signed and is not; `ERR_SIGNATURE` and `ERR_UNRESOLVED` for a signature that
-    /// does not verify or cannot be checked; `ERR_UNTRUSTED` for what its signer, or nobody without a
-    /// signature, may write; storage errors, after which the outcome is unknown and a retry is safe.
+    /// `ERR_ACCESS_DENIED` for a grain of another namespace, author or clearance than the handle's,
+    /// or that the delegations of its author do not cover; the refusal is recorded. The codes of
+    /// OMS 19 for an invalid grain; `ERR_INVALIDATION_DENIED` for a grain that would replace a
+    /// current one without [`Store::supersede`] (OMS 17.2); `ERR_ERASED` for one that was deleted
+    /// here and does not come [again](NewGrain::again); `ERR_SIGNED_MISMATCH` for one that is to be
+    /// signed and is not; `ERR_SIGNATURE` and `ERR_UNRESOLVED` for a signature that does not verify
+    /// or cannot be checked; `ERR_UNTRUSTED` for a grain that its signer, or an unsigned writer, is
+    /// not trusted to write; storage errors, after which the outcome is unknown and a retry is
+    /// safe.
     pub fn put(&self, grain: impl Into<NewGrain>) -> Result<ContentAddress, Error> {
         self.inner.put_one(grain.into(), self.caller()?)
     }
@@ -128,7 +129,8 @@ impl Inner {
         self.authorize_put(caller, &grain)?;
         let address = grain.address();
         let snapshot = self.snapshot();
-        // What every reader sees is acknowledged; only what is not there yet waits for a turn.
+        // A visible grain is acknowledged already; only grains that are not stored yet wait in the
+        // queue.
         if self.locate(&snapshot, &address)?.is_none() {
             let salt = self.salts(1)?.pop().unwrap_or_default();
             let put = self.prepare(&snapshot, grain, salt, again, caller)?;
@@ -154,7 +156,7 @@ impl Inner {
         Ok(addresses)
     }
 
-    /// Prepares a finished grain, as far as that needs no turn to write.
+    /// Prepares a finished grain, as far as possible without the right to write.
     fn prepare(
         &self,
         snapshot: &Snapshot,
@@ -173,7 +175,7 @@ impl Inner {
         })
     }
 
-    /// Finishes grains before any lock is taken, on as many threads as it is worth.
+    /// Finishes grains before any lock is taken, on several threads if there are many.
     fn finish_all(
         &self,
         grains: Vec<NewGrain>,
@@ -193,7 +195,7 @@ impl Inner {
             let grains = grains.into_par_iter().zip(salts);
             grains.with_min_len(CHUNK).map(prepare).collect()
         };
-        // The first that is refused is told, whichever thread came to its own first.
+        // The first refused grain of the batch is reported, whichever thread finished first.
         let made = made.into_iter().enumerate();
         made.map(|(index, put)| put.map_err(|source| Error::batch(index, source)))
             .collect()
@@ -208,7 +210,7 @@ impl Error {
         }
     }
 
-    /// Of a batch of one, the place says nothing.
+    /// In a batch of one, the place is omitted.
     fn unbatched(self) -> Self {
         match self {
             Self::Batch { source, .. } => *source,
@@ -217,5 +219,5 @@ impl Error {
     }
 }
 
-/// Grains that are worth a thread of their own: fewer are finished before one has woken up.
+/// The least number of grains for a thread: fewer are finished before the thread has started.
 const CHUNK: usize = 64;

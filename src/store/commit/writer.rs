@@ -1,4 +1,4 @@
-//! Writing a frame: the one door to the ledger.
+//! Writing a frame: the only path by which entries are appended to the ledger.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::store::records::{Frame, PolicyRecord, Record};
 use crate::store::{Durability, Error};
 
 impl Inner {
-    /// Appends a frame, makes it as durable as the options say, and applies it.
+    /// Appends a frame, makes it durable as the options require, and applies it.
     ///
     /// # Errors
     /// `ERR_STORAGE_HALTED`, `ERR_STORE_LOCKED`, `ERR_STORAGE_FULL`, `ERR_STORAGE_IO`.
@@ -39,8 +39,8 @@ impl Inner {
         lost.inspect_err(|_| writer.is_halted = true)?;
         let time = self.state().clock().entry_time(told);
         let entries = frame.to_ledger(self.random())?;
-        // Until all views have it: a frame that is in the ledger and not in the index would let
-        // its grains in twice.
+        // Until all views have applied it: a frame in the ledger that the index lacks would let its
+        // grains be stored twice.
         writer.is_halted = true;
         let may_wait = self.options().durability == Durability::Relaxed || frame.is_of_reads();
         let appended = if may_wait {
@@ -49,7 +49,7 @@ impl Inner {
             self.ledger().append(time.ms(), &entries)
         };
         let rows = appended.inspect_err(|_| {
-            // The ledger knows whether it may go on.
+            // The ledger itself decides whether it accepts more writes.
             writer.is_halted = false;
         })?;
         self.apply(&rows, frame, time)?;

@@ -1,4 +1,4 @@
-//! A change that policy must allow: the question, and the record of a denial (OMS 23).
+//! A change that policy must permit: the decision, and the record of a denial (OMS 23).
 
 use crate::codec::{self, ContentAddress};
 use crate::policy::{self, Actor, Facts, Operation, Rule, Verdict};
@@ -6,7 +6,7 @@ use crate::store::Error;
 use crate::store::instance::{Inner, Writer};
 use crate::store::records::{DenialRecord, Frame, Record, ReviewRecord};
 
-/// A change that policy must allow.
+/// A change that policy must permit.
 pub(crate) struct Change<'a> {
     pub(crate) operation: Operation,
     pub(crate) target: &'a ContentAddress,
@@ -15,8 +15,8 @@ pub(crate) struct Change<'a> {
 }
 
 impl Inner {
-    /// Asks the policy. A denial becomes an entry of its own; a review goes into the frame of what
-    /// is allowed.
+    /// Asks the policy. A denial becomes an entry of its own; a review goes into the frame of the
+    /// permitted change.
     ///
     /// # Errors
     /// `ERR_INVALIDATION_DENIED` and the like; storage errors.
@@ -36,7 +36,7 @@ impl Inner {
         }
     }
 
-    /// Refuses, and records that it did.
+    /// Refuses, and records the refusal.
     ///
     /// # Errors
     /// Always: the refusal; storage errors.
@@ -70,7 +70,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Asks the policy what it would say, and records nothing.
+    /// Returns the decision of the policy without recording it.
     ///
     /// # Errors
     /// As [`Inner::authorize`].
@@ -95,7 +95,7 @@ impl Inner {
 }
 
 impl Frame {
-    /// Asks a person to look at a change afterwards.
+    /// Opens a review of a change by a person.
     ///
     /// # Errors
     /// As [`Record::encode`].

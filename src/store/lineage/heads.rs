@@ -1,4 +1,4 @@
-//! The ends of a lineage, and which of them stands (ruling I17).
+//! The heads of a lineage: the one in force, and those of forks that imports brought (ruling I17).
 
 use std::collections::BTreeSet;
 
@@ -12,41 +12,41 @@ use crate::store::{Admin, Error, Version};
 
 use super::implicit::{declares_supersession, names};
 
-/// The ends of a lineage (ruling I17).
+/// The heads of a lineage (ruling I17).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heads {
-    /// The one that stands.
+    /// The head in force.
     pub winner: ContentAddress,
-    /// The others, which imports brought: kept, and no longer or never what the store goes by.
+    /// The other heads, which imports brought: they are kept and are not in force.
     pub others: Vec<Fork>,
 }
 
-/// An end of a lineage that does not stand.
+/// A head of a lineage that is not in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fork {
     /// The grain.
     pub address: ContentAddress,
-    /// The grain where its branch leaves the one that stands.
+    /// The grain at which its branch leaves that of the head in force.
     pub of: ContentAddress,
-    /// The rule that keeps its branch from standing; none if another one was only preferred.
+    /// The rule that denies its branch; `None` if another branch takes precedence.
     pub denied: Option<Rule>,
 }
 
-/// A grain that would replace another.
+/// A claim of a grain to replace another.
 struct Claim {
     version: Version,
-    /// Whether it was done here, and so passed policy.
+    /// Whether the supersession was made in this store, and so was permitted by policy.
     is_done_here: bool,
     denied: Option<Rule>,
 }
 
 impl Admin<'_> {
-    /// Returns the ends of the lineage that a grain belongs to: the one that stands, and those of
+    /// Returns the heads of the lineage that a grain belongs to: the one in force, and those of
     /// forks that imports brought.
     ///
-    /// What was superseded here stands before what an import says; where only imports speak, the
-    /// newest by `created_at`, then by address, whose supersession policy would have allowed. The
-    /// same grains give the same answer, in whatever order they came.
+    /// A supersession made in this store takes precedence over one from an import. Among imports it
+    /// is the newest by `created_at`, then by address, whose supersession policy would have
+    /// permitted. The same grains give the same answer, in any order of arrival.
     ///
     /// ```
     /// use grainstore::{Draft, Options, Store};
@@ -97,10 +97,10 @@ impl Admin<'_> {
     }
 }
 
-/// Returns which claim stands; none if the grain itself does.
+/// Returns the claim in force; `None` if the grain itself is the head.
 fn choose(at: &Version, claims: &[Claim]) -> Option<usize> {
     let done = claims.iter().position(|claim| claim.is_done_here);
-    // A head that is here stands before what an import would put in its place.
+    // A head of this store takes precedence over a successor from an import.
     if done.is_some() || at.status.is_current() {
         return done;
     }
@@ -114,7 +114,8 @@ fn choose(at: &Version, claims: &[Claim]) -> Option<usize> {
 }
 
 impl Inner {
-    /// Returns what a new grain claims to replace although something else has, with what did.
+    /// Returns the parents that a new grain claims to replace although another grain has, with that
+    /// grain.
     pub(crate) fn forks(
         &self,
         snapshot: &Snapshot,
@@ -136,7 +137,7 @@ impl Inner {
         Ok(forks)
     }
 
-    /// Returns where a lineage begins: the grain that replaces none that is here.
+    /// Returns the beginning of a lineage: the grain that replaces no stored grain.
     fn beginning(&self, snapshot: &Snapshot, from: Version) -> Result<Version, Error> {
         let mut at = from;
         let mut seen = BTreeSet::new();
@@ -162,7 +163,7 @@ impl Inner {
         Ok(at)
     }
 
-    /// Returns what replaced a grain, and what claims to.
+    /// Returns the successor of a grain, and the claims to replace it.
     fn claims(&self, snapshot: &Snapshot, of: &Version) -> Result<Vec<Claim>, Error> {
         let address = of.grain.address();
         let mut rows = Vec::new();
@@ -199,7 +200,7 @@ impl Inner {
         Ok(claims)
     }
 
-    /// Returns whether what superseded a grain did so in this store, and not in an import.
+    /// Returns whether a grain was superseded in this store, and not in an import.
     fn superseded_here(
         &self,
         snapshot: &Snapshot,
@@ -218,7 +219,7 @@ impl Inner {
         Ok(here)
     }
 
-    /// Asks the policy what it would have said to a supersession that an import claims.
+    /// Returns the decision that policy would have made on a supersession that an import claims.
     fn would_deny(
         &self,
         snapshot: &Snapshot,
@@ -243,7 +244,7 @@ impl Inner {
         }
     }
 
-    /// Returns the ends of a branch, whichever way it forks again.
+    /// Returns the heads of a branch, with those of its own forks.
     fn ends(
         &self,
         snapshot: &Snapshot,
@@ -266,7 +267,7 @@ impl Inner {
     }
 }
 
-/// Returns whether a blob says that it replaces another.
+/// Returns whether a blob claims to replace another.
 pub(crate) fn claims_to_replace(new: &Grain, old: &Grain) -> bool {
     names(new, &old.address())
         && new.address() != old.address()

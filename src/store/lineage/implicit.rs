@@ -1,4 +1,5 @@
-//! Supersession that a grain implies or declares without being asked for as one (ruling I4).
+//! Implicit supersession: a put of a grain that would replace another without `supersede` (ruling
+//! I4).
 
 use std::borrow::Cow;
 
@@ -12,10 +13,10 @@ use crate::store::instance::Inner;
 use crate::store::state::claim_of;
 
 impl Inner {
-    /// Returns the parents of a grain that it cannot be said to replace, as far as they are here.
+    /// Returns the stored parents of a grain that it does not supersede implicitly.
     ///
-    /// Asked before the grain waits for its turn to be written, since reading parents is most of
-    /// the work; what two blobs say of each other never changes.
+    /// Called before the grain enters the queue, since reading parents is most of the work. The
+    /// result cannot change: blobs never do.
     pub(crate) fn non_superseding_parents(
         &self,
         snapshot: &Snapshot,
@@ -43,7 +44,7 @@ impl Inner {
 
     /// Refuses a put that is a supersession (OMS 17.2).
     ///
-    /// `non_superseding` are parents that were judged before; `pending` finds grains of the same
+    /// `non_superseding` are parents that were checked before; `pending` finds grains of the same
     /// frame.
     ///
     /// # Errors
@@ -78,7 +79,7 @@ impl Inner {
     }
 }
 
-/// Ruling I4: these fields are for grains that supersede.
+/// Ruling I4: these fields belong to superseding grains.
 pub(crate) fn declares_supersession(grain: &Grain) -> bool {
     let declared = [
         "supersession_justification",

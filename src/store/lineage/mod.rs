@@ -1,4 +1,4 @@
-//! Lineages: walking them, replacing their heads, and what protects a grain along them.
+//! Lineages: walks along them, their heads, supersession, and the effective protection of a grain.
 
 mod change;
 mod heads;

@@ -13,10 +13,10 @@ use crate::store::instance::Inner;
 use crate::store::state::Ancestor;
 use crate::store::{Error, Version};
 
-/// What protects a grain from being changed: its own policy first, then those that reach it.
+/// The protections of a grain: its own policy first, then those that reach it.
 pub(crate) struct EffectiveProtection {
     protections: Vec<Protection>,
-    /// Whose each of them is.
+    /// The grain that each protection belongs to.
     sources: Vec<ContentAddress>,
     retained_until: Option<Time>,
     legal_hold: bool,
@@ -37,18 +37,18 @@ impl EffectiveProtection {
         }
     }
 
-    /// Returns the grains that the protections are of, in their order.
+    /// Returns the grains that the protections belong to, in their order.
     pub(crate) fn sources(&self) -> &[ContentAddress] {
         &self.sources
     }
 }
 
 impl Inner {
-    /// Gathers what protects `target`, and what protects the other grains that a successor would
-    /// be derived from (OMS 23.6, 23.7).
+    /// Gathers the protections of `target`, and those of the other grains that a successor would be
+    /// derived from (OMS 23.6, 23.7).
     ///
-    /// There is no limit of hops: a seventeenth would be the way around the sixteen that the text
-    /// asks for (ruling I11). Ancestors that are not here protect nothing.
+    /// The number of hops is not limited: with a limit of sixteen, a seventeenth hop would bypass
+    /// the protection (ruling I11). Ancestors that are not stored protect nothing.
     pub(crate) fn effective_protection(
         &self,
         snapshot: &Snapshot,
@@ -81,8 +81,8 @@ impl Inner {
         })
     }
 
-    /// Returns what protects `own` from above: what the grains that it is or would be derived from
-    /// say, and those that they are derived from.
+    /// Returns the protections of `own` from its ancestors: the grains that it is or would be
+    /// derived from, and their ancestors.
     fn above(
         &self,
         snapshot: &Snapshot,
@@ -106,7 +106,7 @@ impl Inner {
         Ok(above)
     }
 
-    /// Returns what is to be known of an ancestor; none if it is not here.
+    /// Returns the facts about an ancestor; `None` if it is not stored.
     fn ancestor(
         &self,
         snapshot: &Snapshot,
@@ -125,7 +125,7 @@ impl Inner {
         Ok(Some(ancestor))
     }
 
-    /// Returns what the other grains of a lineage say for `target`, with whose it is.
+    /// Returns the protections of `target` by the other grains of its lineage, each with its grain.
     fn lineage(
         &self,
         snapshot: &Snapshot,
@@ -133,7 +133,7 @@ impl Inner {
         target: &Version,
     ) -> Result<Arc<Vec<(ContentAddress, Protection)>>, Error> {
         let address = target.grain.address();
-        // Behind a head there is nothing new: what it replaced was replaced for good.
+        // The predecessors of a head do not change, so the result is remembered.
         let is_head = target.status.superseded_by.is_none();
         if is_head && let Some(known) = self.caches().lineages.lineage(&address) {
             return Ok(known);
@@ -141,7 +141,7 @@ impl Inner {
         let mut protections = Vec::new();
         for link in self.chain(snapshot, row, target)? {
             let protection = Protection::of(&link.grain);
-            // OMS 23.7, bypass 3: what replaced a protected grain is protected like it.
+            // OMS 23.7, bypass 3: the successor of a protected grain has the same protection.
             let reaches = link.is_earlier || protection.scope() == Scope::Lineage;
             if reaches && !protection.is_open() {
                 protections.push((link.grain.address(), protection));
@@ -156,7 +156,7 @@ impl Inner {
         Ok(protections)
     }
 
-    /// Remembers what protects a new head: what protected the old one, and that one itself.
+    /// Remembers the protections of a new head: those of the old one, and the old one's own.
     pub(crate) fn inherit(&self, old: &Grain, new: ContentAddress) {
         let Some(earlier) = self.caches().lineages.lineage(&old.address()) else {
             return;
@@ -172,7 +172,7 @@ impl Inner {
         self.caches().lineages.remember_lineage(new, inherited);
     }
 
-    /// Gathers what protects a grain that is not in the ledger yet: only its own policy reaches it.
+    /// Returns the protection of a grain that is not in the ledger yet: its own policy only.
     pub(crate) fn effective_protection_of_new(&self, grain: &Grain) -> EffectiveProtection {
         EffectiveProtection {
             protections: vec![self.own_protection(grain)],
@@ -189,7 +189,7 @@ impl Inner {
         policy::retained_until(grain).max(by_regimes)
     }
 
-    /// Returns what the policy of a grain protects, as far as no operator has lifted it.
+    /// Returns the protection by a grain's own policy, unless an operator has lifted it.
     pub(crate) fn own_protection(&self, grain: &Grain) -> Protection {
         self.remaining_protection(&grain.address(), Protection::of(grain))
     }

@@ -1,4 +1,4 @@
-//! Supersession: a grain replaces another, both or neither (OMS 28.4).
+//! Supersession: a new grain is stored and the old one ends, in one frame (OMS 28.4).
 
 use crate::codec::ContentAddress;
 use crate::crypto::{Did, Signers, Statement};
@@ -14,8 +14,8 @@ use super::change::Change;
 use super::implicit::names;
 
 impl Store {
-    /// Stores a grain that replaces another, and marks the other as superseded: both or neither
-    /// (OMS 28.4). Returns the address of the new grain.
+    /// Stores a grain that replaces another, and marks the other as superseded, atomically (OMS
+    /// 28.4). Returns the address of the new grain.
     ///
     /// The new grain names the old one in `derived_from`, or a Consent in `prior_consent`.
     ///
@@ -23,7 +23,7 @@ impl Store {
     /// `ERR_NOT_FOUND`; `ERR_CONFLICT` for a grain that is no longer current (ruling I17);
     /// `ERR_SCHEMA` for a new grain that does not name the old one (ruling I5);
     /// `ERR_INVALIDATION_DENIED` where the old grain's policy forbids it (OMS 23), and the refusal
-    /// is recorded; else as [`Store::put`].
+    /// is recorded; otherwise as [`Store::put`].
     pub fn supersede(
         &self,
         old: &ContentAddress,
@@ -47,7 +47,7 @@ impl Inner {
         let new = new.finish(now, self.options(), caller)?;
         self.authorize_put(caller, &new)?;
         let address = new.address();
-        // Before the turn to write: a caller's resolver may take its time.
+        // Before the right to write is taken, since a caller's resolver may be slow.
         let signers = self.signers(&new, old)?;
         let signers: Vec<&str> = signers.dids().into_iter().map(Did::as_str).collect();
 
@@ -57,7 +57,7 @@ impl Inner {
         let target = self.version_at(&snapshot, row)?;
         caller.authorize_sight(&target.grain)?;
         match target.status.superseded_by {
-            // Asked again after an unknown outcome: done is done.
+            // A retry after an unknown outcome: it is done already.
             Some(by) if by == address => return Ok(address),
             Some(by) => return Err(Error::Conflict { address: *old, by }),
             None if !target.status.is_current() => {
@@ -117,9 +117,9 @@ impl Inner {
     }
 }
 
-/// OMS 23.1, ruling I5: a superseding grain says what it supersedes.
+/// OMS 23.1, ruling I5: a superseding grain names the superseded one.
 fn check_names(new: &Grain, old: &ContentAddress) -> Result<(), Error> {
-    // A grain cannot replace itself; it could not name itself either.
+    // A grain cannot replace itself, as it cannot name its own address.
     if names(new, old) && new.address() != *old {
         Ok(())
     } else {

@@ -1,4 +1,4 @@
-//! Walks along a lineage: what a grain superseded, and what superseded it.
+//! Walks along a lineage: the grains that a grain superseded, and those that superseded it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,8 +47,8 @@ impl Inner {
         let mut pending = Vec::new();
         let follow = |version: &Version, is_earlier: bool| -> Result<_, Error> {
             let mut before = self.replaced_by(snapshot, &version.grain.address())?;
-            // Ruling I18: an import may say of what it brings that something here replaced it, and
-            // must not protect that with a policy it never agreed to.
+            // Ruling I18: an import may claim that a stored grain replaced one of its own; the
+            // policy of the imported grain must not protect the stored one.
             before.retain(|(_, earlier)| names(&version.grain, earlier));
             let next = version.status.superseded_by;
             let after = match next {
@@ -88,8 +88,8 @@ impl Inner {
             let Some(row) = self.locate(snapshot, &earlier)? else {
                 continue;
             };
-            // The index holds a hash of the address, and a later entry may say otherwise: ask the
-            // grain itself.
+            // The index holds a hash of the address, and a later entry may differ, so the grain's
+            // status is read.
             if self.status_at(snapshot, row)?.superseded_by == Some(*address) {
                 replaced.push((row, earlier));
             }
@@ -100,6 +100,6 @@ impl Inner {
 /// Another grain of a lineage.
 pub(super) struct Link {
     pub(super) grain: Grain,
-    /// Whether the grain asked about replaces it, at however many removes.
+    /// Whether the target replaces it, directly or through others.
     pub(super) is_earlier: bool,
 }

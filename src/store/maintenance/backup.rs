@@ -1,4 +1,4 @@
-//! Backup: the ledger as it is durable at one moment, into a directory, incrementally.
+//! Backup: an incremental copy of the durable ledger at one moment, in a directory.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::store::instance::{LOCK, Manifest, prepare_folder, this_process};
 
 use crate::store::{Create, Error, Maintenance};
 
-/// What [`Maintenance::backup`](crate::store::Maintenance::backup) did.
+/// The result of [`Maintenance::backup`](crate::store::Maintenance::backup).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backup {
     /// The ledger entries in it.
@@ -16,19 +16,19 @@ pub struct Backup {
     pub head: [u8; 32],
     /// Segments that were written.
     pub segments: u32,
-    /// Segments that an earlier backup had written, and nothing has changed since.
+    /// Segments of an earlier backup that have not changed since.
     pub kept: u32,
     /// Bytes that were written.
     pub bytes: u64,
 }
 
 impl Maintenance<'_> {
-    /// Copies the store as it is durable at one moment into a directory: the first time all of it,
-    /// then what is new. Others read and write meanwhile.
+    /// Copies the durable store at one moment into a directory: first all of it, later only the
+    /// changes. Other threads read and write meanwhile.
     ///
-    /// Where a regime wants reads recorded, it begins with an entry that says so.
+    /// Where a regime requires reads to be recorded, an entry is written first.
     ///
-    /// A backup is the directory of a store: opening it builds index and text view anew.
+    /// A backup is the directory of a store: opening it rebuilds index and text view.
     ///
     /// ```
     /// use grainstore::{Draft, Options, Store};
@@ -43,14 +43,14 @@ impl Maintenance<'_> {
     ///
     /// # Errors
     /// `ERR_BACKUP_DIVERGED` if the directory holds another store, or one that is no earlier moment
-    /// of this; `ERR_NOT_A_STORE` if it holds something else; `ERR_STORE_LOCKED` if it is open;
-    /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`. After any of them it still holds what it held.
+    /// of this; `ERR_NOT_A_STORE` if it holds other files; `ERR_STORE_LOCKED` if it is open;
+    /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`. After any of them the earlier backup is intact.
     pub fn backup(self, path: impl AsRef<Path>) -> Result<Backup, Error> {
         let inner = self.inner();
         let path = path.as_ref();
         prepare_folder(path, Create::IfMissing)?;
         let disk = FileDisk::new(path);
-        // Held by this store too, if somebody backs it up to itself.
+        // This store holds it if it is backed up to its own directory.
         let _lock = Lock::take(&disk, LOCK, &this_process())?;
         let found = Manifest::read(&disk, path)?;
         if found
@@ -61,7 +61,7 @@ impl Maintenance<'_> {
                 path: path.to_owned(),
             });
         }
-        // Before it begins, so that it is in the backup too.
+        // Written first, so that the backup contains it.
         self.store().read_recorder("backup").record_all()?;
         let copied = inner.ledger().copy_to(&disk)?;
         if found.is_none() {

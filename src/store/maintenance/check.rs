@@ -17,34 +17,34 @@ use crate::store::records::erased_rows;
 use crate::store::state::{DecodedEntry, State, index_entry};
 use crate::store::{Error, Maintenance};
 
-/// What a check looked at and what it found.
+/// The result of a check: the sound entries, and the findings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Ledger entries that are sound.
+    /// The number of sound ledger entries.
     pub entries: u64,
-    /// Grains that are sound.
+    /// The number of sound grains.
     pub grains: u64,
-    /// What is not as it should be, in the order of the ledger.
+    /// The findings, in the order of the ledger.
     pub findings: Vec<Finding>,
 }
 
-/// One thing that is not as it should be.
+/// A fault or oddity of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// A stable name, for scripts.
     pub id: &'static str,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What and where.
+    /// The description, with the place.
     pub message: String,
 }
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Odd, and nothing is lost.
+    /// Unusual, without loss of data.
     Warning,
-    /// Something that was written cannot be read, or a derived file is wrong.
+    /// Written data cannot be read, or a derived file is wrong.
     Damage,
 }
 
@@ -82,11 +82,12 @@ impl Report {
 }
 
 impl Maintenance<'_> {
-    /// Looks at how the files of the store hold together, and changes nothing: `MANIFEST`, the
-    /// headers and ends of the ledger's segments, its frames and chain behind what the index has
-    /// on disk, `CURRENT` and the directories of the index's runs, how far the text view is.
+    /// Checks the structure of the store's files, and changes nothing: `MANIFEST`, the headers and
+    /// ends of the ledger's segments, its frames and chain behind what the index has on disk,
+    /// `CURRENT` and the directories of the index's runs, and the watermark of the text view.
     ///
-    /// Quick; what lies inside is for [`Maintenance::check`](crate::store::Maintenance::check).
+    /// It is quick; [`Maintenance::check`](crate::store::Maintenance::check) reads the contents
+    /// too.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`; damage is a finding, not an error.
@@ -139,7 +140,7 @@ impl Maintenance<'_> {
 }
 
 impl Inner {
-    /// Looks at what every check looks at beside the ledger.
+    /// Checks the parts other than the ledger that every check covers.
     fn check_files(&self, report: &mut Report) -> Result<(), Error> {
         match Manifest::read(self.disk(), Path::new("")) {
             Ok(Some(found)) if found == *self.manifest() => {}
@@ -226,7 +227,7 @@ impl Inner {
                 report.find("entry-malformed", Severity::Damage, message);
                 Ok(())
             }
-            // What is wrong with the index is found where all of it is read.
+            // Faults of the index are found where all of it is read.
             Err(Error::Index(index::Error::Damaged { .. })) => Ok(()),
             other => other,
         }

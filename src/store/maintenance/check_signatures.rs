@@ -1,4 +1,4 @@
-//! Checking that every signed grain has its signature behind it, and that it verifies.
+//! The part of a check that verifies the signature entry behind every signed grain.
 
 use crate::crypto::{self, Resolver};
 use crate::grain::Grain;
@@ -7,7 +7,7 @@ use crate::store::records::Record;
 
 use super::check::{Report, Severity};
 
-/// Sees the entries of a ledger go by, and whether each signed grain has its signature.
+/// Checks, entry by entry, that each signed grain has its signature.
 #[derive(Default)]
 pub(crate) struct Signatures {
     /// The signed grain whose signature must come next, and its row.
@@ -57,7 +57,7 @@ impl Signatures {
 
 fn verify(grain: &Grain, resolver: &dyn Resolver, report: &mut Report) {
     match grain.verify_signature(resolver) {
-        // Who could be asked when it was stored may not be there now.
+        // A resolver that answered when it was stored may not be available now.
         Ok(_) | Err(crypto::Error::Unresolved { .. }) => {}
         Err(error) => {
             let message = format!("grain {}: {error}", grain.address());

@@ -1,4 +1,4 @@
-//! Checkpoints and receipts: signed statements of what the ledger is, and of a grain in it.
+//! Checkpoints and receipts: signed statements about the ledger's head, and about a grain in it.
 
 use sha2::{Digest, Sha256};
 
@@ -12,25 +12,25 @@ use crate::store::instance::Inner;
 use crate::store::records::{CheckpointRecord, Frame, Record};
 use crate::store::{Error, Maintenance};
 
-/// What became of a checkpoint that was held against a store.
+/// The result of verifying a checkpoint against a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
-    /// What it says.
+    /// The content of the checkpoint.
     pub checkpoint: Checkpoint,
-    /// Who says so; whether to believe him is for the caller.
+    /// The signer; the caller decides whether to trust it.
     pub signer: Signer,
-    /// Whether the store's ledger begins with just the entries that the checkpoint is of. If not,
-    /// it was put back, or its past was written anew.
+    /// Whether the store's ledger begins with exactly the entries of the checkpoint. If not, it was
+    /// rolled back, or its history was rewritten.
     pub is_of_this_ledger: bool,
 }
 
 impl Maintenance<'_> {
-    /// Signs what the ledger is now, writes it into the ledger, and returns the message: for
-    /// somebody else to keep. Every byte of the ledger is read and proven first; writing goes on
-    /// meanwhile.
+    /// Signs the head of the ledger, writes the statement into the ledger, and returns the message,
+    /// which is to be kept outside the store. Every byte of the ledger is read and verified first;
+    /// writing continues meanwhile.
     ///
     /// # Errors
-    /// `ERR_STORAGE_DAMAGED` for a ledger that is not as it was written; `ERR_KEY`; storage errors.
+    /// `ERR_STORAGE_DAMAGED` for a damaged ledger; `ERR_KEY`; storage errors.
     pub fn checkpoint(self, key: &SigningKey, did: &Did) -> Result<Vec<u8>, Error> {
         let inner = self.inner();
         let found = inner.ledger().verify()?;
@@ -38,7 +38,7 @@ impl Maintenance<'_> {
             let reason = "it is not signed; a check says what is wrong";
             return Err(Error::damaged("the ledger", reason));
         };
-        // What is signed must not be lost afterwards: all that was read is durable now.
+        // The signed entries must not be lost afterwards, so the ledger is synced first.
         inner.ledger().sync()?;
         let mut writer = inner.exclusive();
         let checkpoint = Checkpoint {
@@ -58,10 +58,10 @@ impl Maintenance<'_> {
         Ok(message)
     }
 
-    /// Holds a checkpoint against this store: reads and proves its ledger.
+    /// Verifies a checkpoint against this store: reads and verifies its ledger.
     ///
     /// # Errors
-    /// `ERR_SIGNATURE`, `ERR_CORRUPT` and the like for a message that is none; `ERR_STORAGE_IO`.
+    /// `ERR_SIGNATURE`, `ERR_CORRUPT` and others for an invalid message; `ERR_STORAGE_IO`.
     pub fn verify_checkpoint(self, message: &[u8]) -> Result<Checked, Error> {
         let inner = self.inner();
         let (checkpoint, signer) = Checkpoint::open(message, inner.resolver())?;
@@ -82,7 +82,8 @@ impl Maintenance<'_> {
         self.inner().checkpoints()
     }
 
-    /// Signs that a grain is in the store: its address, where in the ledger it is, and since when.
+    /// Signs a receipt for a grain in the store: its address, its place in the ledger, and its
+    /// time.
     ///
     /// # Errors
     /// `ERR_NOT_FOUND`; `ERR_KEY`; storage errors.
@@ -95,7 +96,7 @@ impl Maintenance<'_> {
         let inner = self.inner();
         let sequence = inner.row_of(&self.store().snapshot(), address)?;
         let header = inner.ledger().read(sequence)?.header;
-        // A receipt for what a crash could still take would be a lie.
+        // A receipt must not be issued for an entry that a crash could still remove.
         inner.ledger().sync()?;
         let receipt = Receipt {
             store: inner.store_id(),
@@ -130,7 +131,7 @@ impl Inner {
         checkpoint.store == self.store_id() && found.tree_heads.contains(&expected)
     }
 
-    /// Returns where the checkpoints of this store say what its ledger was.
+    /// Returns the lengths of the ledger that the checkpoints of this store state.
     pub(crate) fn checkpointed(&self) -> Vec<u64> {
         let resolver = self.resolver();
         let messages = self.checkpoints().unwrap_or_default().into_iter();
@@ -138,7 +139,7 @@ impl Inner {
         opened.map(|checkpoint| checkpoint.entries).collect()
     }
 
-    /// Holds every checkpoint against the ledger it is in, and against the one before it.
+    /// Verifies every checkpoint against its ledger, and against the one before it.
     pub(crate) fn check_checkpoints(
         &self,
         found: &LedgerVerification,
@@ -167,7 +168,7 @@ impl Inner {
     }
 }
 
-/// Opens a checkpoint; none whose signer cannot be asked here.
+/// Opens a checkpoint; `None` if the key of its signer cannot be resolved here.
 fn open(message: &[u8], resolver: &dyn Resolver) -> Result<Option<Checkpoint>, crypto::Error> {
     match Checkpoint::open(message, resolver) {
         Ok((checkpoint, _)) => Ok(Some(checkpoint)),

@@ -1,8 +1,8 @@
-//! Compaction of the derived files.
+//! Compaction of the derived files: index runs and text segments are merged.
 
 use crate::store::{Error, Maintenance, Store};
 
-/// What the derived files take.
+/// The sizes of the derived files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sizes {
     /// Files of the index.
@@ -15,7 +15,7 @@ pub struct Sizes {
     pub text_bytes: u64,
 }
 
-/// What [`Maintenance::compact`](crate::store::Maintenance::compact) did.
+/// The result of [`Maintenance::compact`](crate::store::Maintenance::compact).
 ///
 /// ```
 /// use grainstore::{Draft, Options, Store};
@@ -28,15 +28,15 @@ pub struct Sizes {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Compacted {
-    /// What they took before.
+    /// The sizes before.
     pub before: Sizes,
-    /// What they take now.
+    /// The sizes after.
     pub after: Sizes,
 }
 
 impl Maintenance<'_> {
-    /// Writes index and text view to disk and merges the files of each into one, so that questions
-    /// touch as little as they can. Others read and write meanwhile.
+    /// Writes index and text view to disk and merges the files of each into one, so that queries
+    /// read as few files as possible. Other threads read and write meanwhile.
     ///
     /// # Errors
     /// `ERR_INDEX_DAMAGED`, `ERR_TEXT`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`; nothing is lost.

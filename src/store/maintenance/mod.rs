@@ -1,5 +1,5 @@
-//! Maintenance: checking, repairing, compacting, backing up and restoring a store, and signing what
-//! its ledger is.
+//! Maintenance: checking, repairing, compacting, backing up and restoring a store, its statistics,
+//! and signed checkpoints of its ledger.
 
 mod backup;
 mod check;

@@ -1,13 +1,13 @@
-//! Repair: everything derived is built anew from the ledger.
+//! Repair: the derived files are rebuilt from the ledger. The ledger itself is not repaired.
 
 use std::path::Path;
 
 use crate::store::{Create, Error, Options, Store};
 
 impl Store {
-    /// Opens a store, deletes what is derived (the index and the text view), and builds it anew
-    /// from the ledger; [`Store::recovery_report`](crate::Store::recovery_report) says so. The ledger is opened as always, and proven from
-    /// its first byte.
+    /// Opens a store, deletes the derived files (the index and the text view), and rebuilds them
+    /// from the ledger; [`Store::recovery_report`](crate::Store::recovery_report) says so. The
+    /// ledger is opened as always, and verified from its first byte.
     ///
     /// ```
     /// use grainstore::{Draft, Options, Store};
@@ -20,8 +20,8 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// As [`Store::open`]. `ERR_STORAGE_DAMAGED` where the ledger itself is damaged: then nothing
-    /// is deleted.
+    /// As [`Store::open`]. `ERR_STORAGE_DAMAGED` if the ledger itself is damaged; no file is
+    /// deleted then.
     pub fn repair(path: impl AsRef<Path>, options: Options) -> Result<Self, Error> {
         let options = Options {
             create: Create::Never,

@@ -1,4 +1,5 @@
-//! Restore: a new store from a prefix of the ledger of another, with the erasures behind it.
+//! Restore: a new store from a prefix of the ledger of another, with the later erasures applied
+//! again.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -10,26 +11,26 @@ use crate::store::instance::{LOCK, MANIFEST, Manifest, create_private, no_manife
 use crate::store::records::{Frame, Record, RestoredRecord, Until, erased_rows};
 use crate::store::{Create, Error, Options, Store};
 
-/// What [`Store::restore`] did.
+/// The result of [`Store::restore`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Restored {
-    /// The entries that were taken.
+    /// The number of restored entries.
     pub entries: u64,
-    /// The entries behind them that were not.
+    /// The number of later entries, which are left out.
     pub left: u64,
-    /// The erasures among those that were applied again.
+    /// The number of later erasures, which were applied again.
     pub erasures: u64,
 }
 
 impl Store {
-    /// Writes a new store from the ledger of another, or of a backup, as it was at a moment.
+    /// Writes a new store from the ledger of another, or of a backup, up to a point.
     ///
-    /// The new ledger begins as the old one did and then says that it was restored; erasures that
-    /// the old one has behind that moment are applied again. The store keeps its identity. The old
-    /// directory is read and not changed, but for its `LOCK`.
+    /// The new ledger begins with the entries of the old one up to the point, then records the
+    /// restoration; later erasures of the old one are applied again. The store keeps its identity.
+    /// The old directory is only read, except for its `LOCK`.
     ///
-    /// `accepts_lost_erasures` lets a moment be named at which the old ledger ends: what was erased
-    /// after it, nobody knows.
+    /// `accepts_lost_erasures` permits a point at which the old ledger ends: later erasures are
+    /// then unknown.
     ///
     /// ```
     /// use grainstore::store::Until;
@@ -63,7 +64,7 @@ impl Store {
         let disk: Arc<dyn Disk> = Arc::new(FileDisk::new(from));
         let manifest = Manifest::read(&*disk, from)?.ok_or_else(|| no_manifest(from))?;
         let _lock = match Lock::take(&*disk, LOCK, &this_process()) {
-            // Nobody writes where nobody can.
+            // A directory that cannot be written has no writer, so it needs no lock.
             Err(ledger::Error::ReadOnly { .. }) => None,
             taken => Some(taken?),
         };
@@ -100,8 +101,8 @@ impl Store {
     }
 }
 
-/// Appends the entry that says where the ledger comes from, and in the same frame every erasure
-/// behind the restored point; blanks the entries that they list.
+/// Appends the entry that records the restoration, and in the same frame every erasure behind the
+/// restored point; blanks the entries that they list.
 fn record_restoration(
     source: &Ledger,
     ledger: &Ledger,
@@ -139,9 +140,9 @@ struct Behind<'a> {
     source: &'a Ledger,
     /// The number of entries that are kept.
     end: u64,
-    /// The entry to look at next.
+    /// The next entry to read.
     next: u64,
-    /// What the current frame says in place of entries that its erasure lists.
+    /// The entries of the current frame that stand for entries that its erasure lists.
     replacements: Vec<(Record, Option<u64>)>,
     frame: Frame,
     rows: Vec<u64>,
@@ -150,7 +151,7 @@ struct Behind<'a> {
 
 impl Behind<'_> {
     fn take(&mut self, entry: &Entry<'_>) -> Result<(), Error> {
-        // Entries that were erased since are passed over, and may have begun the frame.
+        // Entries that were erased since are skipped, and may be the first of the frame.
         for row in self.next..=entry.header.sequence {
             if self.source.begins_frame(row)? {
                 self.replacements.clear();
@@ -164,7 +165,7 @@ impl Behind<'_> {
         let record = Record::decode(kind, &entry.body);
         match record.ok_or_else(|| Error::malformed(row, kind))? {
             Record::Read(read) => {
-                // Of a read that is kept; its actor is then known there too.
+                // It stands for a read entry that is kept, whose actor is therefore kept too.
                 if read.replaces.is_some_and(|(row, _)| row < self.end) {
                     let actor = entry.header.actor;
                     self.replacements.push((Record::Read(read), actor));
@@ -174,7 +175,7 @@ impl Behind<'_> {
                 erasing.rows.retain(|row| *row < self.end);
                 self.rows.extend(&erasing.rows);
                 if !erasing.rows.is_empty() {
-                    // They stand for listed entries that also spoke of other grains.
+                    // They stand for listed entries that also concern other grains.
                     for (record, actor) in self.replacements.drain(..) {
                         self.frame.record_by(&record, actor)?;
                     }
@@ -188,7 +189,7 @@ impl Behind<'_> {
     }
 }
 
-/// Makes sure that there is an empty directory.
+/// Makes sure that the directory exists and is empty.
 fn make_empty(path: &Path) -> Result<(), Error> {
     let refused = |reason: String| Error::NotAStore {
         path: path.to_owned(),

@@ -1,4 +1,4 @@
-//! What a store holds, in numbers.
+//! Statistics of a store: counts and sizes.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::ledger::{OpenMode, StoreId};
 use crate::grain::Time;
 use crate::store::{Error, Maintenance};
 
-/// What a store holds, in numbers.
+/// Statistics of a store: counts and sizes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stats {
     /// The store's identity.
@@ -36,7 +36,7 @@ pub struct Stats {
 }
 
 impl Maintenance<'_> {
-    /// Returns what the store holds, in numbers.
+    /// Returns the statistics of the store.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`, `ERR_INDEX_DAMAGED`.

@@ -4,8 +4,7 @@ use crate::index::Snapshot;
 use crate::store::{Error, Maintenance};
 
 impl Maintenance<'_> {
-    /// Returns a view of the index as it is now: rows of the ledger, and nothing of what is in
-    /// them.
+    /// Returns a snapshot of the index: rows of the ledger, without their contents.
     ///
     /// ```
     /// use grainstore::index::Pattern;
@@ -23,8 +22,8 @@ impl Maintenance<'_> {
 
     /// Commits the text view, so that the next open need not feed it again.
     ///
-    /// Grains are durable without it; it only saves time. Of a store opened without the view there
-    /// is nothing to do.
+    /// Grains are durable without it; it only saves time. It does nothing if the store was opened
+    /// without the view.
     ///
     /// # Errors
     /// `ERR_TEXT`.
@@ -35,8 +34,8 @@ impl Maintenance<'_> {
         }
     }
 
-    /// Makes everything acknowledged so far durable; without
-    /// [`Durability::Relaxed`](crate::store::Durability::Relaxed) it is already.
+    /// Makes every acknowledged write durable; without
+    /// [`Durability::Relaxed`](crate::store::Durability::Relaxed) it is durable already.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`, `ERR_STORAGE_HALTED`.

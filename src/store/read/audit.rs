@@ -1,5 +1,5 @@
-//! What regimes want to know of reads (45 CFR 164.312(b), PCI DSS 10.2.1): who was handed which
-//! grains, when, and by what operation. Nothing of what the grains say.
+//! The audit of reads that regimes require (45 CFR 164.312(b), PCI DSS 10.2.1): the reader, the
+//! grains, the time and the operation, and nothing of the content.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::store::instance::Inner;
 use crate::store::records::{Frame, ReadRecord, Record};
 use crate::store::{Admin, Error, Store};
 
-/// A read on record, because a clause of a regime asked for it.
+/// A recorded read, as a clause of a regime requires.
 ///
 /// ```
 /// use grainstore::policy::Regime;
@@ -37,32 +37,32 @@ use crate::store::{Admin, Error, Store};
 pub struct AuditedRead {
     /// The number of its ledger entry.
     pub entry: u64,
-    /// When.
+    /// The time of the read.
     pub at: Time,
-    /// Who, where a handle of an author's read; none of the store's owner.
+    /// The author of the handle that read; `None` for the store's owner.
     pub by: Option<String>,
-    /// What handed the grains out: `get`, `query`, `search`, `export` and so on.
+    /// The operation that returned the grains: `get`, `query`, `search`, `export` and so on.
     pub operation: String,
-    /// The clauses that asked for it, each as `REGIME/CLAUSE`.
+    /// The clauses that require the record, each as `REGIME/CLAUSE`.
     pub clauses: Vec<String>,
-    /// The grains, in the order of their addresses; none of a backup, which takes all there are.
+    /// The grains, in the order of their addresses; empty for a backup, which reads all grains.
     pub addresses: Vec<ContentAddress>,
 }
 
-/// Grains on their way to whoever asked for them.
+/// The grains that an operation is about to return.
 pub(crate) struct ReadRecorder<'a> {
     inner: &'a Inner,
     author: Option<&'a Did>,
     operation: &'static str,
-    /// Whether any clause asks: most stores have none, and pay nothing more than this.
+    /// Whether any clause requires it: most stores have none, and pay for this check only.
     is_watched: bool,
-    /// The grains that clauses ask for, by the names of the clauses.
+    /// The grains to record, by the names of the clauses.
     watched: BTreeMap<Vec<String>, BTreeSet<ContentAddress>>,
 }
 
 impl Admin<'_> {
-    /// Returns the reads on record, oldest first, at most `limit` of them, from behind the entry
-    /// `after` on: of one grain, with the backups made since it was stored, or all.
+    /// Returns the recorded reads, oldest first, at most `limit` of them, after the entry `after`:
+    /// those of one grain, with the backups made since it was stored, or all.
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
@@ -93,7 +93,7 @@ impl Admin<'_> {
                 break;
             }
             let read = inner.read_at(row)?;
-            // The index knows addresses by their hashes.
+            // The index holds hashes of addresses.
             if of.is_none_or(|of| read.addresses.is_empty() || read.addresses.contains(of)) {
                 found.push(read);
             }
@@ -103,7 +103,7 @@ impl Admin<'_> {
 }
 
 impl Store {
-    /// Starts showing grains to the caller.
+    /// Starts the record of an operation that returns grains.
     pub(crate) fn read_recorder(&self, operation: &'static str) -> ReadRecorder<'_> {
         let author = self.capability().and_then(Capability::acts_as);
         ReadRecorder::new(&self.inner, author, operation)
@@ -121,12 +121,12 @@ impl<'a> ReadRecorder<'a> {
         }
     }
 
-    /// Returns whether anybody asks who reads.
+    /// Returns whether any clause requires reads to be recorded.
     pub(crate) const fn is_watched(&self) -> bool {
         self.is_watched
     }
 
-    /// Adds a grain that the caller will have.
+    /// Adds a grain that the caller will receive.
     pub(crate) fn add(&mut self, grain: &Grain) {
         if self.is_watched {
             self.watch(grain);
@@ -153,8 +153,8 @@ impl<'a> ReadRecorder<'a> {
         }
     }
 
-    /// Records what was added and is asked for. Called before the caller has anything of it: a
-    /// read that cannot be recorded does not happen.
+    /// Records the added grains that clauses are about. Called before the caller receives any of
+    /// them: a read that cannot be recorded fails.
     pub(crate) fn record(self) -> Result<(), Error> {
         if self.watched.is_empty() {
             return Ok(());
@@ -181,7 +181,7 @@ impl<'a> ReadRecorder<'a> {
         Ok(())
     }
 
-    /// As [`ReadRecorder::record`] of everything that is here, whatever grains the clauses are about.
+    /// As [`ReadRecorder::record`] for all stored grains, whatever grains the clauses are about.
     pub(crate) fn record_all(self) -> Result<(), Error> {
         if !self.is_watched {
             return Ok(());
@@ -202,7 +202,7 @@ impl<'a> ReadRecorder<'a> {
 }
 
 impl Inner {
-    /// Leaves out what was erased since it was read: nothing may name it any more.
+    /// Leaves out grains that were erased since they were read: no entry may name them any more.
     fn still_here(
         &self,
         snapshot: &Snapshot,
@@ -234,8 +234,8 @@ impl Inner {
         })
     }
 
-    /// Returns the entries that record reads of grains which are to be erased, and writes again
-    /// what they say of others.
+    /// Returns the read entries that name grains to be erased, and writes new ones for their other
+    /// grains.
     pub(crate) fn forget_reads(
         &self,
         snapshot: &Snapshot,
@@ -272,8 +272,8 @@ fn name((regime, clause): (&Regime, &Clause)) -> String {
     format!("{}/{}", regime.name(), clause.id)
 }
 
-/// Few enough that what an entry says of the others is soon written again when one is erased.
+/// Few enough that an entry is cheap to write again when one of its grains is erased.
 const ADDRESSES_MAX: usize = 100;
 
-/// Entries of one frame: an export of everything must not ask for a frame of any size.
+/// Entries of one frame: an export of all grains must not need a frame of unbounded size.
 const ENTRIES_MAX: usize = 1_000;

@@ -1,4 +1,4 @@
-//! Vectors of grains: keeping them, reading them, and asking which rows are nearest.
+//! Vectors of grains: storing and reading them, and finding the nearest rows.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -15,12 +15,12 @@ use crate::store::records::{EmbeddingRecord, Record};
 use crate::store::state::StoredAt;
 use crate::store::{Error, Store};
 
-/// A vector that somebody's model made of a grain.
+/// A vector of a grain, computed by a model of the caller.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedding {
     /// The grain.
     pub of: ContentAddress,
-    /// The name of the model: vectors of one model are compared with each other, and only those.
+    /// The name of the model: only vectors of the same model are compared.
     pub model: String,
     /// The vector; only its direction counts.
     pub vector: Vec<f32>,
@@ -36,7 +36,7 @@ impl Embedding {
         }
     }
 
-    /// Returns the record of it, with what the file that it came from said about it.
+    /// Returns its record, with the other members of the file's record.
     pub(crate) fn to_record(&self, source: Option<&str>) -> EmbeddingRecord {
         EmbeddingRecord {
             of: self.of,
@@ -52,7 +52,7 @@ impl Store {
     /// of them, or none if one is refused. A vector is a ledger entry, goes into backups, and is
     /// deleted with its grain.
     ///
-    /// The store has no model and asks none: whoever searches brings vectors of the same model.
+    /// The store has no model: a caller that searches brings a vector of the same model.
     ///
     /// ```
     /// use grainstore::store::Embedding;
@@ -69,9 +69,9 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// `ERR_NOT_FOUND`, also of a grain that the handle does not see; `ERR_ACCESS_DENIED` through a
-    /// reader's handle; `ERR_EMBEDDING` for a vector that is empty, too long, not finite, without a
-    /// direction, or of another length than the model's others, and for a model without a name;
+    /// `ERR_NOT_FOUND`, also for a grain that the handle does not see; `ERR_ACCESS_DENIED` through
+    /// a reader's handle; `ERR_EMBEDDING` for a vector that is empty, too long, not finite, without
+    /// a direction, or of another length than the model's others, and for a model without a name;
     /// storage errors.
     pub fn put_embeddings(&self, embeddings: &[Embedding]) -> Result<(), Error> {
         let inner = &*self.inner;
@@ -117,7 +117,7 @@ impl Store {
     ) -> Result<Option<Vec<f32>>, Error> {
         let snapshot = self.snapshot();
         let row = self.seen_row(&snapshot, address)?;
-        // What a grain says can be guessed from its vector.
+        // A vector reveals the content of its grain, so it needs the same consent.
         if self.inner.is_consent_required_to_read() {
             let grain = self.inner.grain_at(row, address)?;
             self.inner.authorize_read(&snapshot, &grain)?;
@@ -128,7 +128,7 @@ impl Store {
         Ok(found.flatten())
     }
 
-    /// Returns the newest vector of each of some grains, whatever model made it.
+    /// Returns the newest vectors of some grains, of all models.
     pub(crate) fn stored_vectors(
         &self,
         wanted: &HashSet<ContentAddress>,
@@ -177,7 +177,7 @@ impl Store {
     }
 }
 
-/// How long the vectors of models are, as far as it is known.
+/// The lengths of the vectors of models, as far as they are known.
 pub(crate) type Lengths = BTreeMap<String, usize>;
 
 fn check(embedding: &Embedding) -> Result<(), Error> {
@@ -197,7 +197,7 @@ fn check(embedding: &Embedding) -> Result<(), Error> {
 }
 
 impl Inner {
-    /// Judges a vector by itself, and by the others of its model.
+    /// Validates a vector by itself, and against the others of its model.
     ///
     /// # Errors
     /// `ERR_EMBEDDING`; storage errors.
@@ -225,7 +225,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Shows every vector that is kept, the oldest first, with the time at which it came.
+    /// Passes every stored vector on, the oldest first, with the time at which it was stored.
     pub(crate) fn each_embedding(
         &self,
         snapshot: &Snapshot,
@@ -245,7 +245,8 @@ impl Inner {
         }
     }
 
-    /// Asks the matrix of a model, brought to where the snapshot is; none if the model has none.
+    /// Passes on the matrix of a model, brought up to the snapshot; `None` if the model has no
+    /// vectors.
     fn with_view<T>(
         &self,
         snapshot: &Snapshot,
@@ -275,7 +276,7 @@ impl Inner {
     }
 }
 
-/// Where fewer than one in so many vectors may be shown, only those are looked at.
+/// If fewer than one in so many vectors may be shown, only those are compared.
 const FEW_OF: u64 = 4;
 
 const DIMENSIONS_MAX: usize = 16_384;

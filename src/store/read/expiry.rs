@@ -1,4 +1,5 @@
-//! What has expired by a time (OMS 15.1, 23.9, ruling I23): answers leave it out.
+//! Expiry: the rows that have expired by a time, which answers leave out (OMS 15.1, 23.9, ruling
+//! I23).
 
 use crate::codec::Value;
 use crate::grain::{Grain, Time, Type};
@@ -14,8 +15,8 @@ impl Store {
         self.inner.now()
     }
 
-    /// Returns which of some rows have expired by a time: what was true until before it, and goals
-    /// that are inactive since before it (OMS 15.1, 23.9, ruling I23).
+    /// Returns which of some rows have expired by a time: grains whose `valid_to` is before it, and
+    /// goals that are inactive by then (OMS 15.1, 23.9, ruling I23).
     pub(crate) fn expired(
         &self,
         snapshot: &Snapshot,
@@ -26,8 +27,8 @@ impl Store {
             return Ok(RowSet::default());
         }
         let mut expired = over(snapshot, rows, now)?;
-        // Of an Observation it is the window that was observed (OMS 25), of a Consent the one that
-        // policy judges (8.10): the grain itself holds on.
+        // The window of an Observation is the time observed (OMS 25), and policy judges that of a
+        // Consent (8.10): neither grain expires.
         for of in [Type::Observation, Type::Consent] {
             if !expired.is_empty() {
                 let kept = snapshot.of_type(of).among(&expired)?;
@@ -48,7 +49,8 @@ fn over(snapshot: &Snapshot, rows: &RowSet, now: Time) -> Result<RowSet, Error> 
         let (from, to) = (from.map(Time::from_ms), Time::from_ms(to));
         snapshot.in_time(Family::ValidTo, from, Some(to))
     };
-    // Up to the hour it is the same list for an hour, and only the rest is read each time.
+    // The list up to the hour is the same for an hour and is cached; only the rest is read each
+    // time.
     let hour = now.ms().div_euclid(HOUR_MS).saturating_mul(HOUR_MS);
     let Some(before) = hour.checked_sub(1).filter(|before| *before < last) else {
         return Ok(up_to(None, last).cacheable().among(rows)?);
@@ -78,7 +80,7 @@ impl Inner {
     }
 }
 
-/// Returns after when a goal is inactive: what its policy says beyond that is the application's.
+/// Returns the time after which a goal is inactive; the application applies the rest of its policy.
 fn end_of(goal: &Grain) -> Option<Time> {
     goal.text("expiry_policy")?;
     goal.field("deadline")

@@ -7,12 +7,12 @@ use crate::policy::{Delegation, Rule};
 
 use crate::store::{Error, Signature, Store};
 
-/// A stretch of a listing, and where the next one begins.
+/// A page of a listing, and the beginning of the next one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
     /// Addresses in the order in which their grains were stored.
     pub addresses: Vec<ContentAddress>,
-    /// What to pass to go on; none at the end. It stays good whatever is written meanwhile.
+    /// The position to continue from; `None` at the end. It stays valid while others write.
     pub next: Option<u64>,
 }
 
@@ -21,24 +21,24 @@ pub struct Page {
 pub struct Version {
     /// The grain.
     pub grain: Grain,
-    /// Its status now.
+    /// Its current status.
     pub status: Status,
-    /// When it was stored here.
+    /// The time at which it was stored here.
     pub stored_at: Time,
-    /// As whom, where a handle of an author's stored it.
+    /// The author of the handle that stored it; `None` for the store's owner.
     pub stored_by: Option<String>,
-    /// Who signed it, if it is signed, and how far that is to be believed.
+    /// The signer of a signed grain, and how far the signature is trusted.
     pub signature: Option<Signature>,
 }
 
 impl Store {
-    /// Returns a grain by its address; its bytes are checked against it. `None` also of a grain that
-    /// a narrowed handle does not see.
+    /// Returns a grain by its address; its bytes are checked against it. `None` also for a grain
+    /// that a narrowed handle does not see.
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_INTEGRITY`; `ERR_CONSENT` in a namespace that
-    /// shows grains only under a consent; through an agent's handle `ERR_REVIEW_REQUIRED` for a
-    /// grain that a person must review before a program acts on it (OMS 6.1).
+    /// requires a consent for reading; through an agent's handle `ERR_REVIEW_REQUIRED` for a grain
+    /// that a person must review before a program acts on it (OMS 6.1).
     pub fn get(&self, address: &ContentAddress) -> Result<Option<Grain>, Error> {
         let found = self.find(address)?;
         self.record_reads("get", found.iter())?;
@@ -57,7 +57,7 @@ impl Store {
         Ok(grains.collect())
     }
 
-    /// Reads a grain that the handle may show, with its row, before it is shown.
+    /// Reads a grain that the handle may show, with its row, before it is recorded as shown.
     pub(in crate::store) fn find(
         &self,
         address: &ContentAddress,
@@ -95,7 +95,7 @@ impl Store {
         address: &ContentAddress,
     ) -> Result<Option<(u64, Grain)>, Error> {
         for row in snapshot.candidates(address)?.iter() {
-            // Read once: what the ledger holds there decides whether the index was right.
+            // The grain is read once: the ledger decides whether the index was right.
             let body = self.inner.ledger().read(row)?.body.into_owned();
             match Grain::from_stored(body, *address) {
                 Err(grain::Error::Integrity { .. }) => {}
@@ -149,7 +149,7 @@ impl Store {
         }
     }
 
-    /// Returns the status of a grain: what the store says about it beside its blob (OMS 28.3).
+    /// Returns the status of a grain, which the store keeps beside its blob (OMS 28.3).
     ///
     /// # Errors
     /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
@@ -191,13 +191,13 @@ impl Store {
         Ok(page)
     }
 
-    /// Returns every grain of the lineage that a grain belongs to: what it supersedes and what
-    /// superseded it, in the order in which they were stored; without those that the handle does not
-    /// see or a missing consent keeps back.
+    /// Returns every grain of the lineage that a grain belongs to: those it supersedes and those
+    /// that superseded it, in the order in which they were stored; without those that the handle
+    /// does not see or that need a missing consent.
     ///
     /// # Errors
-    /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`; `ERR_CONSENT` where it keeps back
-    /// the grain that was asked for.
+    /// `ERR_NOT_FOUND`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`; `ERR_CONSENT` if the requested
+    /// grain itself needs a missing consent.
     pub fn history(&self, address: &ContentAddress) -> Result<Vec<Version>, Error> {
         let snapshot = self.snapshot();
         let start = self.seen_row(&snapshot, address)?;
@@ -216,8 +216,8 @@ impl Store {
         Ok(shown)
     }
 
-    /// Returns what is odd about a grain although it is valid: by itself, and beside the grains
-    /// that are here. It need not be stored yet.
+    /// Returns warnings about a valid grain: by itself, and beside the stored grains. It need not
+    /// be stored yet.
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
@@ -248,7 +248,8 @@ impl Store {
         self.inner.version_at(snapshot, row)
     }
 
-    /// Returns the address that a foreign name stands for, the newest if it has had several.
+    /// Returns the grain that a foreign identifier was assigned to, the newest if there are
+    /// several.
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.

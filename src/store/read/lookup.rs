@@ -68,7 +68,7 @@ impl Inner {
         }
     }
 
-    /// Returns the addresses that a foreign identifier was given to, each once, the newest last.
+    /// Returns the grains that a foreign identifier was assigned to, each once, the newest last.
     ///
     /// # Errors
     /// Storage errors.

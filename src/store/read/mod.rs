@@ -1,5 +1,5 @@
-//! Reading: grains, their status, vectors and signatures, with the record of reads that a regime
-//! asks for.
+//! Reading: grains, their status, vectors and signatures, and the record of reads that a regime
+//! requires. Queries and searches are in `query`.
 
 mod audit;
 mod embedding;

@@ -1,4 +1,4 @@
-//! Counters of retrievals (OMS 22.10).
+//! Counters of retrievals (OMS 22.10): kept beside the index, and not in the ledger.
 
 use crate::codec::ContentAddress;
 use crate::index;
@@ -7,7 +7,7 @@ use crate::store::{Error, Maintenance, Store};
 
 impl Maintenance<'_> {
     /// Returns how often a grain was retrieved, and when last (OMS 28.3: `access_count`,
-    /// `last_accessed_at`); none if it never was, or the store does not count
+    /// `last_accessed_at`); `None` if it never was, or if the store does not count
     /// ([`Options::accesses`](crate::store::Options::accesses)).
     ///
     /// A get, a query, a search and a recall count once for each grain that they return; what the
@@ -43,7 +43,7 @@ impl Maintenance<'_> {
 }
 
 impl Store {
-    /// Counts rows that somebody was shown.
+    /// Counts rows that were shown to a caller.
     pub(crate) fn retrieved(&self, rows: impl IntoIterator<Item = u64>) {
         if let Some(counts) = self.inner.retrievals() {
             counts.record(rows, self.inner.now());
@@ -52,7 +52,7 @@ impl Store {
 }
 
 impl Inner {
-    /// Writes at the end what was counted.
+    /// Writes the counts on closing.
     pub(crate) fn close_retrievals(&self) {
         if let Some(counts) = self.retrievals()
             && let Err(error) = counts.flush()

@@ -10,18 +10,18 @@ use crate::store::instance::Inner;
 use crate::store::records::Record;
 use crate::store::{Error, Store};
 
-/// Who signed a grain, and how far that is to be believed here and now.
+/// The signer of a grain, and how far the signature is trusted here now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
-    /// Who; the signature verified when the grain was stored.
+    /// The signer; the signature was verified when the grain was stored.
     pub signer: Did,
-    /// How far the signer is trusted to write this grain, by what the store's operator says now.
+    /// How far the signer is trusted to write this grain, by the current trust rules.
     pub trust: Trust,
 }
 
 impl Store {
-    /// Returns who signed a grain and how far that is to be believed; none of a grain that is not
-    /// signed.
+    /// Returns the signer of a grain and how far the signature is trusted; `None` for an unsigned
+    /// grain.
     ///
     /// # Errors
     /// `ERR_NOT_FOUND`; as [`Store::get`].
@@ -31,8 +31,8 @@ impl Store {
         Ok(self.inner.signature_of(&grain))
     }
 
-    /// Returns a grain as it is delivered: its blob, or of a signed grain the COSE_Sign1 message
-    /// with the blob inside (OMS 9.2). What [`Grain::from_delivery`] reads, here or elsewhere.
+    /// Returns a grain as it is delivered: its blob, or for a signed grain the COSE_Sign1 message
+    /// with the blob inside (OMS 9.2). [`Grain::from_delivery`] reads it.
     ///
     /// ```
     /// use grainstore::crypto::{Algorithm, OsRandom, SigningKey};
@@ -60,8 +60,8 @@ impl Store {
 }
 
 impl Inner {
-    /// Returns whose signature a grain carries; the grain comes from this store, so that it was
-    /// verified before, and the ledger has proven that it is the same.
+    /// Returns the signer of a grain from this store: the signature was verified when it was
+    /// stored, and the ledger proves that the bytes are the same.
     pub(crate) fn signature_of(&self, grain: &Grain) -> Option<Signature> {
         grain.envelope()?;
         let signer = grain.kid().ok()?;
@@ -69,8 +69,8 @@ impl Inner {
         Some(Signature { signer, trust })
     }
 
-    /// Puts the signature to a signed grain that was read from a row: it is in the entry behind,
-    /// which was written in the same frame.
+    /// Adds the signature to a signed grain that was read from a row: it is in the next entry, of
+    /// the same frame.
     pub(crate) fn with_signature(&self, row: u64, grain: Grain) -> Result<Grain, Error> {
         let behind = row.saturating_add(1);
         if !grain.is_signed() || behind >= self.ledger().len() {
@@ -78,7 +78,7 @@ impl Inner {
         }
         let entry = match self.ledger().read(behind) {
             Ok(entry) if entry.header.kind == Kind::Signature => entry,
-            // Without it the grain can be read and not delivered; a check says so.
+            // Without it the grain can be read but not delivered; a check reports it.
             Ok(_) => return Ok(grain),
             Err(error) if error.code() == ErrorCode::Erased => return Ok(grain),
             Err(error) => return Err(error.into()),

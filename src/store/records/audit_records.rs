@@ -1,5 +1,5 @@
-//! Records for auditors: actors, imports, and reads that a regime wants recorded (45 CFR
-//! 164.312(b), PCI DSS 10.2.1).
+//! Records for auditors: actors, imports, checkpoints, and reads that a regime requires to be
+//! recorded (45 CFR 164.312(b), PCI DSS 10.2.1).
 
 use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::Time;
@@ -59,9 +59,9 @@ impl ImportRecord {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ReadRecord {
     pub(crate) operation: String,
-    /// The clauses that asked for the record, each as `REGIME/CLAUSE`.
+    /// The clauses that require the record, each as `REGIME/CLAUSE`.
     pub(crate) clauses: Vec<String>,
-    /// Empty of a read of everything.
+    /// Empty for a read of all grains.
     pub(crate) addresses: Vec<ContentAddress>,
     /// The erased entry that this one stands for, and its time.
     pub(crate) replaces: Option<(u64, Time)>,

@@ -1,4 +1,5 @@
-//! The reason and the authority of a decision about a store or its grains.
+//! The reason and the authority of a decision about a store or its grains, as callers give them and
+//! as records hold them.
 
 use crate::codec::Map;
 
@@ -26,7 +27,7 @@ use super::fields::text;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Authorization<'a> {
-    /// The reason, in words; nothing of what a deletion deletes.
+    /// The reason, in words; it must not repeat deleted content.
     pub reason: &'a str,
     /// The authority that decided: a person, an office, a DID.
     pub authority: &'a str,
@@ -42,8 +43,8 @@ pub struct RecordedAuthorization {
 }
 
 impl Authorization<'_> {
-    /// Returns the authorization as the ledger keeps it; `None` of one without a reason or an
-    /// authority, since a decision of nobody for no reason cannot be audited.
+    /// Returns the authorization as the ledger keeps it; `None` without a reason or an authority,
+    /// since such a decision could not be audited.
     pub(crate) fn recorded(self) -> Option<RecordedAuthorization> {
         let is_blank = self.reason.trim().is_empty() || self.authority.trim().is_empty();
         (!is_blank).then(|| RecordedAuthorization {

@@ -6,8 +6,8 @@ use crate::grain::Time;
 
 use super::fields::{decode, row, sequence, text};
 
-/// An erasure that has begun: the entries it blanks, and the tombstones that keep what they held
-/// from coming back.
+/// An erasure that has begun: the entries it blanks, and the tombstones that keep their grains from
+/// being stored again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ErasingRecord {
     pub(crate) rows: Vec<u64>,
@@ -39,8 +39,8 @@ impl ErasingRecord {
     }
 }
 
-/// Returns the entries that the body of an `erasing` entry lists; none of one that is malformed,
-/// so that what it erased shows as damage.
+/// Returns the entries that the body of an `erasing` entry lists; none for a malformed one, so that
+/// the entries it blanked show as damage.
 pub(crate) fn erased_rows(body: &[u8]) -> Vec<u64> {
     let map = decode(body);
     map.as_deref().and_then(rows_of).unwrap_or_default()
@@ -72,14 +72,14 @@ impl ErasedRecord {
 
 /// The point up to which a ledger was restored.
 ///
-/// Frames are taken whole: what was one batch comes back as one batch, or not at all.
+/// Frames are restored whole: a batch is restored completely or not at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Until {
     /// The end of the source.
     End,
-    /// As long as the ledger had no more entries than this.
+    /// The last frame at which the ledger had no more entries than this.
     Entries(u64),
-    /// What was written up to this time, by the clock of the store.
+    /// The entries written up to this time, by the clock of the store.
     Time(Time),
 }
 
@@ -93,7 +93,7 @@ impl Until {
     }
 }
 
-/// The restoration of a ledger: what the source held, and the point that was asked for.
+/// The restoration of a ledger: the head of the source, and the requested point.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RestoredRecord {
     /// The last leaf of the source's hash chain.

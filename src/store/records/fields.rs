@@ -1,7 +1,7 @@
 //! The members of a record's body: a canonical MessagePack map with short keys.
 //!
-//! Readers pass over keys they do not know, so that later versions may add some. What the keys mean
-//! is for the records beside this file.
+//! Readers ignore unknown keys, so that later versions may add some. The records beside this file
+//! define the keys.
 
 use crate::codec::{self, Canonical, ContentAddress, Encoding, Map, Profile, Value};
 use crate::grain::Time;

@@ -1,7 +1,8 @@
 //! A frame before it is written: the entries of one atomic batch.
 //!
-//! A record is encoded when it enters the frame, and the frame keeps what its bytes decode to. So
-//! what is applied after the commit is what a store opened on the same ledger would apply.
+//! A record is encoded when it enters the frame, and the frame keeps the record that its bytes
+//! decode to. A commit therefore applies the same records as a store that is opened on the same
+//! ledger.
 
 use crate::codec::{self, ContentAddress};
 use crate::crypto::{self, Random};
@@ -215,8 +216,8 @@ impl Frame {
         self.entries.iter().any(|entry| entry.kind() == kind)
     }
 
-    /// Returns whether it has nothing but reads: they become durable with what is written next, so
-    /// that a read does not take as long as a write.
+    /// Returns whether it has only reads: they become durable with the next synced frame, so that a
+    /// read does not take as long as a write.
     pub(crate) fn is_of_reads(&self) -> bool {
         let mut entries = self.entries.iter();
         entries.all(|entry| entry.kind() == Kind::Read)
@@ -279,7 +280,7 @@ impl FrameEntry {
     }
 }
 
-/// Draws salts, all at once: the system charges by the call.
+/// Draws all salts in one call, since each call to the system is expensive.
 ///
 /// # Errors
 /// `ERR_NO_RANDOMNESS`.

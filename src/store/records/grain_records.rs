@@ -39,8 +39,8 @@ impl StatusRecord {
         }
     }
 
-    /// Returns the record that stands for this one, the entry `entry`, once the grain that it names
-    /// as the successor is erased: the predecessor stays ended, without a name for what ended it.
+    /// Returns the record that stands for this one, the entry `entry`, once the successor that it
+    /// names is erased: the predecessor stays ended, without the address of its successor.
     pub(crate) fn without_successor(self, entry: u64, recorded_at: Time) -> Self {
         let change = StatusChange {
             superseded_by: None,
@@ -105,7 +105,7 @@ impl AliasRecord {
         [&self.format, &self.scope, &self.id]
     }
 
-    /// Foreign identifiers are kept byte for byte: normalised, two of theirs could become one.
+    /// Foreign identifiers are kept byte for byte: normalisation could merge two of them.
     pub(super) fn to_map(&self) -> Map {
         let raw = |text: &str| Value::Bytes(text.as_bytes().to_vec());
         Map::from_iter([
@@ -154,7 +154,7 @@ pub(crate) struct EmbeddingRecord {
     pub(crate) of: ContentAddress,
     pub(crate) model: String,
     pub(crate) vector: Vec<f32>,
-    /// What the file that it came from said about it.
+    /// The other members of the file's record, as JSON.
     pub(crate) source: Option<String>,
 }
 
@@ -193,7 +193,7 @@ pub(crate) struct FlagRecord {
     pub(crate) exportable: Option<bool>,
     /// Whether the grain contradicts another of its foreign identifier.
     pub(crate) conflict: Option<bool>,
-    /// Whether the grain came in a file and would delegate something here (ruling I18).
+    /// Whether the grain is a delegation that came in a file (ruling I18).
     pub(crate) is_from_file: bool,
 }
 

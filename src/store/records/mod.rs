@@ -1,7 +1,7 @@
 //! Ledger entries other than grains: every body, with one encoding and one decoding
 //! (docs/format.md, "Entry bodies").
 //!
-//! Pure: bytes and values in, bytes and values out. What an entry changes is for [`super::state`].
+//! Pure: bytes and values in, bytes and values out. The effects of entries are in [`super::state`].
 
 mod audit_records;
 mod authorization;
@@ -111,7 +111,7 @@ impl Record {
     /// Reads the body of an entry of a kind.
     ///
     /// `None` for a malformed body of a kind that every version understands and that the index
-    /// cannot be folded without. Any other body that is not understood says nothing: a later
+    /// cannot be folded without. Any other body that is not understood is ignored, since a later
     /// version may have written it.
     pub(crate) fn decode(kind: Kind, body: &[u8]) -> Option<Self> {
         let map = fields::decode(body);
@@ -151,7 +151,7 @@ impl Record {
         })
     }
 
-    /// Returns the grain that the record is about; `None` of one about the store, an actor, or
+    /// Returns the grain that the record is about; `None` for one about the store, an actor, or
     /// several grains.
     pub(crate) const fn about(&self) -> Option<ContentAddress> {
         match self {

@@ -1,5 +1,5 @@
 //! Records of policy decisions: legal holds, effects of withdrawn consents, reviews, refusals, and
-//! what an operator decides for the store (demanded consents, regimes, the clock).
+//! the operator's decisions for the store (required consents, regimes, the clock).
 
 use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::Time;
@@ -31,8 +31,7 @@ impl HoldRecord {
     }
 }
 
-/// A withdrawal that takes effect: it names the consent whether that is stored or not (rulings I7,
-/// I8).
+/// The effect of a withdrawal: it names the consent, which need not be stored (rulings I7, I8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ConsentEffectRecord {
     pub(crate) consent: ContentAddress,
@@ -52,7 +51,7 @@ impl ConsentEffectRecord {
     }
 }
 
-/// A review by a person: asked for, or done.
+/// A review by a person: opened, or cleared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ReviewRecord {
     Opened {
@@ -112,8 +111,7 @@ impl ReviewRecord {
     }
 }
 
-/// A refused operation: the rule, the grain it is about if the store has it, and nothing of what
-/// was to be written.
+/// A refused operation: the rule, the grain it is about if the store has it, and no content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DenialRecord {
     pub(crate) of: Option<ContentAddress>,
@@ -147,7 +145,7 @@ impl DenialRecord {
     }
 }
 
-/// The consents that a namespace demands.
+/// The consents that a namespace requires.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RequiredConsent {
     /// Reading requires a consent with `retrieve` in its scope.
@@ -156,10 +154,10 @@ pub struct RequiredConsent {
     pub write: bool,
 }
 
-/// A decision of an operator for the whole store, or what the store observed of its clock.
+/// A decision of an operator for the whole store, or an observation of the clock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PolicyRecord {
-    /// A namespace demands consents.
+    /// A namespace requires consents.
     ConsentRequired {
         namespace: String,
         required: RequiredConsent,
@@ -175,7 +173,7 @@ pub(crate) enum PolicyRecord {
         documents: Vec<String>,
         authorization: RecordedAuthorization,
     },
-    /// The clock leapt, and is believed no further than this.
+    /// The clock leapt, and is trusted no further than this.
     ClockLeapt(Time),
     /// The clock was followed to this time while the time of the ledger, which never goes back, was
     /// ahead of it.

@@ -1,4 +1,4 @@
-//! Records of trust: a signer trusted by a rule, or trusted no longer.
+//! Records of trust: a trust rule that is added, or a signer whose rules are removed.
 
 use crate::codec::{Map, Value};
 use crate::crypto::Did;

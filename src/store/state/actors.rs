@@ -1,4 +1,4 @@
-//! The actors that the ledger knows, by the sequence of the entry that names each.
+//! The actors in the ledger, by the sequence of the entry that names each.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! What the ledger says of consents: withdrawals in effect, the consents that namespaces demand, and
-//! the time that carrying out a withdrawal may take.
+//! The state of consents: withdrawals in effect, the consents that namespaces require, and the
+//! deadline for executing a withdrawal.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,7 +14,7 @@ use super::{Body, Entry, Fold, of_kinds};
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Consents {
-    /// Withdrawals under the consent that each names, whether that is stored or not.
+    /// Withdrawals by the consent that each names, which need not be stored.
     withdrawals: HashMap<ContentAddress, Vec<Withdrawal>>,
     required: BTreeMap<String, RequiredConsent>,
     deadline_ms: Option<i64>,
@@ -43,7 +43,7 @@ impl Consents {
         &self.required
     }
 
-    /// Returns what the innermost namespace that demands anything demands.
+    /// Returns the requirements of the innermost namespace that has any.
     pub(crate) fn required_in(&self, namespace: &str) -> RequiredConsent {
         if self.required.is_empty() {
             return RequiredConsent::default();
@@ -54,7 +54,7 @@ impl Consents {
             .unwrap_or_default()
     }
 
-    /// Returns whether any namespace shows its grains only under a consent.
+    /// Returns whether any namespace requires a consent for reading.
     pub(crate) fn is_any_required_to_read(&self) -> bool {
         self.required.values().any(|required| required.read)
     }

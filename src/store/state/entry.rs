@@ -49,7 +49,7 @@ impl DecodedEntry {
     /// Decodes an entry whose bytes the ledger has proven.
     ///
     /// # Errors
-    /// `ERR_STORAGE_DAMAGED` for a body that no writer without a fault writes.
+    /// `ERR_STORAGE_DAMAGED` for a body that only a faulty writer would write.
     pub(crate) fn decode(entry: ledger::Entry<'_>) -> Result<Self, Error> {
         let (row, kind) = (entry.header.sequence, entry.header.kind);
         let body = if kind == Kind::Grain {

@@ -17,7 +17,7 @@ pub(crate) struct Erasures {
 }
 
 impl Erasures {
-    /// Returns whether anything was ever erased, so that a put must ask for tombstones.
+    /// Returns whether anything was ever erased, so that a put must look for tombstones.
     pub(crate) const fn any(&self) -> bool {
         self.any
     }

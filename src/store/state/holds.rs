@@ -33,7 +33,7 @@ impl Holds {
         self.0.get(address).is_some_and(|holds| holds.was_lifted)
     }
 
-    /// Returns the holds that stand, in the order of the addresses.
+    /// Returns the holds in force, in the order of the addresses.
     pub(crate) fn iter(
         &self,
     ) -> impl Iterator<Item = (&ContentAddress, Time, &RecordedAuthorization)> {

@@ -1,4 +1,4 @@
-//! The fold that the index is: the keys of one entry.
+//! The index as a fold: the keys of one entry.
 
 use crate::codec::ContentAddress;
 use crate::index::Batch;

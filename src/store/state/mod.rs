@@ -1,8 +1,8 @@
 //! The state of a store beside its index and its text view: small, kept in memory, and changed by
 //! applying committed entries and by nothing else.
 //!
-//! [`State`] is every [`Fold`]: the same for a store that was open all the time and for one opened
-//! afresh on the same files. Caches, which only remember what can be read again, are [`Caches`].
+//! [`State`] is every [`Fold`]: the same for a store that stayed open and for one opened on the
+//! same files. Data that can be read again is in [`Caches`].
 
 mod actors;
 mod cache;
@@ -48,7 +48,7 @@ pub(crate) trait Fold {
     /// Applies one entry; an entry that is none of its sources changes nothing.
     ///
     /// # Errors
-    /// `ERR_POLICY` for a decision that this version cannot read and must not pass over.
+    /// `ERR_POLICY` for a decision that this version cannot read and must not ignore.
     fn apply(&mut self, entry: &Entry<'_>) -> Result<(), Error>;
 }
 
@@ -141,7 +141,7 @@ impl State {
         folds.into_iter().try_for_each(|fold| fold.apply(entry))
     }
 
-    /// Returns the state that a ledger leaves, as far as an index knows it.
+    /// Returns the fold of a ledger, up to the end of an index.
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_INDEX_DAMAGED`; as [`Fold::apply`].
@@ -154,7 +154,7 @@ impl State {
         Ok(state)
     }
 
-    /// Returns whether the erasure of some entries takes a source away, so that the state must be
+    /// Returns whether the erasure of some entries removes a source, so that the state must be
     /// recovered again.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
-//! Whether the store has any delegation, and any grain that protects: a store without them pays
-//! nothing for the rules about them.
+//! Whether the store has any delegation, and any grain that protects others: without them, the
+//! rules about them cost nothing.
 
 use crate::grain::{Grain, Type};
 use crate::index::{Pattern, RowSet, Scan, Snapshot};
@@ -15,7 +15,7 @@ pub(crate) struct Presence {
 }
 
 impl Presence {
-    /// Returns whether anything is delegated, so that puts must ask whether their authors may.
+    /// Returns whether there is any delegation, so that puts must check those of their authors.
     pub(crate) const fn delegations(self) -> bool {
         self.delegations
     }
@@ -53,6 +53,6 @@ impl Fold for Presence {
 
 /// Returns whether a grain may protect others.
 pub(in crate::store::state) fn protects(grain: &Grain) -> bool {
-    // OMS 8.10: a consent is soft-locked though it does not say so.
+    // OMS 8.10: a consent is soft-locked without a policy of its own.
     grain.type_() == Type::Consent || grain.field("invalidation_policy").is_some()
 }

@@ -11,7 +11,7 @@ use super::{Body, Entry, Fold, of_kinds};
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct RegimesInForce {
     regimes: Regimes,
-    /// Whether a clause wants reads recorded.
+    /// Whether a clause requires reads to be recorded.
     records_reads: bool,
 }
 
@@ -20,7 +20,7 @@ impl RegimesInForce {
         &self.regimes
     }
 
-    /// Returns whether reads must ask whether a clause wants them recorded.
+    /// Returns whether any clause requires reads to be recorded.
     pub(crate) const fn records_reads(&self) -> bool {
         self.records_reads
     }
@@ -32,7 +32,7 @@ impl Fold for RegimesInForce {
     }
 
     /// # Errors
-    /// `ERR_POLICY` for a document that this version cannot read: to pass over it would lift it.
+    /// `ERR_POLICY` for a document that this version cannot read: ignoring it would lift it.
     fn apply(&mut self, entry: &Entry<'_>) -> Result<(), Error> {
         if let Body::Record(Record::Policy(PolicyRecord::Regimes { documents, .. })) = entry.body {
             let regimes = documents.iter().map(|text| Regime::parse(text));

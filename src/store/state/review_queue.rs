@@ -1,5 +1,5 @@
-//! Reviews by a person that are open: of operations that were permitted (OMS 23.2, `soft_locked`),
-//! and of grains that nothing may rely on before (OMS 6.1, `requires_human_review`).
+//! Open reviews by a person: of permitted operations (OMS 23.2, `soft_locked`), and of grains on
+//! which no decision may be based before the review (OMS 6.1, `requires_human_review`).
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,12 @@ use super::{Body, Entry, Fold, of_kinds};
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReviewQueue {
-    /// The grain by the entry that opened the review, and whether nothing may rely on it.
+    /// The grain by the entry that opened the review, and whether it must not be relied on.
     open: BTreeMap<u64, (ContentAddress, bool)>,
 }
 
 impl ReviewQueue {
-    /// Returns the grains that nothing may rely on before their review.
+    /// Returns the grains that must not be relied on before their review.
     pub(crate) fn unreviewed(&self) -> impl Iterator<Item = &ContentAddress> {
         let open = self.open.values();
         open.filter_map(|(address, blocks)| blocks.then_some(address))

@@ -30,8 +30,8 @@ impl Fold for TrustRules {
             Body::Record(Record::Trust(TrustRecord::Removed { signer, .. })) => {
                 self.0.remove(signer);
             }
-            // Trusting less than was meant is safe where an entry is not understood; guessing is
-            // not.
+            // An entry that is not understood adds no trust: trusting less than intended is safe,
+            // guessing is not.
             Body::Record(Record::Unknown(Kind::Trust, _)) => {
                 let row = entry.row;
                 tracing::warn!(row, "a trust entry is not understood and trusts nobody");

@@ -1,8 +1,8 @@
-//! The clock as far as decisions believe it (ruling I21).
+//! The trusted clock: the time by which decisions are made (ruling I21).
 //!
-//! The clock is believed up to a day beyond the trusted time, which follows it step by step. A longer
-//! step is a leap: it is recorded, and the trusted time stays where it is until an operator accepts
-//! the clock, however often the store is written to meanwhile.
+//! The system clock is trusted up to a day beyond the trusted time, which follows it step by step.
+//! A longer step is a leap: it is recorded, and the trusted time stays where it is until an
+//! operator accepts the clock, however often the store is written to meanwhile.
 
 use crate::grain::Time;
 use crate::index::{RowSet, Snapshot};
@@ -15,15 +15,15 @@ use super::{Body, Entry, Fold, of_kinds};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct TrustedClock {
-    /// `None` of a store without entries.
+    /// `None` in a store without entries.
     trusted: Option<Time>,
     has_leapt: bool,
-    /// The time of the last entry: ledger time never goes back, whatever the clock does.
+    /// The time of the last entry: ledger time never goes back, even if the clock does.
     last: Option<Time>,
 }
 
 impl TrustedClock {
-    /// Returns the time up to which the clock was believed last.
+    /// Returns the time up to which the clock was last trusted.
     pub(crate) const fn trusted(self) -> Option<Time> {
         self.trusted
     }
@@ -33,7 +33,7 @@ impl TrustedClock {
         self.last.map_or(told, |last| last.max(told))
     }
 
-    /// Returns the moment that a decision goes by, when the clock shows `told`.
+    /// Returns the trusted time for a decision, when the clock shows `told`.
     pub(crate) fn moment(self, told: Time) -> TrustedNow {
         let Some(trusted) = self.trusted else {
             return TrustedNow {
@@ -48,7 +48,7 @@ impl TrustedClock {
         }
     }
 
-    /// Returns what has to be recorded about the clock before the next entry is written.
+    /// Returns the record about the clock that must be written before the next entry.
     pub(crate) fn observe(self, told: Time) -> Option<PolicyRecord> {
         let trusted = self.trusted?;
         if self.has_leapt {
@@ -57,7 +57,8 @@ impl TrustedClock {
         if self.moment(told).jumped {
             return Some(PolicyRecord::ClockLeapt(trusted));
         }
-        // Entries do not tell how far the clock was followed while their time is ahead of it.
+        // The times of entries do not show how far the clock was followed while they are ahead of
+        // it.
         let is_behind = self.last.is_some_and(|last| told < last);
         let step = told.ms().saturating_sub(trusted.ms());
         (is_behind && step >= FOLLOWED_MS).then_some(PolicyRecord::ClockFollowed(told))
@@ -67,7 +68,7 @@ impl TrustedClock {
 impl Fold for TrustedClock {
     fn sources(&self, snapshot: &Snapshot) -> Result<RowSet, Error> {
         let mut rows = of_kinds(snapshot, &[Kind::Policy])?;
-        // Ledger time does not go back, so the last entry says how far the others went.
+        // Ledger time does not go back, so the last entry has the latest time.
         snapshot
             .watermark()
             .checked_sub(1)
@@ -99,10 +100,10 @@ impl Fold for TrustedClock {
     }
 }
 
-/// Ruling I21: a clock further ahead than this is not believed by `timed` grains.
+/// Ruling I21: a clock further ahead than this is not trusted.
 const STEP_MAX_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// The step of the clock that is worth an entry.
+/// The step of the clock that is recorded by an entry.
 const FOLLOWED_MS: i64 = 60 * 60 * 1000;
 
 #[cfg(test)]
@@ -123,7 +124,7 @@ mod tests {
             if let Some(record) = observed.clone() {
                 self.write(record, told);
             }
-            // A record that says nothing about the clock.
+            // A record that does not concern the clock.
             self.write(regimes(), told);
             observed
         }
@@ -157,7 +158,8 @@ mod tests {
             let moment = clock.moment(leapt);
             assert!(moment.jumped && moment.now == Time::from_ms(2 * day));
         }
-        // Set right again, it is believed as before, and an accepted one from there.
+        // After the clock is corrected it is trusted as before, and an accepted clock is trusted
+        // from its time on.
         assert!(!clock.moment(Time::from_ms(day + 1)).jumped);
         let accepted = PolicyRecord::ClockAccepted {
             told: leapt,

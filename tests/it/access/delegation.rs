@@ -1,3 +1,6 @@
+//! Delegations between agents (OMS 6.11): the namespaces, types, tools, depth and expiry that they
+//! permit, on every path of a write.
+
 use grainstore::interchange::{Format, ImportFile, ReadOptions};
 use grainstore::store::Authorization;
 use proptest::test_runner::TestRunner;

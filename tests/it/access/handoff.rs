@@ -1,3 +1,5 @@
+//! Handoffs of tasks between agents (OMS 28.7), and the conversations they carry (OMS 28.6).
+
 use grainstore::Type;
 use grainstore::ledger::Kind;
 use grainstore::store::Handoff;

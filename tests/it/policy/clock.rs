@@ -1,3 +1,5 @@
+//! The trusted clock (ruling I21): leaps, setbacks and acceptance by an operator.
+
 use grainstore::ledger::{Kind, MemoryDisk};
 use grainstore::store::Authorization;
 use grainstore::{ContentAddress, Draft, Store};

@@ -1,3 +1,6 @@
+//! Consent and its withdrawal (OMS 8.10): effects on reads and writes, and the erasures that
+//! follow.
+
 use grainstore::interchange::{ImportFile, ReadOptions};
 use grainstore::ledger::{Kind, MemoryDisk};
 use grainstore::policy::Rule;

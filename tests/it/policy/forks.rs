@@ -1,3 +1,6 @@
+//! Forks of lineages that imports bring (ruling I17): the head in force is the same in any order of
+//! arrival.
+
 use grainstore::interchange::{ImportFile, ReadOptions};
 use grainstore::policy::Rule;
 use grainstore::store::{Fork, Summary};

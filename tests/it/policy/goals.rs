@@ -1,3 +1,5 @@
+//! Goals: dependencies, evidence and protected successors (OMS 8.7, 23.5).
+
 use grainstore::interchange::{ImportFile, ReadOptions};
 use grainstore::ledger::Kind;
 use grainstore::{ContentAddress, Draft, Options, Store};

@@ -1,3 +1,5 @@
+//! Legal holds (OMS 23.2, rulings I12 and I19): placed, lifted and kept over reopening.
+
 use std::sync::Arc;
 
 use grainstore::grain::Verification;

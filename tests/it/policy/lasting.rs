@@ -1,3 +1,5 @@
+//! Protected grains and unattended background work (AIMEM 5).
+
 use grainstore::codec::Value;
 use grainstore::grain::{Grain, Verification};
 use grainstore::interchange::{ImportFile, ReadOptions, aimem};

@@ -1,3 +1,5 @@
+//! Reviews by a person (OMS 6.1, 23.2): opened by changes and grains, and cleared.
+
 use grainstore::policy::Capability;
 use grainstore::store::{Authorization, Review};
 use grainstore::{Draft, Filter, Options, Store};

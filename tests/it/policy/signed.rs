@@ -1,3 +1,5 @@
+//! Changes that need signatures: the modes `delegated` and `quorum` (OMS 23.2).
+
 use grainstore::codec::Value;
 use grainstore::crypto::{Algorithm, SigningKey, Statement};
 use grainstore::grain::{Grain, Time, Verification};

@@ -1,3 +1,6 @@
+//! Protection as the store enforces it: soft locks, ancestors, lineages and the record of refusals
+//! (OMS 23).
+
 use std::sync::Arc;
 
 use grainstore::grain::Verification;

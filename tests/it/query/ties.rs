@@ -1,3 +1,5 @@
+//! The order of results with equal keys or scores.
+
 use grainstore::text::{Query, Ranking};
 use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
 

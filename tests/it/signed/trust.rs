@@ -1,3 +1,5 @@
+//! Trust rules: the signers that may write, and how far their signatures count.
+
 use grainstore::crypto::SigningKey;
 use grainstore::policy::{Doubt, Trust, TrustRule};
 

@@ -1,3 +1,6 @@
+//! Counters of retrievals (OMS 22.10): counted, written, and lost only as far as the option
+//! permits.
+
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,3 +1,6 @@
+//! Deletion for compliance (OMS 28.4): nothing of a deleted grain remains, and it is not stored
+//! again.
+
 use std::sync::Arc;
 
 use grainstore::interchange::{ImportFile, ReadOptions};

@@ -110,7 +110,7 @@ pub(super) fn phrase(fixture: &Fixture, rounds: Rounds) -> Result<()> {
     })
 }
 
-/// What is known of eight words, in 2,000 tokens.
+/// A recall of eight words, within 2,000 tokens.
 pub(super) fn recall(fixture: &Fixture, rounds: Rounds) -> Result<()> {
     let store = fixture.questioned()?;
     for _ in rounds {

@@ -172,8 +172,8 @@ impl SeededFault {
             Self::AcknowledgedBeforeSync => acknowledge_early(&mut log),
             Self::SegmentClosedWithoutSync => close_unsynced(&mut log),
             Self::WatermarkPastDurable if log.iter().any(is_published) => {
-                // Nothing is promised, and still the index must not know more than the ledger. What
-                // makes a segment and its header durable stays.
+                // Nothing is promised, and still the index must not know more than the ledger. The
+                // syncs that make a segment and its header durable stay.
                 let mut begun = BTreeSet::new();
                 log.retain(|op| match op {
                     Op::Sync { file, name } if is_segment(name) => begun.insert(*file),

@@ -1,4 +1,4 @@
-//! The deadlines of the goals that were read: a grain never changes, so each is read once.
+//! A cache of the deadlines of goals: a grain never changes, so each goal is read once.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ struct Known {
 }
 
 impl Deadlines {
-    /// Leaves of some goals those that were not read.
+    /// Retains those of some goals that were not read.
     pub(crate) fn unread_of(&self, goals: &RowSet) -> RowSet {
         let mut unread = goals.clone();
         unread.subtract(&self.0.lock().read);

@@ -1,4 +1,4 @@
-//! What protects grains from above and along their lineage, remembered between changes.
+//! A cache of the protections that reach grains from ancestors and along their lineage.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,27 +13,28 @@ use crate::policy::{Protection, Scope};
 use crate::store::state::Presence;
 use crate::store::state::presence::protects;
 
-/// Ancestors of grains and what protects them, remembered so that a change does not read every
+/// Ancestors of grains and their protections, remembered so that a change does not read every
 /// ancestor again (OMS 23.6, ruling I11).
 ///
-/// Blobs never change, so what is remembered stays true until something is erased; the rest is read.
+/// Blobs never change, so the remembered facts stay true until an erasure.
 #[derive(Debug, Default)]
 pub(crate) struct LineageCache(Mutex<Remembered>);
 
 #[derive(Debug, Default)]
 struct Remembered {
     ancestors: HashMap<ContentAddress, Arc<Ancestor>>,
-    /// Under the head of a lineage, what protects what it replaced.
+    /// The protections of the grains that a head replaced, by the head.
     lineages: HashMap<ContentAddress, Arc<Vec<(ContentAddress, Protection)>>>,
-    /// What grains that replace each other by what they say are about, as a hash.
+    /// The claim of a grain as a hash (type, namespace, and subject with relation, or description):
+    /// only grains with the same claim can replace each other implicitly.
     claims: HashMap<ContentAddress, u64>,
 }
 
-/// A grain as far as those derived from it are concerned.
+/// The facts about a grain that concern the grains derived from it.
 #[derive(Debug)]
 pub(crate) struct Ancestor {
     pub(crate) parents: Vec<ContentAddress>,
-    /// What it protects below itself; none of most grains.
+    /// The protection of the grains below it; `None` for most grains.
     pub(crate) protection: Option<Protection>,
 }
 
@@ -49,7 +50,7 @@ impl Ancestor {
 }
 
 impl LineageCache {
-    /// Remembers a grain that was just stored, if anything can rest on it.
+    /// Remembers a grain that was just stored, if other grains can depend on it.
     pub(super) fn learn(&self, grain: &Grain, presence: Presence) {
         if let Some(claim) = claim_of(grain) {
             let mut known = self.0.lock();
@@ -76,14 +77,14 @@ impl LineageCache {
         self.0.lock().ancestors.get(address).cloned()
     }
 
-    /// Returns whether a grain is remembered to be about something else than another one claims, so
-    /// that the other cannot be said to replace it (ruling I4).
+    /// Returns whether the remembered claim of a grain differs from another's, so that the other
+    /// does not replace it implicitly (ruling I4).
     pub(crate) fn is_about_else(&self, address: &ContentAddress, claim: u64) -> bool {
         let known = self.0.lock().claims.get(address).copied();
         known.is_some_and(|known| known != claim)
     }
 
-    /// Returns what protects what a head replaced, if it was asked before.
+    /// Returns the remembered protections of the grains that a head replaced.
     pub(crate) fn lineage(
         &self,
         head: &ContentAddress,
@@ -91,7 +92,7 @@ impl LineageCache {
         self.0.lock().lineages.get(head).cloned()
     }
 
-    /// Remembers what protects what a head replaced.
+    /// Remembers the protections of the grains that a head replaced.
     pub(crate) fn remember_lineage(
         &self,
         head: ContentAddress,
@@ -109,14 +110,14 @@ impl LineageCache {
         self.0.lock().lineages.clear();
     }
 
-    /// Forgets everything: something was erased.
+    /// Forgets everything, after an erasure.
     pub(crate) fn forget(&self) {
         *self.0.lock() = Remembered::default();
     }
 }
 
-/// Returns a hash of what a grain is about, the same for all that could replace each other by
-/// saying something else about it; none of types that never do.
+/// Returns a hash of the claim of a grain, equal for all grains that could replace each other
+/// implicitly; `None` for types that never do.
 pub(crate) fn claim_of(grain: &Grain) -> Option<u64> {
     let about = match grain.type_() {
         Type::Belief => [grain.text("subject"), grain.text("relation")],
@@ -128,5 +129,5 @@ pub(crate) fn claim_of(grain: &Grain) -> Option<u64> {
     Some(hasher.finish())
 }
 
-/// A few megabytes; a chain that is longer is read.
+/// A bound of a few megabytes; facts beyond it are read again.
 const REMEMBERED_MAX: usize = 1 << 16;

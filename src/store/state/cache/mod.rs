@@ -1,5 +1,5 @@
-//! What is remembered so that it is not read again: no part of the state, since all of it can be
-//! gathered from the index and the ledger at any time.
+//! Caches of data that can be read again from the index and the ledger at any time; they are not
+//! part of the state.
 
 mod deadlines;
 mod lineages;
@@ -29,12 +29,12 @@ pub(crate) struct Caches {
     pub(crate) deadlines: Deadlines,
     /// Rows that rest on withdrawn consents.
     pub(crate) withdrawn: CachedRows,
-    /// Rows that nothing may rely on before a person's review.
+    /// Rows that must not be relied on before a person's review.
     pub(crate) unreviewed: CachedRows,
 }
 
 impl Caches {
-    /// Brings the caches behind a frame, whose entries these are.
+    /// Updates the caches after a frame with these entries.
     pub(crate) fn apply(&self, entries: &[Entry<'_>], presence: Presence) {
         for entry in entries {
             match entry.body {
@@ -50,8 +50,7 @@ impl Caches {
                         let mut grains = entries.iter().filter_map(Entry::grain);
                         grains.any(|grain| grain.address() == address)
                     };
-                    // A successor that was stored before may be the past of heads that are
-                    // remembered.
+                    // A successor that was stored before may be a predecessor of remembered heads.
                     if successor.is_some_and(|address| !is_new(address)) {
                         self.lineages.forget_lineages();
                     }
@@ -63,7 +62,7 @@ impl Caches {
         }
     }
 
-    /// Forgets what rests on erased entries.
+    /// Forgets data that depends on erased entries.
     pub(crate) fn forget(&self, erased: &[u64]) {
         self.lineages.forget();
         self.vectors.forget(erased);
@@ -73,19 +72,19 @@ impl Caches {
     }
 }
 
-/// Rows that are gathered when they are first asked for.
+/// A set of rows that is gathered on first use.
 #[derive(Debug, Default)]
 pub(crate) struct CachedRows(Mutex<Gathered>);
 
 #[derive(Debug, Default)]
 struct Gathered {
     rows: Option<Arc<RowSet>>,
-    /// How often they were forgotten.
+    /// The number of times that they were forgotten.
     generation: u64,
 }
 
 impl CachedRows {
-    /// Returns the rows, gathered now if they are not known.
+    /// Returns the rows, gathered now if they are not cached.
     ///
     /// # Errors
     /// As `gather`.
@@ -102,7 +101,7 @@ impl CachedRows {
         };
         let rows = Arc::new(gather()?);
         let mut known = self.0.lock();
-        // A change while they were gathered is not in them.
+        // They are not cached if a change came while they were gathered, since it is not in them.
         if known.generation == generation {
             known.rows = Some(Arc::clone(&rows));
         }

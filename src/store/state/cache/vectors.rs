@@ -1,4 +1,4 @@
-//! The matrices of the models that were asked about, built from the ledger when they first are.
+//! A cache of the matrices of models, built from the ledger on first use.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ pub(crate) struct Vectors(RwLock<BTreeMap<String, View>>);
 #[derive(Debug)]
 struct View {
     matrix: Matrix,
-    /// The number of ledger entries that it knows.
+    /// The number of ledger entries that it covers.
     seen: u64,
     /// The row of the grain by the row of the entry, so that erased vectors are forgotten.
     entries: BTreeMap<u64, u64>,
 }
 
-/// A vector of a grain, and where each stands in the ledger.
+/// A vector of a grain, with the rows of both.
 #[derive(Debug)]
 pub(crate) struct StoredAt {
     /// The row of the entry.
@@ -30,8 +30,8 @@ pub(crate) struct StoredAt {
 }
 
 impl Vectors {
-    /// Asks the matrix of a model that knows the first `end` entries of the ledger; `None` if the
-    /// model has no vector. `read` returns the vectors of the model from an entry on.
+    /// Passes on the matrix of a model that covers the first `end` entries of the ledger; `None` if
+    /// the model has no vector. `read` returns the vectors of the model from an entry on.
     ///
     /// # Errors
     /// As `read`.

@@ -1,6 +1,6 @@
 //! `grainstore agent`: the recorded owner of an agent, and its card (OMS 12.5, 28.5).
 //!
-//! What an agent may do is decided by delegation and trust, not by its card.
+//! Delegations and trust rules decide the permissions of an agent, not its card.
 
 use clap::{Args, Subcommand, ValueEnum};
 use grainstore::crypto::Did;
