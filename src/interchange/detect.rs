@@ -1,18 +1,18 @@
 //! Detection: the format of a file from its content, never from its name.
 //!
 //! The first bytes or the first JSON value decide, and a directory or a ZIP archive by the files in
-//! it. Each format says by itself what it looks like ([`FormatReader`]);
-//! the text is scanned once for all of them, and never held in memory.
+//! it. Each format says by itself what it looks like ([`FormatReader`]).
 
 use crate::code::ErrorCode;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek};
+use std::io::{BufRead, BufReader, Read, Seek};
 use std::path::Path;
 
-use super::format::{FormatReader, Marker, READERS};
+use super::detect_json::detect_json;
+use super::format_reader::FormatReader;
 use super::io::source_file::Input;
 use super::io::zip::is_zip;
-use super::json::{Scanner, Token};
+use super::registry::READERS;
 use super::{Error, Format, Place};
 
 impl Format {
@@ -92,147 +92,8 @@ fn unknown(found: &str) -> Error {
     Error::format(ErrorCode::FormatUnknown, Place::File, message)
 }
 
-/// Detects the format of the first JSON value of a text.
-pub(super) fn detect_json(mut input: impl BufRead) -> io::Result<Option<Format>> {
-    let mut detector = Detector::default();
-    loop {
-        let chunk = input.fill_buf()?;
-        let len = chunk.len();
-        if len == 0 {
-            return Ok(detector.at_end());
-        }
-        if let Some(found) = chunk.iter().find_map(|byte| detector.feed(*byte)) {
-            return Ok(found);
-        }
-        input.consume(len);
-    }
-}
-
-/// The markers found in the first JSON value of a text: among the members of an object, or of the
-/// objects in an array.
-#[derive(Default)]
-pub(super) struct JsonHead {
-    found: Vec<Marker>,
-    /// Whether the value is an array.
-    pub(super) is_array: bool,
-    /// Whether all of the value has been seen, or all there is of it.
-    pub(super) is_whole: bool,
-    /// Whether the value is an object on one line.
-    pub(super) is_line: bool,
-}
-
-impl JsonHead {
-    /// Returns whether there is a member of one of these names.
-    pub(super) fn has(&self, names: &[&str]) -> bool {
-        let mut found = self.found.iter();
-        found.any(|(name, text)| text.is_none() && names.contains(name))
-    }
-
-    /// Returns whether the member of a name has one of these texts.
-    pub(super) fn says(&self, name: &str, texts: &[&str]) -> bool {
-        let mut found = self.found.iter();
-        found.any(|(it, text)| *it == name && text.is_some_and(|text| texts.contains(&text)))
-    }
-
-    /// Notes the markers of one name or of one text; returns whether there are any.
-    fn note(&mut self, is_marker: impl Fn(&Marker) -> bool) -> bool {
-        let markers = READERS.iter().flat_map(|reader| reader.markers());
-        let before = self.found.len();
-        for marker in markers.filter(|marker| is_marker(marker)) {
-            if !self.found.contains(marker) {
-                self.found.push(*marker);
-            }
-        }
-        self.found.len() > before
-    }
-
-    fn detect(&self) -> Option<Format> {
-        READERS.iter().find_map(|reader| reader.detect_json(self))
-    }
-}
-
-#[derive(Default)]
-struct Detector {
-    scanner: Scanner,
-    head: JsonHead,
-    /// Whether the outer bracket has been seen, and anything behind it.
-    is_open: bool,
-    is_begun: bool,
-    spans_lines: bool,
-    /// The beginning of the last string, long enough to compare.
-    string: Vec<u8>,
-    /// The name of the last member, while its value is read.
-    name: Vec<u8>,
-}
-
-impl Detector {
-    /// Takes the next byte; returns the result once it is certain.
-    fn feed(&mut self, byte: u8) -> Option<Option<Format>> {
-        if self.scanner.depth() == 0 {
-            match byte {
-                b'{' | b'[' => {
-                    self.scanner.feed(byte);
-                    self.is_open = true;
-                    self.head.is_array = byte == b'[';
-                    self.is_begun = self.head.is_array;
-                }
-                // The reader of the file tells the user about a byte-order mark.
-                b' ' | b'\t' | b'\r' | b'\n' | 0xef | 0xbb | 0xbf => {}
-                _ => return Some(None),
-            }
-            return None;
-        }
-        let token = self.scanner.feed(byte);
-        match token {
-            Token::StringByte if self.string.len() < STRING_LEN_MAX => self.string.push(byte),
-            Token::StringByte => {}
-            Token::StringStart => self.string.clear(),
-            Token::StringEnd if self.is_at_members() && !self.head.is_array => {
-                let (name, string) = (&self.name, &self.string);
-                let is_value = |(marker, text): &Marker| {
-                    marker.as_bytes() == name && text.is_some_and(|text| text.as_bytes() == string)
-                };
-                if self.head.note(is_value) {
-                    return self.head.detect().map(Some);
-                }
-            }
-            Token::Close if self.scanner.depth() == 0 => return Some(self.at_end()),
-            Token::Plain if matches!(byte, b' ' | b'\t' | b'\r') => return None,
-            Token::Plain if byte == b'\n' => {
-                self.spans_lines = true;
-                return None;
-            }
-            _ if !self.is_begun => return Some(None),
-            Token::Plain if byte == b',' => self.name.clear(),
-            Token::Plain if byte == b':' && self.is_at_members() => {
-                self.name.clone_from(&self.string);
-                let name = &self.name;
-                let is_name = |(marker, text): &Marker| text.is_none() && marker.as_bytes() == name;
-                if self.head.note(is_name) {
-                    return self.head.detect().map(Some);
-                }
-            }
-            _ => {}
-        }
-        self.is_begun = true;
-        None
-    }
-
-    const fn is_at_members(&self) -> bool {
-        self.scanner.depth() == if self.head.is_array { 2 } else { 1 }
-    }
-
-    fn at_end(&mut self) -> Option<Format> {
-        self.head.is_whole = true;
-        self.head.is_line = self.is_open && !self.head.is_array && !self.spans_lines;
-        self.head.detect()
-    }
-}
-
 /// More than the first line of a table takes.
 const HEAD_LEN: u64 = 4096;
-/// Longer than every marker.
-const STRING_LEN_MAX: usize = 32;
 
 #[cfg(test)]
 mod tests {

@@ -1,18 +1,4 @@
-//! The formats that can be read, and the trait that each of them implements once.
-//!
-//! A new format is a folder below `formats` with an implementation of [`FormatReader`], a variant of
-//! [`Format`], and a line in [`READERS`]. How a format is written is its folder's own affair.
-
-use crate::codec::Value;
-use crate::grain::Grain;
-
-use super::detect::JsonHead;
-use super::formats::{aimem, jsonl, mg, omi, pam, provider};
-use super::import_file::ReadResult;
-use super::io::source_file::Input;
-use super::merge::MergeRule;
-use super::provider::Provider;
-use super::{Error, ReadOptions};
+//! The names of the formats that can be read. Nothing here depends on how one is read.
 
 /// A format that can be read.
 ///
@@ -86,17 +72,6 @@ impl Format {
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
-
-    pub(super) fn reader(self) -> &'static dyn FormatReader {
-        match self {
-            Self::Mg => &mg::Mg,
-            Self::Jsonl => &jsonl::Jsonl,
-            Self::Pam | Self::PamConversation | Self::PamEmbeddings => &pam::Pam,
-            Self::Aimem | Self::AimemNdjson => &aimem::Aimem,
-            Self::Omi | Self::OmiJsonl => &omi::Omi,
-            Self::Provider(_) => &provider::Providers,
-        }
-    }
 }
 
 impl std::fmt::Display for Format {
@@ -105,84 +80,30 @@ impl std::fmt::Display for Format {
     }
 }
 
-/// One format in all its serializations: how it is recognised, read and merged.
-pub(super) trait FormatReader: Sync {
-    /// Returns what a user is told that a file of this format looks like.
-    fn description(&self) -> &'static str;
-
-    /// Returns the serializations that the name of the first of them stands for.
-    fn serializations(&self) -> &'static [Format] {
-        &[]
-    }
-
-    /// Recognises the first bytes of a file.
-    fn detect_bytes(&self, _head: &[u8]) -> Option<Format> {
-        None
-    }
-
-    /// Returns the members of a JSON value that tell this format from others.
-    fn markers(&self) -> &'static [Marker] {
-        &[]
-    }
-
-    /// Recognises a JSON value; called after each marker, and once more at its end.
-    fn detect_json(&self, _head: &JsonHead) -> Option<Format> {
-        None
-    }
-
-    /// Recognises a directory or a ZIP archive.
-    fn detect_container(&self, _input: Input<'_>) -> Result<Option<Format>, Error> {
-        Ok(None)
-    }
-
-    /// Validates a file of `format`, one of this reader's; its records are read when they are asked
-    /// for.
-    ///
-    /// # Errors
-    /// Why the file cannot be opened, or everything wrong with one that is refused as a whole.
-    fn read(&self, format: Format, input: Input<'_>, options: &ReadOptions) -> ReadResult;
-
-    /// Returns the foreign record that a grain of this format carries.
-    fn residual(&self, _grain: &Grain) -> Option<Value> {
-        None
-    }
-
-    /// Returns what a grain of this format carries from elsewhere in its file.
-    fn inherited(&self, _grain: &Grain) -> Option<Value> {
-        None
-    }
-
-    /// Returns whether a grain says nothing but that others belong together.
-    fn is_link(&self, _grain: &Grain) -> bool {
-        false
-    }
-
-    /// Returns whether the owner of a grain's record lets it leave the store, as far as it says.
-    fn is_exportable(&self, _grain: &Grain) -> bool {
-        true
-    }
-
-    /// Returns how a changed record meets the grains that came under its id before; `id_format` is
-    /// that of the id.
-    fn merge_rule(&self, _id_format: &str) -> MergeRule {
-        MergeRule::default()
-    }
-
-    /// Returns whether the record of a grain says itself that it is no longer current.
-    fn is_ended(&self, _grain: &Grain) -> bool {
-        false
-    }
+/// A provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Provider {
+    /// OpenAI's ChatGPT.
+    Chatgpt,
+    /// Anthropic's Claude.
+    Claude,
+    /// Google's Gemini, by Takeout.
+    Gemini,
+    /// Microsoft's Copilot.
+    Copilot,
+    /// xAI's Grok.
+    Grok,
 }
 
-/// The name of a member, and the text it must have where that matters.
-pub(super) type Marker = (&'static str, Option<&'static str>);
-
-/// Every reader, in the order in which they are asked.
-pub(super) static READERS: [&dyn FormatReader; 6] = [
-    &mg::Mg,
-    &aimem::Aimem,
-    &omi::Omi,
-    &pam::Pam,
-    &provider::Providers,
-    &jsonl::Jsonl,
-];
+impl Provider {
+    /// Returns the name, which is also the platform's in PAM 11.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Chatgpt => "chatgpt",
+            Self::Claude => "claude",
+            Self::Gemini => "gemini",
+            Self::Copilot => "copilot",
+            Self::Grok => "grok",
+        }
+    }
+}

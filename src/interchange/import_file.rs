@@ -1,15 +1,8 @@
-//! A file to be imported: read and validated as a whole before any of it is stored.
-
-use std::path::Path;
+//! The content of a file to be imported, as its reader leaves it.
 
 use crate::crypto::Resolver;
 
-use super::io::encryption;
-use super::io::source_file::Input;
-use super::{
-    Error, ForeignId, ForeignVectors, Format, Loss, Place, ReadOptions, Record, RecordSet,
-    Signature,
-};
+use super::{Error, ForeignId, ForeignVectors, Format, Loss, Place, Record, RecordSet, Signature};
 
 /// The content of a file, validated before any of it is stored.
 #[derive(Debug)]

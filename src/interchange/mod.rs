@@ -7,8 +7,9 @@
 //!
 //! | | |
 //! | --- | --- |
-//! | `format`, `detect` | the formats, and how a file of each is recognised |
-//! | `import_file`, `options`, `merge`, `export`, `error` | the parts that callers see |
+//! | `format`, `format_reader`, `registry` | the formats, and their readers |
+//! | `detect`, `detect_json`, `json_head` | how a file of each format is recognised |
+//! | `open`, `import_file`, `options`, `merge`, `export`, `error` | the parts that callers see |
 //! | `model` | records, and everything said about them |
 //! | `io`, `json` | files, archives and encryption; JSON in bounded memory |
 //! | `formats` | a folder for each format |
@@ -16,16 +17,22 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 mod detect;
+mod detect_json;
 mod error;
 mod export;
 mod format;
+mod format_reader;
 mod formats;
 mod import_file;
 mod io;
 mod json;
+mod json_head;
 mod merge;
+mod merge_rule;
 mod model;
+mod open;
 mod options;
+mod registry;
 
 pub use error::{Error, Place};
 pub use export::{Entry, Written};
@@ -34,7 +41,8 @@ pub use formats::{aimem, jsonl, mg, omi, pam, provider};
 pub use import_file::ImportFile;
 pub(crate) use io::encryption::EncryptedWriter;
 pub use io::encryption::{Decryption, Encryption};
-pub(crate) use merge::{Merge, choose_merge};
+pub(crate) use merge::choose_merge;
+pub(crate) use merge_rule::Merge;
 use model::diagnostics::DIAGNOSTICS_MAX;
 pub(crate) use model::diagnostics::{Diagnostics, Finding};
 pub use model::loss::Loss;
@@ -44,18 +52,4 @@ pub use model::record_set::RecordSet;
 pub use model::signature::{ExportKey, Signature};
 pub use model::vector::{ForeignVector, ForeignVectors, StoredVector, VectorOf, Vectors};
 pub use options::{ReadOptions, WriteOptions};
-
-use crate::grain::Grain;
-
-use format::READERS;
-
-/// Returns whether the owner of the memory that a grain was made from lets it leave the store
-/// (PAM 21.1), as far as the record says.
-pub(crate) fn is_exportable(grain: &Grain) -> bool {
-    READERS.iter().all(|reader| reader.is_exportable(grain))
-}
-
-/// Returns whether a grain says nothing but that others belong together.
-pub(crate) fn is_link(grain: &Grain) -> bool {
-    READERS.iter().any(|reader| reader.is_link(grain))
-}
+pub(crate) use registry::{is_exportable, is_link};

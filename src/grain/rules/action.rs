@@ -2,8 +2,8 @@
 
 use crate::codec::{Map, Value};
 
-use super::Findings;
 use super::elided::is_elided;
+use super::findings::Findings;
 use super::required_fields::is_present;
 use crate::grain::{Error, Type};
 

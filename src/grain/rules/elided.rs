@@ -2,7 +2,7 @@
 
 use crate::codec::{ContentAddress, Map, Value};
 
-use super::Findings;
+use super::findings::Findings;
 use crate::grain::Error;
 
 /// Returns whether a field may be elided: all that the table does not forbid.

@@ -2,7 +2,7 @@
 
 use crate::codec::{Map, Value};
 
-use super::Findings;
+use super::findings::Findings;
 use super::required_fields::entries_of;
 use crate::grain::{Error, Type};
 

@@ -2,7 +2,7 @@
 
 use crate::codec::{self, ContentAddress, Map, Value};
 
-use super::Findings;
+use super::findings::Findings;
 use super::required_fields::{entries, entries_of};
 use crate::grain::fields::{Field, Holds};
 use crate::grain::{Error, Type};

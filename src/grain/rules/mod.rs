@@ -9,6 +9,7 @@ mod jq;
 mod kind;
 mod licence;
 mod enum_values;
+mod findings;
 mod required_fields;
 mod profile;
 mod profile_table;
@@ -18,37 +19,16 @@ use crate::codec::Map;
 
 use super::fields::Field;
 use super::{Error, Type};
+use findings::Findings;
 use profile::Declared;
 
 pub(super) use elided::{is_elidable, read_hash};
+pub(super) use findings::Origin;
+pub use findings::Warning;
 pub(super) use kind::members_of;
 pub(super) use lightweight::check_lightweight;
 pub use sensitivity::is_listed_phi_tag;
 pub(super) use sensitivity::required_by_tags;
-
-/// Where a grain comes from, which decides what is an error and what is a warning.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Origin {
-    /// Written here: every rule for writers holds.
-    Local,
-    /// Written elsewhere: bytes are kept, and what only binds their writer becomes a warning.
-    Foreign,
-}
-
-/// A problem of a valid grain that a reader should know.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Warning {
-    /// The field concerned.
-    pub field: String,
-    /// The problem.
-    pub message: &'static str,
-}
-
-impl std::fmt::Display for Warning {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}", self.field, self.message)
-    }
-}
 
 /// Judges the fields of a grain; opaque types are not judged (OMS 19.4).
 pub(super) fn check(of: Type, fields: &Map, origin: Origin) -> Result<Vec<Warning>, Error> {
@@ -90,35 +70,4 @@ fn index_layer(fields: &Map, findings: &mut Findings) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-struct Findings {
-    origin: Origin,
-    warnings: Vec<Warning>,
-}
-
-impl Findings {
-    fn warn(&mut self, field: &str, message: &'static str) {
-        self.warnings.push(Warning {
-            field: field.to_owned(),
-            message,
-        });
-    }
-
-    /// A rule that binds writers only: an error here, a warning on what others wrote.
-    fn writer_rule(&mut self, error: Error) -> Result<(), Error> {
-        if self.origin == Origin::Local {
-            return Err(error);
-        }
-        match error {
-            Error::Forbidden { field, reason } => self.warn(&field, reason),
-            Error::NotListed { field, .. } => self.warn(&field, "value is not of the closed list"),
-            Error::Missing { field, .. } => self.warn(field, "required and missing"),
-            Error::WrongKind { field, .. } => self.warn(&field, "value is of another kind"),
-            Error::Empty { field } => self.warn(&field, "empty"),
-            Error::Range { field, .. } => self.warn(&field, "value is out of range"),
-            error => return Err(error),
-        }
-        Ok(())
-    }
 }

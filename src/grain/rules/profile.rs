@@ -8,9 +8,10 @@ use std::collections::BTreeSet;
 use crate::codec::{Map, Value};
 
 use super::enum_values::not_listed;
+use super::findings::Findings;
 use super::profile_table::PROFILES;
 use super::required_fields::is_present;
-use super::{Findings, jq, licence};
+use super::{jq, licence};
 use crate::grain::Error;
 
 /// A domain profile: its tag, the prefix of its fields, and what they hold.

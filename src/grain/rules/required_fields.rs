@@ -2,8 +2,9 @@
 
 use crate::codec::{Map, Value};
 
+use super::action;
 use super::elided::is_elided;
-use super::{Findings, Origin, action};
+use super::findings::{Findings, Origin};
 use crate::grain::{Error, Type};
 
 pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) -> Result<(), Error> {

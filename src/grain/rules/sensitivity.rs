@@ -2,7 +2,7 @@
 
 use crate::codec::{Map, Sensitivity, Value};
 
-use super::Findings;
+use super::findings::Findings;
 
 /// Returns whether a tag is one of the eighteen identifiers of HIPAA's Safe Harbor (OMS 27.4).
 ///

@@ -6,7 +6,7 @@ use std::fmt;
 use crate::codec::ContentAddress;
 use crate::grain::Time;
 
-use crate::interchange::{Error, ForeignId, Place, pam};
+use crate::interchange::{Error, ForeignId, Place};
 
 /// A vector of one of the memories of a file, or of one that is stored already.
 ///
@@ -42,12 +42,25 @@ pub struct ForeignVector {
 /// assert!(ForeignVectors::default().is_empty());
 /// ```
 #[derive(Default)]
-pub struct ForeignVectors(Option<pam::Vectors>);
+pub struct ForeignVectors(Option<Box<dyn VectorSource>>);
+
+/// Validated vectors that are read when they are asked for.
+pub(crate) trait VectorSource: Send + Sync {
+    /// Returns how many there are.
+    fn len(&self) -> u64;
+
+    /// Passes them to `take` one by one, until it returns `false`.
+    fn each(&self, take: &mut dyn FnMut(ForeignVector) -> bool) -> Result<(), Error>;
+}
 
 impl ForeignVectors {
+    pub(crate) fn new(source: impl VectorSource + 'static) -> Self {
+        Self(Some(Box::new(source)))
+    }
+
     /// Returns how many there are.
     pub fn len(&self) -> u64 {
-        self.0.as_ref().map_or(0, pam::Vectors::len)
+        self.0.as_ref().map_or(0, |vectors| vectors.len())
     }
 
     /// Returns whether there are none.
@@ -61,12 +74,6 @@ impl ForeignVectors {
     /// `ERR_IO`, also of a file that is not what it was when it was validated.
     pub fn each(&self, take: &mut dyn FnMut(ForeignVector) -> bool) -> Result<(), Error> {
         self.0.as_ref().map_or(Ok(()), |vectors| vectors.each(take))
-    }
-}
-
-impl From<Option<pam::Vectors>> for ForeignVectors {
-    fn from(vectors: Option<pam::Vectors>) -> Self {
-        Self(vectors)
     }
 }
 

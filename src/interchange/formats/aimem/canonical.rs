@@ -8,8 +8,9 @@ use crate::codec::Value;
 use crate::interchange::json::strict;
 use crate::interchange::{DIAGNOSTICS_MAX, Error, Place};
 
+use super::code;
+use super::source::ARRAYS;
 use super::source::{Source, untagged};
-use super::{ARRAYS, code};
 
 /// One record of a bundle, while its canonical text is written.
 pub(super) struct Written<'a> {

@@ -7,9 +7,10 @@ use crate::interchange::model::normalize::{
     Rest, context_of, normalize_tag, normalize_text, object_of, sha256,
 };
 
+use super::code;
 use super::envelope::{Envelope, is_sha256};
 use super::member::{Object, Urn};
-use super::{DNA, RESIDUAL, code};
+use super::residual::{DNA, RESIDUAL};
 
 /// One memory of a bundle.
 pub(super) struct Chunk<'a> {

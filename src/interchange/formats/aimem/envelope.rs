@@ -6,8 +6,10 @@ use crate::interchange::model::normalize::{context_of, normalize_text, sha256};
 use crate::interchange::model::rfc3339::parse_rfc3339;
 use crate::interchange::{Error, Place};
 
+use super::code;
 use super::member::{Object, is_producer};
-use super::{ARRAYS, RESIDUAL, code};
+use super::residual::RESIDUAL;
+use super::source::ARRAYS;
 
 /// The envelope of a bundle.
 pub(super) struct Envelope<'a> {

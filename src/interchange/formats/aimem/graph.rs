@@ -5,9 +5,10 @@ use crate::grain::{Draft, Time};
 use crate::interchange::model::normalize::{self, context_of, object_of, relation_name};
 use crate::interchange::{Error, ForeignId};
 
+use super::code;
 use super::envelope::Envelope;
 use super::member::{Object, Urn};
-use super::{RESIDUAL, code};
+use super::residual::RESIDUAL;
 
 /// A weighted link between two memories (AIMEM 2.4).
 pub(super) struct Edge<'a> {

@@ -310,7 +310,7 @@ fn duplicate(code: ErrorCode, place: &Place) -> Error {
 /// as much again, and a grain of the Extended profile may have 1 MiB.
 const SURELY_FITS: usize = 64 * 1024;
 
-/// The numbers of the arrays in [`super::ARRAYS`].
+/// The numbers of the arrays in [`super::source::ARRAYS`].
 const CHUNKS: usize = 0;
 const EDGES: usize = 1;
 const ENTITIES: usize = 2;

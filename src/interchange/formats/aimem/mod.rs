@@ -28,7 +28,7 @@ use crate::interchange::{Error, Loss, Place, Record};
 
 use crate::interchange::model::record_set::RecordSource as _;
 use import::{Bundle, Validation};
-pub(in crate::interchange) use reader::Aimem;
+pub(in crate::interchange) use reader::{Aimem, JSON};
 use source::Source;
 
 pub use envelope::Scope;
@@ -92,16 +92,3 @@ fn collect(bytes: &[u8], is_stream: bool, profile: Profile) -> Result<Import, Ve
         loss: Loss::default(),
     })
 }
-
-fn not_object(message: String) -> Error {
-    Error::format(code::NOT_OBJECT, Place::File, message)
-}
-
-/// The arrays of an envelope, in the order in which streams have their records.
-const ARRAYS: [&str; 4] = ["chunks", "edges", "entities", "chunk_entities"];
-
-/// The types that must not decay or go of themselves (AIMEM 1.2, 5).
-const DNA: [&str; 5] = ["preference", "decision", "identity", "pitfall", "procedure"];
-
-/// The member of a context that carries a foreign record.
-const RESIDUAL: &str = "x-aimem";

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use crate::codec::Value;
 use crate::grain::Grain;
-use crate::interchange::detect::JsonHead;
-use crate::interchange::format::{FormatReader, Marker};
+use crate::interchange::format_reader::FormatReader;
 use crate::interchange::import_file::ReadResult;
 use crate::interchange::io::source_file::Input;
-use crate::interchange::merge::MergeRule;
+use crate::interchange::json_head::{JsonFormat, JsonHead};
+use crate::interchange::merge_rule::MergeRule;
 use crate::interchange::{
     Error, Format, ImportFile, Merge, Place, ReadOptions, RecordSet, Signature,
 };
@@ -17,6 +17,27 @@ use super::envelope::FORMATS;
 use super::residual::{is_link, residual};
 use super::signature::signature_paths;
 use super::{open, verify};
+
+/// How bundles are recognised.
+pub(in crate::interchange) static JSON: JsonFormat = JsonFormat {
+    markers: &[
+        ("format", Some(FORMATS[0])),
+        ("format", Some(FORMATS[1])),
+        ("chunks", None),
+        ("memories", None),
+    ],
+    detect,
+};
+
+fn detect(head: &JsonHead) -> Option<Format> {
+    let has_records = head.has(&["chunks", "memories"]);
+    let is_bundle = head.is_whole && head.says("format", &FORMATS);
+    is_bundle.then_some(if has_records {
+        Format::Aimem
+    } else {
+        Format::AimemNdjson
+    })
+}
 
 /// The reader of bundles.
 pub(crate) struct Aimem;
@@ -28,25 +49,6 @@ impl FormatReader for Aimem {
 
     fn serializations(&self) -> &'static [Format] {
         &[Format::Aimem, Format::AimemNdjson]
-    }
-
-    fn markers(&self) -> &'static [Marker] {
-        &[
-            ("format", Some(FORMATS[0])),
-            ("format", Some(FORMATS[1])),
-            ("chunks", None),
-            ("memories", None),
-        ]
-    }
-
-    fn detect_json(&self, head: &JsonHead) -> Option<Format> {
-        let has_records = head.has(&["chunks", "memories"]);
-        let is_bundle = head.is_whole && head.says("format", &FORMATS);
-        is_bundle.then_some(if has_records {
-            Format::Aimem
-        } else {
-            Format::AimemNdjson
-        })
     }
 
     fn read(&self, format: Format, input: Input<'_>, options: &ReadOptions) -> ReadResult {

@@ -4,8 +4,6 @@ use crate::codec::Value;
 use crate::grain::{Grain, Type};
 use crate::interchange::model::normalize::residual_json;
 
-use super::{DNA, RESIDUAL};
-
 /// The kind of record that a grain was built from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -64,3 +62,9 @@ pub(super) fn record(grain: &Grain) -> Option<(Kind, Value)> {
     }
     Some((kind, Value::Map(record)))
 }
+
+/// The types that must not decay or go of themselves (AIMEM 1.2, 5).
+pub(super) const DNA: [&str; 5] = ["preference", "decision", "identity", "pitfall", "procedure"];
+
+/// The member of a context that carries a foreign record.
+pub(super) const RESIDUAL: &str = "x-aimem";

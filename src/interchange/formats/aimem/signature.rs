@@ -7,7 +7,8 @@ use crate::crypto::{Offline, Payload, Sign1, Signer, SigningKey};
 use crate::interchange::{Error, Place};
 
 use super::source::Source;
-use super::{canonical, code, not_object};
+use super::source::not_object;
+use super::{canonical, code};
 
 /// Verifies the signature beside a bundle: a detached COSE_Sign1 over the canonical text. Whether
 /// the signer is trusted is another question.

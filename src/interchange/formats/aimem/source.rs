@@ -7,7 +7,7 @@ use crate::codec::{Map, Skim, Value};
 use crate::interchange::json::{JsonError, JsonRecords, strict};
 use crate::interchange::{DIAGNOSTICS_MAX, Error, Place};
 
-use super::{ARRAYS, code, not_object};
+use super::code;
 
 /// A bundle in a file.
 pub(super) struct Source<R> {
@@ -104,9 +104,16 @@ fn object(line: u64, value: Result<Value, String>) -> Result<Map, Error> {
     }
 }
 
+pub(super) fn not_object(message: String) -> Error {
+    Error::format(code::NOT_OBJECT, Place::File, message)
+}
+
 fn fault(code: ErrorCode, line: u64, message: String) -> Error {
     Error::format(code, Place::Line(line), message)
 }
+
+/// The arrays of an envelope, in the order in which streams have their records.
+pub(super) const ARRAYS: [&str; 4] = ["chunks", "edges", "entities", "chunk_entities"];
 
 /// The tags of lines, in the order of [`ARRAYS`].
 const KINDS: [&str; 4] = ["chunk", "edge", "entity", "chunk_entity"];

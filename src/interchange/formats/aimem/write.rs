@@ -10,11 +10,14 @@ use crate::interchange::export::only_one;
 use crate::interchange::model::rfc3339::to_rfc3339;
 use crate::interchange::{Entry, Error, Loss, Place, WriteOptions, Written};
 
+use super::code;
+use super::envelope::Scope;
 use super::envelope::{checksum, is_tenant};
 use super::foreign;
 use super::member::Urn;
+use super::residual::DNA;
 use super::residual::{Kind, record};
-use super::{ARRAYS, DNA, Scope, code};
+use super::source::ARRAYS;
 
 /// Writes a bundle as one JSON document.
 ///

@@ -11,5 +11,5 @@ mod reader;
 mod write;
 
 pub use read::Reader;
-pub(in crate::interchange) use reader::Jsonl;
+pub(in crate::interchange) use reader::{JSON, Jsonl};
 pub use write::Writer;

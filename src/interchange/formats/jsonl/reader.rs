@@ -2,14 +2,24 @@
 
 use std::io::{BufReader, Seek as _};
 
-use crate::interchange::detect::JsonHead;
-use crate::interchange::format::FormatReader;
+use crate::interchange::format_reader::FormatReader;
 use crate::interchange::import_file::ReadResult;
 use crate::interchange::io::source_file::{Input, SharedSource};
+use crate::interchange::json_head::{JsonFormat, JsonHead};
 use crate::interchange::model::record_set::{RecordSource, each_valid};
 use crate::interchange::{Error, Format, ImportFile, ReadOptions, Record, RecordSet};
 
 use super::Reader;
+
+/// How JSON lines are recognised.
+pub(in crate::interchange) static JSON: JsonFormat = JsonFormat {
+    markers: &[],
+    detect,
+};
+
+fn detect(head: &JsonHead) -> Option<Format> {
+    head.is_line.then_some(Format::Jsonl)
+}
 
 /// The reader of JSON lines.
 pub(crate) struct Jsonl;
@@ -17,10 +27,6 @@ pub(crate) struct Jsonl;
 impl FormatReader for Jsonl {
     fn description(&self) -> &'static str {
         "jsonl (a JSON object a line)"
-    }
-
-    fn detect_json(&self, head: &JsonHead) -> Option<Format> {
-        head.is_line.then_some(Format::Jsonl)
     }
 
     fn read(&self, format: Format, input: Input<'_>, options: &ReadOptions) -> ReadResult {

@@ -2,7 +2,7 @@
 
 use std::io::BufReader;
 
-use crate::interchange::format::FormatReader;
+use crate::interchange::format_reader::FormatReader;
 use crate::interchange::import_file::ReadResult;
 use crate::interchange::io::source_file::{Input, SharedSource};
 use crate::interchange::model::record_set::{RecordSource, each_valid};

@@ -10,7 +10,7 @@ use crate::interchange::json::{JsonError, JsonRecords, strict};
 use crate::interchange::{DIAGNOSTICS_MAX, Error, Place};
 
 use super::code;
-use super::validate::fault;
+use super::validate::{FORMAT, fault};
 
 /// A file of either serialization, before its records are validated.
 pub(super) struct Document<R> {
@@ -48,7 +48,7 @@ impl<R: BufRead + Seek + Send> Document<R> {
         }
         faults.extend(not_objects);
         // An error of the format itself comes before those inside it.
-        if envelope.get("format").and_then(Value::as_text) != Some(super::FORMAT) {
+        if envelope.get("format").and_then(Value::as_text) != Some(FORMAT) {
             faults.clear();
         }
         if !faults.is_empty() {
@@ -82,7 +82,7 @@ impl<R: BufRead + Seek + Send> Document<R> {
             Err((flaw, message)) => return Err(vec![fault(code_of(flaw), &place, "", &message)]),
         };
         let mut faults = Vec::new();
-        if envelope.get("format").and_then(Value::as_text) == Some(super::FORMAT) {
+        if envelope.get("format").and_then(Value::as_text) == Some(FORMAT) {
             if envelope.get("serialization").and_then(Value::as_text) != Some("jsonl") {
                 let message = "must be \"jsonl\" in a stream";
                 let code = code::LINE_SERIALIZATION;

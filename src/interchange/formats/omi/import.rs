@@ -12,9 +12,11 @@ use crate::interchange::{
     DIAGNOSTICS_MAX, Diagnostics, Error, Finding, Place, ReadOptions, Record,
 };
 
+use super::code;
+use super::document::Document;
 use super::memory::Memory;
-use super::validate::{Validator, moment};
-use super::{Document, Level, RESIDUAL, code};
+use super::residual::RESIDUAL;
+use super::validate::{Level, Validator, moment};
 
 /// A valid file; its records are built when they are asked for.
 pub(crate) struct File<R> {

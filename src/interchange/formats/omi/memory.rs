@@ -7,8 +7,8 @@ use crate::interchange::model::normalize::{
     self, Rest, ascii_json, normalize_tag, normalize_text, object_of, relation_name,
 };
 
+use super::residual::{INHERITED, RELATION, RESIDUAL};
 use super::validate::{day, is_language, moment, unit};
-use super::{INHERITED, RELATION, RESIDUAL};
 
 /// A valid record.
 pub(super) struct Memory<'a> {

@@ -21,36 +21,11 @@ use crate::interchange::{Error, Loss, Place, ReadOptions, Record};
 use crate::interchange::model::record_set::RecordSource as _;
 use document::Document;
 use import::{File, Validation};
-pub(in crate::interchange) use reader::Omi;
+pub(in crate::interchange) use reader::{JSON, Omi};
 pub(in crate::interchange) use residual::is_relation;
 pub use residual::residual;
+pub use validate::Level;
 pub use write::{write, write_lines};
-
-/// The conformance level of a file (OMI 3.1).
-///
-/// ```
-/// use grainstore::interchange::omi::Level;
-///
-/// assert_eq!(Level::named("L1"), Some(Level::L1));
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// Core, as the schema of Appendix B.1 has it.
-    L0,
-    /// Interchange: types, unique ids, effective subjects.
-    L1,
-}
-
-impl Level {
-    /// Returns the level of a name.
-    pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "L0" => Some(Self::L0),
-            "L1" => Some(Self::L1),
-            _ => None,
-        }
-    }
-}
 
 /// The content of a file.
 #[derive(Debug, Default)]
@@ -110,11 +85,3 @@ fn collect(bytes: &[u8], is_lines: bool, options: &ReadOptions) -> Result<Import
         loss: Loss::default(),
     })
 }
-
-const FORMAT: &str = "open-memory-interchange";
-
-/// The members of a context that carry a record, the parts inherited from its envelope, and a
-/// relation.
-const RESIDUAL: &str = "x-omi";
-const INHERITED: &str = "x-omi-inherited";
-const RELATION: &str = "x-omi-relation";

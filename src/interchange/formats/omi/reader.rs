@@ -2,15 +2,38 @@
 
 use crate::codec::Value;
 use crate::grain::Grain;
-use crate::interchange::detect::JsonHead;
-use crate::interchange::format::{FormatReader, Marker};
+use crate::interchange::format_reader::FormatReader;
 use crate::interchange::import_file::ReadResult;
 use crate::interchange::io::source_file::Input;
-use crate::interchange::merge::MergeRule;
+use crate::interchange::json_head::{JsonFormat, JsonHead};
+use crate::interchange::merge_rule::MergeRule;
 use crate::interchange::{Format, ImportFile, ReadOptions, RecordSet};
 
+use super::open;
 use super::residual::{inherited, is_relation, residual};
-use super::{FORMAT, open};
+use super::validate::FORMAT;
+
+/// How documents and streams are recognised.
+pub(in crate::interchange) static JSON: JsonFormat = JsonFormat {
+    markers: &[
+        ("format", Some(FORMAT)),
+        ("serialization", Some("jsonl")),
+        ("chunks", None),
+        ("memories", None),
+    ],
+    detect,
+};
+
+fn detect(head: &JsonHead) -> Option<Format> {
+    let has_records = head.has(&["chunks", "memories"]);
+    let is_stream = !has_records || head.says("serialization", &["jsonl"]);
+    let is_omi = head.is_whole && head.says("format", &[FORMAT]);
+    is_omi.then_some(if is_stream {
+        Format::OmiJsonl
+    } else {
+        Format::Omi
+    })
+}
 
 /// The reader of documents and streams.
 pub(crate) struct Omi;
@@ -22,26 +45,6 @@ impl FormatReader for Omi {
 
     fn serializations(&self) -> &'static [Format] {
         &[Format::Omi, Format::OmiJsonl]
-    }
-
-    fn markers(&self) -> &'static [Marker] {
-        &[
-            ("format", Some(FORMAT)),
-            ("serialization", Some("jsonl")),
-            ("chunks", None),
-            ("memories", None),
-        ]
-    }
-
-    fn detect_json(&self, head: &JsonHead) -> Option<Format> {
-        let has_records = head.has(&["chunks", "memories"]);
-        let is_stream = !has_records || head.says("serialization", &["jsonl"]);
-        let is_omi = head.is_whole && head.says("format", &[FORMAT]);
-        is_omi.then_some(if is_stream {
-            Format::OmiJsonl
-        } else {
-            Format::Omi
-        })
     }
 
     fn read(&self, format: Format, input: Input<'_>, options: &ReadOptions) -> ReadResult {

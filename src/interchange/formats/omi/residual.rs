@@ -4,7 +4,11 @@ use crate::codec::{Map, Value};
 use crate::grain::{Grain, Type};
 use crate::interchange::model::normalize::residual_json;
 
-use super::{INHERITED, RESIDUAL};
+/// The members of a context that carry a record, the parts inherited from its envelope, and a
+/// relation.
+pub(super) const RESIDUAL: &str = "x-omi";
+pub(super) const INHERITED: &str = "x-omi-inherited";
+pub(super) const RELATION: &str = "x-omi-relation";
 
 /// Returns the record or the envelope that a grain was built from, equal as JSON. The `memories` of
 /// an envelope are empty, because records are grains of their own.
@@ -32,5 +36,5 @@ pub(crate) fn inherited(grain: &Grain) -> Map {
 
 /// Returns whether a grain was built from a relation, which its record carries as well.
 pub(crate) fn is_relation(grain: &Grain) -> bool {
-    residual_json(grain, super::RELATION).is_some()
+    residual_json(grain, RELATION).is_some()
 }

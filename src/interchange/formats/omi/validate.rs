@@ -6,7 +6,36 @@ use crate::grain::Time;
 use crate::interchange::model::rfc3339::parse_rfc3339;
 use crate::interchange::{Error, Place};
 
-use super::{Level, code};
+use super::code;
+
+/// The name of the format, as each envelope gives it.
+pub(super) const FORMAT: &str = "open-memory-interchange";
+
+/// The conformance level of a file (OMI 3.1).
+///
+/// ```
+/// use grainstore::interchange::omi::Level;
+///
+/// assert_eq!(Level::named("L1"), Some(Level::L1));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Core, as the schema of Appendix B.1 has it.
+    L0,
+    /// Interchange: types, unique ids, effective subjects.
+    L1,
+}
+
+impl Level {
+    /// Returns the level of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "L0" => Some(Self::L0),
+            "L1" => Some(Self::L1),
+            _ => None,
+        }
+    }
+}
 
 /// Collects the violations of a document at a level.
 pub(super) struct Validator {
@@ -52,7 +81,7 @@ impl Validator {
     /// Validates the envelope (OMI 5.2), but for its records.
     pub(super) fn envelope(&mut self, map: &Map) {
         let at = &Place::File;
-        if map.get("format").and_then(Value::as_text) != Some(super::FORMAT) {
+        if map.get("format").and_then(Value::as_text) != Some(FORMAT) {
             self.must(
                 code::FORMAT,
                 at,

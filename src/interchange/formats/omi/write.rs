@@ -10,6 +10,7 @@ use crate::interchange::model::rfc3339::to_rfc3339;
 use crate::interchange::{Entry, Error, Loss, WriteOptions, Written};
 
 use super::residual::{inherited, is_relation, residual};
+use super::validate::FORMAT;
 
 /// Writes one JSON document.
 ///
@@ -118,7 +119,7 @@ fn common_envelope(
     entries: &[Entry],
 ) -> Map {
     let mut envelope = Map::new();
-    envelope.insert("format", super::FORMAT);
+    envelope.insert("format", FORMAT);
     envelope.insert("version", "0.1");
     envelope.insert("generator", GENERATOR);
     envelope.insert("generated_at", to_rfc3339(options.now_for(entries)));

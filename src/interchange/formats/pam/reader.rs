@@ -2,18 +2,20 @@
 
 use crate::codec::Value;
 use crate::grain::Grain;
-use crate::interchange::detect::JsonHead;
-use crate::interchange::format::{FormatReader, Marker};
+use crate::interchange::format_reader::FormatReader;
 use crate::interchange::import_file::ReadResult;
 use crate::interchange::io::source_file::{Input, SourceFile};
-use crate::interchange::merge::MergeRule;
-use crate::interchange::{Diagnostics, Error, Format, ImportFile, ReadOptions, RecordSet};
+use crate::interchange::merge_rule::MergeRule;
+use crate::interchange::{
+    Diagnostics, Error, ForeignVectors, Format, ImportFile, ReadOptions, RecordSet,
+};
 
 use super::files::archive::is_packed;
 use super::files::storage::locate;
+use super::names::{EXPORT, SERIALIZATIONS};
+use super::open::{Import, open};
 use super::read::standalone::{open_embeddings, read_conversation};
 use super::types::residual;
-use super::{CONVERSATION, EMBEDDINGS_SCHEMA, EXPORT, Import, SCHEMA, open};
 
 /// The reader of stores, and of conversations and embeddings without one.
 pub(crate) struct Pam;
@@ -25,22 +27,7 @@ impl FormatReader for Pam {
     }
 
     fn serializations(&self) -> &'static [Format] {
-        &[Format::Pam, Format::PamConversation, Format::PamEmbeddings]
-    }
-
-    fn markers(&self) -> &'static [Marker] {
-        &[
-            ("schema", Some(SCHEMA)),
-            ("schema", Some(CONVERSATION)),
-            ("schema", Some(EMBEDDINGS_SCHEMA)),
-        ]
-    }
-
-    fn detect_json(&self, head: &JsonHead) -> Option<Format> {
-        let schemas = [SCHEMA, CONVERSATION, EMBEDDINGS_SCHEMA];
-        let formats = schemas.into_iter().zip(self.serializations());
-        let mut found = formats.filter(|(schema, _)| head.says("schema", &[schema]));
-        found.next().map(|(_, format)| *format)
+        &SERIALIZATIONS
     }
 
     fn detect_container(&self, input: Input<'_>) -> Result<Option<Format>, Error> {
@@ -62,7 +49,10 @@ impl FormatReader for Pam {
                 loss: validation.loss,
                 base: validation.base,
                 signature: validation.signature,
-                vectors: validation.vectors.into(),
+                vectors: validation
+                    .vectors
+                    .map(ForeignVectors::new)
+                    .unwrap_or_default(),
                 ..file
             });
         }
@@ -84,7 +74,7 @@ impl FormatReader for Pam {
             records: records.into(),
             findings: Diagnostics { list, more }.into(),
             loss,
-            vectors: vectors.into(),
+            vectors: vectors.map(ForeignVectors::new).unwrap_or_default(),
             ..file
         })
     }

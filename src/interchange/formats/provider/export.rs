@@ -10,12 +10,13 @@ use crate::interchange::model::compact_table::CompactTable;
 use crate::interchange::model::record_set::RecordSource;
 use crate::interchange::{Diagnostics, Error, Loss, Record};
 
+use super::code::fault;
 use super::conversation::Conversation;
 use super::fact::Fact;
 use super::gemini::{self, Plan};
 use super::item::Item;
 use super::validation_pass::{Kind, ValidationIndex, broken};
-use super::{Provider, chatgpt, code, copilot, fault};
+use super::{Provider, chatgpt, code, copilot};
 
 /// A valid export; its records are built when they are asked for.
 pub(crate) struct Export {

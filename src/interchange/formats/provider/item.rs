@@ -1,11 +1,12 @@
 //! The elements of the long arrays of an export, one by one.
 
 use crate::codec::{Map, Value};
+use crate::interchange::formats::pam;
 use crate::interchange::json::Position;
 
 use super::conversation::Conversation;
 use super::fact::Fact;
-use super::{Provider, chatgpt, claude, claude_memory, grok, grok_fact};
+use super::{Provider, chatgpt, claude, claude_memory, grok};
 
 /// The content of an element.
 pub(super) enum Item {
@@ -16,6 +17,27 @@ pub(super) enum Item {
 }
 
 impl Provider {
+    /// The version of this reader: another one may build other grains.
+    pub(super) const fn importer(self) -> &'static str {
+        match self {
+            Self::Chatgpt => "chatgpt/2026.01",
+            Self::Claude => "claude/2026.01",
+            Self::Gemini => "gemini/2026.01",
+            Self::Copilot => "copilot/2026.01",
+            Self::Grok => "grok/2026.01",
+        }
+    }
+
+    pub(super) const fn names(self) -> pam::Names {
+        match self {
+            Self::Chatgpt => pam::Names::new("chatgpt", "chatgpt:conversation", "chatgpt:message"),
+            Self::Claude => pam::Names::new("claude", "claude:conversation", "claude:message"),
+            Self::Gemini => pam::Names::new("gemini", "gemini:conversation", "gemini:message"),
+            Self::Copilot => pam::Names::new("copilot", "copilot:conversation", "copilot:message"),
+            Self::Grok => pam::Names::new("grok", "grok:conversation", "grok:message"),
+        }
+    }
+
     /// Returns the names of the long arrays of a file; one without a name is the file itself.
     pub(super) const fn arrays(self) -> &'static [&'static str] {
         match self {
@@ -41,7 +63,7 @@ impl Provider {
                 conversation => conversation,
             },
             Self::Grok if array == "conversations" => said(grok::conversation(map)),
-            Self::Grok => match grok_fact::fact(array, map) {
+            Self::Grok => match grok::fact(array, map) {
                 Some(fact) => Item::Facts(vec![fact]),
                 None => Item::Other,
             },

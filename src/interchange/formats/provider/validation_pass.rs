@@ -7,13 +7,12 @@ use crate::interchange::json::{JsonError, Position, stream_file};
 use crate::interchange::{Diagnostics, Error};
 
 use super::chatgpt::{self, Feedback};
+use super::code::{fault, syntax};
+use super::detect::{OF_CLAUDE, OWNER_OF_GROK, PAGE_HEAD_LEN, is_page};
 use super::fact::Newest;
 use super::gemini::Plan;
 use super::item::Item;
-use super::{
-    OF_CLAUDE, OWNER_OF_GROK, PAGE_HEAD_LEN, Provider, code, copilot, fault, grok_fact, is_page,
-    owner_of, syntax,
-};
+use super::{Provider, code, conversation, copilot, grok};
 
 /// The facts about an export that building its records needs.
 #[derive(Default)]
@@ -156,7 +155,7 @@ impl ValidationIndex {
             (Value::Map(map), Provider::Grok)
                 if map.get("conversations").and_then(Value::as_array).is_some() =>
             {
-                for (at, message) in grok_fact::unread(map) {
+                for (at, message) in grok::unread(map) {
                     let at = format!("{name}#{at}");
                     found.findings.push(fault(code::SHAPE, &at, message));
                 }
@@ -191,6 +190,18 @@ fn summarize(provider: Provider, value: &Value, position: Position) -> ElementSu
         Item::Other => summarize.is_other = true,
     }
     summarize
+}
+
+fn owner_of(value: &Value) -> Option<String> {
+    let map = match value {
+        Value::Array(items) => items.first()?.as_map()?,
+        value => value.as_map()?,
+    };
+    if let Some(user) = map.get("user").and_then(Value::as_map) {
+        return conversation::text(user, "userId").map(str::to_owned);
+    }
+    let id = conversation::text(map, "id").or_else(|| conversation::text(map, "uuid"));
+    id.map(str::to_owned)
 }
 
 /// Returns the finding of an element that is not read.

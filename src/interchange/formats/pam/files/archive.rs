@@ -1,12 +1,13 @@
 //! A memory store inside a ZIP archive: where it is, and the files beside it.
 
-use crate::interchange::detect::detect_json;
+use crate::interchange::detect_json::detect_json;
 use crate::interchange::io::file_set::FileSet;
 use crate::interchange::io::source_file::{Input, SourceFile};
 use crate::interchange::{Error, Format};
 
+use super::super::code;
+use super::super::names::STORE;
 use super::super::types::object::fault;
-use super::super::{STORE, code};
 use super::conversation_files::ConversationFiles;
 
 /// Returns the memory store in an archive, and the files beside it.

@@ -8,10 +8,11 @@ use crate::interchange::Error;
 use crate::interchange::io::file_set::FileSet;
 use crate::interchange::io::source_file::SourceFile;
 
+use super::super::code;
+use super::super::json::parse;
 use super::super::types::conversation::Storage;
 use super::super::types::embeddings::FILE;
 use super::super::types::object::fault;
-use super::super::{code, parse};
 use super::storage::{check, path_below, read_below};
 
 /// The place of the files beside a store.

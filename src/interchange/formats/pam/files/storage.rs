@@ -5,10 +5,11 @@ use std::fs::{self, File};
 use std::io::{BufReader, Error as IoError};
 use std::path::{Path, PathBuf};
 
-use crate::interchange::detect::detect_json;
+use crate::interchange::detect_json::detect_json;
 use crate::interchange::{Error, Format, Place};
 
 use super::super::code;
+use super::super::names::STORE;
 use super::super::types::object::fault;
 
 /// Returns the memory store of a directory: `memory-store.json`, or else the only `*.json` whose
@@ -17,7 +18,7 @@ use super::super::types::object::fault;
 /// # Errors
 /// `PAM_SCHEMA_ID` when there are several; `ERR_IO`.
 pub(crate) fn locate(folder: &Path) -> Result<Option<PathBuf>, Error> {
-    let usual = folder.join("memory-store.json");
+    let usual = folder.join(STORE);
     if usual.is_file() {
         return Ok(Some(usual));
     }

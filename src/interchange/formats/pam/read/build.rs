@@ -6,9 +6,10 @@ use crate::codec::{ContentAddress, Map, Profile, Value};
 use crate::grain::{Draft, Time, Warning};
 use crate::interchange::{Error, ForeignId, Place, Record};
 
-use super::super::Owner;
+use super::super::names::{ARRAYS, EXPORT};
 use super::super::types::conversation::{Conversation, IndexEntry};
 use super::super::types::memory::{Memory, Status};
+use super::super::types::owner::Owner;
 use super::super::types::relation::Relation;
 use super::super::types::residual::{RESIDUAL, residual_without};
 
@@ -63,13 +64,13 @@ impl RecordBuilder<'_> {
         created_at: Time,
         export_id: Option<&str>,
     ) -> Result<Record, Error> {
-        let context: Map = [(RESIDUAL, residual_without(root, &super::super::ARRAYS))]
+        let context: Map = [(RESIDUAL, residual_without(root, &ARRAYS))]
             .into_iter()
             .collect();
         let draft = self.owner.mark(Draft::state(context));
         let draft = draft.created_at(created_at).source("imported");
         let mut record = self.finish(draft, Place::File)?;
-        record.foreign_id = export_id.map(|id| self.foreign_id(super::super::EXPORT, id));
+        record.foreign_id = export_id.map(|id| self.foreign_id(EXPORT, id));
         Ok(record)
     }
 

@@ -1,6 +1,9 @@
 //! Building memories, whose grains depend on the memories that they replace.
 
+use std::collections::HashMap;
+
 use crate::codec::{ContentAddress, Value};
+use crate::grain::Time;
 use crate::interchange::model::compact_table::CompactTable;
 use crate::interchange::{Error, Record};
 
@@ -25,6 +28,15 @@ pub(crate) struct BuiltMemory {
     pub(crate) non_fatal: Option<Error>,
     /// The embedding that it names, and its own id.
     pub(crate) embedding: Option<(String, String)>,
+}
+
+/// The memories that the first pass built.
+#[derive(Default)]
+pub(crate) struct BuiltMemories {
+    /// The grains of the memories by their numbers.
+    pub(crate) addresses: Vec<ContentAddress>,
+    /// The creation times of those that replace others.
+    pub(crate) created: HashMap<usize, Time>,
 }
 
 /// The parts of a store that the grains of memories depend on.

@@ -3,11 +3,12 @@
 use crate::codec::{Map, Profile, Value};
 use crate::interchange::{Diagnostics, Error, Place, Record};
 
+use super::super::code;
+use super::super::names::{CONVERSATION_LOSS, SCHEMA};
 use super::super::types::conversation::IndexEntry;
 use super::super::types::head::Head;
 use super::super::types::memory::Memory;
 use super::super::types::object::{Object, fault};
-use super::super::{SCHEMA, code};
 use super::build::{BuiltConversation, Names, RecordBuilder};
 use super::validated::{self, Validated};
 
@@ -100,7 +101,7 @@ impl ConvertedConversation {
         };
         if let Some(error) = conversation.fault {
             converted.findings.push(error);
-            converted.lost.push(super::super::CONVERSATION_LOSS);
+            converted.lost.push(CONVERSATION_LOSS);
         }
         let messages = conversation.messages.into_iter().map(|(_, record)| record);
         converted.records.extend(messages);

@@ -1,7 +1,8 @@
 //! The violations of a store, grouped: they are reported in the order of the groups.
 
+use super::super::code;
+use super::super::names::ARRAYS;
 use super::super::types::object::fault;
-use super::super::{ARRAYS, code};
 use super::validated::Validated;
 use crate::interchange::Diagnostics;
 

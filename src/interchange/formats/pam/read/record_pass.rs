@@ -6,11 +6,14 @@ use crate::codec::{ContentAddress, Value};
 use crate::grain::{StatusChange, Time};
 use crate::interchange::io::record_sink::RecordSink;
 use crate::interchange::io::source_file::SourceFile;
-use crate::interchange::json::{JsonError, read_in_order, stream_array};
+use crate::interchange::json::{JsonError, Position, read_in_order, stream_array};
 use crate::interchange::model::compact_table::CompactTable;
 use crate::interchange::{Diagnostics, Error, Loss, Record};
 
+use super::super::code;
 use super::super::files::conversation_files::ConversationFiles;
+use super::super::json::{broken, place};
+use super::super::names::{ARRAYS, CONVERSATION_LOSS, ENTRIES, MEMORIES, RELATIONS};
 use super::super::schema::validate;
 use super::super::types::conversation::IndexEntry;
 use super::super::types::embeddings::{EMBEDDING, Embeddings, FILE, Ids};
@@ -18,10 +21,8 @@ use super::super::types::head::Head;
 use super::super::types::memory::Ending;
 use super::super::types::object::{Object, fault};
 use super::super::types::relation::Relation;
-use super::super::{ARRAYS, CONVERSATION_LOSS, ENTRIES, MEMORIES, RELATIONS, broken, code, place};
 use super::build::RecordBuilder;
-use super::build_memory::{BuildStep, BuiltMemory, MemoryBuilder};
-use super::store_file::BuiltMemories;
+use super::build_memory::{BuildStep, BuiltMemories, BuiltMemory, MemoryBuilder};
 use super::validation_pass::ValidationIndex;
 
 /// A pass over the records of a store.
@@ -95,7 +96,7 @@ impl<'a> Pass<'a> {
     fn stream<T: Send>(
         &mut self,
         array: usize,
-        make: impl Fn(Value, super::super::Position) -> T + Sync,
+        make: impl Fn(Value, Position) -> T + Sync,
         mut take: impl FnMut(&mut Self, T),
     ) -> Result<(), JsonError> {
         if !self.sink.is_wanted() {
@@ -178,9 +179,7 @@ impl<'a> Pass<'a> {
             pass.memory(number, built, head);
         };
         if index.order.is_empty() {
-            let make = |value: Value, position: super::super::Position| {
-                make(value, to_index(position.number))
-            };
+            let make = |value: Value, position: Position| make(value, to_index(position.number));
             return self.stream(MEMORIES, make, take);
         }
         if !self.sink.is_wanted() {

@@ -2,14 +2,17 @@
 
 use crate::codec::{Map, Value};
 use crate::interchange::io::source_file::{Input, SourceFile};
+use crate::interchange::model::vector::VectorSource as _;
 use crate::interchange::{Diagnostics, Error, ReadOptions};
 
+use super::super::json::parse;
+use super::super::names::{CONVERSATION, CONVERSATION_LOSS};
+use super::super::open::Import;
 use super::super::schema::validate;
 use super::super::types::conversation::{Conversation, IndexEntry};
 use super::super::types::embeddings::Embeddings;
 use super::super::types::head::head;
 use super::super::types::object::Object;
-use super::super::{CONVERSATION, CONVERSATION_LOSS, Import, parse};
 use super::build::{Names, RecordBuilder};
 use super::convert::{head_of, store_of};
 use super::vectors::Vectors;

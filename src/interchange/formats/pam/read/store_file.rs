@@ -1,20 +1,20 @@
 //! A memory store that is validated once, and read again for its records.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::codec::{ContentAddress, Profile, Value};
-use crate::grain::Time;
+use crate::codec::{Profile, Value};
 use crate::interchange::io::record_sink::{Output, changed};
 use crate::interchange::io::source_file::SourceFile;
 use crate::interchange::model::record_set::RecordSource;
 use crate::interchange::{Diagnostics, Error, ForeignId, Loss, ReadOptions, Record, Signature};
 
 use super::super::files::conversation_files::ConversationFiles;
+use super::super::json::{broken, outline};
+use super::super::names::{ARRAYS, EXPORT};
 use super::super::schema::validate;
 use super::super::types::head::Head;
-use super::super::{ARRAYS, broken, outline};
 use super::build::{Names, RecordBuilder};
+use super::build_memory::BuiltMemories;
 use super::record_pass::Pass;
 use super::validation_pass::{self, ValidationIndex};
 use super::vectors::Vectors;
@@ -29,15 +29,6 @@ pub(crate) struct StoreFile {
     index: Arc<ValidationIndex>,
     known: Arc<BuiltMemories>,
     output: Output,
-}
-
-/// The memories that the first pass built.
-#[derive(Default)]
-pub(crate) struct BuiltMemories {
-    /// The grains of the memories by their numbers.
-    pub(crate) addresses: Vec<ContentAddress>,
-    /// The creation times of those that replace others.
-    pub(crate) created: HashMap<usize, Time>,
 }
 
 /// The result of validating a store.
@@ -86,9 +77,7 @@ impl StoreFile {
             output,
             findings,
             loss: pass.loss,
-            base: head
-                .base
-                .map(|id| builder.foreign_id(super::super::EXPORT, id)),
+            base: head.base.map(|id| builder.foreign_id(EXPORT, id)),
             signature: index.signature,
             vectors: found.map(|(file, len)| Vectors {
                 file,

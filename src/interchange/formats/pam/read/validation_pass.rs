@@ -6,18 +6,20 @@ use std::collections::HashSet;
 use crate::codec::Value;
 use crate::grain::Time;
 use crate::interchange::io::source_file::SourceFile;
-use crate::interchange::json::{JsonError, stream_file, strict};
+use crate::interchange::json::{JsonError, Position, stream_file, strict};
 use crate::interchange::model::compact_table::CompactTable;
 use crate::interchange::{Diagnostics, Error, ReadOptions, Signature};
 
 use super::super::checksum::{self, Ids};
+use super::super::json::{broken, place};
+use super::super::names::{ARRAYS, ENTRIES, MEMORIES, RELATIONS};
 use super::super::order::order;
 use super::super::schema::shape::number;
 use super::super::schema::tables::STORE;
 use super::super::schema::validate;
 use super::super::types::head::Head;
 use super::super::types::object::fault;
-use super::super::{ARRAYS, ENTRIES, MEMORIES, RELATIONS, broken, code, place, signature};
+use super::super::{code, signature};
 use super::faults::Faults;
 use super::validated::{self, Validated, ValidatedEntry, ValidatedMemory, ValidatedRelation};
 
@@ -150,7 +152,7 @@ impl ValidationPass<'_> {
         wanted: &[usize],
         mut take: impl FnMut(&mut Self, u64, One),
     ) -> Result<(), JsonError> {
-        let make = |value: Value, position: super::super::Position| {
+        let make = |value: Value, position: Position| {
             let at = place(position);
             let one = match position.array {
                 MEMORIES => {

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use crate::interchange::io::record_sink::changed;
+use crate::interchange::model::vector::VectorSource;
 use crate::interchange::{Diagnostics, Error, ForeignId, ForeignVector, Loss, Place, VectorOf};
 
 use super::super::types::embeddings::{Embedding, Embeddings};
 use super::build::Names;
-use super::store_file::BuiltMemories;
+use super::build_memory::BuiltMemories;
 use super::validation_pass::ValidationIndex;
 
 /// Valid vectors, which are read when they are asked for.
@@ -22,14 +23,12 @@ pub(crate) struct Vectors {
     pub(crate) is_delta: bool,
 }
 
-impl Vectors {
-    /// Returns how many there are.
-    pub(crate) const fn len(&self) -> u64 {
+impl VectorSource for Vectors {
+    fn len(&self) -> u64 {
         self.len
     }
 
-    /// Passes them to `take` one by one, until it returns `false`.
-    pub(crate) fn each(&self, take: &mut dyn FnMut(ForeignVector) -> bool) -> Result<(), Error> {
+    fn each(&self, take: &mut dyn FnMut(ForeignVector) -> bool) -> Result<(), Error> {
         let (mut non_fatal, mut loss) = (Diagnostics::default(), Loss::default());
         let read = self.file.read(&mut non_fatal, &mut loss, &mut |embedding| {
             let vector = self.vector(embedding);
@@ -37,7 +36,9 @@ impl Vectors {
         });
         read.map(drop).map_err(|_| changed())
     }
+}
 
+impl Vectors {
     fn vector(&self, embedding: Embedding) -> Option<ForeignVector> {
         let id = embedding.memory_id;
         let address = self.of.as_ref().and_then(|(index, known)| {

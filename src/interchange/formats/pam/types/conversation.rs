@@ -6,8 +6,10 @@ use crate::codec::{Map, Value};
 use crate::grain::{Draft, Time};
 use crate::interchange::Error;
 
+use super::super::code;
+use super::super::names::CONVERSATION;
 use super::super::order::order;
-use super::super::{CONVERSATION, Owner, code};
+use super::super::types::owner::Owner;
 use super::message::Message;
 use super::object::Object;
 use super::residual::{DOCUMENT_RESIDUAL, RESIDUAL, residual_without};

@@ -8,9 +8,10 @@ use crate::interchange::model::normalize::ascii_json;
 use crate::interchange::model::rfc3339::to_rfc3339;
 use crate::interchange::{Diagnostics, Error, Loss, StoredVector};
 
+use super::super::code;
+use super::super::json::{broken_in, outline};
 use super::super::schema::shape::number;
 use super::super::schema::tables::{self, EMBEDDINGS};
-use super::super::{broken_in, code, outline};
 use super::head::head;
 use super::object::{Object, fault};
 

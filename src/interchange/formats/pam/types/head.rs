@@ -4,7 +4,9 @@ use crate::codec::Value;
 use crate::grain::Time;
 use crate::interchange::{Diagnostics, Error};
 
-use super::super::{Owner, SCHEMA, code};
+use super::super::code;
+use super::super::names::SCHEMA;
+use super::super::types::owner::Owner;
 use super::object::Object;
 
 /// The envelope of a memory store.

@@ -5,9 +5,10 @@ use crate::grain::{Draft, Lifecycle, StatusChange, Time, Verification};
 use crate::interchange::Error;
 use crate::interchange::model::embedded_grain::{self, Unpacked};
 
+use super::super::code;
 use super::super::schema::tables::is_tag;
+use super::super::types::owner::Owner;
 use super::super::write::embedded_memory::EXTENSION;
-use super::super::{Owner, code};
 use super::content_hash::content_hash;
 use super::object::Object;
 use super::residual::{RESIDUAL, memory_residual};

@@ -4,7 +4,8 @@ use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::{Draft, Time};
 use crate::interchange::Error;
 
-use super::super::{Owner, code};
+use super::super::code;
+use super::super::types::owner::Owner;
 use super::object::Object;
 use super::residual::{RESIDUAL, residual_without};
 use crate::interchange::model::normalize::{self, normalize_text};

@@ -11,6 +11,7 @@ use crate::interchange::model::normalize::residual_json;
 use crate::interchange::{Entry, Error, Loss, Vectors, WriteOptions, Written};
 
 use super::super::files::storage::check;
+use super::super::names::STORE;
 use super::super::schema::shape::Shape;
 use super::super::schema::tables::{self, CONVERSATION, ENTRY, MEMORY, RELATION};
 use super::super::types::embeddings;
@@ -294,5 +295,3 @@ impl Writer<'_> {
 
 /// The name of the embeddings file beside a store (PAM 2).
 pub const EMBEDDINGS: &str = embeddings::FILE;
-/// The name of the store in its directory.
-pub const STORE: &str = "memory-store.json";

@@ -6,8 +6,9 @@ use crate::interchange::export::{GENERATOR, only_one};
 use crate::interchange::model::rfc3339::to_rfc3339;
 use crate::interchange::{Entry, Error};
 
+use super::super::code;
+use super::super::names::SCHEMA;
 use super::super::types::object::fault;
-use super::super::{SCHEMA, code};
 
 /// Returns the owner of the memories, if they have one.
 pub(super) fn owner(entries: &[Entry]) -> Result<Option<&str>, Error> {

@@ -8,7 +8,8 @@ use zip::write::SimpleFileOptions;
 use crate::codec::Value;
 use crate::interchange::Error;
 
-use super::super::{Document, EMBEDDINGS, STORE};
+use super::super::names::STORE;
+use super::super::write::document::{Document, EMBEDDINGS};
 
 impl Document {
     /// Writes the store and the files beside it as one ZIP archive.
