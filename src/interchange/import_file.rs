@@ -55,47 +55,6 @@ impl From<Vec<Error>> for Refusal {
 }
 
 impl ImportFile {
-    /// Reads a file or a directory, as the given format or as the one that is detected; `pam`,
-    /// `aimem` and `omi` stand for each of their serializations.
-    ///
-    /// # Errors
-    /// `ERR_IO`, `ERR_FORMAT_UNKNOWN`; `ERR_SEALED`, `ERR_IDENTITY` of an encrypted file. Faults
-    /// inside the file are in [`ImportFile::errors`].
-    pub fn open(path: &Path, format: Option<Format>, options: &ReadOptions) -> Result<Self, Error> {
-        match encryption::open(path, options.decryption.as_ref())? {
-            Some(bytes) => Self::of_bytes(&bytes, format, options),
-            None => Self::read(Input::Path(path), format, options),
-        }
-    }
-
-    /// Reads the bytes of a file, as the given format or as the one that is detected.
-    ///
-    /// # Errors
-    /// `ERR_FORMAT_UNKNOWN`; `PROVIDER_ZIP`. Faults inside the file are in [`ImportFile::errors`].
-    pub fn of_bytes(
-        bytes: &[u8],
-        format: Option<Format>,
-        options: &ReadOptions,
-    ) -> Result<Self, Error> {
-        Self::read(Input::Bytes(bytes), format, options)
-    }
-
-    fn read(
-        input: Input<'_>,
-        format: Option<Format>,
-        options: &ReadOptions,
-    ) -> Result<Self, Error> {
-        let format = Format::choose(format, input)?;
-        match format.reader().read(format, input, options) {
-            Ok(file) => Ok(file),
-            Err(Refusal::Unreadable(error)) => Err(error),
-            Err(Refusal::Invalid(errors)) => Ok(Self {
-                errors,
-                ..Self::new(format)
-            }),
-        }
-    }
-
     /// Returns a file of a format, with nothing in it.
     pub fn new(format: Format) -> Self {
         Self {
