@@ -199,6 +199,7 @@ fn wrong_usage_is_an_error_in_json_too() {
 
 /// Fills a file system of a few megabytes, which takes the right to mount one.
 #[test]
+#[ignore = "needs unshare"]
 fn a_full_disk() {
     let home = Home::new();
     let disk = home.path("disk");
@@ -217,10 +218,7 @@ fn a_full_disk() {
         echo $? >list-code
         \"$1\" --store disk/s --json check >check
         exit 0";
-    let Some(output) = unshared(script, &home.path("")) else {
-        println!("skipped: no right to mount a small file system here");
-        return;
-    };
+    let output = unshared(script, &home.path(""));
     let read = |name: &str| fs::read_to_string(home.path(name)).unwrap();
     assert_eq!(read("code").trim(), "2", "{output}");
     let printed = read("acknowledged");
@@ -249,13 +247,14 @@ fn a_full_disk() {
     assert_eq!(check["grains"], acknowledged.len(), "{check}");
 }
 
-/// Runs a script in a name space of mounts of its own; none where that is not allowed.
-fn unshared(script: &str, home: &Path) -> Option<String> {
+/// Runs a script in a name space of mounts of its own.
+fn unshared(script: &str, home: &Path) -> String {
     let output = Command::new("unshare")
         .args(["-rm", "sh", "-c", script, "sh", binary()])
         .current_dir(home)
         .output()
-        .ok()?;
+        .unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    output.status.success().then_some(stderr)
+    assert!(output.status.success(), "{stderr}");
+    stderr
 }
