@@ -26,7 +26,7 @@ pub(super) fn detect_json(mut input: impl BufRead) -> io::Result<Option<Format>>
         if len == 0 {
             return Ok(detector.at_end());
         }
-        if let Some(found) = chunk.iter().find_map(|byte| detector.feed(*byte)) {
+        if let Some(found) = detector.feed_all(chunk) {
             return Ok(found);
         }
         input.consume(len);
@@ -48,6 +48,21 @@ struct Detector {
 }
 
 impl Detector {
+    /// Takes the next bytes; returns the result once it is certain.
+    fn feed_all(&mut self, chunk: &[u8]) -> Option<Option<Format>> {
+        let mut rest = chunk;
+        loop {
+            let (string, behind) = rest.split_at_checked(self.scanner.string_len(rest))?;
+            let room = STRING_LEN_MAX.saturating_sub(self.string.len());
+            self.string.extend(string.iter().take(room));
+            let (byte, behind) = behind.split_first()?;
+            if let Some(found) = self.feed(*byte) {
+                return Some(found);
+            }
+            rest = behind;
+        }
+    }
+
     /// Takes the next byte; returns the result once it is certain.
     fn feed(&mut self, byte: u8) -> Option<Option<Format>> {
         if self.scanner.depth() == 0 {

@@ -181,7 +181,7 @@ impl<R: BufRead + Seek> JsonReader<R> {
         let mut end = ValueEnd::default();
         loop {
             let chunk = self.input.fill_buf()?;
-            let past = chunk.iter().position(|byte| end.is_past(*byte));
+            let past = end.find(chunk);
             let len = past.unwrap_or(chunk.len());
             raw.extend_from_slice(chunk.get(..len).unwrap_or_default());
             let is_last = past.is_some() || len == 0;

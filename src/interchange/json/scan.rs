@@ -61,6 +61,15 @@ impl Scanner {
         }
     }
 
+    /// Returns how many bytes at the start of a text only continue a string: fed or not, they
+    /// change nothing here. Most bytes of a file of memories are such bytes.
+    pub(crate) fn string_len(&self, text: &[u8]) -> usize {
+        if !self.in_string || self.is_escape {
+            return 0;
+        }
+        memchr::memchr2(b'"', b'\\', text).unwrap_or(text.len())
+    }
+
     /// Returns the number of open brackets.
     pub(crate) const fn depth(&self) -> u32 {
         self.depth
@@ -75,8 +84,23 @@ pub(super) struct ValueEnd {
 }
 
 impl ValueEnd {
+    /// Takes the next bytes; returns the place of the first that stands after the value.
+    pub(super) fn find(&mut self, chunk: &[u8]) -> Option<usize> {
+        let mut at = 0_usize;
+        loop {
+            let rest = chunk.get(at..)?;
+            let skipped = self.scanner.string_len(rest);
+            at = at.saturating_add(skipped);
+            let byte = rest.get(skipped)?;
+            if self.is_past(*byte) {
+                return Some(at);
+            }
+            at = at.saturating_add(1);
+        }
+    }
+
     /// Returns whether a byte stands after the value.
-    pub(super) const fn is_past(&mut self, byte: u8) -> bool {
+    const fn is_past(&mut self, byte: u8) -> bool {
         let is_separator = matches!(byte, b'}' | b']' | b',' | b' ' | b'\t' | b'\r' | b'\n');
         if self.is_over || (is_separator && self.scanner.depth == 0 && !self.scanner.in_string) {
             return true;
