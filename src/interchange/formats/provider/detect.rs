@@ -1,4 +1,4 @@
-//! What the files of an export look like: their names, their first bytes, their JSON.
+//! Recognition of the files of a provider's export: by their names, their first bytes, their JSON.
 
 use crate::interchange::Format;
 use crate::interchange::format::Provider;
