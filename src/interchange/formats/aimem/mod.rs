@@ -23,6 +23,7 @@ mod write;
 use std::io::{BufRead, Cursor, Seek};
 
 use crate::codec::Profile;
+use crate::policy::{AIMEM_RECORD as RESIDUAL, DNA};
 
 use crate::interchange::{Error, Loss, Place, Record};
 
@@ -32,7 +33,7 @@ pub(in crate::interchange) use reader::Aimem;
 use source::Source;
 
 pub use envelope::Scope;
-pub use residual::{is_protected, residual};
+pub use residual::residual;
 pub use signature::{sign, verify};
 pub use write::{write, write_stream};
 
@@ -99,9 +100,3 @@ fn not_object(message: String) -> Error {
 
 /// The arrays of an envelope, in the order in which streams have their records.
 const ARRAYS: [&str; 4] = ["chunks", "edges", "entities", "chunk_entities"];
-
-/// The types that must not decay or go of themselves (AIMEM 1.2, 5).
-const DNA: [&str; 5] = ["preference", "decision", "identity", "pitfall", "procedure"];
-
-/// The member of a context that carries a foreign record.
-const RESIDUAL: &str = "x-aimem";

@@ -4,7 +4,7 @@ use crate::codec::Value;
 use crate::grain::{Grain, Type};
 use crate::interchange::model::normalize::residual_json;
 
-use super::{DNA, RESIDUAL};
+use super::RESIDUAL;
 
 /// The kind of record that a grain was built from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,19 +20,6 @@ pub(super) enum Kind {
 /// empty, because their records are grains of their own.
 pub fn residual(grain: &Grain) -> Option<Value> {
     record(grain).map(|(_, record)| record)
-}
-
-/// Returns whether a grain comes from a chunk of the DNA class, or from a pinned one: no background
-/// work may decay, replace or remove it, only its owner (AIMEM 5).
-pub fn is_protected(grain: &Grain) -> bool {
-    match record(grain) {
-        Some((Kind::Chunk, Value::Map(chunk))) => {
-            let kind = chunk.get("memory_type").and_then(Value::as_text);
-            let is_pinned = chunk.get("is_pinned").and_then(Value::as_bool);
-            is_pinned == Some(true) || kind.is_some_and(|kind| DNA.contains(&kind))
-        }
-        _ => false,
-    }
 }
 
 /// Returns whether a grain was made from an edge or a mention.
