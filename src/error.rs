@@ -8,7 +8,6 @@ use crate::ledger;
 use crate::policy;
 use crate::query;
 use crate::store;
-use crate::text;
 
 /// Any error of the crate: one variant per room, with the room's own error inside.
 ///
@@ -45,8 +44,9 @@ pub enum Error {
     #[error(transparent)]
     Index(#[from] index::Error),
     /// The text view.
+    #[cfg(feature = "text")]
     #[error(transparent)]
-    Text(#[from] text::Error),
+    Text(#[from] crate::text::Error),
     /// The store.
     #[error(transparent)]
     Store(#[from] store::Error),
@@ -66,6 +66,7 @@ impl Error {
             Self::Interchange(source) => source.code(),
             Self::Ledger(source) => source.code(),
             Self::Index(source) => source.code(),
+            #[cfg(feature = "text")]
             Self::Text(source) => source.code(),
             Self::Store(source) => source.code(),
             Self::Query(source) => source.code(),

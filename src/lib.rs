@@ -15,6 +15,7 @@ pub mod interchange;
 pub mod render;
 pub mod ledger;
 pub mod index;
+#[cfg(feature = "text")]
 pub mod text;
 pub mod vector;
 pub mod store;

@@ -18,13 +18,14 @@ mod json;
 mod msgpack;
 mod profile;
 mod reader;
+#[cfg(feature = "text")]
+mod search_forms;
 mod value;
 
 mod error;
 
 pub use address::ContentAddress;
 pub use canonical::{Canonical, nfc};
-pub(crate) use canonical::{nfd, nfkc};
 pub use compress::Compression;
 pub(crate) use compress::Decompressor;
 pub use encoding::{Encoding, encode_value};
@@ -32,4 +33,6 @@ pub use error::Error;
 pub use header::{Flags, Header, Sensitivity};
 pub(crate) use json::Skim;
 pub use profile::Profile;
+#[cfg(feature = "text")]
+pub(crate) use search_forms::{nfd, nfkc};
 pub use value::{Int, Map, Value};

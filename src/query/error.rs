@@ -6,7 +6,6 @@ use crate::code::ErrorCode;
 use crate::index;
 use crate::interchange;
 use crate::store;
-use crate::text;
 
 /// An error of a query, search or export.
 #[derive(Debug, thiserror::Error)]
@@ -33,8 +32,9 @@ pub enum Error {
     #[error(transparent)]
     Index(#[from] index::Error),
     /// An error of the text view.
+    #[cfg(feature = "text")]
     #[error(transparent)]
-    Text(#[from] text::Error),
+    Text(#[from] crate::text::Error),
     /// The file cannot be written in its format.
     #[error(transparent)]
     Interchange(#[from] interchange::Error),
@@ -48,6 +48,7 @@ impl Error {
             Self::Filter { .. } => ErrorCode::Filter,
             Self::Store(source) => source.code(),
             Self::Index(source) => source.code(),
+            #[cfg(feature = "text")]
             Self::Text(source) => source.code(),
             Self::Interchange(source) => source.code(),
         }

@@ -10,9 +10,13 @@ mod cursor;
 mod envelope;
 mod export;
 mod filter;
+#[cfg(feature = "text")]
+mod hybrid;
 mod nearest;
 mod plan;
+#[cfg(feature = "text")]
 mod recall;
+#[cfg(feature = "text")]
 mod search;
 mod sort;
 mod visible;
@@ -25,5 +29,6 @@ pub use error::Error;
 pub use export::ExportReport;
 pub use filter::Filter;
 pub use plan::{AccessPath, PlanStep, QueryPlan};
+#[cfg(feature = "text")]
 pub use recall::Recall;
 pub use sort::{Sort, SortBy};

@@ -10,7 +10,6 @@ use crate::index;
 use crate::interchange;
 use crate::ledger;
 use crate::policy::{self, Rule, Violation};
-use crate::text;
 
 /// Why the store did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -192,8 +191,9 @@ pub enum Error {
     #[error(transparent)]
     Index(#[from] index::Error),
     /// The text view's failure.
+    #[cfg(feature = "text")]
     #[error(transparent)]
-    Text(#[from] text::Error),
+    Text(#[from] crate::text::Error),
     /// A file that cannot be read or written as its format asks.
     #[error(transparent)]
     Interchange(#[from] interchange::Error),
@@ -251,6 +251,7 @@ impl Error {
             Self::Damaged { .. } => ErrorCode::StorageDamaged,
             Self::Ledger(source) => source.code(),
             Self::Index(source) => source.code(),
+            #[cfg(feature = "text")]
             Self::Text(source) => source.code(),
             Self::Interchange(source) => source.code(),
             Self::Crypto(source) => source.code(),

@@ -33,7 +33,6 @@ pub use governance::{
 };
 pub use handle::{HandedBack, HandedOff, Handoff};
 pub use import::{Conflict, Conflicting, Denied, Summary};
-pub(crate) use instance::language;
 pub use instance::{Admin, Maintenance, RecoveryReport, Store};
 pub use lineage::{Fork, Heads};
 pub use maintenance::{

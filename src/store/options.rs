@@ -7,7 +7,6 @@ use crate::crypto::{Offline, OsRandom, Random, Resolver};
 use crate::grain::Time;
 use crate::index::IndexOptions;
 use crate::ledger::LedgerOptions;
-use crate::text;
 
 /// How a store is opened.
 ///
@@ -46,7 +45,8 @@ pub struct Options {
     pub accesses: Option<Duration>,
     /// What the text view may use; none opens the store without it, and searching is an error.
     /// The next open with it feeds it what it missed.
-    pub text: Option<text::TextOptions>,
+    #[cfg(feature = "text")]
+    pub text: Option<crate::text::TextOptions>,
 }
 
 impl Default for Options {
@@ -62,7 +62,8 @@ impl Default for Options {
             ledger: LedgerOptions::default(),
             index: IndexOptions::default(),
             accesses: None,
-            text: Some(text::TextOptions::default()),
+            #[cfg(feature = "text")]
+            text: Some(crate::text::TextOptions::default()),
         }
     }
 }

@@ -16,10 +16,10 @@ use crate::policy::TrustedNow;
 use crate::store::records::draw_salts;
 use crate::store::state::{Caches, State};
 use crate::store::{Error, Options};
-use crate::text::Text;
 
 use super::manifest::Manifest;
 use super::recovery::RecoveryReport;
+use super::text_feed::TextView;
 use super::writer::{Commits, Exclusive};
 
 /// An open store.
@@ -42,8 +42,7 @@ pub(crate) struct Reader {
     pub(super) index: Index,
     /// `None` of a store that does not count retrievals.
     pub(super) retrievals: Option<RetrievalCounters>,
-    /// `None` of a store opened without its text view.
-    pub(super) text: Option<Text>,
+    pub(super) text: TextView,
     pub(super) ballast: Ballast,
     pub(super) recovery: RecoveryReport,
     pub(super) lock: Lock,
@@ -83,8 +82,8 @@ impl Inner {
         self.reader.retrievals.as_ref()
     }
 
-    pub(crate) const fn text(&self) -> Option<&Text> {
-        self.reader.text.as_ref()
+    pub(crate) const fn text(&self) -> &TextView {
+        &self.reader.text
     }
 
     pub(crate) const fn ballast(&self) -> &Ballast {
