@@ -97,7 +97,7 @@ impl Inner {
         self.caches().forget(rows);
         self.ledger().redact(rows)?;
         self.index().expunge()?;
-        self.text().erase(rows)?;
+        self.erase_text(rows)?;
         if let Some(counts) = self.retrievals() {
             counts.forget(rows)?;
         }

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use crate::store::state::Entry;
 use crate::store::{Error, Options};
 
+use super::folder::remove_text;
 use super::inner::Inner;
 use super::recovery::RecoveryReport;
 
@@ -29,10 +30,6 @@ impl TextView {
 
     pub(crate) fn is_behind(&self, _ledger_len: u64) -> bool {
         false
-    }
-
-    pub(crate) fn erase(&self, _rows: &[u64]) -> Result<(), Error> {
-        Ok(())
     }
 
     pub(crate) fn compact(&self) -> Result<(), Error> {
@@ -58,6 +55,11 @@ impl Inner {
     }
 
     pub(super) fn feed_text(&self, _entries: &[Entry<'_>], _rows: &Range<u64>) {}
+
+    /// Deletes a view that is there, because no later open would erase the rows from it.
+    pub(crate) fn erase_text(&self, _rows: &[u64]) -> Result<(), Error> {
+        remove_text(self.disk())
+    }
 
     pub(super) fn close_text(&self) {}
 }

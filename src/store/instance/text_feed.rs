@@ -11,6 +11,7 @@ use crate::store::state::Entry;
 use crate::store::{Error, Options, Store};
 use crate::text::{self, Document, Language, OpenOutcome, Text, TextLocation};
 
+use super::folder::remove_text;
 use super::inner::Inner;
 use super::recovery::RecoveryReport;
 
@@ -45,6 +46,18 @@ impl Inner {
         match outcome {
             Ok(()) => text.advance(rows.end),
             Err(error) => tracing::warn!(%error, "the text view lags behind"),
+        }
+    }
+
+    /// Erases the text of rows. A view that is not open is deleted, because no later open would
+    /// erase them there.
+    ///
+    /// # Errors
+    /// `ERR_TEXT`; `ERR_STORAGE_IO`.
+    pub(crate) fn erase_text(&self, rows: &[u64]) -> Result<(), Error> {
+        match &self.text().0 {
+            Some(text) => Ok(text.erase(rows)?),
+            None => remove_text(self.disk()),
         }
     }
 
@@ -92,13 +105,6 @@ impl TextView {
     pub(crate) fn is_behind(&self, ledger_len: u64) -> bool {
         let text = self.0.as_ref();
         text.is_some_and(|text| text.watermark() < ledger_len)
-    }
-
-    /// # Errors
-    /// As [`Text::erase`].
-    pub(crate) fn erase(&self, rows: &[u64]) -> Result<(), Error> {
-        let erased = self.0.as_ref().map(|text| text.erase(rows));
-        Ok(erased.transpose()?.unwrap_or_default())
     }
 
     /// # Errors
