@@ -3,7 +3,6 @@ use crate::codec;
 use crate::crypto;
 use crate::grain;
 use crate::index;
-use crate::interchange;
 use crate::ledger;
 use crate::policy;
 use crate::query;
@@ -35,8 +34,9 @@ pub enum Error {
     #[error(transparent)]
     Policy(#[from] policy::Error),
     /// Files of other formats.
+    #[cfg(feature = "interchange")]
     #[error(transparent)]
-    Interchange(#[from] interchange::Error),
+    Interchange(#[from] crate::interchange::Error),
     /// The ledger and its disk.
     #[error(transparent)]
     Ledger(#[from] ledger::Error),
@@ -63,6 +63,7 @@ impl Error {
             Self::Grain(source) => source.code(),
             Self::Crypto(source) => source.code(),
             Self::Policy(source) => source.code(),
+            #[cfg(feature = "interchange")]
             Self::Interchange(source) => source.code(),
             Self::Ledger(source) => source.code(),
             Self::Index(source) => source.code(),

@@ -11,6 +11,7 @@ pub mod codec;
 pub mod grain;
 pub mod crypto;
 pub mod policy;
+#[cfg(feature = "interchange")]
 pub mod interchange;
 pub mod render;
 pub mod ledger;

@@ -27,6 +27,7 @@ pub use delegation::{DelegatedOperation, Delegation, StoredDelegation, authorize
 pub use error::Error;
 pub use identity::{check_ownership, is_ownership};
 pub use lasting::is_lasting;
+#[cfg(feature = "interchange")]
 pub(crate) use lasting::{AIMEM_RECORD, DNA};
 pub use protection::{Mode, Protection, Scope, starts_early};
 pub use regime::{Clause, Regime, Regimes, Requires, When};

@@ -4,7 +4,6 @@
 
 use crate::code::ErrorCode;
 use crate::index;
-use crate::interchange;
 use crate::store;
 
 /// An error of a query, search or export.
@@ -36,8 +35,9 @@ pub enum Error {
     #[error(transparent)]
     Text(#[from] crate::text::Error),
     /// The file cannot be written in its format.
+    #[cfg(feature = "interchange")]
     #[error(transparent)]
-    Interchange(#[from] interchange::Error),
+    Interchange(#[from] crate::interchange::Error),
 }
 
 impl Error {
@@ -50,6 +50,7 @@ impl Error {
             Self::Index(source) => source.code(),
             #[cfg(feature = "text")]
             Self::Text(source) => source.code(),
+            #[cfg(feature = "interchange")]
             Self::Interchange(source) => source.code(),
         }
     }

@@ -8,6 +8,7 @@ mod run_query;
 mod condition;
 mod cursor;
 mod envelope;
+#[cfg(feature = "interchange")]
 mod export;
 mod filter;
 #[cfg(feature = "text")]
@@ -26,6 +27,7 @@ mod error;
 pub use cursor::Cursor;
 pub use envelope::{Envelope, Found};
 pub use error::Error;
+#[cfg(feature = "interchange")]
 pub use export::ExportReport;
 pub use filter::Filter;
 pub use plan::{AccessPath, PlanStep, QueryPlan};

@@ -7,7 +7,6 @@ use crate::codec::ContentAddress;
 use crate::crypto;
 use crate::grain;
 use crate::index;
-use crate::interchange;
 use crate::ledger;
 use crate::policy::{self, Rule, Violation};
 
@@ -195,8 +194,9 @@ pub enum Error {
     #[error(transparent)]
     Text(#[from] crate::text::Error),
     /// A file that cannot be read or written as its format asks.
+    #[cfg(feature = "interchange")]
     #[error(transparent)]
-    Interchange(#[from] interchange::Error),
+    Interchange(#[from] crate::interchange::Error),
     /// No randomness.
     #[error(transparent)]
     Crypto(#[from] crypto::Error),
@@ -253,6 +253,7 @@ impl Error {
             Self::Index(source) => source.code(),
             #[cfg(feature = "text")]
             Self::Text(source) => source.code(),
+            #[cfg(feature = "interchange")]
             Self::Interchange(source) => source.code(),
             Self::Crypto(source) => source.code(),
         }

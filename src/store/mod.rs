@@ -17,6 +17,7 @@ mod lineage;
 mod governance;
 mod consent;
 mod erasure;
+#[cfg(feature = "interchange")]
 mod import;
 mod maintenance;
 mod handle;
@@ -32,6 +33,7 @@ pub use governance::{
     Justification, PolicyReport, Review, Signature,
 };
 pub use handle::{HandedBack, HandedOff, Handoff};
+#[cfg(feature = "interchange")]
 pub use import::{Conflict, Conflicting, Denied, Summary};
 pub use instance::{Admin, Maintenance, RecoveryReport, Store};
 pub use lineage::{Fork, Heads};

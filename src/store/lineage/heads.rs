@@ -115,6 +115,7 @@ fn choose(at: &Version, claims: &[Claim]) -> Option<usize> {
 
 impl Inner {
     /// Returns what a new grain claims to replace although something else has, with what did.
+    #[cfg(feature = "interchange")]
     pub(crate) fn forks(
         &self,
         snapshot: &Snapshot,

@@ -8,8 +8,11 @@ mod get;
 mod lookup;
 mod retrieval_counts;
 mod signature;
+#[cfg(feature = "interchange")]
+mod stored_vectors;
 
 pub use audit::AuditedRead;
 pub use embedding::Embedding;
+#[cfg(feature = "interchange")]
 pub(crate) use embedding::Lengths;
 pub use get::{Page, Version};
