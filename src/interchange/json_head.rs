@@ -1,4 +1,4 @@
-//! What a format in JSON is recognised by: the markers found in the first value of a text.
+//! The recognition of a format in JSON: by the markers in the first value of a text.
 
 use super::Format;
 

@@ -7,7 +7,6 @@ use crate::grain::Grain;
 use crate::index::Snapshot;
 use crate::policy::{Capability, DelegatedOperation, Role, Rule};
 use crate::store::Error;
-use crate::text::{self, Text};
 
 use super::caller::Caller;
 use super::inner::Inner;
@@ -149,10 +148,6 @@ impl Store {
 
     pub(crate) fn snapshot(&self) -> Snapshot {
         self.inner.snapshot()
-    }
-
-    pub(crate) fn text_view(&self) -> Result<&Text, text::Error> {
-        self.inner.text().ok_or(text::Error::Off)
     }
 
     /// Returns the caller of a change.
