@@ -1,7 +1,6 @@
 //! What every build can do, and the smallest (`--no-default-features`) does: put, get, query,
 //! supersede, delete, nearest vectors and a check, in a folder that is opened again.
 
-
 use grainstore::store::{Authorization, Embedding};
 use grainstore::{Draft, Filter, Options, Store};
 
