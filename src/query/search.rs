@@ -3,7 +3,7 @@
 //! Matching and ranking are in `text`; the filter decides which rows it may return.
 
 use crate::codec::nfc;
-use crate::store::Store;
+use crate::store::{self, Store};
 use crate::text::{self, Ranking, Snippet};
 
 use super::{Envelope, Error, Filter, Found};
@@ -124,7 +124,7 @@ impl Store {
         let query = text::Query::parse(&nfc(text))?;
         let highlighter = self.text_view()?.highlighter(&query)?;
         let snippet = |found: &Found| {
-            let language = Self::language(&found.grain);
+            let language = store::language(&found.grain);
             highlighter.snippet_of(&found.grain.searchable_text(), language, len_max)
         };
         Ok(found.results.iter().map(snippet).collect())

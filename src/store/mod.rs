@@ -65,6 +65,8 @@ pub use governance::{
 pub use handle::{HandedBack, HandedOff, Handoff};
 #[cfg(feature = "interchange")]
 pub use import::{Conflict, Conflicting, Denied, Summary};
+#[cfg(feature = "text")]
+pub(crate) use instance::language;
 pub use instance::{Admin, Maintenance, RecoveryReport, Store};
 pub use lineage::{Fork, Heads};
 pub use maintenance::{

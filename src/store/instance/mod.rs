@@ -21,4 +21,6 @@ pub(crate) use manifest::{MANIFEST, Manifest};
 pub(crate) use queue::{Enqueued, LeaderGuard, Reply};
 pub use recovery::RecoveryReport;
 pub use store::{Admin, Maintenance, Store};
+#[cfg(feature = "text")]
+pub(crate) use text_feed::language;
 pub(crate) use writer::Writer;

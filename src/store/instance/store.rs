@@ -150,6 +150,15 @@ impl Store {
         self.inner.snapshot()
     }
 
+    /// Returns the text view.
+    ///
+    /// # Errors
+    /// `ERR_TEXT` of a store opened without it.
+    #[cfg(feature = "text")]
+    pub(crate) fn text_view(&self) -> Result<&crate::text::Text, crate::text::Error> {
+        self.inner.text().text()
+    }
+
     /// Returns the caller of a change.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use crate::codec::{ContentAddress, Value};
 use crate::grain::Grain;
 use crate::index::Column;
 use crate::store::state::Entry;
-use crate::store::{Error, Options, Store};
+use crate::store::{Error, Options};
 use crate::text::{self, Document, Language, OpenOutcome, Text, TextLocation};
 
 use super::folder::remove_text;
@@ -101,6 +101,14 @@ impl TextView {
         Ok(Self(Some(text)))
     }
 
+    /// Returns the view.
+    ///
+    /// # Errors
+    /// `ERR_TEXT` of a store opened without it.
+    pub(super) fn text(&self) -> Result<&Text, text::Error> {
+        self.0.as_ref().ok_or(text::Error::Off)
+    }
+
     /// Returns whether entries of a ledger of this length are missing.
     pub(crate) fn is_behind(&self, ledger_len: u64) -> bool {
         let text = self.0.as_ref();
@@ -136,24 +144,6 @@ impl TextView {
     }
 }
 
-impl Store {
-    /// Returns the text view.
-    ///
-    /// # Errors
-    /// `ERR_TEXT` for a store opened without it.
-    pub(crate) fn text_view(&self) -> Result<&Text, text::Error> {
-        self.inner.text().0.as_ref().ok_or(text::Error::Off)
-    }
-
-    /// Returns the language that a grain says it is in.
-    pub(crate) fn language(grain: &Grain) -> Option<Language> {
-        let context = grain.field("context").and_then(Value::as_map);
-        let locale = context.and_then(|context| context.get("con:locale")?.as_text());
-        // An unknown tag is a language without a stemmer.
-        grain.text("lang").or(locale)?.parse().ok()
-    }
-}
-
 fn feed(text: &Text, entry: &Entry<'_>) -> Result<(), Error> {
     match entry.grain() {
         Some(grain) => Ok(text.add(entry.row, document(grain))?),
@@ -176,7 +166,7 @@ fn document(grain: &Grain) -> Document {
     for (field, words) in grain.searchable_text() {
         document = document.passage(field, words);
     }
-    match Store::language(grain) {
+    match language(grain) {
         Some(language) => document.language(language),
         None => document,
     }
@@ -197,3 +187,11 @@ fn conversation(grain: &Grain) -> u64 {
 
 /// From this many rows on, a commit now is cheaper than feeding them at every open.
 const WORTH_A_COMMIT: u64 = 1024;
+
+/// Returns the language that a grain declares.
+pub(crate) fn language(grain: &Grain) -> Option<Language> {
+    let context = grain.field("context").and_then(Value::as_map);
+    let locale = context.and_then(|context| context.get("con:locale")?.as_text());
+    // An unknown tag is a language without a stemmer.
+    grain.text("lang").or(locale)?.parse().ok()
+}
