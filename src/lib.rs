@@ -11,10 +11,12 @@ pub mod codec;
 pub mod grain;
 pub mod crypto;
 pub mod policy;
+#[cfg(feature = "interchange")]
 pub mod interchange;
 pub mod render;
 pub mod ledger;
 pub mod index;
+#[cfg(feature = "text")]
 pub mod text;
 pub mod vector;
 pub mod store;

@@ -1,7 +1,6 @@
 //! Canonical values: the one form that is encoded (OMS 4.3 to 4.5, 4.10).
 //!
-//! The normal forms of text that other modules compare with are here too, so that one module names
-//! the Unicode library.
+//! NFC, the normal form that all text is compared in, is here too; those of search are not.
 
 use std::borrow::Cow;
 
@@ -76,16 +75,6 @@ pub fn nfc(text: &str) -> Cow<'_, str> {
     } else {
         Cow::Owned(text.nfc().collect())
     }
-}
-
-/// Returns text in NFKC: one form for letters that differ in width or style only.
-pub(crate) fn nfkc(text: &str) -> String {
-    text.nfkc().collect()
-}
-
-/// Returns a letter and its accents apart.
-pub(crate) fn nfd(letter: char) -> impl Iterator<Item = char> {
-    std::iter::once(letter).nfd()
 }
 
 fn make_canonical(value: &mut Value, depth_left: usize) -> Result<(), Error> {

@@ -11,6 +11,7 @@ mod address;
 mod canonical;
 mod cbor;
 pub(crate) mod cbor_head;
+#[cfg(feature = "interchange")]
 mod compress;
 mod encoding;
 mod header;
@@ -18,18 +19,24 @@ mod json;
 mod msgpack;
 mod profile;
 mod reader;
+#[cfg(feature = "text")]
+mod search_forms;
 mod value;
 
 mod error;
 
 pub use address::ContentAddress;
 pub use canonical::{Canonical, nfc};
-pub(crate) use canonical::{nfd, nfkc};
+#[cfg(feature = "interchange")]
 pub use compress::Compression;
+#[cfg(feature = "interchange")]
 pub(crate) use compress::Decompressor;
 pub use encoding::{Encoding, encode_value};
 pub use error::Error;
 pub use header::{Flags, Header, Sensitivity};
+#[cfg(feature = "interchange")]
 pub(crate) use json::Skim;
 pub use profile::Profile;
+#[cfg(feature = "text")]
+pub(crate) use search_forms::{nfd, nfkc};
 pub use value::{Int, Map, Value};

@@ -23,6 +23,7 @@ mod tombstone;
 mod error;
 
 pub use attest::{Checkpoint, Receipt};
+#[cfg(feature = "interchange")]
 pub(crate) use delivery::{ENVELOPE_LEN_MAX, is_wrapped};
 pub use did::Did;
 pub use envelope::Envelope;

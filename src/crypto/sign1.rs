@@ -118,6 +118,7 @@ impl<'a> Sign1<'a> {
 
     /// Returns how long the message is that `bytes` begin with: where other things follow, nothing
     /// but the message itself says so (ruling M2).
+    #[cfg(feature = "interchange")]
     pub(crate) fn prefix_len(bytes: &[u8]) -> Result<usize, Error> {
         let mut items = Items::new(bytes);
         let message = items.span(|items| Parts::read(items).map(drop))?;

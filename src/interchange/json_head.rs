@@ -1,4 +1,4 @@
-//! Recognition of formats in JSON, by the markers in the first value of a text.
+//! The recognition of a format in JSON: by the markers in the first value of a text.
 
 use super::Format;
 

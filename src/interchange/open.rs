@@ -12,7 +12,7 @@ impl ImportFile {
     /// `aimem` and `omi` stand for each of their serializations.
     ///
     /// # Errors
-    /// `ERR_IO`, `ERR_FORMAT_UNKNOWN`; `ERR_SEALED`, `ERR_IDENTITY` of an encrypted file. Faults
+    /// `ERR_IO`, `ERR_FORMAT_UNKNOWN`; `ERR_SEALED`, `ERR_IDENTITY` of an encrypted file. Errors
     /// inside the file are in [`ImportFile::errors`].
     pub fn open(path: &Path, format: Option<Format>, options: &ReadOptions) -> Result<Self, Error> {
         match encryption::open(path, options.decryption.as_ref())? {
@@ -24,7 +24,8 @@ impl ImportFile {
     /// Reads the bytes of a file, as the given format or as the one that is detected.
     ///
     /// # Errors
-    /// `ERR_FORMAT_UNKNOWN`; `PROVIDER_ZIP`. Faults inside the file are in [`ImportFile::errors`].
+    /// `ERR_FORMAT_UNKNOWN`; `PROVIDER_ZIP`. Errors inside the file are in
+    /// [`ImportFile::errors`].
     pub fn of_bytes(
         bytes: &[u8],
         format: Option<Format>,

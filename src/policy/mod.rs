@@ -13,6 +13,7 @@ mod supersession;
 mod trust;
 mod capability;
 mod delegation;
+mod lasting;
 mod transfer;
 mod regime;
 mod violation;
@@ -25,6 +26,9 @@ pub use decide::{Actor, Facts, Operation, TrustedNow, Verdict, decide};
 pub use delegation::{DelegatedOperation, Delegation, StoredDelegation, authorize_delegated};
 pub use error::Error;
 pub use identity::{check_ownership, is_ownership};
+pub use lasting::is_lasting;
+#[cfg(feature = "interchange")]
+pub(crate) use lasting::{AIMEM_RECORD, DNA};
 pub use protection::{Mode, Protection, Scope, starts_early};
 pub use regime::{Clause, Regime, Regimes, Requires, When};
 pub use retention::retained_until;

@@ -10,19 +10,26 @@ use crate::store::Error;
 mod condition;
 mod cursor;
 mod envelope;
+#[cfg(feature = "interchange")]
 mod export;
 mod filter;
+#[cfg(feature = "text")]
+mod hybrid;
 mod nearest;
 mod plan;
+#[cfg(feature = "text")]
 mod recall;
+#[cfg(feature = "text")]
 mod search;
 mod sort;
 mod visible;
 
 pub use cursor::Cursor;
 pub use envelope::{Envelope, Found};
+#[cfg(feature = "interchange")]
 pub use export::ExportReport;
 pub use filter::Filter;
 pub use plan::{AccessPath, PlanStep, QueryPlan};
+#[cfg(feature = "text")]
 pub use recall::Recall;
 pub use sort::{Sort, SortBy};

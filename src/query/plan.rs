@@ -129,6 +129,7 @@ impl Store {
     }
 
     /// Returns the rows of the grains that pass, and the number withheld for a missing consent.
+    #[cfg(feature = "interchange")]
     pub(super) fn rows_and_withheld(
         &self,
         snapshot: &Snapshot,

@@ -10,6 +10,7 @@ use crate::render::{Line, Passage, Recollection};
 use crate::store::Store;
 use crate::text::{self, Ranking};
 
+use super::visible::narrow;
 use super::{Error, Filter};
 
 /// The limits and the ranking of a recall.
@@ -69,7 +70,11 @@ impl Store {
         filter: &Filter,
         recall: &Recall,
     ) -> Result<Recollection, Error> {
-        let Some(filter) = self.narrow(filter) else {
+        let filter = match self.capability() {
+            Some(capability) => narrow(capability, filter),
+            None => Some(filter.clone()),
+        };
+        let Some(filter) = filter else {
             return Ok(Recollection::default());
         };
         let mut recorder = self.read_recorder("recall");

@@ -75,14 +75,6 @@ impl Store {
         }
     }
 
-    /// Returns the filter inside the namespace of the handle; `None` if the two are disjoint.
-    pub(super) fn narrow(&self, filter: &Filter) -> Option<Filter> {
-        match self.capability() {
-            Some(capability) => narrow(capability, filter),
-            None => Some(filter.clone()),
-        }
-    }
-
     fn keep_visible(&self, results: Vec<Found>, shown: &mut Envelope) -> Result<(), Error> {
         let snapshot = self.snapshot();
         for found in results {
@@ -104,7 +96,8 @@ impl Store {
     }
 }
 
-fn narrow(capability: &Capability, filter: &Filter) -> Option<Filter> {
+/// Returns the filter inside the namespace of a capability; `None` if the two are disjoint.
+pub(super) fn narrow(capability: &Capability, filter: &Filter) -> Option<Filter> {
     let filter = if capability.reviews() {
         filter.clone().with_unreviewed()
     } else {

@@ -13,10 +13,8 @@ use crate::codec::ContentAddress;
 use crate::crypto;
 use crate::grain;
 use crate::index;
-use crate::interchange;
 use crate::ledger;
 use crate::policy::{self, Rule, Violation};
-use crate::text;
 
 /// The error of every operation of a store. The errors of the other rooms convert into it, so that
 /// a program needs one error only.
@@ -208,11 +206,13 @@ pub enum Error {
     #[error(transparent)]
     Index(#[from] index::Error),
     /// The text view's failure.
+    #[cfg(feature = "text")]
     #[error(transparent)]
-    Text(#[from] text::Error),
+    Text(#[from] crate::text::Error),
     /// A file that cannot be read or written in its format.
+    #[cfg(feature = "interchange")]
     #[error(transparent)]
-    Interchange(#[from] interchange::Error),
+    Interchange(#[from] crate::interchange::Error),
     /// No randomness.
     #[error(transparent)]
     Crypto(#[from] crypto::Error),
@@ -281,7 +281,9 @@ impl Error {
             Self::Damaged { .. } => ErrorCode::StorageDamaged,
             Self::Ledger(source) => source.code(),
             Self::Index(source) => source.code(),
+            #[cfg(feature = "text")]
             Self::Text(source) => source.code(),
+            #[cfg(feature = "interchange")]
             Self::Interchange(source) => source.code(),
             Self::Crypto(source) => source.code(),
             Self::Cursor { .. } => ErrorCode::Cursor,

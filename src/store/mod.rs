@@ -46,6 +46,7 @@ mod lineage;
 mod governance;
 mod consent;
 mod erasure;
+#[cfg(feature = "interchange")]
 mod import;
 mod maintenance;
 mod handle;
@@ -62,7 +63,9 @@ pub use governance::{
     Justification, PolicyReport, Review,
 };
 pub use handle::{HandedBack, HandedOff, Handoff};
+#[cfg(feature = "interchange")]
 pub use import::{Conflict, Conflicting, Denied, Summary};
+#[cfg(feature = "text")]
 pub(crate) use instance::language;
 pub use instance::{Admin, Maintenance, RecoveryReport, Store};
 pub use lineage::{Fork, Heads};

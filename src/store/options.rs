@@ -13,7 +13,6 @@ use crate::crypto::{Offline, OsRandom, Random, Resolver};
 use crate::grain::Time;
 use crate::index::IndexOptions;
 use crate::ledger::LedgerOptions;
-use crate::text;
 
 /// The options of an open store.
 ///
@@ -53,7 +52,8 @@ pub struct Options {
     pub accesses: Option<Duration>,
     /// The options of the text view; `None` opens the store without it, and searching is an error.
     /// The next open with it feeds the rows that it missed.
-    pub text: Option<text::TextOptions>,
+    #[cfg(feature = "text")]
+    pub text: Option<crate::text::TextOptions>,
 }
 
 impl Default for Options {
@@ -69,7 +69,8 @@ impl Default for Options {
             ledger: LedgerOptions::default(),
             index: IndexOptions::default(),
             accesses: None,
-            text: Some(text::TextOptions::default()),
+            #[cfg(feature = "text")]
+            text: Some(crate::text::TextOptions::default()),
         }
     }
 }

@@ -189,7 +189,7 @@ fn what_is_of_the_dna_class_or_pinned_is_protected() {
     let protected: Vec<_> = import
         .records
         .iter()
-        .filter(|record| aimem::is_protected(&record.grain))
+        .filter(|record| grainstore::policy::is_lasting(&record.grain))
         .map(|record| record.foreign_id.as_ref().unwrap().id.as_str())
         .collect();
     let dna = [

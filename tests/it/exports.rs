@@ -416,7 +416,7 @@ fn what_a_bundle_cannot_carry_is_counted_and_its_scopes_are_kept() {
     let resolved = copy
         .resolve("aimem", "grainstore", &address.to_string())
         .unwrap();
-    assert!(aimem::is_protected(
+    assert!(grainstore::policy::is_lasting(
         &copy.get(&resolved.unwrap()).unwrap().unwrap()
     ));
     let (again, _) = export(&copy, Format::Aimem, &all().1);

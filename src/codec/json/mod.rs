@@ -4,12 +4,14 @@
 //! `skim`.
 
 mod jcs;
+#[cfg(feature = "interchange")]
 mod skim;
 
+#[cfg(feature = "interchange")]
 pub(crate) use skim::Skim;
 
 use std::cell::Cell;
-use std::{fmt, io};
+use std::fmt;
 
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
@@ -39,8 +41,9 @@ impl Value {
     ///
     /// # Errors
     /// Those of `out`.
-    pub(crate) fn write_json(&self, out: &mut impl io::Write) -> io::Result<()> {
-        serde_json::to_writer(out, self).map_err(io::Error::from)
+    #[cfg(feature = "interchange")]
+    pub(crate) fn write_json(&self, out: &mut impl std::io::Write) -> std::io::Result<()> {
+        serde_json::to_writer(out, self).map_err(std::io::Error::from)
     }
 
     /// Returns the value as compact JSON; bytes become base64, members keep the order of names.

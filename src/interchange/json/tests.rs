@@ -176,7 +176,7 @@ fn no_more_than_three_batches_are_read_ahead() {
         let mut count = 0;
         let take = |()| {
             count += 1;
-            // At most this batch, the next two and the buffer are read ahead.
+            // At most this batch, two behind it and the content of the buffer have been read.
             let ahead = read.load(Ordering::Relaxed).saturating_sub(count * 1_000);
             assert!(ahead < 4 * BATCH_LEN_BYTES, "{ahead}");
             count < 15_000

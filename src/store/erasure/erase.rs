@@ -97,9 +97,7 @@ impl Inner {
         self.caches().forget(rows);
         self.ledger().redact(rows)?;
         self.index().expunge()?;
-        if let Some(text) = self.text() {
-            text.erase(rows)?;
-        }
+        self.erase_text(rows)?;
         if let Some(counts) = self.retrievals() {
             counts.forget(rows)?;
         }

@@ -30,6 +30,7 @@ impl Inner {
     ///
     /// # Errors
     /// Storage errors.
+    #[cfg(feature = "interchange")]
     pub(crate) fn was_named(&self, name: [&str; 3]) -> Result<bool, Error> {
         self.has_tombstone(|store| store.manifest().tombstone_key().of_name(name))
     }

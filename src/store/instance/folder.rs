@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::ledger::{Disk, FileDisk};
+use crate::ledger::{self, Disk, FileDisk};
 use crate::store::{Create, Error};
 
 use super::manifest;
@@ -22,14 +22,7 @@ pub(crate) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
             // Only the remains of an earlier, interrupted creation may be there.
             for item in path.read_dir().map_err(failed)? {
                 let name = item.map_err(failed)?.file_name();
-                let ours = [
-                    "ledger",
-                    "index",
-                    "text",
-                    LOCK,
-                    BALLAST,
-                    manifest::TEMPORARY,
-                ];
+                let ours = ["ledger", "index", TEXT, LOCK, BALLAST, manifest::TEMPORARY];
                 if !ours.iter().any(|known| name == *known) {
                     let name = PathBuf::from(name);
                     return Err(not_a_store(format!(
@@ -87,5 +80,22 @@ pub(crate) fn no_manifest(path: &Path) -> Error {
     }
 }
 
+/// Deletes the files of the text view. The folder stays: it may be a link to another disk.
+///
+/// # Errors
+/// `ERR_STORAGE_IO`.
+pub(super) fn remove_text(disk: &dyn Disk) -> Result<(), Error> {
+    let failed = |source| ledger::Error::io("empty", TEXT, source);
+    let names = match disk.list(TEXT) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        names => names.map_err(failed)?,
+    };
+    for name in names {
+        disk.remove(&format!("{TEXT}/{name}")).map_err(failed)?;
+    }
+    Ok(disk.sync_folder(TEXT).map_err(failed)?)
+}
+
 pub(crate) const LOCK: &str = "LOCK";
+pub(super) const TEXT: &str = "text";
 pub(super) const BALLAST: &str = "ballast";

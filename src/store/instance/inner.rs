@@ -15,10 +15,10 @@ use crate::policy::TrustedNow;
 use crate::store::records::draw_salts;
 use crate::store::state::{Caches, State};
 use crate::store::{Error, Options};
-use crate::text::Text;
 
 use super::manifest::Manifest;
 use super::recovery::RecoveryReport;
+use super::text_feed::TextView;
 use super::writer::{Commits, Exclusive};
 
 /// An open store.
@@ -41,8 +41,8 @@ pub(crate) struct Reader {
     pub(super) index: Index,
     /// `None` if retrievals are not counted.
     pub(super) retrievals: Option<RetrievalCounters>,
-    /// `None` if the store was opened without its text view.
-    pub(super) text: Option<Text>,
+    /// Holds no view if the store was opened without it.
+    pub(super) text: TextView,
     pub(super) ballast: Ballast,
     pub(super) recovery: RecoveryReport,
     pub(super) lock: Lock,
@@ -82,8 +82,8 @@ impl Inner {
         self.reader.retrievals.as_ref()
     }
 
-    pub(crate) const fn text(&self) -> Option<&Text> {
-        self.reader.text.as_ref()
+    pub(crate) const fn text(&self) -> &TextView {
+        &self.reader.text
     }
 
     pub(crate) const fn ballast(&self) -> &Ballast {

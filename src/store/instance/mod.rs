@@ -10,6 +10,7 @@ mod open;
 mod queue;
 mod recovery;
 mod store;
+#[cfg_attr(not(feature = "text"), path = "no_text.rs")]
 mod text_feed;
 mod writer;
 
@@ -20,5 +21,6 @@ pub(crate) use manifest::{MANIFEST, Manifest};
 pub(crate) use queue::{Enqueued, LeaderGuard, Reply};
 pub use recovery::RecoveryReport;
 pub use store::{Admin, Maintenance, Store};
+#[cfg(feature = "text")]
 pub(crate) use text_feed::language;
 pub(crate) use writer::Writer;

@@ -1,21 +1,20 @@
 //! Opening a store: its files are read, the remains of a crash are set aside, and all derived data
 //! is brought to the end of the ledger.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::index::{Index, RetrievalCounters};
 use crate::ledger::{Ballast, Disk, FileDisk, Ledger, Lock, MemoryDisk, RecoveryHint};
 use crate::store::records::erased_rows;
 use crate::store::{Create, Error, Options};
-use crate::text;
 
-use super::folder::{BALLAST, LOCK, no_manifest, prepare_folder, this_process};
+use super::folder::{BALLAST, LOCK, TEXT, no_manifest, prepare_folder, remove_text, this_process};
 use super::inner::{Inner, Reader};
 use super::manifest::Manifest;
 use super::recovery::RecoveryReport;
 use super::store::Store;
-use super::text_feed;
+use super::text_feed::TextView;
 
 impl Store {
     /// Opens the store in a directory, and creates it if [`Options::create`] allows.
@@ -34,8 +33,8 @@ impl Store {
     ) -> Result<Self, Error> {
         prepare_folder(path, options.create)?;
         let disk = Arc::new(FileDisk::new(path));
-        let text = text::TextLocation::Folder(path.join("text"));
-        Self::join(disk, &text, path, options, is_repair)
+        let text = Some(path.join(TEXT));
+        Self::join(disk, text, path, options, is_repair)
     }
 
     /// Opens the store on a disk of the caller's, and creates it if [`Options::create`] allows.
@@ -58,7 +57,7 @@ impl Store {
     /// As [`Store::open`].
     pub fn open_on(disk: Arc<dyn Disk>, options: Options) -> Result<Self, Error> {
         let path = Path::new("memory");
-        Self::join(disk, &text::TextLocation::Memory, path, options, false)
+        Self::join(disk, None, path, options, false)
     }
 
     /// Creates a store in memory, which is gone when its last handle is.
@@ -75,7 +74,7 @@ impl Store {
 
     fn join(
         disk: Arc<dyn Disk>,
-        place: &text::TextLocation,
+        text_folder: Option<PathBuf>,
         path: &Path,
         options: Options,
         is_repair: bool,
@@ -104,7 +103,7 @@ impl Store {
                 let known = known.filter(|_| !is_repair);
                 let ledger = open_ledger(&disk, &manifest, &index, known, &options, &mut recovery)?;
                 if is_repair {
-                    forget_derived(&index, place, &mut recovery)?;
+                    forget_derived(&*disk, &index, &mut recovery)?;
                 }
                 (manifest, index, ledger)
             }
@@ -117,7 +116,7 @@ impl Store {
                 (manifest, index, ledger)
             }
         };
-        let text = text_feed::open(place, ledger.len(), options.text, &mut recovery)?;
+        let text = TextView::open(text_folder, ledger.len(), &options, &mut recovery)?;
         let staleness = options.accesses;
         let count =
             |staleness| RetrievalCounters::open(&disk, manifest.store_id, staleness, ledger.len());
@@ -192,12 +191,12 @@ fn open_ledger(
 
 /// Deletes the derived files. The ledger is open already: its length was checked against the index.
 fn forget_derived(
+    disk: &dyn Disk,
     index: &Index,
-    place: &text::TextLocation,
     recovery: &mut RecoveryReport,
 ) -> Result<(), Error> {
     index.reset()?;
-    text::remove(place)?;
+    remove_text(disk)?;
     let asked = || "a repair was asked for".to_owned();
     recovery.index_rebuilt.get_or_insert_with(asked);
     recovery.text_rebuilt.get_or_insert_with(asked);

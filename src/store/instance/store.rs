@@ -7,7 +7,6 @@ use crate::grain::Grain;
 use crate::index::Snapshot;
 use crate::policy::{Capability, DelegatedOperation, Role, Rule};
 use crate::store::Error;
-use crate::text::{self, Text};
 
 use super::caller::Caller;
 use super::inner::Inner;
@@ -151,8 +150,13 @@ impl Store {
         self.inner.snapshot()
     }
 
-    pub(crate) fn text_view(&self) -> Result<&Text, text::Error> {
-        self.inner.text().ok_or(text::Error::Off)
+    /// Returns the text view.
+    ///
+    /// # Errors
+    /// `ERR_TEXT` of a store opened without it.
+    #[cfg(feature = "text")]
+    pub(crate) fn text_view(&self) -> Result<&crate::text::Text, crate::text::Error> {
+        self.inner.text().text()
     }
 
     /// Returns the caller of a change.

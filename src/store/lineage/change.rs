@@ -74,6 +74,7 @@ impl Inner {
     ///
     /// # Errors
     /// As [`Inner::authorize`].
+    #[cfg(feature = "interchange")]
     pub(crate) fn preview_authorize(&self, change: &Change<'_>) -> Result<(), Error> {
         match self.verdict(change) {
             Verdict::Allow | Verdict::Review => Ok(()),

@@ -116,6 +116,7 @@ fn choose(at: &Version, claims: &[Claim]) -> Option<usize> {
 impl Inner {
     /// Returns the parents that a new grain claims to replace although another grain has, with that
     /// grain.
+    #[cfg(feature = "interchange")]
     pub(crate) fn forks(
         &self,
         snapshot: &Snapshot,

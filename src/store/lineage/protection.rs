@@ -7,7 +7,6 @@ use std::sync::Arc;
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Time};
 use crate::index::Snapshot;
-use crate::interchange::aimem;
 use crate::policy::{self, Facts, Protection, Scope};
 use crate::store::instance::Inner;
 use crate::store::state::Ancestor;
@@ -77,7 +76,7 @@ impl Inner {
             retained_until: self.retained_until(&target.grain),
             legal_hold: self.state().holds().is_held(&own),
             is_evidence: self.is_evidence(snapshot, &target.grain)?,
-            is_lasting: aimem::is_protected(&target.grain),
+            is_lasting: policy::is_lasting(&target.grain),
         })
     }
 
@@ -180,7 +179,7 @@ impl Inner {
             retained_until: self.retained_until(grain),
             legal_hold: false,
             is_evidence: false,
-            is_lasting: aimem::is_protected(grain),
+            is_lasting: policy::is_lasting(grain),
         }
     }
 

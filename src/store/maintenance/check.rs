@@ -8,7 +8,6 @@ use crate::codec::{ContentAddress, Flags, Header, Profile};
 use crate::grain::Grain;
 use crate::index::{self, Batch, Comparison};
 use crate::ledger::{self, Entry, FileDisk, Kind};
-use crate::text::Text;
 
 use super::check_signatures::Signatures;
 use crate::store::instance::Inner;
@@ -131,9 +130,7 @@ impl Maintenance<'_> {
             inner.check_entries(&mut report)?;
             inner.check_state(&mut report)?;
         }
-        if let Some(text) = inner.text() {
-            report.note("text-damaged", Severity::Damage, text.verify()?);
-        }
+        report.note("text-damaged", Severity::Damage, inner.text().verify()?);
         inner.check_files(&mut report)?;
         Ok(report)
     }
@@ -156,8 +153,7 @@ impl Inner {
         }
         let index = self.index().check_structure()?;
         report.note("index-damaged", Severity::Damage, index);
-        let behind = |text: &Text| text.watermark() < self.ledger().len();
-        if self.text().is_some_and(behind) {
+        if self.text().is_behind(self.ledger().len()) {
             let message = "the text view lags behind; the next open catches up";
             report.find("text-behind", Severity::Warning, message);
         }

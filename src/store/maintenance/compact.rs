@@ -47,9 +47,7 @@ impl Maintenance<'_> {
         inner.freeze();
         drop(writer);
         inner.index().merge_all()?;
-        if let Some(text) = inner.text() {
-            text.compact()?;
-        }
+        inner.text().compact()?;
         Ok(Compacted {
             before,
             after: self.store().sizes()?,
@@ -60,8 +58,7 @@ impl Maintenance<'_> {
 impl Store {
     fn sizes(&self) -> Result<Sizes, Error> {
         let inner = &*self.inner;
-        let text = inner.text().map(crate::text::Text::size);
-        let (text_segments, text_bytes) = text.transpose()?.unwrap_or_default();
+        let (text_segments, text_bytes) = inner.text().size()?;
         Ok(Sizes {
             index_runs: inner.index().runs(),
             index_bytes: inner.index().len_bytes(),

@@ -28,10 +28,7 @@ impl Maintenance<'_> {
     /// # Errors
     /// `ERR_TEXT`.
     pub fn flush_text(self) -> Result<(), Error> {
-        match self.inner().text() {
-            Some(text) => Ok(text.close()?),
-            None => Ok(()),
-        }
+        self.inner().text().close()
     }
 
     /// Makes every acknowledged write durable; without

@@ -1,11 +1,9 @@
 //! Vectors of grains: storing and reading them, and finding the nearest rows.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use crate::codec::{ContentAddress, nfc};
-use crate::grain::Time;
 use crate::index::{RowSet, Snapshot};
-use crate::interchange::{StoredVector, Vectors as ForeignVectors};
 use crate::ledger::Kind;
 use crate::vector::{Matrix, Near};
 
@@ -128,27 +126,6 @@ impl Store {
         Ok(found.flatten())
     }
 
-    /// Returns the newest vectors of some grains, of all models.
-    pub(crate) fn stored_vectors(
-        &self,
-        wanted: &HashSet<ContentAddress>,
-    ) -> Result<ForeignVectors, Error> {
-        let mut found = ForeignVectors::new();
-        self.inner
-            .each_embedding(&self.snapshot(), &mut |entry, at| {
-                if wanted.contains(&entry.of) {
-                    let vector = StoredVector {
-                        model: entry.model,
-                        numbers: entry.vector,
-                        record: entry.source,
-                        at,
-                    };
-                    found.insert(entry.of, vector);
-                }
-            })?;
-        Ok(found)
-    }
-
     /// Returns the nearest of some rows to a vector, and how many of them have a vector.
     pub(crate) fn nearest_rows(
         &self,
@@ -225,20 +202,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Passes every stored vector on, the oldest first, with the time at which it was stored.
-    pub(crate) fn each_embedding(
-        &self,
-        snapshot: &Snapshot,
-        show: &mut dyn FnMut(EmbeddingRecord, Time),
-    ) -> Result<(), Error> {
-        for row in snapshot.of_kind(Kind::Embedding).set()?.iter() {
-            let at = Time::from_ms(self.ledger().read(row)?.header.time_ms);
-            show(self.embedding_record(row)?, at);
-        }
-        Ok(())
-    }
-
-    fn embedding_record(&self, row: u64) -> Result<EmbeddingRecord, Error> {
+    pub(super) fn embedding_record(&self, row: u64) -> Result<EmbeddingRecord, Error> {
         match self.record_at(row)? {
             Record::Embedding(embedding) => Ok(embedding),
             _ => Err(Error::damaged(format!("entry {row}"), "not an embedding")),

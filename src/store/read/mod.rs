@@ -8,9 +8,12 @@ mod get;
 mod lookup;
 mod retrieval_counts;
 mod signature;
+#[cfg(feature = "interchange")]
+mod stored_vectors;
 
 pub use audit::AuditedRead;
 pub use embedding::Embedding;
+#[cfg(feature = "interchange")]
 pub(crate) use embedding::Lengths;
 pub use get::{Page, Version};
 pub use signature::Signature;

@@ -76,6 +76,7 @@ impl EntryBody {
     }
 
     /// Returns whether it is a record that says the same.
+    #[cfg(feature = "interchange")]
     pub(crate) fn is(&self, other: &Record) -> bool {
         matches!(self, Self::Record(record, _) if record == other)
     }

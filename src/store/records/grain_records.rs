@@ -198,6 +198,7 @@ pub(crate) struct FlagRecord {
 }
 
 impl FlagRecord {
+    #[cfg(feature = "interchange")]
     pub(crate) const fn of(of: ContentAddress) -> Self {
         Self {
             of,

@@ -224,17 +224,6 @@ fn entries(folder: &Path) -> Result<Vec<fs::DirEntry>, Error> {
     entries.map_err(of_folder(folder))
 }
 
-/// Deletes the index at `place`. The next open creates an empty one, to be fed from row 0.
-///
-/// # Errors
-/// `ERR_TEXT` if a file cannot be deleted.
-pub fn remove(place: &TextLocation) -> Result<(), Error> {
-    match place {
-        TextLocation::Folder(folder) if folder.exists() => empty(folder),
-        _ => Ok(()),
-    }
-}
-
 /// Deletes the contents of `folder` but not the folder, which may be a link to another disk.
 fn empty(folder: &Path) -> Result<(), Error> {
     for entry in entries(folder)? {

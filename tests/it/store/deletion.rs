@@ -66,6 +66,34 @@ fn a_deleted_grain_is_gone_for_every_reader_and_after_reopening() {
 }
 
 #[test]
+fn what_a_grain_said_is_gone_from_a_text_view_that_the_store_was_opened_without() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), Options::default()).unwrap();
+    let address = store.put(belief("wombats")).unwrap();
+    store.put(belief("quokkas")).unwrap();
+    store.maintenance().unwrap().flush_text().unwrap();
+    drop(store);
+    let files = || {
+        std::fs::read_dir(folder.path().join("text"))
+            .unwrap()
+            .count()
+    };
+    assert!(files() > 0);
+    let without = Options {
+        text: None,
+        ..Options::default()
+    };
+    let store = Store::open(folder.path(), without).unwrap();
+    store.admin().unwrap().delete(&address, ASKED).unwrap();
+    assert_eq!(files(), 0);
+    drop(store);
+    let store = Store::open(folder.path(), Options::default()).unwrap();
+    is_gone(&store, &address, "wombats");
+    let others = store.search("quokkas", &Filter::new(), 10).unwrap();
+    assert_eq!(others.total, 1);
+}
+
+#[test]
 fn what_it_superseded_stays_superseded_and_says_no_more_by_what() {
     let store = open(&MemoryDisk::default());
     let first = store.put(belief("tea")).unwrap();

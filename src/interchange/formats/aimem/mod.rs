@@ -32,7 +32,7 @@ pub(in crate::interchange) use reader::{Aimem, JSON};
 use source::Source;
 
 pub use envelope::Scope;
-pub use residual::{is_protected, residual};
+pub use residual::residual;
 pub use signature::{sign, verify};
 pub use write::{write, write_stream};
 

@@ -3,6 +3,7 @@
 use crate::codec::Value;
 use crate::grain::{Grain, Type};
 use crate::interchange::model::normalize::residual_json;
+pub(super) use crate::policy::{AIMEM_RECORD as RESIDUAL, DNA};
 
 /// The kind of record that a grain was built from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,19 +19,6 @@ pub(super) enum Kind {
 /// empty, because their records are grains of their own.
 pub fn residual(grain: &Grain) -> Option<Value> {
     record(grain).map(|(_, record)| record)
-}
-
-/// Returns whether a grain comes from a chunk of the DNA class, or from a pinned one: no background
-/// work may decay, replace or remove it, only its owner (AIMEM 5).
-pub fn is_protected(grain: &Grain) -> bool {
-    match record(grain) {
-        Some((Kind::Chunk, Value::Map(chunk))) => {
-            let kind = chunk.get("memory_type").and_then(Value::as_text);
-            let is_pinned = chunk.get("is_pinned").and_then(Value::as_bool);
-            is_pinned == Some(true) || kind.is_some_and(|kind| DNA.contains(&kind))
-        }
-        _ => false,
-    }
 }
 
 /// Returns whether a grain was made from an edge or a mention.
@@ -62,9 +50,3 @@ pub(super) fn record(grain: &Grain) -> Option<(Kind, Value)> {
     }
     Some((kind, Value::Map(record)))
 }
-
-/// The types that must not decay or go of themselves (AIMEM 1.2, 5).
-pub(super) const DNA: [&str; 5] = ["preference", "decision", "identity", "pitfall", "procedure"];
-
-/// The member of a context that carries a foreign record.
-pub(super) const RESIDUAL: &str = "x-aimem";

@@ -1,4 +1,4 @@
-//! Recognition of the files of a provider's export: by their names, their first bytes, their JSON.
+//! The recognition of the files of an export: by name, by first bytes, and by JSON.
 
 use crate::interchange::Format;
 use crate::interchange::format::Provider;
