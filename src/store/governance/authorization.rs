@@ -95,6 +95,27 @@ impl Inner {
         self.authorize_signer(grain)
     }
 
+    /// Refuses a grain that its signer may not write here, or that must be signed; its signature
+    /// has been checked.
+    ///
+    /// # Errors
+    /// `ERR_UNTRUSTED`.
+    fn authorize_signer(&self, grain: &Grain) -> Result<(), Error> {
+        let signer = match grain.is_signed() {
+            true => Some(grain.kid()?),
+            false => None,
+        };
+        let admitted = self
+            .state()
+            .trust()
+            .all()
+            .authorize_put(signer.as_ref(), grain);
+        admitted.map_err(|reason| Error::Untrusted {
+            address: grain.address(),
+            reason,
+        })
+    }
+
     /// Refuses a new grain that a regime forbids to store.
     ///
     /// # Errors

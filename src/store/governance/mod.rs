@@ -12,6 +12,7 @@ mod justification;
 mod regime;
 mod report;
 mod review;
+#[cfg(feature = "signatures")]
 mod trust;
 mod verification;
 
