@@ -26,7 +26,6 @@ mod error;
 pub use disclosure::verify_disclosed;
 pub use draft::Draft;
 pub use error::Error;
-pub use fields::{Field, Holds};
 pub use grain::Grain;
 pub use grain_type::Type;
 pub use links::Triple;
@@ -38,3 +37,7 @@ pub use rules::{Warning, is_listed_phi_tag};
 pub use searchable_text::SEARCHABLE_FIELDS;
 pub use status::{Lifecycle, Status, StatusChange, Verification};
 pub use time::Time;
+
+// Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
+#[doc(hidden)]
+pub use fields::{Field, Holds};

@@ -5,7 +5,7 @@
 pub(super) mod goal;
 mod mode;
 
-pub use goal::starts_early;
+pub(crate) use goal::starts_early;
 pub use mode::Mode;
 
 use crate::codec::{Map, Value};
