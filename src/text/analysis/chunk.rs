@@ -116,14 +116,25 @@ fn letters(text: &str, start: usize) -> Vec<Part> {
 /// Returns where the word that begins at `start` ends.
 fn word_end(text: &str, start: usize) -> usize {
     let rest = text.get(start..).unwrap_or_default();
+    // Most words are ASCII and end at an ASCII character.
+    let ascii = rest.bytes().position(|byte| !byte.is_ascii_alphanumeric());
+    let ascii = ascii.unwrap_or(rest.len());
+    let rest = rest.get(ascii..).unwrap_or_default();
+    if rest.bytes().next().is_none_or(|byte| byte.is_ascii()) {
+        return start + ascii;
+    }
     let ends = |c: char| !is_in_word(c) || Script::of(c) == Script::Unspaced;
-    rest.find(ends).map_or(text.len(), |len| start + len)
+    rest.find(ends)
+        .map_or(text.len(), |len| start + ascii + len)
 }
 
 /// Returns the length of the connector between the word that ended at `at` and the next word, and
 /// its last character; `None` if no word follows directly.
 fn connected(text: &str, at: usize) -> Option<(usize, char)> {
     let rest = text.get(at..)?;
+    if rest.starts_with(' ') {
+        return None;
+    }
     let len = if rest.starts_with("://") {
         3
     } else {
@@ -153,6 +164,10 @@ fn split_case(text: &str, run: Range<usize>, parts: &mut Vec<Part>) {
             });
         }
     };
+    let mut rest = written.bytes().skip(1);
+    if rest.all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
+        return add(0..written.len());
+    }
     let mut before: Option<char> = None;
     let mut letters = written.char_indices().peekable();
     while let Some((at, letter)) = letters.next() {
@@ -172,6 +187,9 @@ fn split_case(text: &str, run: Range<usize>, parts: &mut Vec<Part>) {
 }
 
 fn is_in_word(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_alphanumeric();
+    }
     c.is_alphanumeric() || fold::is_accent(c) || JOINERS.contains(&c)
 }
 

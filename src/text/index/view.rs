@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use tantivy::indexer::IndexWriterOptions;
 use tantivy::{Index, IndexReader, IndexWriter, TantivyError};
 
+use crate::text::analysis::token::TermCache;
 use crate::text::document::Document;
 use crate::text::error::Error;
 use crate::text::index::open::OpenOutcome;
@@ -163,8 +164,9 @@ impl View {
             watermark,
             ..stored
         };
+        let mut cache = TermCache::default();
         for fed in documents.iter().filter(|fed| fed.row >= stored.watermark) {
-            writer.add_document(self.fields.indexable(fed.row, &fed.document))?;
+            writer.add_document(self.fields.indexable(fed.row, &fed.document, &mut cache))?;
             covered.documents += 1;
         }
         let mut commit = writer.prepare_commit()?;
