@@ -2,6 +2,7 @@
 //!
 //! It finds word boundaries only. Terms are derived from the parts in `token.rs`.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::text::analysis::fold;
@@ -10,9 +11,9 @@ use crate::text::analysis::script::Script;
 
 /// A run of text without spaces: `word`, `e-mail`, `getUserName`, `alice@example.com`, `東京都`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::text) struct Chunk {
+pub(in crate::text) struct Chunk<'t> {
     /// Never empty.
-    pub(in crate::text) parts: Vec<Part>,
+    pub(in crate::text) parts: Vec<Part<'t>>,
     /// All letters of a chunk of several parts, as one word: `e-mail`, `E_mail` and `eMail` are
     /// also indexed as `email`.
     pub(in crate::text) joined: Option<String>,
@@ -20,15 +21,24 @@ pub(in crate::text) struct Chunk {
 
 /// One word of a chunk, or one letter of a script that does not separate words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::text) struct Part {
+pub(in crate::text) struct Part<'t> {
     /// The original spelling.
-    pub(in crate::text) written: String,
+    pub(in crate::text) written: Cow<'t, str>,
     pub(in crate::text) script: Script,
     /// The byte range in the text.
     pub(in crate::text) range: Range<usize>,
 }
 
-impl Part {
+impl Part<'_> {
+    /// Returns the part with a copy of its spelling, so that it outlives the text.
+    pub(in crate::text) fn into_owned(self) -> Part<'static> {
+        Part {
+            written: Cow::Owned(self.written.into_owned()),
+            script: self.script,
+            range: self.range,
+        }
+    }
+
     /// Returns whether the part is one letter of a script that does not separate words.
     pub(in crate::text) fn is_letter(&self) -> bool {
         self.script == Script::Unspaced
@@ -36,7 +46,7 @@ impl Part {
 }
 
 /// Splits a text into chunks.
-pub(in crate::text) fn chunks(text: &str) -> impl Iterator<Item = Chunk> {
+pub(in crate::text) fn chunks(text: &str) -> impl Iterator<Item = Chunk<'_>> {
     let mut from = 0;
     std::iter::from_fn(move || {
         let chunk = next_chunk(text, from)?;
@@ -45,7 +55,7 @@ pub(in crate::text) fn chunks(text: &str) -> impl Iterator<Item = Chunk> {
     })
 }
 
-fn next_chunk(text: &str, from: usize) -> Option<Chunk> {
+fn next_chunk(text: &str, from: usize) -> Option<Chunk<'_>> {
     let rest = text.get(from..)?;
     let start = from + rest.find(is_in_word)?;
     let first = text.get(start..)?.chars().next()?;
@@ -92,19 +102,19 @@ fn next_chunk(text: &str, from: usize) -> Option<Chunk> {
 }
 
 /// Returns the letters of a run in a script that does not separate words, from `start` on.
-fn letters(text: &str, start: usize) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
+fn letters(text: &str, start: usize) -> Vec<Part<'_>> {
+    let mut parts: Vec<Part<'_>> = Vec::new();
     for (at, letter) in text.get(start..).unwrap_or_default().char_indices() {
         let range = start + at..start + at + letter.len_utf8();
         match parts.last_mut() {
             Some(last) if VOICING.contains(&letter) => {
-                last.written.push(letter);
-                last.written = crate::codec::nfkc(&last.written);
+                last.written.to_mut().push(letter);
+                last.written = crate::codec::nfkc(&last.written).into();
                 last.range.end = range.end;
             }
             _ if !is_in_word(letter) || Script::of(letter) != Script::Unspaced => break,
             _ => parts.push(Part {
-                written: crate::codec::nfkc(letter.encode_utf8(&mut [0; 4])),
+                written: crate::codec::nfkc(letter.encode_utf8(&mut [0; 4])).into(),
                 script: Script::Unspaced,
                 range,
             }),
@@ -151,14 +161,14 @@ fn connected(text: &str, at: usize) -> Option<(usize, char)> {
 }
 
 /// Splits a word at changes of case: `getHTTPCode` has three parts.
-fn split_case(text: &str, run: Range<usize>, parts: &mut Vec<Part>) {
+fn split_case<'t>(text: &'t str, run: Range<usize>, parts: &mut Vec<Part<'t>>) {
     let written = text.get(run.clone()).unwrap_or_default();
     let mut from = 0;
     let mut add = |range: Range<usize>| {
         let written = written.get(range.clone()).unwrap_or_default();
         if let Some(first) = written.chars().next() {
             parts.push(Part {
-                written: written.to_owned(),
+                written: Cow::Borrowed(written),
                 script: Script::of(first),
                 range: run.start + range.start..run.start + range.end,
             });

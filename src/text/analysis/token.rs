@@ -75,26 +75,26 @@ impl TermCache {
         tokens
     }
 
-    fn terms(&mut self, part: &Part, language: Language) -> Rc<Terms> {
+    fn terms(&mut self, part: &Part<'_>, language: Language) -> Rc<Terms> {
         if self.language != language || self.terms.len() >= CACHE_LEN_MAX {
             self.terms.clear();
             self.language = language;
         }
-        if let Some(known) = self.terms.get(part.written.as_str()) {
+        if let Some(known) = self.terms.get(&*part.written) {
             return Rc::clone(known);
         }
         let terms = Rc::new(terms(part, language));
         self.terms
-            .insert(part.written.as_str().into(), Rc::clone(&terms));
+            .insert((&*part.written).into(), Rc::clone(&terms));
         terms
     }
 }
 
 /// Adds a token for each pair of adjacent letters, and one for the last letter. Any run of letters
 /// is then found by its pairs, and a single letter by a prefix of a pair.
-fn pairs(letters: &[Part], position: &mut u32, tokens: &mut Vec<Token>) {
+fn pairs(letters: &[Part<'_>], position: &mut u32, tokens: &mut Vec<Token>) {
     for (at, letter) in letters.iter().enumerate() {
-        let mut stem = letter.written.clone();
+        let mut stem = letter.written.to_string();
         let mut range = letter.range.clone();
         if let Some(next) = letters.get(at + 1) {
             stem.push_str(&next.written);
@@ -111,7 +111,7 @@ fn pairs(letters: &[Part], position: &mut u32, tokens: &mut Vec<Token>) {
 }
 
 /// Returns the terms of a word in a language.
-pub(in crate::text) fn terms(part: &Part, language: Language) -> Terms {
+pub(in crate::text) fn terms(part: &Part<'_>, language: Language) -> Terms {
     let lower = fold::lower(&part.written, language);
     let plain = fold::plain(&lower);
     let stem_of = |word: &str| match language.stemmer(part.script) {
