@@ -3,6 +3,7 @@
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Status};
 use crate::interchange::{ForeignId, Record};
+use crate::ledger::EntryId;
 use crate::store::{Error, Version};
 
 use super::batch::Importer;
@@ -58,7 +59,7 @@ impl Importer<'_> {
     pub(super) fn version(
         &self,
         address: &ContentAddress,
-    ) -> Result<Option<(u64, Version)>, Error> {
+    ) -> Result<Option<(EntryId, Version)>, Error> {
         let snapshot = self.inner.snapshot();
         let row = self.inner.locate(&snapshot, address)?;
         let version = row.map(|row| {

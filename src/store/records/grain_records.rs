@@ -3,6 +3,7 @@
 
 use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::{Lifecycle, StatusChange, Time, Verification};
+use crate::ledger::EntryId;
 
 use super::fields::{address, bytes, flag, row, sequence, text, time};
 
@@ -15,7 +16,7 @@ pub(crate) struct StatusRecord {
     /// Whether the change is a claim of an imported file that no rule of this store decided.
     pub(crate) is_imported: bool,
     /// The erased entry that this one stands for.
-    pub(crate) replaces: Option<u64>,
+    pub(crate) replaces: Option<EntryId>,
 }
 
 impl StatusRecord {
@@ -41,7 +42,7 @@ impl StatusRecord {
 
     /// Returns the record that stands for this one, the entry `entry`, once the successor that it
     /// names is erased: the predecessor stays ended, without the address of its successor.
-    pub(crate) fn without_successor(self, entry: u64, recorded_at: Time) -> Self {
+    pub(crate) fn without_successor(self, entry: EntryId, recorded_at: Time) -> Self {
         let change = StatusChange {
             superseded_by: None,
             system_valid_to: self.change.system_valid_to.or(Some(recorded_at)),

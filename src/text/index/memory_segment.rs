@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tantivy::fieldnorm::FieldNormReader;
 
+use crate::ledger::EntryId;
 use crate::text::analysis::token::TermCache;
 use crate::text::document::Document;
 use crate::text::index::schema::{Fields, TermField};
@@ -24,7 +25,7 @@ pub(in crate::text) struct MemorySegment {
 
 /// The values of a document besides its words.
 pub(in crate::text) struct DocValues {
-    pub(in crate::text) row: u64,
+    pub(in crate::text) row: EntryId,
     pub(in crate::text) order: u64,
     pub(in crate::text) thread: u64,
     pub(in crate::text) time_ms: i64,
@@ -47,7 +48,7 @@ impl MemorySegment {
     /// Indexes documents, each with its row, in the order of rows.
     pub(in crate::text) fn of<'a>(
         fields: &Fields,
-        documents: impl Iterator<Item = (u64, &'a Document)>,
+        documents: impl Iterator<Item = (EntryId, &'a Document)>,
     ) -> Self {
         let mut memory = Self {
             values: Vec::new(),
@@ -68,7 +69,7 @@ impl MemorySegment {
         &mut self,
         fields: &Fields,
         number: u32,
-        row: u64,
+        row: EntryId,
         document: &Document,
         cache: &mut TermCache,
     ) {

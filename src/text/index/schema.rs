@@ -10,6 +10,7 @@ use tantivy::store::Compressor;
 use tantivy::tokenizer::TokenizerManager;
 use tantivy::{Index, IndexBuilder, IndexSettings, TantivyDocument, Term};
 
+use crate::ledger::EntryId;
 use crate::text::analysis::language::Language;
 use crate::text::analysis::token;
 use crate::text::analysis::token::TermCache;
@@ -87,8 +88,8 @@ impl Fields {
     }
 
     /// Returns the term that only the document of this row has.
-    pub(in crate::text) fn row_term(&self, row: u64) -> Term {
-        Term::from_field_u64(self.row, row)
+    pub(in crate::text) fn row_term(&self, row: EntryId) -> Term {
+        Term::from_field_u64(self.row, row.get())
     }
 
     /// Returns the term that all turns of a conversation have.
@@ -99,12 +100,12 @@ impl Fields {
     /// Converts `document` to a tantivy document.
     pub(in crate::text) fn indexable(
         &self,
-        row: u64,
+        row: EntryId,
         document: &Document,
         cache: &mut TermCache,
     ) -> TantivyDocument {
         let mut indexable = TantivyDocument::new();
-        indexable.add_u64(self.row, row);
+        indexable.add_u64(self.row, row.get());
         indexable.add_u64(self.order, document.order);
         indexable.add_u64(self.thread, document.thread);
         indexable.add_i64(self.time, document.time_ms);
