@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use answers::{agree, answers, expected, try_answers};
 use grainstore::codec::ContentAddress;
-use grainstore::grain::{Draft, Grain, StatusChange, Time, Type};
+use grainstore::grain::{Draft, ForeignId, Grain, StatusChange, Time, Type};
 use grainstore::index::{
     Batch, Family, Index, IndexOptions, IndexRecovery, Pattern, Snapshot, TermKey,
 };
@@ -112,7 +112,7 @@ impl Entries {
                     batch.alias(
                         EntryId::new(row),
                         &self.address(*of),
-                        ["f", "s", &name.to_string()],
+                        &ForeignId::new("f", "s", name.to_string()),
                     );
                 }
                 Said::Mention(of) => batch.mention(EntryId::new(row), &self.address(*of)),

@@ -3,7 +3,7 @@
 //! The one place that decides which keys a grain or an entry about a grain has.
 
 use crate::codec::{ContentAddress, Value};
-use crate::grain::{Grain, Namespace, StatusChange, Time, Type, Verification};
+use crate::grain::{ForeignId, Grain, Namespace, StatusChange, Time, Type, Verification};
 use crate::ledger::{EntryId, Kind};
 
 use super::memtable::Memtable;
@@ -143,9 +143,9 @@ impl Batch {
         self.single(Family::Fallback, erased.get(), row);
     }
 
-    /// Adds a foreign name of the grain at `target`, which is entry `row`.
-    pub fn alias(&mut self, row: EntryId, target: &ContentAddress, foreign: [&str; 3]) {
-        let term = self.terms.hash(&foreign);
+    /// Adds a foreign identifier of the grain at `target`, which is entry `row`.
+    pub fn alias(&mut self, row: EntryId, target: &ContentAddress, id: &ForeignId) {
+        let term = self.terms.hash(&id.parts());
         self.single(Family::ForeignId, term, row);
         self.mention(row, target);
     }

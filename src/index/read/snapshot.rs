@@ -9,7 +9,7 @@ use std::sync::Arc;
 use roaring::RoaringTreemap;
 
 use crate::codec::{ContentAddress, nfc};
-use crate::grain::{Time, Type};
+use crate::grain::{ForeignId, Time, Type};
 use crate::ledger::{EntryId, Kind};
 
 use super::key_range::KeyRange;
@@ -217,9 +217,9 @@ impl Snapshot {
         self.exact(family, self.engine.terms.hash_link(address))
     }
 
-    /// Returns the rows of alias entries for a foreign name.
-    pub fn foreign(&self, name: [&str; 3]) -> Scan<'_> {
-        self.exact(Family::ForeignId, self.engine.terms.hash(&name))
+    /// Returns the rows of alias entries for a foreign identifier.
+    pub fn foreign(&self, id: &ForeignId) -> Scan<'_> {
+        self.exact(Family::ForeignId, self.engine.terms.hash(&id.parts()))
     }
 
     /// Returns the rows of the status entries of the grain at `row`, oldest first.

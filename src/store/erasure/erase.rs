@@ -82,7 +82,7 @@ impl Inner {
                     }
                     // The index holds hashes of addresses.
                     record if record.about() != Some(*address) => continue,
-                    Record::Alias(alias) => tombstones.push(key.of_name(alias.name())),
+                    Record::Alias(alias) => tombstones.push(key.of_foreign_id(&alias.id)),
                     _ => {}
                 }
                 rows.insert(entry);

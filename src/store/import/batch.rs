@@ -61,7 +61,7 @@ impl<'a> Importer<'a> {
     /// Reports if the export that a file continues was never imported.
     pub(super) fn expect(&mut self, base: &ForeignId) -> Result<(), Error> {
         if self.addresses_of(base)?.is_empty() {
-            let message = format!("PAM_UNKNOWN_BASE: {} was not imported before", base.id);
+            let message = format!("PAM_UNKNOWN_BASE: {} was not imported before", base.id());
             self.findings.note(Place::File, message);
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Reading grains: by address, in lists, along their lineage, by foreign identifier.
 
 use crate::codec::ContentAddress;
-use crate::grain::{self, Grain, Status, Time, Warning};
+use crate::grain::{self, ForeignId, Grain, Status, Time, Warning};
 use crate::index::Snapshot;
 use crate::ledger::EntryId;
 use crate::policy::{Delegation, Rule};
@@ -254,14 +254,9 @@ impl Store {
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn resolve(
-        &self,
-        format: &str,
-        scope: &str,
-        id: &str,
-    ) -> Result<Option<ContentAddress>, Error> {
+    pub fn resolve(&self, id: &ForeignId) -> Result<Option<ContentAddress>, Error> {
         let snapshot = self.snapshot();
-        let addresses = self.inner.named(&snapshot, [format, scope, id])?;
+        let addresses = self.inner.named(&snapshot, id)?;
         for address in addresses.into_iter().rev() {
             if self.capability().is_none() {
                 return Ok(Some(address));

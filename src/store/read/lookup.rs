@@ -1,7 +1,7 @@
 //! Reading single entries: the record of an entry, the grain of a row, its status, its version.
 
 use crate::codec::ContentAddress;
-use crate::grain::{Grain, Status, Time};
+use crate::grain::{ForeignId, Grain, Status, Time};
 use crate::index::Snapshot;
 use crate::ledger::EntryId;
 use crate::store::Error;
@@ -76,13 +76,13 @@ impl Inner {
     pub(crate) fn named(
         &self,
         snapshot: &Snapshot,
-        name: [&str; 3],
+        id: &ForeignId,
     ) -> Result<Vec<ContentAddress>, Error> {
         let mut addresses = Vec::new();
-        for row in snapshot.foreign(name).rows()?.iter() {
+        for row in snapshot.foreign(id).rows()?.iter() {
             let alias = self.alias_record(row)?;
             // The index holds a hash of the identifier.
-            if alias.name() == name {
+            if alias.id == *id {
                 addresses.retain(|known| *known != alias.of);
                 addresses.push(alias.of);
             }

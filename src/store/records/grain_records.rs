@@ -2,7 +2,7 @@
 //! flags.
 
 use crate::codec::{ContentAddress, Map, Value};
-use crate::grain::{Lifecycle, StatusChange, Time, Verification};
+use crate::grain::{ForeignId, Lifecycle, StatusChange, Time, Verification};
 use crate::ledger::EntryId;
 
 use super::fields::{address, bytes, flag, row, sequence, text, time};
@@ -96,24 +96,19 @@ impl StatusRecord {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AliasRecord {
     pub(crate) of: ContentAddress,
-    pub(crate) format: String,
-    pub(crate) scope: String,
-    pub(crate) id: String,
+    pub(crate) id: ForeignId,
 }
 
 impl AliasRecord {
-    pub(crate) fn name(&self) -> [&str; 3] {
-        [&self.format, &self.scope, &self.id]
-    }
-
-    /// Foreign identifiers are kept byte for byte: normalisation could merge two of them.
+    /// As bytes: the normalisation of text could merge two identifiers.
     pub(super) fn to_map(&self) -> Map {
         let raw = |text: &str| Value::Bytes(text.as_bytes().to_vec());
+        let [format, scope, id] = self.id.parts().map(raw);
         Map::from_iter([
             ("a", bytes(&self.of)),
-            ("f", raw(&self.format)),
-            ("s", raw(&self.scope)),
-            ("i", raw(&self.id)),
+            ("f", format),
+            ("s", scope),
+            ("i", id),
         ])
     }
 
@@ -121,9 +116,7 @@ impl AliasRecord {
         let raw = |key: &str| String::from_utf8(map.get(key)?.as_bytes()?.to_vec()).ok();
         Some(Self {
             of: address(map, "a")?,
-            format: raw("f")?,
-            scope: raw("s")?,
-            id: raw("i")?,
+            id: ForeignId::new(raw("f")?, raw("s")?, raw("i")?),
         })
     }
 }

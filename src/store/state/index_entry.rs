@@ -39,7 +39,7 @@ pub(crate) fn index_entry(
             return Ok(());
         }
         Record::Alias(alias) => {
-            batch.alias(row, &alias.of, alias.name());
+            batch.alias(row, &alias.of, &alias.id);
             return Ok(());
         }
         Record::Erasing(erasing) => batch.erasure(row, &erasing.rows, &erasing.tombstones),

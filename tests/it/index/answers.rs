@@ -43,7 +43,7 @@ pub(super) fn try_answers(
         keep(format!("tag {n}"), tagged.rows()?);
         let user = snapshot.with_text(Family::User, &format!("u{n}"));
         keep(format!("user {n}"), user.rows()?);
-        let foreign = snapshot.foreign(["f", "s", &n.to_string()]);
+        let foreign = snapshot.foreign(&ForeignId::new("f", "s", n.to_string()));
         keep(format!("foreign {n}"), foreign.rows()?);
     }
     let time = |ms| Some(Time::from_ms(ms));
