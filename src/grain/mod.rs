@@ -6,6 +6,7 @@
 mod disclosure;
 mod draft;
 mod fields;
+mod foreign_id;
 #[expect(
     clippy::module_inception,
     reason = "the room is named after its one value"
@@ -26,9 +27,9 @@ mod error;
 pub use disclosure::verify_disclosed;
 pub use draft::Draft;
 pub use error::Error;
+pub use foreign_id::ForeignId;
 pub use grain::Grain;
 pub use grain_type::Type;
-pub use links::Triple;
 pub use namespace::Namespace;
 pub(crate) use namespace::contains as namespace_contains;
 pub(crate) use owner::{HAS_CAPABILITY, IDENTITY, OWNED_BY};
@@ -41,3 +42,5 @@ pub use time::Time;
 // Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
 #[doc(hidden)]
 pub use fields::{Field, Holds};
+#[doc(hidden)]
+pub use links::Triple;

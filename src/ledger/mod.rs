@@ -9,6 +9,7 @@
 
 #![deny(clippy::indexing_slicing)]
 
+mod entry_id;
 mod kind;
 mod store_id;
 mod disk;
@@ -19,6 +20,7 @@ mod log;
 mod proof;
 mod error;
 
+pub use entry_id::EntryId;
 pub use error::Error;
 pub use log::ledger::LedgerOptions;
 pub(crate) use proof::tree::MerkleTree;

@@ -19,6 +19,7 @@ use super::query::lowering::Query;
 use super::search::highlight::Highlighter;
 use super::search::hit::{Hits, RecalledHit};
 use super::search::ranking::Ranking;
+use crate::ledger::EntryId;
 
 /// A full-text view of a ledger. Any thread may feed and search it.
 ///
@@ -28,12 +29,13 @@ use super::search::ranking::Ranking;
 /// documents queued.
 ///
 /// ```
+/// use grainstore::ledger::EntryId;
 /// use grainstore::text::{Document, TextOptions, TextLocation, Query, Ranking, Text};
 ///
 /// let (text, _) = Text::open(&TextLocation::Memory, 0, TextOptions::default())?;
-/// text.add(0, Document::from("prefers green tea"))?;
+/// text.add(EntryId::new(0), Document::from("prefers green tea"))?;
 /// let hits = text.search(&Query::words("teas"), &Ranking::default(), 10, &|_| true)?;
-/// assert_eq!(hits.hits[0].row, 0);
+/// assert_eq!(hits.hits[0].row, EntryId::new(0));
 /// assert_eq!(text.watermark(), 1);
 /// # Ok::<(), grainstore::text::Error>(())
 /// ```
@@ -82,7 +84,7 @@ impl Text {
     ///
     /// # Errors
     /// `ERR_TEXT` if that commit fails; the document is not taken then.
-    pub fn add(&self, row: u64, document: Document) -> Result<(), Error> {
+    pub fn add(&self, row: EntryId, document: Document) -> Result<(), Error> {
         let Some(committer) = &self.committer else {
             self.view.commit_if(|state| state.uncommitted.is_due())?;
             self.view.push(row, document, |_| ());
@@ -108,7 +110,7 @@ impl Text {
     /// # Errors
     /// `ERR_TEXT` if the index cannot be written; the caller must repeat the call or rebuild the
     /// index.
-    pub fn erase(&self, rows: &[u64]) -> Result<(), Error> {
+    pub fn erase(&self, rows: &[EntryId]) -> Result<(), Error> {
         self.view.erase(rows)
     }
 
@@ -145,7 +147,7 @@ impl Text {
         query: &Query,
         ranking: &Ranking,
         limit: usize,
-        accept: &(dyn Fn(u64) -> bool + Sync),
+        accept: &(dyn Fn(EntryId) -> bool + Sync),
     ) -> Result<Hits, Error> {
         self.view.search(query, ranking, limit, accept)
     }
@@ -163,7 +165,7 @@ impl Text {
         ranking: &Ranking,
         limit: usize,
         reach: usize,
-        accept: &(dyn Fn(u64) -> bool + Sync),
+        accept: &(dyn Fn(EntryId) -> bool + Sync),
     ) -> Result<Vec<RecalledHit>, Error> {
         self.view.recall(query, ranking, limit, reach, accept)
     }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use grainstore::ledger::EntryId;
 use grainstore::text::{Document, Language, Query, Ranking, Text, TextLocation, TextOptions};
 use serde_json::Value;
 
@@ -37,7 +38,7 @@ fn a_reader_of_each_language_finds_what_is_there_and_nothing_else() {
     for pair in &pairs {
         let (text, _) = Text::open(&TextLocation::Memory, 0, TextOptions::default()).unwrap();
         let document = Document::from(pair.text.as_str()).language(pair.language);
-        text.add(0, document).unwrap();
+        text.add(EntryId::new(0), document).unwrap();
         let query = Query::parse(&pair.query).unwrap();
         let search = || text.search(&query, &Ranking::WORDS, 1, &|_| true).unwrap();
         let fresh = search();

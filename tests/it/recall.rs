@@ -1,5 +1,6 @@
 //! What is recalled of a question, and how turns of a conversation rank.
 
+use grainstore::ledger::EntryId;
 use grainstore::query::Recall;
 use grainstore::render::{Format, tokens};
 use grainstore::text::{Document, Query, Ranking, Recency, Text, TextLocation, TextOptions};
@@ -177,9 +178,10 @@ fn a_turn_beside_what_fits_ranks_above_the_same_words_elsewhere() {
 fn signals_lift_what_is_new_or_important() {
     let (text, _) = Text::open(&TextLocation::Memory, 0, TextOptions::default()).unwrap();
     let tea = || Document::from("tea");
-    text.add(0, tea().time_ms(1_000)).unwrap();
-    text.add(1, tea().time_ms(9_000)).unwrap();
-    text.add(2, tea().time_ms(1_000).importance(0.9)).unwrap();
+    text.add(EntryId::new(0), tea().time_ms(1_000)).unwrap();
+    text.add(EntryId::new(1), tea().time_ms(9_000)).unwrap();
+    text.add(EntryId::new(2), tea().time_ms(1_000).importance(0.9))
+        .unwrap();
     let first = |ranking: Ranking| {
         let hits = text
             .search(&Query::words("tea"), &ranking, 3, &|_| true)
@@ -187,13 +189,13 @@ fn signals_lift_what_is_new_or_important() {
         assert_eq!(hits.total, 3);
         hits.hits[0].row
     };
-    assert_eq!(first(Ranking::default()), 0);
+    assert_eq!(first(Ranking::default()), EntryId::new(0));
     assert_eq!(
         first(Ranking {
             importance: 1.0,
             ..Ranking::WORDS
         }),
-        2
+        EntryId::new(2)
     );
     let recency = Some(Recency {
         weight: 1.0,
@@ -205,6 +207,6 @@ fn signals_lift_what_is_new_or_important() {
             recency,
             ..Ranking::default()
         }),
-        1
+        EntryId::new(1)
     );
 }

@@ -14,6 +14,7 @@ use crate::index::key::encoding::{
 };
 use crate::index::run::{Run, Stream};
 use crate::index::{Error, Family, Snapshot};
+use crate::ledger::EntryId;
 
 /// The component of one family by row, to sort by.
 #[derive(Debug)]
@@ -30,12 +31,12 @@ enum Part {
 
 impl Column {
     /// Returns the time of a row.
-    pub(crate) fn time(&self, row: u64) -> Option<Time> {
+    pub(crate) fn time(&self, row: EntryId) -> Option<Time> {
         self.get(row).map(time_of).map(Time::from_ms)
     }
 
     /// Returns the number of a row.
-    pub(crate) fn number(&self, row: u64) -> Option<f64> {
+    pub(crate) fn number(&self, row: EntryId) -> Option<f64> {
         self.get(row).map(number_of)
     }
 
@@ -51,7 +52,8 @@ impl Column {
     }
 
     /// Returns the component of a row; `None` if the row has no key of the family.
-    pub(crate) fn get(&self, row: u64) -> Option<u64> {
+    pub(crate) fn get(&self, row: EntryId) -> Option<u64> {
+        let row = row.get();
         let after = self.parts.partition_point(|(first, _)| *first <= row);
         let (first, part) = self.parts.get(after.checked_sub(1)?)?;
         let components = match part {

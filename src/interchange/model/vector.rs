@@ -19,7 +19,7 @@ use crate::interchange::{Error, ForeignId, Place};
 /// let file = ImportFile::of_bytes(file, Some(Format::PamEmbeddings), &Default::default())?;
 /// file.vectors.each(&mut |vector| {
 ///     assert_eq!(vector.numbers, [0.5, 1.0]);
-///     matches!(vector.of, VectorOf::Named(id) if id.id == "m")
+///     matches!(vector.of, VectorOf::Named(id) if id.id() == "m")
 /// })?;
 /// # Ok::<(), grainstore::interchange::Error>(())
 /// ```

@@ -18,6 +18,7 @@ use crate::interchange::{
     EncryptedWriter, Encryption, Entry, Error as FileError, Format, Loss, Place, Vectors,
     WriteOptions, Written, aimem, jsonl, mg, omi, pam,
 };
+use crate::ledger::EntryId;
 use crate::store::{Admin, Store};
 
 use super::{Error, Filter};
@@ -141,7 +142,7 @@ impl Store {
     ) -> Result<Vec<Entry>, Error> {
         let snapshot = self.snapshot();
         let rows = self.exportable_rows(&snapshot, filter, loss)?;
-        let rows: Vec<u64> = rows.iter().collect();
+        let rows: Vec<EntryId> = rows.iter().collect();
         let entries = rows.par_iter().map(|row| {
             let version = self.version_at(&snapshot, *row)?;
             Ok((version.grain, version.status))

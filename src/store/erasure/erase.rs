@@ -8,6 +8,7 @@ use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
 use crate::grain::Time;
 use crate::index::{Family, Snapshot};
+use crate::ledger::EntryId;
 use crate::store::Error;
 use crate::store::instance::{Inner, Writer};
 use crate::store::records::{Authorization, ErasedRecord, ErasingRecord, Frame, Record};
@@ -22,7 +23,7 @@ impl Inner {
         writer: &mut Writer,
         snapshot: &Snapshot,
         mut frame: Frame,
-        targets: &[(u64, ContentAddress)],
+        targets: &[(EntryId, ContentAddress)],
         authorization: Authorization<'_>,
     ) -> Result<(), Error> {
         let (rows, tombstones) = self.erasure_plan(snapshot, targets, &mut frame)?;
@@ -34,12 +35,13 @@ impl Inner {
         }))?;
         let written = self.commit_erasure(writer, &frame)?;
         // The erasure is the last entry of its frame.
-        self.complete_erasure(writer, written.end.saturating_sub(1), &rows)
+        let begun = written.end.before().unwrap_or(written.start);
+        self.complete_erasure(writer, begun, &rows)
     }
 
     /// Commits the entry that begins an erasure. On a full disk the ballast makes room for it: a
     /// full disk must not prevent an erasure.
-    fn commit_erasure(&self, writer: &mut Writer, frame: &Frame) -> Result<Range<u64>, Error> {
+    fn commit_erasure(&self, writer: &mut Writer, frame: &Frame) -> Result<Range<EntryId>, Error> {
         match self.commit(writer, frame) {
             Err(error) if error.code() == ErrorCode::StorageFull => {
                 self.ballast().release(self.disk())?;
@@ -54,9 +56,9 @@ impl Inner {
     fn erasure_plan(
         &self,
         snapshot: &Snapshot,
-        targets: &[(u64, ContentAddress)],
+        targets: &[(EntryId, ContentAddress)],
         frame: &mut Frame,
-    ) -> Result<(Vec<u64>, Vec<[u8; 32]>), Error> {
+    ) -> Result<(Vec<EntryId>, Vec<[u8; 32]>), Error> {
         let key = self.manifest().tombstone_key();
         let all: BTreeSet<ContentAddress> = targets.iter().map(|(_, address)| *address).collect();
         let mut tombstones = Vec::with_capacity(targets.len());
@@ -80,7 +82,7 @@ impl Inner {
                     }
                     // The index holds hashes of addresses.
                     record if record.about() != Some(*address) => continue,
-                    Record::Alias(alias) => tombstones.push(key.of_name(alias.name())),
+                    Record::Alias(alias) => tombstones.push(key.of_foreign_id(&alias.id)),
                     _ => {}
                 }
                 rows.insert(entry);
@@ -90,7 +92,12 @@ impl Inner {
     }
 
     /// Carries out an erasure that the ledger holds as entry `begun`. Every step can be repeated.
-    fn complete_erasure(&self, writer: &mut Writer, begun: u64, rows: &[u64]) -> Result<(), Error> {
+    fn complete_erasure(
+        &self,
+        writer: &mut Writer,
+        begun: EntryId,
+        rows: &[EntryId],
+    ) -> Result<(), Error> {
         let is_of_state = self.state().rests_on(rows, &self.snapshot())?;
         // First, so that no snapshot shows it from here on, however old.
         self.index().erase(rows.iter().copied());

@@ -7,6 +7,7 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
+use crate::ledger::EntryId;
 use crate::store::state::Entry;
 use crate::store::{Error, Options};
 
@@ -54,10 +55,10 @@ impl Inner {
         Ok(())
     }
 
-    pub(super) fn feed_text(&self, _entries: &[Entry<'_>], _rows: &Range<u64>) {}
+    pub(super) fn feed_text(&self, _entries: &[Entry<'_>], _rows: &Range<EntryId>) {}
 
     /// Deletes a view that is there, because no later open would erase the rows from it.
-    pub(crate) fn erase_text(&self, _rows: &[u64]) -> Result<(), Error> {
+    pub(crate) fn erase_text(&self, _rows: &[EntryId]) -> Result<(), Error> {
         remove_text(self.disk())
     }
 

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use crate::codec::{ContentAddress, Value};
 use crate::grain::Grain;
 use crate::index::Column;
+use crate::ledger::EntryId;
 use crate::store::state::Entry;
 use crate::store::{Error, Options};
 use crate::text::{self, Document, Language, OpenOutcome, Text, TextLocation};
@@ -24,7 +25,8 @@ impl Inner {
         let Some(text) = &self.text().0 else {
             return Ok(());
         };
-        self.each_entry(text.watermark(), &mut |entry| feed(text, &entry))?;
+        let from = EntryId::new(text.watermark());
+        self.each_entry(from, &mut |entry| feed(text, &entry))?;
         text.advance(self.ledger().len());
         Ok(())
     }
@@ -33,18 +35,18 @@ impl Inner {
     ///
     /// They are durable and indexed: a full disk under the view must not make the caller believe
     /// otherwise. The view catches up later.
-    pub(super) fn feed_text(&self, entries: &[Entry<'_>], rows: &Range<u64>) {
+    pub(super) fn feed_text(&self, entries: &[Entry<'_>], rows: &Range<EntryId>) {
         let Some(text) = &self.text().0 else {
             return;
         };
         // It resumes where it failed and skips nothing: a skipped row would be missing for good.
-        let outcome = if text.watermark() == rows.start {
+        let outcome = if text.watermark() == rows.start.get() {
             entries.iter().try_for_each(|entry| feed(text, entry))
         } else {
             self.catch_up_text()
         };
         match outcome {
-            Ok(()) => text.advance(rows.end),
+            Ok(()) => text.advance(rows.end.get()),
             Err(error) => tracing::warn!(%error, "the text view lags behind"),
         }
     }
@@ -54,7 +56,7 @@ impl Inner {
     ///
     /// # Errors
     /// `ERR_TEXT`; `ERR_STORAGE_IO`.
-    pub(crate) fn erase_text(&self, rows: &[u64]) -> Result<(), Error> {
+    pub(crate) fn erase_text(&self, rows: &[EntryId]) -> Result<(), Error> {
         match &self.text().0 {
             Some(text) => Ok(text.erase(rows)?),
             None => remove_text(self.disk()),

@@ -5,13 +5,14 @@
 
 use tantivy::{IndexWriter, TantivyError};
 
+use crate::ledger::EntryId;
 use crate::text::error::Error;
 use crate::text::index::open::CommitPayload;
 use crate::text::index::view::View;
 
 impl View {
     /// Erases the text of `rows`, in memory and in the files.
-    pub(in crate::text) fn erase(&self, rows: &[u64]) -> Result<(), Error> {
+    pub(in crate::text) fn erase(&self, rows: &[EntryId]) -> Result<(), Error> {
         let mut writer = self.writer.lock();
         self.state.lock().uncommitted.erase(rows);
         let erased = self.erase_committed(&mut writer, rows);
@@ -27,7 +28,7 @@ impl View {
     fn erase_committed(
         &self,
         writer: &mut Option<IndexWriter>,
-        rows: &[u64],
+        rows: &[EntryId],
     ) -> tantivy::Result<()> {
         let committed = self.state.lock().committed.searcher.clone();
         let mut found = 0;

@@ -9,6 +9,8 @@ use parking_lot::Mutex;
 use tantivy::indexer::IndexWriterOptions;
 use tantivy::{Index, IndexReader, IndexWriter, TantivyError};
 
+use crate::ledger::EntryId;
+use crate::text::analysis::token::TermCache;
 use crate::text::document::Document;
 use crate::text::error::Error;
 use crate::text::index::open::OpenOutcome;
@@ -73,7 +75,7 @@ impl View {
     /// Queues the document of a row, and returns the result of `then` on the queue.
     pub(in crate::text) fn push<T>(
         &self,
-        row: u64,
+        row: EntryId,
         document: Document,
         then: fn(&Uncommitted) -> T,
     ) -> T {
@@ -163,8 +165,10 @@ impl View {
             watermark,
             ..stored
         };
-        for fed in documents.iter().filter(|fed| fed.row >= stored.watermark) {
-            writer.add_document(self.fields.indexable(fed.row, &fed.document))?;
+        let mut cache = TermCache::default();
+        let uncovered = documents.iter();
+        for fed in uncovered.filter(|fed| fed.row.get() >= stored.watermark) {
+            writer.add_document(self.fields.indexable(fed.row, &fed.document, &mut cache))?;
             covered.documents += 1;
         }
         let mut commit = writer.prepare_commit()?;
@@ -213,8 +217,8 @@ mod tests {
     #[test]
     fn a_commit_that_reported_an_error_and_happened_is_not_repeated() {
         let (view, _) = View::open(&TextLocation::Memory, 0, TextOptions::default()).unwrap();
-        view.push(0, Document::from("green tea"), |_| ());
-        view.push(1, Document::from("tea"), |_| ());
+        view.push(EntryId::FIRST, Document::from("green tea"), |_| ());
+        view.push(EntryId::new(1), Document::from("tea"), |_| ());
         let query = Query::words("green tea");
         let search = || -> Hits {
             let hits = view.search(&query, &Ranking::default(), 9, &|_| true);
