@@ -40,7 +40,8 @@ impl VerifyingKey {
     ///
     /// # Errors
     /// `ERR_KEY` for another length, a point that is not on the curve or spelled in a second way,
-    /// and an Ed25519 point of small order, under which one signature fits many messages.
+    /// and an Ed25519 point of small order, under which one signature fits many messages. A build
+    /// without the feature `signatures` does not look for the point.
     pub fn new(algorithm: Algorithm, bytes: &[u8]) -> Result<Self, Error> {
         let key = match algorithm {
             Algorithm::Ed25519 => {
