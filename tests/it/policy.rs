@@ -22,6 +22,7 @@ mod hold;
 mod hostile;
 mod lasting;
 mod review;
+mod rogue;
 mod signed;
 mod store;
 

@@ -107,7 +107,8 @@ impl<'a> Admission<'a> {
     /// Adds a grain and its effects, unless its consent or its dependencies forbid it.
     fn take(&mut self, snapshot: &Snapshot, put: PendingPut) -> Result<(), Error> {
         let (store, address) = (self.store, put.grain.address());
-        if let Some(rule) = store.authorize_basis(snapshot, &self.frame, &put.grain)? {
+        let origin = || store.origin_of_actor(put.actor);
+        if let Some(rule) = store.authorize_basis(snapshot, &self.frame, &put.grain, origin)? {
             return Err(Error::Denied { address, rule });
         }
         let consequent = Inner::has_consequences(&put.grain).then(|| put.grain.clone());

@@ -12,6 +12,7 @@ use crate::interchange::{
 };
 use crate::ledger::{EntryId, Kind};
 use crate::policy::{Actor, Operation, Rule};
+use crate::store::governance::Origin;
 use crate::store::instance::Inner;
 use crate::store::instance::Writer;
 use crate::store::lineage::Change;
@@ -260,7 +261,7 @@ impl<'a> Importer<'a> {
         let snapshot = self.inner.snapshot();
         match self
             .inner
-            .authorize_basis(&snapshot, &self.frame, &record.grain)?
+            .authorize_basis(&snapshot, &self.frame, &record.grain, || Ok(Origin::File))?
         {
             None => Ok(true),
             Some(Rule::Consent) => {

@@ -90,7 +90,8 @@ impl Inner {
         if is_reviewed && !frame.has(Kind::Review) {
             frame.review(old, operation)?;
         }
-        if let Some(rule) = self.authorize_basis(&snapshot, &frame, &new)? {
+        let origin = || self.origin_of_actor(caller.actor);
+        if let Some(rule) = self.authorize_basis(&snapshot, &frame, &new, origin)? {
             self.deny(&mut writer, caller.actor, old, operation.name(), rule)?;
         }
         let is_new = self.locate(&snapshot, &address)?.is_none();
