@@ -21,6 +21,7 @@ mod histories;
 mod hold;
 mod hostile;
 mod lasting;
+mod outlives;
 mod review;
 mod rogue;
 mod signed;

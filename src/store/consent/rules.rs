@@ -189,14 +189,19 @@ impl Inner {
         if !self.is_withdrawal_authorized(snapshot, frame, grant, &withdrawal.address())? {
             return Ok(());
         }
-        let protection = match (frame.find(grant), self.locate(snapshot, grant)?) {
-            (Some(pending), _) => self.effective_protection_of_new(pending),
+        let (target, protection) = match (frame.find(grant), self.locate(snapshot, grant)?) {
+            (Some(pending), _) => (pending.clone(), self.effective_protection_of_new(pending)),
             (None, Some(row)) if snapshot.is_current(row) => {
                 let target = self.version_at(snapshot, row)?;
-                self.effective_protection(snapshot, row, &target, Some(withdrawal))?
+                let facts = self.effective_protection(snapshot, row, &target, Some(withdrawal))?;
+                (target.grain, facts)
             }
             _ => return Ok(()),
         };
+        // Where only trusted signers write, the withdrawal takes effect and ends no grain.
+        if self.authorize_successor(&[], withdrawal, &target).is_err() {
+            return Ok(());
+        }
         let facts = protection.facts(Some(withdrawal));
         let verdict = policy::decide(Operation::Supersede, &facts, &Actor::default(), moment);
         match verdict {

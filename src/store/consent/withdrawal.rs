@@ -121,7 +121,10 @@ fn counts(consent: Option<&Known>, withdrawal: &Known) -> bool {
     let parties = [whose, grantor];
     let mut parties = parties.iter().flatten();
     // A stored signature was verified when it came.
-    let signer = withdrawal.grain.envelope().and_then(|_| withdrawal.grain.kid().ok());
+    let signer = withdrawal
+        .grain
+        .envelope()
+        .and_then(|_| withdrawal.grain.kid().ok());
     parties.any(|party| {
         let has_signed = signer.as_ref();
         let has_signed = has_signed.is_some_and(|signer| is_same_party(signer.as_str(), party));

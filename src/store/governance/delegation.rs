@@ -5,8 +5,8 @@ use crate::grain::{Grain, Status, Time, Verification};
 use crate::index::{Family, Pattern, Snapshot};
 use crate::policy::{self, DelegatedOperation, Delegation, Rule, StoredDelegation};
 
-use crate::store::instance::Inner;
 use super::Origin;
+use crate::store::instance::Inner;
 use crate::store::{Error, Version};
 
 impl Inner {

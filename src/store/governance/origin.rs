@@ -86,6 +86,9 @@ impl Inner {
 
 /// Returns whether two DIDs name the same party: the fragment only selects one of its keys.
 pub(crate) fn is_same_party(one: &str, other: &str) -> bool {
-    let party = |did: &str| did.split_once('#').map_or(did.len(), |(party, _)| party.len());
+    let party = |did: &str| {
+        did.split_once('#')
+            .map_or(did.len(), |(party, _)| party.len())
+    };
     one.get(..party(one)) == other.get(..party(other))
 }

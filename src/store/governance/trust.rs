@@ -107,6 +107,37 @@ impl Inner {
     }
 }
 
+impl Inner {
+    /// Refuses a change to a stored grain that none of its signers may write there.
+    ///
+    /// # Errors
+    /// `ERR_UNTRUSTED`.
+    pub(crate) fn authorize_signers(&self, signers: &[&str], target: &Grain) -> Result<(), Error> {
+        let state = self.state();
+        let admitted = state.trust().all().authorize_change(signers, target);
+        admitted.map_err(|reason| Error::Untrusted {
+            address: target.address(),
+            reason,
+        })
+    }
+
+    /// Refuses a successor of a stored grain whose signer may not replace it.
+    ///
+    /// # Errors
+    /// `ERR_UNTRUSTED`; as [`Grain::kid`].
+    pub(crate) fn authorize_successor(
+        &self,
+        agreed: &[&str],
+        new: &Grain,
+        target: &Grain,
+    ) -> Result<(), Error> {
+        let signer = new.envelope().map(|_| new.kid()).transpose()?;
+        let signers = signer.iter().map(Did::as_str);
+        let signers: Vec<&str> = signers.chain(agreed.iter().copied()).collect();
+        self.authorize_signers(&signers, target)
+    }
+}
+
 impl Frame {
     /// Returns whether a rule in it is none of some rules, compared as the ledger keeps it.
     fn adds_to(&self, trusts: &Trusts) -> bool {

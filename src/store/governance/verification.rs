@@ -136,6 +136,8 @@ impl Inner {
             self.record_denial(&mut writer, caller.actor, denial)?;
             return Err(Error::Refused { rule });
         }
+        let judged = self.authorize_signers(&signers, &version.grain);
+        self.recorded(&mut writer, caller, judged)?;
         // A retraction that any caller could undo would protect nothing.
         let reopens = version.status.verification != Verification::Unverified;
         let mut frame = Frame::by(caller.actor);

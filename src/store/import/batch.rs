@@ -311,11 +311,13 @@ impl<'a> Importer<'a> {
                     existing: old,
                     rule,
                 }),
-                Error::Violation(violation) => {
-                    let operation = Operation::Import.name();
-                    let denial = DenialRecord::new(Some(old), operation, &violation.name());
-                    self.frame.record(&Entry::Denial(denial))?;
-                    self.refuse(record.place, &Error::Violation(violation));
+                refused @ (Error::Violation(_) | Error::Untrusted { .. }) => {
+                    if let Some(denial) = refused.denial(Operation::Import.name()) {
+                        let of = Some(old);
+                        self.frame
+                            .record(&Entry::Denial(DenialRecord { of, ..denial }))?;
+                    }
+                    self.refuse(record.place, &refused);
                 }
                 error => return Err(error),
             }
@@ -381,6 +383,7 @@ impl<'a> Importer<'a> {
         target: &Version,
         new: &Grain,
     ) -> Result<(), Error> {
+        self.inner.authorize_successor(&[], new, &target.grain)?;
         let snapshot = self.inner.snapshot();
         let protection = self
             .inner

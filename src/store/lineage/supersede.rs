@@ -69,6 +69,8 @@ impl Inner {
         let author = new.text("author_did");
         self.authorize_change(&mut writer, &snapshot, caller, author, &target.grain)?;
         self.authorize_author(&mut writer, &snapshot, caller, &new)?;
+        let judged = self.authorize_successor(&signers, &new, &target.grain);
+        self.recorded(&mut writer, caller, judged)?;
         let protection = self.effective_protection(&snapshot, row, &target, Some(&new))?;
         let change = Change {
             operation: Operation::Supersede,

@@ -18,7 +18,9 @@ use crate::ledger::Kind;
 pub(crate) use audit_records::{ActorRecord, CheckpointRecord, ImportRecord, ReadRecord};
 pub use authorization::{Authorization, RecordedAuthorization};
 pub use erasure_records::Until;
-pub(crate) use erasure_records::{ErasedRecord, ErasingRecord, RestoredRecord, erased_rows};
+pub(crate) use erasure_records::{
+    ErasedRecord, ErasingRecord, ProtectionTombstone, RestoredRecord, erased_rows,
+};
 pub(crate) use frame::{EntryBody, Frame, PendingPut, draw_salts};
 pub(crate) use grain_records::{
     AliasRecord, EmbeddingRecord, FlagRecord, SignatureRecord, StatusRecord,

@@ -13,17 +13,17 @@ use crate::random::{Random, cases, seeds};
 use world::Twins;
 
 /// Steps of the rogue in a round, and rounds in a world.
-const CALLS: usize = 6;
-const ROUNDS: usize = 10;
+const CALLS: usize = 20;
+const ROUNDS: usize = 5;
 
 #[test]
 fn a_confined_agent_changes_no_answer_and_no_possibility_of_another() {
-    campaign(40, |twins, random| calls::step(twins, random));
+    campaign(20, |twins, random| calls::step(twins, random));
 }
 
 #[test]
 fn a_file_of_a_rogue_changes_no_grain_and_no_possibility_that_was_here_before() {
-    campaign(12, |twins, random| match random.below(3) {
+    campaign(10, |twins, random| match random.below(3) {
         0 => files::step(twins, random),
         _ => calls::step(twins, random),
     });

@@ -20,7 +20,15 @@ const DIDS: [&str; 7] = [
 ];
 
 const NAMESPACES: [&str; 9] = [
-    "rogue", "rogue:room", "victim", "victim:room", "guarded", "*", "", "rogue:", "agent:identity",
+    "rogue",
+    "rogue:room",
+    "victim",
+    "victim:room",
+    "guarded",
+    "*",
+    "",
+    "rogue:",
+    "agent:identity",
 ];
 
 const JUDGEMENTS: [Verification; 4] = [
@@ -74,7 +82,9 @@ pub(super) fn step(twins: &mut Twins, random: &mut Random) {
         8 => {
             let handoff = Handoff::of("a task").session("s").context(target);
             let to = did(random.pick(&DIDS[..4]));
-            twins.own.extend(handle.hand_off(&to, &handoff).map(|it| it.delegation).ok());
+            twins
+                .own
+                .extend(handle.hand_off(&to, &handoff).map(|it| it.delegation).ok());
         }
         9 => {
             drop(handle.take_over(&target));
@@ -91,14 +101,21 @@ pub(super) fn step(twins: &mut Twins, random: &mut Random) {
             drop(handle.agent_card(VICTIM));
             drop(handle.search("note", &Filter::new(), 10));
         }
-        12 => twins.own.extend(signed(random, n).and_then(|grain| handle.put(grain).ok())),
+        12 => twins
+            .own
+            .extend(signed(random, n).and_then(|grain| handle.put(grain).ok())),
         _ => twins.own.extend(handle.put(event(n)).ok()),
     }
 }
 
 /// A grain of another, or one of the rogue's own.
 fn target(twins: &Twins, random: &mut Random) -> ContentAddress {
-    let lists = [&twins.known, &twins.consents, &twins.delegations, &twins.own];
+    let lists = [
+        &twins.known,
+        &twins.consents,
+        &twins.delegations,
+        &twins.own,
+    ];
     let list = lists[random.below(4)];
     match list.len() {
         0 => twins.known[0],
@@ -209,7 +226,14 @@ pub(super) fn key() -> SigningKey {
 }
 
 fn signatures(twins: &Twins, of: ContentAddress, to: Verification) -> Vec<Vec<u8>> {
-    let id = twins.with.owner.maintenance().unwrap().stats().unwrap().store_id;
+    let id = twins
+        .with
+        .owner
+        .maintenance()
+        .unwrap()
+        .stats()
+        .unwrap()
+        .store_id;
     let key = key();
     let statement = Statement::verify(of, to, *id.as_bytes()).unwrap();
     vec![statement.sign(&key, &key.did(), None).unwrap()]

@@ -42,7 +42,10 @@ pub(super) fn step(twins: &mut Twins, random: &mut Random) {
     let mut file = std::fs::File::create(&path).unwrap();
     let admin = elsewhere.admin().unwrap();
     let all = Filter::new().with_superseded();
-    if admin.export(format, &all, &Default::default(), &mut file).is_err() {
+    if admin
+        .export(format, &all, &Default::default(), &mut file)
+        .is_err()
+    {
         return;
     }
     twins.log.push(format!("a file of the rogue, {format}"));

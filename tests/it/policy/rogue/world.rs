@@ -123,7 +123,10 @@ impl Twins {
     }
 
     fn grant(&mut self, n: usize) {
-        let grant = consent(PERSON, &format!(r#","is_withdrawal":false,"purpose":"p{n}""#));
+        let grant = consent(
+            PERSON,
+            &format!(r#","is_withdrawal":false,"purpose":"p{n}""#),
+        );
         let put = self.put_as_victim(&grant);
         self.consents.extend(put);
     }
@@ -169,6 +172,8 @@ impl Twins {
             5 => self.grant(n),
             6 => self.delegate(n, random),
             7 => self.sign(n),
+            // Ruling I8: a file may withdraw a consent that is not stored.
+            8 if self.consents.contains(&any) => {}
             8 => drop(self.both("the owner deletes", |world| {
                 world.owner.admin()?.delete(&any, OFFICE)?;
                 Ok(any)
@@ -197,7 +202,9 @@ impl Twins {
                 "delegation_depth":{depth},"created_at":1}}"#
         );
         let draft = Draft::from_json(&json).unwrap();
-        let put = self.both("the owner delegates", |world| world.owner.put(draft.clone()));
+        let put = self.both("the owner delegates", |world| {
+            world.owner.put(draft.clone())
+        });
         self.delegations.extend(put);
     }
 
@@ -269,7 +276,10 @@ impl Twins {
         let mut say = |what: &str, outcome: Result<String, Error>| {
             answers.push(format!("{address} {what} {}", shown(outcome)));
         };
-        say("get", victim.get(address).map(|it| it.is_some().to_string()));
+        say(
+            "get",
+            victim.get(address).map(|it| it.is_some().to_string()),
+        );
         say("status", victim.status(address).map(|it| format!("{it:?}")));
         let history = victim.history(address).map(|versions| {
             let versions = versions.into_iter().map(|version| version.grain.address());
