@@ -80,7 +80,7 @@ impl Inner {
             let origin = self.origin(snapshot, row, &address)?;
             let is_vouched =
                 origin == Origin::Owner || version.status.verification == Verification::Verified;
-            // Ruling I25: neither a file nor the handle of another proves who delegates.
+            // Ruling I26: neither a file nor the handle of another proves who delegates.
             if !is_vouched && !origin.is_of(delegation.from()) {
                 continue;
             }

@@ -129,7 +129,7 @@ impl Inner {
             change.verification,
             Some(Verification::Verified | Verification::Unverified)
         );
-        // Ruling I25: an agent that could verify a delegation could give itself any authority.
+        // Ruling I26: an agent that could verify a delegation could give itself any authority.
         if confirms && !caller.is_owner() && Delegation::of(&version.grain).is_some() {
             let rule = Rule::Owner;
             let denial = DenialRecord::new(Some(*target), request.operation.name(), rule.name());

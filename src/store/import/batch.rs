@@ -230,7 +230,19 @@ impl<'a> Importer<'a> {
     ) -> Result<ContentAddress, Error> {
         let address = record.grain.address();
         if self.is_here(&address)? {
-            self.summary.unchanged += 1;
+            let snapshot = self.inner.snapshot();
+            let pending = self.pending(&address);
+            match self.inner.stronger_signature(&snapshot, pending, &record.grain) {
+                Ok(signature) => {
+                    signature.iter().try_for_each(|it| self.frame.record(it))?;
+                    self.summary.unchanged += 1;
+                }
+                Err(refused @ Error::Untrusted { .. }) => {
+                    self.refuse(record.place, &refused);
+                    return Ok(address);
+                }
+                Err(error) => return Err(error),
+            }
         } else {
             // Ruling I4: it is stored, supersedes nothing, and is reported.
             match self

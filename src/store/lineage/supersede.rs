@@ -105,6 +105,12 @@ impl Inner {
             // The status entry below joins them.
             self.record_consequences(&snapshot, &mut frame, &new, None)?;
         }
+        if !is_new {
+            match self.stronger_signature(&snapshot, None, &new) {
+                Ok(signature) => signature.iter().try_for_each(|it| frame.record(it))?,
+                Err(error) => self.recorded(&mut writer, caller, Err(error))?,
+            }
+        }
         let change = StatusChange {
             superseded_by: Some(address),
             system_valid_to: Some(self.entry_time()),

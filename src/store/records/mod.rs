@@ -166,6 +166,7 @@ impl Record {
             Self::Review(record) => Some(record.of()),
             Self::Denial(record) => record.of,
             Self::Signature(record) => Some(record.of),
+            Self::Trust(TrustRecord::Signed { of, .. }) => Some(*of),
             Self::Unknown(_, of) => *of,
             Self::Import(_)
             | Self::Trust(_)

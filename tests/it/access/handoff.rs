@@ -67,7 +67,7 @@ fn a_handoff_delegates_records_and_snapshots_together() {
     let tool = |name: &str| Draft::action(name, input.clone(), "done", false);
     assert!(expert(&store).put(tool("refund")).is_ok());
     assert_eq!(code(expert(&store).put(tool("wipe"))), "ERR_ACCESS_DENIED");
-    // Ruling I25: an agent takes nothing from another outside its own namespace.
+    // Ruling I26: an agent takes nothing from another outside its own namespace.
     let elsewhere = store.as_actor(&did("expert"));
     assert!(elsewhere.put(note("x").namespace("acme:pay")).is_ok());
 
