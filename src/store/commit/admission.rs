@@ -133,7 +133,9 @@ impl<'a> Admission<'a> {
     /// whether there is anything to add.
     fn sign(&mut self, snapshot: &Snapshot, put: &PendingPut) -> Result<bool, Error> {
         let pending = self.grain(&put.grain.address());
-        let signature = self.store.stronger_signature(snapshot, pending, &put.grain)?;
+        let signature = self
+            .store
+            .stronger_signature(snapshot, pending, &put.grain)?;
         if let Some(signature) = &signature {
             self.frame.record_by(signature, put.actor)?;
         }

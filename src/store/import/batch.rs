@@ -232,7 +232,10 @@ impl<'a> Importer<'a> {
         if self.is_here(&address)? {
             let snapshot = self.inner.snapshot();
             let pending = self.pending(&address);
-            match self.inner.stronger_signature(&snapshot, pending, &record.grain) {
+            match self
+                .inner
+                .stronger_signature(&snapshot, pending, &record.grain)
+            {
                 Ok(signature) => {
                     signature.iter().try_for_each(|it| self.frame.record(it))?;
                     self.summary.unchanged += 1;

@@ -11,10 +11,19 @@ use super::fields::{address, bytes, flag, text, texts};
 /// A change of the trust rules, with the reason that the operator gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TrustRecord {
-    Added { rule: TrustRule, reason: String },
-    Removed { signer: Did, reason: String },
+    Added {
+        rule: TrustRule,
+        reason: String,
+    },
+    Removed {
+        signer: Did,
+        reason: String,
+    },
     /// A COSE_Sign1 without its payload, of a signer who is trusted more than the first.
-    Signed { of: ContentAddress, envelope: Vec<u8> },
+    Signed {
+        of: ContentAddress,
+        envelope: Vec<u8>,
+    },
 }
 
 impl TrustRecord {

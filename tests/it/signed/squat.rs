@@ -32,7 +32,9 @@ fn a_trusted_signer_takes_the_place_of_one_who_signed_first() {
     let own = texts.map(|text| signed(text, &ada()));
     store.put(own[0].clone()).unwrap();
     store.put_batch([own[1].clone()]).unwrap();
-    store.put_batch([signed("both", &bob()), own[2].clone()]).unwrap();
+    store
+        .put_batch([signed("both", &bob()), own[2].clone()])
+        .unwrap();
     let new = Draft::event("coffee").derived_from(old);
     let new = new.created_at(Time::from_ms(1));
     store.put(sign(new.clone(), &bob())).unwrap();
@@ -52,7 +54,10 @@ fn a_trusted_signer_takes_the_place_of_one_who_signed_first() {
     let check = |store: &Store| {
         for address in squatted.iter().chain([&new]) {
             let signature = store.signature(address).unwrap().unwrap();
-            assert_eq!((signature.signer, signature.trust), (ada().did(), Trust::Verified));
+            assert_eq!(
+                (signature.signer, signature.trust),
+                (ada().did(), Trust::Verified)
+            );
             let delivered = store.delivery(address).unwrap().unwrap();
             let envelope = Envelope::parse(&delivered).unwrap();
             assert_eq!(envelope.verify(&Offline).unwrap().did, ada().did());
