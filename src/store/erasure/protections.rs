@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use crate::codec::ContentAddress;
 use crate::index::{Family, Snapshot};
+use crate::ledger::EntryId;
 use crate::policy::{Protection, Scope};
 use crate::store::instance::Inner;
 use crate::store::lineage::names;
@@ -91,7 +92,7 @@ impl Inner {
     pub(super) fn protections_left_by(
         &self,
         snapshot: &Snapshot,
-        targets: &[(u64, ContentAddress)],
+        targets: &[(EntryId, ContentAddress)],
     ) -> Result<Vec<ProtectionTombstone>, Error> {
         let mut left = Vec::new();
         if !self.has_protections() {

@@ -3,6 +3,7 @@
 
 use crate::codec::ContentAddress;
 use crate::index::{Family, Snapshot};
+use crate::ledger::EntryId;
 use crate::store::Error;
 use crate::store::instance::Inner;
 use crate::store::records::{Frame, Record};
@@ -33,7 +34,7 @@ impl Inner {
     pub(crate) fn origin(
         &self,
         snapshot: &Snapshot,
-        row: u64,
+        row: EntryId,
         address: &ContentAddress,
     ) -> Result<Origin, Error> {
         let origin = self.origin_of_actor(self.ledger().read(row)?.header.actor)?;
@@ -54,7 +55,7 @@ impl Inner {
     ///
     /// # Errors
     /// Storage errors.
-    pub(crate) fn origin_of_actor(&self, actor: Option<u64>) -> Result<Origin, Error> {
+    pub(crate) fn origin_of_actor(&self, actor: Option<EntryId>) -> Result<Origin, Error> {
         Ok(match actor {
             Some(actor) => Origin::Handle(self.actor_named_by(actor)?),
             None => Origin::Owner,

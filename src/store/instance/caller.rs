@@ -102,7 +102,7 @@ impl Inner {
     ///
     /// # Errors
     /// Storage errors.
-    pub(crate) fn actor_named_by(&self, actor: u64) -> Result<Option<String>, Error> {
+    pub(crate) fn actor_named_by(&self, actor: EntryId) -> Result<Option<String>, Error> {
         match self.record_at(actor)? {
             Record::Actor(actor) => Ok(Some(actor.did).filter(|did| !did.is_empty())),
             _ => Err(Error::damaged(format!("entry {actor}"), "not an actor")),

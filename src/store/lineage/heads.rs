@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::codec::ContentAddress;
 use crate::grain::Grain;
 use crate::index::{Family, Snapshot};
+use crate::ledger::EntryId;
 use crate::policy::{self, Actor, Operation, Rule, Verdict};
 
 use crate::store::instance::Inner;
@@ -209,7 +210,7 @@ impl Inner {
 
     /// Returns whether an agent's handle stored a grain. An agent replaces grains that it sees, by
     /// [`Store::supersede`](crate::store::Store::supersede); a claim about others is none.
-    fn is_of_agent(&self, row: u64) -> Result<bool, Error> {
+    fn is_of_agent(&self, row: EntryId) -> Result<bool, Error> {
         Ok(self.ledger().read(row)?.header.actor.is_some())
     }
 

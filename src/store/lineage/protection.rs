@@ -135,7 +135,7 @@ impl Inner {
     pub(crate) fn protections_along(
         &self,
         snapshot: &Snapshot,
-        row: u64,
+        row: EntryId,
         target: &Version,
     ) -> Result<Vec<Protection>, Error> {
         let along = self.lineage(snapshot, row, target)?;

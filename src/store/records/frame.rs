@@ -214,7 +214,7 @@ impl Frame {
 
     /// Returns the entry that names the writer of a grain in it, and whether the grain is flagged
     /// as one from a file.
-    pub(crate) fn writer_of(&self, address: &ContentAddress) -> Option<(Option<u64>, bool)> {
+    pub(crate) fn writer_of(&self, address: &ContentAddress) -> Option<(Option<EntryId>, bool)> {
         let mut entries = self.entries.iter();
         let written = entries.find(|entry| {
             let grain = entry.grain();

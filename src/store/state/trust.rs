@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::codec::ContentAddress;
 use crate::index::{RowSet, Snapshot};
-use crate::ledger::Kind;
+use crate::ledger::{EntryId, Kind};
 use crate::policy::Trusts;
 use crate::store::Error;
 use crate::store::records::{Record, TrustRecord};
@@ -15,7 +15,7 @@ use super::{Body, Entry, Fold, of_kinds};
 pub(crate) struct TrustRules {
     rules: Trusts,
     /// Signatures that are shown in place of the first ones, by the entry of each.
-    signed: HashMap<ContentAddress, u64>,
+    signed: HashMap<ContentAddress, EntryId>,
 }
 
 impl TrustRules {
@@ -24,7 +24,7 @@ impl TrustRules {
     }
 
     /// Returns the entry with the signature that is shown for a grain in place of its first one.
-    pub(crate) fn signed_in(&self, of: &ContentAddress) -> Option<u64> {
+    pub(crate) fn signed_in(&self, of: &ContentAddress) -> Option<EntryId> {
         self.signed.get(of).copied()
     }
 

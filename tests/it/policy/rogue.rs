@@ -18,7 +18,7 @@ const ROUNDS: usize = 5;
 
 #[test]
 fn a_confined_agent_changes_no_answer_and_no_possibility_of_another() {
-    campaign(20, |twins, random| calls::step(twins, random));
+    campaign(20, calls::step);
 }
 
 #[test]
