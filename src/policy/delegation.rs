@@ -40,6 +40,9 @@ pub(crate) struct StoredDelegation {
     pub delegation: Delegation,
     /// Whether it is in force: current, not disputed, and not from a file without verification.
     pub in_force: bool,
+    /// Whether it binds its delegatee in this operation, in force or not: a delegation of the
+    /// operator binds everywhere, one of an agent inside the namespaces it names.
+    pub binds: bool,
 }
 
 impl Delegation {
@@ -86,6 +89,12 @@ impl Delegation {
     /// Returns the delegatee.
     pub(crate) fn to(&self) -> &str {
         &self.to
+    }
+
+    /// Returns whether it names a namespace that contains another; one that covers all names none.
+    pub fn names(&self, namespace: &str) -> bool {
+        let named = self.namespaces().unwrap_or_default();
+        named.iter().any(|outer| outer.contains(namespace))
     }
 
     /// Returns the namespaces it covers, with those inside them; `None` if it covers all.
@@ -148,9 +157,9 @@ impl<'a> DelegatedOperation<'a> {
     }
 }
 
-/// Judges whether an author may do an operation (OMS 6.11). An author without delegations acts on
-/// its own authority; a delegatee needs a delegation in force that covers the operation, given by
-/// an author who may do as much and may delegate it.
+/// Judges whether an author may do an operation (OMS 6.11). An author whom no delegation binds acts
+/// on its own authority; a delegatee needs a delegation in force that covers the operation, given
+/// by an author who may do as much and may delegate it.
 ///
 /// `held` returns all delegations to an author, also those no longer in force: the end of a
 /// delegation does not free its delegatee.
@@ -172,12 +181,13 @@ pub(crate) fn authorize_delegated<E>(
             continue;
         }
         let delegations = held(&who)?;
-        if delegations.is_empty() {
+        if !delegations.iter().any(|one| one.binds) {
             return Ok(Ok(()));
         }
         for StoredDelegation {
             delegation,
             in_force,
+            ..
         } in delegations
         {
             let covers = match in_force {

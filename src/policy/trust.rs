@@ -170,6 +170,25 @@ impl Trusts {
     }
 }
 
+impl Trusts {
+    /// Returns whether a stored grain may be replaced, contradicted or judged by an operation that
+    /// these signers signed: where only trusted signers write, only they end what is written.
+    ///
+    /// # Errors
+    /// The reason, if it may not.
+    pub fn authorize_change(&self, signers: &[&str], target: &Grain) -> Result<(), &'static str> {
+        let is_about = |rule: &&TrustRule| rule.has_namespace(target) && rule.has_type(target);
+        let mut rules = self.rules.iter().filter(is_about);
+        if !rules.clone().any(|rule| rule.is_exclusive) {
+            return Ok(());
+        }
+        match rules.any(|rule| signers.contains(&rule.signer.as_str())) {
+            true => Ok(()),
+            false => Err("only trusted signers change a grain there"),
+        }
+    }
+}
+
 impl Trust {
     /// Returns `verified` or `untrusted`.
     pub const fn name(self) -> &'static str {
