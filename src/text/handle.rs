@@ -8,10 +8,12 @@ use std::sync::Arc;
 
 use tantivy::TantivyError;
 
+use crate::ledger::Disk;
+
 use super::document::Document;
 use super::error::Error;
 use super::index::committer::Committer;
-use super::index::open::{OpenOutcome, TextLocation};
+use super::index::open::OpenOutcome;
 use super::index::uncommitted::Uncommitted;
 use super::index::view::View;
 use super::options::TextOptions;
@@ -28,9 +30,12 @@ use super::search::ranking::Ranking;
 /// documents queued.
 ///
 /// ```
-/// use grainstore::text::{Document, TextOptions, TextLocation, Query, Ranking, Text};
+/// use std::sync::Arc;
+/// use grainstore::ledger::{Disk, MemoryDisk};
+/// use grainstore::text::{Document, TextOptions, Query, Ranking, Text};
 ///
-/// let (text, _) = Text::open(&TextLocation::Memory, 0, TextOptions::default())?;
+/// let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
+/// let (text, _) = Text::open(&disk, 0, TextOptions::default())?;
 /// text.add(0, Document::from("prefers green tea"))?;
 /// let hits = text.search(&Query::words("teas"), &Ranking::default(), 10, &|_| true)?;
 /// assert_eq!(hits.hits[0].row, 0);
@@ -43,7 +48,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// Opens the view of a ledger of `ledger_len` entries at `place`.
+    /// Opens the view of a ledger of `ledger_len` entries, in the folder `text` of a disk.
     ///
     /// An index that cannot be trusted is deleted and is not an error. [`OpenOutcome`] reports it,
     /// and the caller feeds from [`watermark`](Self::watermark) as always.
@@ -51,11 +56,11 @@ impl Text {
     /// # Errors
     /// `ERR_TEXT` where the folder cannot be read or written.
     pub fn open(
-        place: &TextLocation,
+        disk: &Arc<dyn Disk>,
         ledger_len: u64,
         options: TextOptions,
     ) -> Result<(Self, OpenOutcome), Error> {
-        let (view, opened) = View::open(place, ledger_len, options)?;
+        let (view, opened) = View::open(disk, ledger_len, options)?;
         let view = Arc::new(view);
         // If the thread cannot be started, the caller commits: slower, with the same results.
         let committer = match options.background {

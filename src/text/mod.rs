@@ -20,7 +20,7 @@ pub use analysis::language::Language;
 pub use document::Document;
 pub use error::Error;
 pub use handle::Text;
-pub use index::open::{OpenOutcome, TextLocation};
+pub use index::open::OpenOutcome;
 pub use options::TextOptions;
 pub use query::lowering::Query;
 pub use search::highlight::{Highlighter, Snippet};

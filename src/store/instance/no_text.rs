@@ -5,8 +5,9 @@
 //! of a store opened without its view, and the next open with the feature brings it up to date.
 
 use std::ops::Range;
-use std::path::PathBuf;
+use std::sync::Arc;
 
+use crate::ledger::Disk;
 use crate::store::state::Entry;
 use crate::store::{Error, Options};
 
@@ -20,7 +21,7 @@ pub(crate) struct TextView;
 
 impl TextView {
     pub(super) fn open(
-        _folder: Option<PathBuf>,
+        _disk: &Arc<dyn Disk>,
         _ledger_len: u64,
         _options: &Options,
         _recovery: &mut RecoveryReport,

@@ -1,7 +1,7 @@
 //! Opening a store: its files are read, the remains of a crash are set aside, and all derived data
 //! is brought to the end of the ledger.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::index::{Index, RetrievalCounters};
@@ -9,7 +9,7 @@ use crate::ledger::{Ballast, Disk, FileDisk, Ledger, Lock, MemoryDisk, RecoveryH
 use crate::store::records::erased_rows;
 use crate::store::{Create, Error, Options};
 
-use super::folder::{BALLAST, LOCK, TEXT, no_manifest, prepare_folder, remove_text, this_process};
+use super::folder::{BALLAST, LOCK, no_manifest, prepare_folder, remove_text, this_process};
 use super::inner::{Inner, Reader};
 use super::manifest::Manifest;
 use super::recovery::RecoveryReport;
@@ -33,13 +33,10 @@ impl Store {
     ) -> Result<Self, Error> {
         prepare_folder(path, options.create)?;
         let disk = Arc::new(FileDisk::new(path));
-        let text = Some(path.join(TEXT));
-        Self::join(disk, text, path, options, is_repair)
+        Self::join(disk, path, options, is_repair)
     }
 
     /// Opens the store on a disk of the caller's, and creates it if [`Options::create`] allows.
-    ///
-    /// The text view is in memory and fed from the ledger at every open.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -57,7 +54,7 @@ impl Store {
     /// As [`Store::open`].
     pub fn open_on(disk: Arc<dyn Disk>, options: Options) -> Result<Self, Error> {
         let path = Path::new("memory");
-        Self::join(disk, None, path, options, false)
+        Self::join(disk, path, options, false)
     }
 
     /// Creates a store in memory, which is gone when its last handle is.
@@ -74,7 +71,6 @@ impl Store {
 
     fn join(
         disk: Arc<dyn Disk>,
-        text_folder: Option<PathBuf>,
         path: &Path,
         options: Options,
         is_repair: bool,
@@ -116,7 +112,7 @@ impl Store {
                 (manifest, index, ledger)
             }
         };
-        let text = TextView::open(text_folder, ledger.len(), &options, &mut recovery)?;
+        let text = TextView::open(&disk, ledger.len(), &options, &mut recovery)?;
         let staleness = options.accesses;
         let count =
             |staleness| RetrievalCounters::open(&disk, manifest.store_id, staleness, ledger.len());

@@ -2,14 +2,15 @@
 //! and its conversation.
 
 use std::ops::Range;
-use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::codec::{ContentAddress, Value};
 use crate::grain::Grain;
 use crate::index::Column;
+use crate::ledger::Disk;
 use crate::store::state::Entry;
 use crate::store::{Error, Options};
-use crate::text::{self, Document, Language, OpenOutcome, Text, TextLocation};
+use crate::text::{self, Document, Language, OpenOutcome, Text};
 
 use super::folder::remove_text;
 use super::inner::Inner;
@@ -80,12 +81,12 @@ impl Inner {
 pub(crate) struct TextView(Option<Text>);
 
 impl TextView {
-    /// Opens the view in a folder or in memory, unless the options do without.
+    /// Opens the view on a disk, unless the options do without.
     ///
     /// # Errors
     /// `ERR_TEXT`.
     pub(super) fn open(
-        folder: Option<PathBuf>,
+        disk: &Arc<dyn Disk>,
         ledger_len: u64,
         options: &Options,
         recovery: &mut RecoveryReport,
@@ -93,8 +94,7 @@ impl TextView {
         let Some(options) = options.text else {
             return Ok(Self(None));
         };
-        let place = folder.map_or(TextLocation::Memory, TextLocation::Folder);
-        let (text, found) = Text::open(&place, ledger_len, options)?;
+        let (text, found) = Text::open(disk, ledger_len, options)?;
         if let OpenOutcome::Rebuilt { reason } = found {
             recovery.text_rebuilt = Some(reason);
         }

@@ -3,6 +3,7 @@
 //! It stores and reads postings. It does not know queries or scores.
 
 pub(super) mod committer;
+pub(super) mod directory;
 pub(super) mod maintenance;
 pub(super) mod memory_segment;
 pub(super) mod open;

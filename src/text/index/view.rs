@@ -9,10 +9,10 @@ use parking_lot::Mutex;
 use tantivy::indexer::IndexWriterOptions;
 use tantivy::{Index, IndexReader, IndexWriter, TantivyError};
 
+use crate::ledger::Disk;
 use crate::text::document::Document;
 use crate::text::error::Error;
 use crate::text::index::open::OpenOutcome;
-use crate::text::index::open::TextLocation;
 use crate::text::index::open::{self, CommitPayload};
 use crate::text::index::schema::Fields;
 use crate::text::index::segment_reader::{Committed, Snapshot};
@@ -40,12 +40,12 @@ pub(in crate::text) struct State {
 
 impl View {
     pub(in crate::text) fn open(
-        place: &TextLocation,
+        disk: &Arc<dyn Disk>,
         ledger_len: u64,
         options: TextOptions,
     ) -> Result<(Self, OpenOutcome), Error> {
         let fields = Fields::new(options.language);
-        let (found, opened) = open::open(place, ledger_len, &fields)?;
+        let (found, opened) = open::open(disk, ledger_len, &fields)?;
         let state = State {
             committed: Arc::new(Committed::new(found.reader.searcher())),
             committed_watermark: found.watermark,
@@ -206,13 +206,15 @@ const BUDGET_MAX: usize = 4_000_000_000;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ledger::MemoryDisk;
     use crate::text::query::lowering::Query;
     use crate::text::search::hit::Hits;
     use crate::text::search::ranking::Ranking;
 
     #[test]
     fn a_commit_that_reported_an_error_and_happened_is_not_repeated() {
-        let (view, _) = View::open(&TextLocation::Memory, 0, TextOptions::default()).unwrap();
+        let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
+        let (view, _) = View::open(&disk, 0, TextOptions::default()).unwrap();
         view.push(0, Document::from("green tea"), |_| ());
         view.push(1, Document::from("tea"), |_| ());
         let query = Query::words("green tea");

@@ -31,8 +31,8 @@ fn a_feed_commits_as_it_goes_when_much_is_waiting() {
         background: false,
         ..TextOptions::default()
     };
-    let place = TextLocation::Folder(folder.path().to_owned());
-    let (text, _) = Text::open(&place, 0, options).unwrap();
+    let disk: Arc<dyn Disk> = Arc::new(FileDisk::new(folder.path()));
+    let (text, _) = Text::open(&disk, 0, options).unwrap();
     let long = format!("tea {}", ".".repeat(17 << 20));
     feed(&text, [long.as_str(), &long, "tea"]);
     drop(text);
@@ -67,7 +67,7 @@ fn short_runs_leave_few_files() {
         text.add(row, Document::from("tea")).unwrap();
         text.close().unwrap();
     }
-    let files = fs::read_dir(folder.path()).unwrap().count();
+    let files = fs::read_dir(folder.path().join("text")).unwrap().count();
     assert!(files < 100, "{files} files");
     assert_eq!(search(&at(folder.path(), 40).0, "tea").total, 40);
 }
@@ -90,7 +90,8 @@ fn another_schema_is_rebuilt() {
     let folder = tempfile::tempdir().unwrap();
     let mut schema = tantivy::schema::Schema::builder();
     schema.add_text_field("text", tantivy::schema::TEXT);
-    tantivy::Index::create_in_dir(folder.path(), schema.build()).unwrap();
+    fs::create_dir(folder.path().join("text")).unwrap();
+    tantivy::Index::create_in_dir(folder.path().join("text"), schema.build()).unwrap();
     let (text, opened) = at(folder.path(), 0);
     assert!(matches!(opened, OpenOutcome::Rebuilt { .. }), "{opened:?}");
     feed(&text, ["tea"]);
@@ -109,7 +110,7 @@ fn a_damaged_index_is_rebuilt_or_unharmed_and_never_wrong() {
     text.flush().unwrap();
     let expected = search(&text, "tea +\"black tea\" white");
     drop(text);
-    let files: BTreeMap<_, _> = fs::read_dir(sound.path())
+    let files: BTreeMap<_, _> = fs::read_dir(sound.path().join("text"))
         .unwrap()
         .map(|entry| entry.unwrap())
         .map(|entry| (entry.file_name(), fs::read(entry.path()).unwrap()))
@@ -124,10 +125,12 @@ fn a_damaged_index_is_rebuilt_or_unharmed_and_never_wrong() {
         }
         for damage in damages {
             let folder = tempfile::tempdir().unwrap();
+            fs::create_dir(folder.path().join("text")).unwrap();
+            let path_of = |name| folder.path().join("text").join(name);
             for (name, bytes) in &files {
-                fs::write(folder.path().join(name), bytes).unwrap();
+                fs::write(path_of(name), bytes).unwrap();
             }
-            let path = folder.path().join(name);
+            let path = path_of(name);
             match damage {
                 Some(bytes) => fs::write(path, bytes).unwrap(),
                 None => fs::remove_file(path).unwrap(),
@@ -162,7 +165,7 @@ fn what_a_row_said_is_gone_from_the_files_once_it_is_erased() {
     assert_eq!(rows(&text, "tea"), [0, 2]);
     assert_eq!(text.watermark(), 4);
     text.close().unwrap();
-    for file in fs::read_dir(folder.path()).unwrap() {
+    for file in fs::read_dir(folder.path().join("text")).unwrap() {
         let bytes = fs::read(file.unwrap().path()).unwrap();
         for word in ["wombat", "quokka"] {
             let there = bytes

@@ -206,10 +206,6 @@ impl Run {
     }
 
     pub(crate) fn flush(&mut self) -> Verdict {
-        // Committing the view starts threads and takes a while, so it is rare.
-        if self.random.percent(90) {
-            return Ok(());
-        }
         let store = self.store.as_ref().ok_or("it is closed")?;
         store
             .maintenance()
