@@ -89,7 +89,9 @@ impl Text {
     /// `ERR_TEXT` if that commit fails; the document is not taken then.
     pub fn add(&self, row: u64, document: Document) -> Result<(), Error> {
         let Some(committer) = &self.committer else {
-            self.view.commit_if(|state| state.uncommitted.is_due())?;
+            if self.view.uncommitted_is(Uncommitted::is_due) {
+                self.close()?;
+            }
             self.view.push(row, document, |_| ());
             return Ok(());
         };
@@ -125,8 +127,7 @@ impl Text {
         self.view.flush()
     }
 
-    /// Commits the rows fed so far, waits until small segments are merged, and drops the index
-    /// writer.
+    /// Commits the rows fed so far and merges small segments.
     ///
     /// A process that ends without this call loses nothing but leaves the merging to the next one:
     /// many short runs would leave many small segments. The view can be fed again afterwards.
@@ -134,7 +135,8 @@ impl Text {
     /// # Errors
     /// `ERR_TEXT` where the index could not be written.
     pub fn close(&self) -> Result<(), Error> {
-        self.view.close()
+        self.view.flush()?;
+        self.view.merge_due()
     }
 
     /// Returns the best `limit` rows that match `query` and for which `accept` returns true.
@@ -200,15 +202,14 @@ impl Text {
         self.view.verify()
     }
 
-    /// Commits the rows fed so far and merges all segments into one.
+    /// Commits the rows fed so far and merges all segments into as few as possible: one, below
+    /// 96 MiB.
     ///
     /// # Errors
     /// `ERR_TEXT` if the index cannot be written; the rows stay searchable.
     pub fn compact(&self) -> Result<(), Error> {
-        // The automatic merges of the library must finish first.
-        self.close()?;
-        self.view.merge_all()?;
-        self.close()
+        self.view.flush()?;
+        self.view.merge_all()
     }
 
     /// Returns the number of committed segments and their total size in bytes.

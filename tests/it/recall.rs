@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use grainstore::ledger::{Disk, MemoryDisk};
 use grainstore::query::Recall;
 use grainstore::render::{Format, tokens};
-use grainstore::ledger::{Disk, MemoryDisk};
 use grainstore::text::{Document, Query, Ranking, Recency, Text, TextOptions};
 use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
 

@@ -7,9 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use grainstore::ledger::{Disk, FileDisk, MemoryDisk};
-use grainstore::text::{
-    self, Document, Hit, Hits, OpenOutcome, Query, Ranking, Text, TextOptions,
-};
+use grainstore::text::{self, Document, Hit, Hits, OpenOutcome, Query, Ranking, Text, TextOptions};
 use proptest::prelude::*;
 
 fn memory() -> Text {

@@ -10,6 +10,7 @@ pub(super) mod open;
 pub(super) mod postings;
 pub(super) mod redact;
 pub(super) mod schema;
+pub(super) mod segment_list;
 pub(super) mod segment_reader;
 pub(super) mod uncommitted;
 pub(super) mod view;

@@ -9,14 +9,16 @@ use std::sync::Arc;
 
 use tantivy::directory::Directory;
 use tantivy::directory::error::OpenReadError;
+use tantivy::index::SegmentMeta;
 use tantivy::{Index, IndexMeta, IndexReader, ReloadPolicy, TantivyError};
 
 use crate::codec::ContentAddress;
 use crate::ledger::Disk;
 
 use crate::text::error::Error;
-use crate::text::index::directory::{DiskDirectory, FOLDER};
+use crate::text::index::directory::{DiskDirectory, FOLDER, LIST};
 use crate::text::index::schema::Fields;
+use crate::text::index::segment_list::{SegmentList, names};
 
 /// The state in which an index was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +36,7 @@ pub enum OpenOutcome {
 
 /// An open index.
 pub(in crate::text) struct Found {
-    pub(in crate::text) index: Index,
+    pub(in crate::text) list: SegmentList,
     pub(in crate::text) reader: IndexReader,
     pub(in crate::text) watermark: u64,
 }
@@ -45,25 +47,24 @@ pub(in crate::text) fn open(
     ledger_len: u64,
     fields: &Fields,
 ) -> Result<(Found, OpenOutcome), Error> {
-    let names = files(&**disk)?;
-    let opened = if names.is_empty() {
-        OpenOutcome::Created
-    } else {
-        match find(disk, ledger_len, fields) {
+    let directory = DiskDirectory::new(disk);
+    // Without a list of segments there is no index, only remains of one that was removed.
+    let opened = if folder(&**disk)?.iter().any(|name| name == LIST) {
+        match find(&directory, ledger_len, fields) {
             Ok(found) => return Ok((found, OpenOutcome::Found)),
             Err(reason) => OpenOutcome::Rebuilt { reason },
         }
+    } else {
+        OpenOutcome::Created
     };
-    for name in names {
-        let removed = disk.remove(&format!("{FOLDER}/{name}"));
-        removed.map_err(Error::folder("empty"))?;
-    }
-    let found = create(DiskDirectory::new(disk), fields);
+    let emptied = directory.retain(|_| false);
+    emptied.map_err(Error::folder("empty"))?;
+    let found = create(&directory, fields);
     Ok((found.map_err(Error::index("creating it"))?, opened))
 }
 
 /// Returns the names of the files in the folder, which is created if missing.
-fn files(disk: &dyn Disk) -> Result<Vec<String>, Error> {
+fn folder(disk: &dyn Disk) -> Result<Vec<String>, Error> {
     match disk.list(FOLDER) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             disk.create_folder(FOLDER)
@@ -76,11 +77,11 @@ fn files(disk: &dyn Disk) -> Result<Vec<String>, Error> {
 }
 
 /// Creates an empty index.
-fn create(directory: impl Into<Box<dyn Directory>>, fields: &Fields) -> tantivy::Result<Found> {
-    let index = fields.index().open_or_create(directory)?;
+fn create(directory: &DiskDirectory, fields: &Fields) -> tantivy::Result<Found> {
+    let index = fields.index().open_or_create(directory.clone())?;
     Ok(Found {
         reader: reader(&index)?,
-        index,
+        list: SegmentList::new(index, directory.clone()),
         watermark: 0,
     })
 }
@@ -92,18 +93,14 @@ fn reader(index: &Index) -> tantivy::Result<IndexReader> {
     builder.reload_policy(ReloadPolicy::Manual).try_into()
 }
 
-/// Opens the index on `disk`; `Err` is the reason why it cannot be trusted.
+/// Opens the index in `directory`; `Err` is the reason why it cannot be trusted.
 ///
 /// Checksums are verified before anything is decoded: the library trusts its files, and a file
 /// modified underneath it causes a panic or, if mapped and truncated, a signal. Verification takes
 /// about a second for a few gigabytes.
-fn find(disk: &Arc<dyn Disk>, ledger_len: u64, fields: &Fields) -> Result<Found, String> {
+fn find(directory: &DiskDirectory, ledger_len: u64, fields: &Fields) -> Result<Found, String> {
     let text = |error: TantivyError| error.to_string();
-    let directory = DiskDirectory::new(disk);
-    if !Index::exists(&directory).map_err(|error| error.to_string())? {
-        return Err("the list of segments is missing".to_owned());
-    }
-    let mut index = Index::open(directory).map_err(text)?;
+    let mut index = Index::open(directory.clone()).map_err(text)?;
     if index.schema() != fields.schema {
         return Err("its fields or their analysis are of another version".to_owned());
     }
@@ -121,9 +118,18 @@ fn find(disk: &Arc<dyn Disk>, ledger_len: u64, fields: &Fields) -> Result<Found,
             covered.watermark
         ));
     }
+    if metas.segments.iter().any(SegmentMeta::has_deletes) {
+        return Err("an erasure of an earlier version was interrupted".to_owned());
+    }
+    // Invariant: the list that was read is durable before a file that it does not name is removed.
+    let listed = names(&metas);
+    let cleared = directory
+        .sync()
+        .and_then(|()| directory.retain(|name| listed.contains(name)));
+    cleared.map_err(|error| error.to_string())?;
     Ok(Found {
         reader: reader(&index).map_err(text)?,
-        index,
+        list: SegmentList::new(index, directory.clone()),
         watermark: covered.watermark,
     })
 }

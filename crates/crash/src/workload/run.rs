@@ -162,7 +162,10 @@ impl Run {
         }
         // A crash damages nothing: what is derived has no reason to be made anew.
         let report = store.recovery_report();
-        for (view, rebuilt) in [("index", &report.index_rebuilt), ("text", &report.text_rebuilt)] {
+        for (view, rebuilt) in [
+            ("index", &report.index_rebuilt),
+            ("text", &report.text_rebuilt),
+        ] {
             if let Some(reason) = rebuilt {
                 return Err(format!("the {view} was built anew: {reason}"));
             }
