@@ -119,6 +119,15 @@ impl Text {
         self.view.erase(rows)
     }
 
+    /// Deletes the files of the view, for good: later commits fail, and the view is opened again
+    /// instead.
+    ///
+    /// # Errors
+    /// `ERR_TEXT` if a file cannot be removed.
+    pub fn remove(&self) -> Result<(), Error> {
+        self.view.remove()
+    }
+
     /// Commits the rows fed so far, so that they need not be fed again after the next open.
     ///
     /// # Errors

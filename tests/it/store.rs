@@ -2,6 +2,7 @@
 //! directory holds is opened or refused with a reason.
 
 mod accesses;
+mod degraded;
 mod deletion;
 mod importing;
 mod opening;

@@ -57,6 +57,8 @@ impl Inner {
         let mut all = Vec::with_capacity(addresses.len());
         for addresses in addresses.chunks(ERASED_AT_ONCE) {
             let mut writer = self.exclusive();
+            // One erasure at a time waits: another would need the same room.
+            self.resume_erasures_as(&mut writer)?;
             let snapshot = self.snapshot();
             let (mut frame, mut targets) = (Frame::default(), Vec::new());
             for address in addresses {

@@ -47,11 +47,21 @@ impl Inner {
     /// Brings index, state and text view to the end of the ledger.
     ///
     /// # Errors
-    /// Storage errors; `ERR_POLICY` for a regime that this version cannot read; `ERR_TEXT`.
+    /// Storage errors; `ERR_POLICY` for a regime that this version cannot read.
     pub(super) fn catch_up(&self) -> Result<(), Error> {
         self.catch_up_index()?;
         self.recover_state()?;
-        self.catch_up_text()
+        self.catch_up_text();
+        Ok(())
+    }
+
+    /// Deletes the runs of the index and builds it anew from the ledger. No reader may be there.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(super) fn rebuild_index(&self) -> Result<(), Error> {
+        self.index().reset()?;
+        self.catch_up_index()
     }
 
     /// Recovers the state from the ledger: on opening, and after one of its sources was erased.

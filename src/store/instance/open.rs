@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::code::ErrorCode;
 use crate::index::{Index, RetrievalCounters};
 use crate::ledger::{Ballast, Disk, FileDisk, Ledger, Lock, MemoryDisk, RecoveryHint};
 use crate::store::records::erased_rows;
@@ -14,7 +15,7 @@ use super::inner::{Inner, Reader};
 use super::manifest::Manifest;
 use super::recovery::RecoveryReport;
 use super::store::Store;
-use super::text_feed::TextView;
+use super::text_view::TextView;
 
 impl Store {
     /// Opens the store in a directory, and creates it if [`Options::create`] allows.
@@ -112,7 +113,7 @@ impl Store {
                 (manifest, index, ledger)
             }
         };
-        let text = TextView::open(&disk, ledger.len(), &options, &mut recovery)?;
+        let text = TextView::open(&disk, ledger.len(), &options, &mut recovery);
         let staleness = options.accesses;
         let count =
             |staleness| RetrievalCounters::open(&disk, manifest.store_id, staleness, ledger.len());
@@ -121,7 +122,7 @@ impl Store {
         if let Err(error) = ballast.restore(&*disk) {
             tracing::warn!(%error, "no room is kept for erasing on a full disk");
         }
-        let inner = Inner::new(Reader {
+        let mut inner = Inner::new(Reader {
             options,
             manifest,
             disk,
@@ -134,8 +135,31 @@ impl Store {
             lock,
         });
         inner.catch_up()?;
-        inner.resume_erasures()?;
+        let waits = inner.resume_at_opening().err();
+        let unavailable = inner.text().unavailable();
+        let recovery = inner.recovery_mut();
+        recovery.text_unavailable = unavailable;
+        recovery.erasure_waits = waits.map(|error| error.to_string());
         Ok(Self::owner(inner))
+    }
+}
+
+impl Inner {
+    /// Completes the erasures that a crash or a full disk interrupted. On a full disk the runs of
+    /// the index make room: they are derived, and no reader has them yet.
+    ///
+    /// # Errors
+    /// Storage errors. The erasure then waits, and the store opens all the same.
+    fn resume_at_opening(&self) -> Result<(), Error> {
+        let resumed = self.resume_erasures();
+        let resumed = match resumed {
+            Err(error) if error.code() == ErrorCode::StorageFull => {
+                self.rebuild_index()?;
+                self.resume_erasures()
+            }
+            resumed => resumed,
+        };
+        resumed.inspect_err(|error| tracing::warn!(%error, "an erasure waits"))
     }
 }
 
@@ -150,7 +174,7 @@ fn open_index(
         manifest.store_id,
         manifest.term_key(),
         options.index.clone(),
-    )?;
+    );
     recovery.index_rebuilt = found.rebuilt;
     let Some(position) = found.position else {
         return Ok((index, None));

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use parking_lot::MutexGuard;
 use tantivy::index::Segment;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, SegmentReader, TERMINATED};
@@ -17,9 +18,7 @@ impl View {
     /// Erases the text of `rows`, in memory and in the files. A merge that is running is cancelled:
     /// its result would hold them again.
     pub(in crate::text) fn erase(&self, rows: &[u64]) -> Result<(), Error> {
-        self.cancelled.fetch_add(1, Ordering::Relaxed);
-        let merging = self.merging.lock();
-        self.cancelled.fetch_sub(1, Ordering::Relaxed);
+        let merging = self.end_merge();
         let writer = self.writer.lock();
         self.state.lock().uncommitted.erase(rows);
         let erased = self.erase_committed(rows);
@@ -27,6 +26,23 @@ impl View {
         self.publish()?;
         drop((writer, merging));
         Ok(())
+    }
+
+    /// Deletes all files of the index. No later commit succeeds.
+    pub(in crate::text) fn remove(&self) -> Result<(), Error> {
+        let merging = self.end_merge();
+        let writer = self.writer.lock();
+        let removed = self.list.remove().map_err(Error::folder("empty"));
+        drop((writer, merging));
+        removed
+    }
+
+    /// Cancels the merge that is running, and prevents others.
+    fn end_merge(&self) -> MutexGuard<'_, ()> {
+        self.cancelled.fetch_add(1, Ordering::Relaxed);
+        let merging = self.merging.lock();
+        self.cancelled.fetch_sub(1, Ordering::Relaxed);
+        merging
     }
 
     fn erase_committed(&self, rows: &[u64]) -> tantivy::Result<()> {

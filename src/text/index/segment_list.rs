@@ -6,9 +6,10 @@
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use tantivy::directory::{Directory, OwnedBytes};
 use tantivy::fastfield::{AliveBitSet, write_alive_bitset};
@@ -25,6 +26,8 @@ use crate::text::index::uncommitted::QueuedDocument;
 pub(in crate::text) struct SegmentList {
     pub(in crate::text) index: Index,
     directory: DiskDirectory,
+    /// Whether the files were removed for good.
+    is_removed: AtomicBool,
 }
 
 /// A segment that is whole on disk and that the list does not name yet.
@@ -36,7 +39,18 @@ pub(in crate::text) struct NewSegment {
 
 impl SegmentList {
     pub(in crate::text) const fn new(index: Index, directory: DiskDirectory) -> Self {
-        Self { index, directory }
+        Self {
+            index,
+            directory,
+            is_removed: AtomicBool::new(false),
+        }
+    }
+
+    /// Removes all files, for good.
+    pub(in crate::text) fn remove(&self) -> io::Result<()> {
+        self.is_removed.store(true, Ordering::Relaxed);
+        self.directory.retain(|_| false)?;
+        self.directory.sync()
     }
 
     /// Returns the segments and the range that they cover, as they are on disk.
@@ -104,6 +118,9 @@ impl SegmentList {
         new: &[NewSegment],
         covered: CommitPayload,
     ) -> tantivy::Result<()> {
+        if self.is_removed.load(Ordering::Relaxed) {
+            return Err(io::Error::other("the index was removed").into());
+        }
         let mut list = self.index.load_metas()?;
         list.segments.retain(|segment| !old.contains(&segment.id()));
         for segment in new {
