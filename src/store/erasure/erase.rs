@@ -40,16 +40,25 @@ impl Inner {
     /// Runs a step of an erasure, which a full disk must not prevent: the ballast makes room for it,
     /// then the text view, which is derived.
     fn with_room<T>(&self, mut step: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
-        let is_full = |error: &Error| error.code() == ErrorCode::StorageFull;
-        match step() {
-            Err(error) if is_full(&error) => self.ballast().release(self.disk())?,
-            outcome => return outcome,
+        let mut outcome = step();
+        for makes_room in [Self::release_ballast, Self::remove_text_files] {
+            outcome = match outcome {
+                Err(error) if error.code() == ErrorCode::StorageFull => {
+                    makes_room(self, &error)?;
+                    match step() {
+                        // The first error tells more: the write may have happened.
+                        Err(halted) if halted.code() == ErrorCode::StorageHalted => Err(error),
+                        outcome => outcome,
+                    }
+                }
+                outcome => return outcome,
+            };
         }
-        match step() {
-            Err(error) if is_full(&error) => self.remove_text_files(&error)?,
-            outcome => return outcome,
-        }
-        step()
+        outcome
+    }
+
+    fn release_ballast(&self, _full: &dyn std::error::Error) -> Result<(), Error> {
+        Ok(self.ballast().release(self.disk())?)
     }
 
     /// Returns every entry that names one of the grains, and their tombstones. The parts of such an

@@ -329,7 +329,11 @@ impl Run {
                 .ok()
         });
         match stats.map(|stats| stats.entries) {
-            None => Ok(()),
+            None => {
+                // Which of them was reached, the next opening tells.
+                self.store = None;
+                Ok(())
+            }
             Some(entries) if entries == self.entries(self.now) => Ok(()),
             Some(entries) => {
                 let mut tried = tried.iter().copied();
