@@ -6,6 +6,7 @@ mod degraded;
 mod deletion;
 mod importing;
 mod opening;
+mod rot;
 mod writing;
 
 use std::sync::Arc;

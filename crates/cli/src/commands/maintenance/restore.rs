@@ -67,8 +67,9 @@ impl Restore {
                 "entries": entries,
                 "left": left,
                 "erasures": erasures,
+                "damaged_entries": restored.damaged,
             }))?;
-            return Ok(Exit::Done);
+            return Ok(Exit::unless_damaged(!restored.damaged.is_empty()));
         }
         let noun = |count, one, many| if count == 1 { one } else { many };
         session.out.line(format!(
@@ -76,7 +77,11 @@ impl Restore {
             noun(entries, "entry", "entries"),
             noun(erasures, "erasure", "erasures"),
         ))?;
-        Ok(Exit::Done)
+        for entry in &restored.damaged {
+            let message = format!("entry {entry} is damaged and blank in the new store");
+            session.out.line(message)?;
+        }
+        Ok(Exit::unless_damaged(!restored.damaged.is_empty()))
     }
 }
 
