@@ -98,7 +98,7 @@ pub(super) fn attach(engine: &Engine, maintenance: &mut Maintenance) -> Result<(
     Ok(())
 }
 
-/// Removes the files that the version does not name. What stays only wastes space.
+/// Removes the files that the version does not name. One that stays only wastes space.
 fn remove_unnamed(engine: &Engine, found: Vec<u64>) {
     let disk = &*engine.disk;
     let named = engine.version();

@@ -68,7 +68,7 @@ impl Inner {
                     continue;
                 };
                 let Some(target) = self.sound_version_at(&snapshot, row)? else {
-                    // What a damaged grain said of its own protection is lost; a hold is not.
+                    // The policy inside a damaged grain is lost; a hold on it is not.
                     if self.state().holds().is_held(address) {
                         let rule = Rule::LegalHold;
                         let operation = Operation::Delete.name();

@@ -55,13 +55,14 @@ impl Inner {
         Ok(())
     }
 
-    /// Deletes the runs of the index and builds it anew from the ledger. No reader may be there.
+    /// Deletes the runs of the index and builds it anew from the ledger, in memory: its files gave
+    /// up their room. No reader may be there.
     ///
     /// # Errors
     /// Storage errors.
-    pub(super) fn rebuild_index(&self) -> Result<(), Error> {
+    pub(super) fn move_index_to_memory(&self) -> Result<(), Error> {
         self.index().reset()?;
-        self.catch_up_index()
+        self.index_rest(&mut || ())
     }
 
     /// Recovers the state from the ledger: on opening, and after one of its sources was erased.
@@ -75,6 +76,13 @@ impl Inner {
     }
 
     fn catch_up_index(&self) -> Result<(), Error> {
+        self.index_rest(&mut || self.freeze_if_due())?;
+        self.freeze_if_due();
+        Ok(())
+    }
+
+    /// Applies the entries that the index lacks, and calls `after_batch` after each batch.
+    fn index_rest(&self, after_batch: &mut dyn FnMut()) -> Result<(), Error> {
         let from = self.index().watermark();
         let mut snapshot = self.snapshot();
         let mut batch = self.index().batch();
@@ -86,13 +94,12 @@ impl Inner {
             if end - snapshot.watermark() >= BATCH_LEN {
                 let full = std::mem::replace(&mut batch, self.index().batch());
                 self.index().publish(full, end);
-                self.freeze_if_due();
+                after_batch();
                 snapshot = self.snapshot();
             }
             Ok(())
         })?;
         self.index().publish(batch, self.ledger().len());
-        self.freeze_if_due();
         Ok(())
     }
 

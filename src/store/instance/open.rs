@@ -154,7 +154,7 @@ impl Inner {
         let resumed = self.resume_erasures();
         let resumed = match resumed {
             Err(error) if error.code() == ErrorCode::StorageFull => {
-                self.rebuild_index()?;
+                self.move_index_to_memory()?;
                 self.resume_erasures()
             }
             resumed => resumed,
