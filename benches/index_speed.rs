@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use grainstore::grain::{Draft, Grain, Time};
 use grainstore::index::{Family, Index, IndexOptions, Pattern, TermKey};
-use grainstore::ledger::{Disk, EntryLocation, FileDisk, LedgerPosition, StoreId};
+use grainstore::ledger::{Disk, EntryId, EntryLocation, FileDisk, LedgerPosition, StoreId};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let count: u64 = std::env::args()
@@ -49,7 +49,7 @@ fn ingest(index: &Index, count: u64) -> Result<(), Box<dyn std::error::Error>> {
         let grains: Vec<Grain> = rows.clone().map(grain).collect::<Result<_, _>>()?;
         let started = cpu();
         let mut batch = index.batch();
-        for (row, grain) in rows.clone().zip(&grains) {
+        for (row, grain) in rows.clone().map(EntryId::new).zip(&grains) {
             batch.grain(row, grain, 5);
         }
         index.publish(batch, rows.end);
@@ -58,12 +58,13 @@ fn ingest(index: &Index, count: u64) -> Result<(), Box<dyn std::error::Error>> {
             let started = cpu();
             let active = index.active_entries();
             let mark = LedgerPosition {
-                entries: active.end,
+                entries: active.end.get(),
                 head: [0; 32],
                 segment: 1,
                 offset: 0,
             };
-            index.rotate_memtable(Some(mark), active.map(place).collect())?;
+            let places = EntryId::all(&active).map(|row| place(row.get()));
+            index.rotate_memtable(Some(mark), places.collect())?;
             freezing += cpu() - started;
         }
     }
@@ -99,7 +100,7 @@ fn lookups(index: &Index, count: u64) -> Result<(), Box<dyn std::error::Error>> 
                     object: bound[2].then_some(o),
                 };
                 for row in snapshot.triples(&pattern).take(100) {
-                    found += usize::from(row? < count);
+                    found += usize::from(row?.get() < count);
                 }
             }
             println!(

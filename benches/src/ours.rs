@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use grainstore::index::{self, Family};
+use grainstore::ledger::EntryId;
 use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
 
 use crate::Result;
@@ -60,6 +61,7 @@ impl Peer for Ours {
             object: pattern.object,
         };
         let rows = snapshot.triples(&pattern).take(limit);
+        let rows = rows.map(|row| row.map(EntryId::get));
         Ok(Found::Rows(rows.collect::<std::result::Result<_, _>>()?))
     }
 
@@ -67,6 +69,7 @@ impl Peer for Ours {
         let snapshot = self.0.maintenance()?.index_snapshot();
         let (from, to) = (Time::from_ms(from_ms), Time::from_ms(to_ms));
         let rows = snapshot.in_time(Family::CreatedAt, Some(from), Some(to));
+        let rows = rows.map(|row| row.map(EntryId::get));
         Ok(Found::Rows(rows.collect::<std::result::Result<_, _>>()?))
     }
 
@@ -85,7 +88,7 @@ impl Peer for Ours {
     }
 
     fn address_of(&self, row: u64) -> Result<ContentAddress> {
-        let page = self.0.list(row.checked_sub(1), 1)?;
+        let page = self.0.list(EntryId::new(row).before(), 1)?;
         Ok(*page.addresses.first().ok_or("there is no such row")?)
     }
 }

@@ -12,7 +12,7 @@ use grainstore::crypto::{Algorithm, Did};
 use grainstore::grain::{Draft, Field, Grain, Status, Time, Type, Verification};
 use grainstore::interchange::{self, mg};
 use grainstore::ledger::{
-    Binding, Disk, Kind, Ledger, LedgerOptions, MemoryDisk, NewEntry, OpenMode,
+    Binding, Disk, EntryId, Kind, Ledger, LedgerOptions, MemoryDisk, NewEntry, OpenMode,
 };
 use grainstore_fuzz::STORE_ID;
 use sha2::{Digest, Sha256};
@@ -227,7 +227,7 @@ fn ledgers(grains: &[Grain]) -> Result<Vec<Vec<u8>>> {
             ];
             let entries = entries.map(|(kind, body)| NewEntry {
                 kind,
-                actor: (nth % 2 == 0).then_some(0),
+                actor: (nth % 2 == 0).then_some(EntryId::FIRST),
                 body,
                 binding: Binding::of([9; 16], body),
             });

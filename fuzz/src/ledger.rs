@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use grainstore::ledger::{
-    Binding, Disk, Entry, EntryHeader, Error, Kind, Ledger, LedgerOptions, LedgerVerification,
-    MemoryDisk, NewEntry, OpenMode, TornTail, verify,
+    Binding, Disk, Entry, EntryHeader, EntryId, Error, Kind, Ledger, LedgerOptions,
+    LedgerVerification, MemoryDisk, NewEntry, OpenMode, TornTail, verify,
 };
 
 use crate::meter::{PLAIN, measure};
@@ -70,7 +70,7 @@ fn open(
         None,
         erases,
     )?;
-    opened.0.scan(0, &mut |entry| {
+    opened.0.scan(EntryId::FIRST, &mut |entry| {
         visited.push((entry.header, entry.body.to_vec()));
         ControlFlow::Continue(())
     })?;
@@ -78,7 +78,7 @@ fn open(
 }
 
 /// No erasure lists anything here.
-fn erases(_: &[u8]) -> Vec<u64> {
+fn erases(_: &[u8]) -> Vec<EntryId> {
     Vec::new()
 }
 
@@ -177,13 +177,13 @@ fn sound(ledger: &Ledger, visited: &Visited) {
     let is = |entry: &Entry<'_>, (header, body): &(EntryHeader, Vec<u8>)| {
         entry.header == *header && *entry.body == **body
     };
-    for (sequence, entry) in (0..).zip(visited) {
+    for (sequence, entry) in (0..).map(EntryId::new).zip(visited) {
         assert_eq!(entry.0.sequence, sequence);
         let read = ledger.read(sequence).expect("it was visited");
         assert!(is(&read, entry));
     }
     let mut rest = visited.iter();
-    let scanned = ledger.scan(0, &mut |entry| {
+    let scanned = ledger.scan(EntryId::FIRST, &mut |entry| {
         assert!(rest.next().is_some_and(|expected| is(&entry, expected)));
         ControlFlow::Continue(())
     });

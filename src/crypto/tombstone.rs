@@ -7,6 +7,7 @@ use sha2::Sha256;
 use zeroize::Zeroizing;
 
 use crate::codec::ContentAddress;
+use crate::grain::ForeignId;
 
 /// The key of the marks that deleted grains leave behind.
 ///
@@ -35,9 +36,9 @@ impl TombstoneKey {
         self.mark(1, &[address.as_bytes()])
     }
 
-    /// Returns the mark of a name that a grain has in a foreign format.
-    pub fn of_name(&self, name: [&str; 3]) -> [u8; 32] {
-        self.mark(2, &name.map(str::as_bytes))
+    /// Returns the mark of the identifier that a grain has in a foreign format.
+    pub fn of_foreign_id(&self, id: &ForeignId) -> [u8; 32] {
+        self.mark(2, &id.parts().map(str::as_bytes))
     }
 
     fn mark(&self, domain: u8, parts: &[&[u8]]) -> [u8; 32] {

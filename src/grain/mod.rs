@@ -6,6 +6,7 @@
 mod disclosure;
 mod draft;
 mod fields;
+mod foreign_id;
 #[expect(
     clippy::module_inception,
     reason = "the room is named after its one value"
@@ -27,6 +28,7 @@ pub use disclosure::verify_disclosed;
 pub use draft::Draft;
 pub use error::Error;
 pub use fields::{Field, Holds};
+pub use foreign_id::ForeignId;
 pub use grain::Grain;
 pub use grain_type::Type;
 pub use links::Triple;

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
 use crate::grain::Time;
-use crate::ledger::{self, Disk, StoreId};
+use crate::ledger::{self, Disk, EntryId, StoreId};
 
 use crate::index::Error;
 use crate::index::run::{FOLDER, Reader};
@@ -27,15 +27,15 @@ use crate::index::run::{FOLDER, Reader};
 /// use std::time::Duration;
 /// use grainstore::grain::Time;
 /// use grainstore::index::RetrievalCounters;
-/// use grainstore::ledger::{Disk, MemoryDisk, StoreId};
+/// use grainstore::ledger::{Disk, EntryId, MemoryDisk, StoreId};
 ///
 /// let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
 /// disk.create_folder("index")?;
 /// let open = || RetrievalCounters::open(&disk, StoreId::new([7; 16]), Duration::from_secs(60), 10);
 /// let counters = open()?;
-/// counters.record([3, 4, 3], Time::from_ms(1_000));
+/// counters.record([3, 4, 3].map(EntryId::new), Time::from_ms(1_000));
 /// counters.flush()?;
-/// assert_eq!(open()?.of(3).map(|counted| counted.count), Some(2));
+/// assert_eq!(open()?.of(EntryId::new(3)).map(|counted| counted.count), Some(2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -45,7 +45,7 @@ pub struct RetrievalCounters {
     /// The age at which counts are written.
     staleness: Duration,
     /// The counters, sharded by row.
-    parts: Vec<Mutex<BTreeMap<u64, RetrievalCount>>>,
+    parts: Vec<Mutex<BTreeMap<EntryId, RetrievalCount>>>,
     written: Mutex<Written>,
 }
 
@@ -88,7 +88,7 @@ impl RetrievalCounters {
             None => {}
             Some(None) => tracing::warn!("{NAME} is damaged: retrievals are counted anew"),
             Some(Some(known)) => {
-                for (row, counted) in known.into_iter().filter(|(row, _)| *row < rows_end) {
+                for (row, counted) in known.into_iter().filter(|(row, _)| row.get() < rows_end) {
                     if let Some(part) = counters.part(row) {
                         part.lock().insert(row, counted);
                     }
@@ -99,13 +99,13 @@ impl RetrievalCounters {
     }
 
     /// Returns the count of a row; `None` if it was never retrieved.
-    pub fn of(&self, row: u64) -> Option<RetrievalCount> {
+    pub fn of(&self, row: EntryId) -> Option<RetrievalCount> {
         self.part(row)?.lock().get(&row).copied()
     }
 
     /// Counts a retrieval of each row, and writes the counters if the oldest count has reached the
     /// age.
-    pub fn record(&self, rows: impl IntoIterator<Item = u64>, now: Time) {
+    pub fn record(&self, rows: impl IntoIterator<Item = EntryId>, now: Time) {
         let mut any = false;
         for row in rows {
             if let Some(part) = self.part(row) {
@@ -136,7 +136,7 @@ impl RetrievalCounters {
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
-    pub fn forget(&self, rows: &[u64]) -> Result<(), Error> {
+    pub fn forget(&self, rows: &[EntryId]) -> Result<(), Error> {
         let mut written = self.written.lock();
         for row in rows {
             if let Some(part) = self.part(*row) {
@@ -174,15 +174,16 @@ impl RetrievalCounters {
         synced.map_err(Error::io("sync", FOLDER))
     }
 
-    fn part(&self, row: u64) -> Option<&Mutex<BTreeMap<u64, RetrievalCount>>> {
-        self.parts.get(usize::try_from(row % PARTS as u64).ok()?)
+    fn part(&self, row: EntryId) -> Option<&Mutex<BTreeMap<EntryId, RetrievalCount>>> {
+        self.parts
+            .get(usize::try_from(row.get() % PARTS as u64).ok()?)
     }
 
     fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         for part in &self.parts {
             for (row, counted) in &*part.lock() {
-                bytes.extend_from_slice(&row.to_be_bytes());
+                bytes.extend_from_slice(&row.get().to_be_bytes());
                 bytes.extend_from_slice(&counted.count.to_be_bytes());
                 bytes.extend_from_slice(&counted.last.ms().to_be_bytes());
             }
@@ -192,7 +193,7 @@ impl RetrievalCounters {
         bytes
     }
 
-    fn known_in(&self, bytes: &[u8]) -> Option<Vec<(u64, RetrievalCount)>> {
+    fn known_in(&self, bytes: &[u8]) -> Option<Vec<(EntryId, RetrievalCount)>> {
         let (said, check) = bytes.split_at_checked(bytes.len().checked_sub(8)?)?;
         if check != self.check_of(said) {
             return None;
@@ -200,7 +201,7 @@ impl RetrievalCounters {
         let mut reader = Reader(said.strip_prefix(MAGIC)?);
         let mut known = Vec::new();
         while !reader.0.is_empty() {
-            let (row, count) = (reader.u64()?, reader.u64()?);
+            let (row, count) = (EntryId::new(reader.u64()?), reader.u64()?);
             let last = Time::from_ms(i64::from_be_bytes(reader.array()?));
             known.push((row, RetrievalCount { count, last }));
         }

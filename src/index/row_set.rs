@@ -6,15 +6,18 @@ use std::ops::RangeFrom;
 
 use roaring::RoaringTreemap;
 
+use crate::ledger::EntryId;
+
 /// A set of rows as a compressed bitmap: the type in which filters are evaluated.
 ///
 /// ```
 /// use grainstore::index::RowSet;
+/// use grainstore::ledger::EntryId;
 ///
-/// let mut rows: RowSet = (0..1_000_000).collect();
-/// rows.intersect(&[7, 3, 2_000_000].into_iter().collect());
-/// rows.subtract(&[3].into_iter().collect());
-/// assert!(rows.iter().eq([7]));
+/// let mut rows: RowSet = (0..1_000_000).map(EntryId::new).collect();
+/// rows.intersect(&[7, 3, 2_000_000].map(EntryId::new).into_iter().collect());
+/// rows.subtract(&[EntryId::new(3)].into_iter().collect());
+/// assert!(rows.iter().eq([EntryId::new(7)]));
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RowSet(pub(super) RoaringTreemap);
@@ -31,37 +34,38 @@ impl RowSet {
     }
 
     /// Returns whether a row is among them.
-    pub fn contains(&self, row: u64) -> bool {
-        self.0.contains(row)
+    pub fn contains(&self, row: EntryId) -> bool {
+        self.0.contains(row.get())
     }
 
     /// Returns the rows, lowest first.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = u64> {
-        self.0.iter()
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = EntryId> {
+        self.0.iter().map(EntryId::new)
     }
 
     /// Returns the rows from a row on, lowest first.
-    pub fn iter_from(&self, row: u64) -> impl Iterator<Item = u64> {
+    pub fn iter_from(&self, row: EntryId) -> impl Iterator<Item = EntryId> {
         let mut rows = self.0.iter();
-        rows.advance_to(row);
-        rows
+        rows.advance_to(row.get());
+        rows.map(EntryId::new)
     }
 
     /// Returns the rows before a row, highest first.
-    pub fn iter_before(&self, row: u64) -> impl Iterator<Item = u64> {
+    pub fn iter_before(&self, row: EntryId) -> impl Iterator<Item = EntryId> {
         let mut rows = self.0.iter();
-        rows.advance_back_to(row);
-        rows.rev().skip_while(move |at| *at >= row)
+        rows.advance_back_to(row.get());
+        let rows = rows.rev().map(EntryId::new);
+        rows.skip_while(move |at| *at >= row)
     }
 
     /// Adds a row.
-    pub fn insert(&mut self, row: u64) {
-        self.0.insert(row);
+    pub fn insert(&mut self, row: EntryId) {
+        self.0.insert(row.get());
     }
 
     /// Removes a row.
-    pub fn remove(&mut self, row: u64) {
-        self.0.remove(row);
+    pub fn remove(&mut self, row: EntryId) {
+        self.0.remove(row.get());
     }
 
     /// Keeps the rows that are also in `other`.
@@ -80,8 +84,8 @@ impl RowSet {
     }
 
     /// Keeps the rows for which `keeps` holds.
-    pub fn retain(&mut self, keeps: impl FnMut(u64) -> bool) {
-        self.0.retain(keeps);
+    pub fn retain(&mut self, mut keeps: impl FnMut(EntryId) -> bool) {
+        self.0.retain(|row| keeps(EntryId::new(row)));
     }
 
     pub(super) fn remove_from(&mut self, from: RangeFrom<u64>) {
@@ -99,8 +103,8 @@ impl RowSet {
     }
 }
 
-impl FromIterator<u64> for RowSet {
-    fn from_iter<I: IntoIterator<Item = u64>>(rows: I) -> Self {
-        Self(rows.into_iter().collect())
+impl FromIterator<EntryId> for RowSet {
+    fn from_iter<I: IntoIterator<Item = EntryId>>(rows: I) -> Self {
+        Self(rows.into_iter().map(EntryId::get).collect())
     }
 }

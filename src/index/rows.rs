@@ -2,18 +2,21 @@
 //!
 //! For sets of any size, use `RowSet`.
 
+use crate::ledger::EntryId;
+
 /// Rows, each once, lowest first.
 ///
 /// ```
 /// use grainstore::index::Rows;
+/// use grainstore::ledger::EntryId;
 ///
-/// let mut rows: Rows = [7, 3, 7].into_iter().collect();
-/// assert!(rows.iter().eq([3, 7]));
-/// rows.intersect(&[7, 9].into_iter().collect());
-/// assert!(rows.contains(7) && rows.len() == 1);
+/// let mut rows: Rows = [7, 3, 7].map(EntryId::new).into_iter().collect();
+/// assert!(rows.iter().eq([3, 7].map(EntryId::new)));
+/// rows.intersect(&[7, 9].map(EntryId::new).into_iter().collect());
+/// assert!(rows.contains(EntryId::new(7)) && rows.len() == 1);
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rows(Vec<u64>);
+pub struct Rows(Vec<EntryId>);
 
 impl Rows {
     /// Returns the number of rows.
@@ -27,12 +30,12 @@ impl Rows {
     }
 
     /// Returns whether a row is among them.
-    pub fn contains(&self, row: u64) -> bool {
+    pub fn contains(&self, row: EntryId) -> bool {
         self.0.binary_search(&row).is_ok()
     }
 
     /// Returns the rows, lowest first.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = u64> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = EntryId> {
         self.0.iter().copied()
     }
 
@@ -61,8 +64,8 @@ impl Rows {
     }
 }
 
-impl From<Vec<u64>> for Rows {
-    fn from(mut rows: Vec<u64>) -> Self {
+impl From<Vec<EntryId>> for Rows {
+    fn from(mut rows: Vec<EntryId>) -> Self {
         if !rows.is_sorted_by(|a, b| a < b) {
             rows.sort_unstable();
             rows.dedup();
@@ -71,8 +74,8 @@ impl From<Vec<u64>> for Rows {
     }
 }
 
-impl FromIterator<u64> for Rows {
-    fn from_iter<I: IntoIterator<Item = u64>>(rows: I) -> Self {
+impl FromIterator<EntryId> for Rows {
+    fn from_iter<I: IntoIterator<Item = EntryId>>(rows: I) -> Self {
         Self::from(rows.into_iter().collect::<Vec<_>>())
     }
 }
@@ -81,13 +84,14 @@ impl FromIterator<u64> for Rows {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::Rows;
+    use super::{EntryId, Rows};
 
     #[test]
     fn rows_intersect_as_sets_do() {
         for (a, b) in [(1, 1), (2, 3), (97, 2), (3, 1000), (5, 5)] {
-            let left: BTreeSet<u64> = (0..500).map(|n| n * a % 1_009).collect();
-            let right: BTreeSet<u64> = (0..500).map(|n| n * b % 1_009).collect();
+            let row = |n| EntryId::new(n);
+            let left: BTreeSet<_> = (0..500).map(|n| row(n * a % 1_009)).collect();
+            let right: BTreeSet<_> = (0..500).map(|n| row(n * b % 1_009)).collect();
             let mut rows: Rows = left.iter().copied().collect();
             rows.intersect(&right.iter().copied().collect());
             assert!(rows.iter().eq(left.intersection(&right).copied()));

@@ -37,8 +37,8 @@ pub(crate) fn choose_merge(id: &ForeignId, grain: &Grain, versions: &[(Grain, St
     if !has_record {
         return Merge::Reject;
     }
-    let (family, _) = id.format.split_once(':').unwrap_or((id.format, ""));
-    let rule = Format::named(family).map(|format| format.reader().merge_rule(id.format));
+    let (family, _) = id.format().split_once(':').unwrap_or((id.format(), ""));
+    let rule = Format::named(family).map(|format| format.reader().merge_rule(id.format()));
     match rule.unwrap_or_default() {
         MergeRule::Conflict => Merge::Conflict,
         MergeRule::Beside => Merge::Beside,

@@ -34,6 +34,7 @@ mod open;
 mod options;
 mod registry;
 
+pub use crate::grain::ForeignId;
 pub use error::{Error, Place};
 pub use export::{Entry, Written};
 pub use format::Format;
@@ -46,8 +47,8 @@ pub(crate) use merge_rule::Merge;
 use model::diagnostics::DIAGNOSTICS_MAX;
 pub(crate) use model::diagnostics::{Diagnostics, Finding};
 pub use model::loss::Loss;
+pub use model::record::Record;
 pub(crate) use model::record::{AddressMap, rewrite_links};
-pub use model::record::{ForeignId, Record};
 pub use model::record_set::RecordSet;
 pub use model::signature::{ExportKey, Signature};
 pub use model::vector::{ForeignVector, ForeignVectors, StoredVector, VectorOf, Vectors};

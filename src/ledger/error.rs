@@ -2,6 +2,7 @@
 //!
 //! Errors of damage carry the segment, the byte and the entry, so that an operator finds the place.
 
+use super::EntryId;
 use crate::code::ErrorCode;
 use std::io;
 
@@ -18,7 +19,7 @@ pub enum Error {
         /// Where in its file.
         offset: u64,
         /// The entry that was read, or that should begin there.
-        sequence: u64,
+        sequence: EntryId,
         /// The fault.
         reason: &'static str,
     },
@@ -36,7 +37,7 @@ pub enum Error {
     #[error("cannot read entry {sequence} (segment {segment}, byte {offset})")]
     Read {
         /// The entry wanted.
-        sequence: u64,
+        sequence: EntryId,
         /// The number of its segment.
         segment: u32,
         /// Where in its file.
@@ -70,7 +71,7 @@ pub enum Error {
     #[error("entry {sequence} is of kind {kind}, which belongs to a newer version")]
     UnknownKind {
         /// The entry.
-        sequence: u64,
+        sequence: EntryId,
         /// The number of its kind.
         kind: u8,
     },
@@ -88,7 +89,7 @@ pub enum Error {
     #[error("no entry {sequence}; the ledger has {len}")]
     NoEntry {
         /// The entry wanted.
-        sequence: u64,
+        sequence: EntryId,
         /// The number of entries.
         len: u64,
     },
@@ -105,7 +106,7 @@ pub enum Error {
     #[error("entry {sequence} was erased")]
     Erased {
         /// The entry.
-        sequence: u64,
+        sequence: EntryId,
     },
     /// A write to a directory that is read-only.
     #[error("cannot {action} {name}: the store may only be read here")]

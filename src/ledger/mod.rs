@@ -9,6 +9,7 @@
 
 #![deny(clippy::indexing_slicing)]
 
+mod entry_id;
 mod kind;
 mod store_id;
 mod disk;
@@ -24,6 +25,7 @@ pub use disk::file_disk::FileDisk;
 pub use disk::lock::Lock;
 pub use disk::memory_disk::MemoryDisk;
 pub use disk::{Disk, DiskFile, OpenMode};
+pub use entry_id::EntryId;
 pub use error::Error;
 pub use kind::Kind;
 pub use log::copy::CopyReport;

@@ -7,7 +7,7 @@ use std::fmt;
 use crate::codec::{ContentAddress, Value, nfc};
 use crate::grain::{Namespace, Time, Type, Verification};
 use crate::index::{Column, Error, Estimate, Family, Pattern, RowSet, Scan, Snapshot};
-use crate::ledger::Kind;
+use crate::ledger::{EntryId, Kind};
 use crate::policy::Trust;
 use crate::store::Version;
 
@@ -244,7 +244,7 @@ impl Condition {
     }
 
     /// Returns whether it holds for a row, by the value in its [`column`](Self::column).
-    pub(super) fn holds_in(&self, column: &Column, row: u64) -> bool {
+    pub(super) fn holds_in(&self, column: &Column, row: EntryId) -> bool {
         match self {
             Self::Number { .. } => self.holds_of(column.number(row)),
             _ => self.holds_at(column.time(row)),
@@ -278,7 +278,7 @@ impl Condition {
 fn signed(snapshot: &Snapshot) -> Result<RowSet, Error> {
     let mut rows = RowSet::default();
     for row in snapshot.of_kind(Kind::Signature).rows()?.iter() {
-        rows.insert(row.saturating_sub(1));
+        row.before().into_iter().for_each(|row| rows.insert(row));
     }
     Ok(rows)
 }

@@ -4,6 +4,7 @@
 
 use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::{Grain, Status};
+use crate::ledger::EntryId;
 use crate::policy::Trust;
 use crate::store::Signature;
 
@@ -25,7 +26,7 @@ pub struct Envelope {
 /// One result.
 #[derive(Debug, Clone)]
 pub struct Found {
-    pub(super) row: u64,
+    pub(super) row: EntryId,
     /// The grain.
     pub grain: Grain,
     /// Its address.

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::codec::nfc;
 use crate::grain::{Grain, Type};
+use crate::ledger::EntryId;
 use crate::render::{Line, Passage, Recollection};
 use crate::store::Store;
 use crate::text::{self, Ranking};
@@ -80,7 +81,7 @@ impl Store {
         let mut recorder = self.read_recorder("recall");
         let snapshot = self.snapshot();
         let rows = self.rows(&snapshot, &filter)?;
-        let accept = |row: u64| rows.contains(row);
+        let accept = |row: EntryId| rows.contains(row);
         let query = text::Query::words(&nfc(question));
         let text = self.text_view()?;
         let passages = text.recall(&query, &recall.ranking, HITS, recall.reach, &accept)?;
@@ -118,14 +119,14 @@ struct Collected {
     left: usize,
     budget: usize,
     is_cut: bool,
-    rows: HashSet<u64>,
+    rows: HashSet<EntryId>,
     texts: HashSet<String>,
     /// Passages in the order of their first line, each with its lines.
     passages: Vec<(Passage, Sorted)>,
 }
 
 /// Lines by time and row.
-type Sorted = BTreeMap<(i64, u64), Line>;
+type Sorted = BTreeMap<(i64, EntryId), Line>;
 
 impl Collected {
     fn new(budget: usize) -> Self {
@@ -141,7 +142,7 @@ impl Collected {
 
     /// Adds the text of a grain, unless it is a duplicate or exceeds the budget; returns whether it
     /// was added.
-    fn add(&mut self, row: u64, grain: &Grain, score: Option<f64>) -> bool {
+    fn add(&mut self, row: EntryId, grain: &Grain, score: Option<f64>) -> bool {
         let line = line(grain, score);
         let said = format!("{:?} {}", line.speaker, line.text);
         if line.text.is_empty() || self.texts.contains(&said) {

@@ -4,6 +4,7 @@
 
 use crate::grain::Grain;
 use crate::index::Snapshot;
+use crate::ledger::EntryId;
 use crate::store::{Store, Version};
 
 use super::{Cursor, Envelope, Error, Filter, Found, Sort};
@@ -91,6 +92,7 @@ impl Store {
         }
         let (conditions, fields) = (filter.conditions(), filter.fields());
         for [_, _, row] in places {
+            let row = EntryId::new(row);
             let version = self.version_at(&snapshot, row)?;
             // Each result is checked against the filter again, since term hashes can collide.
             if conditions.iter().all(|condition| condition.holds(&version)) {
@@ -107,7 +109,7 @@ impl Store {
     pub(super) fn found(
         &self,
         snapshot: &Snapshot,
-        row: u64,
+        row: EntryId,
         score: f64,
         matched: impl FnOnce(&Grain) -> Vec<&'static str>,
     ) -> Result<Found, Error> {
@@ -118,7 +120,7 @@ impl Store {
 }
 
 impl Found {
-    fn of(row: u64, version: Version, score: f64, matched_fields: Vec<&'static str>) -> Self {
+    fn of(row: EntryId, version: Version, score: f64, matched_fields: Vec<&'static str>) -> Self {
         Self {
             row,
             address: version.grain.address(),

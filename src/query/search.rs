@@ -3,6 +3,7 @@
 //! Matching and ranking are in `text`; the filter decides which rows it may return.
 
 use crate::codec::nfc;
+use crate::ledger::EntryId;
 use crate::store::{self, Store};
 use crate::text::{self, Ranking, Snippet};
 
@@ -83,7 +84,7 @@ impl Store {
     ) -> Result<Envelope, Error> {
         let snapshot = self.snapshot();
         let rows = self.rows(&snapshot, filter)?;
-        let accept = |row: u64| rows.contains(row);
+        let accept = |row: EntryId| rows.contains(row);
         let hits = self.text_view()?.search(query, ranking, limit, &accept)?;
         let mut envelope = Envelope {
             total: u64::try_from(hits.total).unwrap_or(u64::MAX),

@@ -3,6 +3,7 @@
 //! Only positions are computed here; the grains of a page are read by the caller.
 
 use crate::index::{Column, Family, RowSet, Snapshot};
+use crate::ledger::EntryId;
 use crate::store::{Store, Version};
 
 use super::Error;
@@ -123,13 +124,15 @@ impl Sort {
     /// Returns up to `limit` + 1 positions in the order of storage.
     fn stored(self, rows: &RowSet, after: Option<Place>, limit: usize) -> Vec<Place> {
         let more = limit.saturating_add(1);
-        let last = after.map(|[_, _, row]| row);
+        let last = after.map(|[_, _, row]| EntryId::new(row));
         if self.descends {
-            let rest = rows.iter_before(last.unwrap_or(u64::MAX));
-            return rest.take(more).map(|row| [!row, 0, row]).collect();
+            let rest = rows.iter_before(last.unwrap_or(EntryId::new(u64::MAX)));
+            let rest = rest.take(more).map(EntryId::get);
+            return rest.map(|row| [!row, 0, row]).collect();
         }
-        let rest = rows.iter_from(last.map_or(0, |row| row.saturating_add(1)));
-        rest.take(more).map(|row| [row, 0, row]).collect()
+        let rest = rows.iter_from(last.map_or(EntryId::FIRST, EntryId::next));
+        let rest = rest.take(more).map(EntryId::get);
+        rest.map(|row| [row, 0, row]).collect()
     }
 
     /// Returns the first `len` positions after `after`, and possibly more of them, unsorted.
@@ -147,13 +150,13 @@ impl Sort {
             let place = |row| {
                 let version = store.version_at(snapshot, row)?;
                 let prefix = Column::address(&version.grain.address());
-                Ok([self.value(value_of(&version, field)), prefix, row])
+                Ok([self.value(value_of(&version, field)), prefix, row.get()])
             };
             let places: Result<Vec<Place>, Error> = rows.iter().map(place).collect();
             return Ok(places?.into_iter().filter(is_behind).collect());
         }
         let (values, addresses) = (snapshot.column(family)?, snapshot.column(Family::Address)?);
-        let mut keyed: Vec<(u64, u64)> = rows
+        let mut keyed: Vec<(u64, EntryId)> = rows
             .iter()
             .map(|row| (self.value(values.get(row)), row))
             .collect();
@@ -171,7 +174,7 @@ impl Sort {
         }
         let places = keyed.into_iter().map(|(value, row)| {
             let prefix = addresses.get(row).unwrap_or(0);
-            [value, prefix, row]
+            [value, prefix, row.get()]
         });
         Ok(places.filter(is_behind).collect())
     }

@@ -13,7 +13,7 @@ use crate::codec::ContentAddress;
 use crate::crypto;
 use crate::grain;
 use crate::index;
-use crate::ledger;
+use crate::ledger::{self, EntryId};
 use crate::policy::{self, Rule, Violation};
 
 /// The error of every operation of a store. The errors of the other rooms convert into it, so that
@@ -96,7 +96,7 @@ pub enum Error {
     #[error("no review has the number {id}")]
     NoReview {
         /// The entry asked for.
-        id: u64,
+        id: EntryId,
     },
     /// A consent deadline beyond what OMS 23.2 allows.
     #[error("{hours} hours exceeds the limit of 720 hours for executing a withdrawal")]
@@ -292,7 +292,7 @@ impl Error {
     }
 
     /// Returns the error of an entry whose body only a faulty writer would write.
-    pub(crate) fn malformed(row: u64, kind: ledger::Kind) -> Self {
+    pub(crate) fn malformed(row: EntryId, kind: ledger::Kind) -> Self {
         Self::damaged(format!("entry {row}"), format!("malformed {kind:?} entry"))
     }
 

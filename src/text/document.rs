@@ -3,10 +3,12 @@
 //! It encodes the position of each term together with the grain field that contains it, for phrase
 //! and field queries. It is never stored; the ledger holds the text.
 
+use std::rc::Rc;
+
 use crate::grain;
 
 use super::analysis::language::Language;
-use super::analysis::token;
+use super::analysis::token::{TermCache, Terms};
 
 /// The text of a row: passages, each belonging to a field of the grain, and the values that rank
 /// the row besides its words.
@@ -84,40 +86,30 @@ impl Document {
         self.passages.iter().map(|(_, text)| text.len()).sum()
     }
 
-    /// Returns the stems and variants of its words, ordered by position.
-    pub(in crate::text) fn terms(&self, default: Language) -> DocumentTerms {
+    /// Returns the terms of its words, each with its position, in the order of positions.
+    pub(in crate::text) fn terms(
+        &self,
+        default: Language,
+        cache: &mut TermCache,
+    ) -> Vec<(u32, Rc<Terms>)> {
         let language = self.language.unwrap_or(default);
-        let mut terms = DocumentTerms::default();
+        let mut terms = Vec::new();
         let mut next = [0_u32; FIELDS];
         for (field, text) in &self.passages {
             let Some(from) = next.get_mut(*field as usize) else {
                 continue;
             };
             let start = *from;
-            for token in token::tokens(text, language) {
+            for token in cache.tokens(text, language) {
                 let position = start.saturating_add(token.position);
                 let position = position.saturating_mul(FIELD_SLOTS).saturating_add(*field);
-                terms.stems.push((position, token.terms.stem));
-                let variants = token
-                    .terms
-                    .variants
-                    .into_iter()
-                    .map(|name| (position, name));
-                terms.variants.extend(variants);
+                terms.push((position, token.terms));
                 *from = position.saturating_add(PASSAGE_GAP);
             }
         }
-        terms.stems.sort_by_key(|(position, _)| *position);
-        terms.variants.sort_by_key(|(position, _)| *position);
+        terms.sort_by_key(|(position, _)| *position);
         terms
     }
-}
-
-/// The terms of a document with their positions.
-#[derive(Debug, Default)]
-pub(in crate::text) struct DocumentTerms {
-    pub(in crate::text) stems: Vec<(u32, String)>,
-    pub(in crate::text) variants: Vec<(u32, String)>,
 }
 
 impl<T: Into<String>> From<T> for Document {

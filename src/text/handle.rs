@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use tantivy::TantivyError;
 
-use crate::ledger::Disk;
+use crate::ledger::{Disk, EntryId};
 
 use super::document::Document;
 use super::error::Error;
@@ -31,14 +31,14 @@ use super::search::ranking::Ranking;
 ///
 /// ```
 /// use std::sync::Arc;
-/// use grainstore::ledger::{Disk, MemoryDisk};
+/// use grainstore::ledger::{Disk, EntryId, MemoryDisk};
 /// use grainstore::text::{Document, TextOptions, Query, Ranking, Text};
 ///
 /// let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
 /// let (text, _) = Text::open(&disk, 0, TextOptions::default())?;
-/// text.add(0, Document::from("prefers green tea"))?;
+/// text.add(EntryId::FIRST, Document::from("prefers green tea"))?;
 /// let hits = text.search(&Query::words("teas"), &Ranking::default(), 10, &|_| true)?;
-/// assert_eq!(hits.hits[0].row, 0);
+/// assert_eq!(hits.hits[0].row, EntryId::new(0));
 /// assert_eq!(text.watermark(), 1);
 /// # Ok::<(), grainstore::text::Error>(())
 /// ```
@@ -87,7 +87,7 @@ impl Text {
     ///
     /// # Errors
     /// `ERR_TEXT` if that commit fails; the document is not taken then.
-    pub fn add(&self, row: u64, document: Document) -> Result<(), Error> {
+    pub fn add(&self, row: EntryId, document: Document) -> Result<(), Error> {
         let Some(committer) = &self.committer else {
             if self.view.uncommitted_is(Uncommitted::is_due) {
                 self.close()?;
@@ -115,7 +115,7 @@ impl Text {
     /// # Errors
     /// `ERR_TEXT` if the index cannot be written; the caller must repeat the call or rebuild the
     /// index.
-    pub fn erase(&self, rows: &[u64]) -> Result<(), Error> {
+    pub fn erase(&self, rows: &[EntryId]) -> Result<(), Error> {
         self.view.erase(rows)
     }
 
@@ -161,7 +161,7 @@ impl Text {
         query: &Query,
         ranking: &Ranking,
         limit: usize,
-        accept: &(dyn Fn(u64) -> bool + Sync),
+        accept: &(dyn Fn(EntryId) -> bool + Sync),
     ) -> Result<Hits, Error> {
         self.view.search(query, ranking, limit, accept)
     }
@@ -179,7 +179,7 @@ impl Text {
         ranking: &Ranking,
         limit: usize,
         reach: usize,
-        accept: &(dyn Fn(u64) -> bool + Sync),
+        accept: &(dyn Fn(EntryId) -> bool + Sync),
     ) -> Result<Vec<RecalledHit>, Error> {
         self.view.recall(query, ranking, limit, reach, accept)
     }

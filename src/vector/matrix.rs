@@ -6,31 +6,33 @@ use std::collections::{BinaryHeap, HashMap};
 use rayon::prelude::*;
 
 use super::dot::dot;
+use crate::ledger::EntryId;
 
 /// The vectors of one model, one for a row, side by side and each of length 1.
 ///
 /// ```
+/// use grainstore::ledger::EntryId;
 /// use grainstore::vector::Matrix;
 ///
 /// let mut matrix = Matrix::new(2);
-/// matrix.set(7, &[1.0, 0.0]);
-/// matrix.set(9, &[0.0, 3.0]);
+/// matrix.set(EntryId::new(7), &[1.0, 0.0]);
+/// matrix.set(EntryId::new(9), &[0.0, 3.0]);
 /// let near = matrix.nearest(&[1.0, 2.0], 1, &|_| true);
-/// assert_eq!(near[0].row, 9);
+/// assert_eq!(near[0].row, EntryId::new(9));
 /// ```
 #[derive(Debug)]
 pub struct Matrix {
     dimensions: usize,
     values: Vec<f32>,
-    rows: Vec<u64>,
-    places: HashMap<u64, usize>,
+    rows: Vec<EntryId>,
+    places: HashMap<EntryId, usize>,
 }
 
 /// A row, and how near its vector is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Near {
     /// The row.
-    pub row: u64,
+    pub row: EntryId,
     /// The cosine of the angle between the vectors, from -1 to 1.
     pub cosine: f32,
 }
@@ -62,13 +64,13 @@ impl Matrix {
     }
 
     /// Returns the vector of a row, of length 1.
-    pub fn get(&self, row: u64) -> Option<&[f32]> {
+    pub fn get(&self, row: EntryId) -> Option<&[f32]> {
         self.at(*self.places.get(&row)?)
     }
 
     /// Sets the vector of a row, in place of what it had. One that has no direction, or not as
     /// many numbers as the others, is passed over; returns whether it was taken.
-    pub fn set(&mut self, row: u64, vector: &[f32]) -> bool {
+    pub fn set(&mut self, row: EntryId, vector: &[f32]) -> bool {
         let Some(unit) = unit(vector).filter(|unit| unit.len() == self.dimensions) else {
             return false;
         };
@@ -85,7 +87,7 @@ impl Matrix {
     }
 
     /// Forgets a row.
-    pub fn remove(&mut self, row: u64) {
+    pub fn remove(&mut self, row: EntryId) {
         let Some(place) = self.places.remove(&row) else {
             return;
         };
@@ -113,7 +115,7 @@ impl Matrix {
         &self,
         vector: &[f32],
         limit: usize,
-        accepts: &(dyn Fn(u64) -> bool + Sync),
+        accepts: &(dyn Fn(EntryId) -> bool + Sync),
     ) -> Vec<Near> {
         let Some(unit) = unit(vector).filter(|unit| unit.len() == self.dimensions) else {
             return Vec::new();
@@ -137,7 +139,7 @@ impl Matrix {
         &self,
         vector: &[f32],
         limit: usize,
-        rows: impl IntoIterator<Item = u64>,
+        rows: impl IntoIterator<Item = EntryId>,
     ) -> Vec<Near> {
         let Some(unit) = unit(vector).filter(|unit| unit.len() == self.dimensions) else {
             return Vec::new();
@@ -200,7 +202,7 @@ impl Best {
         }
     }
 
-    fn offer(&mut self, row: u64, cosine: f32, accepts: &(dyn Fn(u64) -> bool + Sync)) {
+    fn offer(&mut self, row: EntryId, cosine: f32, accepts: &(dyn Fn(EntryId) -> bool + Sync)) {
         let ranked = Ranked(Near { row, cosine });
         let is_full = self.heap.len() >= self.limit;
         let beats = !is_full || self.heap.peek().is_some_and(|worst| ranked > worst.0);

@@ -154,7 +154,7 @@ fn a_memory_type_decides_the_grain_and_tags_raise_no_sensitivity() {
     let import = read(&sample()).unwrap();
     let grain = |local: &str| {
         let is_it = |id: &grainstore::interchange::ForeignId| {
-            (id.format, id.scope.as_str(), id.id.as_str()) == ("aimem", "test", local)
+            (id.format(), id.scope(), id.id()) == ("aimem", "test", local)
         };
         let mut records = import.records.iter();
         let record = records.find(|record| record.foreign_id.as_ref().is_some_and(is_it));
@@ -190,7 +190,7 @@ fn what_is_of_the_dna_class_or_pinned_is_protected() {
         .records
         .iter()
         .filter(|record| grainstore::policy::is_lasting(&record.grain))
-        .map(|record| record.foreign_id.as_ref().unwrap().id.as_str())
+        .map(|record| record.foreign_id.as_ref().unwrap().id())
         .collect();
     let dna = [
         "fact",

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use grainstore::ledger::MemoryDisk;
+use grainstore::ledger::{EntryId, MemoryDisk};
 use grainstore::policy::Capability;
 use grainstore::store::{Authorization, Embedding};
 use grainstore::vector::Matrix;
@@ -238,20 +238,20 @@ proptest! {
     ) {
         let floats = |vector: &[i8; 5]| vector.map(f32::from);
         let mut matrix = Matrix::new(5);
-        let mut kept: Vec<(u64, [f32; 5])> = Vec::new();
-        for (row, vector) in (0..).zip(&vectors) {
+        let mut kept: Vec<(EntryId, [f32; 5])> = Vec::new();
+        for (row, vector) in (0..).map(EntryId::new).zip(&vectors) {
             if matrix.set(row, &floats(vector)) {
                 kept.push((row, floats(vector)));
             }
         }
         for at in removed {
-            let (row, _) = *at.get(&[kept.as_slice(), &[(0, [0.0; 5])]].concat());
+            let (row, _) = *at.get(&[kept.as_slice(), &[(EntryId::FIRST, [0.0; 5])]].concat());
             matrix.remove(row);
             kept.retain(|(other, _)| *other != row);
         }
         prop_assert_eq!(matrix.len(), kept.len());
         let asked = floats(&asked);
-        let odd = |row: u64| row % 2 == 1;
+        let odd = |row: EntryId| row.get() % 2 == 1;
         let found = matrix.nearest(&asked, limit, &odd);
         let cosine = |vector: &[f32; 5]| {
             let dot = |a: &[f32; 5], b: &[f32; 5]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use grainstore::codec::{Map, Profile, Value};
-use grainstore::grain::Status;
+use grainstore::grain::{ForeignId, Status};
 use grainstore::interchange::{
     Format, ImportFile, Loss, ReadOptions, WriteOptions, aimem, omi, pam,
 };
@@ -414,7 +414,7 @@ fn what_a_bundle_cannot_carry_is_counted_and_its_scopes_are_kept() {
     );
     let copy = store_of(text.as_bytes());
     let resolved = copy
-        .resolve("aimem", "grainstore", &address.to_string())
+        .resolve(&ForeignId::new("aimem", "grainstore", address.to_string()))
         .unwrap();
     assert!(grainstore::policy::is_lasting(
         &copy.get(&resolved.unwrap()).unwrap().unwrap()
@@ -524,7 +524,7 @@ fn what_its_owner_keeps_back_leaves_in_no_format_and_nothing_names_it() {
     super::foreign::edit(&mut file, &updated_at, Some(later));
     assert_eq!(read(&file).updated, 1);
     let address = store
-        .resolve("pam", "mira-okafor", &hidden)
+        .resolve(&ForeignId::new("pam", "mira-okafor", hidden.as_str()))
         .unwrap()
         .unwrap();
     let options = WriteOptions {

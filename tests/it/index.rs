@@ -7,15 +7,16 @@ mod model;
 mod store;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use answers::{agree, answers, expected, try_answers};
 use grainstore::codec::ContentAddress;
-use grainstore::grain::{Draft, Grain, StatusChange, Time, Type};
+use grainstore::grain::{Draft, ForeignId, Grain, StatusChange, Time, Type};
 use grainstore::index::{
     Batch, Family, Index, IndexOptions, IndexRecovery, Pattern, Snapshot, TermKey,
 };
-use grainstore::ledger::{Disk, EntryLocation, LedgerPosition, StoreId};
+use grainstore::ledger::{Disk, EntryId, EntryLocation, LedgerPosition, StoreId};
 
 const STORE: StoreId = StoreId::new([7; 16]);
 
@@ -93,18 +94,28 @@ impl Entries {
                 continue;
             }
             match said {
-                Said::Grain(grain) => batch.grain(row, grain, 5),
+                Said::Grain(grain) => batch.grain(EntryId::new(row), grain, 5),
                 Said::Superseded(old, new) => {
                     let change = StatusChange {
                         superseded_by: Some(self.address(*new)),
                         ..StatusChange::default()
                     };
-                    batch.status(row, 5, &self.address(*old), Some(*old), &change);
+                    batch.status(
+                        EntryId::new(row),
+                        5,
+                        &self.address(*old),
+                        Some(EntryId::new(*old)),
+                        &change,
+                    );
                 }
                 Said::Alias(of, name) => {
-                    batch.alias(row, &self.address(*of), ["f", "s", &name.to_string()]);
+                    batch.alias(
+                        EntryId::new(row),
+                        &self.address(*of),
+                        &ForeignId::new("f", "s", name.to_string()),
+                    );
                 }
-                Said::Mention(of) => batch.mention(row, &self.address(*of)),
+                Said::Mention(of) => batch.mention(EntryId::new(row), &self.address(*of)),
             }
         }
     }
@@ -126,8 +137,8 @@ fn place(row: u64) -> EntryLocation {
     }
 }
 
-fn places(first: u64, end: u64) -> Vec<EntryLocation> {
-    (first..end).map(place).collect()
+fn places(range: Range<EntryId>) -> Vec<EntryLocation> {
+    EntryId::all(&range).map(|row| place(row.get())).collect()
 }
 
 fn mark(entries: u64) -> LedgerPosition {
@@ -141,8 +152,8 @@ fn mark(entries: u64) -> LedgerPosition {
 
 fn freeze(index: &Index) {
     let active = index.active_entries();
-    let places = places(active.start, active.end);
+    let places = places(active.clone());
     index
-        .rotate_memtable(Some(mark(active.end)), places)
+        .rotate_memtable(Some(mark(active.end.get())), places)
         .unwrap();
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use grainstore::ledger::{Disk, MemoryDisk};
+use grainstore::ledger::{Disk, EntryId, MemoryDisk};
 use grainstore::text::{Document, Language, Query, Ranking, Text, TextOptions};
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ fn a_reader_of_each_language_finds_what_is_there_and_nothing_else() {
         let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
         let (text, _) = Text::open(&disk, 0, TextOptions::default()).unwrap();
         let document = Document::from(pair.text.as_str()).language(pair.language);
-        text.add(0, document).unwrap();
+        text.add(EntryId::new(0), document).unwrap();
         let query = Query::parse(&pair.query).unwrap();
         let search = || text.search(&query, &Ranking::WORDS, 1, &|_| true).unwrap();
         let fresh = search();

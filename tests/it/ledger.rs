@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use grainstore::ledger::{
-    Binding, Disk, Entry, Error, Kind, Ledger, LedgerOptions, LedgerPosition, MemoryDisk, NewEntry,
-    OpenMode, StoreId, TornTail, verify,
+    Binding, Disk, Entry, EntryId, Error, Kind, Ledger, LedgerOptions, LedgerPosition, MemoryDisk,
+    NewEntry, OpenMode, StoreId, TornTail, verify,
 };
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
@@ -24,7 +24,7 @@ const STORE: StoreId = StoreId::new(*b"a store for test");
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Item {
     kind: Kind,
-    actor: Option<u64>,
+    actor: Option<EntryId>,
     body: Vec<u8>,
 }
 
@@ -50,7 +50,7 @@ fn options(segment_bytes: u64) -> LedgerOptions {
     LedgerOptions { segment_bytes }
 }
 
-fn append(ledger: &Ledger, items: &[Item]) -> Result<Range<u64>, Error> {
+fn append(ledger: &Ledger, items: &[Item]) -> Result<Range<EntryId>, Error> {
     ledger.append(1_700_000_000_000, &entries(items))
 }
 
@@ -69,8 +69,9 @@ fn entries(items: &[Item]) -> Vec<NewEntry<'_>> {
 }
 
 /// What an erasing entry of these tests lists: each byte of its body is a sequence.
-fn erases(body: &[u8]) -> Vec<u64> {
-    body.iter().copied().map(u64::from).collect()
+fn erases(body: &[u8]) -> Vec<EntryId> {
+    let listed = body.iter().copied().map(u64::from);
+    listed.map(EntryId::new).collect()
 }
 
 /// Opens a ledger, and returns what it holds.
@@ -101,7 +102,7 @@ fn all(ledger: &Ledger) -> Vec<Item> {
         seen.push(Item::of(&entry));
         ControlFlow::Continue(())
     };
-    ledger.scan(0, &mut visit).unwrap();
+    ledger.scan(EntryId::FIRST, &mut visit).unwrap();
     seen
 }
 
@@ -157,11 +158,12 @@ fn item() -> impl Strategy<Value = Item> {
     let kinds = Kind::ALL.into_iter().filter(|kind| *kind != Kind::Erasing);
     let kind = proptest::sample::select(kinds.collect::<Vec<_>>());
     let body = proptest::collection::vec(any::<u8>(), 0..200);
-    (kind, proptest::option::of(0..9_u64), body).prop_map(|(kind, actor, body)| Item {
+    (
         kind,
-        actor,
+        proptest::option::of((0..9_u64).prop_map(EntryId::new)),
         body,
-    })
+    )
+        .prop_map(|(kind, actor, body)| Item { kind, actor, body })
 }
 
 proptest! {
@@ -177,7 +179,8 @@ proptest! {
         for (nth, batch) in batches.iter().enumerate() {
             let first = model.len() as u64;
             model.extend_from_slice(batch);
-            prop_assert_eq!(append(&ledger, batch).unwrap(), first..model.len() as u64);
+            let appended = EntryId::new(first)..EntryId::new(model.len() as u64);
+            prop_assert_eq!(append(&ledger, batch).unwrap(), appended);
             let head = ledger.head();
             if nth % reopen_every == 0 {
                 let (again, opened, seen) = open(&disk, first).unwrap();
@@ -188,7 +191,7 @@ proptest! {
             }
         }
         prop_assert_eq!(&all(&ledger), &model);
-        for (sequence, item) in (0..).zip(&model) {
+        for (sequence, item) in (0..).map(EntryId::new).zip(&model) {
             let entry = ledger.read(sequence).unwrap();
             prop_assert_eq!(entry.header.sequence, sequence);
             prop_assert_eq!(&Item::of(&entry), item);
@@ -230,10 +233,12 @@ fn a_scan_begins_where_it_is_told_and_stops_when_it_is_told() {
                 ControlFlow::Continue(())
             }
         };
-        ledger.scan(from as u64, &mut visit).unwrap();
+        ledger.scan(EntryId::new(from as u64), &mut visit).unwrap();
         assert_eq!(seen, model[from..model.len().min(from + 2)]);
     }
-    ledger.scan(99, &mut |_| panic!("nothing there")).unwrap();
+    ledger
+        .scan(EntryId::new(99), &mut |_| panic!("nothing there"))
+        .unwrap();
 }
 
 #[test]
@@ -249,7 +254,10 @@ fn readers_run_beside_a_writer_and_see_only_whole_batches() {
                     let len = ledger.len();
                     assert_eq!(len % 3, 0);
                     for sequence in len.saturating_sub(20)..len {
-                        assert_eq!(ledger.read(sequence).unwrap().body, body(sequence));
+                        assert_eq!(
+                            ledger.read(EntryId::new(sequence)).unwrap().body,
+                            body(sequence)
+                        );
                     }
                     let mut next = len / 2;
                     let mut visit = |entry: Entry<'_>| {
@@ -257,7 +265,7 @@ fn readers_run_beside_a_writer_and_see_only_whole_batches() {
                         next += 1;
                         ControlFlow::Continue(())
                     };
-                    ledger.scan(len / 2, &mut visit).unwrap();
+                    ledger.scan(EntryId::new(len / 2), &mut visit).unwrap();
                     assert!(next >= len);
                     assert_eq!(ledger.verify().unwrap().findings, []);
                 }
@@ -282,14 +290,14 @@ fn a_body_over_the_limit_is_refused_and_one_at_the_limit_is_not() {
     assert_eq!(ledger.len(), 0);
     item.body.pop();
     append(&ledger, std::slice::from_ref(&item)).unwrap();
-    assert_eq!(ledger.read(0).unwrap().body.len(), 64 << 20);
+    assert_eq!(ledger.read(EntryId::FIRST).unwrap().body.len(), 64 << 20);
 }
 
 #[test]
 fn a_read_past_the_end_names_the_end() {
     let (disk, _) = small();
     let (ledger, ..) = open(&disk, 0).unwrap();
-    let error = ledger.read(7).unwrap_err();
+    let error = ledger.read(EntryId::new(7)).unwrap_err();
     assert_eq!(error.to_string(), "no entry 7; the ledger has 7");
     assert_eq!(error.code(), "ERR_RANGE");
 }
@@ -324,8 +332,11 @@ fn an_entry_is_found_by_the_hash_of_its_body_and_by_no_other() {
         .collect();
     for (sequence, item) in (0..).zip(&model) {
         for (other, hash) in (0..).zip(&hashes) {
-            assert_eq!(ledger.holds(sequence, hash).unwrap(), sequence == other);
-            match ledger.read_as(sequence, hash) {
+            assert_eq!(
+                ledger.holds(EntryId::new(sequence), hash).unwrap(),
+                sequence == other
+            );
+            match ledger.read_as(EntryId::new(sequence), hash) {
                 Ok(body) => assert_eq!((sequence, &body), (other, &item.body)),
                 Err(error) => {
                     assert_ne!(sequence, other);
@@ -334,7 +345,13 @@ fn an_entry_is_found_by_the_hash_of_its_body_and_by_no_other() {
             }
         }
     }
-    assert_eq!(ledger.holds(7, &hashes[0]).unwrap_err().code(), "ERR_RANGE");
-    let error = ledger.read_as(7, &hashes[0]).unwrap_err();
+    assert_eq!(
+        ledger
+            .holds(EntryId::new(7), &hashes[0])
+            .unwrap_err()
+            .code(),
+        "ERR_RANGE"
+    );
+    let error = ledger.read_as(EntryId::new(7), &hashes[0]).unwrap_err();
     assert_eq!(error.code(), "ERR_RANGE");
 }

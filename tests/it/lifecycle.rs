@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use grainstore::codec::{Canonical, Encoding, Map, Profile, Value};
 use grainstore::grain::{Draft, Status, Time};
-use grainstore::ledger::{Binding, FileDisk, Kind, Ledger, NewEntry};
+use grainstore::ledger::{Binding, EntryId, FileDisk, Kind, Ledger, NewEntry};
 use grainstore::store::{Options, Severity};
 use grainstore::{ContentAddress, Filter, Store};
 use tempfile::TempDir;
@@ -138,7 +138,8 @@ fn erase(path: &Path, rows: &[u64], again: Vec<Map>) {
         binding: Binding::of([9; 16], body),
     });
     ledger.append(2_000, &entries.collect::<Vec<_>>()).unwrap();
-    ledger.redact(rows).unwrap();
+    let rows: Vec<_> = rows.iter().copied().map(EntryId::new).collect();
+    ledger.redact(&rows).unwrap();
 }
 
 #[test]

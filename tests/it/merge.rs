@@ -59,7 +59,10 @@ fn counts(summary: &Summary) -> [u64; 4] {
 
 fn resolve(store: &Store, name: [&str; 3]) -> ContentAddress {
     let [format, scope, id] = name;
-    store.resolve(format, scope, id).unwrap().unwrap()
+    store
+        .resolve(&ForeignId::new(format.to_owned(), scope, id))
+        .unwrap()
+        .unwrap()
 }
 
 fn export(store: &Store, format: Format) -> Map {
@@ -259,7 +262,7 @@ fn what_was_changed_here_and_there_is_a_conflict_until_somebody_chooses() {
     let theirs = conflict.kept.unwrap();
     assert_eq!((conflict.existing, summary.conflicts.len()), (mine, 1));
     let listed = store.admin().unwrap().conflicts().unwrap();
-    assert_eq!(listed[0].name, ["pam", "o", "a"]);
+    assert_eq!(listed[0].id, ForeignId::new("pam", "o", "a"));
     assert_eq!(listed[0].versions, [theirs, mine]);
     store
         .admin()
@@ -289,7 +292,7 @@ fn two_omi_records_of_one_key_are_both_kept_and_both_flagged() {
         summary.conflicts[0].existing,
         summary.conflicts[0].kept.unwrap(),
     );
-    assert_eq!(id.id, "4");
+    assert_eq!(id.id(), "4");
     assert!(store.status(&new).unwrap().is_current() && store.status(&old).unwrap().is_current());
     assert_eq!(
         store.admin().unwrap().conflicts().unwrap()[0].versions,
@@ -382,11 +385,7 @@ fn a_grain_that_is_here_stays_what_others_mean_by_it_when_its_record_contradicts
     let derived = put(event("derived").derived_from(first.address()));
     let named = |grain: &Grain, id: &str, line: u64| {
         let mut record = Record::new(grain.clone(), Place::Line(line));
-        record.foreign_id = Some(ForeignId {
-            format: "pam",
-            scope: "somebody".into(),
-            id: id.into(),
-        });
+        record.foreign_id = Some(ForeignId::new("pam", "somebody", id));
         record
     };
     let other = event("other").finish(Profile::Extended).unwrap();

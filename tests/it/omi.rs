@@ -183,7 +183,7 @@ fn records_come_back_as_they_were_and_grains_say_what_they_can() {
     let keys: Vec<_> = import.records[1..5]
         .iter()
         .map(|record| record.foreign_id.as_ref().unwrap())
-        .map(|id| (id.scope.as_str(), id.id.as_str()))
+        .map(|id| (id.scope(), id.id()))
         .collect();
     let namespace = "namespace:urn:omi:test:";
     assert_eq!(
@@ -201,7 +201,10 @@ fn records_come_back_as_they_were_and_grains_say_what_they_can() {
 fn ids_without_a_namespace_belong_to_their_file_or_to_a_scope_that_is_named() {
     let mut file = sample();
     edit(&mut file, "id_namespace", None);
-    let scope = |import: &Import| import.records[1].foreign_id.clone().unwrap().scope;
+    let scope = |import: &Import| {
+        let id = import.records[1].foreign_id.as_ref();
+        id.unwrap().scope().to_owned()
+    };
     let first = scope(&read_map(&file, None).unwrap());
     assert!(first.starts_with("file:"));
     edit(&mut file, "generator", Some("\"other\""));

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 
 use grainstore::codec::{ContentAddress, Map, Value};
-use grainstore::grain::{Lifecycle, Type, Verification};
+use grainstore::grain::{ForeignId, Lifecycle, Type, Verification};
 use grainstore::interchange::ReadOptions;
 use grainstore::interchange::pam::{self, Import};
 use grainstore::interchange::{Format, Place, Record};
@@ -110,7 +110,7 @@ fn a_memory_is_mapped_field_by_field() {
     );
     let message = import.records.iter().find(|record| {
         record.foreign_id.as_ref().is_some_and(|id| {
-            id.format == "pam:message" && id.id == "8796d52f-70f7-4f82-a24f-2d9b804a90d2"
+            id.format() == "pam:message" && id.id() == "8796d52f-70f7-4f82-a24f-2d9b804a90d2"
         })
     });
     assert_eq!(
@@ -184,7 +184,7 @@ fn every_record_can_be_rebuilt_from_its_grain() {
     let mut messages = HashMap::new();
     let mut rebuilt = None;
     for record in &import.records {
-        match record.foreign_id.as_ref().map(|id| id.format) {
+        match record.foreign_id.as_ref().map(ForeignId::format) {
             Some("pam:message") => {
                 let Place::Pointer(place) = &record.place else {
                     unreachable!()
@@ -285,7 +285,7 @@ fn rebuilds(import: &Import, store: &Map) {
             if record
                 .foreign_id
                 .as_ref()
-                .is_some_and(|id| id.format == format)
+                .is_some_and(|id| id.format() == format)
             {
                 let place = record.place.to_string();
                 let number = place.rsplit('/').next().unwrap().parse().unwrap();

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use grainstore::codec::{Profile, Value};
-use grainstore::grain::{Grain, Type};
+use grainstore::grain::{ForeignId, Grain, Type};
 use grainstore::interchange::pam::{self, Import};
 use grainstore::interchange::provider::{self, Provider};
 use grainstore::interchange::{Error, Format, ImportFile, ReadOptions, Record};
@@ -28,7 +28,7 @@ fn events(import: &Import) -> Vec<&Record> {
 }
 
 fn by_id<'a>(import: &'a Import, id: &str) -> &'a Grain {
-    let is_it = |record: &&Record| record.foreign_id.as_ref().is_some_and(|it| it.id == id);
+    let is_it = |record: &&Record| record.foreign_id.as_ref().is_some_and(|it| it.id() == id);
     &import.records.iter().find(is_it).unwrap().grain
 }
 
@@ -150,7 +150,11 @@ fn an_export_is_read_as_a_file_a_folder_or_a_zip_and_twice_is_once() {
         );
     }
     let a1 = store
-        .resolve("chatgpt:message", "[\"user-1\",\"c1\"]", "a1")
+        .resolve(&ForeignId::new(
+            "chatgpt:message",
+            "[\"user-1\",\"c1\"]",
+            "a1",
+        ))
         .unwrap()
         .unwrap();
     let a1 = store.get(&a1).unwrap().unwrap();
@@ -377,7 +381,7 @@ fn known(import: &Import) -> Vec<(String, String, String)> {
     let mut known: Vec<_> = records
         .map(|record| {
             let grain = &record.grain;
-            let id = record.foreign_id.as_ref().unwrap().id.clone();
+            let id = record.foreign_id.as_ref().unwrap().id().to_owned();
             let text = |name: &str| grain.text(name).unwrap_or_default().to_owned();
             (id, text("relation"), text("object"))
         })

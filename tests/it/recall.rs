@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use grainstore::ledger::{Disk, MemoryDisk};
+use grainstore::ledger::{Disk, EntryId, MemoryDisk};
 use grainstore::query::Recall;
 use grainstore::render::{Format, tokens};
 use grainstore::text::{Document, Query, Ranking, Recency, Text, TextOptions};
@@ -181,9 +181,10 @@ fn signals_lift_what_is_new_or_important() {
     let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
     let (text, _) = Text::open(&disk, 0, TextOptions::default()).unwrap();
     let tea = || Document::from("tea");
-    text.add(0, tea().time_ms(1_000)).unwrap();
-    text.add(1, tea().time_ms(9_000)).unwrap();
-    text.add(2, tea().time_ms(1_000).importance(0.9)).unwrap();
+    text.add(EntryId::new(0), tea().time_ms(1_000)).unwrap();
+    text.add(EntryId::new(1), tea().time_ms(9_000)).unwrap();
+    text.add(EntryId::new(2), tea().time_ms(1_000).importance(0.9))
+        .unwrap();
     let first = |ranking: Ranking| {
         let hits = text
             .search(&Query::words("tea"), &ranking, 3, &|_| true)
@@ -191,13 +192,13 @@ fn signals_lift_what_is_new_or_important() {
         assert_eq!(hits.total, 3);
         hits.hits[0].row
     };
-    assert_eq!(first(Ranking::default()), 0);
+    assert_eq!(first(Ranking::default()), EntryId::new(0));
     assert_eq!(
         first(Ranking {
             importance: 1.0,
             ..Ranking::WORDS
         }),
-        2
+        EntryId::new(2)
     );
     let recency = Some(Recency {
         weight: 1.0,
@@ -209,6 +210,6 @@ fn signals_lift_what_is_new_or_important() {
             recency,
             ..Ranking::default()
         }),
-        1
+        EntryId::new(1)
     );
 }

@@ -316,7 +316,7 @@ proptest! {
         let known = |text: &str| {
             let import = pam::read_bytes(text.as_bytes(), &ReadOptions::default()).unwrap();
             let known = import.records.iter().map(|record| {
-                let id = record.foreign_id.as_ref().map(|id| id.id.clone());
+                let id = record.foreign_id.as_ref().map(|id| id.id().to_owned());
                 (id, record.grain.address(), record.status)
             });
             let mut known: Vec<_> = known.collect();

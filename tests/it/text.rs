@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use grainstore::ledger::{Disk, FileDisk, MemoryDisk};
+use grainstore::ledger::{Disk, EntryId, FileDisk, MemoryDisk};
 use grainstore::text::{self, Document, Hit, Hits, OpenOutcome, Query, Ranking, Text, TextOptions};
 use proptest::prelude::*;
 
@@ -22,7 +22,7 @@ fn at(folder: &Path, ledger_len: u64) -> (Text, OpenOutcome) {
 
 fn feed<'a>(text: &Text, documents: impl IntoIterator<Item = &'a str>) {
     for document in documents {
-        text.add(text.watermark(), Document::from(document))
+        text.add(EntryId::new(text.watermark()), Document::from(document))
             .unwrap();
     }
 }
@@ -35,7 +35,7 @@ fn search(text: &Text, query: &str) -> Hits {
 
 fn rows(text: &Text, query: &str) -> Vec<u64> {
     let hits = search(text, query).hits;
-    hits.into_iter().map(|hit| hit.row).collect()
+    hits.into_iter().map(|hit| hit.row.get()).collect()
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn a_phrase_must_stand_together_and_not_across_passages() {
     let text = memory();
     feed(&text, ["lives in new york", "york is new", "new old york"]);
     let split: Document = ["something new", "york"].into_iter().collect();
-    text.add(3, split).unwrap();
+    text.add(EntryId::new(3), split).unwrap();
     assert_eq!(rows(&text, "\"new york\""), [0]);
     assert_eq!(search(&text, "new york").total, 4);
 }
@@ -93,14 +93,14 @@ fn a_query_without_words_finds_nothing() {
 fn only_accepted_rows_are_counted_and_shown() {
     let text = memory();
     feed(&text, (0..100).map(|_| "tea"));
-    let odd = |row: u64| row % 2 == 1;
+    let odd = |row: EntryId| row.get() % 2 == 1;
     let hits = text
         .search(&Query::words("tea"), &Ranking::WORDS, 3, &odd)
         .unwrap();
     assert_eq!(hits.total, 50);
     assert_eq!(
         hits.hits.iter().map(|hit| hit.row).collect::<Vec<_>>(),
-        [1, 3, 5]
+        [1, 3, 5].map(EntryId::new)
     );
     let none = text
         .search(&Query::words("tea"), &Ranking::WORDS, 0, &odd)
@@ -117,7 +117,7 @@ fn a_total_is_exact_up_to_the_maximum_and_then_a_lower_bound() {
     feed(&text, ["tea tea"]);
     let hits = search(&text, "tea");
     assert_eq!((hits.total, hits.total_is_lower_bound), (1_000, true));
-    assert_eq!(hits.hits[0].row, 1_000);
+    assert_eq!(hits.hits[0].row, EntryId::new(1_000));
 }
 
 #[test]
@@ -134,15 +134,16 @@ fn a_turn_is_found_by_its_conversation_however_far_its_words_bring_it() {
         } else {
             said
         };
-        text.add(row, Document::from(said).thread(thread)).unwrap();
+        text.add(EntryId::new(row), Document::from(said).thread(thread))
+            .unwrap();
     }
     let query = Query::words("tea");
     let best = |ranking: &Ranking| {
         let hits = text.search(&query, ranking, 25, &|_| true).unwrap().hits;
         hits.into_iter().map(|hit| hit.row).collect::<Vec<_>>()
     };
-    assert!(!best(&Ranking::WORDS).contains(&1_500));
-    assert!(best(&Ranking::default()).contains(&1_500));
+    assert!(!best(&Ranking::WORDS).contains(&EntryId::new(1_500)));
+    assert!(best(&Ranking::default()).contains(&EntryId::new(1_500)));
 }
 
 #[test]
@@ -168,7 +169,7 @@ fn searches_run_beside_feeds_and_see_each_row_once() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             for row in 0..3_000 {
-                text.add(row, Document::from("tea")).unwrap();
+                text.add(EntryId::new(row), Document::from("tea")).unwrap();
                 if row % 500 == 0 {
                     text.flush().unwrap();
                 }
@@ -224,7 +225,7 @@ static CROWD: LazyLock<Text> = LazyLock::new(|| {
             .passage("object", spelled(object))
             .order(below(1 << 40))
             .thread(row / 9 % 1_000);
-        text.add(row, document).unwrap();
+        text.add(EntryId::new(row), document).unwrap();
         if [9_000, 14_000, CROWD_LEN as u64 - 300].contains(&row) {
             text.flush().unwrap();
         }
@@ -317,7 +318,7 @@ proptest! {
         let expected = bm25(&corpus, &query);
         prop_assert_eq!(by_row.len(), expected.len());
         for (found, (row, score)) in by_row.iter().zip(expected) {
-            prop_assert_eq!(found.row, row);
+            prop_assert_eq!(found.row, EntryId::new(row));
             prop_assert!((f64::from(found.score) - score).abs() < 1e-4, "{found:?} {score}");
         }
         let is_ranked = |a: &Hit, b: &Hit| a.score > b.score || (a.score == b.score && a.row < b.row);
@@ -341,7 +342,7 @@ proptest! {
         let before = search(&text, &query);
         text.flush().unwrap();
         prop_assert_eq!(&search(&text, &query), &before);
-        let mut found: Vec<u64> = before.hits.iter().map(|hit| hit.row).collect();
+        let mut found: Vec<u64> = before.hits.iter().map(|hit| hit.row.get()).collect();
         found.sort_unstable();
         let holds = |words: &Vec<u8>| meets(&query, &spelled(words));
         let expected: Vec<u64> = (0..).zip(&corpus).filter(|(_, words)| holds(words)).map(|(row, _)| row).collect();
@@ -362,13 +363,13 @@ proptest! {
                 .passage("object", spelled(object))
                 .thread(row % 7)
                 .time_ms(i64::try_from(row * 31 % 17).unwrap());
-            text.add(row, document).unwrap();
+            text.add(EntryId::new(row), document).unwrap();
             if row == flushed as u64 {
                 text.flush().unwrap();
             }
         }
         let query = Query::parse(&query).unwrap();
-        let ask = |ranking: &Ranking| text.search(&query, ranking, 1_000, &|row| row % 9 != 4).unwrap();
+        let ask = |ranking: &Ranking| text.search(&query, ranking, 1_000, &|row| row.get() % 9 != 4).unwrap();
         let before = [ask(&Ranking::WORDS), ask(&Ranking::default())];
         text.flush().unwrap();
         prop_assert_eq!(&[ask(&Ranking::WORDS), ask(&Ranking::default())], &before);
@@ -383,7 +384,7 @@ proptest! {
         of in 1_u64..40,
     ) {
         let query = Query::parse(&query).unwrap();
-        let accept = |row: u64| row.is_multiple_of(of);
+        let accept = |row: EntryId| row.get().is_multiple_of(of);
         let search = |ranking: &Ranking, limit| CROWD.search(&query, ranking, limit, &accept).unwrap();
         let recall = |ranking| {
             let around = CROWD.recall(&query, ranking, limit, 0, &accept).unwrap();
@@ -392,9 +393,9 @@ proptest! {
         // Where more is asked for than there is, every match is scored.
         let mut all = search(&Ranking::WORDS, CROWD_LEN);
         // What a conversation adds to the best is a match too, and stands there once.
-        let matches: HashSet<u64> = all.hits.iter().map(|hit| hit.row).collect();
+        let matches: HashSet<EntryId> = all.hits.iter().map(|hit| hit.row).collect();
         let around = search(&Ranking::default(), limit).hits;
-        let found: HashSet<u64> = around.iter().map(|hit| hit.row).collect();
+        let found: HashSet<EntryId> = around.iter().map(|hit| hit.row).collect();
         prop_assert!(found.is_subset(&matches));
         prop_assert_eq!(found.len(), limit.min(matches.len()));
         all.hits.truncate(limit);

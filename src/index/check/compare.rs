@@ -2,11 +2,12 @@
 //!
 //! The memory it takes does not grow with either.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use roaring::RoaringTreemap;
 
-use crate::ledger::EntryLocation;
+use crate::ledger::{EntryId, EntryLocation};
 
 use crate::index::engine::shared::Engine;
 use crate::index::engine::version::Version;
@@ -98,7 +99,7 @@ impl Comparison {
     /// `ERR_STORAGE_IO`; damage is a difference.
     pub fn finish(
         self,
-        locations: &dyn Fn(u64, u64) -> Vec<EntryLocation>,
+        locations: &dyn Fn(Range<EntryId>) -> Vec<EntryLocation>,
     ) -> Result<Vec<String>, Error> {
         let mut found = Vec::new();
         let mut expected = self.expected.iter();
@@ -127,7 +128,11 @@ impl Comparison {
     ///
     /// # Errors
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn finds(&self, address: &crate::codec::ContentAddress, row: u64) -> Result<bool, Error> {
+    pub fn finds(
+        &self,
+        address: &crate::codec::ContentAddress,
+        row: EntryId,
+    ) -> Result<bool, Error> {
         Ok(self
             .engine
             .candidates(&self.version, address)?
@@ -174,13 +179,13 @@ fn sums_of(run: &Arc<Run>, found: &mut Vec<String>) -> Result<Sums, Error> {
 
 fn check_locations(
     run: &Run,
-    locations: &dyn Fn(u64, u64) -> Vec<EntryLocation>,
+    locations: &dyn Fn(Range<EntryId>) -> Vec<EntryLocation>,
     found: &mut Vec<String>,
 ) -> Result<(), Error> {
     let mut row = run.rows.start;
     run.locations(&mut |stored| {
         let end = row + stored.len() as u64;
-        if locations(row, end) != stored {
+        if locations(EntryId::new(row)..EntryId::new(end)) != stored {
             found.push(format!(
                 "run {}: locations of entries {row} to {end} differ",
                 run.number

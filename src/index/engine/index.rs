@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 
 use parking_lot::Mutex;
 
-use crate::ledger::{Disk, EntryLocation, LedgerPosition, StoreId};
+use crate::ledger::{Disk, EntryId, EntryLocation, LedgerPosition, StoreId};
 
 use super::open::{self, IndexRecovery};
 use super::shared::Engine;
@@ -25,7 +25,7 @@ use crate::index::{Batch, Error, IndexOptions, Snapshot, TermKey};
 /// use std::sync::Arc;
 /// use grainstore::grain::{Draft, Time};
 /// use grainstore::index::{Index, IndexOptions, TermKey};
-/// use grainstore::ledger::{Disk, MemoryDisk, StoreId};
+/// use grainstore::ledger::{Disk, EntryId, MemoryDisk, StoreId};
 ///
 /// let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
 /// let terms = TermKey::new([7; 16]);
@@ -33,9 +33,9 @@ use crate::index::{Batch, Error, IndexOptions, Snapshot, TermKey};
 /// let grain = Draft::event("hello").created_at(Time::from_ms(1)).finish(Default::default())?;
 /// let before = index.snapshot();
 /// let mut batch = index.batch();
-/// batch.grain(0, &grain, 1);
+/// batch.grain(EntryId::new(0), &grain, 1);
 /// index.publish(batch, 1);
-/// assert!(index.snapshot().candidates(&grain.address())?.contains(0));
+/// assert!(index.snapshot().candidates(&grain.address())?.contains(EntryId::new(0)));
 /// assert!(before.candidates(&grain.address())?.is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -94,7 +94,7 @@ impl Index {
         let (memtable, addresses) = batch.finish(version.watermark..entries);
         // Rows past the watermark of a version are invisible in it, so the map may know them first.
         for (address, row) in addresses {
-            self.engine.map_address(prefix_of(&address), row);
+            self.engine.map_address(prefix_of(&address), row.get());
         }
         let (active, watermark) = version.with_memtable(memtable);
         self.engine
@@ -102,14 +102,19 @@ impl Index {
     }
 
     /// Returns the entries in the active memtables.
-    pub fn active_entries(&self) -> Range<u64> {
+    pub fn active_entries(&self) -> Range<EntryId> {
+        let active = self.active();
+        EntryId::new(active.start)..EntryId::new(active.end)
+    }
+
+    fn active(&self) -> Range<u64> {
         let version = self.engine.version();
         version.active_start()..version.watermark
     }
 
     /// Returns whether the active memtables are full.
     pub fn is_memtable_full(&self) -> bool {
-        let active = self.active_entries();
+        let active = self.active();
         active.end - active.start >= self.engine.options.flush_rows
     }
 
@@ -129,7 +134,7 @@ impl Index {
         locations: Vec<EntryLocation>,
     ) -> Result<(), Error> {
         let publishing = self.engine.publishing.lock();
-        let active = self.active_entries();
+        let active = self.active();
         if active.is_empty() || locations.len() as u64 != active.end - active.start {
             return Ok(());
         }
@@ -168,8 +173,8 @@ impl Index {
     }
 
     /// Hides rows from every snapshot, however old, at once and until the process ends.
-    pub fn erase(&self, rows: impl IntoIterator<Item = u64>) {
-        self.engine.erase(rows);
+    pub fn erase(&self, rows: impl IntoIterator<Item = EntryId>) {
+        self.engine.erase(rows.into_iter().map(EntryId::get));
     }
 
     /// Removes the keys of erased rows, and those about erased grains, from memory and files. Files

@@ -10,7 +10,7 @@ use parking_lot::{Condvar, Mutex, RwLock};
 use roaring::RoaringTreemap;
 
 use crate::codec::ContentAddress;
-use crate::ledger::{Disk, StoreId};
+use crate::ledger::{Disk, EntryId, StoreId};
 
 use super::result_cache::{CachedResult, ResultKey};
 use super::version::Version;
@@ -153,7 +153,7 @@ impl Engine {
         if let Some(erased) = self.erased() {
             rows.retain(|row| !erased.contains(*row));
         }
-        Ok(Rows::from(rows))
+        Ok(rows.into_iter().map(EntryId::new).collect())
     }
 
     /// Searches without a map: in the runs whose filter may contain the prefix.

@@ -3,8 +3,8 @@
 //! The one place that decides which keys a grain or an entry about a grain has.
 
 use crate::codec::{ContentAddress, Value};
-use crate::grain::{Grain, Namespace, StatusChange, Time, Type, Verification};
-use crate::ledger::Kind;
+use crate::grain::{ForeignId, Grain, Namespace, StatusChange, Time, Type, Verification};
+use crate::ledger::{EntryId, Kind};
 
 use super::memtable::Memtable;
 use crate::index::key::encoding::{
@@ -18,18 +18,19 @@ use crate::index::{Family, TermKey};
 /// ```
 /// use grainstore::grain::{Draft, Time};
 /// use grainstore::index::{Batch, TermKey};
+/// use grainstore::ledger::EntryId;
 ///
 /// let grain = Draft::event("hello").created_at(Time::from_ms(1)).finish(Default::default())?;
 /// let mut batch = Batch::new(TermKey::new([7; 16]));
-/// batch.grain(0, &grain, 1);
-/// assert_eq!(batch.row_of(&grain.address()), Some(0));
+/// batch.grain(EntryId::new(0), &grain, 1);
+/// assert_eq!(batch.row_of(&grain.address()), Some(EntryId::new(0)));
 /// # Ok::<(), grainstore::grain::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Batch {
     terms: TermKey,
     keys: Memtable,
-    addresses: Vec<(ContentAddress, u64)>,
+    addresses: Vec<(ContentAddress, EntryId)>,
 }
 
 impl Batch {
@@ -43,17 +44,17 @@ impl Batch {
     }
 
     /// Returns the row of a grain of this batch.
-    pub fn row_of(&self, address: &ContentAddress) -> Option<u64> {
+    pub fn row_of(&self, address: &ContentAddress) -> Option<EntryId> {
         // Entries about a new grain usually follow it.
         let mut latest = self.addresses.iter().rev();
         latest.find(|(of, _)| of == address).map(|(_, row)| *row)
     }
 
     /// Adds a grain that the ledger holds as entry `row`, stored at `stored_at_ms`.
-    pub fn grain(&mut self, row: u64, grain: &Grain, stored_at_ms: i64) {
+    pub fn grain(&mut self, row: EntryId, grain: &Grain, stored_at_ms: i64) {
         let address = grain.address();
         self.addresses.push((address, row));
-        self.keys.grains.push(row);
+        self.keys.grains.push(row.get());
         self.single(Family::Address, prefix_of(&address), row);
         self.single(Family::Type, u64::from(grain.type_().byte()), row);
         let mut created_at = 0;
@@ -110,13 +111,13 @@ impl Batch {
     /// `target_row` is the row of that grain; without one nothing is added.
     pub fn status(
         &mut self,
-        row: u64,
+        row: EntryId,
         at_ms: i64,
         target: &ContentAddress,
-        target_row: Option<u64>,
+        target_row: Option<EntryId>,
         change: &StatusChange,
     ) {
-        let Some(grain_row) = target_row else {
+        let Some(grain_row) = target_row.map(EntryId::get) else {
             return;
         };
         self.single(Family::Status, grain_row, row);
@@ -138,24 +139,24 @@ impl Batch {
 
     /// Adds entry `row` as the fallback of an erased entry: views of moments before the erasure see
     /// it in its place.
-    pub fn fallback(&mut self, row: u64, erased: u64) {
-        self.single(Family::Fallback, erased, row);
+    pub fn fallback(&mut self, row: EntryId, erased: EntryId) {
+        self.single(Family::Fallback, erased.get(), row);
     }
 
-    /// Adds a foreign name of the grain at `target`, which is entry `row`.
-    pub fn alias(&mut self, row: u64, target: &ContentAddress, foreign: [&str; 3]) {
-        let term = self.terms.hash(&foreign);
+    /// Adds a foreign identifier of the grain at `target`, which is entry `row`.
+    pub fn alias(&mut self, row: EntryId, target: &ContentAddress, id: &ForeignId) {
+        let term = self.terms.hash(&id.parts());
         self.single(Family::ForeignId, term, row);
         self.mention(row, target);
     }
 
     /// Adds any other entry about the grain at `target`, which is entry `row`.
-    pub fn mention(&mut self, row: u64, target: &ContentAddress) {
+    pub fn mention(&mut self, row: EntryId, target: &ContentAddress) {
         self.links(Family::Mentions, Some(*target), row);
     }
 
     /// Adds a recorded read, which is entry `row`; without grains it is a read of all.
-    pub fn read(&mut self, row: u64, grains: &[ContentAddress]) {
+    pub fn read(&mut self, row: EntryId, grains: &[ContentAddress]) {
         if grains.is_empty() {
             self.single(Family::Read, 0, row);
         }
@@ -165,14 +166,14 @@ impl Batch {
     }
 
     /// Adds entry `row` to the entries that are found by their kind.
-    pub fn kind(&mut self, row: u64, kind: Kind) {
+    pub fn kind(&mut self, row: EntryId, kind: Kind) {
         self.single(Family::Kind, u64::from(kind.to_byte()), row);
     }
 
     /// Adds an erasure, which is entry `row`: the entries it blanks, and the tombstones.
-    pub fn erasure(&mut self, row: u64, erased: &[u64], tombstones: &[[u8; 32]]) {
+    pub fn erasure(&mut self, row: EntryId, erased: &[EntryId], tombstones: &[[u8; 32]]) {
         for entry in erased {
-            self.single(Family::Erased, *entry, row);
+            self.single(Family::Erased, entry.get(), row);
         }
         for tombstone in tombstones {
             self.single(Family::Tombstone, first_part(tombstone), row);
@@ -183,23 +184,23 @@ impl Batch {
     pub(in crate::index) fn finish(
         self,
         rows: std::ops::Range<u64>,
-    ) -> (Memtable, Vec<(ContentAddress, u64)>) {
+    ) -> (Memtable, Vec<(ContentAddress, EntryId)>) {
         let mut keys = self.keys.sorted();
         keys.rows = rows;
         (keys, self.addresses)
     }
 
-    fn single(&mut self, family: Family, part: u64, row: u64) {
-        self.keys.push(family, Single::new([part, 0, 0], row));
+    fn single(&mut self, family: Family, part: u64, row: EntryId) {
+        self.keys.push(family, Single::new([part, 0, 0], row.get()));
     }
 
-    fn time(&mut self, family: Family, value: &Value, row: u64) {
+    fn time(&mut self, family: Family, value: &Value, row: EntryId) {
         if let Some(ms) = value.as_i64() {
             self.single(family, ordered(ms), row);
         }
     }
 
-    fn number(&mut self, family: Family, value: &Value, row: u64) {
+    fn number(&mut self, family: Family, value: &Value, row: EntryId) {
         if let Some(number) = value.as_f64() {
             self.single(family, ordered_number(number), row);
         }
@@ -210,7 +211,7 @@ impl Batch {
         family: Family,
         name: &str,
         texts: impl IntoIterator<Item = &'a str>,
-        row: u64,
+        row: EntryId,
     ) {
         for text in texts {
             let term = self.terms.hash(&[name, text]);
@@ -218,12 +219,17 @@ impl Batch {
         }
     }
 
-    fn text(&mut self, family: Family, text: &str, row: u64) {
+    fn text(&mut self, family: Family, text: &str, row: EntryId) {
         let term = self.terms.hash(&[text]);
         self.single(family, term, row);
     }
 
-    fn texts<'a>(&mut self, family: Family, texts: impl IntoIterator<Item = &'a str>, row: u64) {
+    fn texts<'a>(
+        &mut self,
+        family: Family,
+        texts: impl IntoIterator<Item = &'a str>,
+        row: EntryId,
+    ) {
         for text in texts {
             self.text(family, text, row);
         }
@@ -233,7 +239,7 @@ impl Batch {
         &mut self,
         family: Family,
         addresses: impl IntoIterator<Item = ContentAddress>,
-        row: u64,
+        row: EntryId,
     ) {
         for address in addresses {
             let term = self.terms.hash_link(&address);
@@ -249,7 +255,7 @@ impl Batch {
         }
     }
 
-    fn triple(&mut self, [s, p, o]: [u64; 3], row: u64) {
+    fn triple(&mut self, [s, p, o]: [u64; 3], row: EntryId) {
         let orders = [
             [s, p, o],
             [s, o, p],
@@ -259,7 +265,7 @@ impl Batch {
             [o, p, s],
         ];
         for (family, parts) in Family::TRIPLES.into_iter().zip(orders) {
-            self.keys.push(family, Triple::new(parts, row));
+            self.keys.push(family, Triple::new(parts, row.get()));
         }
     }
 }

@@ -14,11 +14,13 @@ use crate::index::key::encoding::{
 };
 use crate::index::run::{Run, Stream};
 use crate::index::{Error, Family, Snapshot};
+use crate::ledger::EntryId;
 
 /// The component of one family by row, to sort by.
 ///
 /// ```
 /// use grainstore::index::Family;
+/// use grainstore::ledger::EntryId;
 /// use grainstore::{Draft, Options, Store, Time};
 ///
 /// let store = Store::in_memory(Options::default())?;
@@ -26,8 +28,8 @@ use crate::index::{Error, Family, Snapshot};
 ///     store.put(Draft::event("tick").created_at(Time::from_ms(ms)))?;
 /// }
 /// let times = store.maintenance()?.index_snapshot().column(Family::CreatedAt)?;
-/// assert!(times.get(0) > times.get(1));
-/// assert_eq!(times.get(9), None);
+/// assert!(times.get(EntryId::new(0)) > times.get(EntryId::new(1)));
+/// assert_eq!(times.get(EntryId::new(9)), None);
 /// # Ok::<(), grainstore::Error>(())
 /// ```
 #[derive(Debug)]
@@ -44,12 +46,12 @@ enum Part {
 
 impl Column {
     /// Returns the time of a row.
-    pub fn time(&self, row: u64) -> Option<Time> {
+    pub fn time(&self, row: EntryId) -> Option<Time> {
         self.get(row).map(time_of).map(Time::from_ms)
     }
 
     /// Returns the number of a row.
-    pub fn number(&self, row: u64) -> Option<f64> {
+    pub fn number(&self, row: EntryId) -> Option<f64> {
         self.get(row).map(number_of)
     }
 
@@ -65,7 +67,8 @@ impl Column {
     }
 
     /// Returns the component of a row; `None` if the row has no key of the family.
-    pub fn get(&self, row: u64) -> Option<u64> {
+    pub fn get(&self, row: EntryId) -> Option<u64> {
+        let row = row.get();
         let after = self.parts.partition_point(|(first, _)| *first <= row);
         let (first, part) = self.parts.get(after.checked_sub(1)?)?;
         let components = match part {

@@ -9,6 +9,7 @@ use crate::index::key::family::VERIFICATION_BITS;
 use crate::index::memory::batch::number_of;
 use crate::index::row_set::RowSet;
 use crate::index::{Error, Family, Snapshot};
+use crate::ledger::EntryId;
 
 impl Snapshot {
     /// Removes the rows of grains that are not current.
@@ -26,10 +27,9 @@ impl Snapshot {
             .sum();
         if rows.len() < ends as u64 {
             rows.retain(|row| {
-                !version
-                    .memtables
-                    .iter()
-                    .any(|memtable| memtable.is_not_current(row, |entry| version.is_visible(entry)))
+                !version.memtables.iter().any(|memtable| {
+                    memtable.is_not_current(row.get(), |entry| version.is_visible(entry))
+                })
             });
             return Ok(());
         }
@@ -37,7 +37,7 @@ impl Snapshot {
             for key in memtable.keys::<Single>(Family::NotCurrent) {
                 if version.is_visible(key.row()) {
                     let [grain, ..] = key.parts();
-                    rows.remove(grain);
+                    rows.remove(EntryId::new(grain));
                 }
             }
         }
@@ -55,10 +55,10 @@ impl Snapshot {
             .set()?;
         let mut not_current = RowSet::default();
         self.each(Family::NotCurrent, &mut |grain, entry| {
-            if entries.contains(entry) {
-                not_current.insert(grain);
+            if entries.contains(EntryId::new(entry)) {
+                not_current.insert(EntryId::new(grain));
             } else {
-                not_current.remove(grain);
+                not_current.remove(EntryId::new(grain));
             }
         })?;
         Ok(not_current)

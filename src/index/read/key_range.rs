@@ -11,6 +11,7 @@ use crate::index::engine::shared::Engine;
 use crate::index::engine::version::Version;
 use crate::index::run::{Run, RunCursor, RunKey};
 use crate::index::{Error, Family, RowSet, Rows};
+use crate::ledger::EntryId;
 
 /// The keys of a family between two bounds, in all runs and memtables of a version.
 #[derive(Debug)]
@@ -44,8 +45,8 @@ impl<'a, K: RunKey> KeyRange<'a, K> {
         Ok(Rows::from(rows))
     }
 
-    pub(super) fn next_row(&mut self) -> Result<Option<u64>, Error> {
-        Ok(self.next_key()?.map(K::row))
+    pub(super) fn next_row(&mut self) -> Result<Option<EntryId>, Error> {
+        Ok(self.next_key()?.map(|key| EntryId::new(key.row())))
     }
 
     /// Returns the next key: first of the runs and then of the memtables, in order within each.
@@ -122,7 +123,7 @@ impl<'a, K: RunKey> KeyRange<'a, K> {
         for memtable in &self.version.memtables {
             let keys = memtable.range(self.family, self.low, self.high);
             let inside = keys.iter().map(|key| key.row());
-            among.0.extend(inside.filter(|row| rows.contains(*row)));
+            among.0.extend(inside.filter(|row| rows.0.contains(*row)));
         }
         Ok(among)
     }

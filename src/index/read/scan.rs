@@ -5,6 +5,7 @@
 use super::key_range::{Estimate, KeyRange};
 use crate::index::key::encoding::{Single, Triple};
 use crate::index::{Error, RowSet, Rows};
+use crate::ledger::EntryId;
 
 /// The rows of a query term: one by one, or all in order.
 ///
@@ -12,12 +13,12 @@ use crate::index::{Error, RowSet, Rows};
 /// # use std::sync::Arc;
 /// # use grainstore::grain::{Draft, Time};
 /// # use grainstore::index::{Batch, Index, IndexOptions, Pattern, TermKey};
-/// # use grainstore::ledger::{Disk, MemoryDisk, StoreId};
+/// # use grainstore::ledger::{Disk, EntryId, MemoryDisk, StoreId};
 /// # let terms = TermKey::new([7; 16]);
 /// # let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
 /// # let (index, _) = Index::open(&disk, StoreId::new([7; 16]), terms, IndexOptions::default());
 /// let mut batch = index.batch();
-/// for row in 0..9 {
+/// for row in (0..9).map(EntryId::new) {
 ///     let draft = Draft::belief("user", "likes", format!("tea {row}")).confidence(0.5);
 ///     batch.grain(row, &draft.created_at(Time::from_ms(0)).finish(Default::default())?, 0);
 /// }
@@ -108,7 +109,7 @@ impl Scan<'_> {
 }
 
 impl Iterator for Scan<'_> {
-    type Item = Result<u64, Error>;
+    type Item = Result<EntryId, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.0 {

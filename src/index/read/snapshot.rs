@@ -9,8 +9,8 @@ use std::sync::Arc;
 use roaring::RoaringTreemap;
 
 use crate::codec::{ContentAddress, nfc};
-use crate::grain::{Time, Type};
-use crate::ledger::Kind;
+use crate::grain::{ForeignId, Time, Type};
+use crate::ledger::{EntryId, Kind};
 
 use super::key_range::KeyRange;
 use super::scan::Scan;
@@ -123,7 +123,8 @@ impl Snapshot {
     }
 
     /// Returns whether the grain of a row is current.
-    pub fn is_current(&self, row: u64) -> bool {
+    pub fn is_current(&self, row: EntryId) -> bool {
+        let row = row.get();
         // Only entries after a grain can make it not current.
         let mut memtables = self.version.memtables.iter();
         let runs = self.version.runs.iter().rev();
@@ -160,7 +161,8 @@ impl Snapshot {
     }
 
     /// Returns the rows of grains from a row on, lowest first, without collecting them.
-    pub fn grains_from(&self, row: u64) -> impl Iterator<Item = u64> {
+    pub fn grains_from(&self, row: EntryId) -> impl Iterator<Item = EntryId> {
+        let row = row.get();
         let in_runs = self.version.runs.iter().flat_map(move |run| {
             let mut rows = run.grains.iter();
             rows.advance_to(row);
@@ -176,6 +178,7 @@ impl Snapshot {
             .chain(in_memory)
             .take_while(|row| *row < self.watermark())
             .filter(move |row| !erased.as_ref().is_some_and(|erased| erased.contains(*row)))
+            .map(EntryId::new)
     }
 
     /// Returns the rows of grains that match a triple pattern.
@@ -214,14 +217,14 @@ impl Snapshot {
         self.exact(family, self.engine.terms.hash_link(address))
     }
 
-    /// Returns the rows of alias entries for a foreign name.
-    pub fn foreign(&self, name: [&str; 3]) -> Scan<'_> {
-        self.exact(Family::ForeignId, self.engine.terms.hash(&name))
+    /// Returns the rows of alias entries for a foreign identifier.
+    pub fn foreign(&self, id: &ForeignId) -> Scan<'_> {
+        self.exact(Family::ForeignId, self.engine.terms.hash(&id.parts()))
     }
 
     /// Returns the rows of the status entries of the grain at `row`, oldest first.
-    pub fn status_entries(&self, row: u64) -> Scan<'_> {
-        self.exact(Family::Status, row)
+    pub fn status_entries(&self, row: EntryId) -> Scan<'_> {
+        self.exact(Family::Status, row.get())
     }
 
     /// Returns the rows whose time of `family` is in `from..=to`; an open end is unbounded.
@@ -300,11 +303,11 @@ impl Snapshot {
     ///
     /// # Errors
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn erased_entries(&self) -> Result<Vec<u64>, Error> {
+    pub fn erased_entries(&self) -> Result<Vec<EntryId>, Error> {
         let mut rows = Vec::new();
         let mut add = |key: &Single| {
             let [row, ..] = key.parts();
-            rows.push(row);
+            rows.push(EntryId::new(row));
         };
         for run in &self.version.runs {
             let mut keys = Stream::<Single>::new(Arc::clone(run), Family::Erased);

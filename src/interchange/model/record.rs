@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::codec::{ContentAddress, Profile, Value};
-use crate::grain::{self, Draft, Grain, StatusChange, Warning};
+use crate::grain::{self, Draft, ForeignId, Grain, StatusChange, Warning};
 
 use crate::interchange::{Error, Place};
 
@@ -114,15 +114,3 @@ fn rename(value: &mut Value, renamed: &AddressMap) -> bool {
 
 /// The fields of imported grains that name others; a context names the last message.
 const LINKS: [&str; 4] = ["context", "derived_from", "parent_message_id", "related_to"];
-
-/// The identity of a record in a foreign format. It is stable across exports, so that imports can
-/// repeat.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ForeignId {
-    /// The format, such as `pam`.
-    pub format: &'static str,
-    /// The scope in which the id is unique: an owner, a producer, a namespace.
-    pub scope: String,
-    /// The id.
-    pub id: String,
-}

@@ -18,7 +18,7 @@ use crate::interchange::{Error, ForeignId, Place};
 ///     "created_at": "2026-01-15T10:30:00Z", "vector": [0.5, 1]}]}"#;
 /// let import = pam::read_embeddings(file, &ReadOptions::default()).unwrap();
 /// assert_eq!(import.vectors[0].numbers, [0.5, 1.0]);
-/// assert!(matches!(&import.vectors[0].of, VectorOf::Named(id) if id.id == "m"));
+/// assert!(matches!(&import.vectors[0].of, VectorOf::Named(id) if id.id() == "m"));
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForeignVector {

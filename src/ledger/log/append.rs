@@ -13,7 +13,7 @@ use crate::ledger::offsets::entry_offsets::CheckedOffset;
 use crate::ledger::segment::entry::leaf;
 use crate::ledger::segment::frame::{self, FrameBuilder};
 use crate::ledger::segment::segment_file::{self, FOLDER, SegmentHeader};
-use crate::ledger::{Disk, Error, Kind, LedgerPosition, NewEntry};
+use crate::ledger::{Disk, EntryId, Error, Kind, LedgerPosition, NewEntry};
 
 impl Ledger {
     /// Appends entries as one atomic batch, and returns their sequences once they are durable: one
@@ -25,7 +25,7 @@ impl Ledger {
     /// `ERR_RANGE` for a body over 64 MiB or a frame over 1 GiB; `ERR_STORAGE_FULL`, after which
     /// appends may go on; `ERR_STORAGE_IO`, whose outcome is unknown; `ERR_STORAGE_HALTED` for
     /// every append after an unknown outcome, until the ledger is opened again.
-    pub fn append(&self, time_ms: i64, entries: &[NewEntry<'_>]) -> Result<Range<u64>, Error> {
+    pub fn append(&self, time_ms: i64, entries: &[NewEntry<'_>]) -> Result<Range<EntryId>, Error> {
         self.append_up_to(time_ms, entries, 0)
     }
 
@@ -40,7 +40,7 @@ impl Ledger {
         &self,
         time_ms: i64,
         entries: &[NewEntry<'_>],
-    ) -> Result<Range<u64>, Error> {
+    ) -> Result<Range<EntryId>, Error> {
         self.append_up_to(time_ms, entries, UNSYNCED_MAX)
     }
 
@@ -76,7 +76,7 @@ impl Ledger {
         time_ms: i64,
         entries: &[NewEntry<'_>],
         unsynced_max: u64,
-    ) -> Result<Range<u64>, Error> {
+    ) -> Result<Range<EntryId>, Error> {
         let tail = &mut *self.tail.lock();
         if tail.halted {
             return Err(Error::Halted);
@@ -84,7 +84,7 @@ impl Ledger {
         let len = frame::len_of(entries)?;
         if entries.is_empty() {
             let end = self.offsets.read().end().entries;
-            return Ok(end..end);
+            return Ok(EntryId::new(end)..EntryId::new(end));
         }
         // Recovery relies on it: bodies are blanked only below a frame whose `synced` covers them.
         if entries.iter().any(|entry| entry.kind == Kind::Erasing) {
@@ -124,7 +124,7 @@ impl Ledger {
         tail.frame.shrink_to(FRAME_KEPT);
         tail.entry_offsets
             .shrink_to(FRAME_KEPT / size_of::<CheckedOffset>());
-        Ok(end.entries..offsets.end().entries)
+        Ok(EntryId::new(end.entries)..EntryId::new(offsets.end().entries))
     }
 
     pub(super) fn sync_tail(&self, tail: &mut Tail) -> Result<(), Error> {

@@ -10,7 +10,7 @@ use crate::ledger::offsets::entry_offsets::SegmentExtent;
 use crate::ledger::recovery::recover::end_of;
 use crate::ledger::segment::entry::RawEntry;
 use crate::ledger::segment::segment_file::{self, FOLDER, HEADER_LEN};
-use crate::ledger::{Disk, DiskFile, EntryHeader, Error, LedgerPosition, OpenMode};
+use crate::ledger::{Disk, DiskFile, EntryHeader, EntryId, Error, LedgerPosition, OpenMode};
 
 /// The result of [`Ledger::copy_to`].
 ///
@@ -193,7 +193,7 @@ impl Ledger {
     fn is_blanked(&self, there: &dyn DiskFile, extent: &SegmentExtent) -> io::Result<bool> {
         let entries: Vec<_> = {
             let offsets = self.offsets.read();
-            let rows = offsets.erased().range(extent.first..);
+            let rows = offsets.erased().range(EntryId::new(extent.first)..);
             let entries = rows.map_while(|row| offsets.locate(*row));
             entries
                 .take_while(|entry| entry.segment == extent.number)

@@ -4,6 +4,7 @@
 //! their own beside this one.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
@@ -15,7 +16,7 @@ use crate::ledger::recovery::recover::{Recovered, Recovery, rewrite_unproven};
 use crate::ledger::recovery::redaction_audit::{ErasureDecoder, RedactionAudit};
 use crate::ledger::segment::segment_file::{self, SegmentHeader};
 use crate::ledger::{
-    Disk, EntryLocation, Error, LedgerPosition, OpenMode, RecoveryHint, StoreId, TornTail,
+    Disk, EntryId, EntryLocation, Error, LedgerPosition, OpenMode, RecoveryHint, StoreId, TornTail,
 };
 
 /// An append-only log of entries. Appends go one after the other; reads run beside them.
@@ -183,11 +184,11 @@ impl Ledger {
         self.offsets.read().end()
     }
 
-    /// Returns the locations of the entries `first..end`; fewer if the ledger ends before.
-    pub fn entry_locations(&self, first: u64, end: u64) -> Vec<EntryLocation> {
+    /// Returns the locations of the entries of a range; fewer if the ledger ends before.
+    pub fn entry_locations(&self, range: &Range<EntryId>) -> Vec<EntryLocation> {
         let offsets = self.offsets.read();
-        (first..end)
-            .map_while(|row| offsets.location(row))
+        EntryId::all(range)
+            .map_while(|id| offsets.location(id))
             .collect()
     }
 }

@@ -14,7 +14,7 @@ use crate::ledger::segment::entry::{OVERHEAD, declared_extent, leaf};
 use crate::ledger::segment::frame::Frame;
 use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
 use crate::ledger::segment::segment_file::{self, FOLDER, HEADER_LEN};
-use crate::ledger::{Disk, EntryHeader, Error, LedgerPosition, OpenMode, StoreId};
+use crate::ledger::{Disk, EntryHeader, EntryId, Error, LedgerPosition, OpenMode, StoreId};
 
 impl Ledger {
     /// Opens a ledger for reading only: proves every byte and changes none. A torn tail is ignored.
@@ -28,7 +28,7 @@ impl Ledger {
         disk: Arc<dyn Disk>,
         store_id: StoreId,
         erases: ErasureDecoder,
-    ) -> Result<(Self, Vec<u64>), Error> {
+    ) -> Result<(Self, Vec<EntryId>), Error> {
         let recovery = Recovery {
             disk: &*disk,
             store_id: &store_id,
@@ -95,9 +95,9 @@ impl Ledger {
     ///
     /// # Errors
     /// `ERR_RANGE` past the end, `ERR_STORAGE_IO`.
-    pub fn begins_frame(&self, sequence: u64) -> Result<bool, Error> {
+    pub fn begins_frame(&self, sequence: EntryId) -> Result<bool, Error> {
         let entry = self.locate(sequence)?;
-        let Some(before) = sequence.checked_sub(1) else {
+        let Some(before) = sequence.before() else {
             return Ok(true);
         };
         let before = self.locate(before)?;

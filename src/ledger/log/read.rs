@@ -14,14 +14,14 @@ use crate::ledger::segment::entry::{
     Fault, OVERHEAD, RawEntry, body_fault, commitment, declared_extent,
 };
 use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
-use crate::ledger::{Entry, EntryHeader, Error};
+use crate::ledger::{Entry, EntryHeader, EntryId, Error};
 
 impl Ledger {
     /// Reads one entry and proves it against its commitment.
     ///
     /// # Errors
     /// `ERR_RANGE` past the end, `ERR_ERASED`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn read(&self, sequence: u64) -> Result<Entry<'static>, Error> {
+    pub fn read(&self, sequence: EntryId) -> Result<Entry<'static>, Error> {
         let extent = self.locate_kept(sequence)?;
         let mut bytes = self.fetch(sequence, &extent)?;
         let context = ErrorContext::at(sequence, &extent);
@@ -40,7 +40,7 @@ impl Ledger {
     ///
     /// # Errors
     /// As [`Ledger::read`]; a body with another hash is `ERR_STORAGE_DAMAGED`.
-    pub fn read_as(&self, sequence: u64, hash: &[u8; 32]) -> Result<Vec<u8>, Error> {
+    pub fn read_as(&self, sequence: EntryId, hash: &[u8; 32]) -> Result<Vec<u8>, Error> {
         let extent = self.locate_kept(sequence)?;
         let mut bytes = self.fetch(sequence, &extent)?;
         let context = ErrorContext::at(sequence, &extent);
@@ -59,7 +59,7 @@ impl Ledger {
     ///
     /// # Errors
     /// `ERR_RANGE` past the end, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn holds(&self, sequence: u64, hash: &[u8; 32]) -> Result<bool, Error> {
+    pub fn holds(&self, sequence: EntryId, hash: &[u8; 32]) -> Result<bool, Error> {
         let extent = self.locate(sequence)?;
         if extent.erased {
             return Ok(false);
@@ -85,16 +85,16 @@ impl Ledger {
     /// As [`Ledger::read`].
     pub fn scan(
         &self,
-        from: u64,
+        from: EntryId,
         visit: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
     ) -> Result<(), Error> {
         let len = self.len();
         let mut sequence = from;
-        while sequence < len {
+        while sequence.get() < len {
             let segment = self.locate(sequence)?;
             let file = self.open_segments.get(segment.segment)?;
             let mut reader = ReadAhead::new(&*file, segment.end, SEQUENTIAL);
-            while sequence < len {
+            while sequence.get() < len {
                 let extent = self.locate(sequence)?;
                 if extent.segment != segment.segment {
                     break;
@@ -114,13 +114,13 @@ impl Ledger {
                     Err(Error::Erased { .. }) => {}
                     Err(error) => return Err(error),
                 }
-                sequence += 1;
+                sequence = sequence.next();
             }
         }
         Ok(())
     }
 
-    pub(in crate::ledger) fn locate(&self, sequence: u64) -> Result<EntryExtent, Error> {
+    pub(in crate::ledger) fn locate(&self, sequence: EntryId) -> Result<EntryExtent, Error> {
         let offsets = self.offsets.read();
         let len = offsets.end().entries;
         offsets
@@ -128,7 +128,7 @@ impl Ledger {
             .ok_or(Error::NoEntry { sequence, len })
     }
 
-    fn locate_kept(&self, sequence: u64) -> Result<EntryExtent, Error> {
+    fn locate_kept(&self, sequence: EntryId) -> Result<EntryExtent, Error> {
         let extent = self.locate(sequence)?;
         if extent.erased {
             return Err(Error::Erased { sequence });
@@ -137,7 +137,7 @@ impl Ledger {
     }
 
     /// Reads the bytes from an entry to the next.
-    pub(super) fn fetch(&self, sequence: u64, extent: &EntryExtent) -> Result<Vec<u8>, Error> {
+    pub(super) fn fetch(&self, sequence: EntryId, extent: &EntryExtent) -> Result<Vec<u8>, Error> {
         let file = self.open_segments.get(extent.segment)?;
         let mut bytes = vec![0; extent.bytes_to_next];
         let read = file.read_at(&mut bytes, extent.offset);
@@ -146,7 +146,7 @@ impl Ledger {
     }
 
     /// Returns `Erased` if the entry was redacted while it was read, else the error.
-    fn unless_erased(&self, sequence: u64, error: Error) -> Error {
+    fn unless_erased(&self, sequence: EntryId, error: Error) -> Error {
         match self.locate(sequence) {
             Ok(extent) if extent.erased => Error::Erased { sequence },
             _ => error,
@@ -157,7 +157,7 @@ impl Ledger {
 /// Reads an entry through a read-ahead and proves it.
 fn read_at<'a>(
     reader: &'a mut ReadAhead<'_>,
-    sequence: u64,
+    sequence: EntryId,
     extent: &EntryExtent,
 ) -> Result<Entry<'a>, Error> {
     let context = ErrorContext::at(sequence, extent);
@@ -175,7 +175,11 @@ fn read_at<'a>(
 }
 
 /// Returns the entry that `bytes` begin with, if it is the one that lies at `extent`.
-fn prove<'a>(mut bytes: &'a [u8], sequence: u64, extent: &EntryExtent) -> Result<Entry<'a>, Error> {
+fn prove<'a>(
+    mut bytes: &'a [u8],
+    sequence: EntryId,
+    extent: &EntryExtent,
+) -> Result<Entry<'a>, Error> {
     let context = ErrorContext::at(sequence, extent);
     let raw = RawEntry::take(&mut bytes).ok_or_else(|| context.short())?;
     if !extent.has(raw.header) {
@@ -203,13 +207,13 @@ fn cut_body(bytes: &mut Vec<u8>) -> Option<()> {
 /// The entry that an error is about.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ErrorContext {
-    sequence: u64,
+    sequence: EntryId,
     segment: u32,
     offset: u64,
 }
 
 impl ErrorContext {
-    pub(in crate::ledger) const fn at(sequence: u64, extent: &EntryExtent) -> Self {
+    pub(in crate::ledger) const fn at(sequence: EntryId, extent: &EntryExtent) -> Self {
         Self {
             sequence,
             segment: extent.segment,

@@ -9,7 +9,7 @@ use crate::ledger::offsets::entry_offsets::EntryExtent;
 use crate::ledger::recovery::torn_tail;
 use crate::ledger::segment::entry::RawEntry;
 use crate::ledger::segment::segment_file;
-use crate::ledger::{DiskFile, EntryHeader, Error, OpenMode};
+use crate::ledger::{DiskFile, EntryHeader, EntryId, Error, OpenMode};
 
 impl Ledger {
     /// Overwrites salt and body of entries with zeros, in place, and makes that durable. Headers,
@@ -22,7 +22,7 @@ impl Ledger {
     /// # Errors
     /// `ERR_RANGE` past the end, before anything is changed; `ERR_STORAGE_DAMAGED`;
     /// `ERR_STORAGE_IO`, after which some may be blank and a retry is safe.
-    pub fn redact(&self, sequences: &[u64]) -> Result<(), Error> {
+    pub fn redact(&self, sequences: &[EntryId]) -> Result<(), Error> {
         let mut sequences = sequences.to_vec();
         sequences.sort_unstable();
         sequences.dedup();
@@ -78,7 +78,12 @@ impl Ledger {
         Ok(())
     }
 
-    fn blank(&self, file: &dyn DiskFile, sequence: u64, extent: &EntryExtent) -> Result<(), Error> {
+    fn blank(
+        &self,
+        file: &dyn DiskFile,
+        sequence: EntryId,
+        extent: &EntryExtent,
+    ) -> Result<(), Error> {
         let context = ErrorContext::at(sequence, extent);
         let bytes = self.fetch(sequence, extent)?;
         let raw = RawEntry::take(&mut bytes.as_slice());

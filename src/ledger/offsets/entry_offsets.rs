@@ -10,7 +10,7 @@ use siphasher::sip::SipHasher13;
 
 use crate::ledger::segment::entry::OVERHEAD;
 use crate::ledger::segment::segment_file;
-use crate::ledger::{EntryHeader, EntryLocation, LedgerPosition, RecoveryHint, StoreId};
+use crate::ledger::{EntryHeader, EntryId, EntryLocation, LedgerPosition, RecoveryHint, StoreId};
 
 /// The location of every entry, in 8 bytes an entry. Recovery and appends fill it.
 #[derive(Debug, Clone)]
@@ -19,7 +19,7 @@ pub(in crate::ledger) struct EntryOffsets {
     len: u64,
     head: [u8; 32],
     durable: LedgerPosition,
-    erased: BTreeSet<u64>,
+    erased: BTreeSet<EntryId>,
 }
 
 #[derive(Debug, Clone)]
@@ -165,11 +165,11 @@ impl EntryOffsets {
     }
 
     /// Records that an erasure lists these entries.
-    pub(in crate::ledger) fn erase(&mut self, rows: impl IntoIterator<Item = u64>) {
+    pub(in crate::ledger) fn erase(&mut self, rows: impl IntoIterator<Item = EntryId>) {
         self.erased.extend(rows);
     }
 
-    pub(in crate::ledger) const fn erased(&self) -> &BTreeSet<u64> {
+    pub(in crate::ledger) const fn erased(&self) -> &BTreeSet<EntryId> {
         &self.erased
     }
 
@@ -195,7 +195,7 @@ impl EntryOffsets {
         }
         self.len = position.entries;
         self.head = position.head;
-        drop(self.erased.split_off(&position.entries));
+        drop(self.erased.split_off(&EntryId::new(position.entries)));
         self.mark_durable();
     }
 
@@ -251,7 +251,7 @@ impl EntryOffsets {
     }
 
     /// Returns the location of an entry for a derived file; `None` past the end.
-    pub(in crate::ledger) fn location(&self, sequence: u64) -> Option<EntryLocation> {
+    pub(in crate::ledger) fn location(&self, sequence: EntryId) -> Option<EntryLocation> {
         let location = self.locate(sequence)?;
         Some(EntryLocation {
             segment: location.segment,
@@ -261,12 +261,12 @@ impl EntryOffsets {
     }
 
     /// Returns the extent of an entry; `None` past the end.
-    pub(in crate::ledger) fn locate(&self, sequence: u64) -> Option<EntryExtent> {
+    pub(in crate::ledger) fn locate(&self, sequence: EntryId) -> Option<EntryExtent> {
         let after = self
             .segments
-            .partition_point(|segment| segment.first <= sequence);
+            .partition_point(|segment| segment.first <= sequence.get());
         let segment = self.segments.get(after.checked_sub(1)?)?;
-        let nth = usize::try_from(sequence.checked_sub(segment.first)?).ok()?;
+        let nth = usize::try_from(sequence.get().checked_sub(segment.first)?).ok()?;
         let entry = segment.offsets.get(nth)?;
         let offset = u64::from(entry.offset);
         let next = segment.offsets.get(nth + 1);

@@ -2,6 +2,8 @@
 //!
 //! These types are plain data. A hint that does not fit the ledger is refused at opening.
 
+use crate::ledger::EntryId;
+
 /// A position in a ledger between two frames. Recovery can start there without reading what is
 /// before.
 ///
@@ -52,5 +54,5 @@ pub struct RecoveryHint {
     /// The locations of the entries before it, in order.
     pub locations: Vec<EntryLocation>,
     /// The entries before it that are erased and blank.
-    pub erased: Vec<u64>,
+    pub erased: Vec<EntryId>,
 }

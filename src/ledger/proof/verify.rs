@@ -15,7 +15,9 @@ use crate::ledger::segment::frame::Frame;
 use crate::ledger::segment::frame_search::FrameSearch;
 use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
 use crate::ledger::segment::segment_file::{self, HEADER_LEN, HeaderFault, SegmentHeader};
-use crate::ledger::{Disk, DiskFile, Error, LedgerPosition, MerkleTree, OpenMode, StoreId};
+use crate::ledger::{
+    Disk, DiskFile, EntryId, Error, LedgerPosition, MerkleTree, OpenMode, StoreId,
+};
 
 /// The result of a verification.
 ///
@@ -64,7 +66,7 @@ pub struct SegmentFault {
     /// Where in its file.
     pub offset: u64,
     /// The entry there, or that should begin there.
-    pub sequence: u64,
+    pub sequence: EntryId,
     /// The fault.
     pub reason: &'static str,
 }
@@ -352,7 +354,7 @@ impl<'a> Pass<'a> {
                 }
                 Err(Fault::Body { blank }) => {
                     let offset = offset.saturating_add(at);
-                    let unproven = Unproven::new(self.next, number, offset, blank);
+                    let unproven = Unproven::new(EntryId::new(self.next), number, offset, blank);
                     self.audit.add_unproven(unproven);
                 }
                 Err(Fault::Broken(reason)) => {
@@ -389,7 +391,7 @@ impl<'a> Pass<'a> {
         self.found.findings.push(SegmentFault {
             segment,
             offset,
-            sequence: self.next,
+            sequence: EntryId::new(self.next),
             reason,
         });
     }

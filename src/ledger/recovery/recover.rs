@@ -14,7 +14,7 @@ use crate::ledger::segment::frame;
 use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
 use crate::ledger::segment::segment_file::{self, HeaderFault, SegmentHeader};
 use crate::ledger::{
-    Disk, DiskFile, EntryHeader, EntryLocation, Error, OpenMode, RecoveryHint, StoreId,
+    Disk, DiskFile, EntryHeader, EntryId, EntryLocation, Error, OpenMode, RecoveryHint, StoreId,
 };
 
 /// The pass that opens a ledger: it proves each frame behind the hint and collects the offsets.
@@ -38,9 +38,9 @@ pub(in crate::ledger) struct Recovered {
     /// The torn tail that was set aside.
     pub(in crate::ledger) torn: Option<TornTail>,
     /// The entries that erasures behind the hint list.
-    pub(in crate::ledger) erased: Vec<u64>,
+    pub(in crate::ledger) erased: Vec<EntryId>,
     /// The entries with damaged bodies, in order.
-    pub(in crate::ledger) damaged: Vec<u64>,
+    pub(in crate::ledger) damaged: Vec<EntryId>,
     /// The number of entries that are known to be durable.
     pub(in crate::ledger) proven: u64,
 }
@@ -78,12 +78,12 @@ impl Recovery<'_> {
             let reason = "the ledger ends before entries that were durable";
             return Err(damage(end.segment, end.offset, end.entries, reason));
         }
-        let damaged: Vec<u64> = self.audit.unlisted().map(|body| body.sequence).collect();
+        let damaged: Vec<EntryId> = self.audit.unlisted().map(|body| body.sequence).collect();
         if let Some(blank) = self.audit.unlisted().next()
             && !self.admits_damaged
         {
             let (segment, offset) = (blank.segment, blank.offset);
-            return Err(damage(segment, offset, blank.sequence, blank.reason));
+            return Err(damage(segment, offset, blank.sequence.get(), blank.reason));
         }
         let found = Recovered {
             offsets,
@@ -259,7 +259,7 @@ pub(in crate::ledger) fn rewrite_unproven(
     proven: u64,
 ) -> io::Result<()> {
     let end = offsets.end();
-    let mut offset = match offsets.locate(proven) {
+    let mut offset = match offsets.locate(EntryId::new(proven)) {
         Some(location) if location.segment == end.segment && location.offset > FIRST_ENTRY => {
             location.offset.saturating_sub(frame::HEADER_LEN as u64)
         }

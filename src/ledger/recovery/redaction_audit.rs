@@ -5,24 +5,24 @@
 use std::collections::BTreeSet;
 
 use crate::ledger::segment::entry::body_fault;
-use crate::ledger::{Entry, Kind};
+use crate::ledger::{Entry, EntryId, Kind};
 
 /// Returns the entries that the body of an entry of kind [`Kind::Erasing`] lists. The caller
 /// supplies it, because the ledger interprets no bodies.
-pub type ErasureDecoder = fn(&[u8]) -> Vec<u64>;
+pub type ErasureDecoder = fn(&[u8]) -> Vec<EntryId>;
 
 /// The bodies that a pass could not prove, and the entries that erasures list. An erasure comes
 /// after what it erases, so the two are compared at the end of the pass.
 #[derive(Debug, Default)]
 pub(in crate::ledger) struct RedactionAudit {
     unproven: Vec<Unproven>,
-    pub(in crate::ledger) listed: BTreeSet<u64>,
+    pub(in crate::ledger) listed: BTreeSet<EntryId>,
 }
 
 /// A body that is not the one its header commits to, in a frame that was durable.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::ledger) struct Unproven {
-    pub(in crate::ledger) sequence: u64,
+    pub(in crate::ledger) sequence: EntryId,
     pub(in crate::ledger) segment: u32,
     pub(in crate::ledger) offset: u64,
     /// The fault it is if no erasure lists it.
@@ -31,7 +31,7 @@ pub(in crate::ledger) struct Unproven {
 
 impl Unproven {
     pub(in crate::ledger) const fn new(
-        sequence: u64,
+        sequence: EntryId,
         segment: u32,
         offset: u64,
         blank: bool,

@@ -13,7 +13,7 @@ use crate::ledger::segment::entry::{Fault, leaf};
 use crate::ledger::segment::frame::Frame;
 use crate::ledger::segment::frame_search::FrameSearch;
 use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
-use crate::ledger::{DiskFile, Error, LedgerPosition};
+use crate::ledger::{DiskFile, EntryId, Error, LedgerPosition};
 
 /// The pass over the frames of one segment.
 pub(super) struct SegmentPass<'a, 'o> {
@@ -74,7 +74,7 @@ impl SegmentPass<'_, '_> {
                     return Ok(Err(Stop::Refused(error)));
                 }
                 Err(Fault::Body { blank }) => {
-                    let sequence = raw.sequence().unwrap_or(at.entries);
+                    let sequence = EntryId::new(raw.sequence().unwrap_or(at.entries));
                     let unproven = Unproven::new(sequence, self.number, offset, blank);
                     if !self.was_durable(frame, at)? {
                         return Ok(Err(Stop::Torn(unproven.reason)));

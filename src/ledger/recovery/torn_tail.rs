@@ -7,7 +7,7 @@ use crate::ledger::segment::frame::{self, claimed};
 use crate::ledger::segment::frame_search::FrameSearch;
 use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
 use crate::ledger::segment::segment_file::{self, FOLDER};
-use crate::ledger::{Disk, DiskFile, Error, OpenMode, StoreId};
+use crate::ledger::{Disk, DiskFile, EntryId, Error, OpenMode, StoreId};
 
 /// The bytes that a crash left behind the last whole frame, set aside at opening.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,7 +140,7 @@ pub(super) fn damage(segment: u32, offset: u64, sequence: u64, reason: &'static 
     Error::Damaged {
         segment,
         offset,
-        sequence,
+        sequence: EntryId::new(sequence),
         reason,
     }
 }

@@ -9,7 +9,7 @@ use std::fmt;
 use sha2::{Digest, Sha256};
 
 use super::field::{take, take_slice};
-use crate::ledger::Kind;
+use crate::ledger::{EntryId, Kind};
 
 /// An entry to append. The ledger adds sequence and time.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +17,7 @@ pub struct NewEntry<'a> {
     /// The kind of record.
     pub kind: Kind,
     /// The sequence of the `actor` entry of the one who acts.
-    pub actor: Option<u64>,
+    pub actor: Option<EntryId>,
     /// The content; opaque to the ledger.
     pub body: &'a [u8],
     /// The salt and commitment of `body`. With those of another body the entry reads as damaged.
@@ -80,10 +80,10 @@ pub struct Entry<'a> {
 /// The 64 bytes before an entry's salt and body. Leaves and proofs are made of headers only.
 ///
 /// ```
-/// use grainstore::ledger::{EntryHeader, Kind};
+/// use grainstore::ledger::{EntryHeader, EntryId, Kind};
 ///
 /// let header = EntryHeader {
-///     sequence: 0,
+///     sequence: EntryId::new(0),
 ///     time_ms: 1_700_000_000_000,
 ///     actor: None,
 ///     body_len: 5,
@@ -94,12 +94,12 @@ pub struct Entry<'a> {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EntryHeader {
-    /// The number of the entry in the ledger, counted from 0 without gaps.
-    pub sequence: u64,
+    /// The sequence number of the entry.
+    pub sequence: EntryId,
     /// When it was appended, in milliseconds since 1970.
     pub time_ms: i64,
     /// The sequence of the `actor` entry of the one who acted.
-    pub actor: Option<u64>,
+    pub actor: Option<EntryId>,
     /// The length of the body in bytes.
     pub body_len: u32,
     /// The kind of record.
@@ -115,9 +115,9 @@ impl EntryHeader {
     /// Returns the bytes of the header, as in the segment.
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let mut bytes = [0; Self::LEN];
-        bytes[0..8].copy_from_slice(&self.sequence.to_be_bytes());
+        bytes[0..8].copy_from_slice(&self.sequence.get().to_be_bytes());
         bytes[8..16].copy_from_slice(&self.time_ms.to_be_bytes());
-        bytes[16..24].copy_from_slice(&self.actor.unwrap_or(NO_ACTOR).to_be_bytes());
+        bytes[16..24].copy_from_slice(&self.actor.map_or(NO_ACTOR, EntryId::get).to_be_bytes());
         bytes[24..28].copy_from_slice(&self.body_len.to_be_bytes());
         bytes[28] = self.kind.to_byte();
         bytes[32..64].copy_from_slice(&self.commitment);
@@ -131,7 +131,7 @@ impl EntryHeader {
 
     fn decode(bytes: &[u8; Self::LEN]) -> Result<Self, Fault> {
         let rest = &mut bytes.as_slice();
-        let sequence = u64::from_be_bytes(take(rest).ok_or(SHORT)?);
+        let sequence = EntryId::new(u64::from_be_bytes(take(rest).ok_or(SHORT)?));
         let time_ms = i64::from_be_bytes(take(rest).ok_or(SHORT)?);
         let actor = u64::from_be_bytes(take(rest).ok_or(SHORT)?);
         let body_len = u32::from_be_bytes(take(rest).ok_or(SHORT)?);
@@ -144,7 +144,7 @@ impl EntryHeader {
         Ok(Self {
             sequence,
             time_ms,
-            actor: (actor != NO_ACTOR).then_some(actor),
+            actor: (actor != NO_ACTOR).then_some(EntryId::new(actor)),
             body_len,
             kind: Kind::from_byte(kind).ok_or(Fault::NewerKind { kind, sequence })?,
             commitment,
@@ -227,7 +227,7 @@ pub(in crate::ledger) enum Fault {
     /// The entry is of a kind that was added after this version.
     NewerKind {
         kind: u8,
-        sequence: u64,
+        sequence: EntryId,
     },
 }
 

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::entry::{BODY_MAX, OVERHEAD, RawEntry};
 use super::field::take;
 use super::read_ahead::ReadAhead;
-use crate::ledger::{Binding, EntryHeader, Error, NewEntry, StoreId};
+use crate::ledger::{Binding, EntryHeader, EntryId, Error, NewEntry, StoreId};
 
 /// One atomic batch as read: its check is valid and its lengths add up.
 ///
@@ -168,7 +168,7 @@ impl FrameBuilder<'_> {
                 "binding of another body"
             );
             let header = EntryHeader {
-                sequence,
+                sequence: EntryId::new(sequence),
                 time_ms: self.time_ms,
                 actor: new.actor,
                 body_len: u32::try_from(new.body.len()).map_err(|_| too_long(new.body))?,

@@ -18,6 +18,7 @@ use crate::interchange::{
     EncryptedWriter, Encryption, Entry, Error as FileError, Format, Loss, Place, Vectors,
     WriteOptions, Written, aimem, jsonl, mg, omi, pam,
 };
+use crate::ledger::EntryId;
 use crate::store::{Admin, Store};
 
 use super::{Error, Filter};
@@ -142,11 +143,11 @@ impl Store {
     ) -> Result<Vec<Entry>, Error> {
         let snapshot = self.snapshot();
         let rows = self.exportable_rows(&snapshot, filter, loss)?;
-        let rows: Vec<u64> = rows.iter().collect();
+        let rows: Vec<EntryId> = rows.iter().collect();
         let entries = rows.par_iter().map(|row| {
             let version = self.sound_version_at(&snapshot, *row)?;
             let entry = version.map(|version| (version.grain, version.status));
-            Ok(entry.ok_or(*row))
+            Ok(entry.ok_or(row.get()))
         });
         let found = entries.collect::<Result<Vec<Result<Entry, u64>>, Error>>()?;
         let mut entries = Vec::with_capacity(found.len());
@@ -225,7 +226,7 @@ impl Store {
         let mut chosen = Vec::new();
         for row in self.exportable_rows(&snapshot, filter, loss)?.iter() {
             let Some(version) = self.sound_version_at(&snapshot, row)? else {
-                loss.add_damaged(row);
+                loss.add_damaged(row.get());
                 continue;
             };
             if !export_filter.withholds(&version.grain, loss) {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::grain::Time;
-use crate::ledger;
+use crate::ledger::{self, EntryId};
 use crate::store::instance::{Inner, Writer};
 use crate::store::records::{Frame, PolicyRecord, Record};
 use crate::store::{Durability, Error};
@@ -13,12 +13,16 @@ impl Inner {
     ///
     /// # Errors
     /// `ERR_STORAGE_HALTED`, `ERR_STORE_LOCKED`, `ERR_STORAGE_FULL`, `ERR_STORAGE_IO`.
-    pub(crate) fn commit(&self, writer: &mut Writer, frame: &Frame) -> Result<Range<u64>, Error> {
+    pub(crate) fn commit(
+        &self,
+        writer: &mut Writer,
+        frame: &Frame,
+    ) -> Result<Range<EntryId>, Error> {
         if writer.is_halted {
             return Err(ledger::Error::Halted.into());
         }
         if frame.is_empty() {
-            let end = self.ledger().len();
+            let end = EntryId::new(self.ledger().len());
             return Ok(end..end);
         }
         let told = self.now();
@@ -34,7 +38,12 @@ impl Inner {
         self.write(writer, frame, told)
     }
 
-    fn write(&self, writer: &mut Writer, frame: &Frame, told: Time) -> Result<Range<u64>, Error> {
+    fn write(
+        &self,
+        writer: &mut Writer,
+        frame: &Frame,
+        told: Time,
+    ) -> Result<Range<EntryId>, Error> {
         let lost = self.lock().check();
         lost.inspect_err(|_| writer.is_halted = true)?;
         let time = self.state().clock().entry_time(told);

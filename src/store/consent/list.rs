@@ -3,6 +3,7 @@
 use crate::codec::{ContentAddress, Value, nfc};
 use crate::grain::{Grain, Time, Type};
 use crate::index::{Family, Rows, Snapshot};
+use crate::ledger::EntryId;
 
 use crate::store::instance::Inner;
 use crate::store::records::Frame;
@@ -96,7 +97,7 @@ impl Admin<'_> {
 }
 
 impl Inner {
-    fn consent_at(&self, snapshot: &Snapshot, row: u64) -> Result<Consent, Error> {
+    fn consent_at(&self, snapshot: &Snapshot, row: EntryId) -> Result<Consent, Error> {
         let version = self.version_at(snapshot, row)?;
         let address = version.grain.address();
         let withdraws = super::rules::withdrawn_by(&version.grain);

@@ -7,6 +7,7 @@ use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
 use crate::grain::Time;
 use crate::index::{Family, Snapshot};
+use crate::ledger::EntryId;
 use crate::store::Error;
 use crate::store::instance::{Inner, Writer};
 use crate::store::records::{Authorization, ErasedRecord, ErasingRecord, Frame, Record};
@@ -21,7 +22,7 @@ impl Inner {
         writer: &mut Writer,
         snapshot: &Snapshot,
         mut frame: Frame,
-        targets: &[(u64, ContentAddress)],
+        targets: &[(EntryId, ContentAddress)],
         authorization: Authorization<'_>,
     ) -> Result<(), Error> {
         let (rows, tombstones) = self.erasure_plan(snapshot, targets, &mut frame)?;
@@ -34,7 +35,8 @@ impl Inner {
         let is_of_state = self.state().rests_on(&rows, snapshot)?;
         let written = self.with_room(|| self.commit(writer, &frame))?;
         // The erasure is the last entry of its frame.
-        self.complete_erasure(writer, written.end.saturating_sub(1), &rows, is_of_state)
+        let begun = written.end.before().unwrap_or(written.start);
+        self.complete_erasure(writer, begun, &rows, is_of_state)
     }
 
     /// Runs a step of an erasure, which a full disk must not prevent: the ballast makes room for it,
@@ -66,9 +68,9 @@ impl Inner {
     fn erasure_plan(
         &self,
         snapshot: &Snapshot,
-        targets: &[(u64, ContentAddress)],
+        targets: &[(EntryId, ContentAddress)],
         frame: &mut Frame,
-    ) -> Result<(Vec<u64>, Vec<[u8; 32]>), Error> {
+    ) -> Result<(Vec<EntryId>, Vec<[u8; 32]>), Error> {
         let key = self.manifest().tombstone_key();
         let all: BTreeSet<ContentAddress> = targets.iter().map(|(_, address)| *address).collect();
         let mut tombstones = Vec::with_capacity(targets.len());
@@ -92,7 +94,7 @@ impl Inner {
                     }
                     // The index holds hashes of addresses.
                     record if record.about() != Some(*address) => continue,
-                    Record::Alias(alias) => tombstones.push(key.of_name(alias.name())),
+                    Record::Alias(alias) => tombstones.push(key.of_foreign_id(&alias.id)),
                     _ => {}
                 }
                 rows.insert(entry);
@@ -105,8 +107,8 @@ impl Inner {
     fn complete_erasure(
         &self,
         writer: &mut Writer,
-        begun: u64,
-        rows: &[u64],
+        begun: EntryId,
+        rows: &[EntryId],
         is_of_state: bool,
     ) -> Result<(), Error> {
         // First, so that no snapshot shows it from here on, however old.

@@ -2,6 +2,8 @@
 //! if it is stored again (OMS 28.4).
 
 use crate::codec::ContentAddress;
+#[cfg(feature = "interchange")]
+use crate::grain::ForeignId;
 use crate::store::Error;
 use crate::store::instance::Inner;
 use crate::store::records::Record;
@@ -31,8 +33,8 @@ impl Inner {
     /// # Errors
     /// Storage errors.
     #[cfg(feature = "interchange")]
-    pub(crate) fn was_named(&self, name: [&str; 3]) -> Result<bool, Error> {
-        self.has_tombstone(|store| store.manifest().tombstone_key().of_name(name))
+    pub(crate) fn was_named(&self, id: &ForeignId) -> Result<bool, Error> {
+        self.has_tombstone(|store| store.manifest().tombstone_key().of_foreign_id(id))
     }
 
     fn has_tombstone(&self, tombstone: impl FnOnce(&Self) -> [u8; 32]) -> Result<bool, Error> {

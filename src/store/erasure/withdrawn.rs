@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::codec::ContentAddress;
 use crate::grain::{Time, Type};
+use crate::ledger::EntryId;
 use crate::policy::{self, Actor, Operation, Rule, Verdict};
 use crate::store::governance::recorded;
 use crate::store::records::Authorization;
@@ -39,7 +40,7 @@ pub struct ErasureReport {
     pub kept: Vec<PendingErasure>,
     /// The ledger entries that rest on a withdrawn consent and whose bytes are damaged: their
     /// addresses are unknown. Deleting the grain by its address erases them.
-    pub damaged: Vec<u64>,
+    pub damaged: Vec<EntryId>,
 }
 
 impl Admin<'_> {
@@ -73,7 +74,7 @@ impl Admin<'_> {
     }
 
     /// Returns the pending erasures, and the entries whose bytes are damaged.
-    fn pending_and_damaged(self) -> Result<(Vec<PendingErasure>, Vec<u64>), Error> {
+    fn pending_and_damaged(self) -> Result<(Vec<PendingErasure>, Vec<EntryId>), Error> {
         let mut due = Vec::new();
         let mut damaged = BTreeSet::new();
         let mut seen = BTreeSet::new();

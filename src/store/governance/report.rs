@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::codec::Value;
 use crate::grain::{Grain, Type};
 use crate::index::Snapshot;
-use crate::ledger::Kind;
+use crate::ledger::{EntryId, Kind};
 use crate::policy::{Delegation, Mode, Protection, Regimes};
 
 use crate::store::{Admin, Error};
@@ -101,7 +101,7 @@ impl Admin<'_> {
             clauses: clauses_of(&regimes),
             ..Tally::default()
         };
-        for row in snapshot.grains_from(0) {
+        for row in snapshot.grains_from(EntryId::FIRST) {
             let version = self.store().version_at(&snapshot, row)?;
             tally.add(&version.grain, version.status.is_current(), &regimes);
         }

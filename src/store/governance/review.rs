@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::codec::{ContentAddress, Value};
 use crate::grain::{Grain, Time};
 use crate::index::{Family, RowSet};
-use crate::ledger::Kind;
+use crate::ledger::{EntryId, Kind};
 use crate::store::instance::Inner;
 use crate::store::records::{Authorization, Frame, Record, RecordedAuthorization, ReviewRecord};
 use crate::store::{Admin, Error, Store};
@@ -19,7 +19,7 @@ use super::regime::recorded;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Review {
     /// The number of its ledger entry.
-    pub id: u64,
+    pub id: EntryId,
     /// The grain concerned.
     pub address: ContentAddress,
     /// The operation on it; `rely`: use of the grain, which waits for the review.
@@ -62,7 +62,11 @@ impl Admin<'_> {
     /// # Errors
     /// `ERR_REVIEW` for an entry that opened no review; `ERR_AUTHORITY` without a reason or an
     /// authority; storage errors.
-    pub fn clear_review(self, id: u64, authorization: Authorization<'_>) -> Result<bool, Error> {
+    pub fn clear_review(
+        self,
+        id: EntryId,
+        authorization: Authorization<'_>,
+    ) -> Result<bool, Error> {
         let inner = self.inner();
         let authorization = recorded(authorization)?;
         let mut writer = inner.exclusive();
@@ -130,7 +134,10 @@ impl Store {
 
 impl Inner {
     /// Reads the reviews among entries, by the entry that opened each.
-    fn reviews_in(&self, rows: impl Iterator<Item = u64>) -> Result<BTreeMap<u64, Review>, Error> {
+    fn reviews_in(
+        &self,
+        rows: impl Iterator<Item = EntryId>,
+    ) -> Result<BTreeMap<EntryId, Review>, Error> {
         let mut reviews = BTreeMap::new();
         for row in rows {
             let entry = self.ledger().read(row)?;

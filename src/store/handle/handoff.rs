@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::codec::{ContentAddress, Map, Value};
 use crate::crypto::Did;
 use crate::grain::{Draft, Grain, Time, Type};
+use crate::ledger::EntryId;
 use crate::policy::{Capability, Delegation, Rule};
 
 use crate::store::records::DenialRecord;
@@ -255,8 +256,8 @@ impl Store {
 
 fn thread(
     message: &ContentAddress,
-    find: impl Fn(&ContentAddress) -> Result<Option<(u64, Grain)>, Error>,
-) -> Result<Vec<(u64, Grain)>, Error> {
+    find: impl Fn(&ContentAddress) -> Result<Option<(EntryId, Grain)>, Error>,
+) -> Result<Vec<(EntryId, Grain)>, Error> {
     let mut messages = Vec::new();
     let mut next = Some(*message);
     // A grain names only grains that existed before it, so the loop ends.

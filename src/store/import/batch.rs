@@ -10,7 +10,7 @@ use crate::interchange::{
     self, AddressMap, Diagnostics, Finding, ForeignId, Merge, Place, Record, choose_merge,
     rewrite_links,
 };
-use crate::ledger::Kind;
+use crate::ledger::{EntryId, Kind};
 use crate::policy::{Actor, Operation, Rule};
 use crate::store::instance::Inner;
 use crate::store::instance::Writer;
@@ -61,7 +61,7 @@ impl<'a> Importer<'a> {
     /// Reports if the export that a file continues was never imported.
     pub(super) fn expect(&mut self, base: &ForeignId) -> Result<(), Error> {
         if self.addresses_of(base)?.is_empty() {
-            let message = format!("PAM_UNKNOWN_BASE: {} was not imported before", base.id);
+            let message = format!("PAM_UNKNOWN_BASE: {} was not imported before", base.id());
             self.findings.note(Place::File, message);
         }
         Ok(())
@@ -376,7 +376,7 @@ impl<'a> Importer<'a> {
     fn authorize(
         &self,
         writer: &mut Writer,
-        row: u64,
+        row: EntryId,
         target: &Version,
         new: &Grain,
     ) -> Result<(), Error> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::codec::ContentAddress;
+use crate::grain::ForeignId;
 use crate::index::{Family, Snapshot};
 use crate::ledger::Kind;
 use crate::policy::{Actor, Operation};
@@ -23,8 +24,8 @@ use crate::store::{Admin, Error, Store};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflicting {
-    /// The format, the scope in which the id is unique, and the id.
-    pub name: [String; 3],
+    /// The identifier.
+    pub id: ForeignId,
     /// The grains, in the order in which the identifier was assigned to them.
     pub versions: Vec<ContentAddress>,
 }
@@ -38,22 +39,21 @@ impl Admin<'_> {
         let snapshot = self.store().snapshot();
         let flags = self.inner().flags(&snapshot)?;
         let flagged = flags.iter().filter(|(_, flag)| flag.conflict);
-        let mut groups: BTreeMap<[String; 3], Vec<ContentAddress>> = BTreeMap::new();
+        let mut groups: BTreeMap<ForeignId, Vec<ContentAddress>> = BTreeMap::new();
         for (address, _) in flagged {
-            let Some(name) = self.inner().name_of(&snapshot, address)? else {
+            let Some(id) = self.inner().foreign_id_of(&snapshot, address)? else {
                 continue;
             };
-            if groups.contains_key(&name) {
+            if groups.contains_key(&id) {
                 continue;
             }
-            let parts = [name[0].as_str(), name[1].as_str(), name[2].as_str()];
-            let mut versions = self.inner().named(&snapshot, parts)?;
+            let mut versions = self.inner().named(&snapshot, &id)?;
             versions.retain(|one| flags.get(one).is_some_and(|flag| flag.conflict));
-            groups.insert(name, versions);
+            groups.insert(id, versions);
         }
         let groups = groups.into_iter();
         Ok(groups
-            .map(|(name, versions)| Conflicting { name, versions })
+            .map(|(id, versions)| Conflicting { id, versions })
             .collect())
     }
 
@@ -104,12 +104,9 @@ impl Admin<'_> {
             let status = StatusRecord::of(address, change).because(justification);
             frame.record(&Record::Status(status))?;
         }
-        let [format, scope, id] = conflict.name;
         let alias = AliasRecord {
             of: *keep,
-            format,
-            scope,
-            id,
+            id: conflict.id,
         };
         frame.record(&Record::Alias(alias))?;
         inner.commit(&mut writer, &frame)?;
@@ -154,11 +151,11 @@ impl Inner {
     }
 
     /// Returns the last identifier assigned to a grain.
-    fn name_of(
+    fn foreign_id_of(
         &self,
         snapshot: &Snapshot,
         address: &ContentAddress,
-    ) -> Result<Option<[String; 3]>, Error> {
+    ) -> Result<Option<ForeignId>, Error> {
         for row in snapshot
             .pointing_at(Family::Mentions, address)
             .rows()?
@@ -168,7 +165,7 @@ impl Inner {
             if let Record::Alias(alias) = self.record_at(row)?
                 && alias.of == *address
             {
-                return Ok(Some([alias.format, alias.scope, alias.id]));
+                return Ok(Some(alias.id));
             }
         }
         Ok(None)

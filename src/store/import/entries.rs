@@ -108,12 +108,7 @@ impl Importer<'_> {
         if given.copied().or(before) == Some(of) {
             return Ok(());
         }
-        let alias = AliasRecord {
-            of,
-            format: id.format.to_owned(),
-            scope: id.scope.clone(),
-            id: id.id.clone(),
-        };
+        let alias = AliasRecord { of, id: id.clone() };
         self.frame.record(&Entry::Alias(alias))?;
         self.names.entry(id).or_default().push(of);
         Ok(())

@@ -3,6 +3,7 @@
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Status};
 use crate::interchange::{ForeignId, Record};
+use crate::ledger::EntryId;
 use crate::store::{Error, Version};
 
 use super::batch::Importer;
@@ -46,8 +47,7 @@ impl Importer<'_> {
 
     /// Returns the grains that an identifier was assigned to, each once, the newest last.
     pub(super) fn addresses_of(&self, id: &ForeignId) -> Result<Vec<ContentAddress>, Error> {
-        let name = [id.format, id.scope.as_str(), id.id.as_str()];
-        let mut addresses = self.inner.named(&self.inner.snapshot(), name)?;
+        let mut addresses = self.inner.named(&self.inner.snapshot(), id)?;
         for address in self.names.get(id).into_iter().flatten() {
             addresses.retain(|known| known != address);
             addresses.push(*address);
@@ -58,7 +58,7 @@ impl Importer<'_> {
     pub(super) fn version(
         &self,
         address: &ContentAddress,
-    ) -> Result<Option<(u64, Version)>, Error> {
+    ) -> Result<Option<(EntryId, Version)>, Error> {
         let snapshot = self.inner.snapshot();
         let row = self.inner.locate(&snapshot, address)?;
         let version = row.map(|row| {
@@ -78,10 +78,7 @@ impl Importer<'_> {
     pub(super) fn was_deleted(&self, record: &Record) -> Result<bool, Error> {
         let address = record.grain.address();
         let by_name = match &record.foreign_id {
-            Some(id) => {
-                let name = [id.format, id.scope.as_str(), id.id.as_str()];
-                self.inner.was_named(name)?
-            }
+            Some(id) => self.inner.was_named(id)?,
             None => false,
         };
         if !by_name && !self.inner.was_deleted(&address)? {

@@ -119,7 +119,7 @@ impl Importer<'_> {
 fn missing(of: &VectorOf) -> String {
     match of {
         VectorOf::Grain(_) => "the memory it is of was not taken in".to_owned(),
-        VectorOf::Named(id) => format!("no memory {:?} in the scope {:?}", id.id, id.scope),
+        VectorOf::Named(id) => format!("no memory {:?} in the scope {:?}", id.id(), id.scope()),
     }
 }
 

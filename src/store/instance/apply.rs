@@ -5,6 +5,7 @@ use std::ops::{ControlFlow, Range};
 
 use crate::grain::Time;
 use crate::index::Batch;
+use crate::ledger::EntryId;
 use crate::store::Error;
 use crate::store::records::{EntryBody, Frame};
 use crate::store::state::{Body, DecodedEntry, Entry, State, index_entry};
@@ -16,8 +17,13 @@ impl Inner {
     ///
     /// # Errors
     /// Storage errors.
-    pub(crate) fn apply(&self, rows: &Range<u64>, frame: &Frame, time: Time) -> Result<(), Error> {
-        let entries = rows.clone().zip(frame.entries());
+    pub(crate) fn apply(
+        &self,
+        rows: &Range<EntryId>,
+        frame: &Frame,
+        time: Time,
+    ) -> Result<(), Error> {
+        let entries = EntryId::all(rows).zip(frame.entries());
         let entries = entries.map(|(row, entry)| {
             let body = match entry.body() {
                 EntryBody::Grain(grain, _) => Body::Grain(grain),
@@ -32,7 +38,7 @@ impl Inner {
         for entry in &entries {
             index_entry(&mut batch, entry, &mut resolve)?;
         }
-        self.index().publish(batch, rows.end);
+        self.index().publish(batch, rows.end.get());
         let presence = {
             let mut state = self.state_cell().write();
             entries.iter().try_for_each(|entry| state.apply(entry))?;
@@ -83,14 +89,14 @@ impl Inner {
 
     /// Applies the entries that the index lacks, and calls `after_batch` after each batch.
     fn index_rest(&self, after_batch: &mut dyn FnMut()) -> Result<(), Error> {
-        let from = self.index().watermark();
+        let from = EntryId::new(self.index().watermark());
         let mut snapshot = self.snapshot();
         let mut batch = self.index().batch();
         self.each_entry(from, &mut |entry| {
             let mut resolve =
                 |batch: &Batch, address: &_| self.locate_with(&snapshot, batch, address);
             index_entry(&mut batch, &entry, &mut resolve)?;
-            let end = entry.row + 1;
+            let end = entry.row.next().get();
             if end - snapshot.watermark() >= BATCH_LEN {
                 let full = std::mem::replace(&mut batch, self.index().batch());
                 self.index().publish(full, end);
@@ -110,7 +116,7 @@ impl Inner {
     /// Storage errors; as `show`.
     pub(super) fn each_entry(
         &self,
-        from: u64,
+        from: EntryId,
         show: &mut dyn FnMut(Entry<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut outcome = Ok(());
@@ -135,7 +141,7 @@ impl Inner {
     /// entries are durable and indexed in memory.
     pub(crate) fn freeze(&self) {
         let active = self.index().active_entries();
-        let locations = self.ledger().entry_locations(active.start, active.end);
+        let locations = self.ledger().entry_locations(&active);
         // The index must not contain entries that a crash could remove from the ledger.
         let position = match self.ledger().sync() {
             Ok(position) => position,

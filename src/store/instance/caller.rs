@@ -3,6 +3,7 @@
 
 use crate::crypto::Did;
 use crate::grain::Grain;
+use crate::ledger::EntryId;
 use crate::policy::{Capability, Rule};
 use crate::store::Error;
 use crate::store::records::{ActorRecord, Frame, Record};
@@ -15,7 +16,7 @@ pub(crate) struct Caller<'a> {
     /// `None` for the owner, who may do what the policies of the grains permit.
     pub(crate) capability: Option<&'a Capability>,
     /// The ledger entry that names the actor.
-    pub(crate) actor: Option<u64>,
+    pub(crate) actor: Option<EntryId>,
 }
 
 impl Caller<'_> {
@@ -66,7 +67,7 @@ impl Inner {
     ///
     /// # Errors
     /// Storage errors.
-    pub(crate) fn actor(&self, did: &Did) -> Result<u64, Error> {
+    pub(crate) fn actor(&self, did: &Did) -> Result<EntryId, Error> {
         let known = || self.state().actors().entry_of(did.as_str());
         if let Some(row) = known() {
             return Ok(row);
@@ -84,7 +85,7 @@ impl Inner {
     ///
     /// # Errors
     /// Storage errors.
-    pub(crate) fn actor_of(&self, row: u64) -> Result<Option<String>, Error> {
+    pub(crate) fn actor_of(&self, row: EntryId) -> Result<Option<String>, Error> {
         let Some(actor) = self.ledger().read(row)?.header.actor else {
             return Ok(None);
         };

@@ -10,7 +10,7 @@ use crate::codec::ContentAddress;
 use crate::crypto::{Random, Resolver};
 use crate::grain::Time;
 use crate::index::{Batch, Index, RetrievalCounters, Snapshot};
-use crate::ledger::{Ballast, Disk, Ledger, Lock};
+use crate::ledger::{Ballast, Disk, EntryId, Ledger, Lock};
 use crate::policy::TrustedNow;
 use crate::store::records::draw_salts;
 use crate::store::state::{Caches, State};
@@ -179,7 +179,7 @@ impl Inner {
         &self,
         snapshot: &Snapshot,
         address: &ContentAddress,
-    ) -> Result<Option<u64>, Error> {
+    ) -> Result<Option<EntryId>, Error> {
         for row in snapshot.candidates(address)?.iter() {
             if self.ledger().holds(row, address.as_bytes())? {
                 return Ok(Some(row));
@@ -196,7 +196,7 @@ impl Inner {
         &self,
         snapshot: &Snapshot,
         address: &ContentAddress,
-    ) -> Result<u64, Error> {
+    ) -> Result<EntryId, Error> {
         let row = self.locate(snapshot, address)?;
         row.ok_or(Error::NotFound { address: *address })
     }
@@ -210,7 +210,7 @@ impl Inner {
         snapshot: &Snapshot,
         batch: &Batch,
         address: &ContentAddress,
-    ) -> Result<Option<u64>, Error> {
+    ) -> Result<Option<EntryId>, Error> {
         let row = self.locate(snapshot, address)?;
         Ok(row.or_else(|| batch.row_of(address)))
     }
@@ -224,7 +224,7 @@ impl Drop for Inner {
         self.close_text();
         self.close_retrievals();
         let active = self.index().active_entries();
-        if active.end - active.start >= WORTH_A_RUN {
+        if active.end.get() - active.start.get() >= WORTH_A_RUN {
             self.freeze();
         }
     }

@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::ledger::Disk;
+use crate::ledger::{Disk, EntryId};
 use crate::store::state::Entry;
 use crate::store::{Error, Options};
 
@@ -57,10 +57,10 @@ impl TextView {
 impl Inner {
     pub(super) fn catch_up_text(&self) {}
 
-    pub(super) fn feed_text(&self, _entries: &[Entry<'_>], _rows: &Range<u64>) {}
+    pub(super) fn feed_text(&self, _entries: &[Entry<'_>], _rows: &Range<EntryId>) {}
 
     /// Deletes a view that is there, because no later open would erase the rows from it.
-    pub(crate) fn erase_text(&self, _rows: &[u64]) -> Result<(), Error> {
+    pub(crate) fn erase_text(&self, _rows: &[EntryId]) -> Result<(), Error> {
         remove_text(self.disk())
     }
 

@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::codec::{ContentAddress, Value};
 use crate::grain::Grain;
 use crate::index::Column;
+use crate::ledger::EntryId;
 use crate::store::Error;
 use crate::store::state::Entry;
 use crate::text::{Document, Language, Text};
@@ -28,7 +29,8 @@ impl Inner {
     /// # Errors
     /// `ERR_TEXT`; storage errors.
     pub(super) fn feed_rest(&self, text: &Text) -> Result<(), Error> {
-        self.each_entry(text.watermark(), &mut |entry| feed(text, &entry))?;
+        let from = EntryId::new(text.watermark());
+        self.each_entry(from, &mut |entry| feed(text, &entry))?;
         text.advance(self.ledger().len());
         Ok(())
     }
@@ -37,18 +39,18 @@ impl Inner {
     ///
     /// They are durable and indexed: a full disk under the view must not make the caller believe
     /// otherwise. The view catches up later.
-    pub(super) fn feed_text(&self, entries: &[Entry<'_>], rows: &Range<u64>) {
+    pub(super) fn feed_text(&self, entries: &[Entry<'_>], rows: &Range<EntryId>) {
         let Some(text) = self.text().current() else {
             return;
         };
         // It resumes where it failed and skips nothing: a skipped row would be missing for good.
-        let outcome = if text.watermark() == rows.start {
+        let outcome = if text.watermark() == rows.start.get() {
             entries.iter().try_for_each(|entry| feed(&text, entry))
         } else {
             self.feed_rest(&text)
         };
         match outcome {
-            Ok(()) => text.advance(rows.end),
+            Ok(()) => text.advance(rows.end.get()),
             Err(error) => tracing::warn!(%error, "the text view lags behind"),
         }
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 
-use crate::ledger::Disk;
+use crate::ledger::{Disk, EntryId};
 use crate::store::{Error, Options};
 use crate::text::{self, OpenOutcome, Text, TextOptions};
 
@@ -165,7 +165,7 @@ impl Inner {
     ///
     /// # Errors
     /// `ERR_TEXT`; `ERR_STORAGE_IO`.
-    pub(crate) fn erase_text(&self, rows: &[u64]) -> Result<(), Error> {
+    pub(crate) fn erase_text(&self, rows: &[EntryId]) -> Result<(), Error> {
         let Some(text) = self.text().current() else {
             return remove_text(self.disk());
         };

@@ -1,6 +1,7 @@
 //! A change that policy must permit: the decision, and the record of a denial (OMS 23).
 
 use crate::codec::{self, ContentAddress};
+use crate::ledger::EntryId;
 use crate::policy::{self, Actor, Facts, Operation, Rule, Verdict};
 use crate::store::Error;
 use crate::store::instance::{Inner, Writer};
@@ -43,7 +44,7 @@ impl Inner {
     pub(crate) fn deny(
         &self,
         writer: &mut Writer,
-        actor: Option<u64>,
+        actor: Option<EntryId>,
         target: &ContentAddress,
         operation: &str,
         rule: Rule,
@@ -63,7 +64,7 @@ impl Inner {
     pub(crate) fn record_denial(
         &self,
         writer: &mut Writer,
-        actor: Option<u64>,
+        actor: Option<EntryId>,
         denial: DenialRecord,
     ) -> Result<(), Error> {
         self.commit(writer, &Frame::of(actor, &Record::Denial(denial))?)?;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Time};
 use crate::index::Snapshot;
+use crate::ledger::EntryId;
 use crate::policy::{self, Facts, Protection, Scope};
 use crate::store::instance::Inner;
 use crate::store::state::Ancestor;
@@ -51,7 +52,7 @@ impl Inner {
     pub(crate) fn effective_protection(
         &self,
         snapshot: &Snapshot,
-        row: u64,
+        row: EntryId,
         target: &Version,
         successor: Option<&Grain>,
     ) -> Result<EffectiveProtection, Error> {
@@ -128,7 +129,7 @@ impl Inner {
     fn lineage(
         &self,
         snapshot: &Snapshot,
-        row: u64,
+        row: EntryId,
         target: &Version,
     ) -> Result<Arc<Vec<(ContentAddress, Protection)>>, Error> {
         let address = target.grain.address();

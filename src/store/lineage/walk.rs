@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::codec::ContentAddress;
 use crate::grain::Grain;
 use crate::index::{Family, Snapshot};
+use crate::ledger::EntryId;
 use crate::store::instance::Inner;
 use crate::store::{Error, Version};
 
@@ -16,7 +17,11 @@ impl Inner {
     ///
     /// # Errors
     /// Storage errors.
-    pub(crate) fn versions(&self, snapshot: &Snapshot, row: u64) -> Result<Vec<Version>, Error> {
+    pub(crate) fn versions(
+        &self,
+        snapshot: &Snapshot,
+        row: EntryId,
+    ) -> Result<Vec<Version>, Error> {
         let mut versions = BTreeMap::new();
         let mut pending = vec![row];
         while let Some(row) = pending.pop() {
@@ -39,7 +44,7 @@ impl Inner {
     pub(super) fn chain(
         &self,
         snapshot: &Snapshot,
-        row: u64,
+        row: EntryId,
         target: &Version,
     ) -> Result<Vec<Link>, Error> {
         let mut links = Vec::new();
@@ -80,7 +85,7 @@ impl Inner {
         &self,
         snapshot: &Snapshot,
         address: &ContentAddress,
-    ) -> Result<Vec<(u64, ContentAddress)>, Error> {
+    ) -> Result<Vec<(EntryId, ContentAddress)>, Error> {
         let mut replaced = Vec::new();
         let entries = snapshot.pointing_at(Family::Lineage, address).rows()?;
         for entry in entries.iter() {

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::codec::{ContentAddress, Flags, Header, Profile};
 use crate::grain::Grain;
 use crate::index::{self, Batch, Comparison};
-use crate::ledger::{self, Entry, FileDisk, Kind};
+use crate::ledger::{self, Entry, EntryId, FileDisk, Kind};
 
 use super::check_signatures::Signatures;
 use crate::store::instance::Inner;
@@ -177,10 +177,10 @@ impl Inner {
         let mut batch = self.index().batch();
         let mut signatures = Signatures::default();
         let mut outcome = Ok(());
-        self.ledger().scan(0, &mut |entry| {
+        self.ledger().scan(EntryId::FIRST, &mut |entry| {
             signatures.see(&entry, self.resolver(), report);
             outcome = self.check_entry(&comparison, &mut batch, &entry, report);
-            if entry.header.sequence % BATCH_LEN == BATCH_LEN - 1 {
+            if entry.header.sequence.get() % BATCH_LEN == BATCH_LEN - 1 {
                 comparison.add(std::mem::replace(&mut batch, self.index().batch()));
             }
             match outcome {
@@ -191,7 +191,7 @@ impl Inner {
         outcome?;
         signatures.finish(report);
         comparison.add(batch);
-        let places = |first, end| self.ledger().entry_locations(first, end);
+        let places = |range| self.ledger().entry_locations(&range);
         for difference in comparison.finish(&places)? {
             report.find("index-differs", Severity::Damage, difference);
         }
@@ -272,7 +272,11 @@ impl Inner {
     }
 
     /// Returns the row of a grain that was stored before an entry.
-    fn locate_before(&self, row: u64, address: &ContentAddress) -> Result<Option<u64>, Error> {
+    fn locate_before(
+        &self,
+        row: EntryId,
+        address: &ContentAddress,
+    ) -> Result<Option<EntryId>, Error> {
         let found = self.locate(&self.snapshot(), address);
         match found {
             Err(Error::Index(index::Error::Damaged { .. })) => Ok(None),

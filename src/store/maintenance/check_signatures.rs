@@ -2,7 +2,7 @@
 
 use crate::crypto::{self, Resolver};
 use crate::grain::Grain;
-use crate::ledger::{Entry, Kind};
+use crate::ledger::{Entry, EntryId, Kind};
 use crate::store::records::Record;
 
 use super::check::{Report, Severity};
@@ -11,7 +11,7 @@ use super::check::{Report, Severity};
 #[derive(Default)]
 pub(crate) struct Signatures {
     /// The signed grain whose signature must come next, and its row.
-    awaited: Option<(u64, Grain)>,
+    awaited: Option<(EntryId, Grain)>,
 }
 
 impl Signatures {
@@ -24,7 +24,7 @@ impl Signatures {
             };
             let of = self.awaited.take().filter(|(before, grain)| {
                 let named = signature.as_ref().map(|signature| signature.of);
-                *before + 1 == row && named == Some(grain.address())
+                before.next() == row && named == Some(grain.address())
             });
             match (of, signature) {
                 (Some((_, grain)), Some(signature)) => {

@@ -101,7 +101,7 @@ impl Maintenance<'_> {
         let receipt = Receipt {
             store: inner.store_id(),
             grain: *address,
-            sequence,
+            sequence: sequence.get(),
             time: Time::from_ms(header.time_ms),
         };
         Ok(receipt.sign(key, did)?)

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::grain::Time;
-use crate::ledger::{self, Disk, Entry, FileDisk, Kind, Ledger, Lock};
+use crate::ledger::{self, Disk, Entry, EntryId, FileDisk, Kind, Ledger, Lock};
 use crate::store::instance::{LOCK, MANIFEST, Manifest, create_private, no_manifest, this_process};
 use crate::store::records::{ErasingRecord, Frame, Record, RestoredRecord, Until, erased_rows};
 use crate::store::{Create, Error, Options, Store};
@@ -21,7 +21,7 @@ pub struct Restored {
     /// The number of later erasures, which were applied again.
     pub erasures: u64,
     /// The restored entries whose bodies are damaged: they are blank in the new store.
-    pub damaged: Vec<u64>,
+    pub damaged: Vec<EntryId>,
 }
 
 impl Store {
@@ -72,7 +72,7 @@ impl Store {
             taken => Some(taken?),
         };
         let (source, mut damaged) = Ledger::open_to_read(disk, manifest.store_id, erased_rows)?;
-        let last = source.len().checked_sub(1);
+        let last = EntryId::new(source.len()).before();
         let last = last.map(|row| source.read(row)).transpose()?;
         let last_ms = last.map_or(i64::MIN, |entry| entry.header.time_ms);
         let has_later = !until.keeps(source.len(), last_ms);
@@ -86,7 +86,7 @@ impl Store {
         let ledger =
             source.point_in_time_copy(Arc::clone(&disk), options.ledger.clone(), &keeps)?;
         let entries = ledger.len();
-        damaged.retain(|row| *row < entries);
+        damaged.retain(|row| row.get() < entries);
         let now = options.clock.now().max(Time::from_ms(last_ms));
         let erasures = record_restoration(&source, &ledger, until, now, &damaged, &options)?;
         // Last: without it there is no store.
@@ -113,21 +113,22 @@ fn record_restoration(
     ledger: &Ledger,
     until: Until,
     now: Time,
-    damaged: &[u64],
+    damaged: &[EntryId],
     options: &Options,
 ) -> Result<u64, Error> {
     let restored = RestoredRecord::new(&source.head(), source.len(), until);
+    let end = EntryId::new(ledger.len());
     let mut behind = Behind {
         source,
-        end: ledger.len(),
-        next: ledger.len(),
+        end,
+        next: end,
         replacements: Vec::new(),
         frame: Frame::of(None, &Record::Restored(restored))?,
         rows: Vec::new(),
         erasures: 0,
     };
     let mut outcome = Ok(());
-    source.scan(behind.end, &mut |entry| {
+    source.scan(end, &mut |entry| {
         outcome = behind.take(&entry);
         match outcome {
             Ok(()) => ControlFlow::Continue(()),
@@ -154,27 +155,28 @@ fn record_restoration(
 /// The erasures behind the restored point.
 struct Behind<'a> {
     source: &'a Ledger,
-    /// The number of entries that are kept.
-    end: u64,
+    /// The first entry that is not kept.
+    end: EntryId,
     /// The next entry to read.
-    next: u64,
+    next: EntryId,
     /// The entries of the current frame that stand for entries that its erasure lists.
-    replacements: Vec<(Record, Option<u64>)>,
+    replacements: Vec<(Record, Option<EntryId>)>,
     frame: Frame,
-    rows: Vec<u64>,
+    rows: Vec<EntryId>,
     erasures: u64,
 }
 
 impl Behind<'_> {
     fn take(&mut self, entry: &Entry<'_>) -> Result<(), Error> {
         // Entries that were erased since are skipped, and may be the first of the frame.
-        for row in self.next..=entry.header.sequence {
+        let behind = entry.header.sequence.next();
+        for row in EntryId::all(&(self.next..behind)) {
             if self.source.begins_frame(row)? {
                 self.replacements.clear();
             }
         }
         let (row, kind) = (entry.header.sequence, entry.header.kind);
-        self.next = row + 1;
+        self.next = behind;
         if !matches!(kind, Kind::Status | Kind::Read | Kind::Erasing) {
             return Ok(());
         }

@@ -7,7 +7,7 @@ use crate::codec::ContentAddress;
 use crate::crypto::Did;
 use crate::grain::{Grain, Time};
 use crate::index::{Family, Snapshot};
-use crate::ledger::Kind;
+use crate::ledger::{EntryId, Kind};
 use crate::policy::{Capability, Clause, Regime};
 use crate::store::instance::Inner;
 use crate::store::records::{Frame, ReadRecord, Record};
@@ -36,7 +36,7 @@ use crate::store::{Admin, Error, Store};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditedRead {
     /// The number of its ledger entry.
-    pub entry: u64,
+    pub entry: EntryId,
     /// The time of the read.
     pub at: Time,
     /// The author of the handle that read; `None` for the store's owner.
@@ -69,16 +69,18 @@ impl Admin<'_> {
     pub fn reads(
         self,
         of: Option<&ContentAddress>,
-        after: Option<u64>,
+        after: Option<EntryId>,
         limit: usize,
     ) -> Result<Vec<AuditedRead>, Error> {
         let inner = self.inner();
         let snapshot = self.store().snapshot();
-        let mut rows: BTreeSet<u64> = BTreeSet::new();
+        let mut rows: BTreeSet<EntryId> = BTreeSet::new();
         match of {
             None => rows.extend(snapshot.of_kind(Kind::Read).rows()?.iter()),
             Some(of) => {
-                let since = inner.locate(&snapshot, of)?.unwrap_or(u64::MAX);
+                let since = inner
+                    .locate(&snapshot, of)?
+                    .unwrap_or(EntryId::new(u64::MAX));
                 let backups = snapshot.read_in_full().rows()?;
                 rows.extend(backups.iter().filter(|row| *row > since));
                 rows.extend(snapshot.pointing_at(Family::Read, of).rows()?.iter());
@@ -196,7 +198,7 @@ impl<'a> ReadRecorder<'a> {
         Ok(())
     }
 
-    fn actor(&self) -> Result<Option<u64>, Error> {
+    fn actor(&self) -> Result<Option<EntryId>, Error> {
         self.author.map(|did| self.inner.actor(did)).transpose()
     }
 }
@@ -218,7 +220,7 @@ impl Inner {
         Ok(here)
     }
 
-    fn read_at(&self, row: u64) -> Result<AuditedRead, Error> {
+    fn read_at(&self, row: EntryId) -> Result<AuditedRead, Error> {
         let Record::Read(read) = self.record_at(row)? else {
             return Err(Error::damaged(format!("entry {row}"), "not a read"));
         };
@@ -241,7 +243,7 @@ impl Inner {
         snapshot: &Snapshot,
         gone: &BTreeSet<ContentAddress>,
         frame: &mut Frame,
-    ) -> Result<BTreeSet<u64>, Error> {
+    ) -> Result<BTreeSet<EntryId>, Error> {
         let mut named = BTreeSet::new();
         for address in gone {
             named.extend(snapshot.pointing_at(Family::Read, address).rows()?.iter());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::codec::{ContentAddress, nfc};
 use crate::index::{RowSet, Snapshot};
-use crate::ledger::Kind;
+use crate::ledger::{EntryId, Kind};
 use crate::vector::{Matrix, Near};
 
 use crate::store::instance::Inner;
@@ -202,7 +202,7 @@ impl Inner {
         Ok(())
     }
 
-    pub(super) fn embedding_record(&self, row: u64) -> Result<EmbeddingRecord, Error> {
+    pub(super) fn embedding_record(&self, row: EntryId) -> Result<EmbeddingRecord, Error> {
         match self.record_at(row)? {
             Record::Embedding(embedding) => Ok(embedding),
             _ => Err(Error::damaged(format!("entry {row}"), "not an embedding")),

@@ -1,8 +1,9 @@
 //! Reading grains: by address, in lists, along their lineage, by foreign identifier.
 
 use crate::codec::ContentAddress;
-use crate::grain::{self, Grain, Status, Time, Warning};
+use crate::grain::{self, ForeignId, Grain, Status, Time, Warning};
 use crate::index::Snapshot;
+use crate::ledger::EntryId;
 use crate::policy::{Delegation, Rule};
 
 use crate::store::{Error, Signature, Store};
@@ -13,7 +14,7 @@ pub struct Page {
     /// Addresses in the order in which their grains were stored.
     pub addresses: Vec<ContentAddress>,
     /// The position to continue from; `None` at the end. It stays valid while others write.
-    pub next: Option<u64>,
+    pub next: Option<EntryId>,
 }
 
 /// One grain of a lineage.
@@ -61,7 +62,7 @@ impl Store {
     pub(in crate::store) fn find(
         &self,
         address: &ContentAddress,
-    ) -> Result<Option<(u64, Grain)>, Error> {
+    ) -> Result<Option<(EntryId, Grain)>, Error> {
         let snapshot = self.snapshot();
         let Some((row, grain)) = self.seen(&snapshot, address)? else {
             return Ok(None);
@@ -93,7 +94,7 @@ impl Store {
         &self,
         snapshot: &Snapshot,
         address: &ContentAddress,
-    ) -> Result<Option<(u64, Grain)>, Error> {
+    ) -> Result<Option<(EntryId, Grain)>, Error> {
         for row in snapshot.candidates(address)?.iter() {
             // The grain is read once: the ledger decides whether the index was right.
             let body = self.inner.ledger().read(row)?.body.into_owned();
@@ -116,7 +117,7 @@ impl Store {
         &self,
         snapshot: &Snapshot,
         address: &ContentAddress,
-    ) -> Result<u64, Error> {
+    ) -> Result<EntryId, Error> {
         let address = *address;
         if self.capability().is_none() {
             return self.inner.row_of(snapshot, &address);
@@ -129,7 +130,7 @@ impl Store {
     pub(in crate::store) fn record_reads<'g>(
         &self,
         operation: &'static str,
-        found: impl Iterator<Item = &'g (u64, Grain)> + Clone,
+        found: impl Iterator<Item = &'g (EntryId, Grain)> + Clone,
     ) -> Result<(), Error> {
         let recorder = self.read_recorder(operation);
         recorder.all(found.clone().map(|(_, grain)| grain))?;
@@ -164,14 +165,14 @@ impl Store {
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn list(&self, after: Option<u64>, limit: usize) -> Result<Page, Error> {
+    pub fn list(&self, after: Option<EntryId>, limit: usize) -> Result<Page, Error> {
         let snapshot = self.snapshot();
         let mut page = Page {
             addresses: Vec::new(),
             next: None,
         };
         let mut last = None;
-        for row in snapshot.grains_from(after.map_or(0, |row| row.saturating_add(1))) {
+        for row in snapshot.grains_from(after.map_or(EntryId::FIRST, EntryId::next)) {
             let body = self.inner.ledger().read(row)?.body;
             let address = ContentAddress::of(&body);
             // The owner sees every grain, so it need not be decoded.
@@ -244,7 +245,7 @@ impl Store {
     }
 
     /// Reads the grain of a row; the caller got the row from this store's index.
-    pub(crate) fn version_at(&self, snapshot: &Snapshot, row: u64) -> Result<Version, Error> {
+    pub(crate) fn version_at(&self, snapshot: &Snapshot, row: EntryId) -> Result<Version, Error> {
         self.inner.version_at(snapshot, row)
     }
 
@@ -253,7 +254,7 @@ impl Store {
     pub(crate) fn sound_version_at(
         &self,
         snapshot: &Snapshot,
-        row: u64,
+        row: EntryId,
     ) -> Result<Option<Version>, Error> {
         self.inner.sound_version_at(snapshot, row)
     }
@@ -263,14 +264,9 @@ impl Store {
     ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn resolve(
-        &self,
-        format: &str,
-        scope: &str,
-        id: &str,
-    ) -> Result<Option<ContentAddress>, Error> {
+    pub fn resolve(&self, id: &ForeignId) -> Result<Option<ContentAddress>, Error> {
         let snapshot = self.snapshot();
-        let addresses = self.inner.named(&snapshot, [format, scope, id])?;
+        let addresses = self.inner.named(&snapshot, id)?;
         for address in addresses.into_iter().rev() {
             if self.capability().is_none() {
                 return Ok(Some(address));

@@ -2,8 +2,9 @@
 
 use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
-use crate::grain::{Grain, Status, Time};
+use crate::grain::{ForeignId, Grain, Status, Time};
 use crate::index::Snapshot;
+use crate::ledger::EntryId;
 use crate::store::Error;
 use crate::store::instance::Inner;
 use crate::store::records::{AliasRecord, Record, StatusRecord};
@@ -15,7 +16,7 @@ impl Inner {
     ///
     /// # Errors
     /// Storage errors.
-    pub(crate) fn record_at(&self, row: u64) -> Result<Record, Error> {
+    pub(crate) fn record_at(&self, row: EntryId) -> Result<Record, Error> {
         let entry = self.ledger().read(row)?;
         let kind = entry.header.kind;
         Record::decode(kind, &entry.body).ok_or_else(|| Error::malformed(row, kind))
@@ -25,7 +26,7 @@ impl Inner {
     ///
     /// # Errors
     /// Storage errors.
-    pub(crate) fn grain_at(&self, row: u64, address: &ContentAddress) -> Result<Grain, Error> {
+    pub(crate) fn grain_at(&self, row: EntryId, address: &ContentAddress) -> Result<Grain, Error> {
         let blob = self.ledger().read_as(row, address.as_bytes())?;
         Ok(Grain::from_verified(blob, *address)?)
     }
@@ -34,7 +35,7 @@ impl Inner {
     ///
     /// # Errors
     /// Storage errors.
-    pub(crate) fn version_at(&self, snapshot: &Snapshot, row: u64) -> Result<Version, Error> {
+    pub(crate) fn version_at(&self, snapshot: &Snapshot, row: EntryId) -> Result<Version, Error> {
         let entry = self.ledger().read(row)?;
         // The ledger has proven the body against its commitment.
         let grain = Grain::from_proven(entry.body.into_owned())?;
@@ -55,11 +56,11 @@ impl Inner {
     pub(crate) fn sound_version_at(
         &self,
         snapshot: &Snapshot,
-        row: u64,
+        row: EntryId,
     ) -> Result<Option<Version>, Error> {
         match self.version_at(snapshot, row) {
             Err(error) if error.code() == ErrorCode::StorageDamaged => {
-                tracing::warn!(row, %error, "the grain is left out");
+                tracing::warn!(%row, %error, "the grain is left out");
                 Ok(None)
             }
             version => version.map(Some),
@@ -70,7 +71,7 @@ impl Inner {
     ///
     /// # Errors
     /// Storage errors.
-    pub(crate) fn status_at(&self, snapshot: &Snapshot, row: u64) -> Result<Status, Error> {
+    pub(crate) fn status_at(&self, snapshot: &Snapshot, row: EntryId) -> Result<Status, Error> {
         let mut status = Status::default();
         for entry in snapshot.status_entries(row) {
             status.apply(&self.status_record(entry?)?.change);
@@ -80,7 +81,7 @@ impl Inner {
 
     /// # Errors
     /// Storage errors.
-    pub(crate) fn status_record(&self, row: u64) -> Result<StatusRecord, Error> {
+    pub(crate) fn status_record(&self, row: EntryId) -> Result<StatusRecord, Error> {
         match self.record_at(row)? {
             Record::Status(status) => Ok(status),
             _ => Err(Error::damaged(format!("entry {row}"), "not a status")),
@@ -94,13 +95,13 @@ impl Inner {
     pub(crate) fn named(
         &self,
         snapshot: &Snapshot,
-        name: [&str; 3],
+        id: &ForeignId,
     ) -> Result<Vec<ContentAddress>, Error> {
         let mut addresses = Vec::new();
-        for row in snapshot.foreign(name).rows()?.iter() {
+        for row in snapshot.foreign(id).rows()?.iter() {
             let alias = self.alias_record(row)?;
             // The index holds a hash of the identifier.
-            if alias.name() == name {
+            if alias.id == *id {
                 addresses.retain(|known| *known != alias.of);
                 addresses.push(alias.of);
             }
@@ -108,7 +109,7 @@ impl Inner {
         Ok(addresses)
     }
 
-    fn alias_record(&self, row: u64) -> Result<AliasRecord, Error> {
+    fn alias_record(&self, row: EntryId) -> Result<AliasRecord, Error> {
         match self.record_at(row)? {
             Record::Alias(alias) => Ok(alias),
             _ => Err(Error::damaged(format!("entry {row}"), "not an alias")),

@@ -2,6 +2,7 @@
 
 use crate::codec::ContentAddress;
 use crate::index;
+use crate::ledger::EntryId;
 use crate::store::instance::Inner;
 use crate::store::{Error, Maintenance, Store};
 
@@ -44,7 +45,7 @@ impl Maintenance<'_> {
 
 impl Store {
     /// Counts rows that were shown to a caller.
-    pub(crate) fn retrieved(&self, rows: impl IntoIterator<Item = u64>) {
+    pub(crate) fn retrieved(&self, rows: impl IntoIterator<Item = EntryId>) {
         if let Some(counts) = self.inner.retrievals() {
             counts.record(rows, self.inner.now());
         }

@@ -4,7 +4,7 @@ use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
 use crate::crypto::Did;
 use crate::grain::Grain;
-use crate::ledger::Kind;
+use crate::ledger::{EntryId, Kind};
 use crate::policy::Trust;
 use crate::store::instance::Inner;
 use crate::store::records::Record;
@@ -71,9 +71,9 @@ impl Inner {
 
     /// Adds the signature to a signed grain that was read from a row: it is in the next entry, of
     /// the same frame.
-    pub(crate) fn with_signature(&self, row: u64, grain: Grain) -> Result<Grain, Error> {
-        let behind = row.saturating_add(1);
-        if !grain.is_signed() || behind >= self.ledger().len() {
+    pub(crate) fn with_signature(&self, row: EntryId, grain: Grain) -> Result<Grain, Error> {
+        let behind = row.next();
+        if !grain.is_signed() || behind.get() >= self.ledger().len() {
             return Ok(grain);
         }
         let entry = match self.ledger().read(behind) {

@@ -3,8 +3,9 @@
 
 use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::Time;
+use crate::ledger::EntryId;
 
-use super::fields::{bytes, row, sequence, text, texts, time, to_address};
+use super::fields::{bytes, count, row, sequence, text, texts, time, to_address};
 
 /// An actor; other entries name it by the sequence of this one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +51,7 @@ impl ImportRecord {
         Some(Self {
             format: text(map, "f")?.to_owned(),
             signature: text(map, "sig").map(str::to_owned),
-            counts: Self::OUTCOMES.map(|outcome| row(map, outcome).unwrap_or_default()),
+            counts: Self::OUTCOMES.map(|outcome| count(map, outcome).unwrap_or_default()),
         })
     }
 }
@@ -64,7 +65,7 @@ pub(crate) struct ReadRecord {
     /// Empty for a read of all grains.
     pub(crate) addresses: Vec<ContentAddress>,
     /// The erased entry that this one stands for, and its time.
-    pub(crate) replaces: Option<(u64, Time)>,
+    pub(crate) replaces: Option<(EntryId, Time)>,
 }
 
 impl ReadRecord {

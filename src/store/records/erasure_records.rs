@@ -3,14 +3,15 @@
 
 use crate::codec::{Map, Value};
 use crate::grain::Time;
+use crate::ledger::EntryId;
 
-use super::fields::{decode, row, sequence, text};
+use super::fields::{count, decode, row, sequence, text};
 
 /// An erasure that has begun: the entries it blanks, and the tombstones that keep their grains from
 /// being stored again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ErasingRecord {
-    pub(crate) rows: Vec<u64>,
+    pub(crate) rows: Vec<EntryId>,
     pub(crate) tombstones: Vec<[u8; 32]>,
     pub(crate) reason: String,
     pub(crate) authority: String,
@@ -18,7 +19,7 @@ pub(crate) struct ErasingRecord {
 
 impl ErasingRecord {
     pub(super) fn to_map(&self) -> Map {
-        let rows = self.rows.iter().flat_map(|row| row.to_be_bytes());
+        let rows = self.rows.iter().flat_map(|row| row.get().to_be_bytes());
         Map::from_iter([
             ("r", Value::Bytes(rows.collect())),
             ("t", Value::Bytes(self.tombstones.concat())),
@@ -41,22 +42,23 @@ impl ErasingRecord {
 
 /// Returns the entries that the body of an `erasing` entry lists; none for a malformed one, so that
 /// the entries it blanked show as damage.
-pub(crate) fn erased_rows(body: &[u8]) -> Vec<u64> {
+pub(crate) fn erased_rows(body: &[u8]) -> Vec<EntryId> {
     let map = decode(body);
     map.as_deref().and_then(rows_of).unwrap_or_default()
 }
 
-fn rows_of(map: &Map) -> Option<Vec<u64>> {
+fn rows_of(map: &Map) -> Option<Vec<EntryId>> {
     let (rows, rest) = map.get("r")?.as_bytes()?.as_chunks();
     rest.is_empty().then_some(())?;
-    Some(rows.iter().copied().map(u64::from_be_bytes).collect())
+    let rows = rows.iter().copied().map(u64::from_be_bytes);
+    Some(rows.map(EntryId::new).collect())
 }
 
 /// An erasure that is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ErasedRecord {
     /// The sequence of its [`ErasingRecord`].
-    pub(crate) begun: u64,
+    pub(crate) begun: EntryId,
 }
 
 impl ErasedRecord {
@@ -127,7 +129,7 @@ impl RestoredRecord {
     pub(super) fn from_map(map: &Map) -> Option<Self> {
         Some(Self {
             head: map.get("h")?.as_bytes()?.to_vec(),
-            entries: row(map, "n")?,
+            entries: count(map, "n")?,
             until: text(map, "why")?.to_owned(),
         })
     }

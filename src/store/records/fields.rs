@@ -5,6 +5,7 @@
 
 use crate::codec::{self, Canonical, ContentAddress, Encoding, Map, Profile, Value};
 use crate::grain::Time;
+use crate::ledger::EntryId;
 
 /// Encodes the members of a record.
 ///
@@ -25,9 +26,9 @@ pub(super) fn bytes(address: &ContentAddress) -> Value {
 }
 
 /// Returns the sequence of an entry as a value.
-pub(super) fn sequence(row: u64) -> Value {
+pub(super) fn sequence(row: EntryId) -> Value {
     // A ledger has fewer than 2^63 entries, so none is lost.
-    Value::from(i64::try_from(row).unwrap_or(i64::MAX))
+    Value::from(i64::try_from(row.get()).unwrap_or(i64::MAX))
 }
 
 pub(super) fn address(map: &Map, key: &str) -> Option<ContentAddress> {
@@ -51,7 +52,12 @@ pub(super) fn time(map: &Map, key: &str) -> Option<Time> {
     map.get(key).and_then(Value::as_i64).map(Time::from_ms)
 }
 
-pub(super) fn row(map: &Map, key: &str) -> Option<u64> {
+/// Returns the entry of a [`sequence`].
+pub(super) fn row(map: &Map, key: &str) -> Option<EntryId> {
+    count(map, key).map(EntryId::new)
+}
+
+pub(super) fn count(map: &Map, key: &str) -> Option<u64> {
     map.get(key)?.as_i64()?.try_into().ok()
 }
 

@@ -7,7 +7,7 @@
 use crate::codec::{self, ContentAddress};
 use crate::crypto::{self, Random};
 use crate::grain::Grain;
-use crate::ledger::{Binding, Kind, NewEntry};
+use crate::ledger::{Binding, EntryId, Kind, NewEntry};
 
 use super::{ConsentEffectRecord, Record, SignatureRecord};
 
@@ -18,14 +18,14 @@ pub(crate) struct Frame {
     /// The effects of withdrawals in it, each with the number of entries before it.
     effects: Vec<(usize, ConsentEffectRecord)>,
     /// The entry that names the actor, unless an entry has its own.
-    actor: Option<u64>,
+    actor: Option<EntryId>,
 }
 
 /// An entry of a frame.
 #[derive(Debug)]
 pub(crate) struct FrameEntry {
     body: EntryBody,
-    actor: Option<u64>,
+    actor: Option<EntryId>,
 }
 
 /// The body of an entry.
@@ -47,7 +47,7 @@ pub(crate) struct PendingPut {
     /// Whether it may come back after it was deleted.
     pub(crate) again: bool,
     /// The entry that names the actor.
-    pub(crate) actor: Option<u64>,
+    pub(crate) actor: Option<EntryId>,
     /// The entry behind a signed grain.
     pub(crate) signature: Option<EntryBody>,
 }
@@ -98,7 +98,7 @@ impl EntryBody {
 
 impl Frame {
     /// Starts a frame of the actor that the entry `actor` names.
-    pub(crate) fn by(actor: Option<u64>) -> Self {
+    pub(crate) fn by(actor: Option<EntryId>) -> Self {
         Self {
             actor,
             ..Self::default()
@@ -109,7 +109,7 @@ impl Frame {
     ///
     /// # Errors
     /// As [`Record::encode`].
-    pub(crate) fn of(actor: Option<u64>, record: &Record) -> Result<Self, codec::Error> {
+    pub(crate) fn of(actor: Option<EntryId>, record: &Record) -> Result<Self, codec::Error> {
         let mut frame = Self::by(actor);
         frame.record(record)?;
         Ok(frame)
@@ -130,7 +130,7 @@ impl Frame {
     pub(crate) fn record_by(
         &mut self,
         record: &Record,
-        actor: Option<u64>,
+        actor: Option<EntryId>,
     ) -> Result<(), codec::Error> {
         self.push_by(EntryBody::record(record)?, actor);
         Ok(())
@@ -163,7 +163,7 @@ impl Frame {
         self.push_by(body, self.actor);
     }
 
-    fn push_by(&mut self, body: EntryBody, actor: Option<u64>) {
+    fn push_by(&mut self, body: EntryBody, actor: Option<EntryId>) {
         if let EntryBody::Record(Record::ConsentEffect(effect), _) = &body {
             self.effects.push((self.entries.len(), *effect));
         }
@@ -177,7 +177,7 @@ impl Frame {
     }
 
     /// Returns the entry that names the actor.
-    pub(crate) const fn actor(&self) -> Option<u64> {
+    pub(crate) const fn actor(&self) -> Option<EntryId> {
         self.actor
     }
 

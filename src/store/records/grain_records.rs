@@ -2,7 +2,8 @@
 //! flags.
 
 use crate::codec::{ContentAddress, Map, Value};
-use crate::grain::{Lifecycle, StatusChange, Time, Verification};
+use crate::grain::{ForeignId, Lifecycle, StatusChange, Time, Verification};
+use crate::ledger::EntryId;
 
 use super::fields::{address, bytes, flag, row, sequence, text, time};
 
@@ -15,7 +16,7 @@ pub(crate) struct StatusRecord {
     /// Whether the change is a claim of an imported file that no rule of this store decided.
     pub(crate) is_imported: bool,
     /// The erased entry that this one stands for.
-    pub(crate) replaces: Option<u64>,
+    pub(crate) replaces: Option<EntryId>,
 }
 
 impl StatusRecord {
@@ -41,7 +42,7 @@ impl StatusRecord {
 
     /// Returns the record that stands for this one, the entry `entry`, once the successor that it
     /// names is erased: the predecessor stays ended, without the address of its successor.
-    pub(crate) fn without_successor(self, entry: u64, recorded_at: Time) -> Self {
+    pub(crate) fn without_successor(self, entry: EntryId, recorded_at: Time) -> Self {
         let change = StatusChange {
             superseded_by: None,
             system_valid_to: self.change.system_valid_to.or(Some(recorded_at)),
@@ -95,24 +96,19 @@ impl StatusRecord {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AliasRecord {
     pub(crate) of: ContentAddress,
-    pub(crate) format: String,
-    pub(crate) scope: String,
-    pub(crate) id: String,
+    pub(crate) id: ForeignId,
 }
 
 impl AliasRecord {
-    pub(crate) fn name(&self) -> [&str; 3] {
-        [&self.format, &self.scope, &self.id]
-    }
-
-    /// Foreign identifiers are kept byte for byte: normalisation could merge two of them.
+    /// As bytes: the normalisation of text could merge two identifiers.
     pub(super) fn to_map(&self) -> Map {
         let raw = |text: &str| Value::Bytes(text.as_bytes().to_vec());
+        let [format, scope, id] = self.id.parts().map(raw);
         Map::from_iter([
             ("a", bytes(&self.of)),
-            ("f", raw(&self.format)),
-            ("s", raw(&self.scope)),
-            ("i", raw(&self.id)),
+            ("f", format),
+            ("s", scope),
+            ("i", id),
         ])
     }
 
@@ -120,9 +116,7 @@ impl AliasRecord {
         let raw = |key: &str| String::from_utf8(map.get(key)?.as_bytes()?.to_vec()).ok();
         Some(Self {
             of: address(map, "a")?,
-            format: raw("f")?,
-            scope: raw("s")?,
-            id: raw("i")?,
+            id: ForeignId::new(raw("f")?, raw("s")?, raw("i")?),
         })
     }
 }

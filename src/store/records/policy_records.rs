@@ -3,6 +3,7 @@
 
 use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::Time;
+use crate::ledger::EntryId;
 
 use super::authorization::RecordedAuthorization;
 use super::fields::{address, bytes, flag, row, sequence, text, texts, time};
@@ -61,7 +62,7 @@ pub(crate) enum ReviewRecord {
     Cleared {
         of: ContentAddress,
         /// The entry that opened it.
-        opened: u64,
+        opened: EntryId,
         authorization: RecordedAuthorization,
     },
 }

@@ -3,18 +3,18 @@
 use std::collections::HashMap;
 
 use crate::index::{RowSet, Snapshot};
-use crate::ledger::Kind;
+use crate::ledger::{EntryId, Kind};
 use crate::store::Error;
 use crate::store::records::Record;
 
 use super::{Body, Entry, Fold, of_kinds};
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Actors(HashMap<String, u64>);
+pub(crate) struct Actors(HashMap<String, EntryId>);
 
 impl Actors {
     /// Returns the entry that names an actor.
-    pub(crate) fn entry_of(&self, did: &str) -> Option<u64> {
+    pub(crate) fn entry_of(&self, did: &str) -> Option<EntryId> {
         self.0.get(did).copied()
     }
 }

@@ -2,7 +2,7 @@
 //! decoded from the ledger.
 
 use crate::grain::{Grain, Time};
-use crate::ledger::{self, Kind};
+use crate::ledger::{self, EntryId, Kind};
 use crate::store::Error;
 use crate::store::records::Record;
 
@@ -10,7 +10,7 @@ use crate::store::records::Record;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry<'a> {
     /// Its sequence.
-    pub(crate) row: u64,
+    pub(crate) row: EntryId,
     pub(crate) time: Time,
     pub(crate) body: Body<'a>,
 }
@@ -34,7 +34,7 @@ impl<'a> Entry<'a> {
 /// An entry decoded from the ledger.
 #[derive(Debug)]
 pub(crate) struct DecodedEntry {
-    row: u64,
+    row: EntryId,
     time: Time,
     body: DecodedBody,
 }

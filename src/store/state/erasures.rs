@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::index::{RowSet, Snapshot};
-use crate::ledger::Kind;
+use crate::ledger::{EntryId, Kind};
 use crate::store::Error;
 use crate::store::records::Record;
 
@@ -13,7 +13,7 @@ use super::{Body, Entry, Fold, of_kinds};
 pub(crate) struct Erasures {
     any: bool,
     /// The entries to blank, by the entry that began the erasure.
-    open: BTreeMap<u64, Vec<u64>>,
+    open: BTreeMap<EntryId, Vec<EntryId>>,
 }
 
 impl Erasures {
@@ -23,7 +23,7 @@ impl Erasures {
     }
 
     /// Returns the erasures that are not complete.
-    pub(crate) const fn open(&self) -> &BTreeMap<u64, Vec<u64>> {
+    pub(crate) const fn open(&self) -> &BTreeMap<EntryId, Vec<EntryId>> {
         &self.open
     }
 }

@@ -2,14 +2,15 @@
 
 use crate::codec::ContentAddress;
 use crate::index::Batch;
-use crate::ledger::Kind;
+use crate::ledger::{EntryId, Kind};
 use crate::store::Error;
 use crate::store::records::Record;
 
 use super::{Body, Entry};
 
 /// Finds the row of a grain that an entry names.
-pub(crate) type Resolve<'a> = dyn FnMut(&Batch, &ContentAddress) -> Result<Option<u64>, Error> + 'a;
+pub(crate) type Resolve<'a> =
+    dyn FnMut(&Batch, &ContentAddress) -> Result<Option<EntryId>, Error> + 'a;
 
 /// Adds the keys of an entry to a batch.
 ///
@@ -38,7 +39,7 @@ pub(crate) fn index_entry(
             return Ok(());
         }
         Record::Alias(alias) => {
-            batch.alias(row, &alias.of, alias.name());
+            batch.alias(row, &alias.of, &alias.id);
             return Ok(());
         }
         Record::Erasing(erasing) => batch.erasure(row, &erasing.rows, &erasing.tombstones),

@@ -18,7 +18,7 @@ mod trust;
 mod trusted_clock;
 
 use crate::index::{RowSet, Snapshot};
-use crate::ledger::{Kind, Ledger};
+use crate::ledger::{EntryId, Kind, Ledger};
 
 use super::Error;
 
@@ -159,7 +159,7 @@ impl State {
     ///
     /// # Errors
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
-    pub(crate) fn rests_on(&self, rows: &[u64], snapshot: &Snapshot) -> Result<bool, Error> {
+    pub(crate) fn rests_on(&self, rows: &[EntryId], snapshot: &Snapshot) -> Result<bool, Error> {
         let sources = self.sources(snapshot)?;
         Ok(rows.iter().any(|row| sources.contains(*row)))
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::codec::ContentAddress;
 use crate::index::{RowSet, Snapshot};
-use crate::ledger::Kind;
+use crate::ledger::{EntryId, Kind};
 use crate::store::Error;
 use crate::store::records::{Record, ReviewRecord};
 
@@ -14,7 +14,7 @@ use super::{Body, Entry, Fold, of_kinds};
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReviewQueue {
     /// The grain by the entry that opened the review, and whether it must not be relied on.
-    open: BTreeMap<u64, (ContentAddress, bool)>,
+    open: BTreeMap<EntryId, (ContentAddress, bool)>,
 }
 
 impl ReviewQueue {

@@ -33,7 +33,7 @@ impl Fold for TrustRules {
             // An entry that is not understood adds no trust: trusting less than intended is safe,
             // guessing is not.
             Body::Record(Record::Unknown(Kind::Trust, _)) => {
-                let row = entry.row;
+                let row = entry.row.get();
                 tracing::warn!(row, "a trust entry is not understood and trusts nobody");
             }
             Body::Grain(_) | Body::Record(_) => {}

@@ -6,7 +6,7 @@
 
 use crate::grain::Time;
 use crate::index::{RowSet, Snapshot};
-use crate::ledger::Kind;
+use crate::ledger::{EntryId, Kind};
 use crate::policy::TrustedNow;
 use crate::store::Error;
 use crate::store::records::{PolicyRecord, Record};
@@ -73,7 +73,7 @@ impl Fold for TrustedClock {
             .watermark()
             .checked_sub(1)
             .into_iter()
-            .for_each(|last| rows.insert(last));
+            .for_each(|last| rows.insert(EntryId::new(last)));
         Ok(rows)
     }
 
@@ -115,7 +115,12 @@ mod tests {
         fn write(&mut self, record: PolicyRecord, told: Time) {
             let (time, record) = (self.entry_time(told), Record::Policy(record));
             let body = Body::Record(&record);
-            self.apply(&Entry { row: 0, time, body }).unwrap();
+            self.apply(&Entry {
+                row: EntryId::FIRST,
+                time,
+                body,
+            })
+            .unwrap();
         }
 
         /// Writes an entry as a commit does; returns what was recorded about the clock.

@@ -2,6 +2,7 @@
 //!
 //! It finds word boundaries only. Terms are derived from the parts in `token.rs`.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::text::analysis::fold;
@@ -10,9 +11,9 @@ use crate::text::analysis::script::Script;
 
 /// A run of text without spaces: `word`, `e-mail`, `getUserName`, `alice@example.com`, `東京都`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::text) struct Chunk {
+pub(in crate::text) struct Chunk<'t> {
     /// Never empty.
-    pub(in crate::text) parts: Vec<Part>,
+    pub(in crate::text) parts: Vec<Part<'t>>,
     /// All letters of a chunk of several parts, as one word: `e-mail`, `E_mail` and `eMail` are
     /// also indexed as `email`.
     pub(in crate::text) joined: Option<String>,
@@ -20,15 +21,24 @@ pub(in crate::text) struct Chunk {
 
 /// One word of a chunk, or one letter of a script that does not separate words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::text) struct Part {
+pub(in crate::text) struct Part<'t> {
     /// The original spelling.
-    pub(in crate::text) written: String,
+    pub(in crate::text) written: Cow<'t, str>,
     pub(in crate::text) script: Script,
     /// The byte range in the text.
     pub(in crate::text) range: Range<usize>,
 }
 
-impl Part {
+impl Part<'_> {
+    /// Returns the part with a copy of its spelling, so that it outlives the text.
+    pub(in crate::text) fn into_owned(self) -> Part<'static> {
+        Part {
+            written: Cow::Owned(self.written.into_owned()),
+            script: self.script,
+            range: self.range,
+        }
+    }
+
     /// Returns whether the part is one letter of a script that does not separate words.
     pub(in crate::text) fn is_letter(&self) -> bool {
         self.script == Script::Unspaced
@@ -36,7 +46,7 @@ impl Part {
 }
 
 /// Splits a text into chunks.
-pub(in crate::text) fn chunks(text: &str) -> impl Iterator<Item = Chunk> {
+pub(in crate::text) fn chunks(text: &str) -> impl Iterator<Item = Chunk<'_>> {
     let mut from = 0;
     std::iter::from_fn(move || {
         let chunk = next_chunk(text, from)?;
@@ -45,7 +55,7 @@ pub(in crate::text) fn chunks(text: &str) -> impl Iterator<Item = Chunk> {
     })
 }
 
-fn next_chunk(text: &str, from: usize) -> Option<Chunk> {
+fn next_chunk(text: &str, from: usize) -> Option<Chunk<'_>> {
     let rest = text.get(from..)?;
     let start = from + rest.find(is_in_word)?;
     let first = text.get(start..)?.chars().next()?;
@@ -92,19 +102,19 @@ fn next_chunk(text: &str, from: usize) -> Option<Chunk> {
 }
 
 /// Returns the letters of a run in a script that does not separate words, from `start` on.
-fn letters(text: &str, start: usize) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
+fn letters(text: &str, start: usize) -> Vec<Part<'_>> {
+    let mut parts: Vec<Part<'_>> = Vec::new();
     for (at, letter) in text.get(start..).unwrap_or_default().char_indices() {
         let range = start + at..start + at + letter.len_utf8();
         match parts.last_mut() {
             Some(last) if VOICING.contains(&letter) => {
-                last.written.push(letter);
-                last.written = crate::codec::nfkc(&last.written);
+                last.written.to_mut().push(letter);
+                last.written = crate::codec::nfkc(&last.written).into();
                 last.range.end = range.end;
             }
             _ if !is_in_word(letter) || Script::of(letter) != Script::Unspaced => break,
             _ => parts.push(Part {
-                written: crate::codec::nfkc(letter.encode_utf8(&mut [0; 4])),
+                written: crate::codec::nfkc(letter.encode_utf8(&mut [0; 4])).into(),
                 script: Script::Unspaced,
                 range,
             }),
@@ -116,14 +126,25 @@ fn letters(text: &str, start: usize) -> Vec<Part> {
 /// Returns where the word that begins at `start` ends.
 fn word_end(text: &str, start: usize) -> usize {
     let rest = text.get(start..).unwrap_or_default();
+    // Most words are ASCII and end at an ASCII character.
+    let ascii = rest.bytes().position(|byte| !byte.is_ascii_alphanumeric());
+    let ascii = ascii.unwrap_or(rest.len());
+    let rest = rest.get(ascii..).unwrap_or_default();
+    if rest.bytes().next().is_none_or(|byte| byte.is_ascii()) {
+        return start + ascii;
+    }
     let ends = |c: char| !is_in_word(c) || Script::of(c) == Script::Unspaced;
-    rest.find(ends).map_or(text.len(), |len| start + len)
+    rest.find(ends)
+        .map_or(text.len(), |len| start + ascii + len)
 }
 
 /// Returns the length of the connector between the word that ended at `at` and the next word, and
 /// its last character; `None` if no word follows directly.
 fn connected(text: &str, at: usize) -> Option<(usize, char)> {
     let rest = text.get(at..)?;
+    if rest.starts_with(' ') {
+        return None;
+    }
     let len = if rest.starts_with("://") {
         3
     } else {
@@ -140,19 +161,23 @@ fn connected(text: &str, at: usize) -> Option<(usize, char)> {
 }
 
 /// Splits a word at changes of case: `getHTTPCode` has three parts.
-fn split_case(text: &str, run: Range<usize>, parts: &mut Vec<Part>) {
+fn split_case<'t>(text: &'t str, run: Range<usize>, parts: &mut Vec<Part<'t>>) {
     let written = text.get(run.clone()).unwrap_or_default();
     let mut from = 0;
     let mut add = |range: Range<usize>| {
         let written = written.get(range.clone()).unwrap_or_default();
         if let Some(first) = written.chars().next() {
             parts.push(Part {
-                written: written.to_owned(),
+                written: Cow::Borrowed(written),
                 script: Script::of(first),
                 range: run.start + range.start..run.start + range.end,
             });
         }
     };
+    let mut rest = written.bytes().skip(1);
+    if rest.all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
+        return add(0..written.len());
+    }
     let mut before: Option<char> = None;
     let mut letters = written.char_indices().peekable();
     while let Some((at, letter)) = letters.next() {
@@ -172,6 +197,9 @@ fn split_case(text: &str, run: Range<usize>, parts: &mut Vec<Part>) {
 }
 
 fn is_in_word(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_alphanumeric();
+    }
     c.is_alphanumeric() || fold::is_accent(c) || JOINERS.contains(&c)
 }
 

@@ -3,7 +3,9 @@
 //! One word has one stem and any number of variants (its unstemmed form, its joined chunk, its
 //! reversed form for compounds).
 
+use std::collections::HashMap;
 use std::ops::Range;
+use std::rc::Rc;
 
 use crate::text::analysis::chunk::{Part, WORD_LEN_MAX, chunks};
 use crate::text::analysis::fold;
@@ -26,44 +28,73 @@ pub(in crate::text) struct Token {
     /// The number of words before it in the text.
     pub(in crate::text) position: u32,
     pub(in crate::text) range: Range<usize>,
-    pub(in crate::text) terms: Terms,
+    pub(in crate::text) terms: Rc<Terms>,
 }
 
 /// Returns the tokens of a text in order.
 pub(in crate::text) fn tokens(text: &str, language: Language) -> Vec<Token> {
-    let mut tokens = Vec::new();
-    let mut position = 0;
-    for mut chunk in chunks(text) {
-        let first = tokens.len();
-        let letters = chunk.parts.iter().filter(|part| part.is_letter()).count();
-        if letters == chunk.parts.len() {
-            pairs(&chunk.parts, &mut position, &mut tokens);
-        } else {
-            for part in &chunk.parts {
-                if part.written.chars().count() <= WORD_LEN_MAX {
-                    tokens.push(Token {
-                        position,
-                        range: part.range.clone(),
-                        terms: terms(part, language),
-                    });
+    TermCache::default().tokens(text, language)
+}
+
+/// Terms of words that were met before: few words make most of a text.
+#[derive(Debug, Default)]
+pub(in crate::text) struct TermCache {
+    /// The language of the words, of which there is one at a time.
+    language: Language,
+    terms: HashMap<Box<str>, Rc<Terms>>,
+}
+
+impl TermCache {
+    /// Returns the tokens of a text in order.
+    pub(in crate::text) fn tokens(&mut self, text: &str, language: Language) -> Vec<Token> {
+        let mut tokens = Vec::new();
+        let mut position = 0;
+        for mut chunk in chunks(text) {
+            let first = tokens.len();
+            let letters = chunk.parts.iter().filter(|part| part.is_letter()).count();
+            if letters == chunk.parts.len() {
+                pairs(&chunk.parts, &mut position, &mut tokens);
+            } else {
+                for part in &chunk.parts {
+                    if part.written.chars().count() <= WORD_LEN_MAX {
+                        tokens.push(Token {
+                            position,
+                            range: part.range.clone(),
+                            terms: self.terms(part, language),
+                        });
+                    }
+                    position += 1;
                 }
-                position += 1;
+            }
+            if let (Some(token), Some(joined)) = (tokens.get_mut(first), chunk.joined.take())
+                && !token.terms.variants.contains(&joined)
+            {
+                Rc::make_mut(&mut token.terms).variants.push(joined);
             }
         }
-        if let (Some(token), Some(joined)) = (tokens.get_mut(first), chunk.joined.take())
-            && !token.terms.variants.contains(&joined)
-        {
-            token.terms.variants.push(joined);
-        }
+        tokens
     }
-    tokens
+
+    fn terms(&mut self, part: &Part<'_>, language: Language) -> Rc<Terms> {
+        if self.language != language || self.terms.len() >= CACHE_LEN_MAX {
+            self.terms.clear();
+            self.language = language;
+        }
+        if let Some(known) = self.terms.get(&*part.written) {
+            return Rc::clone(known);
+        }
+        let terms = Rc::new(terms(part, language));
+        self.terms
+            .insert((&*part.written).into(), Rc::clone(&terms));
+        terms
+    }
 }
 
 /// Adds a token for each pair of adjacent letters, and one for the last letter. Any run of letters
 /// is then found by its pairs, and a single letter by a prefix of a pair.
-fn pairs(letters: &[Part], position: &mut u32, tokens: &mut Vec<Token>) {
+fn pairs(letters: &[Part<'_>], position: &mut u32, tokens: &mut Vec<Token>) {
     for (at, letter) in letters.iter().enumerate() {
-        let mut stem = letter.written.clone();
+        let mut stem = letter.written.to_string();
         let mut range = letter.range.clone();
         if let Some(next) = letters.get(at + 1) {
             stem.push_str(&next.written);
@@ -73,14 +104,14 @@ fn pairs(letters: &[Part], position: &mut u32, tokens: &mut Vec<Token>) {
         tokens.push(Token {
             position: *position,
             range,
-            terms: Terms { stem, variants },
+            terms: Rc::new(Terms { stem, variants }),
         });
         *position += 1;
     }
 }
 
 /// Returns the terms of a word in a language.
-pub(in crate::text) fn terms(part: &Part, language: Language) -> Terms {
+pub(in crate::text) fn terms(part: &Part<'_>, language: Language) -> Terms {
     let lower = fold::lower(&part.written, language);
     let plain = fold::plain(&lower);
     let stem_of = |word: &str| match language.stemmer(part.script) {
@@ -118,6 +149,9 @@ pub(in crate::text) fn reversed(stem: &str) -> String {
     reversed
 }
 
+/// The number of words with known terms: a few megabytes of memory.
+const CACHE_LEN_MAX: usize = 16_384;
+
 /// Shorter words are unlikely to be compounds.
 const COMPOUND_LEN_MIN: usize = 7;
 
@@ -134,7 +168,10 @@ mod tests {
 
     fn stems(text: &str) -> Vec<String> {
         let tokens = tokens(text, Language::ENGLISH);
-        tokens.into_iter().map(|token| token.terms.stem).collect()
+        tokens
+            .into_iter()
+            .map(|token| token.terms.stem.clone())
+            .collect()
     }
 
     fn joined(text: &str) -> Vec<String> {

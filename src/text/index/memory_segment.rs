@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tantivy::fieldnorm::FieldNormReader;
 
+use crate::ledger::EntryId;
+use crate::text::analysis::token::TermCache;
 use crate::text::document::Document;
 use crate::text::index::schema::{Fields, TermField};
 
@@ -23,7 +25,7 @@ pub(in crate::text) struct MemorySegment {
 
 /// The values of a document besides its words.
 pub(in crate::text) struct DocValues {
-    pub(in crate::text) row: u64,
+    pub(in crate::text) row: EntryId,
     pub(in crate::text) order: u64,
     pub(in crate::text) thread: u64,
     pub(in crate::text) time_ms: i64,
@@ -46,7 +48,7 @@ impl MemorySegment {
     /// Indexes documents, each with its row, in the order of rows.
     pub(in crate::text) fn of<'a>(
         fields: &Fields,
-        documents: impl Iterator<Item = (u64, &'a Document)>,
+        documents: impl Iterator<Item = (EntryId, &'a Document)>,
     ) -> Self {
         let mut memory = Self {
             values: Vec::new(),
@@ -56,15 +58,23 @@ impl MemorySegment {
             languages: BTreeSet::new(),
             len_words: 0,
         };
+        let mut cache = TermCache::default();
         for (number, (row, document)) in (0..).zip(documents) {
-            memory.add(fields, number, row, document);
+            memory.add(fields, number, row, document, &mut cache);
         }
         memory
     }
 
-    fn add(&mut self, fields: &Fields, number: u32, row: u64, document: &Document) {
-        let terms = document.terms(fields.language);
-        let len = u32::try_from(terms.stems.len()).unwrap_or(u32::MAX);
+    fn add(
+        &mut self,
+        fields: &Fields,
+        number: u32,
+        row: EntryId,
+        document: &Document,
+        cache: &mut TermCache,
+    ) {
+        let terms = document.terms(fields.language, cache);
+        let len = u32::try_from(terms.len()).unwrap_or(u32::MAX);
         self.len_words += u64::from(len);
         self.values.push(DocValues {
             row,
@@ -83,8 +93,12 @@ impl MemorySegment {
             .filter(|language| *language != fields.language);
         self.languages
             .extend(foreign.map(crate::text::analysis::language::Language::code));
-        self.stems.add(number, terms.stems);
-        self.variants.add(number, terms.variants);
+        for (position, terms) in terms {
+            self.stems.add(number, position, &terms.stem);
+            for variant in &terms.variants {
+                self.variants.add(number, position, variant);
+            }
+        }
     }
 }
 
@@ -98,16 +112,17 @@ impl MemorySegment {
 }
 
 impl MemoryTerms {
-    fn add(&mut self, document: u32, terms: Vec<(u32, String)>) {
-        for (position, term) in terms {
-            let postings = self.0.entry(term).or_default();
-            match postings.last_mut() {
-                Some(last) if last.document == document => last.positions.push(position),
-                _ => postings.push(Posting {
-                    document,
-                    positions: vec![position],
-                }),
-            }
+    fn add(&mut self, document: u32, position: u32, term: &str) {
+        let postings = match self.0.get_mut(term) {
+            Some(postings) => postings,
+            None => self.0.entry(term.to_owned()).or_default(),
+        };
+        match postings.last_mut() {
+            Some(last) if last.document == document => last.positions.push(position),
+            _ => postings.push(Posting {
+                document,
+                positions: vec![position],
+            }),
         }
     }
 

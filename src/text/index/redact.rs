@@ -11,13 +11,14 @@ use tantivy::index::Segment;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, SegmentReader, TERMINATED};
 
+use crate::ledger::EntryId;
 use crate::text::error::Error;
 use crate::text::index::view::View;
 
 impl View {
     /// Erases the text of `rows`, in memory and in the files. A merge that is running is cancelled:
     /// its result would hold them again.
-    pub(in crate::text) fn erase(&self, rows: &[u64]) -> Result<(), Error> {
+    pub(in crate::text) fn erase(&self, rows: &[EntryId]) -> Result<(), Error> {
         let merging = self.end_merge();
         let writer = self.writer.lock();
         self.state.lock().uncommitted.erase(rows);
@@ -45,7 +46,7 @@ impl View {
         merging
     }
 
-    fn erase_committed(&self, rows: &[u64]) -> tantivy::Result<()> {
+    fn erase_committed(&self, rows: &[EntryId]) -> tantivy::Result<()> {
         let (_, mut covered) = self.list.read()?;
         let mut old = Vec::new();
         let mut new = Vec::new();
@@ -66,7 +67,7 @@ impl View {
     }
 
     /// Returns the documents of `rows` in a segment.
-    fn documents_of(&self, segment: &Segment, rows: &[u64]) -> tantivy::Result<Vec<u32>> {
+    fn documents_of(&self, segment: &Segment, rows: &[EntryId]) -> tantivy::Result<Vec<u32>> {
         let reader = SegmentReader::open(segment)?;
         let mut found = Vec::new();
         for row in rows {

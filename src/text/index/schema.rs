@@ -7,12 +7,15 @@ use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
 };
 use tantivy::store::Compressor;
-use tantivy::tokenizer::{PreTokenizedString, RawTokenizer, Token, TokenizerManager};
+use tantivy::tokenizer::TokenizerManager;
 use tantivy::{Index, IndexBuilder, IndexSettings, TantivyDocument, Term};
 
+use crate::ledger::EntryId;
 use crate::text::analysis::language::Language;
 use crate::text::analysis::token;
+use crate::text::analysis::token::TermCache;
 use crate::text::document::Document;
+use crate::text::index::packed_terms::{PackedTerms, PackedTermsTokenizer};
 
 /// The fields of the index, and the language of texts that do not name one.
 #[derive(Clone)]
@@ -52,8 +55,8 @@ impl Fields {
         };
         let with_positions = indexed(IndexRecordOption::WithFreqsAndPositions);
         let analyzers = TokenizerManager::default();
-        // Documents arrive tokenized; tantivy only requires that the analyzer exists.
-        analyzers.register(&analyzer, RawTokenizer::default());
+        // Documents arrive tokenized.
+        analyzers.register(&analyzer, PackedTermsTokenizer::default());
         Self {
             stems: builder.add_text_field("stems", with_positions.clone()),
             variants: builder.add_text_field("also", with_positions),
@@ -85,8 +88,8 @@ impl Fields {
     }
 
     /// Returns the term that only the document of this row has.
-    pub(in crate::text) fn row_term(&self, row: u64) -> Term {
-        Term::from_field_u64(self.row, row)
+    pub(in crate::text) fn row_term(&self, row: EntryId) -> Term {
+        Term::from_field_u64(self.row, row.get())
     }
 
     /// Returns the term that all turns of a conversation have.
@@ -95,32 +98,33 @@ impl Fields {
     }
 
     /// Converts `document` to a tantivy document.
-    pub(in crate::text) fn indexable(&self, row: u64, document: &Document) -> TantivyDocument {
-        let terms = document.terms(self.language);
+    pub(in crate::text) fn indexable(
+        &self,
+        row: EntryId,
+        document: &Document,
+        cache: &mut TermCache,
+    ) -> TantivyDocument {
         let mut indexable = TantivyDocument::new();
-        indexable.add_u64(self.row, row);
+        indexable.add_u64(self.row, row.get());
         indexable.add_u64(self.order, document.order);
         indexable.add_u64(self.thread, document.thread);
         indexable.add_i64(self.time, document.time_ms);
         indexable.add_f64(self.importance, document.importance);
-        indexable.add_pre_tokenized_text(self.stems, cut(terms.stems));
-        indexable.add_pre_tokenized_text(self.variants, cut(terms.variants));
+        let (mut stems, mut variants) = (PackedTerms::default(), PackedTerms::default());
+        for (position, terms) in document.terms(self.language, cache) {
+            stems.push(position, &terms.stem);
+            for variant in &terms.variants {
+                variants.push(position, variant);
+            }
+        }
+        indexable.add_text(self.stems, stems.as_str());
+        indexable.add_text(self.variants, variants.as_str());
         if let Some(language) = document.language.filter(|of| *of != self.language) {
-            indexable.add_text(self.languages, language.code());
+            let mut packed = PackedTerms::default();
+            packed.push(0, language.code());
+            indexable.add_text(self.languages, packed.as_str());
         }
         indexable
-    }
-}
-
-fn cut(terms: Vec<(u32, String)>) -> PreTokenizedString {
-    let token = |(position, text): (u32, String)| Token {
-        position: position as usize,
-        text,
-        ..Token::default()
-    };
-    PreTokenizedString {
-        text: String::new(),
-        tokens: terms.into_iter().map(token).collect(),
     }
 }
 

@@ -17,6 +17,7 @@ use tantivy::index::{Segment, SegmentId};
 use tantivy::indexer::merge_filtered_segments;
 use tantivy::{BitSet, Index, IndexMeta, SingleSegmentIndexWriter, TantivyDocument, TantivyError};
 
+use crate::text::analysis::token::TermCache;
 use crate::text::index::directory::{DiskDirectory, LIST, Staging};
 use crate::text::index::open::CommitPayload;
 use crate::text::index::schema::Fields;
@@ -74,8 +75,9 @@ impl SegmentList {
             let index = fields.index();
             let mut writer: SingleSegmentIndexWriter<TantivyDocument> =
                 index.single_segment_index_writer(staged, budget)?;
+            let mut cache = TermCache::default();
             for fed in documents.by_ref() {
-                writer.add_document(fields.indexable(fed.row, &fed.document))?;
+                writer.add_document(fields.indexable(fed.row, &fed.document, &mut cache))?;
                 if writer.mem_usage() >= budget {
                     break;
                 }

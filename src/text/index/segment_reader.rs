@@ -10,6 +10,7 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::termdict::TermDictionary;
 use tantivy::{DocSet, InvertedIndexReader, Searcher, SegmentReader, TERMINATED};
 
+use crate::ledger::EntryId;
 use crate::text::index::memory_segment::{MemorySegment, MemoryTerms};
 use crate::text::index::postings::{TermFreqs, TermPositions};
 use crate::text::index::schema::{Fields, IMPORTANCE, ORDER, ROW, THREAD, TIME, TermField};
@@ -138,9 +139,9 @@ impl Segment<'_> {
     }
 
     /// Returns the row of a document.
-    pub(in crate::text) fn row(&self, document: u32) -> Option<u64> {
+    pub(in crate::text) fn row(&self, document: u32) -> Option<EntryId> {
         match self {
-            Self::Disk(disk) => disk.row.first(document),
+            Self::Disk(disk) => disk.row.first(document).map(EntryId::new),
             Self::Memory(memory) => Some(memory.values.get(document as usize)?.row),
         }
     }

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use crate::ledger::EntryId;
 use crate::text::document::Document;
 use crate::text::index::memory_segment::MemorySegment;
 use crate::text::index::schema::Fields;
@@ -24,7 +25,7 @@ pub(in crate::text) struct Uncommitted {
 
 /// A document and its row.
 pub(in crate::text) struct QueuedDocument {
-    pub(in crate::text) row: u64,
+    pub(in crate::text) row: EntryId,
     pub(in crate::text) document: Document,
 }
 
@@ -46,11 +47,11 @@ impl Uncommitted {
     }
 
     /// Queues a document, unless its row is covered already.
-    pub(in crate::text) fn push(&mut self, row: u64, document: Document) {
-        if row < self.watermark {
+    pub(in crate::text) fn push(&mut self, row: EntryId, document: Document) {
+        if row.get() < self.watermark {
             return;
         }
-        self.watermark = row.saturating_add(1);
+        self.watermark = row.next().get();
         self.len_bytes = self.len_bytes.saturating_add(document.len_bytes());
         self.documents
             .push(Arc::new(QueuedDocument { row, document }));
@@ -67,7 +68,7 @@ impl Uncommitted {
     }
 
     /// Removes the documents of these rows; the rows stay covered.
-    pub(in crate::text) fn erase(&mut self, rows: &[u64]) {
+    pub(in crate::text) fn erase(&mut self, rows: &[EntryId]) {
         self.documents.retain(|fed| !rows.contains(&fed.row));
         self.parts.clear();
     }
@@ -94,7 +95,7 @@ impl Uncommitted {
 
     /// Removes the documents below `watermark`, which are in the committed index now.
     pub(in crate::text) fn forget_below(&mut self, watermark: u64) {
-        self.documents.retain(|fed| fed.row >= watermark);
+        self.documents.retain(|fed| fed.row.get() >= watermark);
         self.len_bytes = self
             .documents
             .iter()
@@ -155,7 +156,7 @@ mod tests {
         let fields = Fields::new(crate::text::Language::ENGLISH);
         let mut queue = Uncommitted::new(0);
         for row in 0..1_000 {
-            queue.push(row, Document::from(format!("note {row}")));
+            queue.push(EntryId::new(row), Document::from(format!("note {row}")));
             let segments = queue.segments(&fields);
             let documents: usize = segments.iter().map(|segment| segment.values.len()).sum();
             assert_eq!(documents as u64, row + 1);
@@ -170,13 +171,13 @@ mod tests {
     #[test]
     fn a_queue_is_due_by_number_or_by_size_and_full_at_four_times_that() {
         let mut queue = Uncommitted::new(0);
-        queue.push(0, Document::from("x".repeat(FEED_BYTES_MAX)));
+        queue.push(EntryId::FIRST, Document::from("x".repeat(FEED_BYTES_MAX)));
         assert!(queue.is_due() && !queue.is_full());
         queue.forget_below(1);
         assert!(!queue.is_due());
-        (1..=50_000).for_each(|row| queue.push(row, Document::from("")));
+        (1..=50_000).for_each(|row| queue.push(EntryId::new(row), Document::from("")));
         assert!(queue.is_due() && !queue.is_full());
-        (50_001..=200_000).for_each(|row| queue.push(row, Document::from("")));
+        (50_001..=200_000).for_each(|row| queue.push(EntryId::new(row), Document::from("")));
         assert!(queue.is_full());
     }
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicUsize;
 use parking_lot::Mutex;
 use tantivy::IndexReader;
 
-use crate::ledger::Disk;
+use crate::ledger::{Disk, EntryId};
 use crate::text::document::Document;
 use crate::text::error::Error;
 use crate::text::index::open;
@@ -79,7 +79,7 @@ impl View {
     /// Queues the document of a row, and returns the result of `then` on the queue.
     pub(in crate::text) fn push<T>(
         &self,
-        row: u64,
+        row: EntryId,
         document: Document,
         then: fn(&Uncommitted) -> T,
     ) -> T {
@@ -138,7 +138,9 @@ impl View {
         // not written again.
         let (_, mut covered) = self.list.read()?;
         let fed = documents.iter().map(|fed| &**fed);
-        let fed: Vec<_> = fed.filter(|fed| fed.row >= covered.watermark).collect();
+        let fed: Vec<_> = fed
+            .filter(|fed| fed.row.get() >= covered.watermark)
+            .collect();
         let budget = self.options.budget_bytes.clamp(BUDGET_MIN, BUDGET_MAX);
         let new = self.list.index(&self.fields, &fed, budget)?;
         covered.watermark = covered.watermark.max(watermark);
@@ -182,8 +184,8 @@ mod tests {
     fn a_commit_that_reported_an_error_and_happened_is_not_repeated() {
         let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
         let (view, _) = View::open(&disk, 0, TextOptions::default()).unwrap();
-        view.push(0, Document::from("green tea"), |_| ());
-        view.push(1, Document::from("tea"), |_| ());
+        view.push(EntryId::FIRST, Document::from("green tea"), |_| ());
+        view.push(EntryId::new(1), Document::from("tea"), |_| ());
         let query = Query::words("green tea");
         let search = || -> Hits {
             let hits = view.search(&query, &Ranking::default(), 9, &|_| true);

@@ -37,15 +37,15 @@ pub(in crate::text) struct Leaf {
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::text) enum Word {
     /// Any form of this word.
-    Form(Part),
+    Form(Part<'static>),
     /// A letter pair of a script that does not separate words.
     Letters(String),
     /// A chunk that consists of these letters.
     Joined(String),
     /// A word with this prefix.
-    Prefix(Part),
+    Prefix(Part<'static>),
     /// A word within this edit distance.
-    Fuzzy(Part, u8),
+    Fuzzy(Part<'static>, u8),
 }
 
 impl Leaf {

@@ -149,7 +149,7 @@ impl Lowering {
     /// Returns the words of a run as one phrase, or as the joined word.
     fn unit(&mut self, run: &Run, boost: f32) -> Option<Node> {
         let boost = boost * run.boost;
-        let mut chunks: Vec<Chunk> = chunk::chunks(&run.text).collect();
+        let mut chunks: Vec<Chunk<'_>> = chunk::chunks(&run.text).collect();
         let mut words: Vec<Word> = chunks.iter().flat_map(words_of).collect();
         match (run.form, words.pop()) {
             (Form::Prefix, Some(Word::Form(part))) => words.push(Word::Prefix(part)),
@@ -185,8 +185,8 @@ impl Lowering {
 
 /// Returns whether a run of letters is short enough to be one word: then its pairs must occur
 /// together and are not matched separately.
-fn is_one_word(chunk: &Chunk) -> bool {
-    let is_hangul = |part: &Part| part.written.chars().all(Script::is_hangul);
+fn is_one_word(chunk: &Chunk<'_>) -> bool {
+    let is_hangul = |part: &Part<'_>| part.written.chars().all(Script::is_hangul);
     chunk.parts.len() <= LETTERS_OF_WORD
         && chunk
             .parts
@@ -195,16 +195,19 @@ fn is_one_word(chunk: &Chunk) -> bool {
 }
 
 /// Returns the words of a chunk; for a script that does not separate words, each pair of letters.
-fn words_of(chunk: &Chunk) -> Vec<Word> {
+fn words_of(chunk: &Chunk<'_>) -> Vec<Word> {
     match chunk.parts.as_slice() {
         // The last letter of a run is indexed alone, all others as the first of a pair.
-        [letter] if letter.is_letter() => vec![Word::Prefix(letter.clone())],
+        [letter] if letter.is_letter() => vec![Word::Prefix(letter.clone().into_owned())],
         [first, ..] if first.is_letter() => {
             let pairs = chunk.parts.windows(2);
-            let pairs = pairs.map(|pair| pair.iter().map(|part| part.written.as_str()).collect());
+            let pairs = pairs.map(|pair| pair.iter().map(|part| &*part.written).collect());
             pairs.map(Word::Letters).collect()
         }
-        parts => parts.iter().cloned().map(Word::Form).collect(),
+        parts => {
+            let parts = parts.iter().cloned().map(Part::into_owned);
+            parts.map(Word::Form).collect()
+        }
     }
 }
 
@@ -229,7 +232,7 @@ mod tests {
                 Node::Group(clauses) => format!("({})", show(clauses)),
                 Node::Leaf(leaf) => {
                     let words = leaf.words.iter().map(|(_, word)| match word {
-                        Word::Form(part) => part.written.clone(),
+                        Word::Form(part) => part.written.to_string(),
                         Word::Letters(letters) => letters.clone(),
                         Word::Joined(joined) => format!("={joined}"),
                         Word::Prefix(part) => format!("{}*", part.written),

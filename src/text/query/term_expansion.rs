@@ -43,7 +43,7 @@ impl TermExpansion {
             Word::Joined(joined) => {
                 expansion.terms.push((TermField::Variants, joined.clone()));
                 let part = Part {
-                    written: joined.clone(),
+                    written: joined.as_str().into(),
                     script: Script::of(joined.chars().next().unwrap_or_default()),
                     range: 0..joined.len(),
                 };
@@ -65,7 +65,7 @@ impl TermExpansion {
         expansion
     }
 
-    fn add_forms(&mut self, part: &Part, languages: &[Language]) {
+    fn add_forms(&mut self, part: &Part<'_>, languages: &[Language]) {
         for language in languages {
             let Terms { stem, variants } = token::terms(part, *language);
             let plain = fold::plain(&fold::lower(&part.written, *language));
@@ -88,7 +88,7 @@ impl TermExpansion {
     }
 
     /// Adds the alternative spellings of umlauts: Müller equals Mueller, and neither equals Muller.
-    fn add_umlauts(&mut self, part: &Part) {
+    fn add_umlauts(&mut self, part: &Part<'_>) {
         let lower = fold::lower(&part.written, Language::GERMAN);
         let pairs = [("ä", "ae"), ("ö", "oe"), ("ü", "ue")];
         let long = pairs.iter().fold(lower.clone(), |word, (umlaut, letters)| {
@@ -100,7 +100,7 @@ impl TermExpansion {
         for written in [long, short] {
             if written != lower {
                 let part = Part {
-                    written,
+                    written: written.into(),
                     ..part.clone()
                 };
                 let terms = token::terms(&part, Language::GERMAN);

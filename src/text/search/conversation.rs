@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use crate::ledger::EntryId;
 use crate::text::index::schema::Fields;
 use crate::text::index::segment_reader::{Segment, len_of_class};
 use crate::text::query::plan::Plan;
@@ -18,7 +19,7 @@ use crate::text::search::top_docs::Candidate;
 struct Turn {
     segment: usize,
     document: u32,
-    row: u64,
+    row: EntryId,
     time_ms: i64,
     len_class: u8,
     /// The score of its own words, whether it matches the query or not.
@@ -50,7 +51,7 @@ pub(in crate::text) fn rank(
     plan: &Plan,
     norms: &[f64; 256],
     ranking: &Ranking,
-    accept: &(dyn Fn(u64) -> bool + Sync),
+    accept: &(dyn Fn(EntryId) -> bool + Sync),
 ) -> tantivy::Result<Conversations> {
     let mut conversations = read(candidates, segments, fields, accept)?;
     count(&mut conversations, segments, plan, norms)?;
@@ -87,7 +88,7 @@ fn read(
     candidates: &[Candidate],
     segments: &[Segment<'_>],
     fields: &Fields,
-    accept: &(dyn Fn(u64) -> bool + Sync),
+    accept: &(dyn Fn(EntryId) -> bool + Sync),
 ) -> tantivy::Result<HashMap<u64, Conversation>> {
     let mut conversations: HashMap<u64, Conversation> = HashMap::new();
     let mut turns_left = TURNS_MAX;
@@ -112,7 +113,7 @@ fn turns_of(
     thread: u64,
     segments: &[Segment<'_>],
     fields: &Fields,
-    accept: &(dyn Fn(u64) -> bool + Sync),
+    accept: &(dyn Fn(EntryId) -> bool + Sync),
 ) -> tantivy::Result<Vec<Turn>> {
     let mut turns = Vec::new();
     for (number, segment) in segments.iter().enumerate() {
@@ -144,8 +145,8 @@ pub(in crate::text) fn around(
     segments: &[Segment<'_>],
     fields: &Fields,
     reach: usize,
-    accept: &(dyn Fn(u64) -> bool + Sync),
-) -> tantivy::Result<Vec<Vec<u64>>> {
+    accept: &(dyn Fn(EntryId) -> bool + Sync),
+) -> tantivy::Result<Vec<Vec<EntryId>>> {
     let mut all = Vec::with_capacity(candidates.len());
     for candidate in candidates {
         let segment = segments.get(candidate.segment);
@@ -233,7 +234,7 @@ impl Conversation {
     }
 
     /// Returns the index of a turn.
-    fn place(&self, time_ms: i64, row: u64) -> Option<usize> {
+    fn place(&self, time_ms: i64, row: EntryId) -> Option<usize> {
         let place = |turn: &Turn| (turn.time_ms, turn.row);
         self.turns.binary_search_by_key(&(time_ms, row), place).ok()
     }

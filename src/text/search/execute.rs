@@ -2,6 +2,7 @@
 //!
 //! `search` and `recall` are the two entry points; both evaluate one snapshot.
 
+use crate::ledger::EntryId;
 use crate::text::error::Error;
 use crate::text::index::segment_reader::Segment;
 use crate::text::index::view::View;
@@ -20,7 +21,7 @@ impl View {
         query: &Query,
         ranking: &Ranking,
         limit: usize,
-        accept: &(dyn Fn(u64) -> bool + Sync),
+        accept: &(dyn Fn(EntryId) -> bool + Sync),
     ) -> Result<Hits, Error> {
         if query.is_empty() {
             return Ok(Hits::default());
@@ -36,7 +37,7 @@ impl View {
         ranking: &Ranking,
         limit: usize,
         reach: usize,
-        accept: &(dyn Fn(u64) -> bool + Sync),
+        accept: &(dyn Fn(EntryId) -> bool + Sync),
     ) -> Result<Vec<RecalledHit>, Error> {
         if query.is_empty() {
             return Ok(Vec::new());
@@ -55,8 +56,8 @@ impl View {
         ranking: &Ranking,
         limit: usize,
         reach: Option<usize>,
-        accept: &(dyn Fn(u64) -> bool + Sync),
-    ) -> tantivy::Result<(Hits, Vec<Vec<u64>>)> {
+        accept: &(dyn Fn(EntryId) -> bool + Sync),
+    ) -> tantivy::Result<(Hits, Vec<Vec<EntryId>>)> {
         let snapshot = self.snapshot();
         let segments = snapshot.segments(&self.fields)?;
         let keeps_stop_words = self.options.stop_words;

@@ -3,19 +3,21 @@
 //! These are plain values. Selecting the best is the task of `top_docs.rs`.
 
 use crate::grain;
+use crate::ledger::EntryId;
 
 /// A row that matched.
 ///
 /// ```
+/// use grainstore::ledger::EntryId;
 /// use grainstore::text::Hit;
 ///
-/// let hit = Hit { row: 7, score: 4.0, fields: 0 };
+/// let hit = Hit { row: EntryId::new(7), score: 4.0, fields: 0 };
 /// assert_eq!(hit.relevance(), 0.5);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
-    /// The ledger sequence of the row.
-    pub row: u64,
+    /// The row.
+    pub row: EntryId,
     /// The score by words and ranking signals: above 0, without an upper bound.
     pub score: f32,
     /// The grain fields that matched, as bits; see [`matched_fields`](Self::matched_fields).
@@ -46,7 +48,7 @@ pub struct RecalledHit {
     /// The hit.
     pub hit: Hit,
     /// The rows of the hit and of the turns around it, in chronological order.
-    pub turns: Vec<u64>,
+    pub turns: Vec<EntryId>,
 }
 
 /// The best hits and the number of matches.

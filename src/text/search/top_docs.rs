@@ -3,12 +3,13 @@
 
 use std::cmp::Ordering;
 
+use crate::ledger::EntryId;
 use crate::text::index::segment_reader::Segment;
 
 /// A hit and the location of its document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::text) struct Candidate {
-    pub(in crate::text) row: u64,
+    pub(in crate::text) row: EntryId,
     /// The tie-breaker between equal scores.
     pub(in crate::text) order: u64,
     pub(in crate::text) score: f64,
@@ -41,7 +42,7 @@ pub(in crate::text) struct TopDocs<'a> {
     limit: usize,
     /// The count at which counting stops.
     count_max: usize,
-    accept: &'a (dyn Fn(u64) -> bool + Sync),
+    accept: &'a (dyn Fn(EntryId) -> bool + Sync),
     accepted: usize,
     /// The best candidates so far, and up to as many later ones.
     kept: Vec<Candidate>,
@@ -55,7 +56,7 @@ impl<'a> TopDocs<'a> {
     pub(in crate::text) fn new(
         limit: usize,
         count_max: usize,
-        accept: &'a (dyn Fn(u64) -> bool + Sync),
+        accept: &'a (dyn Fn(EntryId) -> bool + Sync),
     ) -> Self {
         Self {
             limit,
@@ -94,7 +95,7 @@ impl<'a> TopDocs<'a> {
         }
     }
 
-    fn offer_row(&mut self, row: u64, is_below: bool, candidate: impl Fn() -> Candidate) {
+    fn offer_row(&mut self, row: EntryId, is_below: bool, candidate: impl Fn() -> Candidate) {
         let contender = if is_below || self.limit == 0 {
             None
         } else {
@@ -170,7 +171,7 @@ mod tests {
 
     fn candidate(row: u64, score: f64) -> Candidate {
         Candidate {
-            row,
+            row: EntryId::new(row),
             order: row * 7 % 11,
             score,
             segment: 0,
@@ -190,8 +191,8 @@ mod tests {
             scores in prop::collection::vec(0_u8..8, 0..60),
             limit in 0_usize..70,
         ) {
-            let accept = |row: u64| row % 5 > 1;
-            let all = (0_u64..).zip(&scores).map(|(row, score)| candidate(row, (*score).into()));
+            let accept = |row: EntryId| row.get() % 5 > 1;
+            let all = (0..).zip(&scores).map(|(row, score)| candidate(row, (*score).into()));
             let mut top = TopDocs::new(limit, TOTAL_MAX, &accept);
             all.clone().for_each(|hit| top.offer_candidate(hit));
             let mut sorted: Vec<Candidate> = all.filter(|hit| accept(hit.row)).collect();
@@ -214,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_better_hit_after_the_count_has_ended_is_still_kept() {
-        let mut top = TopDocs::new(1, TOTAL_MAX, &|row| row != 20_001);
+        let mut top = TopDocs::new(1, TOTAL_MAX, &|row| row.get() != 20_001);
         (0..20_000).for_each(|row| top.offer_candidate(candidate(row, 1.0)));
         top.offer_candidate(candidate(20_001, 3.0));
         top.offer_candidate(candidate(20_002, 2.0));

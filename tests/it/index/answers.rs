@@ -18,9 +18,12 @@ pub(super) fn try_answers(
 ) -> Result<BTreeMap<String, Vec<u64>>, grainstore::index::Error> {
     let mut found = BTreeMap::new();
     let mut keep = |what: String, rows: grainstore::index::Rows| {
-        found.insert(what, rows.iter().collect::<Vec<_>>());
+        found.insert(what, rows.iter().map(EntryId::get).collect::<Vec<_>>());
     };
-    keep("grains".into(), snapshot.grains_from(0).collect());
+    keep(
+        "grains".into(),
+        snapshot.grains_from(EntryId::FIRST).collect(),
+    );
     for (s, p, o) in patterns() {
         let pattern = Pattern {
             subject: s.as_deref(),
@@ -40,7 +43,7 @@ pub(super) fn try_answers(
         keep(format!("tag {n}"), tagged.rows()?);
         let user = snapshot.with_text(Family::User, &format!("u{n}"));
         keep(format!("user {n}"), user.rows()?);
-        let foreign = snapshot.foreign(["f", "s", &n.to_string()]);
+        let foreign = snapshot.foreign(&ForeignId::new("f", "s", n.to_string()));
         keep(format!("foreign {n}"), foreign.rows()?);
     }
     let time = |ms| Some(Time::from_ms(ms));
@@ -56,10 +59,13 @@ pub(super) fn try_answers(
             let rows = snapshot.pointing_at(family, &address).rows()?;
             keep(format!("{family:?} {n}"), rows);
         }
-        keep(format!("status {n}"), snapshot.status_entries(n).rows()?);
+        keep(
+            format!("status {n}"),
+            snapshot.status_entries(EntryId::new(n)).rows()?,
+        );
     }
     let current = snapshot
-        .grains_from(0)
+        .grains_from(EntryId::FIRST)
         .filter(|row| snapshot.is_current(*row))
         .collect();
     keep("current".into(), current);

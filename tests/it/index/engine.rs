@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::*;
 use grainstore::index::Addresses;
-use grainstore::ledger::{DiskFile, Lock, MemoryDisk, OpenMode};
+use grainstore::ledger::{DiskFile, EntryId, Lock, MemoryDisk, OpenMode};
 
 fn memory() -> Arc<dyn Disk> {
     Arc::new(MemoryDisk::default())
@@ -97,11 +97,11 @@ fn a_scan_that_stops_reads_no_further_than_it_must() {
     grow(&index, &all, 200);
     let snapshot = index.snapshot();
     let everything = snapshot.triples(&Pattern::default());
-    let few: Result<Vec<u64>, _> = everything.take(3).collect();
+    let few: Result<Vec<_>, _> = everything.take(3).collect();
     assert_eq!(few.unwrap().len(), 3);
     let rows = snapshot.in_time(Family::CreatedAt, None, None);
-    let rows: Result<Vec<u64>, _> = rows.take(70).collect();
-    assert_eq!(rows.unwrap(), (0..70).collect::<Vec<_>>());
+    let rows: Result<Vec<_>, _> = rows.take(70).collect();
+    assert_eq!(rows.unwrap(), (0..70).map(EntryId::new).collect::<Vec<_>>());
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn the_first_of_equal_prefixes_does_not_hide_the_others() {
         let mut named = 0;
         for row in 0..700 {
             let found = snapshot.candidates(&all.address(row)).unwrap();
-            assert!(found.contains(row));
+            assert!(found.contains(EntryId::new(row)));
             named += found.len();
         }
         assert!(named > 2 * 700);
@@ -240,8 +240,8 @@ fn a_full_disk_keeps_nobody_from_writing_or_reading() {
         for end in (150..=500).step_by(50) {
             Entries(all.0[..end].to_vec()).apply(&index);
             let active = index.active_entries();
-            let stretch = places(active.start, active.end);
-            let outcome = index.rotate_memtable(Some(mark(active.end)), stretch);
+            let stretch = places(active.clone());
+            let outcome = index.rotate_memtable(Some(mark(active.end.get())), stretch);
             assert_eq!(outcome.is_err(), !background);
         }
         assert_eq!(index.flush().unwrap_err().code(), "ERR_STORAGE_FULL");
@@ -272,9 +272,9 @@ fn a_merge_never_holds_a_run() {
     for end in [3_000, 6_000] {
         Entries(all.0[..end].to_vec()).apply(&index);
         let active = index.active_entries();
-        let stretch = places(active.start, active.end);
+        let stretch = places(active.clone());
         index
-            .rotate_memtable(Some(mark(active.end)), stretch)
+            .rotate_memtable(Some(mark(active.end.get())), stretch)
             .unwrap();
     }
     let len = usize::try_from(index.len_bytes()).unwrap();
@@ -297,13 +297,13 @@ fn a_run_that_ends_inside_a_frame_has_no_mark_and_is_used_all_the_same() {
     grow(&index, &Entries(all.0[..50].to_vec()), 50);
     Entries(all.0[..100].to_vec()).apply(&index);
     index
-        .rotate_memtable(Some(mark(103)), places(50, 100))
+        .rotate_memtable(Some(mark(103)), places(EntryId::new(50)..EntryId::new(100)))
         .unwrap();
     drop(index);
     let (index, opened) = open(&disk, &small());
     assert_eq!(index.watermark(), 100);
     assert_eq!(opened.position, Some(mark(50)));
-    assert_eq!(opened.locations, places(0, 50));
+    assert_eq!(opened.locations, places(EntryId::new(0)..EntryId::new(50)));
 }
 
 #[test]
@@ -311,7 +311,9 @@ fn places_that_do_not_fit_are_not_written() {
     let disk = memory();
     let (index, _) = open(&disk, &small());
     entries(60).apply(&index);
-    index.rotate_memtable(None, places(0, 59)).unwrap();
+    index
+        .rotate_memtable(None, places(EntryId::new(0)..EntryId::new(59)))
+        .unwrap();
     assert_eq!(index.runs(), 0);
 }
 
@@ -352,7 +354,7 @@ fn a_comparison_names_what_differs() {
     let mut batch = index.batch();
     all.fill(&mut batch, 0, &[]);
     comparison.add(batch);
-    let moved = |first, end| places(first + 1, end + 1);
+    let moved = |range: Range<EntryId>| places(range.start.next()..range.end.next());
     let found = comparison.finish(&moved).unwrap();
     assert!(
         found.iter().any(|text| text.contains("locations")),

@@ -3,7 +3,7 @@
 
 use super::*;
 use grainstore::index::Addresses;
-use grainstore::ledger::MemoryDisk;
+use grainstore::ledger::{EntryId, MemoryDisk};
 use proptest::prelude::*;
 
 #[derive(Debug, Clone)]
@@ -124,8 +124,8 @@ impl Run {
                     let snapshot = self.index.snapshot();
                     let mentions = snapshot.pointing_at(Family::Mentions, &address);
                     let mut rows = vec![row];
-                    rows.extend(mentions.rows().unwrap().iter());
-                    self.index.erase(rows.iter().copied());
+                    rows.extend(mentions.rows().unwrap().iter().map(EntryId::get));
+                    self.index.erase(rows.iter().copied().map(EntryId::new));
                     self.erased.extend(rows);
                 }
             }
@@ -143,9 +143,12 @@ impl Run {
         assert_eq!(opened.rebuilt, None);
         let covered = opened.position.map_or(0, |mark| mark.entries);
         assert_eq!(covered, index.watermark());
-        assert_eq!(opened.locations, places(0, covered));
+        assert_eq!(
+            opened.locations,
+            places(EntryId::FIRST..EntryId::new(covered))
+        );
         assert_eq!(opened.position, (covered > 0).then(|| mark(covered)));
-        index.erase(self.erased.iter().copied());
+        index.erase(self.erased.iter().copied().map(EntryId::new));
         self.index = index;
         self.entries.apply(&self.index);
     }
@@ -159,7 +162,10 @@ impl Run {
         );
         for row in self.entries.grains() {
             let found = snapshot.candidates(&self.entries.address(row)).unwrap();
-            assert_eq!(found.contains(row), !self.erased.contains(&row));
+            assert_eq!(
+                found.contains(EntryId::new(row)),
+                !self.erased.contains(&row)
+            );
         }
         for (old, said, known) in &self.kept {
             let since = &self.erased[*known..];

@@ -87,7 +87,7 @@ fn every_flipped_bit_is_reported_and_no_wrong_entry_is_ever_read() {
 
                 let place = format!("{name} bit {bit}");
                 for (sequence, item) in (0..).zip(&model) {
-                    match live.read(sequence) {
+                    match live.read(EntryId::new(sequence)) {
                         Ok(entry) => assert_eq!(&Item::of(&entry), item, "{place}"),
                         Err(error) => assert_eq!(error.code(), "ERR_STORAGE_DAMAGED", "{place}"),
                     }
@@ -132,20 +132,23 @@ fn a_flipped_byte_of_an_entry_is_noticed_by_reading_that_entry_alone() {
             let bytes = bytes_of(&disk, &segment(1));
             for at in entry.clone() {
                 file.write_at(&[bytes[at] ^ 1], at as u64).unwrap();
-                let error = ledger.read(sequence).unwrap_err();
+                let error = ledger.read(EntryId::new(sequence)).unwrap_err();
                 let hash = Sha256::digest(&item.body).into();
                 let of_body = at >= offset + 80;
                 if of_body || (24..28).contains(&(at - offset)) {
-                    let error = ledger.read_as(sequence, &hash).unwrap_err();
+                    let error = ledger.read_as(EntryId::new(sequence), &hash).unwrap_err();
                     assert_eq!(error.code(), "ERR_STORAGE_DAMAGED");
                 }
                 // What proves the body without reading it cannot see its bytes.
-                assert_eq!(ledger.holds(sequence, &hash).unwrap_or(false), of_body);
+                assert_eq!(
+                    ledger.holds(EntryId::new(sequence), &hash).unwrap_or(false),
+                    of_body
+                );
                 let place = format!("segment 1 is damaged at byte {offset} (entry {sequence})");
                 assert!(error.to_string().starts_with(&place), "{error}");
                 file.write_at(&bytes[at..=at], at as u64).unwrap();
             }
-            ledger.read(sequence).unwrap();
+            ledger.read(EntryId::new(sequence)).unwrap();
             offset = entry.end;
             sequence += 1;
         }

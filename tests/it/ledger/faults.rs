@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::sync::atomic::AtomicUsize;
 
-use grainstore::ledger::{DiskFile, Lock};
+use grainstore::ledger::{DiskFile, EntryId, Lock};
 
 use super::*;
 
@@ -165,7 +165,7 @@ fn work(under: &MemoryDisk, plan: Plan) -> Told {
         let batch = vec![Item::new(vec![nth; 30]); 1 + usize::from(nth) % 3];
         match append(&ledger, &batch) {
             Ok(range) => {
-                assert_eq!(range.start, told.acknowledged.len() as u64);
+                assert_eq!(range.start, EntryId::new(told.acknowledged.len() as u64));
                 told.acknowledged.extend(batch);
             }
             Err(error) => {
@@ -294,13 +294,13 @@ fn a_read_that_fails_names_the_entry_and_its_place() {
     let (ledger, ..) = open(&disk, 0).unwrap();
     let file = disk.open(&segment(2), OpenMode::Write).unwrap();
     file.set_len(40).unwrap();
-    let error = ledger.read(4).unwrap_err();
+    let error = ledger.read(EntryId::new(4)).unwrap_err();
     assert_eq!(
         error.to_string(),
         "cannot read entry 4 (segment 2, byte 148)"
     );
     assert_eq!(error.code(), "ERR_STORAGE_IO");
-    assert!(ledger.read(0).is_ok());
+    assert!(ledger.read(EntryId::FIRST).is_ok());
 }
 
 #[test]

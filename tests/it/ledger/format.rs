@@ -94,8 +94,8 @@ fn segments_and_leaves_are_what_the_formulas_say() {
     };
     append(&ledger, &[item(Kind::Actor, None, "an agent")]).unwrap();
     let two = [
-        item(Kind::Grain, Some(0), "a grain"),
-        item(Kind::Checkpoint, Some(0), ""),
+        item(Kind::Grain, Some(EntryId::FIRST), "a grain"),
+        item(Kind::Checkpoint, Some(EntryId::FIRST), ""),
     ];
     append(&ledger, &two).unwrap();
 
@@ -110,7 +110,7 @@ fn segments_and_leaves_are_what_the_formulas_say() {
     let mut leaf = sha(&[id]);
     assert_eq!(create(&MemoryDisk::default(), 300).head(), leaf);
     for (sequence, plain) in (0..).zip(first.iter().chain(&second)) {
-        let header = ledger.read(sequence).unwrap().header;
+        let header = ledger.read(EntryId::new(sequence)).unwrap().header;
         assert_eq!(header.to_bytes()[..], plain.header(sequence));
         let next = sha(&[&[0], &leaf, &plain.header(sequence)]);
         assert_eq!(header.leaf(&leaf), next);
@@ -214,7 +214,7 @@ fn an_entry_blanked_in_place_is_damage_while_no_erasure_lists_it() {
     let file = disk.open(&segment(1), OpenMode::Write).unwrap();
     // The salt and body of the first entry, "one".
     file.write_at(&[0; 19], 32 + 32 + 64).unwrap();
-    let error = ledger.read(0).unwrap_err();
+    let error = ledger.read(EntryId::FIRST).unwrap_err();
     let text = "segment 1 is damaged at byte 64 (entry 0): entry is blank and no erasure lists it";
     assert_eq!(error.to_string(), text);
     let error = open(&disk, 0).unwrap_err();

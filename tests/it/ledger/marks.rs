@@ -1,6 +1,6 @@
 //! Opening from a mark, and what is durable when.
 
-use grainstore::ledger::{EntryLocation, RecoveryHint};
+use grainstore::ledger::{EntryId, EntryLocation, RecoveryHint};
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn known(ledger: &Ledger, marks: &[LedgerPosition], entries: u64) -> RecoveryHin
     let mark = marks.iter().find(|mark| mark.entries == entries);
     RecoveryHint {
         position: *mark.unwrap(),
-        locations: ledger.entry_locations(0, entries),
+        locations: ledger.entry_locations(&(EntryId::FIRST..EntryId::new(entries))),
         erased: Vec::new(),
     }
 }
@@ -44,8 +44,8 @@ fn a_ledger_opened_from_any_mark_is_the_one_that_was_read_whole() {
         assert_eq!(opened, None);
         assert_eq!(from_mark.position(), ledger.position());
         assert_eq!(
-            from_mark.entry_locations(0, 99),
-            ledger.entry_locations(0, 99)
+            from_mark.entry_locations(&(EntryId::FIRST..EntryId::new(99))),
+            ledger.entry_locations(&(EntryId::FIRST..EntryId::new(99)))
         );
         assert_eq!(all(&from_mark), model);
         assert_eq!(from_mark.verify().unwrap().findings, []);

@@ -26,12 +26,12 @@ fn assert_erased(disk: &MemoryDisk, ledger: &Ledger) {
     let kept = [&b"zero"[..], b"", b"five", &[1, 2, 4]];
     assert_eq!(left(ledger), kept);
     for (sequence, body) in [(1, "one"), (2, "two"), (4, "four")] {
-        let error = ledger.read(sequence).unwrap_err();
+        let error = ledger.read(EntryId::new(sequence)).unwrap_err();
         assert_eq!(error.code(), "ERR_ERASED");
         let hash = Sha256::digest(body).into();
-        let error = ledger.read_as(sequence, &hash).unwrap_err();
+        let error = ledger.read_as(EntryId::new(sequence), &hash).unwrap_err();
         assert_eq!(error.code(), "ERR_ERASED");
-        assert!(!ledger.holds(sequence, &hash).unwrap());
+        assert!(!ledger.holds(EntryId::new(sequence), &hash).unwrap());
     }
     assert_eq!(ledger.verify().unwrap().findings, []);
     assert_eq!(verify(disk, &STORE, erases).unwrap().findings, []);
@@ -46,25 +46,40 @@ fn assert_erased(disk: &MemoryDisk, ledger: &Ledger) {
 #[test]
 fn what_is_redacted_is_gone_and_heads_and_places_stay() {
     let (disk, ledger) = erasing();
-    let (head, places) = (ledger.head(), ledger.entry_locations(0, 7));
+    let (head, places) = (
+        ledger.head(),
+        ledger.entry_locations(&(EntryId::FIRST..EntryId::new(7))),
+    );
     let lens = |disk| files_of(disk).into_iter().map(|(_, bytes)| bytes.len());
     let before: Vec<_> = lens(&disk).collect();
-    ledger.redact(&[4, 1, 2, 1]).unwrap();
+    ledger.redact(&[4, 1, 2, 1].map(EntryId::new)).unwrap();
     assert_erased(&disk, &ledger);
     assert!(lens(&disk).eq(before));
     // Again is a no-op.
     let files = files_of(&disk);
-    ledger.redact(&[1, 2, 4]).unwrap();
+    ledger.redact(&[1, 2, 4].map(EntryId::new)).unwrap();
     assert_eq!(files_of(&disk), files);
     append(&ledger, &[Item::new("after")]).unwrap();
 
     let (again, opened, _) = open(&disk, 8).unwrap();
     assert_eq!(opened, None);
-    assert_eq!(again.entry_locations(0, 7), places);
+    assert_eq!(
+        again.entry_locations(&(EntryId::FIRST..EntryId::new(7))),
+        places
+    );
     assert_ne!(again.head(), head);
     assert_eq!(again.head(), ledger.head());
-    assert_eq!(again.read(1).unwrap_err().code(), "ERR_ERASED");
-    assert_eq!(ledger.redact(&[1, 99]).unwrap_err().code(), "ERR_RANGE");
+    assert_eq!(
+        again.read(EntryId::new(1)).unwrap_err().code(),
+        "ERR_ERASED"
+    );
+    assert_eq!(
+        ledger
+            .redact(&[1, 99].map(EntryId::new))
+            .unwrap_err()
+            .code(),
+        "ERR_RANGE"
+    );
 }
 
 #[test]
@@ -79,7 +94,8 @@ fn a_body_half_blanked_is_finished_when_listed_and_damage_when_not() {
     for (sequence, offset) in [(1, 32 + 32 + 84), (3, 32 + 32 + 84 + 83 + 32 + 83)] {
         let (disk, ledger) = erasing();
         let name = segment(1);
-        assert!(ledger.entry_locations(sequence, sequence + 1)[0].offset == offset);
+        let id = EntryId::new(sequence);
+        assert!(ledger.entry_locations(&(id..id.next()))[0].offset == offset);
         let file = disk.open(&name, OpenMode::Write).unwrap();
         // Half of the salt.
         file.write_at(&[0; 8], u64::from(offset) + 64).unwrap();
@@ -92,7 +108,7 @@ fn a_body_half_blanked_is_finished_when_listed_and_damage_when_not() {
             assert_eq!(error.code(), "ERR_STORAGE_DAMAGED");
             let findings = verify(&disk, &STORE, erases).unwrap().findings;
             assert_eq!(findings.len(), 1);
-            assert_eq!(findings[0].sequence, 3);
+            assert_eq!(findings[0].sequence, EntryId::new(3));
         }
     }
 }
@@ -107,18 +123,18 @@ fn an_erasure_lists_only_what_came_before_it() {
     append(&ledger, &[Item::new("two")]).unwrap();
     let (again, _, seen) = open(&disk, 3).unwrap();
     assert_eq!(seen.len(), 2);
-    assert_eq!(&*again.read(2).unwrap().body, b"two");
-    assert_eq!(again.read(0).unwrap_err().code(), "ERR_ERASED");
+    assert_eq!(&*again.read(EntryId::new(2)).unwrap().body, b"two");
+    assert_eq!(again.read(EntryId::FIRST).unwrap_err().code(), "ERR_ERASED");
 }
 
 #[test]
 fn a_mark_carries_what_was_erased_below_it() {
     let (disk, ledger) = erasing();
-    ledger.redact(&[1, 2, 4]).unwrap();
+    ledger.redact(&[1, 2, 4].map(EntryId::new)).unwrap();
     let known = grainstore::ledger::RecoveryHint {
         position: ledger.sync().unwrap(),
-        locations: ledger.entry_locations(0, 7),
-        erased: vec![1, 2, 4],
+        locations: ledger.entry_locations(&(EntryId::FIRST..EntryId::new(7))),
+        erased: [1, 2, 4].map(EntryId::new).into(),
     };
     let shared = Arc::new(disk.clone());
     let (again, _) = Ledger::open(shared, STORE, options(500), 0, Some(known), erases).unwrap();

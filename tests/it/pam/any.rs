@@ -3,6 +3,7 @@
 use std::fs;
 
 use grainstore::codec::{Map, Value};
+use grainstore::grain::ForeignId;
 use grainstore::interchange::{ReadOptions, pam};
 use proptest::prelude::*;
 
@@ -20,7 +21,7 @@ proptest! {
         let import = import(&store);
         let residual = pam::residual(&import.records[1].grain);
         prop_assert_eq!(residual.as_ref(), Some(get(&store, "memories/0")));
-        let id_kept = import.records[1].foreign_id.as_ref().map(|it| it.id.as_str());
+        let id_kept = import.records[1].foreign_id.as_ref().map(ForeignId::id);
         prop_assert_eq!(id_kept, Some(id.as_str()));
     }
 

@@ -96,7 +96,7 @@ fn messages_come_parents_first_and_branches_keep_their_shape() {
         .collect();
     let ids: Vec<_> = events
         .iter()
-        .map(|it| it.foreign_id.as_ref().unwrap().id.as_str())
+        .map(|it| it.foreign_id.as_ref().unwrap().id())
         .collect();
     assert_eq!(ids, ["a", "c", "b", "d"]);
     let parent = |n: usize| events[n].grain.link("parent_message_id");

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use grainstore::codec::Value;
+use grainstore::grain::ForeignId;
 use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions, pam};
 use grainstore::store::Embedding;
 use grainstore::store::{Authorization, Summary};
@@ -79,7 +80,10 @@ fn import(store: &Store, path: &Path) -> Summary {
 }
 
 fn resolve(store: &Store, id: &str) -> ContentAddress {
-    store.resolve("pam", "o", id).unwrap().unwrap()
+    store
+        .resolve(&ForeignId::new("pam", "o", id))
+        .unwrap()
+        .unwrap()
 }
 
 fn errors(path: &Path) -> Vec<(String, String)> {

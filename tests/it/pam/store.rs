@@ -14,14 +14,14 @@ pub(super) fn memories(import: &Import) -> impl Iterator<Item = &Record> {
         record
             .foreign_id
             .as_ref()
-            .is_some_and(|id| id.format == "pam")
+            .is_some_and(|id| id.format() == "pam")
     };
     import.records.iter().filter(is_memory)
 }
 
 pub(super) fn by_id<'a>(import: &'a Import, id: &str) -> &'a Record {
     memories(import)
-        .find(|record| record.foreign_id.as_ref().unwrap().id == id)
+        .find(|record| record.foreign_id.as_ref().unwrap().id() == id)
         .unwrap()
 }
 

@@ -1,5 +1,6 @@
 //! Reviews by a person (OMS 6.1, 23.2): opened by changes and grains, and cleared.
 
+use grainstore::ledger::EntryId;
 use grainstore::policy::Capability;
 use grainstore::store::{Authorization, Review};
 use grainstore::{Draft, Filter, Options, Store};
@@ -56,7 +57,7 @@ fn what_was_permitted_with_a_reason_waits_for_a_person_who_clears_it_once() {
         store
             .admin()
             .unwrap()
-            .clear_review(0, ADA)
+            .clear_review(EntryId::FIRST, ADA)
             .unwrap_err()
             .code(),
         "ERR_REVIEW"

@@ -1,6 +1,6 @@
 //! What comes in from files, once and again, and what an archive says of what is here.
 
-use grainstore::grain::{Grain, Time, Verification};
+use grainstore::grain::{ForeignId, Grain, Time, Verification};
 use grainstore::interchange::{Format, ImportFile, ReadOptions};
 use grainstore::{Filter, Store};
 
@@ -66,11 +66,17 @@ fn a_record_that_changed_since_its_import_replaces_what_it_was() {
     let reading = ImportFile::open(&path, Some(Format::Pam), &options).unwrap();
     assert!(reading.errors.is_empty(), "{:?}", reading.errors);
     let id = document["memories"][3]["id"].as_str().unwrap();
-    let before = store.resolve("pam", "mira-okafor", id).unwrap().unwrap();
+    let before = store
+        .resolve(&ForeignId::new("pam", "mira-okafor", id))
+        .unwrap()
+        .unwrap();
     let summary = store.admin().unwrap().import(reading).unwrap();
     // That the messages are not there changes the other grains and not what their records say.
     assert_eq!((summary.updated, summary.is_complete()), (1, true));
-    let after = store.resolve("pam", "mira-okafor", id).unwrap().unwrap();
+    let after = store
+        .resolve(&ForeignId::new("pam", "mira-okafor", id))
+        .unwrap()
+        .unwrap();
     assert_eq!(store.status(&before).unwrap().superseded_by, Some(after));
     let history = store.history(&after).unwrap().into_iter();
     let history: Vec<_> = history.map(|version| version.grain.address()).collect();
@@ -117,7 +123,10 @@ fn foreign_names_and_justifications_of_any_spelling_never_keep_a_store_from_open
     assert_eq!((again.inserted, again.conflicts.len()), (0, 0));
     for id in ids {
         assert!(
-            store.resolve("pam", "\u{feff}owner", id).unwrap().is_some(),
+            store
+                .resolve(&ForeignId::new("pam", "\u{feff}owner", id))
+                .unwrap()
+                .is_some(),
             "{id:?}"
         );
     }

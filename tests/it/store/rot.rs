@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use grainstore::interchange::Format;
+use grainstore::ledger::EntryId;
 use grainstore::store::{Authorization, Until};
 use grainstore::{ContentAddress, Draft, Filter, Options, Store};
 
@@ -93,9 +94,6 @@ fn a_rotten_grain_is_deleted_by_its_address() {
             .findings
             .is_empty()
     );
-    // It is recognised if it is stored again.
-    let again = store.put(Draft::event("wombat9 sleeps"));
-    assert!(again.is_ok());
     drop(store);
     let store = open(home.path());
     assert!(
@@ -116,7 +114,10 @@ fn a_restore_blanks_a_rotten_grain_and_keeps_the_others() {
     let addresses = rotten(&old);
     let (store, restored) =
         Store::restore(&old, &new, Until::End, true, Options::default()).unwrap();
-    assert_eq!((restored.entries, restored.damaged), (5, vec![2]));
+    assert_eq!(
+        (restored.entries, restored.damaged),
+        (5, vec![EntryId::new(2)])
+    );
     for (n, address) in addresses.iter().enumerate() {
         assert_eq!(store.get(address).unwrap().is_some(), n != 2, "{n}");
     }
@@ -164,5 +165,8 @@ fn consent_erasures_go_past_a_rotten_grain_and_name_its_entry() {
         .unwrap()
         .run_consent_erasures(authorization())
         .unwrap();
-    assert_eq!((done.erased, done.damaged), (vec![tea], vec![2]));
+    assert_eq!(
+        (done.erased, done.damaged),
+        (vec![tea], vec![EntryId::new(2)])
+    );
 }

@@ -10,14 +10,16 @@ fn the_watermark_moves_past_rows_without_text_and_survives_reopening() {
     let folder = tempfile::tempdir().unwrap();
     let (text, opened) = at(folder.path(), 0);
     assert_eq!(opened, OpenOutcome::Created);
-    text.add(3, Document::from("green tea")).unwrap();
+    text.add(EntryId::new(3), Document::from("green tea"))
+        .unwrap();
     text.advance(10);
     text.advance(5);
     assert_eq!(text.watermark(), 10);
     text.flush().unwrap();
     text.advance(12);
     text.flush().unwrap();
-    text.add(12, Document::from("lost tea")).unwrap();
+    text.add(EntryId::new(12), Document::from("lost tea"))
+        .unwrap();
     drop(text);
     let (text, opened) = at(folder.path(), 12);
     assert_eq!((opened, text.watermark()), (OpenOutcome::Found, 12));
@@ -48,14 +50,15 @@ fn feeding_covered_rows_again_changes_nothing() {
     feed(&text, ["green tea", "tea"]);
     let once = search(&text, "green tea");
     for _ in 0..2 {
-        text.add(0, Document::from("green tea")).unwrap();
-        text.add(1, Document::from("tea")).unwrap();
+        text.add(EntryId::FIRST, Document::from("green tea"))
+            .unwrap();
+        text.add(EntryId::new(1), Document::from("tea")).unwrap();
         assert_eq!(search(&text, "green tea"), once);
         text.close().unwrap();
     }
     drop(text);
     let (text, _) = at(folder.path(), 2);
-    text.add(1, Document::from("tea")).unwrap();
+    text.add(EntryId::new(1), Document::from("tea")).unwrap();
     assert_eq!(search(&text, "green tea"), once);
 }
 
@@ -64,7 +67,7 @@ fn short_runs_leave_few_files() {
     let folder = tempfile::tempdir().unwrap();
     for row in 0..40 {
         let (text, _) = at(folder.path(), row);
-        text.add(row, Document::from("tea")).unwrap();
+        text.add(EntryId::new(row), Document::from("tea")).unwrap();
         text.close().unwrap();
     }
     let files = fs::read_dir(folder.path().join("text")).unwrap().count();
@@ -160,7 +163,7 @@ fn what_a_row_said_is_gone_from_the_files_once_it_is_erased() {
     text.flush().unwrap();
     feed(&text, ["a quokka smiles"]);
     assert_eq!(rows(&text, "wombat quokka"), [1, 3]);
-    text.erase(&[1, 3]).unwrap();
+    text.erase(&[1, 3].map(EntryId::new)).unwrap();
     assert_eq!(rows(&text, "wombat quokka"), [0_u64; 0]);
     assert_eq!(rows(&text, "tea"), [0, 2]);
     assert_eq!(text.watermark(), 4);
@@ -178,7 +181,7 @@ fn what_a_row_said_is_gone_from_the_files_once_it_is_erased() {
     let (text, opened) = at(folder.path(), 4);
     assert_eq!((opened, text.watermark()), (OpenOutcome::Found, 4));
     assert_eq!(rows(&text, "tea"), [0, 2]);
-    text.erase(&[0, 2]).unwrap();
+    text.erase(&[0, 2].map(EntryId::new)).unwrap();
     assert_eq!(search(&text, "tea").total, 0);
     drop(text);
     assert_eq!(at(folder.path(), 4).1, OpenOutcome::Found);
@@ -204,7 +207,7 @@ fn an_erasure_rewrites_only_the_segments_that_hold_its_rows() {
         text.flush().unwrap();
     }
     let before = files(folder.path());
-    text.erase(&[2]).unwrap();
+    text.erase(&[EntryId::new(2)]).unwrap();
     let after = files(folder.path());
     let kept = before
         .iter()
@@ -243,7 +246,7 @@ fn files_that_no_list_names_do_not_keep_a_view_from_opening_and_go() {
     fs::write(folder.path().join("text/notes"), "not ours").unwrap();
     let (text, opened) = at(folder.path(), 2);
     assert_eq!(opened, OpenOutcome::Found);
-    text.erase(&[0]).unwrap();
+    text.erase(&[EntryId::new(0)]).unwrap();
     assert_eq!(rows(&text, "tea"), [1]);
     let names = files(folder.path());
     assert!(left.iter().all(|name| !names.contains_key(name)));

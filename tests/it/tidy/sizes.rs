@@ -11,7 +11,7 @@ const FILES_TOO_LONG: usize = 0;
 const FOLDER_MAX: usize = 15;
 const FOLDERS_TOO_FULL: usize = 0;
 
-const PUBLIC_TYPES_MAX: usize = 244;
+const PUBLIC_TYPES_MAX: usize = 245;
 
 const STORE_METHODS_MAX: usize = 45;
 

@@ -4,6 +4,7 @@
 use std::hint::black_box;
 
 use grainstore::index::Pattern;
+use grainstore::ledger::EntryId;
 use grainstore::query::Recall;
 use grainstore::{Filter, Time, Type};
 
@@ -26,8 +27,8 @@ pub(super) fn get(fixture: &Fixture, rounds: Rounds) -> Result<()> {
     let mut dice = Dice::new(1);
     let mut asked = Vec::new();
     for _ in 0..GETS {
-        let row = dice.below(QUESTIONED_GRAINS);
-        asked.extend(store.list(row.checked_sub(1), 1)?.addresses);
+        let row = EntryId::new(dice.below(QUESTIONED_GRAINS));
+        asked.extend(store.list(row.before(), 1)?.addresses);
     }
     for _ in rounds {
         for address in &asked {

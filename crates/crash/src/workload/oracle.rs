@@ -3,7 +3,7 @@
 //! It asks through the public API only: reads, queries, searches, `check` and the head of the
 //! chain.
 
-use grainstore::grain::{Grain, Status, Time};
+use grainstore::grain::{ForeignId, Grain, Status, Time};
 use grainstore::{ContentAddress, Filter, Store, Type};
 
 use crate::workload::draft::{NAMESPACES, SUBJECTS, WORDS};
@@ -78,7 +78,7 @@ pub(crate) fn holds(store: &Store, model: &Model) -> Verdict {
 /// Questions, each answered by a scan of the model.
 fn answers(store: &Store, model: &Model) -> Verdict {
     for (id, address) in model.names() {
-        let found = store.resolve(FORMAT, SCOPE, id);
+        let found = store.resolve(&ForeignId::new(FORMAT, SCOPE, id.as_str()));
         let found = found.map_err(|error| format!("resolve {id}: {error}"))?;
         same("foreign id", &found, &Some(*address))?;
     }

@@ -133,11 +133,7 @@ impl Run {
             conflicts += usize::from(batch.import(&kept, &id, &change));
             let mut record = Record::new(Grain::clone(&kept.grain), Place::Line(line as u64));
             record.status = change;
-            record.foreign_id = Some(ForeignId {
-                format: FORMAT,
-                scope: SCOPE.into(),
-                id,
-            });
+            record.foreign_id = Some(ForeignId::new(FORMAT, SCOPE, id));
             records.push(record);
         }
         let reading = ImportFile {

@@ -138,10 +138,6 @@ impl RecordBuilder<'_> {
 }
 
 fn named(mut record: Record, format: &'static str, urn: Urn<'_>) -> Record {
-    record.foreign_id = Some(ForeignId {
-        format,
-        scope: urn.producer.to_owned(),
-        id: urn.local.to_owned(),
-    });
+    record.foreign_id = Some(ForeignId::new(format, urn.producer, urn.local));
     record
 }

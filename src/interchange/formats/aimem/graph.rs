@@ -156,11 +156,7 @@ impl<'a> Mention<'a> {
 
 /// Returns the identity of a link; of several with one name, the first has it.
 fn link_id(format: &'static str, source: Urn<'_>, name: String) -> ForeignId {
-    ForeignId {
-        format,
-        scope: source.producer.to_owned(),
-        id: name,
-    }
+    ForeignId::new(format, source.producer, name)
 }
 
 /// Returns whether a name is one of the extensions.

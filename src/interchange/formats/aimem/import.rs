@@ -8,7 +8,7 @@ use crate::grain::Time;
 use crate::interchange::json::JsonRecords;
 use crate::interchange::model::compact_table::CompactTable;
 use crate::interchange::model::record_set::RecordSource;
-use crate::interchange::{DIAGNOSTICS_MAX, Diagnostics, Error, Finding, Place, Record};
+use crate::interchange::{DIAGNOSTICS_MAX, Diagnostics, Error, Finding, ForeignId, Place, Record};
 
 use super::build::{Memory, Named, RecordBuilder};
 use super::canonical::{Checksum, canonical};
@@ -267,10 +267,11 @@ impl<'a> Pass<'a> {
             }
         };
         if let Some(id) = &mut record.foreign_id {
-            let key = links.key((id.format, &id.id));
+            let key = links.key((id.format(), id.id()));
             if let Some(before) = links.get_mut(key) {
                 // No name begins with a digit.
-                id.id = format!("{before} {}", id.id);
+                let numbered = format!("{before} {}", id.id());
+                *id = ForeignId::new(id.format().to_owned(), id.scope(), numbered);
                 *before = before.saturating_add(1);
             } else {
                 links.insert(key, 1);

@@ -60,15 +60,12 @@ impl<'a> Memory<'a> {
     /// Returns the merge key (OMI 13.3).
     pub(super) fn foreign_id(&self, file_scope: &str) -> ForeignId {
         let namespace = self.inherited.get("id_namespace").and_then(Value::as_text);
-        ForeignId {
-            format: "omi",
-            scope: match namespace {
-                _ if is_global(self.id) => String::new(),
-                Some(namespace) => format!("namespace:{namespace}"),
-                None => format!("file:{file_scope}"),
-            },
-            id: self.id.to_owned(),
-        }
+        let scope = match namespace {
+            _ if is_global(self.id) => String::new(),
+            Some(namespace) => format!("namespace:{namespace}"),
+            None => format!("file:{file_scope}"),
+        };
+        ForeignId::new("omi", scope, self.id)
     }
 
     /// Returns the grain of this record.

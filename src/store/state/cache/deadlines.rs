@@ -6,6 +6,7 @@ use parking_lot::Mutex;
 
 use crate::grain::Time;
 use crate::index::RowSet;
+use crate::ledger::EntryId;
 
 #[derive(Debug, Default)]
 pub(crate) struct Deadlines(Mutex<Known>);
@@ -14,7 +15,7 @@ pub(crate) struct Deadlines(Mutex<Known>);
 struct Known {
     read: RowSet,
     /// The times after which a goal is inactive, with its row.
-    ends: BTreeSet<(Time, u64)>,
+    ends: BTreeSet<(Time, EntryId)>,
 }
 
 impl Deadlines {
@@ -26,7 +27,7 @@ impl Deadlines {
     }
 
     /// Remembers goals that were read, and the ends of those that have one.
-    pub(crate) fn learn(&self, read: &RowSet, ends: impl IntoIterator<Item = (Time, u64)>) {
+    pub(crate) fn learn(&self, read: &RowSet, ends: impl IntoIterator<Item = (Time, EntryId)>) {
         let mut known = self.0.lock();
         known.read.unite(read);
         known.ends.extend(ends);
@@ -35,11 +36,14 @@ impl Deadlines {
     /// Returns which of some goals have ended before a time; all of them were read.
     pub(crate) fn ended_of(&self, goals: &RowSet, now: Time) -> RowSet {
         let known = self.0.lock();
-        let ended = known.ends.range(..(now, 0)).map(|(_, row)| *row);
+        let ended = known
+            .ends
+            .range(..(now, EntryId::FIRST))
+            .map(|(_, row)| *row);
         ended.filter(|row| goals.contains(*row)).collect()
     }
 
-    pub(super) fn forget(&self, erased: &[u64]) {
+    pub(super) fn forget(&self, erased: &[EntryId]) {
         let mut known = self.0.lock();
         known.ends.retain(|(_, row)| !erased.contains(row));
         erased.iter().for_each(|row| known.read.remove(*row));

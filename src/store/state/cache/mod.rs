@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 
 use crate::grain::Type;
 use crate::index::RowSet;
+use crate::ledger::EntryId;
 use crate::store::Error;
 use crate::store::records::Record;
 
@@ -63,7 +64,7 @@ impl Caches {
     }
 
     /// Forgets data that depends on erased entries.
-    pub(crate) fn forget(&self, erased: &[u64]) {
+    pub(crate) fn forget(&self, erased: &[EntryId]) {
         self.lineages.forget();
         self.vectors.forget(erased);
         self.deadlines.forget(erased);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use parking_lot::RwLock;
 
+use crate::ledger::EntryId;
 use crate::vector::Matrix;
 
 #[derive(Debug, Default)]
@@ -16,16 +17,16 @@ struct View {
     /// The number of ledger entries that it covers.
     seen: u64,
     /// The row of the grain by the row of the entry, so that erased vectors are forgotten.
-    entries: BTreeMap<u64, u64>,
+    entries: BTreeMap<EntryId, EntryId>,
 }
 
 /// A vector of a grain, with the rows of both.
 #[derive(Debug)]
 pub(crate) struct StoredAt {
     /// The row of the entry.
-    pub(crate) entry: u64,
+    pub(crate) entry: EntryId,
     /// The row of the grain.
-    pub(crate) grain: u64,
+    pub(crate) grain: EntryId,
     pub(crate) vector: Vec<f32>,
 }
 
@@ -39,7 +40,7 @@ impl Vectors {
         &self,
         model: &str,
         end: u64,
-        read: impl FnOnce(u64) -> Result<Vec<StoredAt>, E>,
+        read: impl FnOnce(EntryId) -> Result<Vec<StoredAt>, E>,
         ask: impl FnOnce(&Matrix) -> T,
     ) -> Result<Option<T>, E> {
         {
@@ -50,7 +51,7 @@ impl Vectors {
         }
         let mut views = self.0.write();
         let seen = views.get(model).map_or(0, |view| view.seen);
-        for stored in read(seen)? {
+        for stored in read(EntryId::new(seen))? {
             let view = views.entry(model.to_owned()).or_insert_with(|| View {
                 matrix: Matrix::new(stored.vector.len()),
                 seen: 0,
@@ -66,7 +67,7 @@ impl Vectors {
         }))
     }
 
-    pub(super) fn forget(&self, erased: &[u64]) {
+    pub(super) fn forget(&self, erased: &[EntryId]) {
         for view in self.0.write().values_mut() {
             for row in erased {
                 if let Some(grain) = view.entries.remove(row) {

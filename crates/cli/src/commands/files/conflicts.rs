@@ -64,10 +64,10 @@ fn list(store: &Store, session: &mut Session) -> anyhow::Result<Exit> {
     let conflicts = store.admin()?.conflicts()?;
     if session.out.is_json() {
         let conflicts = conflicts.iter().map(|conflict| {
-            let [format, scope, id] = &conflict.name;
+            let id = &conflict.id;
             let versions = conflict.versions.iter().map(ToString::to_string);
             json!({
-                "id": { "format": format, "scope": scope, "id": id },
+                "id": { "format": id.format(), "scope": id.scope(), "id": id.id() },
                 "versions": versions.collect::<Vec<_>>(),
             })
         });
@@ -75,8 +75,8 @@ fn list(store: &Store, session: &mut Session) -> anyhow::Result<Exit> {
         session.out.json(&json!({ "conflicts": conflicts }))?;
     } else {
         for conflict in &conflicts {
-            let [format, _, id] = &conflict.name;
-            session.out.line(format!("{format} {id}"))?;
+            let id = &conflict.id;
+            session.out.line(format!("{} {}", id.format(), id.id()))?;
             for address in &conflict.versions {
                 let grain = store.get(address)?;
                 let summary = grain.map(|grain| grain.summary()).unwrap_or_default();

@@ -81,7 +81,7 @@ pub(super) fn report_import(
             let id = &conflict.id;
             json!({
                 "place": conflict.place.to_string(),
-                "id": { "format": id.format, "scope": id.scope, "id": id.id },
+                "id": { "format": id.format(), "scope": id.scope(), "id": id.id() },
                 "existing": conflict.existing.to_string(),
                 "kept": conflict.kept.map(|address| address.to_string()),
             })
@@ -134,7 +134,7 @@ pub(super) fn report_import(
 /// Lists conflicts, and records that a policy denied.
 fn report_conflicts(summary: &Summary, out: &Output) {
     for conflict in summary.conflicts.iter().take(SHOWN_MAX) {
-        let (place, id) = (&conflict.place, &conflict.id.id);
+        let (place, id) = (&conflict.place, conflict.id.id());
         let existing = conflict.existing;
         let outcome = match conflict.kept {
             Some(kept) => format!("both are stored, this one as {kept}"),

@@ -6,6 +6,7 @@ use std::io::Write;
 
 use clap::Args;
 use grainstore::ContentAddress;
+use grainstore::ledger::EntryId;
 use serde_json::json;
 
 use crate::args::As;
@@ -33,7 +34,7 @@ impl List {
         let store = self.as_whom.narrow(&session.open()?)?;
         let out = &mut session.out;
         let mut writer = Writer::new(out)?;
-        let mut after = self.after;
+        let mut after = self.after.map(EntryId::new);
         loop {
             let left = self.limit.map_or(PAGE_LEN, |limit| limit - writer.count);
             let page = store.list(after, left.min(PAGE_LEN))?;
@@ -77,7 +78,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn end(self, next: Option<u64>) -> std::io::Result<()> {
+    fn end(self, next: Option<EntryId>) -> std::io::Result<()> {
         if self.out.is_json() {
             let next = json!(next.map(|next| next.to_string()));
             writeln!(self.out.bytes(), "],\"next_cursor\":{next}}}")?;

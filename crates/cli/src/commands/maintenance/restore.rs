@@ -61,13 +61,14 @@ impl Restore {
                 .note("note: erasures made after this backup are not included");
         }
         let (entries, left, erasures) = (restored.entries, restored.left, restored.erasures);
+        let damaged: Vec<u64> = restored.damaged.iter().map(|entry| entry.get()).collect();
         if session.out.is_json() {
             session.out.json(&json!({
                 "path": path.to_string(),
                 "entries": entries,
                 "left": left,
                 "erasures": erasures,
-                "damaged_entries": restored.damaged,
+                "damaged_entries": damaged,
             }))?;
             return Ok(Exit::unless_damaged(!restored.damaged.is_empty()));
         }

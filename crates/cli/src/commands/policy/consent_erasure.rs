@@ -46,11 +46,12 @@ impl Run {
             .run_consent_erasures(self.authorization.as_given())?;
         if session.out.is_json() {
             let erased: Vec<_> = done.erased.iter().map(ToString::to_string).collect();
+            let damaged: Vec<u64> = done.damaged.iter().map(|entry| entry.get()).collect();
             let kept: Vec<_> = done.kept.iter().map(due_json).collect();
             session.out.json(&json!({
                 "erased": erased,
                 "kept": kept,
-                "damaged_entries": done.damaged,
+                "damaged_entries": damaged,
             }))?;
         } else {
             for address in &done.erased {

@@ -3,6 +3,7 @@
 //! The recording itself is done by the library, for commands and programs alike.
 
 use clap::Args;
+use grainstore::ledger::EntryId;
 use grainstore::store::AuditedRead;
 use serde_json::{Value, json};
 
@@ -30,13 +31,13 @@ pub(super) struct Reads {
 impl Reads {
     pub(super) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = session.open()?;
+        let after = self.after.map(EntryId::new);
         let of = self.address.as_deref();
         let of = of.map(|text| address::resolve(&store, text)).transpose()?;
         // One more than is shown, to know whether another page follows.
-        let mut reads =
-            store
-                .admin()?
-                .reads(of.as_ref(), self.after, self.limit.saturating_add(1))?;
+        let mut reads = store
+            .admin()?
+            .reads(of.as_ref(), after, self.limit.saturating_add(1))?;
         let is_cut = reads.len() > self.limit;
         reads.truncate(self.limit);
         let next = reads.last().filter(|_| is_cut).map(|read| read.entry);
@@ -81,7 +82,7 @@ fn line(read: &AuditedRead) -> String {
 fn read_json(read: &AuditedRead) -> Value {
     let addresses = read.addresses.iter().map(ToString::to_string);
     json!({
-        "entry": read.entry,
+        "entry": read.entry.get(),
         "at": read.at.ms(),
         "by": read.by,
         "operation": read.operation,

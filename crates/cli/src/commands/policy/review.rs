@@ -3,6 +3,7 @@
 //! Clearing a review records the decision; it does not change the grain.
 
 use clap::Subcommand;
+use grainstore::ledger::EntryId;
 use grainstore::store::Review;
 use serde_json::{Value, json};
 
@@ -36,7 +37,7 @@ impl ReviewAction {
                 if session
                     .open()?
                     .admin()?
-                    .clear_review(id, authorization.as_given())?
+                    .clear_review(EntryId::new(id), authorization.as_given())?
                 {
                     return session.report_change("cleared", id);
                 }
@@ -73,7 +74,7 @@ fn list(session: &mut Session, all: bool) -> anyhow::Result<Exit> {
 
 fn review_json(review: &Review) -> Value {
     json!({
-        "id": review.id,
+        "id": review.id.get(),
         "address": review.address.to_string(),
         "operation": review.operation,
         "since": review.since.ms(),

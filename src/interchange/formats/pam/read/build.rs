@@ -124,11 +124,11 @@ impl RecordBuilder<'_> {
             let draft = message.draft(&self.owner, entry.id, platform, parent)?;
             let mut record = self.finish(draft, Place::Pointer(message.object.at.clone()))?;
             addresses.insert(message.id, record.grain.address());
-            record.foreign_id = Some(ForeignId {
-                format: self.names.message,
-                scope: scope.clone(),
-                id: message.id.to_owned(),
-            });
+            record.foreign_id = Some(ForeignId::new(
+                self.names.message,
+                scope.as_str(),
+                message.id,
+            ));
             records.push((message.id.to_owned(), record));
         }
         Ok(records)
@@ -180,11 +180,7 @@ impl RecordBuilder<'_> {
     }
 
     pub(crate) fn foreign_id(&self, format: &'static str, id: &str) -> ForeignId {
-        ForeignId {
-            format,
-            scope: self.owner.id.to_owned(),
-            id: id.to_owned(),
-        }
+        ForeignId::new(format, self.owner.id, id)
     }
 
     fn finish(&self, draft: Draft, place: Place) -> Result<Record, Error> {

@@ -48,11 +48,9 @@ impl Vectors {
         let of = match address {
             Some(address) => VectorOf::Grain(address),
             // PAM 16: an incremental store may bring the vector of a memory that it does not hold.
-            None if self.is_delta => VectorOf::Named(ForeignId {
-                format: Names::PAM.memory,
-                scope: self.owner.clone(),
-                id,
-            }),
+            None if self.is_delta => {
+                VectorOf::Named(ForeignId::new(Names::PAM.memory, self.owner.as_str(), id))
+            }
             None => return None,
         };
         Some(ForeignVector {

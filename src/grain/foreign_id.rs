@@ -1,0 +1,59 @@
+//! The identifier that a foreign format gives a record, and by which its grain is found again.
+
+use std::borrow::Cow;
+
+/// The identity of a record in a foreign format. It is stable across exports, so that imports can
+/// repeat.
+///
+/// Two are equal if their bytes are: nothing is normalised, since that could merge two records of a
+/// file.
+///
+/// ```
+/// use grainstore::grain::ForeignId;
+///
+/// let id = ForeignId::new("pam", "mira", "m1");
+/// assert_eq!((id.format(), id.scope(), id.id()), ("pam", "mira", "m1"));
+/// assert_ne!(id, ForeignId::new("pam", "mira", "M1"));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ForeignId {
+    format: Cow<'static, str>,
+    scope: String,
+    id: String,
+}
+
+impl ForeignId {
+    /// Names the record `id` of a format, such as `pam`; `scope` is that in which the id is unique:
+    /// an owner, a producer, a namespace.
+    pub fn new(
+        format: impl Into<Cow<'static, str>>,
+        scope: impl Into<String>,
+        id: impl Into<String>,
+    ) -> Self {
+        Self {
+            format: format.into(),
+            scope: scope.into(),
+            id: id.into(),
+        }
+    }
+
+    /// Returns the format.
+    pub fn format(&self) -> &str {
+        &self.format
+    }
+
+    /// Returns the scope in which the id is unique.
+    pub fn scope(&self) -> &str {
+        &self.scope
+    }
+
+    /// Returns the id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Returns format, scope and id, in the order in which they are hashed and stored.
+    pub(crate) fn parts(&self) -> [&str; 3] {
+        [&self.format, &self.scope, &self.id]
+    }
+}
