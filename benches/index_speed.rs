@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             ..IndexOptions::default()
         };
         let id = StoreId::new([7; 16]);
-        let (index, _) = Index::open(&disk, id, terms.clone(), options.clone())?;
+        let (index, _) = Index::open(&disk, id, terms.clone(), options.clone());
         ingest(&index, count)?;
         let started = cpu();
         index.merge_all()?;
@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         lookups(&index, count)?;
         drop(index);
         let started = cpu();
-        let (index, _) = Index::open(&disk, id, terms.clone(), options)?;
+        let (index, _) = Index::open(&disk, id, terms.clone(), options);
         println!("open: {:?}, {} entries", cpu() - started, index.watermark());
     }
     Ok(())

@@ -3,7 +3,6 @@
 //! Damage of the index is not among them: it leads to a rebuild.
 
 use crate::code::ErrorCode;
-use std::path::PathBuf;
 
 /// An error of opening, writing or reading the text view.
 ///
@@ -13,10 +12,10 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum Error {
     /// The folder could not be created, listed or emptied.
-    #[error("text folder {}", path.display())]
+    #[error("{action} the folder of the text view")]
     Folder {
-        /// The folder, or the entry in it.
-        path: PathBuf,
+        /// The operation that failed.
+        action: &'static str,
         /// The error of the system.
         source: std::io::Error,
     },
@@ -49,6 +48,11 @@ impl Error {
             Self::Syntax { .. } => ErrorCode::SearchSyntax,
             Self::Folder { .. } | Self::Off | Self::Index { .. } => ErrorCode::Text,
         }
+    }
+
+    /// Returns a closure that adds the operation to an error of the system.
+    pub(in crate::text) fn folder(action: &'static str) -> impl FnOnce(std::io::Error) -> Self {
+        move |source| Self::Folder { action, source }
     }
 
     /// Returns a closure that adds the operation to an error of the index library.

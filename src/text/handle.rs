@@ -8,10 +8,12 @@ use std::sync::Arc;
 
 use tantivy::TantivyError;
 
+use crate::ledger::{Disk, EntryId};
+
 use super::document::Document;
 use super::error::Error;
 use super::index::committer::Committer;
-use super::index::open::{OpenOutcome, TextLocation};
+use super::index::open::OpenOutcome;
 use super::index::uncommitted::Uncommitted;
 use super::index::view::View;
 use super::options::TextOptions;
@@ -19,7 +21,6 @@ use super::query::lowering::Query;
 use super::search::highlight::Highlighter;
 use super::search::hit::{Hits, RecalledHit};
 use super::search::ranking::Ranking;
-use crate::ledger::EntryId;
 
 /// A full-text view of a ledger. Any thread may feed and search it.
 ///
@@ -29,11 +30,13 @@ use crate::ledger::EntryId;
 /// documents queued.
 ///
 /// ```
-/// use grainstore::ledger::EntryId;
-/// use grainstore::text::{Document, TextOptions, TextLocation, Query, Ranking, Text};
+/// use std::sync::Arc;
+/// use grainstore::ledger::{Disk, EntryId, MemoryDisk};
+/// use grainstore::text::{Document, TextOptions, Query, Ranking, Text};
 ///
-/// let (text, _) = Text::open(&TextLocation::Memory, 0, TextOptions::default())?;
-/// text.add(EntryId::new(0), Document::from("prefers green tea"))?;
+/// let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
+/// let (text, _) = Text::open(&disk, 0, TextOptions::default())?;
+/// text.add(EntryId::FIRST, Document::from("prefers green tea"))?;
 /// let hits = text.search(&Query::words("teas"), &Ranking::default(), 10, &|_| true)?;
 /// assert_eq!(hits.hits[0].row, EntryId::new(0));
 /// assert_eq!(text.watermark(), 1);
@@ -45,7 +48,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// Opens the view of a ledger of `ledger_len` entries at `place`.
+    /// Opens the view of a ledger of `ledger_len` entries, in the folder `text` of a disk.
     ///
     /// An index that cannot be trusted is deleted and is not an error. [`OpenOutcome`] reports it,
     /// and the caller feeds from [`watermark`](Self::watermark) as always.
@@ -53,11 +56,11 @@ impl Text {
     /// # Errors
     /// `ERR_TEXT` where the folder cannot be read or written.
     pub fn open(
-        place: &TextLocation,
+        disk: &Arc<dyn Disk>,
         ledger_len: u64,
         options: TextOptions,
     ) -> Result<(Self, OpenOutcome), Error> {
-        let (view, opened) = View::open(place, ledger_len, options)?;
+        let (view, opened) = View::open(disk, ledger_len, options)?;
         let view = Arc::new(view);
         // If the thread cannot be started, the caller commits: slower, with the same results.
         let committer = match options.background {
@@ -86,7 +89,9 @@ impl Text {
     /// `ERR_TEXT` if that commit fails; the document is not taken then.
     pub fn add(&self, row: EntryId, document: Document) -> Result<(), Error> {
         let Some(committer) = &self.committer else {
-            self.view.commit_if(|state| state.uncommitted.is_due())?;
+            if self.view.uncommitted_is(Uncommitted::is_due) {
+                self.close()?;
+            }
             self.view.push(row, document, |_| ());
             return Ok(());
         };
@@ -114,6 +119,15 @@ impl Text {
         self.view.erase(rows)
     }
 
+    /// Deletes the files of the view, for good: later commits fail, and the view is opened again
+    /// instead.
+    ///
+    /// # Errors
+    /// `ERR_TEXT` if a file cannot be removed.
+    pub fn remove(&self) -> Result<(), Error> {
+        self.view.remove()
+    }
+
     /// Commits the rows fed so far, so that they need not be fed again after the next open.
     ///
     /// # Errors
@@ -122,8 +136,7 @@ impl Text {
         self.view.flush()
     }
 
-    /// Commits the rows fed so far, waits until small segments are merged, and drops the index
-    /// writer.
+    /// Commits the rows fed so far and merges small segments.
     ///
     /// A process that ends without this call loses nothing but leaves the merging to the next one:
     /// many short runs would leave many small segments. The view can be fed again afterwards.
@@ -131,7 +144,8 @@ impl Text {
     /// # Errors
     /// `ERR_TEXT` where the index could not be written.
     pub fn close(&self) -> Result<(), Error> {
-        self.view.close()
+        self.view.flush()?;
+        self.view.merge_due()
     }
 
     /// Returns the best `limit` rows that match `query` and for which `accept` returns true.
@@ -197,15 +211,14 @@ impl Text {
         self.view.verify()
     }
 
-    /// Commits the rows fed so far and merges all segments into one.
+    /// Commits the rows fed so far and merges all segments into as few as possible: one, below
+    /// 96 MiB.
     ///
     /// # Errors
     /// `ERR_TEXT` if the index cannot be written; the rows stay searchable.
     pub fn compact(&self) -> Result<(), Error> {
-        // The automatic merges of the library must finish first.
-        self.close()?;
-        self.view.merge_all()?;
-        self.close()
+        self.view.flush()?;
+        self.view.merge_all()
     }
 
     /// Returns the number of committed segments and their total size in bytes.

@@ -28,7 +28,7 @@ pub use search::ranking::{Ranking, Recency};
 pub use self::{
     document::Document,
     handle::Text,
-    index::open::{OpenOutcome, TextLocation},
+    index::open::OpenOutcome,
     search::highlight::Highlighter,
     search::hit::{Hit, Hits, RecalledHit, TOTAL_MAX},
 };

@@ -22,7 +22,7 @@ const STORE: StoreId = StoreId::new([7; 16]);
 
 fn open(disk: &Arc<dyn Disk>, options: &IndexOptions) -> (Index, IndexRecovery) {
     let terms = TermKey::new([9; 16]);
-    Index::open(disk, STORE, terms, options.clone()).unwrap()
+    Index::open(disk, STORE, terms, options.clone())
 }
 
 /// Everything on the calling thread, in runs of a few rows.

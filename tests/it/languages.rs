@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
-use grainstore::ledger::EntryId;
-use grainstore::text::{Document, Language, Query, Ranking, Text, TextLocation, TextOptions};
+use grainstore::ledger::{Disk, EntryId, MemoryDisk};
+use grainstore::text::{Document, Language, Query, Ranking, Text, TextOptions};
 use serde_json::Value;
 
 struct Pair {
@@ -36,7 +37,8 @@ fn a_reader_of_each_language_finds_what_is_there_and_nothing_else() {
     assert!(pairs.len() >= 100, "{} pairs", pairs.len());
     let mut faults = Vec::new();
     for pair in &pairs {
-        let (text, _) = Text::open(&TextLocation::Memory, 0, TextOptions::default()).unwrap();
+        let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
+        let (text, _) = Text::open(&disk, 0, TextOptions::default()).unwrap();
         let document = Document::from(pair.text.as_str()).language(pair.language);
         text.add(EntryId::new(0), document).unwrap();
         let query = Query::parse(&pair.query).unwrap();

@@ -1,9 +1,11 @@
 //! What is recalled of a question, and how turns of a conversation rank.
 
-use grainstore::ledger::EntryId;
+use std::sync::Arc;
+
+use grainstore::ledger::{Disk, EntryId, MemoryDisk};
 use grainstore::query::Recall;
 use grainstore::render::{Format, tokens};
-use grainstore::text::{Document, Query, Ranking, Recency, Text, TextLocation, TextOptions};
+use grainstore::text::{Document, Query, Ranking, Recency, Text, TextOptions};
 use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
 
 fn store() -> Store {
@@ -176,7 +178,8 @@ fn a_turn_beside_what_fits_ranks_above_the_same_words_elsewhere() {
 
 #[test]
 fn signals_lift_what_is_new_or_important() {
-    let (text, _) = Text::open(&TextLocation::Memory, 0, TextOptions::default()).unwrap();
+    let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
+    let (text, _) = Text::open(&disk, 0, TextOptions::default()).unwrap();
     let tea = || Document::from("tea");
     text.add(EntryId::new(0), tea().time_ms(1_000)).unwrap();
     text.add(EntryId::new(1), tea().time_ms(9_000)).unwrap();

@@ -2,9 +2,11 @@
 //! directory holds is opened or refused with a reason.
 
 mod accesses;
+mod degraded;
 mod deletion;
 mod importing;
 mod opening;
+mod rot;
 mod writing;
 
 use std::sync::Arc;

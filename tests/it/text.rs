@@ -4,23 +4,20 @@ mod files;
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
-use grainstore::ledger::EntryId;
-use grainstore::text::{
-    self, Document, Hit, Hits, OpenOutcome, Query, Ranking, Text, TextLocation, TextOptions,
-};
+use grainstore::ledger::{Disk, EntryId, FileDisk, MemoryDisk};
+use grainstore::text::{self, Document, Hit, Hits, OpenOutcome, Query, Ranking, Text, TextOptions};
 use proptest::prelude::*;
 
 fn memory() -> Text {
-    Text::open(&TextLocation::Memory, 0, TextOptions::default())
-        .unwrap()
-        .0
+    let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
+    Text::open(&disk, 0, TextOptions::default()).unwrap().0
 }
 
 fn at(folder: &Path, ledger_len: u64) -> (Text, OpenOutcome) {
-    let place = TextLocation::Folder(folder.to_owned());
-    Text::open(&place, ledger_len, TextOptions::default()).unwrap()
+    let disk: Arc<dyn Disk> = Arc::new(FileDisk::new(folder));
+    Text::open(&disk, ledger_len, TextOptions::default()).unwrap()
 }
 
 fn feed<'a>(text: &Text, documents: impl IntoIterator<Item = &'a str>) {

@@ -87,5 +87,12 @@ impl Session {
         if let Some(reason) = &opened.text_rebuilt {
             self.out.note(format!("note: text index rebuilt: {reason}"));
         }
+        if let Some(reason) = &opened.text_unavailable {
+            let message = format!("note: no search until the text index can be built: {reason}");
+            self.out.note(message);
+        }
+        if let Some(reason) = &opened.erasure_waits {
+            self.out.note(format!("note: an erasure waits: {reason}"));
+        }
     }
 }

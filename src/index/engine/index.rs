@@ -29,7 +29,7 @@ use crate::index::{Batch, Error, IndexOptions, Snapshot, TermKey};
 ///
 /// let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
 /// let terms = TermKey::new([7; 16]);
-/// let (index, _) = Index::open(&disk, StoreId::new([7; 16]), terms, IndexOptions::default())?;
+/// let (index, _) = Index::open(&disk, StoreId::new([7; 16]), terms, IndexOptions::default());
 /// let grain = Draft::event("hello").created_at(Time::from_ms(1)).finish(Default::default())?;
 /// let before = index.snapshot();
 /// let mut batch = index.batch();
@@ -46,23 +46,21 @@ pub struct Index {
 }
 
 impl Index {
-    /// Opens the index of a store. An index in doubt is deleted, not an error: [`IndexRecovery`]
-    /// says so. The caller applies the ledger's entries from the watermark on.
-    ///
-    /// # Errors
-    /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
+    /// Opens the index of a store. An index in doubt, or one that cannot be read, is built anew and
+    /// is not an error: [`IndexRecovery`] says so. The caller applies the ledger's entries from the
+    /// watermark on.
     pub fn open(
         disk: &Arc<dyn Disk>,
         store_id: StoreId,
         terms: TermKey,
         options: IndexOptions,
-    ) -> Result<(Self, IndexRecovery), Error> {
-        let (engine, opened) = open::open(disk, store_id, terms, options)?;
+    ) -> (Self, IndexRecovery) {
+        let (engine, opened) = open::open(disk, store_id, terms, options);
         let index = Self {
             engine: Arc::new(engine),
             worker: Mutex::new(None),
         };
-        Ok((index, opened))
+        (index, opened)
     }
 
     /// Returns the number of ledger entries that have been applied.
@@ -189,14 +187,19 @@ impl Index {
         self.engine.expunge(&mut self.engine.maintenance.lock())
     }
 
-    /// Removes everything, on disk too: for an index of another ledger.
+    /// Removes everything, on disk too, so that the index is built anew. Rows that were erased
+    /// must not be applied again.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`.
     pub fn reset(&self) -> Result<(), Error> {
         let _publishing = self.engine.publishing.lock();
-        let _maintenance = self.engine.maintenance.lock();
-        open::remove_all(&*self.engine.disk)?;
+        let mut maintenance = self.engine.maintenance.lock();
+        maintenance.is_detached = true;
+        open::attach(&self.engine, &mut maintenance)?;
+        if let Some(erased) = self.engine.erased() {
+            maintenance.expunged |= &*erased;
+        }
         self.engine
             .update(|next| *next = super::version::Version::default());
         if let Some(map) = &self.engine.map {

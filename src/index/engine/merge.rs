@@ -10,6 +10,7 @@ use roaring::RoaringTreemap;
 use crate::ledger::{EntryLocation, LedgerPosition};
 
 use super::current::CurrentFile;
+use super::open;
 use super::shared::{Engine, Maintenance};
 use super::version::{FAN_IN, ImmutableMemtable, Version};
 use crate::index::key::encoding::{Key, Single, Triple};
@@ -32,6 +33,7 @@ impl Engine {
             let Some(immutable) = version.immutable.first() else {
                 return Ok(());
             };
+            open::attach(self, maintenance)?;
             let memtables = version.memtables.iter();
             let memtables: Vec<_> = memtables
                 .take_while(|memtable| memtable.rows.end <= immutable.end)
@@ -108,6 +110,7 @@ impl Engine {
         let Some(erased) = self.erased() else {
             return Ok(());
         };
+        open::attach(self, maintenance)?;
         let fresh = &*erased - &maintenance.expunged;
         let is_erased = |row| fresh.contains(row);
         let version = self.version();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::ledger::{Disk, EntryLocation, LedgerPosition, StoreId};
 
 use super::current::{self, CurrentFile};
-use super::shared::Engine;
+use super::shared::{Engine, Maintenance};
 use crate::index::key::encoding::{Key, Single};
 use crate::index::run::{self, FOLDER, OpenFault, Run, Stream};
 use crate::index::{Addresses, Error, Family, IndexOptions, TermKey};
@@ -25,69 +25,100 @@ pub struct IndexRecovery {
 }
 
 /// The reason why the files of an index are not used.
-enum Refusal {
-    Rebuild(String),
-    Error(Error),
-}
+struct Refusal(String);
 
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
-        match error {
-            Error::Damaged { .. } => Self::Rebuild(error.to_string()),
-            other => Self::Error(other),
-        }
+        Self(match std::error::Error::source(&error) {
+            Some(source) => format!("{error}: {source}"),
+            None => error.to_string(),
+        })
     }
 }
 
-/// Opens the version on disk, or an empty index in its place.
+/// Opens the version on disk, or an empty index in its place. Files that cannot be read lead to a
+/// rebuild as damaged ones do: they are derived, and must not keep a store from opening.
 pub(in crate::index) fn open(
     disk: &Arc<dyn Disk>,
     store_id: StoreId,
     terms: TermKey,
     options: IndexOptions,
-) -> Result<(Engine, IndexRecovery), Error> {
-    make_folder(&**disk)?;
+) -> (Engine, IndexRecovery) {
+    let found = make_folder(&**disk).and_then(|()| numbers(&**disk));
+    let last = found.as_ref().ok().and_then(|found| found.iter().max());
     // Numbers of removed files are not reused: a crash can undo a removal, and the old file must
     // not take the place of a new one.
-    let found = numbers(&**disk)?;
-    let next = found
-        .iter()
-        .max()
-        .map_or(1, |number| number.saturating_add(1));
+    let next = last.map_or(1, |number| number.saturating_add(1));
     let engine = Engine::new(Arc::clone(disk), store_id, terms, options, next);
-    let opened = match load(&engine) {
-        Ok(opened) => opened,
-        Err(Refusal::Error(error)) => return Err(error),
-        Err(Refusal::Rebuild(reason)) => {
+    let loaded = found.map_err(Refusal::from).and_then(|found| {
+        let opened = load(&engine)?;
+        Ok((found, opened))
+    });
+    match loaded {
+        Ok((found, opened)) => {
+            remove_unnamed(&engine, found);
+            (engine, opened)
+        }
+        Err(Refusal(reason)) => {
             tracing::warn!(%reason, "the index is built anew from the ledger");
             engine.update(|version| *version = super::version::Version::default());
             if let Some(map) = &engine.map {
                 map.clear();
             }
-            remove_all(&**disk)?;
-            IndexRecovery {
+            let mut maintenance = engine.maintenance.lock();
+            maintenance.is_detached = true;
+            if let Err(error) = attach(&engine, &mut maintenance) {
+                tracing::warn!(%error, "the index stays in memory");
+            }
+            drop(maintenance);
+            let opened = IndexRecovery {
                 rebuilt: Some(reason),
                 ..IndexRecovery::default()
-            }
+            };
+            (engine, opened)
         }
-    };
+    }
+}
+
+/// Removes the files of an earlier index, if that failed before. Nothing is written before, since
+/// the next opening would take those files for the index.
+///
+/// # Errors
+/// `ERR_STORAGE_IO`.
+pub(super) fn attach(engine: &Engine, maintenance: &mut Maintenance) -> Result<(), Error> {
+    if !maintenance.is_detached {
+        return Ok(());
+    }
+    make_folder(&*engine.disk)?;
+    let last = numbers(&*engine.disk)?.into_iter().max();
+    let next = last.map_or(1, |number| number.saturating_add(1));
+    maintenance.next = maintenance.next.max(next);
+    remove_all(&*engine.disk)?;
+    maintenance.is_detached = false;
+    Ok(())
+}
+
+/// Removes the files that the version does not name. One that stays only wastes space.
+fn remove_unnamed(engine: &Engine, found: Vec<u64>) {
+    let disk = &*engine.disk;
     let named = engine.version();
     let is_named = |number: &u64| named.runs.iter().any(|run| run.number == *number);
     let unnamed: Vec<u64> = found
         .into_iter()
         .filter(|number| !is_named(number))
         .collect();
-    if !unnamed.is_empty() {
-        // A process that was killed may have renamed CURRENT without a sync of its folder. A power
-        // cut would then restore the previous version, which names the files removed here.
-        let synced = disk.sync_folder(FOLDER);
-        synced.map_err(Error::io("sync", FOLDER))?;
+    // A process that was killed may have renamed CURRENT without a sync of its folder. A power cut
+    // would then restore the previous version, which names the files removed here.
+    if !unnamed.is_empty()
+        && let Err(error) = disk.sync_folder(FOLDER)
+    {
+        tracing::warn!(%error, "files of the index that are not used stay");
+        return;
     }
     for number in unnamed {
-        forget(&**disk, &run::name_of(number));
+        forget(disk, &run::name_of(number));
     }
-    forget(&**disk, current::TEMPORARY);
-    Ok((engine, opened))
+    forget(disk, current::TEMPORARY);
 }
 
 fn make_folder(disk: &dyn Disk) -> Result<(), Error> {
@@ -97,12 +128,12 @@ fn make_folder(disk: &dyn Disk) -> Result<(), Error> {
             made.map_err(Error::io("create", FOLDER))?;
             disk.sync_folder("").map_err(Error::io("sync", FOLDER))
         }
-        _ => Ok(()),
+        listed => listed.map(drop).map_err(Error::io("list", FOLDER)),
     }
 }
 
 /// Removes the version, then its files.
-pub(super) fn remove_all(disk: &dyn Disk) -> Result<(), Error> {
+fn remove_all(disk: &dyn Disk) -> Result<(), Error> {
     match disk.remove(current::NAME) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             return Err(Error::io("remove", current::NAME)(error));
@@ -138,18 +169,18 @@ fn numbers(disk: &dyn Disk) -> Result<Vec<u64>, Error> {
 fn load(engine: &Engine) -> Result<IndexRecovery, Refusal> {
     let version = CurrentFile::read(&*engine.disk, &engine.store_id);
     let version = version.map_err(Error::io("read", current::NAME))?;
-    let version = version.map_err(|reason| Refusal::Rebuild(reason.into()))?;
+    let version = version.map_err(|reason| Refusal(reason.into()))?;
     let Some(version) = version else {
         return Ok(IndexRecovery::default());
     };
     let mut runs = Vec::with_capacity(version.runs.len());
     let mut end = 0;
     for named in &version.runs {
-        let doubt = |reason| Refusal::Rebuild(format!("{} {reason}", run::name_of(named.number)));
+        let doubt = |reason| Refusal(format!("{} {reason}", run::name_of(named.number)));
         let opened = Run::open(&engine.disk, &engine.store_id, named.number);
         let mut run = opened.map_err(|fault| match fault {
             OpenFault::Damaged(reason) => doubt(reason),
-            OpenFault::Io(_) => Refusal::Error(fault.into_error(named.number)),
+            OpenFault::Io(_) => fault.into_error(named.number).into(),
         })?;
         if run.check != named.check || run.rows.start != end {
             return Err(doubt("is not the one that CURRENT names"));
@@ -161,7 +192,7 @@ fn load(engine: &Engine) -> Result<IndexRecovery, Refusal> {
         runs.push(Arc::new(run));
     }
     if end != version.watermark {
-        return Err(Refusal::Rebuild("CURRENT does not fit its runs".into()));
+        return Err(Refusal("CURRENT does not fit its runs".into()));
     }
     let opened = opened(&runs)?;
     for run in &runs {

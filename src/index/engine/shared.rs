@@ -56,6 +56,8 @@ pub(in crate::index) struct Maintenance {
     pub(in crate::index) next: u64,
     /// The erased rows of which no run has keys any more.
     pub(super) expunged: RoaringTreemap,
+    /// Whether the disk may hold files of an earlier index that could not be removed.
+    pub(super) is_detached: bool,
 }
 
 /// The signals between the writer and the worker.
@@ -89,6 +91,7 @@ impl Engine {
             maintenance: Mutex::new(Maintenance {
                 next,
                 expunged: RoaringTreemap::new(),
+                is_detached: false,
             }),
             signal: Mutex::default(),
             work: Condvar::new(),

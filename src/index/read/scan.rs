@@ -16,7 +16,7 @@ use crate::ledger::EntryId;
 /// # use grainstore::ledger::{Disk, EntryId, MemoryDisk, StoreId};
 /// # let terms = TermKey::new([7; 16]);
 /// # let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
-/// # let (index, _) = Index::open(&disk, StoreId::new([7; 16]), terms, IndexOptions::default())?;
+/// # let (index, _) = Index::open(&disk, StoreId::new([7; 16]), terms, IndexOptions::default());
 /// let mut batch = index.batch();
 /// for row in (0..9).map(EntryId::new) {
 ///     let draft = Draft::belief("user", "likes", format!("tea {row}")).confidence(0.5);

@@ -108,6 +108,10 @@ impl Disk for FileDisk {
         Ok(())
     }
 
+    fn file_system_path(&self, folder: &str) -> Option<PathBuf> {
+        self.folder(folder).ok()
+    }
+
     fn lock(&self, name: &str) -> io::Result<Lock> {
         let path = self.path(name)?;
         let file = OpenOptions::new()

@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 pub(super) mod lock;
@@ -55,6 +56,12 @@ pub trait Disk: fmt::Debug + Send + Sync {
 
     /// Takes the exclusive lock of a file, which is created if missing; `WouldBlock` if it is held.
     fn lock(&self, name: &str) -> io::Result<Lock>;
+
+    /// Returns the path of a folder if it lies in a file system, so that a reader can map its files
+    /// into memory.
+    fn file_system_path(&self, _folder: &str) -> Option<PathBuf> {
+        None
+    }
 }
 
 /// An open file of a [`Disk`]. Reads and writes carry their offset, so one handle serves many

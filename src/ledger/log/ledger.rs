@@ -122,12 +122,14 @@ impl Ledger {
             watermark,
             erases,
             audit: RedactionAudit::default(),
+            admits_damaged: false,
             proven: watermark,
         };
         let Recovered {
             mut offsets,
             torn,
             erased,
+            damaged: _,
             proven,
         } = recovery.run(hint)?;
         let name = segment_file::name_of(offsets.end().segment);

@@ -20,40 +20,40 @@ impl Ledger {
     /// Opens a ledger for reading only: proves every byte and changes none. A torn tail is ignored.
     /// Appends are `ERR_STORAGE_HALTED`.
     ///
+    /// Also returns the entries whose bodies are damaged; they read as erased.
+    ///
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORE_VERSION`, `ERR_STORAGE_IO`.
     pub fn open_to_read(
         disk: Arc<dyn Disk>,
         store_id: StoreId,
         erases: ErasureDecoder,
-    ) -> Result<Self, Error> {
+    ) -> Result<(Self, Vec<EntryId>), Error> {
         let recovery = Recovery {
             disk: &*disk,
             store_id: &store_id,
             watermark: 0,
             erases,
             audit: RedactionAudit::default(),
+            admits_damaged: true,
             proven: 0,
         };
         let (found, _) = recovery.prove(None)?;
         let Recovered {
             mut offsets,
             erased,
+            damaged,
             ..
         } = found;
         offsets.mark_durable();
-        offsets.erase(erased);
+        offsets.erase(erased.into_iter().chain(damaged.iter().copied()));
         let name = segment_file::name_of(offsets.end().segment);
         let file = disk.open(&name, OpenMode::Read);
         let mut tail = Tail::new(file.map_err(|source| Error::io("read", &name, source))?);
         tail.halted = true;
-        Ok(Self::new(
-            disk,
-            store_id,
-            LedgerOptions::default(),
-            offsets,
-            tail,
-        ))
+        let options = LedgerOptions::default();
+        let ledger = Self::new(disk, store_id, options, offsets, tail);
+        Ok((ledger, damaged))
     }
 
     /// Copies the longest prefix of frames that `is_kept` accepts to a disk without a ledger, and

@@ -6,6 +6,7 @@
 use super::ledger::Ledger;
 use super::read::{CHANGED, ErrorContext};
 use crate::ledger::offsets::entry_offsets::EntryExtent;
+use crate::ledger::recovery::torn_tail;
 use crate::ledger::segment::entry::RawEntry;
 use crate::ledger::segment::segment_file;
 use crate::ledger::{DiskFile, EntryHeader, EntryId, Error, OpenMode};
@@ -47,6 +48,32 @@ impl Ledger {
                 tail.halted = true;
                 failed(source)
             })?;
+        }
+        Ok(())
+    }
+
+    /// Returns the names of the files that hold torn tails, relative to the store.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_IO`.
+    pub fn torn_files(&self) -> Result<Vec<String>, Error> {
+        torn_tail::names(&*self.disk)
+    }
+
+    /// Deletes the files that hold torn tails: they may hold what an erased entry said, and nothing
+    /// in them was acknowledged.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_IO`.
+    pub fn remove_torn_files(&self) -> Result<(), Error> {
+        let names = self.torn_files()?;
+        for name in &names {
+            let removed = self.disk.remove(name);
+            removed.map_err(|source| Error::io("remove", name, source))?;
+        }
+        if !names.is_empty() {
+            let synced = self.disk.sync_folder(segment_file::FOLDER);
+            synced.map_err(|source| Error::io("sync", segment_file::FOLDER, source))?;
         }
         Ok(())
     }

@@ -25,6 +25,8 @@ pub(in crate::ledger) struct Recovery<'a> {
     pub(in crate::ledger) watermark: u64,
     pub(in crate::ledger) erases: ErasureDecoder,
     pub(in crate::ledger) audit: RedactionAudit,
+    /// Whether damaged bodies are returned instead of refused.
+    pub(in crate::ledger) admits_damaged: bool,
     /// The number of entries that the `synced` of a later frame covers.
     pub(in crate::ledger) proven: u64,
 }
@@ -37,6 +39,8 @@ pub(in crate::ledger) struct Recovered {
     pub(in crate::ledger) torn: Option<TornTail>,
     /// The entries that erasures behind the hint list.
     pub(in crate::ledger) erased: Vec<EntryId>,
+    /// The entries with damaged bodies, in order.
+    pub(in crate::ledger) damaged: Vec<EntryId>,
     /// The number of entries that are known to be durable.
     pub(in crate::ledger) proven: u64,
 }
@@ -74,7 +78,10 @@ impl Recovery<'_> {
             let reason = "the ledger ends before entries that were durable";
             return Err(damage(end.segment, end.offset, end.entries, reason));
         }
-        if let Some(blank) = self.audit.unlisted().next() {
+        let damaged: Vec<EntryId> = self.audit.unlisted().map(|body| body.sequence).collect();
+        if let Some(blank) = self.audit.unlisted().next()
+            && !self.admits_damaged
+        {
             let (segment, offset) = (blank.segment, blank.offset);
             return Err(damage(segment, offset, blank.sequence.get(), blank.reason));
         }
@@ -82,6 +89,7 @@ impl Recovery<'_> {
             offsets,
             torn: None,
             erased: self.audit.listed.into_iter().collect(),
+            damaged,
             proven: self.proven,
         };
         Ok((found, tear))

@@ -1,7 +1,7 @@
 //! Torn tails: what a crash left behind the last whole frame.
 //!
 //! A tear is set aside only if nothing says that the missing bytes were durable; else it is damage.
-//! The bytes are moved to a file of their own and never deleted.
+//! The bytes are moved to a file of their own, which stays until a deletion or a compaction.
 
 use crate::ledger::segment::frame::{self, claimed};
 use crate::ledger::segment::frame_search::FrameSearch;
@@ -110,13 +110,30 @@ pub(super) fn set_aside(disk: &dyn Disk, tear: &Tear) -> Result<TornTail, Error>
 }
 
 fn free_name(disk: &dyn Disk) -> Result<String, Error> {
+    let last = numbers(disk)?.pop();
+    let next = last.map_or(1, |last| last.saturating_add(1));
+    Ok(format!("{FOLDER}/torn-{next}"))
+}
+
+/// Returns the names of the files that hold torn tails, relative to the store.
+pub(in crate::ledger) fn names(disk: &dyn Disk) -> Result<Vec<String>, Error> {
+    let numbers = numbers(disk)?.into_iter();
+    Ok(numbers
+        .map(|number| format!("{FOLDER}/torn-{number}"))
+        .collect())
+}
+
+/// Returns the numbers of these files in ascending order.
+fn numbers(disk: &dyn Disk) -> Result<Vec<u64>, Error> {
     let names = disk.list(FOLDER);
     let names = names.map_err(|source| Error::io("list", FOLDER, source))?;
-    let taken = names
-        .iter()
-        .filter_map(|name| name.strip_prefix("torn-")?.parse::<u64>().ok());
-    let next = taken.max().map_or(1, |last| last.saturating_add(1));
-    Ok(format!("{FOLDER}/torn-{next}"))
+    let numbers = names.iter().filter_map(|name| {
+        let number = name.strip_prefix("torn-")?.parse::<u64>().ok()?;
+        (*name == format!("torn-{number}")).then_some(number)
+    });
+    let mut numbers: Vec<u64> = numbers.collect();
+    numbers.sort_unstable();
+    Ok(numbers)
 }
 
 pub(super) fn damage(segment: u32, offset: u64, sequence: u64, reason: &'static str) -> Error {

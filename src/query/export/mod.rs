@@ -38,7 +38,8 @@ pub struct ExportReport {
 impl Admin<'_> {
     /// Writes the grains that pass a filter. Archives and JSON lines are ordered by `created_at`,
     /// then address; other formats by the order of storage, so that an import is exported in its
-    /// original order. Expired grains and grains that await review are included.
+    /// original order. Expired grains and grains that await review are included. A grain whose
+    /// bytes are damaged is left out, and its entry is in [`Loss::damaged`].
     ///
     /// Equal grains with equal status produce equal archives in any store.
     ///
@@ -144,10 +145,18 @@ impl Store {
         let rows = self.exportable_rows(&snapshot, filter, loss)?;
         let rows: Vec<EntryId> = rows.iter().collect();
         let entries = rows.par_iter().map(|row| {
-            let version = self.version_at(&snapshot, *row)?;
-            Ok((version.grain, version.status))
+            let version = self.sound_version_at(&snapshot, *row)?;
+            let entry = version.map(|version| (version.grain, version.status));
+            Ok(entry.ok_or(row.get()))
         });
-        let entries = entries.collect::<Result<Vec<Entry>, Error>>()?;
+        let found = entries.collect::<Result<Vec<Result<Entry, u64>>, Error>>()?;
+        let mut entries = Vec::with_capacity(found.len());
+        for entry in found {
+            match entry {
+                Ok(entry) => entries.push(entry),
+                Err(damaged) => loss.add_damaged(damaged),
+            }
+        }
         let export_filter =
             ExportFilter::by_policy(self, options.purpose).and_by_owner(&snapshot)?;
         let entries = export_filter.remove_from(entries, loss);
@@ -216,7 +225,10 @@ impl Store {
         let mut recorder = self.read_recorder("export");
         let mut chosen = Vec::new();
         for row in self.exportable_rows(&snapshot, filter, loss)?.iter() {
-            let version = self.version_at(&snapshot, row)?;
+            let Some(version) = self.sound_version_at(&snapshot, row)? else {
+                loss.add_damaged(row.get());
+                continue;
+            };
             if !export_filter.withholds(&version.grain, loss) {
                 recorder.add(&version.grain);
                 chosen.push(Chosen::of(&version.grain, version.status));

@@ -14,7 +14,8 @@ impl Admin<'_> {
     /// reason, the authority, and a tombstone by which the grain is recognised if it is stored
     /// again.
     ///
-    /// It cannot be undone. Backups and exports made before keep their copies.
+    /// It cannot be undone. Backups and exports made before keep their copies. A grain whose bytes
+    /// are damaged can be deleted too; of its protection only a hold is known then.
     ///
     /// # Errors
     /// `ERR_NOT_FOUND`; `ERR_INVALIDATION_DENIED` for a grain that a hold or its retention keeps,
@@ -57,6 +58,8 @@ impl Inner {
         let mut all = Vec::with_capacity(addresses.len());
         for addresses in addresses.chunks(ERASED_AT_ONCE) {
             let mut writer = self.exclusive();
+            // One erasure at a time waits: another would need the same room.
+            self.resume_erasures_as(&mut writer)?;
             let snapshot = self.snapshot();
             let (mut frame, mut targets) = (Frame::default(), Vec::new());
             for address in addresses {
@@ -64,7 +67,20 @@ impl Inner {
                     all.push(Deletion::NotStored);
                     continue;
                 };
-                let target = self.version_at(&snapshot, row)?;
+                let Some(target) = self.sound_version_at(&snapshot, row)? else {
+                    // The policy inside a damaged grain is lost; a hold on it is not.
+                    if self.state().holds().is_held(address) {
+                        let rule = Rule::LegalHold;
+                        let operation = Operation::Delete.name();
+                        let denial = DenialRecord::new(Some(*address), operation, rule.name());
+                        frame.record(&Record::Denial(denial))?;
+                        all.push(Deletion::Kept(rule));
+                    } else {
+                        targets.push((row, *address));
+                        all.push(Deletion::Done);
+                    }
+                    continue;
+                };
                 let protection = self.effective_protection(&snapshot, row, &target, None)?;
                 let change = Change {
                     operation: Operation::Delete,

@@ -2,7 +2,6 @@
 //! it. A crash at any point leaves an erasure that the next open completes.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
@@ -35,22 +34,35 @@ impl Inner {
             reason: authorization.reason.to_owned(),
             authority: authorization.authority.to_owned(),
         }))?;
-        let written = self.commit_erasure(writer, &frame)?;
+        let is_of_state = self.state().rests_on(&rows, snapshot)?;
+        let written = self.with_room(|| self.commit(writer, &frame))?;
         // The erasure is the last entry of its frame.
         let begun = written.end.before().unwrap_or(written.start);
-        self.complete_erasure(writer, begun, &rows)
+        self.complete_erasure(writer, begun, &rows, is_of_state)
     }
 
-    /// Commits the entry that begins an erasure. On a full disk the ballast makes room for it: a
-    /// full disk must not prevent an erasure.
-    fn commit_erasure(&self, writer: &mut Writer, frame: &Frame) -> Result<Range<EntryId>, Error> {
-        match self.commit(writer, frame) {
-            Err(error) if error.code() == ErrorCode::StorageFull => {
-                self.ballast().release(self.disk())?;
-                self.commit(writer, frame)
-            }
-            outcome => outcome,
+    /// Runs a step of an erasure, which a full disk must not prevent: the ballast makes room for it,
+    /// then the text view, which is derived.
+    fn with_room<T>(&self, mut step: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
+        let mut outcome = step();
+        for makes_room in [Self::release_ballast, Self::remove_text_files] {
+            outcome = match outcome {
+                Err(error) if error.code() == ErrorCode::StorageFull => {
+                    makes_room(self, &error)?;
+                    match step() {
+                        // The first error tells more: the write may have happened.
+                        Err(halted) if halted.code() == ErrorCode::StorageHalted => Err(error),
+                        outcome => outcome,
+                    }
+                }
+                outcome => return outcome,
+            };
         }
+        outcome
+    }
+
+    fn release_ballast(&self, _full: &dyn std::error::Error) -> Result<(), Error> {
+        Ok(self.ballast().release(self.disk())?)
     }
 
     /// Returns every entry that names one of the grains, and their tombstones. The parts of such an
@@ -99,40 +111,49 @@ impl Inner {
         writer: &mut Writer,
         begun: EntryId,
         rows: &[EntryId],
+        is_of_state: bool,
     ) -> Result<(), Error> {
-        let is_of_state = self.state().rests_on(rows, &self.snapshot())?;
         // First, so that no snapshot shows it from here on, however old.
         self.index().erase(rows.iter().copied());
         self.caches().forget(rows);
         self.ledger().redact(rows)?;
-        self.index().expunge()?;
-        self.erase_text(rows)?;
-        if let Some(counts) = self.retrievals() {
-            counts.forget(rows)?;
-        }
         if is_of_state {
             self.recover_state()?;
         }
+        self.ledger().remove_torn_files()?;
+        self.with_room(|| Ok(self.index().expunge()?))?;
+        self.erase_text(rows)?;
+        if let Some(counts) = self.retrievals() {
+            self.with_room(|| Ok(counts.forget(rows)?))?;
+        }
         let frame = Frame::of(None, &Record::Erased(ErasedRecord { begun }))?;
-        self.commit(writer, &frame)?;
+        self.with_room(|| self.commit(writer, &frame))?;
         if let Err(error) = self.ballast().restore(self.disk()) {
             tracing::warn!(%error, "no room is kept for erasing on a full disk");
         }
         Ok(())
     }
 
-    /// Completes the erasures that a crash interrupted.
+    /// Completes the erasures that a crash, an error or a full disk interrupted.
     ///
     /// # Errors
     /// Storage errors.
     pub(crate) fn resume_erasures(&self) -> Result<(), Error> {
-        let open = self.state().erasures().open().clone();
-        if open.is_empty() {
+        if self.state().erasures().open().is_empty() {
             return Ok(());
         }
-        let mut writer = self.exclusive();
+        self.resume_erasures_as(&mut self.exclusive())
+    }
+
+    /// Completes them for the thread that writes.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(super) fn resume_erasures_as(&self, writer: &mut Writer) -> Result<(), Error> {
+        let open = self.state().erasures().open().clone();
         for (begun, rows) in open {
-            self.complete_erasure(&mut writer, begun, &rows)?;
+            // The first attempt may have hidden the rows before the state was recovered.
+            self.complete_erasure(writer, begun, &rows, true)?;
         }
         Ok(())
     }

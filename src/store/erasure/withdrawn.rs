@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::codec::ContentAddress;
 use crate::grain::{Time, Type};
+use crate::ledger::EntryId;
 use crate::policy::{self, Actor, Operation, Rule, Verdict};
 use crate::store::governance::recorded;
 use crate::store::records::Authorization;
@@ -37,11 +38,15 @@ pub struct ErasureReport {
     pub erased: Vec<ContentAddress>,
     /// The grains that holds and retention keep; their erasure stays pending.
     pub kept: Vec<PendingErasure>,
+    /// The ledger entries that rest on a withdrawn consent and whose bytes are damaged: their
+    /// addresses are unknown. Deleting the grain by its address erases them.
+    pub damaged: Vec<EntryId>,
 }
 
 impl Admin<'_> {
     /// Returns the erasures pending because of withdrawn consents, the oldest withdrawal first,
-    /// with the holds and retention that prevent them (ruling I12).
+    /// with the holds and retention that prevent them (ruling I12). Grains whose bytes are damaged
+    /// are left out.
     ///
     /// ```
     /// use grainstore::{Draft, Options, Store};
@@ -65,7 +70,13 @@ impl Admin<'_> {
     /// # Errors
     /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
     pub fn pending_erasures(self) -> Result<Vec<PendingErasure>, Error> {
+        Ok(self.pending_and_damaged()?.0)
+    }
+
+    /// Returns the pending erasures, and the entries whose bytes are damaged.
+    fn pending_and_damaged(self) -> Result<(Vec<PendingErasure>, Vec<EntryId>), Error> {
         let mut due = Vec::new();
+        let mut damaged = BTreeSet::new();
         let mut seen = BTreeSet::new();
         let inner = self.inner();
         let snapshot = inner.snapshot();
@@ -73,7 +84,10 @@ impl Admin<'_> {
         let deadline = inner.deadline_ms();
         for (withdrawal, consent, rows) in inner.cascades(&snapshot)? {
             for row in rows.iter() {
-                let target = inner.version_at(&snapshot, row)?;
+                let Some(target) = inner.sound_version_at(&snapshot, row)? else {
+                    damaged.insert(row);
+                    continue;
+                };
                 // OMS 8.10: a consent itself is retained. A row may appear under two withdrawals.
                 if target.grain.type_() == Type::Consent
                     || target.grain.link("processing_basis") != Some(consent)
@@ -102,7 +116,7 @@ impl Admin<'_> {
                 });
             }
         }
-        Ok(due)
+        Ok((due, damaged.into_iter().collect()))
     }
 
     /// Executes all pending erasures, before their deadlines too, as
@@ -117,10 +131,13 @@ impl Admin<'_> {
         authorization: Authorization<'_>,
     ) -> Result<ErasureReport, Error> {
         recorded(authorization)?;
-        let due = self.pending_erasures()?;
+        let (due, damaged) = self.pending_and_damaged()?;
         let addresses: Vec<ContentAddress> = due.iter().map(|due| due.address).collect();
         let became = self.inner().delete_all(&addresses, authorization)?;
-        let mut done = ErasureReport::default();
+        let mut done = ErasureReport {
+            damaged,
+            ..ErasureReport::default()
+        };
         for (due, became) in due.into_iter().zip(became) {
             match became {
                 Deletion::Done => done.erased.push(due.address),

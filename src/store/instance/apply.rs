@@ -53,11 +53,22 @@ impl Inner {
     /// Brings index, state and text view to the end of the ledger.
     ///
     /// # Errors
-    /// Storage errors; `ERR_POLICY` for a regime that this version cannot read; `ERR_TEXT`.
+    /// Storage errors; `ERR_POLICY` for a regime that this version cannot read.
     pub(super) fn catch_up(&self) -> Result<(), Error> {
         self.catch_up_index()?;
         self.recover_state()?;
-        self.catch_up_text()
+        self.catch_up_text();
+        Ok(())
+    }
+
+    /// Deletes the runs of the index and builds it anew from the ledger, in memory: its files gave
+    /// up their room. No reader may be there.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(super) fn move_index_to_memory(&self) -> Result<(), Error> {
+        self.index().reset()?;
+        self.index_rest(&mut || ())
     }
 
     /// Recovers the state from the ledger: on opening, and after one of its sources was erased.
@@ -71,6 +82,13 @@ impl Inner {
     }
 
     fn catch_up_index(&self) -> Result<(), Error> {
+        self.index_rest(&mut || self.freeze_if_due())?;
+        self.freeze_if_due();
+        Ok(())
+    }
+
+    /// Applies the entries that the index lacks, and calls `after_batch` after each batch.
+    fn index_rest(&self, after_batch: &mut dyn FnMut()) -> Result<(), Error> {
         let from = EntryId::new(self.index().watermark());
         let mut snapshot = self.snapshot();
         let mut batch = self.index().batch();
@@ -82,13 +100,12 @@ impl Inner {
             if end - snapshot.watermark() >= BATCH_LEN {
                 let full = std::mem::replace(&mut batch, self.index().batch());
                 self.index().publish(full, end);
-                self.freeze_if_due();
+                after_batch();
                 snapshot = self.snapshot();
             }
             Ok(())
         })?;
         self.index().publish(batch, self.ledger().len());
-        self.freeze_if_due();
         Ok(())
     }
 

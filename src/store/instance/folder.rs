@@ -86,10 +86,12 @@ pub(crate) fn no_manifest(path: &Path) -> Error {
 /// `ERR_STORAGE_IO`.
 pub(super) fn remove_text(disk: &dyn Disk) -> Result<(), Error> {
     let failed = |source| ledger::Error::io("empty", TEXT, source);
-    let names = match disk.list(TEXT) {
+    let mut names = match disk.list(TEXT) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         names => names.map_err(failed)?,
     };
+    // The list of segments first: without it the other files are remains, not damage.
+    names.sort_by_key(|name| name != TEXT_LIST);
     for name in names {
         disk.remove(&format!("{TEXT}/{name}")).map_err(failed)?;
     }
@@ -98,4 +100,5 @@ pub(super) fn remove_text(disk: &dyn Disk) -> Result<(), Error> {
 
 pub(crate) const LOCK: &str = "LOCK";
 pub(super) const TEXT: &str = "text";
+const TEXT_LIST: &str = "meta.json";
 pub(super) const BALLAST: &str = "ballast";

@@ -18,7 +18,7 @@ use crate::store::{Error, Options};
 
 use super::manifest::Manifest;
 use super::recovery::RecoveryReport;
-use super::text_feed::TextView;
+use super::text_view::TextView;
 use super::writer::{Commits, Exclusive};
 
 /// An open store.
@@ -70,6 +70,10 @@ impl Inner {
         &*self.reader.disk
     }
 
+    pub(crate) const fn disk_handle(&self) -> &Arc<dyn Disk> {
+        &self.reader.disk
+    }
+
     pub(crate) const fn ledger(&self) -> &Ledger {
         &self.reader.ledger
     }
@@ -92,6 +96,10 @@ impl Inner {
 
     pub(crate) const fn recovery(&self) -> &RecoveryReport {
         &self.reader.recovery
+    }
+
+    pub(super) const fn recovery_mut(&mut self) -> &mut RecoveryReport {
+        &mut self.reader.recovery
     }
 
     pub(crate) const fn lock(&self) -> &Lock {

@@ -10,8 +10,10 @@ mod open;
 mod queue;
 mod recovery;
 mod store;
-#[cfg_attr(not(feature = "text"), path = "no_text.rs")]
+#[cfg(feature = "text")]
 mod text_feed;
+#[cfg_attr(not(feature = "text"), path = "no_text.rs")]
+mod text_view;
 mod writer;
 
 pub(crate) use caller::Caller;

@@ -5,9 +5,9 @@
 //! of a store opened without its view, and the next open with the feature brings it up to date.
 
 use std::ops::Range;
-use std::path::PathBuf;
+use std::sync::Arc;
 
-use crate::ledger::EntryId;
+use crate::ledger::{Disk, EntryId};
 use crate::store::state::Entry;
 use crate::store::{Error, Options};
 
@@ -21,12 +21,16 @@ pub(crate) struct TextView;
 
 impl TextView {
     pub(super) fn open(
-        _folder: Option<PathBuf>,
+        _disk: &Arc<dyn Disk>,
         _ledger_len: u64,
         _options: &Options,
         _recovery: &mut RecoveryReport,
-    ) -> Result<Self, Error> {
-        Ok(Self)
+    ) -> Self {
+        Self
+    }
+
+    pub(crate) fn unavailable(&self) -> Option<String> {
+        None
     }
 
     pub(crate) fn is_behind(&self, _ledger_len: u64) -> bool {
@@ -45,20 +49,22 @@ impl TextView {
         Ok((0, 0))
     }
 
-    pub(crate) fn verify(&self) -> Result<Vec<String>, Error> {
-        Ok(Vec::new())
+    pub(crate) fn verify(&self) -> Vec<String> {
+        Vec::new()
     }
 }
 
 impl Inner {
-    pub(super) fn catch_up_text(&self) -> Result<(), Error> {
-        Ok(())
-    }
+    pub(super) fn catch_up_text(&self) {}
 
     pub(super) fn feed_text(&self, _entries: &[Entry<'_>], _rows: &Range<EntryId>) {}
 
     /// Deletes a view that is there, because no later open would erase the rows from it.
     pub(crate) fn erase_text(&self, _rows: &[EntryId]) -> Result<(), Error> {
+        remove_text(self.disk())
+    }
+
+    pub(crate) fn remove_text_files(&self, _: &dyn std::error::Error) -> Result<(), Error> {
         remove_text(self.disk())
     }
 

@@ -1,20 +1,21 @@
 //! Opening a store: its files are read, the remains of a crash are set aside, and all derived data
 //! is brought to the end of the ledger.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
+use crate::code::ErrorCode;
 use crate::index::{Index, RetrievalCounters};
 use crate::ledger::{Ballast, Disk, FileDisk, Ledger, Lock, MemoryDisk, RecoveryHint};
 use crate::store::records::erased_rows;
 use crate::store::{Create, Error, Options};
 
-use super::folder::{BALLAST, LOCK, TEXT, no_manifest, prepare_folder, remove_text, this_process};
+use super::folder::{BALLAST, LOCK, no_manifest, prepare_folder, remove_text, this_process};
 use super::inner::{Inner, Reader};
 use super::manifest::Manifest;
 use super::recovery::RecoveryReport;
 use super::store::Store;
-use super::text_feed::TextView;
+use super::text_view::TextView;
 
 impl Store {
     /// Opens the store in a directory, and creates it if [`Options::create`] allows.
@@ -33,13 +34,10 @@ impl Store {
     ) -> Result<Self, Error> {
         prepare_folder(path, options.create)?;
         let disk = Arc::new(FileDisk::new(path));
-        let text = Some(path.join(TEXT));
-        Self::join(disk, text, path, options, is_repair)
+        Self::join(disk, path, options, is_repair)
     }
 
     /// Opens the store on a disk of the caller's, and creates it if [`Options::create`] allows.
-    ///
-    /// The text view is in memory and fed from the ledger at every open.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -58,7 +56,7 @@ impl Store {
     #[doc(hidden)]
     pub fn open_on(disk: Arc<dyn Disk>, options: Options) -> Result<Self, Error> {
         let path = Path::new("memory");
-        Self::join(disk, None, path, options, false)
+        Self::join(disk, path, options, false)
     }
 
     /// Creates a store in memory, which is gone when its last handle is.
@@ -75,7 +73,6 @@ impl Store {
 
     fn join(
         disk: Arc<dyn Disk>,
-        text_folder: Option<PathBuf>,
         path: &Path,
         options: Options,
         is_repair: bool,
@@ -117,7 +114,7 @@ impl Store {
                 (manifest, index, ledger)
             }
         };
-        let text = TextView::open(text_folder, ledger.len(), &options, &mut recovery)?;
+        let text = TextView::open(&disk, ledger.len(), &options, &mut recovery);
         let staleness = options.accesses;
         let count =
             |staleness| RetrievalCounters::open(&disk, manifest.store_id, staleness, ledger.len());
@@ -126,7 +123,7 @@ impl Store {
         if let Err(error) = ballast.restore(&*disk) {
             tracing::warn!(%error, "no room is kept for erasing on a full disk");
         }
-        let inner = Inner::new(Reader {
+        let mut inner = Inner::new(Reader {
             options,
             manifest,
             disk,
@@ -139,8 +136,31 @@ impl Store {
             lock,
         });
         inner.catch_up()?;
-        inner.resume_erasures()?;
+        let waits = inner.resume_at_opening().err();
+        let unavailable = inner.text().unavailable();
+        let recovery = inner.recovery_mut();
+        recovery.text_unavailable = unavailable;
+        recovery.erasure_waits = waits.map(|error| error.to_string());
         Ok(Self::owner(inner))
+    }
+}
+
+impl Inner {
+    /// Completes the erasures that a crash or a full disk interrupted. On a full disk the runs of
+    /// the index make room: they are derived, and no reader has them yet.
+    ///
+    /// # Errors
+    /// Storage errors. The erasure then waits, and the store opens all the same.
+    fn resume_at_opening(&self) -> Result<(), Error> {
+        let resumed = self.resume_erasures();
+        let resumed = match resumed {
+            Err(error) if error.code() == ErrorCode::StorageFull => {
+                self.move_index_to_memory()?;
+                self.resume_erasures()
+            }
+            resumed => resumed,
+        };
+        resumed.inspect_err(|error| tracing::warn!(%error, "an erasure waits"))
     }
 }
 
@@ -155,7 +175,7 @@ fn open_index(
         manifest.store_id,
         manifest.term_key(),
         options.index.clone(),
-    )?;
+    );
     recovery.index_rebuilt = found.rebuilt;
     let Some(position) = found.position else {
         return Ok((index, None));

@@ -13,4 +13,11 @@ pub struct RecoveryReport {
     pub index_rebuilt: Option<String>,
     /// The reason why the text view was rebuilt.
     pub text_rebuilt: Option<String>,
+    /// The reason why the text view could be neither opened nor rebuilt. Everything but search
+    /// works; a search tries again to build it.
+    pub text_unavailable: Option<String>,
+    /// The reason why an erasure that was begun could not be completed. The erased grains cannot be
+    /// read; the next deletion, [`compact`](crate::store::Maintenance::compact) and the next open
+    /// try again.
+    pub erasure_waits: Option<String>,
 }

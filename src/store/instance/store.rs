@@ -150,13 +150,13 @@ impl Store {
         self.inner.snapshot()
     }
 
-    /// Returns the text view.
+    /// Returns the text view, and builds it anew if it was set aside.
     ///
     /// # Errors
-    /// `ERR_TEXT` of a store opened without it.
+    /// `ERR_TEXT` of a store opened without it, and while it cannot be built; storage errors.
     #[cfg(feature = "text")]
-    pub(crate) fn text_view(&self) -> Result<&crate::text::Text, crate::text::Error> {
-        self.inner.text().text()
+    pub(crate) fn text_view(&self) -> Result<Arc<crate::text::Text>, Error> {
+        self.inner.text_view()
     }
 
     /// Returns the caller of a change.

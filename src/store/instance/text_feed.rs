@@ -2,29 +2,33 @@
 //! and its conversation.
 
 use std::ops::Range;
-use std::path::PathBuf;
 
 use crate::codec::{ContentAddress, Value};
 use crate::grain::Grain;
 use crate::index::Column;
 use crate::ledger::EntryId;
+use crate::store::Error;
 use crate::store::state::Entry;
-use crate::store::{Error, Options};
-use crate::text::{self, Document, Language, OpenOutcome, Text, TextLocation};
+use crate::text::{Document, Language, Text};
 
-use super::folder::remove_text;
 use super::inner::Inner;
-use super::recovery::RecoveryReport;
 
 impl Inner {
-    /// Brings the text view to the end of the ledger.
+    /// Brings the text view to the end of the ledger. A view that cannot be fed is set aside.
+    pub(super) fn catch_up_text(&self) {
+        let Some(text) = self.text().current() else {
+            return;
+        };
+        if let Err(error) = self.feed_rest(&text) {
+            self.text().give_up(&error);
+        }
+    }
+
+    /// Feeds a text view with the entries that it lacks.
     ///
     /// # Errors
     /// `ERR_TEXT`; storage errors.
-    pub(super) fn catch_up_text(&self) -> Result<(), Error> {
-        let Some(text) = &self.text().0 else {
-            return Ok(());
-        };
+    pub(super) fn feed_rest(&self, text: &Text) -> Result<(), Error> {
         let from = EntryId::new(text.watermark());
         self.each_entry(from, &mut |entry| feed(text, &entry))?;
         text.advance(self.ledger().len());
@@ -36,14 +40,14 @@ impl Inner {
     /// They are durable and indexed: a full disk under the view must not make the caller believe
     /// otherwise. The view catches up later.
     pub(super) fn feed_text(&self, entries: &[Entry<'_>], rows: &Range<EntryId>) {
-        let Some(text) = &self.text().0 else {
+        let Some(text) = self.text().current() else {
             return;
         };
         // It resumes where it failed and skips nothing: a skipped row would be missing for good.
         let outcome = if text.watermark() == rows.start.get() {
-            entries.iter().try_for_each(|entry| feed(text, entry))
+            entries.iter().try_for_each(|entry| feed(&text, entry))
         } else {
-            self.catch_up_text()
+            self.feed_rest(&text)
         };
         match outcome {
             Ok(()) => text.advance(rows.end.get()),
@@ -51,21 +55,9 @@ impl Inner {
         }
     }
 
-    /// Erases the text of rows. A view that is not open is deleted, because no later open would
-    /// erase them there.
-    ///
-    /// # Errors
-    /// `ERR_TEXT`; `ERR_STORAGE_IO`.
-    pub(crate) fn erase_text(&self, rows: &[EntryId]) -> Result<(), Error> {
-        match &self.text().0 {
-            Some(text) => Ok(text.erase(rows)?),
-            None => remove_text(self.disk()),
-        }
-    }
-
     /// Commits the text view at the end, if that saves the next open more than it costs.
     pub(super) fn close_text(&self) {
-        let Some(text) = &self.text().0 else {
+        let Some(text) = self.text().current() else {
             return;
         };
         let uncommitted = self.ledger().len().saturating_sub(text.committed());
@@ -74,75 +66,6 @@ impl Inner {
         {
             tracing::warn!(%error, "closing without committing the text view");
         }
-    }
-}
-
-/// The text view of an open store; `None` if the options do without.
-#[derive(Debug)]
-pub(crate) struct TextView(Option<Text>);
-
-impl TextView {
-    /// Opens the view in a folder or in memory, unless the options do without.
-    ///
-    /// # Errors
-    /// `ERR_TEXT`.
-    pub(super) fn open(
-        folder: Option<PathBuf>,
-        ledger_len: u64,
-        options: &Options,
-        recovery: &mut RecoveryReport,
-    ) -> Result<Self, Error> {
-        let Some(options) = options.text else {
-            return Ok(Self(None));
-        };
-        let place = folder.map_or(TextLocation::Memory, TextLocation::Folder);
-        let (text, found) = Text::open(&place, ledger_len, options)?;
-        if let OpenOutcome::Rebuilt { reason } = found {
-            recovery.text_rebuilt = Some(reason);
-        }
-        Ok(Self(Some(text)))
-    }
-
-    /// Returns the view.
-    ///
-    /// # Errors
-    /// `ERR_TEXT` of a store opened without it.
-    pub(super) fn text(&self) -> Result<&Text, text::Error> {
-        self.0.as_ref().ok_or(text::Error::Off)
-    }
-
-    /// Returns whether entries of a ledger of this length are missing.
-    pub(crate) fn is_behind(&self, ledger_len: u64) -> bool {
-        let text = self.0.as_ref();
-        text.is_some_and(|text| text.watermark() < ledger_len)
-    }
-
-    /// # Errors
-    /// As [`Text::compact`].
-    pub(crate) fn compact(&self) -> Result<(), Error> {
-        self.0.as_ref().map_or(Ok(()), Text::compact)?;
-        Ok(())
-    }
-
-    /// # Errors
-    /// As [`Text::close`].
-    pub(crate) fn close(&self) -> Result<(), Error> {
-        self.0.as_ref().map_or(Ok(()), Text::close)?;
-        Ok(())
-    }
-
-    /// # Errors
-    /// As [`Text::size`].
-    pub(crate) fn size(&self) -> Result<(usize, u64), Error> {
-        let size = self.0.as_ref().map(Text::size);
-        Ok(size.transpose()?.unwrap_or_default())
-    }
-
-    /// # Errors
-    /// As [`Text::verify`].
-    pub(crate) fn verify(&self) -> Result<Vec<String>, Error> {
-        let findings = self.0.as_ref().map(Text::verify);
-        Ok(findings.transpose()?.unwrap_or_default())
     }
 }
 

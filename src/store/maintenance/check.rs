@@ -130,7 +130,7 @@ impl Maintenance<'_> {
             inner.check_entries(&mut report)?;
             inner.check_state(&mut report)?;
         }
-        report.note("text-damaged", Severity::Damage, inner.text().verify()?);
+        report.note("text-damaged", Severity::Damage, inner.text().verify());
         inner.check_files(&mut report)?;
         Ok(report)
     }
@@ -157,12 +157,17 @@ impl Inner {
             let message = "the text view lags behind; the next open catches up";
             report.find("text-behind", Severity::Warning, message);
         }
-        if let Some(torn) = &self.recovery().torn {
-            let message = format!(
-                "a crash left {} unacknowledged bytes, kept in {}",
-                torn.bytes, torn.file
-            );
+        if let Some(reason) = self.text().unavailable() {
+            let message = format!("{reason}; the next search builds it anew");
+            report.find("text-unavailable", Severity::Warning, message);
+        }
+        for torn in self.ledger().torn_files()? {
+            let message = format!("{torn} holds unacknowledged bytes that a crash left");
             report.find("torn-tail", Severity::Warning, message);
+        }
+        if !self.state().erasures().open().is_empty() {
+            let message = "an erasure waits: its grains cannot be read, derived files name them";
+            report.find("erasure-waits", Severity::Warning, message);
         }
         Ok(())
     }

@@ -36,14 +36,17 @@ pub struct Compacted {
 
 impl Maintenance<'_> {
     /// Writes index and text view to disk and merges the files of each into one, so that queries
-    /// read as few files as possible. Other threads read and write meanwhile.
+    /// read as few files as possible. Other threads read and write meanwhile. Erasures that wait
+    /// are completed, and torn tails that were set aside are removed.
     ///
     /// # Errors
     /// `ERR_INDEX_DAMAGED`, `ERR_TEXT`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`; nothing is lost.
     pub fn compact(self) -> Result<Compacted, Error> {
         let inner = self.inner();
         let before = self.store().sizes()?;
+        inner.resume_erasures()?;
         let writer = inner.exclusive();
+        inner.ledger().remove_torn_files()?;
         inner.freeze();
         drop(writer);
         inner.index().merge_all()?;

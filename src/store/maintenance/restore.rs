@@ -8,11 +8,11 @@ use std::sync::Arc;
 use crate::grain::Time;
 use crate::ledger::{self, Disk, Entry, EntryId, FileDisk, Kind, Ledger, Lock};
 use crate::store::instance::{LOCK, MANIFEST, Manifest, create_private, no_manifest, this_process};
-use crate::store::records::{Frame, Record, RestoredRecord, Until, erased_rows};
+use crate::store::records::{ErasingRecord, Frame, Record, RestoredRecord, Until, erased_rows};
 use crate::store::{Create, Error, Options, Store};
 
 /// The result of [`Store::restore`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
     /// The number of restored entries.
     pub entries: u64,
@@ -20,6 +20,8 @@ pub struct Restored {
     pub left: u64,
     /// The number of later erasures, which were applied again.
     pub erasures: u64,
+    /// The restored entries whose bodies are damaged: they are blank in the new store.
+    pub damaged: Vec<EntryId>,
 }
 
 impl Store {
@@ -27,7 +29,8 @@ impl Store {
     ///
     /// The new ledger begins with the entries of the old one up to the point, then records the
     /// restoration; later erasures of the old one are applied again. The store keeps its identity.
-    /// The old directory is only read, except for its `LOCK`.
+    /// The old directory is only read, except for its `LOCK`. An entry whose body is damaged is
+    /// blanked in the new store, as an erasure without a tombstone, and reported.
     ///
     /// `accepts_lost_erasures` permits a point at which the old ledger ends: later erasures are
     /// then unknown.
@@ -68,7 +71,7 @@ impl Store {
             Err(ledger::Error::ReadOnly { .. }) => None,
             taken => Some(taken?),
         };
-        let source = Ledger::open_to_read(disk, manifest.store_id, erased_rows)?;
+        let (source, mut damaged) = Ledger::open_to_read(disk, manifest.store_id, erased_rows)?;
         let last = EntryId::new(source.len()).before();
         let last = last.map(|row| source.read(row)).transpose()?;
         let last_ms = last.map_or(i64::MIN, |entry| entry.header.time_ms);
@@ -83,8 +86,9 @@ impl Store {
         let ledger =
             source.point_in_time_copy(Arc::clone(&disk), options.ledger.clone(), &keeps)?;
         let entries = ledger.len();
+        damaged.retain(|row| row.get() < entries);
         let now = options.clock.now().max(Time::from_ms(last_ms));
-        let erasures = record_restoration(&source, &ledger, until, now, &options)?;
+        let erasures = record_restoration(&source, &ledger, until, now, &damaged, &options)?;
         // Last: without it there is no store.
         manifest.write(&*disk)?;
         drop((ledger, lock));
@@ -92,6 +96,7 @@ impl Store {
             entries,
             left: source.len() - entries,
             erasures,
+            damaged,
         };
         let options = Options {
             create: Create::Never,
@@ -108,6 +113,7 @@ fn record_restoration(
     ledger: &Ledger,
     until: Until,
     now: Time,
+    damaged: &[EntryId],
     options: &Options,
 ) -> Result<u64, Error> {
     let restored = RestoredRecord::new(&source.head(), source.len(), until);
@@ -130,6 +136,16 @@ fn record_restoration(
         }
     })?;
     outcome?;
+    if !damaged.is_empty() {
+        // Recovery accepts a blank body only if an entry lists it.
+        behind.frame.record(&Record::Erasing(ErasingRecord {
+            rows: damaged.to_vec(),
+            tombstones: Vec::new(),
+            reason: "the bytes were damaged".to_owned(),
+            authority: "restore".to_owned(),
+        }))?;
+        behind.rows.extend(damaged);
+    }
     let entries = behind.frame.to_ledger(&*options.random)?;
     ledger.append(now.ms(), &entries)?;
     ledger.redact(&behind.rows)?;

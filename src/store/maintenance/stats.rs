@@ -33,6 +33,12 @@ pub struct Stats {
     pub index_runs: u64,
     /// Their length together, in bytes.
     pub index_bytes: u64,
+    /// Files that hold the incomplete ends that crashes left, relative to the store.
+    pub torn_files: Vec<String>,
+    /// Erasures that were begun and wait for room or for a disk that works.
+    pub erasures_waiting: u64,
+    /// The reason why the text view cannot be used.
+    pub text_unavailable: Option<String>,
 }
 
 impl Maintenance<'_> {
@@ -82,6 +88,9 @@ impl Maintenance<'_> {
             ledger_bytes,
             index_runs: inner.index().runs() as u64,
             index_bytes: inner.index().len_bytes(),
+            torn_files: inner.ledger().torn_files()?,
+            erasures_waiting: inner.state().erasures().open().len() as u64,
+            text_unavailable: inner.text().unavailable(),
         })
     }
 }

@@ -249,6 +249,16 @@ impl Store {
         self.inner.version_at(snapshot, row)
     }
 
+    /// Reads the grain of a row; `None` if its bytes are damaged.
+    #[cfg(feature = "interchange")]
+    pub(crate) fn sound_version_at(
+        &self,
+        snapshot: &Snapshot,
+        row: EntryId,
+    ) -> Result<Option<Version>, Error> {
+        self.inner.sound_version_at(snapshot, row)
+    }
+
     /// Returns the grain that a foreign identifier was assigned to, the newest if there are
     /// several.
     ///

@@ -1,5 +1,6 @@
 //! Reading single entries: the record of an entry, the grain of a row, its status, its version.
 
+use crate::code::ErrorCode;
 use crate::codec::ContentAddress;
 use crate::grain::{ForeignId, Grain, Status, Time};
 use crate::index::Snapshot;
@@ -46,6 +47,24 @@ impl Inner {
             grain,
             status: self.status_at(snapshot, row)?,
         })
+    }
+
+    /// Returns the grain of a row with its status; `None` if its bytes are damaged.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_IO`; damage elsewhere is not told apart.
+    pub(crate) fn sound_version_at(
+        &self,
+        snapshot: &Snapshot,
+        row: EntryId,
+    ) -> Result<Option<Version>, Error> {
+        match self.version_at(snapshot, row) {
+            Err(error) if error.code() == ErrorCode::StorageDamaged => {
+                tracing::warn!(%row, %error, "the grain is left out");
+                Ok(None)
+            }
+            version => version.map(Some),
+        }
     }
 
     /// Returns the status of the grain of a row: the fold of its status entries.

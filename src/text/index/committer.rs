@@ -87,6 +87,9 @@ impl Signal {
                 // The documents stay searchable, and the ledger still holds them.
                 tracing::warn!(%error, "the text view was not committed");
             }
+            if let Err(error) = view.merge_due() {
+                tracing::warn!(%error, "segments of the text view were not merged");
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 //! It stores and reads postings. It does not know queries or scores.
 
 pub(super) mod committer;
+pub(super) mod directory;
 pub(super) mod maintenance;
 pub(super) mod memory_segment;
 pub(super) mod open;
@@ -10,6 +11,7 @@ mod packed_terms;
 pub(super) mod postings;
 pub(super) mod redact;
 pub(super) mod schema;
+pub(super) mod segment_list;
 pub(super) mod segment_reader;
 pub(super) mod uncommitted;
 pub(super) mod view;

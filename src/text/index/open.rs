@@ -3,35 +3,22 @@
 //! An index is used only if its schema, its checksums and its watermark are sound. Otherwise it is
 //! deleted and an empty one is created; it is never repaired.
 
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
+use tantivy::directory::Directory;
 use tantivy::directory::error::OpenReadError;
-use tantivy::directory::{Directory, MmapDirectory, RamDirectory};
+use tantivy::index::SegmentMeta;
 use tantivy::{Index, IndexMeta, IndexReader, ReloadPolicy, TantivyError};
 
 use crate::codec::ContentAddress;
+use crate::ledger::Disk;
 
 use crate::text::error::Error;
+use crate::text::index::directory::{DiskDirectory, FOLDER, LIST};
 use crate::text::index::schema::Fields;
-
-/// Where a view stores its index.
-///
-/// ```
-/// use grainstore::text::{TextOptions, TextLocation, Text};
-///
-/// let (text, _) = Text::open(&TextLocation::Memory, 0, TextOptions::default())?;
-/// assert_eq!(text.watermark(), 0);
-/// # Ok::<(), grainstore::text::Error>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TextLocation {
-    /// In memory, for the lifetime of the view.
-    Memory,
-    /// In a folder of its own. A rebuild deletes all contents of the folder.
-    Folder(PathBuf),
-}
+use crate::text::index::segment_list::{SegmentList, names};
 
 /// The state in which an index was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,46 +36,52 @@ pub enum OpenOutcome {
 
 /// An open index.
 pub(in crate::text) struct Found {
-    pub(in crate::text) index: Index,
+    pub(in crate::text) list: SegmentList,
     pub(in crate::text) reader: IndexReader,
     pub(in crate::text) watermark: u64,
 }
 
-/// Opens the index at `place` or creates an empty one. An index in doubt is never used.
+/// Opens the index on `disk` or creates an empty one. An index in doubt is never used.
 pub(in crate::text) fn open(
-    place: &TextLocation,
+    disk: &Arc<dyn Disk>,
     ledger_len: u64,
     fields: &Fields,
 ) -> Result<(Found, OpenOutcome), Error> {
-    let TextLocation::Folder(folder) = place else {
-        let found = create(RamDirectory::create(), fields);
-        return Ok((
-            found.map_err(Error::index("creating it"))?,
-            OpenOutcome::Created,
-        ));
-    };
-    fs::create_dir_all(folder).map_err(of_folder(folder))?;
-    let opened = if entries(folder)?.is_empty() {
-        OpenOutcome::Created
-    } else {
-        match find(folder, ledger_len, fields) {
+    let directory = DiskDirectory::new(disk);
+    // Without a list of segments there is no index, only remains of one that was removed.
+    let opened = if folder(&**disk)?.iter().any(|name| name == LIST) {
+        match find(&directory, ledger_len, fields) {
             Ok(found) => return Ok((found, OpenOutcome::Found)),
             Err(reason) => OpenOutcome::Rebuilt { reason },
         }
+    } else {
+        OpenOutcome::Created
     };
-    empty(folder)?;
-    let found = MmapDirectory::open(folder)
-        .map_err(TantivyError::from)
-        .and_then(|directory| create(directory, fields));
+    let emptied = directory.retain(|_| false);
+    emptied.map_err(Error::folder("empty"))?;
+    let found = create(&directory, fields);
     Ok((found.map_err(Error::index("creating it"))?, opened))
 }
 
+/// Returns the names of the files in the folder, which is created if missing.
+fn folder(disk: &dyn Disk) -> Result<Vec<String>, Error> {
+    match disk.list(FOLDER) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            disk.create_folder(FOLDER)
+                .and_then(|()| disk.sync_folder(""))
+                .map_err(Error::folder("create"))?;
+            Ok(Vec::new())
+        }
+        names => names.map_err(Error::folder("list")),
+    }
+}
+
 /// Creates an empty index.
-fn create(directory: impl Into<Box<dyn Directory>>, fields: &Fields) -> tantivy::Result<Found> {
-    let index = fields.index().open_or_create(directory)?;
+fn create(directory: &DiskDirectory, fields: &Fields) -> tantivy::Result<Found> {
+    let index = fields.index().open_or_create(directory.clone())?;
     Ok(Found {
         reader: reader(&index)?,
-        index,
+        list: SegmentList::new(index, directory.clone()),
         watermark: 0,
     })
 }
@@ -100,18 +93,14 @@ fn reader(index: &Index) -> tantivy::Result<IndexReader> {
     builder.reload_policy(ReloadPolicy::Manual).try_into()
 }
 
-/// Opens the index in `folder`; `Err` is the reason why it cannot be trusted.
+/// Opens the index in `directory`; `Err` is the reason why it cannot be trusted.
 ///
 /// Checksums are verified before anything is decoded: the library trusts its files, and a file
 /// modified underneath it causes a panic or, if mapped and truncated, a signal. Verification takes
 /// about a second for a few gigabytes.
-fn find(folder: &Path, ledger_len: u64, fields: &Fields) -> Result<Found, String> {
+fn find(directory: &DiskDirectory, ledger_len: u64, fields: &Fields) -> Result<Found, String> {
     let text = |error: TantivyError| error.to_string();
-    let directory = MmapDirectory::open(folder).map_err(|error| error.to_string())?;
-    if !Index::exists(&directory).map_err(|error| error.to_string())? {
-        return Err("the list of segments is missing".to_owned());
-    }
-    let mut index = Index::open(directory).map_err(text)?;
+    let mut index = Index::open(directory.clone()).map_err(text)?;
     if index.schema() != fields.schema {
         return Err("its fields or their analysis are of another version".to_owned());
     }
@@ -129,9 +118,18 @@ fn find(folder: &Path, ledger_len: u64, fields: &Fields) -> Result<Found, String
             covered.watermark
         ));
     }
+    if metas.segments.iter().any(SegmentMeta::has_deletes) {
+        return Err("an erasure of an earlier version was interrupted".to_owned());
+    }
+    // Invariant: the list that was read is durable before a file that it does not name is removed.
+    let listed = names(&metas);
+    let cleared = directory
+        .sync()
+        .and_then(|()| directory.retain(|name| listed.contains(name)));
+    cleared.map_err(|error| error.to_string())?;
     Ok(Found {
         reader: reader(&index).map_err(text)?,
-        index,
+        list: SegmentList::new(index, directory.clone()),
         watermark: covered.watermark,
     })
 }
@@ -216,33 +214,6 @@ impl CommitPayload {
             documents: numbers.next()?.ok()?,
         };
         (covered.payload() == payload).then_some(covered)
-    }
-}
-
-fn entries(folder: &Path) -> Result<Vec<fs::DirEntry>, Error> {
-    let entries = fs::read_dir(folder).and_then(Iterator::collect);
-    entries.map_err(of_folder(folder))
-}
-
-/// Deletes the contents of `folder` but not the folder, which may be a link to another disk.
-fn empty(folder: &Path) -> Result<(), Error> {
-    for entry in entries(folder)? {
-        let path = entry.path();
-        let is_folder = entry.file_type().map_err(of_folder(&path))?.is_dir();
-        let removed = if is_folder {
-            fs::remove_dir_all(&path)
-        } else {
-            fs::remove_file(&path)
-        };
-        removed.map_err(of_folder(&path))?;
-    }
-    Ok(())
-}
-
-fn of_folder(path: &Path) -> impl FnOnce(io::Error) -> Error {
-    move |source| Error::Folder {
-        path: path.to_owned(),
-        source,
     }
 }
 

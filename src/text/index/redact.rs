@@ -1,71 +1,89 @@
 //! Erasure: removes the words of rows from memory and from every file of the index.
 //!
-//! Deleting documents is not enough: the dictionary of a segment keeps their terms until it is
-//! rewritten.
+//! Marking documents as deleted is not enough: the dictionary of a segment keeps their terms. Each
+//! segment that holds one of the rows is rewritten without them; no other is touched.
 
-use tantivy::{IndexWriter, TantivyError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use parking_lot::MutexGuard;
+use tantivy::index::Segment;
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocSet, SegmentReader, TERMINATED};
 
 use crate::ledger::EntryId;
 use crate::text::error::Error;
-use crate::text::index::open::CommitPayload;
 use crate::text::index::view::View;
 
 impl View {
-    /// Erases the text of `rows`, in memory and in the files.
+    /// Erases the text of `rows`, in memory and in the files. A merge that is running is cancelled:
+    /// its result would hold them again.
     pub(in crate::text) fn erase(&self, rows: &[EntryId]) -> Result<(), Error> {
-        let mut writer = self.writer.lock();
+        let merging = self.end_merge();
+        let writer = self.writer.lock();
         self.state.lock().uncommitted.erase(rows);
-        let erased = self.erase_committed(&mut writer, rows);
-        if erased.is_err() {
-            // A writer that failed may hold part of the deletions; the next call uses a new one.
-            *writer = None;
-        }
+        let erased = self.erase_committed(rows);
         erased.map_err(Error::index("forgetting rows"))?;
-        let watermark = self.state.lock().committed_watermark;
-        self.publish(watermark)
+        self.publish()?;
+        drop((writer, merging));
+        Ok(())
     }
 
-    fn erase_committed(
-        &self,
-        writer: &mut Option<IndexWriter>,
-        rows: &[EntryId],
-    ) -> tantivy::Result<()> {
-        let committed = self.state.lock().committed.searcher.clone();
-        let mut found = 0;
-        for row in rows {
-            found += committed.doc_freq(&self.fields.row_term(*row))?;
+    /// Deletes all files of the index. No later commit succeeds.
+    pub(in crate::text) fn remove(&self) -> Result<(), Error> {
+        let merging = self.end_merge();
+        let writer = self.writer.lock();
+        let removed = self.list.remove().map_err(Error::folder("empty"));
+        drop((writer, merging));
+        removed
+    }
+
+    /// Cancels the merge that is running, and prevents others.
+    fn end_merge(&self) -> MutexGuard<'_, ()> {
+        self.cancelled.fetch_add(1, Ordering::Relaxed);
+        let merging = self.merging.lock();
+        self.cancelled.fetch_sub(1, Ordering::Relaxed);
+        merging
+    }
+
+    fn erase_committed(&self, rows: &[EntryId]) -> tantivy::Result<()> {
+        let (_, mut covered) = self.list.read()?;
+        let mut old = Vec::new();
+        let mut new = Vec::new();
+        for segment in self.list.index.searchable_segments()? {
+            let erased = self.documents_of(&segment, rows)?;
+            if erased.is_empty() {
+                continue;
+            }
+            covered.documents = covered.documents.saturating_sub(erased.len() as u64);
+            old.push(segment.id());
+            let wanted = Arc::new(AtomicUsize::new(0));
+            new.extend(self.list.rewrite(&[(segment, erased)], &wanted)?);
         }
-        if found == 0 {
+        if old.is_empty() {
             return Ok(());
         }
-        let stored =
-            CommitPayload::read(&self.index.load_metas()?).map_err(TantivyError::InternalError)?;
-        let writer = match writer {
-            Some(writer) => writer,
-            None => writer.insert(self.new_writer()?),
-        };
-        for row in rows {
-            writer.delete_term(self.fields.row_term(*row));
-        }
-        let mut commit = writer.prepare_commit()?;
-        let covered = CommitPayload {
-            documents: stored.documents.saturating_sub(found),
-            ..stored
-        };
-        commit.set_payload(&covered.payload());
-        commit.commit()?;
-        self.rewrite(writer)
+        self.list.replace(&old, &new, covered)
     }
 
-    /// Rewrites every segment that contains deleted documents. Until then its dictionary still
-    /// holds their terms.
-    fn rewrite(&self, writer: &mut IndexWriter) -> tantivy::Result<()> {
-        for segment in self.index.searchable_segment_metas()? {
-            if segment.has_deletes() {
-                writer.merge(&[segment.id()]).wait()?;
+    /// Returns the documents of `rows` in a segment.
+    fn documents_of(&self, segment: &Segment, rows: &[EntryId]) -> tantivy::Result<Vec<u32>> {
+        let reader = SegmentReader::open(segment)?;
+        let mut found = Vec::new();
+        for row in rows {
+            let term = self.fields.row_term(*row);
+            let index = reader.inverted_index(term.field())?;
+            let postings = index.read_postings(&term, IndexRecordOption::Basic)?;
+            let Some(mut postings) = postings else {
+                continue;
+            };
+            while postings.doc() != TERMINATED {
+                found.push(postings.doc());
+                postings.advance();
             }
         }
-        writer.garbage_collect_files().wait()?;
-        Ok(())
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
     }
 }

@@ -1,22 +1,21 @@
 //! The view: the committed index, the uncommitted documents behind it, and the commit between them.
 //!
-//! Locks are taken in the order `writer`, `state`. A commit publishes its segments and removes its
+//! Locks are taken in the order `merging`, `writer`, `state`. A commit publishes its segments and removes its
 //! documents from the queue in one step, so that a search sees each document exactly once.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use parking_lot::Mutex;
-use tantivy::indexer::IndexWriterOptions;
-use tantivy::{Index, IndexReader, IndexWriter, TantivyError};
+use tantivy::IndexReader;
 
-use crate::ledger::EntryId;
-use crate::text::analysis::token::TermCache;
+use crate::ledger::{Disk, EntryId};
 use crate::text::document::Document;
 use crate::text::error::Error;
+use crate::text::index::open;
 use crate::text::index::open::OpenOutcome;
-use crate::text::index::open::TextLocation;
-use crate::text::index::open::{self, CommitPayload};
 use crate::text::index::schema::Fields;
+use crate::text::index::segment_list::SegmentList;
 use crate::text::index::segment_reader::{Committed, Snapshot};
 use crate::text::index::uncommitted::{QueuedDocument, Uncommitted};
 use crate::text::options::TextOptions;
@@ -25,11 +24,14 @@ use crate::text::options::TextOptions;
 pub(in crate::text) struct View {
     pub(in crate::text) fields: Fields,
     pub(in crate::text) options: TextOptions,
-    pub(in crate::text) index: Index,
+    pub(in crate::text) list: SegmentList,
     reader: IndexReader,
-    /// Held during a commit and taken before `state`. `None` before the first commit and after one
-    /// that failed.
-    pub(in crate::text) writer: Mutex<Option<IndexWriter>>,
+    /// Held while segments are merged.
+    pub(in crate::text) merging: Mutex<()>,
+    /// Above 0 while an erasure waits for `merging`.
+    pub(in crate::text) cancelled: Arc<AtomicUsize>,
+    /// Held while the list of segments is replaced and published.
+    pub(in crate::text) writer: Mutex<()>,
     pub(in crate::text) state: Mutex<State>,
 }
 
@@ -42,12 +44,12 @@ pub(in crate::text) struct State {
 
 impl View {
     pub(in crate::text) fn open(
-        place: &TextLocation,
+        disk: &Arc<dyn Disk>,
         ledger_len: u64,
         options: TextOptions,
     ) -> Result<(Self, OpenOutcome), Error> {
         let fields = Fields::new(options.language);
-        let (found, opened) = open::open(place, ledger_len, &fields)?;
+        let (found, opened) = open::open(disk, ledger_len, &fields)?;
         let state = State {
             committed: Arc::new(Committed::new(found.reader.searcher())),
             committed_watermark: found.watermark,
@@ -56,9 +58,11 @@ impl View {
         let view = Self {
             fields,
             options,
-            index: found.index,
+            list: found.list,
             reader: found.reader,
-            writer: Mutex::new(None),
+            merging: Mutex::default(),
+            cancelled: Arc::default(),
+            writer: Mutex::default(),
             state: Mutex::new(state),
         };
         Ok((view, opened))
@@ -97,20 +101,6 @@ impl View {
         self.commit_if(|state| state.committed_watermark != state.uncommitted.watermark)
     }
 
-    /// Commits, waits until small segments are merged, and drops the writer.
-    pub(in crate::text) fn close(&self) -> Result<(), Error> {
-        self.flush()?;
-        let mut writer = self.writer.lock();
-        let Some(ended) = writer.take() else {
-            return Ok(());
-        };
-        ended
-            .wait_merging_threads()
-            .map_err(Error::index("merging segments"))?;
-        let watermark = self.state.lock().committed_watermark;
-        self.publish(watermark)
-    }
-
     /// Returns a snapshot for a search.
     pub(in crate::text) fn snapshot(&self) -> Snapshot {
         if let Err(error) = self.commit_if(|state| state.uncommitted.is_long()) {
@@ -129,7 +119,7 @@ impl View {
         if !is_due(&self.state.lock()) {
             return Ok(());
         }
-        let mut writer = self.writer.lock();
+        let _writer = self.writer.lock();
         let (documents, watermark) = {
             let state = self.state.lock();
             if !is_due(&state) {
@@ -137,61 +127,36 @@ impl View {
             }
             (state.uncommitted.documents(), state.uncommitted.watermark)
         };
-        let written = self.write(&mut writer, &documents, watermark);
-        if written.is_err() {
-            // A writer that failed may hold part of the documents; the next commit uses a new one.
-            *writer = None;
-        }
+        let written = self.write(&documents, watermark);
         written.map_err(Error::index("committing"))?;
-        self.publish(watermark)
+        self.publish()
     }
 
     /// Commits `documents` and the watermark that the index then has, atomically.
-    fn write(
-        &self,
-        writer: &mut Option<IndexWriter>,
-        documents: &[Arc<QueuedDocument>],
-        watermark: u64,
-    ) -> tantivy::Result<()> {
+    fn write(&self, documents: &[Arc<QueuedDocument>], watermark: u64) -> tantivy::Result<()> {
         // A commit that returned an error may still have happened: rows that the disk covers are
         // not written again.
-        let stored =
-            CommitPayload::read(&self.index.load_metas()?).map_err(TantivyError::InternalError)?;
-        let writer = match writer {
-            Some(writer) => writer,
-            None => writer.insert(self.new_writer()?),
-        };
-        let mut covered = CommitPayload {
-            watermark,
-            ..stored
-        };
-        let mut cache = TermCache::default();
-        let uncovered = documents.iter();
-        for fed in uncovered.filter(|fed| fed.row.get() >= stored.watermark) {
-            writer.add_document(self.fields.indexable(fed.row, &fed.document, &mut cache))?;
-            covered.documents += 1;
-        }
-        let mut commit = writer.prepare_commit()?;
-        commit.set_payload(&covered.payload());
-        commit.commit()?;
-        Ok(())
+        let (_, mut covered) = self.list.read()?;
+        let fed = documents.iter().map(|fed| &**fed);
+        let fed: Vec<_> = fed
+            .filter(|fed| fed.row.get() >= covered.watermark)
+            .collect();
+        let budget = self.options.budget_bytes.clamp(BUDGET_MIN, BUDGET_MAX);
+        let new = self.list.index(&self.fields, &fed, budget)?;
+        covered.watermark = covered.watermark.max(watermark);
+        covered.documents += fed.len() as u64;
+        self.list.replace(&[], &new, covered)
     }
 
-    pub(in crate::text) fn new_writer(&self) -> tantivy::Result<IndexWriter> {
-        // One thread keeps the rows of a segment in order and leaves the other cores to the store.
-        let options = IndexWriterOptions::builder()
-            .num_worker_threads(1)
-            .num_merge_threads(1)
-            .memory_budget_per_thread(self.options.budget_bytes.clamp(BUDGET_MIN, BUDGET_MAX))
-            .build();
-        self.index.writer_with_options(options)
-    }
-
-    /// Makes a commit visible to searches and removes its documents from the queue.
-    pub(in crate::text) fn publish(&self, watermark: u64) -> Result<(), Error> {
-        self.reader
-            .reload()
-            .map_err(Error::index("opening what was committed"))?;
+    /// Makes the list of segments on disk visible to searches and removes its documents from the
+    /// queue. The caller holds `writer`.
+    pub(in crate::text) fn publish(&self) -> Result<(), Error> {
+        let failed = Error::index("opening what was committed");
+        let opened = self.list.read().and_then(|(_, covered)| {
+            self.reader.reload()?;
+            Ok(covered.watermark)
+        });
+        let watermark = opened.map_err(failed)?;
         let committed = Arc::new(Committed::new(self.reader.searcher()));
         let mut state = self.state.lock();
         state.committed = committed;
@@ -210,13 +175,15 @@ const BUDGET_MAX: usize = 4_000_000_000;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ledger::MemoryDisk;
     use crate::text::query::lowering::Query;
     use crate::text::search::hit::Hits;
     use crate::text::search::ranking::Ranking;
 
     #[test]
     fn a_commit_that_reported_an_error_and_happened_is_not_repeated() {
-        let (view, _) = View::open(&TextLocation::Memory, 0, TextOptions::default()).unwrap();
+        let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
+        let (view, _) = View::open(&disk, 0, TextOptions::default()).unwrap();
         view.push(EntryId::FIRST, Document::from("green tea"), |_| ());
         view.push(EntryId::new(1), Document::from("tea"), |_| ());
         let query = Query::words("green tea");
@@ -226,7 +193,7 @@ mod tests {
         };
         let before = search();
         let documents = view.state.lock().uncommitted.documents();
-        view.write(&mut view.writer.lock(), &documents, 2).unwrap();
+        view.write(&documents, 2).unwrap();
         // The commit was not published: the documents are still in the queue.
         assert_eq!(search(), before);
         view.flush().unwrap();

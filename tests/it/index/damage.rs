@@ -136,7 +136,7 @@ fn files_of_another_store_or_another_place_are_not_taken() {
     let disk = written(&all);
     let other = StoreId::new([8; 16]);
     let opened = Index::open(&disk, other, TermKey::new([9; 16]), small());
-    assert!(opened.unwrap().1.rebuilt.is_some());
+    assert!(opened.1.rebuilt.is_some());
 
     let disk = written(&all);
     disk.remove(RUN).unwrap();

@@ -33,8 +33,8 @@ fn a_feed_commits_as_it_goes_when_much_is_waiting() {
         background: false,
         ..TextOptions::default()
     };
-    let place = TextLocation::Folder(folder.path().to_owned());
-    let (text, _) = Text::open(&place, 0, options).unwrap();
+    let disk: Arc<dyn Disk> = Arc::new(FileDisk::new(folder.path()));
+    let (text, _) = Text::open(&disk, 0, options).unwrap();
     let long = format!("tea {}", ".".repeat(17 << 20));
     feed(&text, [long.as_str(), &long, "tea"]);
     drop(text);
@@ -70,7 +70,7 @@ fn short_runs_leave_few_files() {
         text.add(EntryId::new(row), Document::from("tea")).unwrap();
         text.close().unwrap();
     }
-    let files = fs::read_dir(folder.path()).unwrap().count();
+    let files = fs::read_dir(folder.path().join("text")).unwrap().count();
     assert!(files < 100, "{files} files");
     assert_eq!(search(&at(folder.path(), 40).0, "tea").total, 40);
 }
@@ -93,7 +93,8 @@ fn another_schema_is_rebuilt() {
     let folder = tempfile::tempdir().unwrap();
     let mut schema = tantivy::schema::Schema::builder();
     schema.add_text_field("text", tantivy::schema::TEXT);
-    tantivy::Index::create_in_dir(folder.path(), schema.build()).unwrap();
+    fs::create_dir(folder.path().join("text")).unwrap();
+    tantivy::Index::create_in_dir(folder.path().join("text"), schema.build()).unwrap();
     let (text, opened) = at(folder.path(), 0);
     assert!(matches!(opened, OpenOutcome::Rebuilt { .. }), "{opened:?}");
     feed(&text, ["tea"]);
@@ -112,7 +113,7 @@ fn a_damaged_index_is_rebuilt_or_unharmed_and_never_wrong() {
     text.flush().unwrap();
     let expected = search(&text, "tea +\"black tea\" white");
     drop(text);
-    let files: BTreeMap<_, _> = fs::read_dir(sound.path())
+    let files: BTreeMap<_, _> = fs::read_dir(sound.path().join("text"))
         .unwrap()
         .map(|entry| entry.unwrap())
         .map(|entry| (entry.file_name(), fs::read(entry.path()).unwrap()))
@@ -127,16 +128,18 @@ fn a_damaged_index_is_rebuilt_or_unharmed_and_never_wrong() {
         }
         for damage in damages {
             let folder = tempfile::tempdir().unwrap();
+            fs::create_dir(folder.path().join("text")).unwrap();
+            let path_of = |name| folder.path().join("text").join(name);
             for (name, bytes) in &files {
-                fs::write(folder.path().join(name), bytes).unwrap();
+                fs::write(path_of(name), bytes).unwrap();
             }
-            let path = folder.path().join(name);
+            let path = path_of(name);
             match damage {
                 Some(bytes) => fs::write(path, bytes).unwrap(),
                 None => fs::remove_file(path).unwrap(),
             }
             let (text, opened) = at(folder.path(), 5);
-            if let OpenOutcome::Rebuilt { .. } = opened {
+            if opened != OpenOutcome::Found {
                 rebuilt += 1;
                 assert_eq!(text.watermark(), 0);
                 feed(&text, ["green tea", "black tea", "coffee", "white tea", ""]);
@@ -165,7 +168,7 @@ fn what_a_row_said_is_gone_from_the_files_once_it_is_erased() {
     assert_eq!(rows(&text, "tea"), [0, 2]);
     assert_eq!(text.watermark(), 4);
     text.close().unwrap();
-    for file in fs::read_dir(folder.path()).unwrap() {
+    for file in fs::read_dir(folder.path().join("text")).unwrap() {
         let bytes = fs::read(file.unwrap().path()).unwrap();
         for word in ["wombat", "quokka"] {
             let there = bytes
@@ -182,4 +185,70 @@ fn what_a_row_said_is_gone_from_the_files_once_it_is_erased() {
     assert_eq!(search(&text, "tea").total, 0);
     drop(text);
     assert_eq!(at(folder.path(), 4).1, OpenOutcome::Found);
+}
+
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(folder.join("text")).unwrap();
+    entries
+        .map(|entry| entry.unwrap())
+        .map(|entry| {
+            let name = entry.file_name().into_string().unwrap();
+            (name, fs::read(entry.path()).unwrap())
+        })
+        .collect()
+}
+
+#[test]
+fn an_erasure_rewrites_only_the_segments_that_hold_its_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let (text, _) = at(folder.path(), 0);
+    for document in ["green tea", "black tea", "white tea"] {
+        feed(&text, [document, "tea"]);
+        text.flush().unwrap();
+    }
+    let before = files(folder.path());
+    text.erase(&[EntryId::new(2)]).unwrap();
+    let after = files(folder.path());
+    let kept = before
+        .iter()
+        .filter(|(name, bytes)| after.get(*name) == Some(bytes));
+    let per_segment = before.keys().filter(|name| name.ends_with(".idx")).count();
+    assert_eq!(per_segment, 3);
+    let files_of_one = (before.len() - 1) / 3;
+    assert_eq!(kept.count(), 2 * files_of_one);
+    let mut found = rows(&text, "tea");
+    found.sort_unstable();
+    assert_eq!(found, [0, 1, 3, 4, 5]);
+}
+
+/// A kill inside an erasure left such a file, and no later opening succeeded.
+#[test]
+fn files_that_no_list_names_do_not_keep_a_view_from_opening_and_go() {
+    let folder = tempfile::tempdir().unwrap();
+    let (text, _) = at(folder.path(), 0);
+    feed(&text, ["green tea", "tea"]);
+    text.flush().unwrap();
+    drop(text);
+    let sound = files(folder.path());
+    let segment = sound
+        .keys()
+        .find_map(|name| name.strip_suffix(".idx"))
+        .unwrap();
+    let left = [
+        format!("{segment}.3.del"),
+        format!("{}.idx", "0".repeat(32)),
+        ".managed.json".to_owned(),
+        "meta.json.new".to_owned(),
+    ];
+    for name in &left {
+        fs::write(folder.path().join("text").join(name), "tea").unwrap();
+    }
+    fs::write(folder.path().join("text/notes"), "not ours").unwrap();
+    let (text, opened) = at(folder.path(), 2);
+    assert_eq!(opened, OpenOutcome::Found);
+    text.erase(&[EntryId::new(0)]).unwrap();
+    assert_eq!(rows(&text, "tea"), [1]);
+    let names = files(folder.path());
+    assert!(left.iter().all(|name| !names.contains_key(name)));
+    assert!(names.contains_key("notes"));
 }

@@ -38,6 +38,15 @@ impl Exit {
         }
     }
 
+    /// Returns 4 if something was left out because its bytes are damaged, else 0.
+    pub(crate) const fn unless_damaged(is_damaged: bool) -> Self {
+        if is_damaged {
+            Self::Damaged
+        } else {
+            Self::Done
+        }
+    }
+
     /// Returns `Done` if the condition holds, else `Nothing`.
     pub(crate) const fn done_if(condition: bool) -> Self {
         if condition { Self::Done } else { Self::Nothing }

@@ -107,7 +107,7 @@ impl Run {
 
     fn opened(&mut self) -> Result<Store, Error> {
         let mut options = options(self.seed, self.openings);
-        if !self.openings.is_multiple_of(SEARCHED_EVERY) {
+        if self.openings % SEARCHED_EVERY == WITHOUT_TEXT {
             options.text = None;
         }
         self.openings += 1;
@@ -161,10 +161,16 @@ impl Run {
             finds(store, model)?;
         }
         // A crash damages nothing: what is derived has no reason to be made anew.
-        match &store.recovery_report().index_rebuilt {
-            Some(reason) => Err(format!("the index was built anew: {reason}")),
-            None => Ok(()),
+        let report = store.recovery_report();
+        for (view, rebuilt) in [
+            ("index", &report.index_rebuilt),
+            ("text", &report.text_rebuilt),
+        ] {
+            if let Some(reason) = rebuilt {
+                return Err(format!("the {view} was built anew: {reason}"));
+            }
         }
+        Ok(())
     }
 
     /// Holds the disk to having no word of what was deleted.
@@ -323,7 +329,11 @@ impl Run {
                 .ok()
         });
         match stats.map(|stats| stats.entries) {
-            None => Ok(()),
+            None => {
+                // Which of them was reached, the next opening tells.
+                self.store = None;
+                Ok(())
+            }
             Some(entries) if entries == self.entries(self.now) => Ok(()),
             Some(entries) => {
                 let mut tried = tried.iter().copied();
@@ -361,9 +371,11 @@ impl Run {
     }
 }
 
-/// One opening in so many has a text view, which is searched: to make it costs more than all else,
-/// and on a simulated disk it is in memory, so there is nothing of it that a crash could spoil.
+/// After one opening in so many the text view is searched, which costs more than all other checks.
 const SEARCHED_EVERY: u64 = 4;
+
+/// One opening in [`SEARCHED_EVERY`] does without the text view, which stays on the disk.
+const WITHOUT_TEXT: u64 = 1;
 
 /// Returns an error with what is behind it.
 fn told(error: &dyn std::error::Error) -> String {

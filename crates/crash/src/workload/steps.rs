@@ -185,7 +185,10 @@ impl Run {
         let Some(one) = self.any() else {
             return Ok(());
         };
-        let mut next = self.copy();
+        // An erasure that waits is completed first.
+        let resumed = self.model().opened();
+        let mut next = (*resumed).clone();
+        let resumed = self.begin(resumed);
         next.delete(&one);
         let begun = self.begin(next.clone());
         next.complete();
@@ -197,20 +200,19 @@ impl Run {
         let store = self.store.clone().ok_or("it is closed")?;
         match store.admin().and_then(|owner| owner.delete(&one, deletion)) {
             Ok(()) => self.acknowledge(done),
-            Err(error) => self.unknown(&[begun, done], &error),
+            Err(error) => self.unknown(&[resumed, begun, done], &error),
         }
     }
 
     pub(crate) fn flush(&mut self) -> Verdict {
-        // Committing the view starts threads and takes a while, so it is rare.
-        if self.random.percent(90) {
-            return Ok(());
-        }
         let store = self.store.as_ref().ok_or("it is closed")?;
-        store
+        let flushed = store
             .maintenance()
-            .and_then(grainstore::store::Maintenance::flush_text)
-            .map_err(|error| error.to_string())
+            .and_then(grainstore::store::Maintenance::flush_text);
+        match flushed {
+            Ok(()) => Ok(()),
+            Err(error) => self.unknown(&[self.now], &error),
+        }
     }
 
     fn change(&mut self) -> StatusChange {

@@ -102,6 +102,7 @@ impl Export {
             return Err(CliError::new(ErrorCode::Terminal, message).into());
         }
         let store = session.open()?;
+        let damaged: Vec<u64>;
         let filters = std::mem::take(&mut self.filters);
         let mut options = self.options(filters.since());
         options.encryption = seal;
@@ -123,6 +124,7 @@ impl Export {
             let exported = store
                 .admin()?
                 .export(self.format(), &filter, &options, &mut writer)?;
+            damaged = exported.loss.damaged().collect();
             bar.finish_and_clear();
             session.out.flush()?;
             session
@@ -130,12 +132,14 @@ impl Export {
                 .note(export_summary(&exported, "stdout", self.format));
         } else {
             let exported = self.to_file(&store, &filter, &options, session)?;
+            damaged = exported.loss.damaged().collect();
             if session.out.is_json() {
                 session.out.json(&json!({
                     "path": self.output,
                     "grains": exported.grains,
                     "files": exported.files,
                     "loss": loss_json(&exported.loss),
+                    "damaged_entries": damaged,
                 }))?;
             } else {
                 session
@@ -143,7 +147,11 @@ impl Export {
                     .line(export_summary(&exported, &self.output, self.format))?;
             }
         }
-        Ok(Exit::Done)
+        for entry in &damaged {
+            let message = format!("entry {entry} is damaged; its grain is not exported");
+            session.out.note(message);
+        }
+        Ok(Exit::unless_damaged(!damaged.is_empty()))
     }
 
     fn to_file(

@@ -233,7 +233,7 @@ pub(super) fn export_summary(exported: &ExportReport, to: &str, format: ExportFo
     if exported.files > 1 {
         text.push_str(&format!(" and {} more files", exported.files - 1));
     }
-    if !exported.loss.is_empty() {
+    if exported.loss.iter().next().is_some() {
         text.push_str(&format!("; not carried: {}", loss_text(&exported.loss)));
     }
     text

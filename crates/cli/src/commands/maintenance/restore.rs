@@ -61,14 +61,16 @@ impl Restore {
                 .note("note: erasures made after this backup are not included");
         }
         let (entries, left, erasures) = (restored.entries, restored.left, restored.erasures);
+        let damaged: Vec<u64> = restored.damaged.iter().map(|entry| entry.get()).collect();
         if session.out.is_json() {
             session.out.json(&json!({
                 "path": path.to_string(),
                 "entries": entries,
                 "left": left,
                 "erasures": erasures,
+                "damaged_entries": damaged,
             }))?;
-            return Ok(Exit::Done);
+            return Ok(Exit::unless_damaged(!restored.damaged.is_empty()));
         }
         let noun = |count, one, many| if count == 1 { one } else { many };
         session.out.line(format!(
@@ -76,7 +78,11 @@ impl Restore {
             noun(entries, "entry", "entries"),
             noun(erasures, "erasure", "erasures"),
         ))?;
-        Ok(Exit::Done)
+        for entry in &restored.damaged {
+            let message = format!("entry {entry} is damaged and blank in the new store");
+            session.out.line(message)?;
+        }
+        Ok(Exit::unless_damaged(!restored.damaged.is_empty()))
     }
 }
 

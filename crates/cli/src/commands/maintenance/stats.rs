@@ -36,6 +36,9 @@ impl Stats {
                 "head": head,
                 "segments": stats.segments,
                 "ledger_bytes": stats.ledger_bytes,
+                "torn_files": stats.torn_files,
+                "erasures_waiting": stats.erasures_waiting,
+                "text_unavailable": stats.text_unavailable,
             }))?;
             return Ok(Exit::Done);
         }
@@ -58,6 +61,20 @@ impl Stats {
             "ledger   {entries} {kind}, {size} in {segments} {noun}"
         ))?;
         out.line(format!("head     {head}"))?;
+        for torn in &stats.torn_files {
+            out.line(format!(
+                "torn     {torn}: the incomplete end that a crash left"
+            ))?;
+        }
+        if stats.erasures_waiting > 0 {
+            let waiting = stats.erasures_waiting;
+            out.line(format!(
+                "waiting  erasures that are not complete: {waiting}"
+            ))?;
+        }
+        if let Some(reason) = &stats.text_unavailable {
+            out.line(format!("text     unavailable: {reason}"))?;
+        }
         Ok(Exit::Done)
     }
 }

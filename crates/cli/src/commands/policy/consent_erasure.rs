@@ -46,10 +46,13 @@ impl Run {
             .run_consent_erasures(self.authorization.as_given())?;
         if session.out.is_json() {
             let erased: Vec<_> = done.erased.iter().map(ToString::to_string).collect();
+            let damaged: Vec<u64> = done.damaged.iter().map(|entry| entry.get()).collect();
             let kept: Vec<_> = done.kept.iter().map(due_json).collect();
-            session
-                .out
-                .json(&json!({ "erased": erased, "kept": kept }))?;
+            session.out.json(&json!({
+                "erased": erased,
+                "kept": kept,
+                "damaged_entries": damaged,
+            }))?;
         } else {
             for address in &done.erased {
                 session.out.line(format!("erased {address}"))?;
@@ -57,6 +60,13 @@ impl Run {
             for one in &done.kept {
                 session.out.line(line(one))?;
             }
+            for entry in &done.damaged {
+                let message = format!("entry {entry} is damaged; delete its grain by address");
+                session.out.line(message)?;
+            }
+        }
+        if !done.damaged.is_empty() {
+            return Ok(Exit::Damaged);
         }
         Ok(Exit::done_if(done.kept.is_empty()))
     }
