@@ -92,7 +92,7 @@ impl Delegation {
     }
 
     /// Returns whether it names a namespace that contains another; one that covers all names none.
-    pub fn names(&self, namespace: &str) -> bool {
+    pub(crate) fn names(&self, namespace: &str) -> bool {
         let named = self.namespaces().unwrap_or_default();
         named.iter().any(|outer| outer.contains(namespace))
     }

@@ -1,7 +1,8 @@
 //! Authorization of writes and changes: by the handle, the author's delegations, the trust rules
 //! and the regimes. Refusals are recorded.
 
-use crate::grain::{Did, Grain};
+use crate::crypto::Did;
+use crate::grain::Grain;
 use crate::index::Snapshot;
 use crate::policy::{DelegatedOperation, Operation, Violation};
 use crate::store::Error;
