@@ -60,7 +60,8 @@ impl Text {
         ledger_len: u64,
         options: TextOptions,
     ) -> Result<(Self, OpenOutcome), Error> {
-        Self::open_of(disk, ledger_len, Arc::new(|_| Some([0; 8])), options)
+        let of_any: Fingerprint = Arc::new(|_| Some([0; 8]));
+        Self::open_of(disk, ledger_len, &of_any, options)
     }
 
     /// Opens the view as [`open`](Self::open) does, of a ledger whose first entries have a
@@ -71,10 +72,10 @@ impl Text {
     pub(crate) fn open_of(
         disk: &Arc<dyn Disk>,
         ledger_len: u64,
-        fingerprint: Fingerprint,
+        fingerprint: &Fingerprint,
         options: TextOptions,
     ) -> Result<(Self, OpenOutcome), Error> {
-        let (view, opened) = View::open(disk, ledger_len, &fingerprint, options)?;
+        let (view, opened) = View::open(disk, ledger_len, fingerprint, options)?;
         let view = Arc::new(view);
         // If the thread cannot be started, the caller commits: slower, with the same results.
         let committer = match options.background {

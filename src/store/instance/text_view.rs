@@ -191,7 +191,7 @@ fn open(
             None
         })
     };
-    Text::open_of(disk, len, Arc::new(fingerprint), options)
+    Text::open_of(disk, len, &(Arc::new(fingerprint) as _), options)
 }
 
 /// Returns an error with its sources.

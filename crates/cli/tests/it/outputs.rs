@@ -16,7 +16,7 @@ fn home() -> Home {
     home
 }
 
-fn export<'a>(path: &'a str) -> Vec<&'a str> {
+fn export(path: &str) -> Vec<&str> {
     EXPORT.into_iter().chain([path]).collect()
 }
 
