@@ -51,6 +51,7 @@ fn main() -> Result<()> {
     write("read_frames", &streams(&grains)?)?;
     write("read_mg", &archives(&grains)?)?;
     write("open_ledger", &ledgers(&grains)?)?;
+    write("open_store", &tapes())?;
     write("store_ops", &tapes())?;
     write("cose_verify", &envelopes())?;
     write("did_key", &dids()?)?;

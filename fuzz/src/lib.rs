@@ -39,3 +39,12 @@ pub fn store_ops(data: &[u8]) {
 fn choice<T: Copy, const N: usize>(all: [T; N], len: usize) -> T {
     all[len % N]
 }
+
+/// Opens a store in a directory that the input describes, and uses it: nothing panics, and no file
+/// outside the directory changes (`crates/crash`).
+#[cfg(unix)]
+pub fn open_store(data: &[u8]) {
+    if let Err(what) = grainstore_crash::open_store(data, &grainstore_crash::planted_folder()) {
+        panic!("{what}");
+    }
+}

@@ -13,7 +13,7 @@ use crate::ledger::{Disk, EntryId};
 use super::document::Document;
 use super::error::Error;
 use super::index::committer::Committer;
-use super::index::open::OpenOutcome;
+use super::index::open::{Fingerprint, OpenOutcome};
 use super::index::uncommitted::Uncommitted;
 use super::index::view::View;
 use super::options::TextOptions;
@@ -60,7 +60,22 @@ impl Text {
         ledger_len: u64,
         options: TextOptions,
     ) -> Result<(Self, OpenOutcome), Error> {
-        let (view, opened) = View::open(disk, ledger_len, options)?;
+        let of_any: Fingerprint = Arc::new(|_| Some([0; 8]));
+        Self::open_of(disk, ledger_len, &of_any, options)
+    }
+
+    /// Opens the view as [`open`](Self::open) does, of a ledger whose first entries have a
+    /// `fingerprint`: a view that covers others is rebuilt.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub(crate) fn open_of(
+        disk: &Arc<dyn Disk>,
+        ledger_len: u64,
+        fingerprint: &Fingerprint,
+        options: TextOptions,
+    ) -> Result<(Self, OpenOutcome), Error> {
+        let (view, opened) = View::open(disk, ledger_len, fingerprint, options)?;
         let view = Arc::new(view);
         // If the thread cannot be started, the caller commits: slower, with the same results.
         let committer = match options.background {

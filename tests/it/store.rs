@@ -4,8 +4,11 @@
 mod accesses;
 mod degraded;
 mod deletion;
+mod foreign_views;
 mod importing;
 mod opening;
+#[cfg(unix)]
+mod planted;
 mod rot;
 mod writing;
 

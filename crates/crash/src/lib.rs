@@ -13,6 +13,8 @@ mod arguments;
 pub use arguments::{Arguments, STEPS};
 pub use campaign::bit_flips::{BitFlips, FileBitFlips, bit_flips};
 pub use campaign::crash_states::{Campaign, Report};
+#[cfg(unix)]
+pub use campaign::planted::{open_store, planted_folder, random_planted};
 pub use campaign::seeded_faults::{FaultOutcome, seeded_faults};
 pub use campaign::sweep::{Sweep, SweepReport};
 pub use workload::ops::{random_ops, store_ops};

@@ -20,6 +20,9 @@ pub struct IndexRecovery {
     pub position: Option<LedgerPosition>,
     /// The locations of the entries before [`position`](Self::position); empty without a position.
     pub locations: Vec<EntryLocation>,
+    /// The location of the last entry in a run, if it lies behind the position: the ledger must have
+    /// that entry there, or the index is of another.
+    pub last: Option<EntryLocation>,
     /// The reason why the index has to be built anew.
     pub rebuilt: Option<String>,
 }
@@ -213,6 +216,12 @@ fn opened(runs: &[Arc<Run>]) -> Result<IndexRecovery, Error> {
         opened.position = run.position;
         run.locations(&mut |locations| {
             opened.locations.extend_from_slice(locations);
+            Ok(())
+        })?;
+    }
+    if let Some(run) = runs.last().filter(|run| run.position.is_none()) {
+        run.locations(&mut |locations| {
+            opened.last = locations.last().copied().or(opened.last);
             Ok(())
         })?;
     }

@@ -1,14 +1,20 @@
 //! The disk that ships: a directory of the file system, `fdatasync` and advisory locks.
 //!
-//! It adds no buffering and no retries. Names are checked before they become paths.
+//! It adds no buffering and no retries. Names are checked, and no file is opened through a link
+//! (`directory`).
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fmt;
+use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+#[cfg(unix)]
+use super::directory::Directory;
+#[cfg(not(unix))]
+use super::directory_by_path::Directory;
 use super::lock::Lock;
-use super::{Disk, DiskFile, OpenMode, check_folder, check_name};
+use super::{Access, Disk, DiskFile, OpenMode, check_folder, check_name};
 
 /// A [`Disk`] that is a directory of the file system.
 ///
@@ -24,107 +30,90 @@ use super::{Disk, DiskFile, OpenMode, check_folder, check_name};
 /// ```
 #[derive(Debug, Clone)]
 pub struct FileDisk {
-    root: PathBuf,
+    directory: Arc<Directory>,
 }
 
 impl FileDisk {
     /// Returns the disk rooted at an existing directory; nothing is touched yet.
     pub fn new(root: impl AsRef<Path>) -> Self {
         Self {
-            root: root.as_ref().to_path_buf(),
+            directory: Arc::new(Directory::new(root.as_ref())),
         }
     }
 
-    fn path(&self, name: &str) -> io::Result<PathBuf> {
-        check_name(name)?;
-        Ok(name
-            .split('/')
-            .fold(self.root.clone(), |path, part| path.join(part)))
+    /// Refuses links, and whatever else a store does not write, where a store has its folders and
+    /// files; nothing is opened.
+    pub(crate) fn check_kinds(&self, folders: &[&str], files: &[&str]) -> io::Result<()> {
+        let folders = folders.iter().map(|name| (name, true));
+        let mut names = folders.chain(files.iter().map(|name| (name, false)));
+        names.try_for_each(|(name, is_folder)| self.directory.check_kind(name, is_folder))
     }
 
-    fn folder(&self, folder: &str) -> io::Result<PathBuf> {
-        check_folder(folder)?;
-        Ok(if folder.is_empty() {
-            self.root.clone()
-        } else {
-            self.root.join(folder)
-        })
+    fn file(&self, name: &str, access: Access) -> io::Result<Arc<dyn DiskFile>> {
+        check_name(name)?;
+        let file = self.directory.open(name, access)?;
+        Ok(Arc::new(NamedFile {
+            is_in_place: Box::new(self.directory.watch(name, &file)?),
+            file,
+        }))
     }
 }
 
 impl Disk for FileDisk {
     fn open(&self, name: &str, mode: OpenMode) -> io::Result<Arc<dyn DiskFile>> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(mode == OpenMode::Write)
-            .open(self.path(name)?)?;
-        Ok(Arc::new(file))
+        self.file(
+            name,
+            match mode {
+                OpenMode::Read => Access::Read,
+                OpenMode::Write => Access::Write,
+            },
+        )
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .open(self.path(name)?)?;
-        Ok(Arc::new(file))
+        self.file(name, Access::CreateNew)
     }
 
     fn create_folder(&self, folder: &str) -> io::Result<()> {
-        match fs::create_dir(self.folder(folder)?) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-            outcome => outcome,
+        check_folder(folder)?;
+        match folder {
+            "" => Ok(()),
+            _ => self.directory.create_folder(folder),
         }
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        fs::rename(self.path(from)?, self.path(to)?)
+        check_name(from)?;
+        check_name(to)?;
+        self.directory.rename(from, to)
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
-        fs::remove_file(self.path(name)?)
+        check_name(name)?;
+        self.directory.remove(name)
     }
 
     fn list(&self, folder: &str) -> io::Result<Vec<String>> {
-        let mut names = Vec::new();
-        for entry in fs::read_dir(self.folder(folder)?)? {
-            let entry = entry?;
-            // A store writes no name that is not UTF-8.
-            if entry.file_type()?.is_file()
-                && let Ok(name) = entry.file_name().into_string()
-            {
-                names.push(name);
-            }
-        }
-        Ok(names)
+        check_folder(folder)?;
+        self.directory.list(folder)
     }
 
     fn sync_folder(&self, folder: &str) -> io::Result<()> {
-        let path = self.folder(folder)?;
-        // Windows cannot open a directory to sync it; NTFS journals names itself.
-        if cfg!(unix) {
-            File::open(path)?.sync_all()?;
-        }
-        Ok(())
+        check_folder(folder)?;
+        self.directory.sync(folder)
     }
 
     fn file_system_path(&self, folder: &str) -> Option<PathBuf> {
-        self.folder(folder).ok()
+        check_folder(folder).ok()?;
+        Some(self.directory.path().join(folder))
     }
 
     fn lock(&self, name: &str) -> io::Result<Lock> {
-        let path = self.path(name)?;
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)?;
+        check_name(name)?;
+        let file = self.directory.open(name, Access::Create)?;
         match file.try_lock() {
             Ok(()) => {
-                let locked = identity(&file.metadata()?);
-                let is_ours =
-                    move || fs::metadata(&path).is_ok_and(|found| identity(&found) == locked);
+                let is_ours = self.directory.watch(name, &file)?;
                 // The file may have been replaced between opening and locking it.
                 if is_ours() {
                     Ok(Lock::new(Locked(file)).watched(is_ours))
@@ -135,6 +124,44 @@ impl Disk for FileDisk {
             Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
             Err(TryLockError::Error(error)) => Err(error),
         }
+    }
+}
+
+/// A file with the test whether it still has its name.
+struct NamedFile {
+    file: File,
+    is_in_place: Box<dyn Fn() -> bool + Send + Sync>,
+}
+
+impl fmt::Debug for NamedFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.file.fmt(f)
+    }
+}
+
+impl DiskFile for NamedFile {
+    fn len_bytes(&self) -> io::Result<u64> {
+        self.file.len_bytes()
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        self.file.read_at(buffer, offset)
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.file.write_at(bytes, offset)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        DiskFile::set_len(&self.file, len)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.file.sync()
+    }
+
+    fn is_in_place(&self) -> bool {
+        (self.is_in_place)()
     }
 }
 
@@ -149,18 +176,6 @@ impl Drop for Locked {
         }
     }
 }
-
-/// Returns the identity of a file, which another file of the same name does not share.
-#[cfg(unix)]
-fn identity(file: &fs::Metadata) -> impl PartialEq + Send + Sync + use<> {
-    use std::os::unix::fs::MetadataExt;
-
-    (file.dev(), file.ino())
-}
-
-/// On other systems a locked file cannot be replaced.
-#[cfg(not(unix))]
-fn identity(_: &fs::Metadata) -> impl PartialEq + Send + Sync + use<> {}
 
 impl DiskFile for File {
     fn len_bytes(&self) -> io::Result<u64> {

@@ -9,6 +9,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub(super) mod lock;
+#[cfg(unix)]
+mod directory;
+#[cfg(any(test, not(unix)))]
+mod directory_by_path;
 pub(super) mod file_disk;
 pub(super) mod memory_disk;
 pub(super) mod ballast;
@@ -81,6 +85,12 @@ pub trait DiskFile: fmt::Debug + Send + Sync {
 
     /// Makes bytes and length durable (`fdatasync`).
     fn sync(&self) -> io::Result<()>;
+
+    /// Returns whether the file still has the name that it was opened by: another program may have
+    /// removed or replaced it. A disk that no other program writes need not look.
+    fn is_in_place(&self) -> bool {
+        true
+    }
 }
 
 /// How a file is opened.
@@ -114,6 +124,36 @@ pub(in crate::ledger) fn check_folder(folder: &str) -> io::Result<()> {
     } else {
         Err(invalid(folder))
     }
+}
+
+/// How a file of a directory is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Read,
+    Write,
+    /// Creates the file; one that exists is an error.
+    CreateNew,
+    /// Creates the file unless it exists, for writing.
+    Create,
+}
+
+fn not_a_file(name: &str) -> io::Error {
+    refused(format!("{name} is no regular file; a link is not followed"))
+}
+
+fn not_a_directory(name: &str) -> io::Error {
+    refused(format!("{name} is no directory; a link is not followed"))
+}
+
+#[cfg(unix)]
+fn second_name(name: &str) -> io::Error {
+    refused(format!(
+        "{name} has a second name (a hard link), and writing would change that file too"
+    ))
+}
+
+fn refused(message: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, message)
 }
 
 fn invalid(name: &str) -> io::Error {

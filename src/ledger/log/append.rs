@@ -10,10 +10,11 @@ use super::ledger::Ledger;
 use super::tail::Tail;
 use crate::ledger::error::is_full;
 use crate::ledger::offsets::entry_offsets::CheckedOffset;
+use crate::ledger::recovery::torn_tail::damage;
 use crate::ledger::segment::entry::leaf;
 use crate::ledger::segment::frame::{self, FrameBuilder};
 use crate::ledger::segment::segment_file::{self, FOLDER, SegmentHeader};
-use crate::ledger::{Disk, EntryId, Error, Kind, LedgerPosition, NewEntry};
+use crate::ledger::{Disk, DiskFile, EntryId, Error, Kind, LedgerPosition, NewEntry};
 
 impl Ledger {
     /// Appends entries as one atomic batch, and returns their sequences once they are durable: one
@@ -24,7 +25,8 @@ impl Ledger {
     /// # Errors
     /// `ERR_RANGE` for a body over 64 MiB or a frame over 1 GiB; `ERR_STORAGE_FULL`, after which
     /// appends may go on; `ERR_STORAGE_IO`, whose outcome is unknown; `ERR_STORAGE_HALTED` for
-    /// every append after an unknown outcome, until the ledger is opened again.
+    /// every append after an unknown outcome, until the ledger is opened again, and
+    /// `ERR_STORAGE_DAMAGED` before that if the segment was removed or replaced.
     pub fn append(&self, time_ms: i64, entries: &[NewEntry<'_>]) -> Result<Range<EntryId>, Error> {
         self.append_up_to(time_ms, entries, 0)
     }
@@ -138,6 +140,7 @@ impl Ledger {
             tail.halted = true;
             let failed = |source| Error::io("sync", &segment_file::name_of(end.segment), source);
             tail.file.sync().map_err(failed)?;
+            check_in_place(&*tail.file, end)?;
             tail.halted = false;
             tail.unsynced = 0;
             self.offsets.write().mark_durable();
@@ -157,6 +160,7 @@ impl Ledger {
         tail.halted = true;
         let synced = tail.file.sync();
         synced.map_err(|source| Error::io("sync", &name, source))?;
+        check_in_place(&*tail.file, end)?;
         tail.unsynced = 0;
         self.offsets.write().mark_durable();
         let number = end.segment.checked_add(1).ok_or(Error::TooLarge {
@@ -208,8 +212,19 @@ fn write(tail: &mut Tail, end: LedgerPosition, is_synced: bool) -> Result<(), Er
         // retry that succeeds proves nothing.
         tail.file.sync().map_err(failed)?;
     }
+    check_in_place(&*tail.file, end)?;
     tail.halted = false;
     Ok(())
+}
+
+/// Refuses to acknowledge entries in a file that no later open would find. The file is looked at
+/// after the write, so that nothing is acknowledged between the two.
+fn check_in_place(file: &dyn DiskFile, end: LedgerPosition) -> Result<(), Error> {
+    if file.is_in_place() {
+        return Ok(());
+    }
+    let reason = "its file was removed or replaced while the ledger was open";
+    Err(damage(end.segment, end.offset, end.entries, reason))
 }
 
 /// The buffer that is kept between appends, in bytes.

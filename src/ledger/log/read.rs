@@ -120,6 +120,36 @@ impl Ledger {
         Ok(())
     }
 
+    /// Returns a fingerprint of the first `entries` entries: eight bytes that derived files carry, so
+    /// that those of another store, or of another history of this one, are told apart. Headers
+    /// commit to random salts, so that two histories with the same header are the same up to there.
+    /// `None` if the ledger has fewer entries.
+    ///
+    /// # Errors
+    /// `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn fingerprint(&self, entries: u64) -> Result<Option<[u8; 8]>, Error> {
+        let hash = Sha256::new().chain_update([0x08]);
+        let mut hash = hash.chain_update(self.store_id.as_bytes());
+        hash.update(entries.to_be_bytes());
+        if let Some(last) = entries.checked_sub(1) {
+            if entries > self.len() {
+                return Ok(None);
+            }
+            let extent = self.locate(EntryId::new(last))?;
+            let context = ErrorContext::at(EntryId::new(last), &extent);
+            let mut header = [0; EntryHeader::LEN];
+            let file = self.open_segments.get(extent.segment)?;
+            let read = file.read_at(&mut header, extent.offset);
+            read.map_err(|source| context.unread(source))?;
+            if !extent.has(&header) {
+                return Err(context.because(CHANGED));
+            }
+            hash.update(header);
+        }
+        let hash: [u8; 32] = hash.finalize().into();
+        Ok(hash.first_chunk().copied())
+    }
+
     pub(in crate::ledger) fn locate(&self, sequence: EntryId) -> Result<EntryExtent, Error> {
         let offsets = self.offsets.read();
         let len = offsets.end().entries;

@@ -136,7 +136,12 @@ fn numbers(disk: &dyn Disk) -> Result<Vec<u64>, Error> {
     Ok(numbers)
 }
 
-pub(super) fn damage(segment: u32, offset: u64, sequence: u64, reason: &'static str) -> Error {
+pub(in crate::ledger) fn damage(
+    segment: u32,
+    offset: u64,
+    sequence: u64,
+    reason: &'static str,
+) -> Error {
     Error::Damaged {
         segment,
         offset,

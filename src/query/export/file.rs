@@ -2,13 +2,13 @@
 //!
 //! Each file is written atomically.
 
-use std::fs::File;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::Path;
 
 use crate::interchange::{Format, Loss, WriteOptions, aimem, mg, pam};
 use crate::store::{Admin, Store};
 
+use super::output::Output;
 use super::{Error, ExportReport, Filter, entries, io_error, sealed, unsupported};
 
 impl Admin<'_> {
@@ -88,9 +88,7 @@ impl Store {
         let mut count = 0;
         for (path, value) in files.chain([store]) {
             let path = folder.join(path);
-            if let Some(parent) = path.parent() {
-                std::fs::create_dir_all(parent).map_err(io_error)?;
-            }
+            create_below(folder, &path).map_err(io_error)?;
             whole_file(&path, options, |file| {
                 writeln!(file, "{}", value.to_json()).map_err(io_error)
             })?;
@@ -160,33 +158,32 @@ fn is_zip(path: &Path) -> bool {
     name.strip_suffix(".age").unwrap_or(&name).ends_with(".zip")
 }
 
-/// Writes to a temporary name, syncs and renames, so that an incomplete file is never taken for a
-/// complete one.
+/// Writes a file that is either complete or absent.
 fn whole_file<T>(
     path: &Path,
     options: &WriteOptions,
     write: impl FnOnce(&mut &mut dyn Write) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(".partial");
-    let temporary = PathBuf::from(temporary);
-    let mut open = File::options();
-    open.write(true).create(true).truncate(true);
-    // Exported memories are personal: only the owner of the file may read it.
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut open, 0o600);
-    let mut file = open.open(&temporary).map_err(io_error)?;
-    let outcome = match &options.encryption {
-        None => write(&mut (&mut file as &mut dyn Write)),
-        Some(seal) => sealed(seal, &mut file, |file| write(&mut (file as &mut dyn Write))),
+    let mut output = Output::open(path).map_err(io_error)?;
+    let file = output.file();
+    let written = match &options.encryption {
+        None => write(&mut (file as &mut dyn Write)),
+        Some(seal) => sealed(seal, file, |file| write(&mut (file as &mut dyn Write))),
+    }?;
+    output.finish().map_err(io_error)?;
+    Ok(written)
+}
+
+/// Creates the folder of a file below `folder`. One that is there must not be a link: the files in
+/// it would be written elsewhere.
+fn create_below(folder: &Path, path: &Path) -> io::Result<()> {
+    let Some(parent) = path.parent().filter(|parent| *parent != folder) else {
+        return Ok(());
     };
-    let result = outcome.and_then(|written| {
-        file.sync_all().map_err(io_error)?;
-        std::fs::rename(&temporary, path).map_err(io_error)?;
-        Ok(written)
-    });
-    if result.is_err() {
-        drop(std::fs::remove_file(&temporary));
+    std::fs::create_dir_all(parent)?;
+    if std::fs::symlink_metadata(parent)?.is_dir() {
+        return Ok(());
     }
-    result
+    let reason = format!("{} is a link", parent.display());
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, reason))
 }

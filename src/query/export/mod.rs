@@ -5,6 +5,7 @@
 
 mod file;
 mod filter;
+mod output;
 
 use std::io::{BufWriter, Write};
 

@@ -12,7 +12,8 @@ impl Inner {
     /// Appends a frame, makes it durable as the options require, and applies it.
     ///
     /// # Errors
-    /// `ERR_STORAGE_HALTED`, `ERR_STORE_LOCKED`, `ERR_STORAGE_FULL`, `ERR_STORAGE_IO`.
+    /// `ERR_STORAGE_HALTED`, `ERR_STORE_LOCKED`, `ERR_STORAGE_FULL`, `ERR_STORAGE_IO`;
+    /// `ERR_STORAGE_DAMAGED` if a file of the store was removed or replaced.
     pub(crate) fn commit(
         &self,
         writer: &mut Writer,
@@ -44,7 +45,7 @@ impl Inner {
         frame: &Frame,
         told: Time,
     ) -> Result<Range<EntryId>, Error> {
-        let lost = self.lock().check();
+        let lost = self.check_in_place();
         lost.inspect_err(|_| writer.is_halted = true)?;
         let time = self.state().clock().entry_time(told);
         let entries = frame.to_ledger(self.random())?;

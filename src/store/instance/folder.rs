@@ -43,6 +43,17 @@ pub(crate) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
     }
 }
 
+/// Refuses a folder in which a link or another kind of file has the name of one of the store's:
+/// it would lead writes and removals out of the folder.
+pub(super) fn refuse_planted(disk: &FileDisk, path: &Path) -> Result<(), Error> {
+    let files = [manifest::MANIFEST, manifest::TEMPORARY, LOCK, BALLAST];
+    disk.check_kinds(&["ledger", "index", TEXT], &files)
+        .map_err(|error| Error::NotAStore {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        })
+}
+
 /// Creates the folder of a store, readable by its owner only, and makes its name durable.
 pub(crate) fn create_private(path: &Path) -> std::io::Result<()> {
     let missing = path.ancestors().take_while(|path| !path.exists());
@@ -80,7 +91,7 @@ pub(crate) fn no_manifest(path: &Path) -> Error {
     }
 }
 
-/// Deletes the files of the text view. The folder stays: it may be a link to another disk.
+/// Deletes the files of the text view. The folder stays, and in it any file that has another name.
 ///
 /// # Errors
 /// `ERR_STORAGE_IO`.
@@ -90,6 +101,7 @@ pub(super) fn remove_text(disk: &dyn Disk) -> Result<(), Error> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         names => names.map_err(failed)?,
     };
+    names.retain(|name| is_text_file(name));
     // The list of segments first: without it the other files are remains, not damage.
     names.sort_by_key(|name| name != TEXT_LIST);
     for name in names {
@@ -97,6 +109,22 @@ pub(super) fn remove_text(disk: &dyn Disk) -> Result<(), Error> {
     }
     Ok(disk.sync_folder(TEXT).map_err(failed)?)
 }
+
+/// Returns whether a file in the folder of the text view has a name that the view gives: those of
+/// segments begin with 32 hexadecimal digits.
+fn is_text_file(name: &str) -> bool {
+    let name = name.strip_suffix(".new").unwrap_or(name);
+    let (stem, ending) = name.split_once('.').unwrap_or((name, ""));
+    let is_segment = stem.len() == 32 && stem.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_segment && !ending.is_empty() || TEXT_FILES.contains(&name)
+}
+
+const TEXT_FILES: [&str; 4] = [
+    TEXT_LIST,
+    ".managed.json",
+    ".tantivy-writer.lock",
+    ".tantivy-meta.lock",
+];
 
 pub(crate) const LOCK: &str = "LOCK";
 pub(super) const TEXT: &str = "text";

@@ -10,13 +10,13 @@ use crate::codec::ContentAddress;
 use crate::crypto::{Random, Resolver};
 use crate::grain::Time;
 use crate::index::{Batch, Index, RetrievalCounters, Snapshot};
-use crate::ledger::{Ballast, Disk, EntryId, Ledger, Lock};
+use crate::ledger::{Ballast, Disk, DiskFile, EntryId, Ledger, Lock};
 use crate::policy::TrustedNow;
 use crate::store::records::draw_salts;
 use crate::store::state::{Caches, State};
 use crate::store::{Error, Options};
 
-use super::manifest::Manifest;
+use super::manifest::{MANIFEST, Manifest};
 use super::recovery::RecoveryReport;
 use super::text_view::TextView;
 use super::writer::{Commits, Exclusive};
@@ -36,8 +36,10 @@ pub(crate) struct Inner {
 pub(crate) struct Reader {
     pub(super) options: Options,
     pub(super) manifest: Manifest,
+    /// Watched: without its name there is no store.
+    pub(super) manifest_file: Arc<dyn DiskFile>,
     pub(super) disk: Arc<dyn Disk>,
-    pub(super) ledger: Ledger,
+    pub(super) ledger: Arc<Ledger>,
     pub(super) index: Index,
     /// `None` if retrievals are not counted.
     pub(super) retrievals: Option<RetrievalCounters>,
@@ -74,7 +76,13 @@ impl Inner {
         &self.reader.disk
     }
 
-    pub(crate) const fn ledger(&self) -> &Ledger {
+    pub(crate) fn ledger(&self) -> &Ledger {
+        &self.reader.ledger
+    }
+
+    /// Returns the ledger for a view that is bound to it.
+    #[cfg(feature = "text")]
+    pub(super) const fn ledger_handle(&self) -> &Arc<Ledger> {
         &self.reader.ledger
     }
 
@@ -98,12 +106,22 @@ impl Inner {
         &self.reader.recovery
     }
 
-    pub(super) const fn recovery_mut(&mut self) -> &mut RecoveryReport {
-        &mut self.reader.recovery
+    /// Checks that the files which make the directory this store are still in place: the lock, or
+    /// another process may write beside this one, and `MANIFEST`, or no later open finds a store.
+    ///
+    /// # Errors
+    /// `ERR_STORE_LOCKED`, `ERR_STORAGE_DAMAGED`.
+    pub(crate) fn check_in_place(&self) -> Result<(), Error> {
+        self.reader.lock.check()?;
+        if self.reader.manifest_file.is_in_place() {
+            return Ok(());
+        }
+        let reason = "it was removed or replaced while the store was open";
+        Err(Error::damaged(MANIFEST, reason))
     }
 
-    pub(crate) const fn lock(&self) -> &Lock {
-        &self.reader.lock
+    pub(super) const fn recovery_mut(&mut self) -> &mut RecoveryReport {
+        &mut self.reader.recovery
     }
 
     pub(crate) const fn caches(&self) -> &Caches {

@@ -5,6 +5,7 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
@@ -13,7 +14,7 @@ use crate::codec::{Map, Value};
 use crate::crypto::{Random, TombstoneKey};
 use crate::grain::Time;
 use crate::index::TermKey;
-use crate::ledger::{self, Disk, OpenMode, StoreId};
+use crate::ledger::{self, Disk, DiskFile, OpenMode, StoreId};
 
 use crate::store::Error;
 
@@ -100,6 +101,12 @@ impl Manifest {
         let text = String::from_utf8(bytes)
             .map_err(|error| Error::damaged(MANIFEST, error.to_string()))?;
         Self::from_json(&text, path).map(Some)
+    }
+
+    /// Opens the file, to tell later whether it is still in place.
+    pub(crate) fn open(disk: &dyn Disk) -> Result<Arc<dyn DiskFile>, Error> {
+        let opened = disk.open(MANIFEST, OpenMode::Read);
+        Ok(opened.map_err(|source| ledger::Error::io("open", MANIFEST, source))?)
     }
 
     fn to_json(&self) -> String {

@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::ledger::{Disk, EntryId};
+use crate::ledger::{Disk, EntryId, Ledger};
 use crate::store::state::Entry;
 use crate::store::{Error, Options};
 
@@ -22,7 +22,7 @@ pub(crate) struct TextView;
 impl TextView {
     pub(super) fn open(
         _disk: &Arc<dyn Disk>,
-        _ledger_len: u64,
+        _ledger: &Arc<Ledger>,
         _options: &Options,
         _recovery: &mut RecoveryReport,
     ) -> Self {

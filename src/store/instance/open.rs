@@ -6,11 +6,15 @@ use std::sync::Arc;
 
 use crate::code::ErrorCode;
 use crate::index::{Index, RetrievalCounters};
-use crate::ledger::{Ballast, Disk, FileDisk, Ledger, Lock, MemoryDisk, RecoveryHint};
+use crate::ledger::{
+    self, Ballast, Disk, EntryId, EntryLocation, FileDisk, Ledger, Lock, MemoryDisk, RecoveryHint,
+};
 use crate::store::records::erased_rows;
 use crate::store::{Create, Error, Options};
 
-use super::folder::{BALLAST, LOCK, no_manifest, prepare_folder, remove_text, this_process};
+use super::folder::{
+    BALLAST, LOCK, no_manifest, prepare_folder, refuse_planted, remove_text, this_process,
+};
 use super::inner::{Inner, Reader};
 use super::manifest::Manifest;
 use super::recovery::RecoveryReport;
@@ -34,6 +38,7 @@ impl Store {
     ) -> Result<Self, Error> {
         prepare_folder(path, options.create)?;
         let disk = Arc::new(FileDisk::new(path));
+        refuse_planted(&disk, path)?;
         Self::join(disk, path, options, is_repair)
     }
 
@@ -95,10 +100,12 @@ impl Store {
         let (manifest, index, ledger) = match found {
             Some(manifest) => {
                 manifest.settle(&*disk)?;
-                let (index, known) = open_index(&disk, &manifest, &options, &mut recovery)?;
+                let (index, mut known) = open_index(&disk, &manifest, &options, &mut recovery)?;
                 // An index that is deleted next is asked only for the number of entries, not for
                 // their locations.
-                let known = known.filter(|_| !is_repair);
+                if is_repair {
+                    known = Known::default();
+                }
                 let ledger = open_ledger(&disk, &manifest, &index, known, &options, &mut recovery)?;
                 if is_repair {
                     forget_derived(&*disk, &index, &mut recovery)?;
@@ -114,7 +121,8 @@ impl Store {
                 (manifest, index, ledger)
             }
         };
-        let text = TextView::open(&disk, ledger.len(), &options, &mut recovery);
+        let ledger = Arc::new(ledger);
+        let text = TextView::open(&disk, &ledger, &options, &mut recovery);
         let staleness = options.accesses;
         let count =
             |staleness| RetrievalCounters::open(&disk, manifest.store_id, staleness, ledger.len());
@@ -125,6 +133,7 @@ impl Store {
         }
         let mut inner = Inner::new(Reader {
             options,
+            manifest_file: Manifest::open(&*disk)?,
             manifest,
             disk,
             ledger,
@@ -164,12 +173,20 @@ impl Inner {
     }
 }
 
+/// The part of the ledger that the index has seen durable.
+#[derive(Default)]
+struct Known {
+    hint: Option<RecoveryHint>,
+    /// Of the last entry in the index, if the hint ends before.
+    last: Option<EntryLocation>,
+}
+
 fn open_index(
     disk: &Arc<dyn Disk>,
     manifest: &Manifest,
     options: &Options,
     recovery: &mut RecoveryReport,
-) -> Result<(Index, Option<RecoveryHint>), Error> {
+) -> Result<(Index, Known), Error> {
     let (index, found) = Index::open(
         disk,
         manifest.store_id,
@@ -177,36 +194,55 @@ fn open_index(
         options.index.clone(),
     );
     recovery.index_rebuilt = found.rebuilt;
-    let Some(position) = found.position else {
-        return Ok((index, None));
+    let mut known = Known {
+        hint: None,
+        last: found.last,
     };
-    let mut erased = index.snapshot().erased_entries()?;
-    erased.sort_unstable();
-    let known = RecoveryHint {
-        position,
-        locations: found.locations,
-        erased,
-    };
-    Ok((index, Some(known)))
+    if let Some(position) = found.position {
+        let mut erased = index.snapshot().erased_entries()?;
+        erased.sort_unstable();
+        known.hint = Some(RecoveryHint {
+            position,
+            locations: found.locations,
+            erased,
+        });
+    }
+    Ok((index, known))
 }
 
+/// Opens the ledger from where the index has seen it durable. An index that does not fit a ledger
+/// which is sound from its first byte, and as long, is of another history of it, and removed.
 fn open_ledger(
     disk: &Arc<dyn Disk>,
     manifest: &Manifest,
     index: &Index,
-    known: Option<RecoveryHint>,
+    known: Known,
     options: &Options,
     recovery: &mut RecoveryReport,
 ) -> Result<Ledger, Error> {
-    let (ledger, torn) = Ledger::open(
-        Arc::clone(disk),
-        manifest.store_id,
-        options.ledger.clone(),
-        index.flushed(),
-        known,
-        erased_rows,
-    )?;
+    let flushed = index.flushed();
+    let open = |hint| {
+        let ledger = options.ledger.clone();
+        let disk = Arc::clone(disk);
+        Ledger::open(disk, manifest.store_id, ledger, flushed, hint, erased_rows)
+    };
+    let has_hint = known.hint.is_some();
+    let (opened, mut is_foreign) = match open(known.hint) {
+        Err(error @ ledger::Error::Damaged { .. }) if has_hint => {
+            (open(None).map_err(|_| error)?, true)
+        }
+        opened => (opened?, false),
+    };
+    let (ledger, torn) = opened;
     recovery.torn = torn;
+    if let (Some(last), Some(row)) = (known.last, flushed.checked_sub(1)) {
+        is_foreign |= ledger.entry_locations(&(EntryId::new(row)..EntryId::new(flushed))) != [last];
+    }
+    if is_foreign {
+        index.reset()?;
+        let reason = "it is of another history of the ledger";
+        recovery.index_rebuilt = Some(reason.to_owned());
+    }
     Ok(ledger)
 }
 

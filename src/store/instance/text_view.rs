@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 
-use crate::ledger::{Disk, EntryId};
+use crate::ledger::{Disk, EntryId, Ledger};
 use crate::store::{Error, Options};
 use crate::text::{self, OpenOutcome, Text, TextOptions};
 
@@ -36,11 +36,11 @@ impl TextView {
     /// Opens the view on a disk, unless the options do without.
     pub(super) fn open(
         disk: &Arc<dyn Disk>,
-        ledger_len: u64,
+        ledger: &Arc<Ledger>,
         options: &Options,
         recovery: &mut RecoveryReport,
     ) -> Self {
-        let opened = options.text.map(|text| Text::open(disk, ledger_len, text));
+        let opened = options.text.map(|text| open(disk, ledger, text));
         let state = match opened {
             None => ViewState::Off,
             Some(Err(error)) => ViewState::Broken(reason(&error)),
@@ -141,7 +141,7 @@ impl Inner {
     }
 
     fn build_text(&self, options: TextOptions) -> Result<Arc<Text>, Error> {
-        let (text, _) = Text::open(self.disk_handle(), self.ledger().len(), options)?;
+        let (text, _) = open(self.disk_handle(), self.ledger_handle(), options)?;
         let text = Arc::new(text);
         self.feed_rest(&text)?;
         Ok(text)
@@ -174,6 +174,24 @@ impl Inner {
             Err(error) => self.remove_text_files(&error),
         }
     }
+}
+
+/// Opens the view of a ledger.
+fn open(
+    disk: &Arc<dyn Disk>,
+    ledger: &Arc<Ledger>,
+    options: TextOptions,
+) -> Result<(Text, OpenOutcome), text::Error> {
+    let len = ledger.len();
+    let ledger = Arc::clone(ledger);
+    let fingerprint = move |entries| {
+        let found = ledger.fingerprint(entries);
+        found.unwrap_or_else(|error| {
+            tracing::warn!(%error, "the text view cannot be bound to the ledger");
+            None
+        })
+    };
+    Text::open_of(disk, len, &(Arc::new(fingerprint) as _), options)
 }
 
 /// Returns an error with its sources.

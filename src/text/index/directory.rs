@@ -138,6 +138,9 @@ impl DiskDirectory {
 impl Directory for DiskDirectory {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
         if let Some(mapped) = &self.mapped {
+            // The disk refuses a link, which mapping would follow.
+            let found = name_of(path).and_then(|name| self.disk.open(&name, OpenMode::Read));
+            found.map_err(|error| not_read(error, path))?;
             return mapped.get_file_handle(path);
         }
         let contents = name_of(path).and_then(|name| self.contents(&name));

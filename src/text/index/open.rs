@@ -7,6 +7,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use data_encoding::HEXLOWER;
 use tantivy::directory::Directory;
 use tantivy::directory::error::OpenReadError;
 use tantivy::index::SegmentMeta;
@@ -45,12 +46,13 @@ pub(in crate::text) struct Found {
 pub(in crate::text) fn open(
     disk: &Arc<dyn Disk>,
     ledger_len: u64,
+    fingerprint: &Fingerprint,
     fields: &Fields,
 ) -> Result<(Found, OpenOutcome), Error> {
     let directory = DiskDirectory::new(disk);
     // Without a list of segments there is no index, only remains of one that was removed.
     let opened = if folder(&**disk)?.iter().any(|name| name == LIST) {
-        match find(&directory, ledger_len, fields) {
+        match find(&directory, ledger_len, fingerprint, fields) {
             Ok(found) => return Ok((found, OpenOutcome::Found)),
             Err(reason) => OpenOutcome::Rebuilt { reason },
         }
@@ -59,7 +61,7 @@ pub(in crate::text) fn open(
     };
     let emptied = directory.retain(|_| false);
     emptied.map_err(Error::folder("empty"))?;
-    let found = create(&directory, fields);
+    let found = create(&directory, fingerprint, fields);
     Ok((found.map_err(Error::index("creating it"))?, opened))
 }
 
@@ -77,11 +79,15 @@ fn folder(disk: &dyn Disk) -> Result<Vec<String>, Error> {
 }
 
 /// Creates an empty index.
-fn create(directory: &DiskDirectory, fields: &Fields) -> tantivy::Result<Found> {
+fn create(
+    directory: &DiskDirectory,
+    fingerprint: &Fingerprint,
+    fields: &Fields,
+) -> tantivy::Result<Found> {
     let index = fields.index().open_or_create(directory.clone())?;
     Ok(Found {
         reader: reader(&index)?,
-        list: SegmentList::new(index, directory.clone()),
+        list: SegmentList::new(index, directory.clone(), Arc::clone(fingerprint)),
         watermark: 0,
     })
 }
@@ -98,7 +104,12 @@ fn reader(index: &Index) -> tantivy::Result<IndexReader> {
 /// Checksums are verified before anything is decoded: the library trusts its files, and a file
 /// modified underneath it causes a panic or, if mapped and truncated, a signal. Verification takes
 /// about a second for a few gigabytes.
-fn find(directory: &DiskDirectory, ledger_len: u64, fields: &Fields) -> Result<Found, String> {
+fn find(
+    directory: &DiskDirectory,
+    ledger_len: u64,
+    fingerprint: &Fingerprint,
+    fields: &Fields,
+) -> Result<Found, String> {
     let text = |error: TantivyError| error.to_string();
     let mut index = Index::open(directory.clone()).map_err(text)?;
     if index.schema() != fields.schema {
@@ -118,6 +129,9 @@ fn find(directory: &DiskDirectory, ledger_len: u64, fields: &Fields) -> Result<F
             covered.watermark
         ));
     }
+    if covered.watermark > 0 && fingerprint(covered.watermark) != Some(covered.ledger) {
+        return Err("it is of another ledger, or of another history of this one".to_owned());
+    }
     if metas.segments.iter().any(SegmentMeta::has_deletes) {
         return Err("an erasure of an earlier version was interrupted".to_owned());
     }
@@ -129,7 +143,7 @@ fn find(directory: &DiskDirectory, ledger_len: u64, fields: &Fields) -> Result<F
     cleared.map_err(|error| error.to_string())?;
     Ok(Found {
         reader: reader(&index).map_err(text)?,
-        list: SegmentList::new(index, directory.clone()),
+        list: SegmentList::new(index, directory.clone(), Arc::clone(fingerprint)),
         watermark: covered.watermark,
     })
 }
@@ -167,7 +181,12 @@ pub(in crate::text) struct CommitPayload {
     pub(in crate::text) watermark: u64,
     /// The number of documents among them.
     pub(in crate::text) documents: u64,
+    /// The fingerprint of these entries.
+    pub(in crate::text) ledger: [u8; 8],
 }
+
+/// Returns the fingerprint of the first entries of the ledger; `None` if it cannot be read.
+pub(in crate::text) type Fingerprint = Arc<dyn Fn(u64) -> Option<[u8; 8]> + Send + Sync>;
 
 impl CommitPayload {
     /// Reads the payload of the last commit.
@@ -184,6 +203,7 @@ impl CommitPayload {
             None => Self {
                 watermark: 0,
                 documents: 0,
+                ledger: [0; 8],
             },
             Some(payload) => Self::from_payload(payload).ok_or("its watermark is unreadable")?,
         };
@@ -201,17 +221,23 @@ impl CommitPayload {
         let Self {
             watermark,
             documents,
+            ledger,
         } = self;
-        let text = format!("{watermark} {documents}");
+        let text = format!("{watermark} {documents} {}", HEXLOWER.encode(&ledger));
         let check = ContentAddress::of(text.as_bytes());
         format!("{text} {check}")
     }
 
     fn from_payload(payload: &str) -> Option<Self> {
-        let mut numbers = payload.split(' ').map(str::parse);
+        let mut parts = payload.split(' ');
         let covered = Self {
-            watermark: numbers.next()?.ok()?,
-            documents: numbers.next()?.ok()?,
+            watermark: parts.next()?.parse().ok()?,
+            documents: parts.next()?.parse().ok()?,
+            ledger: HEXLOWER
+                .decode(parts.next()?.as_bytes())
+                .ok()?
+                .try_into()
+                .ok()?,
         };
         (covered.payload() == payload).then_some(covered)
     }
@@ -229,6 +255,7 @@ mod tests {
         let covered = CommitPayload {
             watermark: 1_200,
             documents: 34,
+            ledger: [0xa5; 8],
         };
         let payload = covered.payload();
         assert_eq!(CommitPayload::from_payload(&payload), Some(covered));

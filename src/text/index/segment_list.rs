@@ -19,7 +19,7 @@ use tantivy::{BitSet, Index, IndexMeta, SingleSegmentIndexWriter, TantivyDocumen
 
 use crate::text::analysis::token::TermCache;
 use crate::text::index::directory::{DiskDirectory, LIST, Staging};
-use crate::text::index::open::CommitPayload;
+use crate::text::index::open::{CommitPayload, Fingerprint};
 use crate::text::index::schema::Fields;
 use crate::text::index::uncommitted::QueuedDocument;
 
@@ -27,6 +27,7 @@ use crate::text::index::uncommitted::QueuedDocument;
 pub(in crate::text) struct SegmentList {
     pub(in crate::text) index: Index,
     directory: DiskDirectory,
+    fingerprint: Fingerprint,
     /// Whether the files were removed for good.
     is_removed: AtomicBool,
 }
@@ -39,10 +40,15 @@ pub(in crate::text) struct NewSegment {
 }
 
 impl SegmentList {
-    pub(in crate::text) const fn new(index: Index, directory: DiskDirectory) -> Self {
+    pub(in crate::text) const fn new(
+        index: Index,
+        directory: DiskDirectory,
+        fingerprint: Fingerprint,
+    ) -> Self {
         Self {
             index,
             directory,
+            fingerprint,
             is_removed: AtomicBool::new(false),
         }
     }
@@ -131,7 +137,11 @@ impl SegmentList {
         }
         list.segments
             .sort_by_key(|segment| Reverse(segment.max_doc()));
-        list.payload = Some(covered.payload());
+        let ledger = (self.fingerprint)(covered.watermark);
+        let ledger = ledger.ok_or_else(|| {
+            TantivyError::InternalError("the end of the ledger cannot be read".to_owned())
+        })?;
+        list.payload = Some(CommitPayload { ledger, ..covered }.payload());
         let bytes = serde_json::to_vec_pretty(&list);
         let bytes = bytes.map_err(|error| TantivyError::InternalError(error.to_string()))?;
         self.directory.sync()?;

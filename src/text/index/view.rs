@@ -13,7 +13,7 @@ use crate::ledger::{Disk, EntryId};
 use crate::text::document::Document;
 use crate::text::error::Error;
 use crate::text::index::open;
-use crate::text::index::open::OpenOutcome;
+use crate::text::index::open::{Fingerprint, OpenOutcome};
 use crate::text::index::schema::Fields;
 use crate::text::index::segment_list::SegmentList;
 use crate::text::index::segment_reader::{Committed, Snapshot};
@@ -46,10 +46,11 @@ impl View {
     pub(in crate::text) fn open(
         disk: &Arc<dyn Disk>,
         ledger_len: u64,
+        fingerprint: &Fingerprint,
         options: TextOptions,
     ) -> Result<(Self, OpenOutcome), Error> {
         let fields = Fields::new(options.language);
-        let (found, opened) = open::open(disk, ledger_len, &fields)?;
+        let (found, opened) = open::open(disk, ledger_len, fingerprint, &fields)?;
         let state = State {
             committed: Arc::new(Committed::new(found.reader.searcher())),
             committed_watermark: found.watermark,
@@ -180,10 +181,14 @@ mod tests {
     use crate::text::search::hit::Hits;
     use crate::text::search::ranking::Ranking;
 
+    fn of_any() -> Fingerprint {
+        Arc::new(|_| Some([0; 8]))
+    }
+
     #[test]
     fn a_commit_that_reported_an_error_and_happened_is_not_repeated() {
         let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
-        let (view, _) = View::open(&disk, 0, TextOptions::default()).unwrap();
+        let (view, _) = View::open(&disk, 0, &of_any(), TextOptions::default()).unwrap();
         view.push(EntryId::FIRST, Document::from("green tea"), |_| ());
         view.push(EntryId::new(1), Document::from("tea"), |_| ());
         let query = Query::words("green tea");

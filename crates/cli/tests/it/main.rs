@@ -16,6 +16,8 @@ mod files;
 mod foreign;
 mod grains;
 mod kill;
+#[cfg(unix)]
+mod outputs;
 mod protection;
 mod put;
 mod questions;

@@ -140,7 +140,7 @@ fn flip(image: &mut Image, name: &str, bit: u64) {
 }
 
 /// Makes a folder hold an image and nothing else.
-fn write(folder: &Path, image: &Image) -> io::Result<()> {
+pub(super) fn write(folder: &Path, image: &Image) -> io::Result<()> {
     if folder.exists() {
         std::fs::remove_dir_all(folder)?;
     }
@@ -155,7 +155,7 @@ fn write(folder: &Path, image: &Image) -> io::Result<()> {
 }
 
 /// Reads a folder and the folders in it.
-fn read(folder: &Path) -> io::Result<Image> {
+pub(super) fn read(folder: &Path) -> io::Result<Image> {
     let mut image = Image::default();
     let mut pending = vec![String::new()];
     while let Some(inner) = pending.pop() {

@@ -7,3 +7,5 @@ pub(crate) mod sweep;
 mod frames;
 pub(crate) mod seeded_faults;
 pub(crate) mod bit_flips;
+#[cfg(unix)]
+pub(crate) mod planted;

@@ -5,6 +5,8 @@
     reason = "the figures are printed by the runs themselves"
 )]
 
+#[cfg(unix)]
+use grainstore_crash::random_planted;
 use grainstore_crash::{Campaign, Sweep, bit_flips, random_ops, seeded_faults};
 
 #[test]
@@ -71,4 +73,14 @@ fn operations_are_what_a_plain_map_says() {
 )]
 fn times() -> u64 {
     std::env::var("GRAINSTORE_TIMES").map_or(1, |times| times.parse().expect("a number"))
+}
+
+#[cfg(unix)]
+#[test]
+fn whatever_lies_in_the_directory_of_a_store_nothing_outside_changes() {
+    let home = tempfile::tempdir().unwrap();
+    for seed in 0..40 {
+        let planted = random_planted(seed, &home.path().join("planted"));
+        assert_eq!(planted, Ok(()), "seed {seed}");
+    }
 }

@@ -2,10 +2,7 @@
 //!
 //! The copy must have the same addresses as the original, and both must be undamaged.
 
-use grainstore::ErrorCode;
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
@@ -14,7 +11,7 @@ use grainstore::{ContentAddress, Filter, Store};
 
 use super::stage::Stage;
 use crate::commands::files::report::loss_text;
-use crate::error::{CliError, Exit};
+use crate::error::Exit;
 
 /// Exports everything to an archive.
 pub(super) fn export(stage: &mut Stage<'_>, store: &Store, archive: &Path) -> anyhow::Result<()> {
@@ -22,7 +19,6 @@ pub(super) fn export(stage: &mut Stage<'_>, store: &Store, archive: &Path) -> an
         "Export all grains, superseded ones included, to one file",
         &["--store demo.grains export --format mg -o demo.mg"],
     )?;
-    check_replaceable(archive)?;
     let filter = Filter::new().with_superseded();
     let options = WriteOptions::default();
     let exported = store
@@ -117,20 +113,4 @@ pub(super) fn check(stage: &mut Stage<'_>, first: &Store, second: &Path) -> anyh
 fn addresses(store: &Store) -> anyhow::Result<BTreeSet<ContentAddress>> {
     let page = store.list(None, usize::MAX)?;
     Ok(page.addresses.into_iter().collect())
-}
-
-/// Allows the archive of an earlier demo to be replaced, and no other file of that name.
-fn check_replaceable(archive: &Path) -> anyhow::Result<()> {
-    if !archive.exists() {
-        return Ok(());
-    }
-    let mut magic = [0; 2];
-    let read = File::open(archive).and_then(|mut file| file.read_exact(&mut magic));
-    if read.is_ok() && magic == *b"MG" {
-        return Ok(());
-    }
-    let message = "exists and is not an archive: move it, or run the demo in another directory";
-    Err(CliError::new(ErrorCode::Io, message)
-        .at(archive.display())
-        .into())
 }

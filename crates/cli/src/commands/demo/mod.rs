@@ -12,7 +12,7 @@ use std::path::Path;
 
 use clap::Args;
 
-use self::folder::remove_store;
+use self::folder::require_free;
 use self::stage::Stage;
 use crate::error::Exit;
 use crate::session::Session;
@@ -20,7 +20,8 @@ use crate::session::Session;
 /// Run a short demonstration on sample data
 ///
 /// Creates ./demo.grains, ./demo.mg and ./demo-copy.grains in the current directory and leaves them
-/// there for experiments. Files of an earlier demo are replaced; nothing else is removed.
+/// there for experiments. It replaces nothing: remove the files of an earlier demo first, or run it
+/// in another directory.
 #[derive(Debug, Args)]
 pub(crate) struct Demo {}
 
@@ -28,8 +29,9 @@ impl Demo {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let Self {} = self;
         let (first, second) = (Path::new(STORE), Path::new(COPY));
-        remove_store(first)?;
-        remove_store(second)?;
+        for path in [first, second, Path::new(ARCHIVE)] {
+            require_free(path)?;
+        }
         let mut stage = Stage::new(&mut session.out);
         stage.open()?;
         let store = steps::import(&mut stage, first)?;

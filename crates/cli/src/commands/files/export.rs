@@ -94,7 +94,8 @@ impl Export {
             let message = "--compress requires --format mg";
             return Err(CliError::new(ErrorCode::Usage, message).into());
         }
-        let is_stdout = self.output == "-";
+        // Stdout is written to as it is, even where it is a file that others append to.
+        let is_stdout = ["-", "/dev/stdout", "/dev/fd/1"].contains(&self.output.as_str());
         let seal = self.encryption.seal_for(self.format())?;
         let is_binary = self.format == ExportFormat::Mg || seal.is_some();
         if is_stdout && is_binary && is_screen() {
