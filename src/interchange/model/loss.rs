@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::diagnostics::DIAGNOSTICS_MAX;
+
 /// The values that a conversion could not carry, counted by field.
 ///
 /// ```
@@ -18,16 +20,21 @@ pub struct Loss(BTreeMap<String, u64>);
 impl Loss {
     /// Counts one value of a field that was not normalize_text.
     pub fn count(&mut self, field: &str) {
-        let slot = self.0.entry(field.to_owned()).or_default();
-        *slot = slot.saturating_add(1);
+        self.add(field, 1);
     }
 
     /// Adds the losses of another conversion.
     pub fn merge(&mut self, other: &Self) {
         for (field, count) in &other.0 {
-            let slot = self.0.entry(field.clone()).or_default();
-            *slot = slot.saturating_add(*count);
+            self.add(field, *count);
         }
+    }
+
+    fn add(&mut self, field: &str, count: u64) {
+        let is_full = self.0.len() >= DIAGNOSTICS_MAX && !self.0.contains_key(field);
+        let name = if is_full { OTHERS } else { field };
+        let slot = self.0.entry(name.to_owned()).or_default();
+        *slot = slot.saturating_add(count);
     }
 
     /// Returns the fields with their counts, by name.
@@ -40,3 +47,6 @@ impl Loss {
         self.0.is_empty()
     }
 }
+
+/// Counts the fields past the limit: a file may have a name of its own for every value.
+const OTHERS: &str = "other fields";

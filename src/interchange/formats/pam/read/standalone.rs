@@ -41,10 +41,8 @@ pub fn read_conversation(bytes: &[u8], options: &ReadOptions) -> Result<Import, 
     let (entry, version) = match read {
         Ok(read) => read,
         Err(error) => {
-            let mut non_fatal = Vec::new();
-            validate::conversation(&value, "", &mut non_fatal);
             let (mut violations, mut faults) = (Diagnostics::default(), Diagnostics::default());
-            violations.extend(non_fatal);
+            validate::conversation(&value, "", &mut violations);
             faults.push(error);
             validate::report_non_fatal(
                 violations,
@@ -79,9 +77,7 @@ pub fn read_conversation(bytes: &[u8], options: &ReadOptions) -> Result<Import, 
         non_fatal.push(error);
         import.loss.count(CONVERSATION_LOSS);
     }
-    let mut rules = Vec::new();
-    validate::conversation(&value, "", &mut rules);
-    non_fatal.extend(rules);
+    validate::conversation(&value, "", &mut non_fatal);
     validate::report_non_fatal(non_fatal, options, &mut faults, &mut findings);
     if !faults.is_empty() {
         return Err(faults.list);
