@@ -7,11 +7,14 @@ use super::{Line, Passage, Recollection};
 /// Returns one object with every detail.
 pub(super) fn render(recollection: &Recollection) -> String {
     let passages: Vec<Value> = recollection.passages.iter().map(passage).collect();
-    let map = Map::from_iter([
+    let mut map = Map::from_iter([
         ("passages", Value::Array(passages)),
         ("tokens", (recollection.tokens as u64).into()),
         ("is_cut", recollection.is_cut.into()),
     ]);
+    if recollection.is_partial {
+        map.insert("partial", "deadline");
+    }
     Value::Map(map).to_json()
 }
 

@@ -23,6 +23,8 @@ pub struct Recollection {
     pub tokens: usize,
     /// Whether the budget had no room for something that was found.
     pub is_cut: bool,
+    /// Whether the search for it ended at its deadline.
+    pub is_partial: bool,
 }
 
 /// Lines of one conversation, in the order in which they were said; or a line by itself.

@@ -6,6 +6,7 @@ use clap::Args;
 use grainstore::query::Recall as RecallOptions;
 use grainstore::render::Format;
 
+use super::answer::PARTIAL;
 use crate::args::As;
 use crate::args::Filters;
 use crate::error::Exit;
@@ -55,6 +56,9 @@ impl Recall {
             ..RecallOptions::default()
         };
         let known = handle.recall(&self.question.join(" "), &filter, &recall)?;
+        if known.is_partial && !session.out.is_json() {
+            session.out.note(PARTIAL);
+        }
         let format = if session.out.is_json() {
             Format::Json
         } else {
