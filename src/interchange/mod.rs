@@ -53,4 +53,4 @@ pub use model::record_set::RecordSet;
 pub use model::signature::{ExportKey, Signature};
 pub use model::vector::{ForeignVector, ForeignVectors, StoredVector, VectorOf, Vectors};
 pub use options::{ReadOptions, WriteOptions};
-pub(crate) use registry::{is_exportable, is_link};
+pub(crate) use registry::{exported_addresses, is_exportable, is_link};

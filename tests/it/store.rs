@@ -3,6 +3,7 @@
 
 mod accesses;
 mod deletion;
+mod doors;
 mod importing;
 mod opening;
 mod writing;
