@@ -46,7 +46,7 @@ pub(crate) fn is_link(grain: &Grain) -> bool {
 /// a grain whole names the grain by its address, in the id of the record or in what was kept of the
 /// record when it was converted.
 pub(crate) fn exported_addresses(record: &Record) -> impl Iterator<Item = ContentAddress> {
-    let own = record.foreign_id.as_ref().map(|id| id.id.clone());
+    let own = record.foreign_id.as_ref().map(|id| id.id().to_owned());
     let kept = READERS.iter().filter_map(|reader| {
         let residual = reader.residual(&record.grain)?;
         Some(

@@ -162,7 +162,7 @@ impl Text {
         query: &Query,
         ranking: &Ranking,
         limit: usize,
-        accept: &(dyn Fn(u64) -> bool + Sync),
+        accept: &(dyn Fn(EntryId) -> bool + Sync),
         is_over: &(dyn Fn() -> bool + Sync),
     ) -> Result<Hits, Error> {
         self.view.search(query, ranking, limit, accept, is_over)
@@ -197,7 +197,7 @@ impl Text {
         query: &Query,
         ranking: &Ranking,
         (limit, reach): (usize, usize),
-        accept: &(dyn Fn(u64) -> bool + Sync),
+        accept: &(dyn Fn(EntryId) -> bool + Sync),
         is_over: &(dyn Fn() -> bool + Sync),
     ) -> Result<(Vec<RecalledHit>, bool), Error> {
         let view = &self.view;

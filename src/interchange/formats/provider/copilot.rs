@@ -24,50 +24,9 @@ struct Columns {
 /// An error of the file as a whole; one of more than 16 MiB or 65,536 messages is refused, since a
 /// ZIP archive of a few kilobytes may hold any number of rows.
 pub(super) fn conversations(
-    mut input: impl BufRead,
+    input: impl BufRead,
 ) -> Result<(Vec<Conversation>, Diagnostics<u64>), String> {
-    let start = input.fill_buf().map_err(|error| error.to_string())?;
-    if start.starts_with(b"\xef\xbb\xbf") {
-        input.consume(3);
-    }
-    let input = input.take(TABLE_LEN_MAX);
-    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(input);
-    let header = reader.headers().map_err(|error| error.to_string())?;
-    let columns = columns(header).ok_or("the header is none of Copilot's")?;
-    let mut rows = Vec::new();
-    let mut bad = Diagnostics::default();
-    for (number, row) in (2_u64..).zip(reader.records()) {
-        let row = row.map_err(|error| error.to_string())?;
-        let cell = |at: usize| row.get(at).unwrap_or_default();
-        let text = cell(columns.text);
-        if text.is_empty() {
-            continue;
-        }
-        let author = columns.author.map_or("user", cell).to_ascii_lowercase();
-        let role = match author.as_str() {
-            "user" | "human" => "user",
-            _ => "assistant",
-        };
-        let Some((at, time)) = moment(cell(columns.time)) else {
-            bad.push(number);
-            continue;
-        };
-        if rows.len() == ROWS_MAX {
-            return Err(format!(
-                "a table of more than {ROWS_MAX} messages is not read"
-            ));
-        }
-        rows.push((
-            at,
-            role == "assistant",
-            time,
-            cell(columns.title).to_owned(),
-            text.to_owned(),
-        ));
-    }
-    if reader.position().byte() >= TABLE_LEN_MAX {
-        return Err("a table of more than 16 MiB is not read".into());
-    }
+    let (columns, mut rows, bad) = read(input)?;
     // FileSet run newest first; of one moment the question comes before the answer.
     rows.reverse();
     rows.sort_by_key(|(at, is_answer, ..)| (*at, *is_answer));
@@ -106,6 +65,56 @@ pub(super) fn conversations(
     let mut conversations: Vec<Conversation> = conversations.into_values().collect();
     conversations.iter_mut().for_each(Conversation::thread);
     Ok((conversations, bad))
+}
+
+/// A row: its moment, whether an assistant said it, its time as text, its title and its text.
+type Row = (Time, bool, String, String, String);
+
+/// Reads the rows of a table in the order of the file, and the numbers of those without a valid time.
+fn read(mut input: impl BufRead) -> Result<(Columns, Vec<Row>, Diagnostics<u64>), String> {
+    let start = input.fill_buf().map_err(|error| error.to_string())?;
+    if start.starts_with(b"\xef\xbb\xbf") {
+        input.consume(3);
+    }
+    let input = input.take(TABLE_LEN_MAX);
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(input);
+    let header = reader.headers().map_err(|error| error.to_string())?;
+    let columns = columns(header).ok_or("the header is none of Copilot's")?;
+    let mut rows: Vec<Row> = Vec::new();
+    let mut bad = Diagnostics::default();
+    for (number, row) in (2_u64..).zip(reader.records()) {
+        let row = row.map_err(|error| error.to_string())?;
+        let cell = |at: usize| row.get(at).unwrap_or_default();
+        let text = cell(columns.text);
+        if text.is_empty() {
+            continue;
+        }
+        let author = columns.author.map_or("user", cell).to_ascii_lowercase();
+        let role = match author.as_str() {
+            "user" | "human" => "user",
+            _ => "assistant",
+        };
+        let Some((at, time)) = moment(cell(columns.time)) else {
+            bad.push(number);
+            continue;
+        };
+        if rows.len() == ROWS_MAX {
+            return Err(format!(
+                "a table of more than {ROWS_MAX} messages is not read"
+            ));
+        }
+        rows.push((
+            at,
+            role == "assistant",
+            time,
+            cell(columns.title).to_owned(),
+            text.to_owned(),
+        ));
+    }
+    if reader.position().byte() >= TABLE_LEN_MAX {
+        return Err("a table of more than 16 MiB is not read".into());
+    }
+    Ok((columns, rows, bad))
 }
 
 /// Returns whether a first line is the header of one of Copilot's files.

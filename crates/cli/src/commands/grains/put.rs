@@ -159,10 +159,8 @@ impl PutRun<'_> {
                 Err(error) => return Err(error.into()),
             }
         };
-        let lines = batch.numbers.iter().zip(&addresses);
-        let printed = lines.fold(Ok(()), |printed, (number, address)| {
-            printed.and_then(|()| print(*number, address, out))
-        });
+        let mut lines = batch.numbers.iter().zip(&addresses);
+        let printed = lines.try_for_each(|(number, address)| print(*number, address, out));
         self.keep(printed.and_then(|()| out.flush()));
         self.stored += addresses.len() as u64;
         Ok(())
