@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use grainstore::ledger::EntryId;
 use grainstore::query::Recall;
 use grainstore::render::Format;
 use grainstore::text::{Document, Query, Ranking, Text, TextLocation, TextOptions};
@@ -13,7 +14,7 @@ fn view(documents: impl Iterator<Item = String>) -> Text {
     let (text, _) = Text::open(&TextLocation::Memory, 0, TextOptions::default()).unwrap();
     for document in documents {
         let document = Document::from(document.as_str());
-        text.add(text.watermark(), document).unwrap();
+        text.add(EntryId::new(text.watermark()), document).unwrap();
     }
     text
 }

@@ -88,6 +88,10 @@ fn put(out: &mut dyn Write, texts: &[&str]) {
     }
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "another length of a campaign is no reason to build it again"
+)]
 fn times() -> usize {
     let times = std::env::var("GRAINSTORE_TIMES").ok();
     times.and_then(|times| times.parse().ok()).unwrap_or(1)
