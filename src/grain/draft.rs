@@ -134,6 +134,7 @@ impl Draft {
         }
         rules::check_lightweight(self.of, &fields, profile)?;
         let warnings = rules::check(self.of, &fields, Origin::Local)?;
+        rules::check_namespace(&fields)?;
         let sensitivity = self.sensitivity.max(rules::required_by_tags(&fields));
         let mut header = header_for(self.of, &fields, self.encoding, sensitivity);
         header.flags = header.flags.with_if(Flags::SIGNED, self.signed);

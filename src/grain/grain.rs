@@ -169,6 +169,7 @@ impl Grain {
         check_type(of, &fields)?;
         rules::check_lightweight(of, &fields, profile)?;
         let mut warnings = rules::check(of, &fields, origin)?;
+        rules::check_namespace(&fields)?;
         check_sensitivity(&header, &fields)?;
         if let Err(mismatch) = check_header(&header, of, &fields) {
             match origin {

@@ -26,6 +26,12 @@ use crate::codec::nfc;
 pub struct Namespace(String);
 
 impl Namespace {
+    /// The bytes that the namespace of a new grain has at most (ruling I25).
+    pub const LEN_MAX: usize = 512;
+
+    /// The `:` parts that the namespace of a new grain has at most (ruling I25).
+    pub const PARTS_MAX: usize = 64;
+
     /// Returns the namespace of a text, normalised.
     pub fn new(text: impl Into<String>) -> Self {
         let text = text.into();
@@ -45,7 +51,21 @@ impl Namespace {
         contains(&self.0, inner)
     }
 
+    /// Returns whether a new grain may have this namespace, as stored grains spell it: at most
+    /// [`LEN_MAX`](Self::LEN_MAX) bytes and [`PARTS_MAX`](Self::PARTS_MAX) parts (ruling I25).
+    ///
+    /// ```
+    /// use grainstore::grain::Namespace;
+    ///
+    /// assert!(Namespace::is_within_limits("acme:chatbot"));
+    /// assert!(!Namespace::is_within_limits(&":".repeat(64)));
+    /// ```
+    pub fn is_within_limits(text: &str) -> bool {
+        text.len() <= Self::LEN_MAX && text.matches(':').count() < Self::PARTS_MAX
+    }
+
     /// Returns a namespace as stored grains spell it and everything it lies in: `a:b:c`, `a:b`, `a`.
+    /// Of what a namespace beyond the limits lies in, only the namespaces within them.
     ///
     /// ```
     /// use grainstore::grain::Namespace;
@@ -55,10 +75,21 @@ impl Namespace {
     /// ```
     pub fn ancestors(inner: &str) -> impl Iterator<Item = &str> {
         let whole = (!inner.is_empty()).then_some(inner);
-        std::iter::successors(whole, |inner| {
-            inner.rsplit_once(':').map(|(outer, _)| outer)
-        })
+        std::iter::successors(whole, |inner| outer_of(inner))
     }
+}
+
+/// Returns the namespace that one lies in directly. A ledger may hold a namespace of 500 kB of
+/// colons, written before there was a limit: a walk that took off one part at a time would read
+/// its length squared.
+fn outer_of(inner: &str) -> Option<&str> {
+    if Namespace::is_within_limits(inner) {
+        return inner.rsplit_once(':').map(|(outer, _)| outer);
+    }
+    let ends = inner.match_indices(':').map(|(at, _)| at);
+    let ends = ends.take(Namespace::PARTS_MAX);
+    let end = ends.take_while(|at| *at <= Namespace::LEN_MAX).last()?;
+    inner.get(..end)
 }
 
 /// Returns whether one normalised text contains another, as [`Namespace::contains`].
@@ -117,6 +148,19 @@ mod tests {
             assert!(!empty.contains(text), "{text}");
             assert!(!Namespace::new(text).contains(""), "{text}");
         }
+    }
+
+    #[test]
+    fn the_ancestors_of_a_namespace_beyond_the_limits_are_those_within_them() {
+        let colons = ":".repeat(500_000);
+        let parts: Vec<&str> = Namespace::ancestors(&colons).collect();
+        assert_eq!(parts.len(), 1 + Namespace::PARTS_MAX);
+        let lens = parts.iter().skip(1).map(|outer| outer.len());
+        assert!(lens.eq((0..Namespace::PARTS_MAX).rev()));
+        let long = format!("acme:{}:end", "x".repeat(600));
+        assert!(Namespace::ancestors(&long).eq([long.as_str(), "acme"]));
+        let plain = "x".repeat(Namespace::LEN_MAX + 1);
+        assert!(Namespace::ancestors(&plain).eq([plain.as_str()]));
     }
 
     #[test]

@@ -2,7 +2,10 @@
 
 use crate::crypto::Resolver;
 
-use super::{Error, ForeignId, ForeignVectors, Format, Loss, Place, Record, RecordSet, Signature};
+use super::{
+    Diagnostics, Error, ForeignId, ForeignVectors, Format, Loss, Place, Record, RecordSet,
+    Signature,
+};
 
 /// The content of a file, validated before any of it is stored.
 #[derive(Debug)]
@@ -74,21 +77,29 @@ impl ImportFile {
         self.errors.extend(self.records.verify(resolver));
     }
 
-    /// Counts the valid records of a first reading, and keeps the errors of the others; returns also
-    /// whether any is signed.
+    /// Counts the valid records of a first reading, and keeps the first errors of the others; returns
+    /// also whether any is signed.
     pub(super) fn count(
         &mut self,
         records: impl Iterator<Item = Result<Record, Error>>,
     ) -> (u64, bool) {
         let (mut len, mut has_signed) = (0_u64, false);
+        let mut errors = Diagnostics::default();
         for record in records {
             match record {
                 Ok(record) => {
                     len = len.saturating_add(1);
                     has_signed |= record.grain.is_signed();
                 }
-                Err(error) => self.errors.push(error),
+                Err(error) => errors.push(error),
             }
+        }
+        // A list of all of them could be a hundred times as large as the file.
+        let last = errors.list.last().map(Error::code);
+        self.errors.extend(errors.list);
+        if let Some(code) = last.filter(|_| errors.more > 0) {
+            let message = format!("and {} more that are not listed", errors.more);
+            self.errors.push(Error::format(code, Place::File, message));
         }
         (len, has_signed)
     }

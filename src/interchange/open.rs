@@ -1,10 +1,11 @@
 //! Opening a file to be imported: read and validated as a whole before any of it is stored.
 
+use std::fs::File;
 use std::path::Path;
 
 use super::import_file::Refusal;
 use super::io::encryption;
-use super::io::source_file::Input;
+use super::io::source_file::{Input, held};
 use super::{Error, Format, ImportFile, ReadOptions};
 
 impl ImportFile {
@@ -15,7 +16,16 @@ impl ImportFile {
     /// `ERR_IO`, `ERR_FORMAT_UNKNOWN`; `ERR_SEALED`, `ERR_IDENTITY` of an encrypted file. Errors
     /// inside the file are in [`ImportFile::errors`].
     pub fn open(path: &Path, format: Option<Format>, options: &ReadOptions) -> Result<Self, Error> {
-        match encryption::open(path, options.decryption.as_ref())? {
+        let secret = options.decryption.as_ref();
+        if path.is_dir() {
+            return Self::read(Input::Path(path), format, options);
+        }
+        // What cannot be read twice is read once, before anything looks into it.
+        if let Some(bytes) = held(path)? {
+            let clear = encryption::open(bytes.as_slice(), secret)?;
+            return Self::of_bytes(&clear.unwrap_or(bytes), format, options);
+        }
+        match encryption::open(File::open(path)?, secret)? {
             Some(bytes) => Self::of_bytes(&bytes, format, options),
             None => Self::read(Input::Path(path), format, options),
         }

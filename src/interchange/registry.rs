@@ -1,8 +1,10 @@
 //! The readers of all formats. No format may import this file: a reader knows no other one.
 
+use crate::codec::{ContentAddress, Value};
 use crate::grain::Grain;
 
 use super::Format;
+use super::Record;
 use super::format_reader::FormatReader;
 use super::formats::{aimem, jsonl, mg, omi, pam, provider};
 
@@ -38,4 +40,24 @@ pub(crate) fn is_exportable(grain: &Grain) -> bool {
 /// Returns whether a grain says nothing but that others belong together.
 pub(crate) fn is_link(grain: &Grain) -> bool {
     READERS.iter().any(|reader| reader.is_link(grain))
+}
+
+/// Returns the addresses that a record has in other stores: an export to a format that cannot carry
+/// a grain whole names the grain by its address, in the id of the record or in what was kept of the
+/// record when it was converted.
+pub(crate) fn exported_addresses(record: &Record) -> impl Iterator<Item = ContentAddress> {
+    let own = record.foreign_id.as_ref().map(|id| id.id().to_owned());
+    let kept = READERS.iter().filter_map(|reader| {
+        let residual = reader.residual(&record.grain)?;
+        Some(
+            residual
+                .as_map()?
+                .get("id")
+                .and_then(Value::as_text)?
+                .to_owned(),
+        )
+    });
+    // `urn:grainstore:ADDRESS`, `urn:aimem:PRODUCER:ADDRESS`.
+    let address = |id: String| id.rsplit(':').next()?.parse().ok();
+    own.into_iter().chain(kept).filter_map(address)
 }

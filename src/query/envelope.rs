@@ -19,6 +19,8 @@ pub struct Envelope {
     pub total: u64,
     /// Whether `total` is a lower bound.
     pub total_is_lower_bound: bool,
+    /// Whether the search ended at [`Options::search_deadline`](crate::Options::search_deadline).
+    pub is_partial: bool,
     /// The cursor of the next page; `None` on the last page.
     pub next_cursor: Option<Cursor>,
 }
@@ -45,7 +47,7 @@ pub struct Found {
 impl Envelope {
     /// Returns the JSON object of OMS 28.1.
     ///
-    /// Besides the members of the specification it has `total_is_lower_bound` if true,
+    /// Besides the members of the specification it has `total_is_lower_bound` and `partial` if true,
     /// `superseded_by` on superseded grains, and `signature` on signed grains.
     pub fn to_json(&self) -> String {
         let results: Vec<Value> = self.results.iter().map(Found::to_value).collect();
@@ -57,6 +59,9 @@ impl Envelope {
         ]);
         if self.total_is_lower_bound {
             map.insert("total_is_lower_bound", true);
+        }
+        if self.is_partial {
+            map.insert("partial", "deadline");
         }
         Value::Map(map).to_json()
     }

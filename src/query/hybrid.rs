@@ -47,6 +47,7 @@ impl Store {
 /// Combines two rankings by rank, since their scores are not comparable.
 fn fuse(words: Envelope, near: Envelope, limit: usize) -> Envelope {
     let total = words.total.max(near.total);
+    let is_partial = words.is_partial || near.is_partial;
     let mut ranked: BTreeMap<ContentAddress, Found> = BTreeMap::new();
     for results in [words.results, near.results] {
         for (rank, found) in (1_u32..).zip(results) {
@@ -68,6 +69,7 @@ fn fuse(words: Envelope, near: Envelope, limit: usize) -> Envelope {
         results,
         total,
         total_is_lower_bound: true,
+        is_partial,
         next_cursor: None,
     }
 }

@@ -84,7 +84,10 @@ impl Store {
         let accept = |row: EntryId| rows.contains(row);
         let query = text::Query::words(&nfc(question));
         let text = self.text_view()?;
-        let passages = text.recall(&query, &recall.ranking, HITS, recall.reach, &accept)?;
+        let is_over = self.search_deadline();
+        let limits = (HITS, recall.reach);
+        let found = text.recall_until(&query, &recall.ranking, limits, &accept, &is_over)?;
+        let (passages, is_partial) = found;
         let mut collected = Collected::new(recall.budget);
         for passage in &passages {
             // The hit comes first; its context only takes the remaining room.
@@ -110,7 +113,10 @@ impl Store {
         }
         recorder.record()?;
         self.retrieved(collected.rows.iter().copied());
-        Ok(collected.into_recollection())
+        Ok(Recollection {
+            is_partial,
+            ..collected.into_recollection()
+        })
     }
 }
 
@@ -185,6 +191,7 @@ impl Collected {
             passages: passages.collect(),
             tokens: self.budget - self.left,
             is_cut: self.is_cut,
+            is_partial: false,
         }
     }
 }

@@ -85,10 +85,13 @@ impl Store {
         let snapshot = self.snapshot();
         let rows = self.rows(&snapshot, filter)?;
         let accept = |row: EntryId| rows.contains(row);
-        let hits = self.text_view()?.search(query, ranking, limit, &accept)?;
+        let is_over = self.search_deadline();
+        let text = self.text_view()?;
+        let hits = text.search_until(query, ranking, limit, &accept, &is_over)?;
         let mut envelope = Envelope {
             total: u64::try_from(hits.total).unwrap_or(u64::MAX),
             total_is_lower_bound: hits.total_is_lower_bound,
+            is_partial: hits.is_partial,
             ..Envelope::default()
         };
         for hit in &hits.hits {

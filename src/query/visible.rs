@@ -62,10 +62,13 @@ impl Store {
         loop {
             let page = rank(&filter, asked)?;
             let is_all = page.results.len() < asked;
-            let mut shown = Envelope::default();
+            let mut shown = Envelope {
+                is_partial: page.is_partial,
+                ..Envelope::default()
+            };
             self.keep_visible(page.results, &mut shown)?;
-            if is_all || shown.results.len() >= limit {
-                shown.total_is_lower_bound = !is_all;
+            if is_all || page.is_partial || shown.results.len() >= limit {
+                shown.total_is_lower_bound = !is_all || shown.is_partial;
                 shown.results.truncate(limit);
                 return self.recorded(operation, shown);
             }

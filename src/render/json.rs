@@ -2,36 +2,44 @@
 
 use crate::codec::{Map, Value};
 
+use super::lines::Shown;
 use super::{Line, Passage, Recollection};
 
 /// Returns one object with every detail.
-pub(super) fn render(recollection: &Recollection) -> String {
-    let passages: Vec<Value> = recollection.passages.iter().map(passage).collect();
-    let map = Map::from_iter([
+pub(super) fn render(recollection: &Recollection, shown: Shown) -> String {
+    let passages: Vec<Value> = recollection
+        .passages
+        .iter()
+        .map(|it| passage(it, shown))
+        .collect();
+    let mut map = Map::from_iter([
         ("passages", Value::Array(passages)),
         ("tokens", (recollection.tokens as u64).into()),
         ("is_cut", recollection.is_cut.into()),
     ]);
+    if recollection.is_partial {
+        map.insert("partial", "deadline");
+    }
     Value::Map(map).to_json()
 }
 
-fn passage(passage: &Passage) -> Value {
-    let lines: Vec<Value> = passage.lines.iter().map(line).collect();
+fn passage(passage: &Passage, shown: Shown) -> Value {
+    let lines: Vec<Value> = passage.lines.iter().map(|it| line(it, shown)).collect();
     let mut map = Map::from_iter([("lines", Value::Array(lines))]);
     if let Some(session) = &passage.session {
-        map.insert("session_id", session.as_str());
+        map.insert("session_id", &*shown(session));
     }
     Value::Map(map)
 }
 
-fn line(line: &Line) -> Value {
+fn line(line: &Line, shown: Shown) -> Value {
     let mut map = Map::from_iter([
         ("content_address", Value::from(line.address)),
         ("created_at", line.time.ms().into()),
-        ("text", line.text.as_str().into()),
+        ("text", (&*shown(&line.text)).into()),
     ]);
     if let Some(speaker) = &line.speaker {
-        map.insert("speaker", speaker.as_str());
+        map.insert("speaker", &*shown(speaker));
     }
     if let Some(score) = line.score {
         map.insert("score", Value::Float(score));

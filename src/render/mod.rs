@@ -3,8 +3,10 @@
 //!
 //! One file per format. This module takes lines and returns text; it does not read a store.
 
+mod escape;
 mod json;
 mod lines;
 mod recollection;
 
+pub use escape::escaped;
 pub use recollection::{Format, Line, Passage, Recollection, tokens};

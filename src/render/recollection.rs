@@ -6,7 +6,7 @@ use std::str::FromStr;
 use crate::codec::ContentAddress;
 use crate::grain::Time;
 
-use super::{json, lines};
+use super::{escaped, json, lines};
 
 /// The passages that answer a question, best first.
 ///
@@ -23,6 +23,8 @@ pub struct Recollection {
     pub tokens: usize,
     /// Whether the budget had no room for something that was found.
     pub is_cut: bool,
+    /// Whether the search for it ended at its deadline.
+    pub is_partial: bool,
 }
 
 /// Lines of one conversation, in the order in which they were said; or a line by itself.
@@ -69,12 +71,23 @@ pub enum Format {
 }
 
 impl Recollection {
-    /// Returns the recollection as text. Nothing a grain says can begin a line of its own.
+    /// Returns the recollection as text. Nothing a grain says can begin a line of its own, and what
+    /// could not be seen of it is shown ([`escaped`]).
     pub fn render(&self, format: Format) -> String {
+        self.written(format, escaped)
+    }
+
+    /// Returns the recollection as text, with the characters of each grain as they are: for a
+    /// caller that needs the original and shows it to no model.
+    pub fn render_raw(&self, format: Format) -> String {
+        self.written(format, |text| text.into())
+    }
+
+    fn written(&self, format: Format, shown: lines::Shown) -> String {
         match format {
-            Format::Markdown => lines::markdown(self),
-            Format::Json => json::render(self),
-            Format::Text => lines::plain(self),
+            Format::Markdown => lines::markdown(self, shown),
+            Format::Json => json::render(self, shown),
+            Format::Text => lines::plain(self, shown),
         }
     }
 
@@ -95,14 +108,14 @@ impl Recollection {
 impl Line {
     /// Returns what the line costs by [`tokens`], as Markdown.
     pub fn tokens(&self) -> usize {
-        tokens(&lines::item(self))
+        tokens(&lines::item(self, escaped))
     }
 }
 
 impl Passage {
     /// Returns what the heading costs by [`tokens`], as Markdown.
     pub fn heading_tokens(&self) -> usize {
-        tokens(&lines::heading(self))
+        tokens(&lines::heading(self, escaped))
     }
 }
 

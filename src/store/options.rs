@@ -5,8 +5,8 @@
 //! are entries of its ledger.
 
 use std::fmt;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
 
 use crate::codec::Profile;
 use crate::crypto::{Offline, OsRandom, Random, Resolver};
@@ -50,6 +50,9 @@ pub struct Options {
     /// The longest time that a count of retrievals is in memory only (OMS 22.10); `None`, the
     /// default, counts nothing. See [`Maintenance::accesses`](crate::store::Maintenance::accesses).
     pub accesses: Option<Duration>,
+    /// The time after which a search or a recall ends with what it has found, which is marked as
+    /// partial; 2 seconds by default.
+    pub search_deadline: Duration,
     /// The options of the text view; `None` opens the store without it, and searching is an error.
     /// The next open with it feeds the rows that it missed.
     #[cfg(feature = "text")]
@@ -69,6 +72,7 @@ impl Default for Options {
             ledger: LedgerOptions::default(),
             index: IndexOptions::default(),
             accesses: None,
+            search_deadline: Duration::from_secs(2),
             #[cfg(feature = "text")]
             text: Some(crate::text::TextOptions::default()),
         }
@@ -115,6 +119,13 @@ pub enum Durability {
 pub trait Clock: fmt::Debug + Send + Sync {
     /// Returns the time now.
     fn now(&self) -> Time;
+
+    /// Returns a time that never goes back and that cannot be set, from any beginning: for how long
+    /// something took. By default the machine's.
+    fn monotonic(&self) -> Duration {
+        static BEGINNING: LazyLock<Instant> = LazyLock::new(Instant::now);
+        BEGINNING.elapsed()
+    }
 }
 
 /// The machine's clock.

@@ -178,7 +178,23 @@ impl Text {
         limit: usize,
         accept: &(dyn Fn(EntryId) -> bool + Sync),
     ) -> Result<Hits, Error> {
-        self.view.search(query, ranking, limit, accept)
+        self.search_until(query, ranking, limit, accept, &|| false)
+    }
+
+    /// Does what [`search`](Self::search) does until `is_over`, asked before every few thousand
+    /// rows, returns true: then the hits so far are returned, marked as partial.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn search_until(
+        &self,
+        query: &Query,
+        ranking: &Ranking,
+        limit: usize,
+        accept: &(dyn Fn(EntryId) -> bool + Sync),
+        is_over: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Hits, Error> {
+        self.view.search(query, ranking, limit, accept, is_over)
     }
 }
 
@@ -196,7 +212,25 @@ impl Text {
         reach: usize,
         accept: &(dyn Fn(EntryId) -> bool + Sync),
     ) -> Result<Vec<RecalledHit>, Error> {
-        self.view.recall(query, ranking, limit, reach, accept)
+        let found = self.recall_until(query, ranking, (limit, reach), accept, &|| false)?;
+        Ok(found.0)
+    }
+
+    /// Does what [`recall`](Self::recall) does with a `limit` and a `reach`, until `is_over` as in
+    /// [`search_until`](Self::search_until); returns also whether the answer is partial.
+    ///
+    /// # Errors
+    /// As [`recall`](Self::recall).
+    pub(crate) fn recall_until(
+        &self,
+        query: &Query,
+        ranking: &Ranking,
+        (limit, reach): (usize, usize),
+        accept: &(dyn Fn(EntryId) -> bool + Sync),
+        is_over: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(Vec<RecalledHit>, bool), Error> {
+        let view = &self.view;
+        view.recall(query, ranking, (limit, reach), accept, is_over)
     }
 
     /// Returns a highlighter for `query`.

@@ -24,6 +24,7 @@ mod jsonl;
 mod languages;
 mod ledger;
 mod lifecycle;
+mod limits;
 mod merge;
 mod mg;
 mod model;

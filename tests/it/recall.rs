@@ -213,3 +213,30 @@ fn signals_lift_what_is_new_or_important() {
         EntryId::new(1)
     );
 }
+
+#[test]
+fn what_could_not_be_seen_of_a_grain_is_shown_unless_the_caller_asks_for_the_original() {
+    let store = store();
+    let hidden: String = "obey"
+        .chars()
+        .map(|c| char::from_u32(0xe0000 + u32::from(c)).unwrap())
+        .collect();
+    let said = format!("tea is\u{200b} fine{hidden}\u{202e} 👩\u{200d}🔬");
+    store
+        .put(Draft::event(said.as_str()).set("role", "us\u{2060}er"))
+        .unwrap();
+    let known = store
+        .recall("tea", &Filter::new(), &Recall::default())
+        .unwrap();
+    for format in [Format::Markdown, Format::Text, Format::Json] {
+        let shown = known.render(format);
+        assert!(
+            !shown.contains(['\u{200b}', '\u{e006f}', '\u{202e}', '\u{2060}']),
+            "{shown}"
+        );
+        for escape in ["u{200B}", "u{E006F}", "u{202E}", "u{2060}", "👩\u{200d}🔬"] {
+            assert!(shown.contains(escape), "{format}: {escape} {shown}");
+        }
+        assert!(known.render_raw(format).contains(&said), "{format}");
+    }
+}

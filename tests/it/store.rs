@@ -4,6 +4,7 @@
 mod accesses;
 mod degraded;
 mod deletion;
+mod doors;
 mod foreign_views;
 mod importing;
 mod opening;

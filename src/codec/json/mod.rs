@@ -31,7 +31,8 @@ impl Value {
     /// ```
     ///
     /// # Errors
-    /// `ERR_CORRUPT` with what is wrong and where.
+    /// `ERR_CORRUPT` with what is wrong and where; for more than 524,288 values and names too, which
+    /// would take thirty times the memory of their text.
     pub fn from_json(text: &str) -> Result<Self, Error> {
         let seen = Seen::default();
         strictly(text, &seen, Strict { seen: &seen })
@@ -60,6 +61,8 @@ pub(super) struct Seen {
     wide: Cell<bool>,
     /// A second member of the same name.
     duplicate: Cell<bool>,
+    /// The values and names so far.
+    parts: Cell<usize>,
 }
 
 impl Seen {
@@ -67,6 +70,16 @@ impl Seen {
         if float.abs() >= TWO_TO_63 {
             self.wide.set(true);
         }
+    }
+
+    /// Counts a value or the name of a member.
+    pub(super) fn part<E: serde::de::Error>(&self) -> Result<(), E> {
+        let parts = self.parts.get().saturating_add(1);
+        self.parts.set(parts);
+        if parts > PARTS_MAX {
+            return Err(E::custom("holds more than 524288 values and names"));
+        }
+        Ok(())
     }
 
     pub(super) fn duplicate<E: serde::de::Error>(&self, name: &str) -> E {
@@ -188,6 +201,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
         let mut items = Vec::new();
         while let Some(item) = seq.next_element_seed(self)? {
+            self.seen.part()?;
             items.push(item);
         }
         Ok(Value::Array(items))
@@ -196,6 +210,8 @@ impl<'de> Visitor<'de> for Strict<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut pairs = Vec::new();
         while let Some(name) = members.next_key::<String>()? {
+            self.seen.part()?;
+            self.seen.part()?;
             pairs.push((name, members.next_value_seed(self)?));
         }
         // A second member of the same name would silently replace the first.
@@ -240,6 +256,8 @@ fn after_string(mut rest: &str) -> &str {
     ""
 }
 
+/// Two bytes of text may be a value of 32 bytes in an array of its own: a bound on memory.
+const PARTS_MAX: usize = 1 << 19;
 const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
 
 #[cfg(test)]

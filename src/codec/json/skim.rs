@@ -105,7 +105,9 @@ impl<'de> Visitor<'de> for Skimmer<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Skim, A::Error> {
-        while seq.next_element_seed(self.within(false))?.is_some() {}
+        while seq.next_element_seed(self.within(false))?.is_some() {
+            self.seen.part()?;
+        }
         Ok(Skim::OTHER)
     }
 
@@ -114,6 +116,8 @@ impl<'de> Visitor<'de> for Skimmer<'_> {
         let mut said = None;
         while let Some(name) = members.next_key_seed(Name)? {
             let is_meant = self.member.is_some_and(|member| member == name);
+            self.seen.part()?;
+            self.seen.part()?;
             let value = members.next_value_seed(self.within(is_meant))?;
             said = said.or(value.said);
             names.push(name);

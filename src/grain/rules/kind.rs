@@ -5,7 +5,7 @@ use crate::codec::{self, ContentAddress, Map, Value};
 use super::findings::Findings;
 use super::required_fields::{entries, entries_of};
 use crate::grain::fields::{Field, Holds};
-use crate::grain::{Error, Type};
+use crate::grain::{Error, Namespace, Type};
 
 pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) -> Result<(), Error> {
     for (name, value) in fields.iter() {
@@ -108,6 +108,16 @@ fn check_sources(fields: &Map) -> Result<(), Error> {
         ContentAddress::from_reference(source)?;
     }
     Ok(())
+}
+
+/// Checks the namespace against its limits, of a grain of any type (ruling I25).
+pub(in crate::grain) fn check_namespace(fields: &Map) -> Result<(), Error> {
+    match fields.get("namespace").and_then(Value::as_text) {
+        Some(text) if !Namespace::is_within_limits(text) => {
+            Err(out_of_range("namespace", "at most 512 bytes and 64 parts"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Checks numbers against the range of their field (OMS 19.3).

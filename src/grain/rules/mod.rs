@@ -25,7 +25,7 @@ use profile::Declared;
 pub(super) use elided::{is_elidable, read_hash};
 pub(super) use findings::Origin;
 pub use findings::Warning;
-pub(super) use kind::members_of;
+pub(super) use kind::{check_namespace, members_of};
 pub(super) use lightweight::check_lightweight;
 pub use sensitivity::is_listed_phi_tag;
 pub(super) use sensitivity::required_by_tags;

@@ -2,9 +2,7 @@
 
 use crate::code::ErrorCode;
 use std::fmt;
-use std::fs::File;
 use std::io::{self, Read, Write};
-use std::path::Path;
 
 use age::secrecy::{ExposeSecret, SecretString};
 
@@ -153,11 +151,10 @@ impl fmt::Debug for Decryption {
 ///
 /// # Errors
 /// `ERR_SEALED` without a secret, or with a wrong one; `ERR_IDENTITY`; `ERR_IO`.
-pub(crate) fn open(path: &Path, unseal: Option<&Decryption>) -> Result<Option<Vec<u8>>, Error> {
-    if path.is_dir() {
-        return Ok(None);
-    }
-    let mut file = File::open(path)?;
+pub(crate) fn open(
+    mut file: impl Read,
+    unseal: Option<&Decryption>,
+) -> Result<Option<Vec<u8>>, Error> {
     let mut magic = Vec::new();
     let len = u64::try_from(MAGIC.len()).unwrap_or_default();
     (&mut file).take(len).read_to_end(&mut magic)?;

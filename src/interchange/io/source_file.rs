@@ -11,6 +11,7 @@ use std::sync::Arc;
 use zip::ZipArchive;
 
 use crate::interchange::Error;
+use crate::interchange::json::VALUE_LEN_MAX;
 
 use super::zip::{is_zip, zip_error};
 
@@ -24,16 +25,13 @@ pub(crate) enum Input<'a> {
 }
 
 impl Input<'_> {
-    /// Opens a file; one that cannot be read twice, such as a pipe, is held in memory.
+    /// Opens a file.
     pub(crate) fn open(self) -> io::Result<SharedSource> {
         match self {
-            Self::Path(path) if path.is_file() => {
-                Ok(SharedSource::of(Bytes::File(Arc::new(File::open(path)?))))
-            }
-            Self::Path(path) => {
-                let bytes = std::fs::read(path)?;
-                Ok(SharedSource::of(Bytes::InMemory(bytes.into())))
-            }
+            Self::Path(path) => match held(path)? {
+                Some(bytes) => Ok(SharedSource::of(Bytes::InMemory(bytes.into()))),
+                None => Ok(SharedSource::of(Bytes::File(Arc::new(File::open(path)?)))),
+            },
             Self::Bytes(bytes) => Ok(SharedSource::of(Bytes::InMemory(bytes.into()))),
         }
     }
@@ -42,6 +40,32 @@ impl Input<'_> {
     pub(crate) fn buffered(self) -> io::Result<BufReader<SharedSource>> {
         Ok(BufReader::with_capacity(BUFFER_LEN, self.open()?))
     }
+}
+
+/// Returns the content of what cannot be read twice, such as a pipe; `None` for a file or a
+/// directory.
+///
+/// # Errors
+/// Why it cannot be read; `FileTooLarge` past [`HELD_LEN_MAX`], since a device has no end.
+pub(crate) fn held(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    let kind = std::fs::metadata(path)?.file_type();
+    if kind.is_file() || kind.is_dir() {
+        return Ok(None);
+    }
+    let what = "a pipe or a device";
+    up_to(File::open(path)?, HELD_LEN_MAX, what).map(Some)
+}
+
+/// Reads all bytes of an input, or refuses it.
+fn up_to(input: impl Read, len_max: usize, what: &str) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let limit = u64::try_from(len_max).unwrap_or(u64::MAX).saturating_add(1);
+    input.take(limit).read_to_end(&mut bytes)?;
+    if bytes.len() > len_max {
+        let message = format!("{what} of more than {} MiB is not read", len_max >> 20);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+    }
+    Ok(bytes)
 }
 
 /// A file, wherever it is.
@@ -116,9 +140,13 @@ impl SourceFile {
         Ok(head)
     }
 
-    /// Returns all bytes, whatever memory that takes.
+    /// Returns all bytes of a file that is parsed as a whole.
+    ///
+    /// # Errors
+    /// Why it cannot be read; `FileTooLarge` past the length of a value.
     pub(crate) fn bytes(&self) -> io::Result<Vec<u8>> {
-        self.head(u64::MAX)
+        let what = "a document without an array of records";
+        self.read(HEAD_BUFFER_LEN, |input| up_to(input, VALUE_LEN_MAX, what))?
     }
 
     /// Returns the error of a failure to read; a failure inside an archive is the archive's.
@@ -268,6 +296,8 @@ impl Seek for ForwardReader<'_> {
     }
 }
 
+/// What a pipe or a device may hold; it is copied once.
+const HELD_LEN_MAX: usize = 32 * 1024 * 1024;
 const HEAD_BUFFER_LEN: usize = 8 * 1024;
 /// Large enough that system calls cost nothing beside the rest.
 const BUFFER_LEN: usize = 256 * 1024;

@@ -159,7 +159,7 @@ impl<R: BufRead + Seek> JsonReader<R> {
         if len == VALUE_LEN_MAX && !line.ends_with(b"\n") {
             // A line past the limit is no record: the parser is given text that it refuses.
             line.clear();
-            line.extend_from_slice(b"longer than 32 MiB");
+            line.extend_from_slice(b"longer than 16 MiB");
             len = len.saturating_add(self.input.skip_until(b'\n')?);
         }
         if line.ends_with(b"\n") {
@@ -190,7 +190,7 @@ impl<R: BufRead + Seek> JsonReader<R> {
                 return Err(self.syntax("recursion limit exceeded"));
             }
             if raw.len() > VALUE_LEN_MAX {
-                return Err(self.syntax("a value is longer than 32 MiB"));
+                return Err(self.syntax("a value is longer than 16 MiB"));
             }
             if is_last {
                 return Ok(());
@@ -252,5 +252,6 @@ fn len_u64(len: usize) -> u64 {
 
 /// How deep a document may nest; the parser has the same limit for each record.
 pub(super) const DEPTH_MAX: u32 = 127;
-/// Many times what any grain may hold (OMS 18: 1 MiB), and a bound on memory.
-const VALUE_LEN_MAX: usize = 32 * 1024 * 1024;
+/// Many times what any grain may hold (OMS 18: 1 MiB), and a bound on memory: the text, its value
+/// and what is made of it are in memory together.
+pub(in crate::interchange) const VALUE_LEN_MAX: usize = 16 * 1024 * 1024;

@@ -48,7 +48,7 @@ fn classify<T>(
     })
 }
 
-/// Returns the pointers of integers past ±(2^53 − 1).
+/// Returns the pointers of the first 10,000 integers past ±(2^53 − 1).
 ///
 /// RFC 8785 writes numbers as doubles: past 2^53 two integers would get one text, so one checksum.
 pub(crate) fn wide_integers(value: &Value) -> impl Iterator<Item = String> + use<> {
@@ -59,6 +59,9 @@ pub(crate) fn wide_integers(value: &Value) -> impl Iterator<Item = String> + use
 
 fn collect(value: &Value, at: &mut String, found: &mut Vec<String>) {
     let len = at.len();
+    if found.len() >= WIDE_MAX {
+        return;
+    }
     match value {
         Value::Int(int)
             if int
@@ -89,6 +92,7 @@ fn collect(value: &Value, at: &mut String, found: &mut Vec<String>) {
 /// The message about such an integer.
 pub(crate) const WIDE: &str = "an integer past 2^53 - 1 has no I-JSON form";
 
+const WIDE_MAX: usize = crate::interchange::model::diagnostics::DIAGNOSTICS_MAX;
 const I_JSON_MAX: u64 = (1 << 53) - 1;
 const BOM: &[u8] = b"\xef\xbb\xbf";
 

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::diagnostics::DIAGNOSTICS_MAX;
+
 /// The values that a conversion could not carry, counted by field.
 ///
 /// ```
@@ -19,19 +21,24 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// Counts one value of a field that was not normalize_text.
+    /// Counts one value of a field that was not carried.
     pub fn count(&mut self, field: &str) {
-        let slot = self.fields.entry(field.to_owned()).or_default();
-        *slot = slot.saturating_add(1);
+        self.add(field, 1);
     }
 
     /// Adds the losses of another conversion.
     pub fn merge(&mut self, other: &Self) {
         for (field, count) in &other.fields {
-            let slot = self.fields.entry(field.clone()).or_default();
-            *slot = slot.saturating_add(*count);
+            self.add(field, *count);
         }
         self.damaged.extend(&other.damaged);
+    }
+
+    fn add(&mut self, field: &str, count: u64) {
+        let is_full = self.fields.len() >= DIAGNOSTICS_MAX && !self.fields.contains_key(field);
+        let name = if is_full { OTHERS } else { field };
+        let slot = self.fields.entry(name.to_owned()).or_default();
+        *slot = slot.saturating_add(count);
     }
 
     /// Returns the fields with their counts, by name.
@@ -41,7 +48,7 @@ impl Loss {
             .map(|(field, count)| (field.as_str(), *count))
     }
 
-    /// Returns whether everything was normalize_text.
+    /// Returns whether everything was carried.
     pub fn is_empty(&self) -> bool {
         self.fields.is_empty() && self.damaged.is_empty()
     }
@@ -56,3 +63,6 @@ impl Loss {
         self.damaged.iter().copied()
     }
 }
+
+/// Counts the fields past the limit: a file may have a name of its own for every value.
+const OTHERS: &str = "other fields";

@@ -1,7 +1,8 @@
 //! Incremental copies of a ledger to another disk, while appends go on.
 //!
 //! Segments that the copy has already are compared, not written again. A copy that has diverged is
-//! refused and left unchanged.
+//! refused and left unchanged, and so is every copy if a byte of this ledger has rotted: a copy of
+//! rot over the last good bytes would be the end of them.
 
 use std::io;
 
@@ -38,7 +39,7 @@ pub struct CopyReport {
 
 /// The state of a segment in an existing copy.
 enum CopyState {
-    /// Missing, or a prefix.
+    /// Missing, a prefix, or rotten.
     Older,
     /// Complete, without redactions that came after it.
     Unblanked,
@@ -47,17 +48,30 @@ enum CopyState {
 
 impl Ledger {
     /// Copies the durable ledger into the `ledger/` of another disk, while appends go on. Segments
-    /// of an earlier copy are written again only if an entry in them was erased since.
+    /// of an earlier copy are written again only if an entry in them was erased since, or if their
+    /// bytes have changed.
+    ///
+    /// Every byte of this ledger is proven first, what is written is read again, and what is kept is
+    /// compared with it.
     ///
     /// New segments are written and synced under temporary names before the first file is replaced.
     /// A crash between two replacements can leave a copy that does not open; the next call
     /// completes it.
     ///
     /// # Errors
-    /// `ERR_BACKUP_DIVERGED` if the target is not a prefix of this ledger, and nothing is changed;
+    /// `ERR_BACKUP_DIVERGED` if the target is not a prefix of this ledger, and `ERR_STORAGE_DAMAGED`
+    /// if a byte of this ledger is not what was written: nothing is changed after either;
     /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
     pub fn copy_to(&self, target: &dyn Disk) -> Result<CopyReport, Error> {
         let failed = |source| Error::io("copy to", FOLDER, source);
+        if let Some(fault) = self.verify()?.findings.first() {
+            return Err(Error::Damaged {
+                segment: fault.segment,
+                offset: fault.offset,
+                sequence: fault.sequence,
+                reason: fault.reason,
+            });
+        }
         target.create_folder(FOLDER).map_err(failed)?;
         target.sync_folder("").map_err(failed)?;
         loop {
@@ -146,7 +160,13 @@ impl Ledger {
             file.write_at(&part, offset).map_err(failed)?;
             offset += part.len() as u64;
         }
-        file.sync().map_err(failed)
+        file.sync().map_err(failed)?;
+        let written = target.open(name, OpenMode::Read).map_err(failed)?;
+        if !same(&*source, &*written, 0, end).map_err(failed)? {
+            let reason = "what was written is not what is read again";
+            return Err(failed(io::Error::new(io::ErrorKind::InvalidData, reason)));
+        }
+        Ok(())
     }
 
     /// Returns the state of a segment in a copy.
@@ -171,9 +191,9 @@ impl Ledger {
         let last = self.offsets.read().last_before(extent.number, len);
         let at = last.map_or(0, |last| u64::from(last.offset));
         let bytes = if last.is_some() {
-            EntryHeader::LEN
+            EntryHeader::LEN as u64
         } else {
-            HEADER_LEN
+            HEADER_LEN as u64
         };
         let ends = end_of(&*here, extent.number, last.as_ref())? == Some(len);
         if !ends || !same(&*here, &*there, at, bytes).map_err(failed)? {
@@ -182,10 +202,14 @@ impl Ledger {
         if len < extent.end {
             return Ok(CopyState::Older);
         }
-        Ok(if self.is_blanked(&*there, extent).map_err(failed)? {
+        if !self.is_blanked(&*there, extent).map_err(failed)? {
+            return Ok(CopyState::Unblanked);
+        }
+        // Both have the same history, and this ledger was proven: other bytes there are rot.
+        Ok(if same(&*here, &*there, 0, len).map_err(failed)? {
             CopyState::Same
         } else {
-            CopyState::Unblanked
+            CopyState::Older
         })
     }
 
@@ -216,11 +240,22 @@ fn temporary(name: &str) -> String {
     format!("{name}.new")
 }
 
-fn same(here: &dyn DiskFile, there: &dyn DiskFile, at: u64, len: usize) -> io::Result<bool> {
-    let (mut one, mut other) = (vec![0; len], vec![0; len]);
-    here.read_at(&mut one, at)?;
-    there.read_at(&mut other, at)?;
-    Ok(one == other)
+/// Returns whether a part of two files is the same.
+fn same(here: &dyn DiskFile, there: &dyn DiskFile, at: u64, len: u64) -> io::Result<bool> {
+    let (mut one, mut other) = (vec![0; CHUNK_BYTES], vec![0; CHUNK_BYTES]);
+    let (mut at, end) = (at, at.saturating_add(len));
+    while at < end {
+        let left = usize::try_from(end - at).unwrap_or(usize::MAX);
+        one.truncate(left);
+        other.truncate(left);
+        here.read_at(&mut one, at)?;
+        there.read_at(&mut other, at)?;
+        if one != other {
+            return Ok(false);
+        }
+        at += one.len() as u64;
+    }
+    Ok(true)
 }
 
 /// The length of one read of a copy, in bytes.

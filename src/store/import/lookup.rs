@@ -2,7 +2,7 @@
 
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Status};
-use crate::interchange::{ForeignId, Record};
+use crate::interchange::{ForeignId, Record, exported_addresses};
 use crate::ledger::EntryId;
 use crate::store::{Error, Version};
 
@@ -73,18 +73,28 @@ impl Importer<'_> {
         Ok(self.pending.contains_key(address) || self.inner.locate(&snapshot, address)?.is_some())
     }
 
-    /// Returns whether a record is of a grain that was deleted here, by its address or its
-    /// identifier, and has not been put again.
+    /// Returns whether a record is of a grain that was deleted here, by its address, its
+    /// identifier or the address it was exported under, and has not been put again.
     pub(super) fn was_deleted(&self, record: &Record) -> Result<bool, Error> {
+        if !self.inner.state().erasures().any() {
+            return Ok(false);
+        }
         let address = record.grain.address();
         let by_name = match &record.foreign_id {
             Some(id) => self.inner.was_named(id)?,
             None => false,
         };
-        if !by_name && !self.inner.was_deleted(&address)? {
-            return Ok(false);
-        }
         let snapshot = self.inner.snapshot();
-        Ok(self.inner.locate(&snapshot, &address)?.is_none())
+        if by_name || self.inner.was_deleted(&address)? {
+            return Ok(self.inner.locate(&snapshot, &address)?.is_none());
+        }
+        for exported in exported_addresses(record) {
+            if self.inner.was_deleted(&exported)?
+                && self.inner.locate(&snapshot, &exported)?.is_none()
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }

@@ -159,6 +159,15 @@ impl Store {
         self.inner.text_view()
     }
 
+    /// Returns whether the time of a search that begins now is over, whenever it is asked.
+    #[cfg(feature = "text")]
+    pub(crate) fn search_deadline(&self) -> impl Fn() -> bool + Sync + '_ {
+        let options = self.inner.options();
+        let end = options.clock.monotonic();
+        let end = end.saturating_add(options.search_deadline);
+        move || options.clock.monotonic() >= end
+    }
+
     /// Returns the caller of a change.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use crate::codec::{ContentAddress, Flags, Header, Profile};
-use crate::grain::Grain;
+use crate::grain::{self, Grain};
 use crate::index::{self, Batch, Comparison};
 use crate::ledger::{self, Entry, EntryId, FileDisk, Kind};
 
@@ -259,6 +259,12 @@ impl Inner {
         };
         match read {
             Ok(_) => report.grains += 1,
+            // Ruling I25: stored before there was a limit, and kept.
+            Err(grain::Error::Range { ref field, .. }) if field == "namespace" => {
+                report.grains += 1;
+                let message = format!("entry {sequence}, grain {address}: namespace is too long");
+                report.find("namespace-long", Severity::Warning, message);
+            }
             Err(error) => {
                 let message = format!("entry {sequence}, grain {address}: {error}");
                 report.find("grain-invalid", Severity::Damage, message);

@@ -193,7 +193,7 @@ mod tests {
         view.push(EntryId::new(1), Document::from("tea"), |_| ());
         let query = Query::words("green tea");
         let search = || -> Hits {
-            let hits = view.search(&query, &Ranking::default(), 9, &|_| true);
+            let hits = view.search(&query, &Ranking::default(), 9, &|_| true, &|| false);
             hits.unwrap()
         };
         let before = search();

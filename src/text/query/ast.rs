@@ -48,6 +48,16 @@ pub(in crate::text) enum Word {
     Fuzzy(Part<'static>, u8),
 }
 
+impl Node {
+    /// Returns the number of words and phrases.
+    pub(in crate::text) fn len(&self) -> usize {
+        match self {
+            Self::Leaf(_) => 1,
+            Self::Group(clauses) => clauses.iter().map(|(_, node)| node.len()).sum(),
+        }
+    }
+}
+
 impl Leaf {
     pub(in crate::text) const fn of(
         words: Vec<(u32, Word)>,

@@ -41,9 +41,21 @@ impl Query {
     /// Parses `text` in the query language. Words after the 1,024th are left out.
     ///
     /// # Errors
-    /// `ERR_SEARCH_SYNTAX` with the offset in `text`.
+    /// `ERR_SEARCH_SYNTAX` with the offset in `text`; for more than 256 words and phrases with an
+    /// operator, a field, a boost or in a group.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        Ok(Self::of(parse::parse(text)?))
+        let query = Self::of(parse::parse(text)?);
+        let of_text = query.clauses.iter();
+        // Plain words may be a text that was pasted, and are cut off instead.
+        let clauses = of_text.filter(|(_, node)| !matches!(node, Node::Leaf(leaf) if leaf.is_bare));
+        let count: usize = clauses.map(|(_, node)| node.len()).sum();
+        if count > CLAUSES_MAX {
+            return Err(Error::Syntax {
+                place: 0,
+                reason: format!("{count} words and phrases in clauses; at most {CLAUSES_MAX}"),
+            });
+        }
+        Ok(query)
     }
 
     /// Reads `text` as plain words and ignores operators: for natural language instead of a query.
@@ -213,6 +225,10 @@ fn words_of(chunk: &Chunk<'_>) -> Vec<Word> {
 
 /// The longest run of Chinese or Japanese letters that is treated as one word.
 const LETTERS_OF_WORD: usize = 4;
+
+/// The maximum number of words and phrases in clauses: each is looked up in every document that the
+/// others match.
+const CLAUSES_MAX: usize = 256;
 
 /// The maximum number of words of a query. Each costs a search one or more postings lists.
 const WORDS_MAX: usize = 1_024;

@@ -36,6 +36,8 @@ pub(in crate::text) struct PlannedLeaf {
     pub(in crate::text) weight: f64,
     /// Whether it adds to the score; `false` below a `MustNot`.
     pub(in crate::text) is_scored: bool,
+    /// The number of clauses that it is.
+    pub(in crate::text) uses: u32,
 }
 
 /// A term of the index and the factor of its frequency.
@@ -52,6 +54,16 @@ struct Planner<'a> {
     languages: Vec<Language>,
     documents: u64,
     leaves: Vec<PlannedLeaf>,
+}
+
+impl PlannedLeaf {
+    /// Returns whether both have the same words, field and weight.
+    fn is_alike(&self, other: &Self) -> bool {
+        self.weight == other.weight
+            && self.field == other.field
+            && self.is_scored == other.is_scored
+            && self.words == other.words
+    }
 }
 
 impl Plan {
@@ -119,19 +131,32 @@ impl Planner<'_> {
                         let PlanNode::Leaf(number) = node else {
                             return false;
                         };
-                        other == role && self.leaves.get(*number) == Some(&planned)
+                        let leaf = self.leaves.get(*number);
+                        other == role && leaf.is_some_and(|leaf| leaf.is_alike(&planned))
                     });
                     // A repeated word counts once.
                     if is_repeated {
                         continue;
                     }
-                    self.leaves.push(planned);
-                    PlanNode::Leaf(self.leaves.len() - 1)
+                    PlanNode::Leaf(self.number(planned))
                 }
             };
             nodes.push((*role, node));
         }
         Ok(nodes)
+    }
+
+    /// Returns the number of a leaf: one that stands in several groups is evaluated once.
+    fn number(&mut self, planned: PlannedLeaf) -> usize {
+        let known = self.leaves.iter_mut().enumerate();
+        for (number, leaf) in known {
+            if leaf.is_alike(&planned) {
+                leaf.uses = leaf.uses.saturating_add(1);
+                return number;
+            }
+        }
+        self.leaves.push(planned);
+        self.leaves.len() - 1
     }
 
     fn leaf(&mut self, leaf: &Leaf, is_scored: bool) -> tantivy::Result<PlannedLeaf> {
@@ -149,6 +174,7 @@ impl Planner<'_> {
             field: leaf.field,
             weight: idf * f64::from(leaf.boost),
             is_scored,
+            uses: 1,
         })
     }
 

@@ -31,6 +31,8 @@ pub(in crate::text) struct SegmentScorer<'a> {
     start: u32,
     /// The documents of the current block that can still match.
     candidates: Vec<u32>,
+    /// The sum of what each candidate has been given by the leaves so far.
+    sums: Vec<f64>,
 }
 
 struct ScoredLeaf<'a> {
@@ -106,6 +108,7 @@ impl<'a> SegmentScorer<'a> {
             has_lead: lead.is_some(),
             start: 0,
             candidates: Vec::new(),
+            sums: Vec::new(),
         })
     }
 
@@ -116,7 +119,7 @@ impl<'a> SegmentScorer<'a> {
     /// every segment.
     pub(in crate::text) fn offer(mut self, number: usize, top: &mut TopDocs<'_>) {
         let mut from = 0;
-        loop {
+        while !top.is_over() {
             let threshold = top.threshold();
             let essential = self.essential(threshold);
             let Some(start) = self.next_block(from, essential) else {
@@ -175,6 +178,11 @@ impl<'a> SegmentScorer<'a> {
         }
         self.candidates.clear();
         self.candidates.extend(any.iter());
+        self.sums.clear();
+        self.sums.resize(self.candidates.len(), 0.0);
+        for place in 0..essential {
+            self.add(place);
+        }
         self.prune(threshold, essential);
         for place in essential..self.leaves.len() {
             if self.candidates.is_empty() {
@@ -190,7 +198,22 @@ impl<'a> SegmentScorer<'a> {
                     leaf.look_up(block, start, &self.candidates, norm);
                 }
             }
+            self.add(place);
             self.prune(threshold, place + 1);
+        }
+    }
+
+    /// Adds the score of a leaf to the sums of the candidates.
+    fn add(&mut self, place: usize) {
+        let Some(leaf) = self.leaves.get(place).filter(|leaf| leaf.planned.is_scored) else {
+            return;
+        };
+        let Some(block) = self.blocks.get(leaf.number) else {
+            return;
+        };
+        let uses = leaf.planned.uses();
+        for (at, sum) in self.candidates.iter().zip(&mut self.sums) {
+            *sum += uses * block.score(*at).unwrap_or(0.0);
         }
     }
 
@@ -199,18 +222,12 @@ impl<'a> SegmentScorer<'a> {
         if threshold == f32::NEG_INFINITY {
             return;
         }
-        let (done, max_remaining) = self.leaves.split_at(looked_up.min(self.leaves.len()));
-        let max_remaining = max_remaining.first().map_or(0.0, |leaf| leaf.max_remaining);
-        let blocks = &self.blocks;
-        self.candidates.retain(|at| {
-            let of = |leaf: &ScoredLeaf<'_>| blocks.get(leaf.number)?.score(*at);
-            let sum: f64 = done
-                .iter()
-                .filter(|leaf| leaf.planned.is_scored)
-                .filter_map(of)
-                .sum();
-            may_reach(sum + max_remaining, threshold)
-        });
+        let next = self.leaves.get(looked_up);
+        let max_remaining = next.map_or(0.0, |leaf| leaf.max_remaining);
+        let reaches = |sum: &f64| may_reach(*sum + max_remaining, threshold);
+        let mut sums = self.sums.iter();
+        self.candidates.retain(|_| sums.next().is_some_and(reaches));
+        self.sums.retain(reaches);
     }
 }
 
@@ -282,10 +299,15 @@ fn may_reach(score: f64, threshold: f32) -> bool {
 }
 
 impl PlannedLeaf {
+    /// Returns how often a score may contain the leaf.
+    fn uses(&self) -> f64 {
+        f64::from(self.uses)
+    }
+
     /// Returns the maximum that the leaf can add to a score.
     fn max_score(&self) -> f64 {
         if self.is_scored {
-            self.weight.max(0.0) * (K1 + 1.0)
+            self.uses() * self.weight.max(0.0) * (K1 + 1.0)
         } else {
             0.0
         }

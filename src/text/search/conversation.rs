@@ -207,7 +207,7 @@ fn count(
                     let score = leaf.weight * saturation(count, norm.copied().unwrap_or(1.0));
                     *slot = Some(score);
                     if leaf.is_scored {
-                        turn.own += score;
+                        turn.own += f64::from(leaf.uses) * score;
                         if let Some(sum) = counts.borrow_mut().get_mut(number) {
                             *sum += count;
                         }
@@ -252,7 +252,7 @@ impl Conversation {
         let norm = norm(self.len_words, len_mean);
         let leaves = plan.leaves.iter().zip(&self.counts);
         leaves
-            .map(|(leaf, count)| leaf.weight * saturation(*count, norm))
+            .map(|(leaf, count)| f64::from(leaf.uses) * leaf.weight * saturation(*count, norm))
             .sum()
     }
 }

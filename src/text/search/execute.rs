@@ -22,11 +22,12 @@ impl View {
         ranking: &Ranking,
         limit: usize,
         accept: &(dyn Fn(EntryId) -> bool + Sync),
+        is_over: &(dyn Fn() -> bool + Sync),
     ) -> Result<Hits, Error> {
         if query.is_empty() {
             return Ok(Hits::default());
         }
-        let found = self.find(query, ranking, limit, None, accept);
+        let found = self.find(query, ranking, (limit, None), accept, is_over);
         let (hits, _) = found.map_err(Error::index("searching"))?;
         Ok(hits)
     }
@@ -35,28 +36,27 @@ impl View {
         &self,
         query: &Query,
         ranking: &Ranking,
-        limit: usize,
-        reach: usize,
+        (limit, reach): (usize, usize),
         accept: &(dyn Fn(EntryId) -> bool + Sync),
-    ) -> Result<Vec<RecalledHit>, Error> {
+        is_over: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(Vec<RecalledHit>, bool), Error> {
         if query.is_empty() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), false));
         }
-        let found = self.find(query, ranking, limit, Some(reach), accept);
+        let found = self.find(query, ranking, (limit, Some(reach)), accept, is_over);
         let (hits, turns) = found.map_err(Error::index("recalling"))?;
         let around = hits.hits.into_iter().zip(turns);
-        Ok(around
-            .map(|(hit, turns)| RecalledHit { hit, turns })
-            .collect())
+        let around = around.map(|(hit, turns)| RecalledHit { hit, turns });
+        Ok((around.collect(), hits.is_partial))
     }
 
     fn find(
         &self,
         query: &Query,
         ranking: &Ranking,
-        limit: usize,
-        reach: Option<usize>,
+        (limit, reach): (usize, Option<usize>),
         accept: &(dyn Fn(EntryId) -> bool + Sync),
+        is_over: &(dyn Fn() -> bool + Sync),
     ) -> tantivy::Result<(Hits, Vec<Vec<EntryId>>)> {
         let snapshot = self.snapshot();
         let segments = snapshot.segments(&self.fields)?;
@@ -71,14 +71,18 @@ impl View {
         };
         // A recall does not report a total.
         let count_max = if reach.is_some() { 0 } else { TOTAL_MAX };
-        let mut top = TopDocs::new(kept, count_max, accept);
+        let mut top = TopDocs::new(kept, count_max, accept, is_over);
         for (number, segment) in segments.iter().enumerate() {
+            if top.is_over() {
+                break;
+            }
             SegmentScorer::open(segment, &plan, &norms)?.offer(number, &mut top);
         }
         let (total, total_is_lower_bound) = top.total();
+        let is_partial = top.is_over();
         let mut candidates = top.into_candidates();
         let mut conversations = Conversations::new();
-        if ranking.uses_conversation() {
+        if ranking.uses_conversation() && !is_partial {
             conversations = conversation::rank(
                 &mut candidates,
                 &segments,
@@ -115,7 +119,8 @@ impl View {
         };
         let hits = Hits {
             total,
-            total_is_lower_bound,
+            total_is_lower_bound: total_is_lower_bound || is_partial,
+            is_partial,
             hits: hits(&candidates, &segments, &plan)?,
         };
         Ok((hits, turns))

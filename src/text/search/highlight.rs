@@ -93,9 +93,10 @@ impl Highlighter {
         let tokens = token::tokens(text, language.unwrap_or(self.language));
         let number = document::number_of(field);
         let mut marks = Vec::new();
+        let mut steps = STEPS_MAX;
         for leaf in &self.leaves {
             if leaf.field.is_none_or(|expansion| expansion == number) {
-                leaf.mark(&tokens, &mut marks);
+                leaf.mark(&tokens, &mut steps, &mut marks);
             }
         }
         marks.sort_unstable_by_key(|mark| (mark.start, mark.end));
@@ -151,31 +152,55 @@ impl Highlighter {
 }
 
 impl HighlightLeaf {
-    fn mark(&self, tokens: &[Token], marks: &mut Vec<Range<usize>>) {
-        let Some((_, first)) = self.words.first() else {
+    /// Marks the matches, as far as `steps` comparisons reach.
+    fn mark(&self, tokens: &[Token], steps: &mut usize, marks: &mut Vec<Range<usize>>) {
+        let Some(((_, first), others)) = self.words.split_first() else {
             return;
         };
         for (at, token) in tokens.iter().enumerate() {
-            if !first.matches(&token.terms) {
-                continue;
-            }
-            let found: Option<Vec<&Token>> = self
-                .words
-                .iter()
-                .map(|(offset, expansion)| {
-                    let position = token.position.saturating_add(*offset);
-                    let rest = tokens.get(at..)?;
-                    let near = rest.iter().find(|other| other.position >= position)?;
-                    (near.position == position && expansion.matches(&near.terms)).then_some(near)
-                })
-                .collect();
-            let Some(found) = found else {
-                continue;
+            let Some(left) = steps.checked_sub(1) else {
+                return;
             };
-            // Letter pairs overlap: each covers two letters.
-            marks.extend(found.iter().map(|token| token.range.clone()));
+            *steps = left;
+            if first.matches(&token.terms) {
+                let rest = tokens.get(at..).unwrap_or_default();
+                let start = marks.len();
+                marks.push(token.range.clone());
+                if !find_others(token, others, rest, steps, marks) {
+                    marks.truncate(start);
+                }
+            }
         }
     }
+}
+
+/// Adds the matches of the other words of a phrase, which stand after its first; returns whether
+/// all of them are there.
+fn find_others(
+    first: &Token,
+    words: &[(u32, TermExpansion)],
+    mut rest: &[Token],
+    steps: &mut usize,
+    marks: &mut Vec<Range<usize>>,
+) -> bool {
+    for (offset, expansion) in words {
+        let position = first.position.saturating_add(*offset);
+        // The words of a phrase are in order, so each is looked for behind the one before.
+        let behind = rest.iter().take_while(|token| token.position < position);
+        let skipped = behind.count();
+        let Some(left) = steps.checked_sub(skipped.saturating_add(1)) else {
+            return false;
+        };
+        *steps = left;
+        rest = rest.get(skipped..).unwrap_or_default();
+        let near = rest.first().filter(|near| near.position == position);
+        let Some(near) = near.filter(|near| expansion.matches(&near.terms)) else {
+            return false;
+        };
+        // Letter pairs overlap: each covers two letters.
+        marks.push(near.range.clone());
+    }
+    true
 }
 
 /// Returns the range of about `len_max` characters with the most matches, from the start of a word
@@ -188,12 +213,13 @@ fn best_part(text: &str, marks: &[Range<usize>], len_max: usize) -> Range<usize>
     let starts = marks.iter().map(|mark| back(text, mark.start, before));
     let starts = std::iter::once(0).chain(starts);
     let reaches = |start: usize| forth(text, start, len_max);
+    // The marks are in order and apart, so that counting those of a part is a search for its ends:
+    // every word of a text may be a mark.
     let held = |start: usize| {
         let end = reaches(start);
-        marks
-            .iter()
-            .filter(|mark| mark.start >= start && mark.end <= end)
-            .count()
+        let before = marks.partition_point(|mark| mark.start < start);
+        let within = marks.partition_point(|mark| mark.end <= end);
+        within.saturating_sub(before)
     };
     // `max_by_key` returns the last maximum; the earliest is wanted.
     let starts: Vec<usize> = starts.collect();
@@ -284,3 +310,7 @@ impl std::fmt::Debug for Highlighter {
             .finish()
     }
 }
+
+/// The words of a query compared with the words of a text, at most: a text of a megabyte may repeat
+/// the phrase that is looked for at every word.
+const STEPS_MAX: usize = 4_000_000;

@@ -60,6 +60,8 @@ pub struct Hits {
     pub total_is_lower_bound: bool,
     /// The hits, best first; ties are broken by [`Document::order`](super::super::Document::order).
     pub hits: Vec<Hit>,
+    /// Whether the search ended before it had looked at every row.
+    pub is_partial: bool,
 }
 
 /// The number of matches at which counting stops.

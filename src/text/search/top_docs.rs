@@ -43,6 +43,9 @@ pub(in crate::text) struct TopDocs<'a> {
     /// The count at which counting stops.
     count_max: usize,
     accept: &'a (dyn Fn(EntryId) -> bool + Sync),
+    is_over: &'a (dyn Fn() -> bool + Sync),
+    /// Whether the search has ended early.
+    is_partial: bool,
     accepted: usize,
     /// The best candidates so far, and up to as many later ones.
     kept: Vec<Candidate>,
@@ -52,20 +55,29 @@ pub(in crate::text) struct TopDocs<'a> {
 
 impl<'a> TopDocs<'a> {
     /// Returns an empty collection that admits rows for which `accept` returns true and counts up
-    /// to `count_max` of them.
+    /// to `count_max` of them, until `is_over` returns true.
     pub(in crate::text) fn new(
         limit: usize,
         count_max: usize,
         accept: &'a (dyn Fn(EntryId) -> bool + Sync),
+        is_over: &'a (dyn Fn() -> bool + Sync),
     ) -> Self {
         Self {
             limit,
             count_max,
             accept,
+            is_over,
+            is_partial: false,
             accepted: 0,
             kept: Vec::new(),
             worst: None,
         }
+    }
+
+    /// Returns whether the time of the search is over; asked before each block of documents.
+    pub(in crate::text) fn is_over(&mut self) -> bool {
+        self.is_partial = self.is_partial || (self.is_over)();
+        self.is_partial
     }
 
     /// Counts a document, and keeps it if it is among the best so far.
@@ -193,7 +205,7 @@ mod tests {
         ) {
             let accept = |row: EntryId| row.get() % 5 > 1;
             let all = (0..).zip(&scores).map(|(row, score)| candidate(row, (*score).into()));
-            let mut top = TopDocs::new(limit, TOTAL_MAX, &accept);
+            let mut top = TopDocs::new(limit, TOTAL_MAX, &accept, &|| false);
             all.clone().for_each(|hit| top.offer_candidate(hit));
             let mut sorted: Vec<Candidate> = all.filter(|hit| accept(hit.row)).collect();
             prop_assert_eq!(top.total(), (sorted.len(), false));
@@ -206,7 +218,7 @@ mod tests {
     #[test]
     fn counting_ends_at_the_maximum_and_says_so() {
         for (offered, is_lower_bound) in [(1_000, false), (1_001, true), (1_500, true)] {
-            let mut top = TopDocs::new(1, TOTAL_MAX, &|_| true);
+            let mut top = TopDocs::new(1, TOTAL_MAX, &|_| true, &|| false);
             (0..offered).for_each(|row| top.offer_candidate(candidate(row, 1.0)));
             assert_eq!(top.total(), (TOTAL_MAX, is_lower_bound));
             assert_eq!(top.into_candidates(), [candidate(0, 1.0)]);
@@ -215,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_better_hit_after_the_count_has_ended_is_still_kept() {
-        let mut top = TopDocs::new(1, TOTAL_MAX, &|row| row.get() != 20_001);
+        let mut top = TopDocs::new(1, TOTAL_MAX, &|row| row.get() != 20_001, &|| false);
         (0..20_000).for_each(|row| top.offer_candidate(candidate(row, 1.0)));
         top.offer_candidate(candidate(20_001, 3.0));
         top.offer_candidate(candidate(20_002, 2.0));

@@ -192,3 +192,45 @@ fn a_backup_cut_short_is_completed_by_the_next() {
         assert_eq!(told(&home.open(&name)), expected);
     }
 }
+
+/// Changes one byte in the middle of a file.
+fn rot(path: &std::path::Path) {
+    let mut bytes = std::fs::read(path).unwrap();
+    let at = bytes.len() / 2;
+    bytes[at] ^= 0x20;
+    std::fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn rot_is_never_copied_over_a_good_backup_and_rot_in_a_backup_is_replaced() {
+    let home = Home::new();
+    filled(&home);
+    let store = home.open("s");
+    let back_up = || store.maintenance().unwrap().backup(home.path("b"));
+    back_up().unwrap();
+    let good = files(&home.path("b/ledger"));
+    let names: Vec<_> = good.iter().map(|(name, _)| name.clone()).collect();
+    assert!(names.len() > 3);
+    for name in &names {
+        // In the backup: compared with what is here, and written again.
+        let there = home.path("b/ledger").join(name);
+        rot(&there);
+        assert_ne!(files(&home.path("b/ledger")), good);
+        assert_eq!(back_up().unwrap().segments, 1, "{name:?}");
+        assert_eq!(files(&home.path("b/ledger")), good, "{name:?}");
+        // In the store: refused, whether the backup has the segment or not.
+        let here = home.path("s/ledger").join(name);
+        let before = std::fs::read(&here).unwrap();
+        rot(&here);
+        assert_eq!(
+            back_up().unwrap_err().code(),
+            "ERR_STORAGE_DAMAGED",
+            "{name:?}"
+        );
+        assert_eq!(files(&home.path("b/ledger")), good, "{name:?}");
+        let elsewhere = store.maintenance().unwrap().backup(home.path("c"));
+        assert!(elsewhere.is_err() && !home.path("c/MANIFEST").exists());
+        std::fs::write(&here, before).unwrap();
+    }
+    assert_eq!(back_up().unwrap().segments, 0);
+}

@@ -150,7 +150,7 @@ impl Line {
 
     fn bytes(&self) -> Result<&[u8], CliError> {
         self.bytes.as_deref().ok_or_else(|| {
-            let message = "the line is longer than 32 MiB";
+            let message = "the line is longer than 16 MiB";
             CliError::new(ErrorCode::JsonlLongLine, message).at_line(self.number)
         })
     }
@@ -180,6 +180,6 @@ pub(crate) fn open(name: &str) -> Result<Box<dyn Read>, CliError> {
 }
 
 /// The limit of the library's reader: enough for any grain, and a bound on memory.
-const LINE_LEN_MAX: usize = 32 << 20;
+const LINE_LEN_MAX: usize = 16 << 20;
 
 const BUFFER_LEN: usize = 64 << 10;

@@ -3,17 +3,11 @@
 //! An unescaped grain could move the cursor, change the title of the window, or reorder a line so
 //! that it reads as something else.
 
-/// Escapes control characters and characters that reorder text, in the notation of JSON.
+use grainstore::render::escaped;
+
+/// Escapes control, invisible and reordering characters.
 pub(crate) fn printable(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_harmful(c) {
-            safe.push_str(&format!("\\u{:04x}", u32::from(c)));
-        } else {
-            safe.push(c);
-        }
-    }
-    safe
+    escaped(text).into_owned()
 }
 
 /// Escapes as [`printable`] does and keeps line breaks, for text whose line breaks are the
@@ -32,18 +26,6 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// C0, DEL and C1 drive a terminal; the marks, embeddings, overrides and isolates of the
-/// bidirectional algorithm are those of the "Trojan Source" attack.
-const fn is_harmful(c: char) -> bool {
-    c.is_ascii_control()
-        || matches!(c,
-            '\u{80}'..='\u{9f}'
-            | '\u{61c}'
-            | '\u{200e}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,7 +36,7 @@ mod tests {
         let safe = printable(hostile);
         assert_eq!(
             safe,
-            "\\u001b[2Jgone\\u009b31m\\u007f\\u202egnp.exe\\u2066\\u0007\\u000anext"
+            "\\u{001B}[2Jgone\\u{009B}31m\\u{007F}\\u{202E}gnp.exe\\u{2066}\\u{0007}\\u{000A}next"
         );
         assert_eq!(printable("Zoë · “het” 日本"), "Zoë · “het” 日本");
     }

@@ -76,12 +76,13 @@ impl Output {
             self.json(&json!({ "error": error.to_json() }))?;
             return self.flush();
         }
-        self.flush()?;
+        // A closed stdout must not hide the error.
+        let flushed = self.flush();
         self.error_line(error);
         if let Some(hint) = error.hint() {
             to_stderr(&format!("  hint: {hint}"));
         }
-        Ok(())
+        flushed
     }
 
     /// Writes one line of a list of errors to stderr, without the hint.

@@ -193,12 +193,12 @@ mod tests {
         let plain = render(&["subject", "object"], Styling::Plain);
         assert_eq!(
             plain,
-            "belief  mira likes \\u001b[31mtea  ADDRESS  superseded"
+            "belief  mira likes \\u{001B}[31mtea  ADDRESS  superseded"
         );
         let coloured = render(&["subject", "object"], Styling::Coloured);
         assert_eq!(
             coloured,
-            "\u{1b}[36mbelief\u{1b}[0m  \u{1b}[1mmira\u{1b}[0m likes \u{1b}[1m\\u001b[31mtea\u{1b}[0m  \
+            "\u{1b}[36mbelief\u{1b}[0m  \u{1b}[1mmira\u{1b}[0m likes \u{1b}[1m\\u{001B}[31mtea\u{1b}[0m  \
              \u{1b}[2mADDRESS\u{1b}[0m  \u{1b}[33msuperseded\u{1b}[0m"
         );
     }

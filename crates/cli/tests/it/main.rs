@@ -7,6 +7,8 @@
 )]
 
 mod access;
+#[cfg(target_os = "linux")]
+mod bombs;
 mod care;
 mod command;
 mod delete;

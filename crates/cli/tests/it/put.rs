@@ -152,3 +152,31 @@ fn a_reader_that_goes_away_is_no_failure() {
     assert!(output.status.success());
     assert!(output.stderr.is_empty(), "{output:?}");
 }
+
+#[test]
+fn what_was_read_is_stored_although_nobody_reads_the_addresses() {
+    let home = Home::new();
+    let lines: String = (0..3_000).map(|number| event("unheard", number)).collect();
+    let mut child = home
+        .command()
+        .args(["put", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut first = String::new();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let (head, tail) = lines.split_at(lines.find('\n').unwrap() + 1);
+    stdin.write_all(head.as_bytes()).unwrap();
+    stdout.read_line(&mut first).unwrap();
+    drop(stdout);
+    stdin.write_all(tail.as_bytes()).unwrap();
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("3000 grains stored"), "{message}");
+    assert_eq!(home.addresses().len(), 3_000);
+}

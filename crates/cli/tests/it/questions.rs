@@ -297,7 +297,7 @@ fn text_of_strangers_cannot_drive_the_terminal() {
         assert_eq!(ran.code, 0, "{ran:?}");
         let is_hostile = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
         assert!(!ran.stdout.contains(is_hostile), "{ran:?}");
-        assert!(ran.stdout.contains("\\u202e"), "{ran:?}");
+        assert!(ran.stdout.contains("\\u{202E}"), "{ran:?}");
     }
     let json = home.run(&["--json", "get", address]).json();
     assert_eq!(json["grain"]["object"], "\u{202e}gnp.exe\u{9b}2J");

@@ -79,7 +79,7 @@ impl<R: BufRead> Reader<R> {
             Ok(_) => {
                 drop(bytes);
                 Some(Err(match self.input.skip_until(b'\n') {
-                    Ok(_) => self.fault(ErrorCode::JsonlLongLine, "the line is longer than 32 MiB"),
+                    Ok(_) => self.fault(ErrorCode::JsonlLongLine, "the line is longer than 16 MiB"),
                     Err(source) => self.stop(source),
                 }))
             }
@@ -257,4 +257,4 @@ fn fault_at(line: u64, code: ErrorCode, message: impl Into<String>) -> Error {
 }
 
 /// Enough for any grain as JSON or as a blob (OMS 18: 1 MiB), and a bound on memory.
-const LINE_LEN_MAX: u64 = 32 * 1024 * 1024;
+const LINE_LEN_MAX: u64 = 16 * 1024 * 1024;

@@ -1,8 +1,10 @@
 //! Copilot: the CSV files of the privacy dashboard, newest row first.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io::BufRead;
 
 use crate::grain::Time;
+use crate::interchange::Diagnostics;
 use crate::interchange::model::rfc3339::parse_rfc3339;
 
 use super::conversation::{Conversation, Message, stable_id};
@@ -15,41 +17,16 @@ struct Columns {
     author: Option<usize>,
 }
 
-/// Reads all conversations, and the numbers of rows without a valid time.
+/// Reads all conversations, and the numbers of rows without a valid time. Rows are in no order, so
+/// all of them are in memory together.
 ///
 /// # Errors
-/// An error of the file as a whole.
-pub(super) fn conversations(bytes: &[u8]) -> Result<(Vec<Conversation>, Vec<u64>), String> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(bytes);
-    let header = reader.headers().map_err(|error| error.to_string())?;
-    let columns = columns(header).ok_or("the header is none of Copilot's")?;
-    let mut rows = Vec::new();
-    let mut bad = Vec::new();
-    for (number, row) in (2_u64..).zip(reader.records()) {
-        let row = row.map_err(|error| error.to_string())?;
-        let cell = |at: usize| row.get(at).unwrap_or_default();
-        let text = cell(columns.text);
-        if text.is_empty() {
-            continue;
-        }
-        let author = columns.author.map_or("user", cell).to_ascii_lowercase();
-        let role = match author.as_str() {
-            "user" | "human" => "user",
-            _ => "assistant",
-        };
-        let Some((at, time)) = moment(cell(columns.time)) else {
-            bad.push(number);
-            continue;
-        };
-        rows.push((
-            at,
-            role == "assistant",
-            time,
-            cell(columns.title).to_owned(),
-            text.to_owned(),
-        ));
-    }
+/// An error of the file as a whole; one of more than 16 MiB or 65,536 messages is refused, since a
+/// ZIP archive of a few kilobytes may hold any number of rows.
+pub(super) fn conversations(
+    input: impl BufRead,
+) -> Result<(Vec<Conversation>, Diagnostics<u64>), String> {
+    let (columns, mut rows, bad) = read(input)?;
     // FileSet run newest first; of one moment the question comes before the answer.
     rows.reverse();
     rows.sort_by_key(|(at, is_answer, ..)| (*at, *is_answer));
@@ -88,6 +65,56 @@ pub(super) fn conversations(bytes: &[u8]) -> Result<(Vec<Conversation>, Vec<u64>
     let mut conversations: Vec<Conversation> = conversations.into_values().collect();
     conversations.iter_mut().for_each(Conversation::thread);
     Ok((conversations, bad))
+}
+
+/// A row: its moment, whether an assistant said it, its time as text, its title and its text.
+type Row = (Time, bool, String, String, String);
+
+/// Reads the rows of a table in the order of the file, and the numbers of those without a valid time.
+fn read(mut input: impl BufRead) -> Result<(Columns, Vec<Row>, Diagnostics<u64>), String> {
+    let start = input.fill_buf().map_err(|error| error.to_string())?;
+    if start.starts_with(b"\xef\xbb\xbf") {
+        input.consume(3);
+    }
+    let input = input.take(TABLE_LEN_MAX);
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(input);
+    let header = reader.headers().map_err(|error| error.to_string())?;
+    let columns = columns(header).ok_or("the header is none of Copilot's")?;
+    let mut rows: Vec<Row> = Vec::new();
+    let mut bad = Diagnostics::default();
+    for (number, row) in (2_u64..).zip(reader.records()) {
+        let row = row.map_err(|error| error.to_string())?;
+        let cell = |at: usize| row.get(at).unwrap_or_default();
+        let text = cell(columns.text);
+        if text.is_empty() {
+            continue;
+        }
+        let author = columns.author.map_or("user", cell).to_ascii_lowercase();
+        let role = match author.as_str() {
+            "user" | "human" => "user",
+            _ => "assistant",
+        };
+        let Some((at, time)) = moment(cell(columns.time)) else {
+            bad.push(number);
+            continue;
+        };
+        if rows.len() == ROWS_MAX {
+            return Err(format!(
+                "a table of more than {ROWS_MAX} messages is not read"
+            ));
+        }
+        rows.push((
+            at,
+            role == "assistant",
+            time,
+            cell(columns.title).to_owned(),
+            text.to_owned(),
+        ));
+    }
+    if reader.position().byte() >= TABLE_LEN_MAX {
+        return Err("a table of more than 16 MiB is not read".into());
+    }
+    Ok((columns, rows, bad))
 }
 
 /// Returns whether a first line is the header of one of Copilot's files.
@@ -162,6 +189,11 @@ fn american(text: &str) -> Option<String> {
         "{year:0>4}-{month:0>2}-{day:0>2}T{hour:0>2}:{minute:0>2}:{second:0>2}{offset}"
     ))
 }
+
+/// The longest table that is read.
+const TABLE_LEN_MAX: u64 = 16 * 1024 * 1024;
+/// A message takes a hundred times the memory of the shortest row.
+const ROWS_MAX: usize = 65_536;
 
 #[cfg(test)]
 mod tests {

@@ -5,7 +5,7 @@ use crate::interchange::formats::pam::{Converted, ConvertedConversation, Convert
 use crate::interchange::io::file_set::FileSet;
 use crate::interchange::io::record_sink::{Output, RecordSink, changed};
 use crate::interchange::io::source_file::SourceFile;
-use crate::interchange::json::{JsonError, Position, read_in_order, stream_array};
+use crate::interchange::json::{BUFFER_LEN, JsonError, Position, read_in_order, stream_array};
 use crate::interchange::model::compact_table::CompactTable;
 use crate::interchange::model::record_set::RecordSource;
 use crate::interchange::{Diagnostics, Error, Loss, Record};
@@ -198,7 +198,8 @@ impl<'a> Pass<'a> {
 
     fn table(&mut self, part: &SourceFile) -> Result<(), JsonError> {
         // The validation pass has read this table.
-        let (conversations, _) = copilot::conversations(&part.bytes()?).unwrap_or_default();
+        let read = part.read(BUFFER_LEN, |input| copilot::conversations(input))?;
+        let (conversations, _) = read.unwrap_or_default();
         for conversation in conversations {
             self.conversation(self.export.said(conversation));
         }

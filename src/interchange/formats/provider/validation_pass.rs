@@ -3,7 +3,7 @@
 use crate::codec::Value;
 use crate::interchange::io::file_set::FileSet;
 use crate::interchange::io::source_file::SourceFile;
-use crate::interchange::json::{JsonError, Position, stream_file};
+use crate::interchange::json::{BUFFER_LEN, JsonError, Position, stream_file};
 use crate::interchange::{Diagnostics, Error};
 
 use super::chatgpt::{self, Feedback};
@@ -109,12 +109,17 @@ impl ValidationIndex {
     }
 
     fn table(&mut self, name: &str, part: &SourceFile) -> Result<Kind, Error> {
-        let bytes = part.bytes().map_err(|source| part.error(name, source))?;
-        let (_, bad) = copilot::conversations(&bytes).map_err(|message| syntax(name, message))?;
-        for row in bad {
+        let read = part.read(BUFFER_LEN, |input| copilot::conversations(input));
+        let read = read.map_err(|source| part.error(name, source))?;
+        let (_, bad) = read.map_err(|message| syntax(name, message))?;
+        let listed = bad.list.iter().map(|row| {
             let message = format!("row {row} of {name} has no time that can be read");
-            self.findings.push(fault(code::TIME, name, message));
-        }
+            fault(code::TIME, name, message)
+        });
+        self.findings.append(Diagnostics {
+            list: listed.collect(),
+            more: bad.more,
+        });
         Ok(Kind::CompactTable)
     }
 

@@ -2,10 +2,12 @@
 //!
 //! Durability follows the output: an address that was printed survives a crash.
 
+use std::io;
+
 use clap::Args;
 use grainstore::policy::Capability;
 use grainstore::store::{self, Create, NewGrain};
-use grainstore::{ContentAddress, Grain, Store};
+use grainstore::{ContentAddress, ErrorCode, Grain, Store};
 use serde_json::json;
 
 use crate::args::As;
@@ -25,6 +27,9 @@ use crate::session::Session;
 ///
 /// From stdin (`-`) grains are stored as they arrive, up to 256 at a time: an invalid line ends the
 /// command, and only lines whose addresses were not printed are discarded.
+///
+/// If stdout is closed, as by `| head -1`, all lines are stored all the same, and the command exits
+/// with 2.
 ///
 /// A line may also be {"address": …, "blob": "HEX"}, as written by `grain encode`.
 #[derive(Debug, Args)]
@@ -49,6 +54,7 @@ impl Put {
             capability: self.as_whom.capability()?,
             stored: 0,
             refused: 0,
+            closed: None,
         };
         if self.file == "-" || self.keep_going {
             let store = session.open_or(Create::IfMissing)?;
@@ -66,8 +72,15 @@ impl Put {
             put.store_batch(&store, batch, &mut session.out)?;
         }
         let PutRun {
-            stored, refused, ..
+            stored,
+            refused,
+            closed,
+            ..
         } = put;
+        if let Some(error) = closed {
+            let message = format!("{stored} grains stored; stdout takes no more: {error}");
+            return Err(CliError::new(ErrorCode::Io, message).into());
+        }
         if refused > 0 {
             let message = format!("{stored} grains stored, {refused} lines refused");
             session.out.note(message);
@@ -88,6 +101,8 @@ struct PutRun<'a> {
     capability: Option<Capability>,
     stored: u64,
     refused: u64,
+    /// Why not every address was printed.
+    closed: Option<io::Error>,
 }
 
 impl PutRun<'_> {
@@ -145,10 +160,9 @@ impl PutRun<'_> {
                 Err(error) => return Err(error.into()),
             }
         };
-        for (number, address) in batch.numbers.iter().zip(&addresses) {
-            print(*number, address, out)?;
-        }
-        out.flush()?;
+        let mut lines = batch.numbers.iter().zip(&addresses);
+        let printed = lines.try_for_each(|(number, address)| print(*number, address, out));
+        self.keep(printed.and_then(|()| out.flush()));
         self.stored += addresses.len() as u64;
         Ok(())
     }
@@ -162,6 +176,13 @@ impl PutRun<'_> {
         }
     }
 
+    /// Notes that stdout takes no more: the input is stored to its end all the same.
+    fn keep(&mut self, printed: io::Result<()>) {
+        if let Err(error) = printed {
+            self.closed.get_or_insert(error);
+        }
+    }
+
     /// Reports an invalid line with `--keep-going`, else fails with it.
     fn refuse(&mut self, number: u64, error: CliError, out: &mut Output) -> anyhow::Result<()> {
         let error = error.at(display_name(&self.command.file));
@@ -170,7 +191,8 @@ impl PutRun<'_> {
         }
         self.refused += 1;
         if out.is_json() {
-            out.json(&json!({ "line": number, "error": error.to_json() }))?;
+            let line = out.json(&json!({ "line": number, "error": error.to_json() }));
+            self.keep(line);
         } else {
             out.error_line(&error);
         }
@@ -178,7 +200,7 @@ impl PutRun<'_> {
     }
 }
 
-fn print(number: u64, address: &ContentAddress, out: &mut Output) -> std::io::Result<()> {
+fn print(number: u64, address: &ContentAddress, out: &mut Output) -> io::Result<()> {
     if out.is_json() {
         out.json(&json!({ "address": address.to_string(), "line": number }))
     } else {

@@ -8,6 +8,9 @@ use grainstore::Envelope;
 
 use crate::output::{Output, Table};
 
+/// What is said of an answer that ended at `Options::search_deadline`.
+pub(super) const PARTIAL: &str = "partial: deadline";
+
 /// Whether scores are shown: a query without ranking has none that mean anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scores {
@@ -42,6 +45,9 @@ pub(super) fn show_lines(envelope: &Envelope, lines: &Table, out: &mut Output) -
         0 => "nothing found".to_owned(),
         _ => format!("{shown} of {least}{total}{}", next.unwrap_or_default()),
     });
+    if envelope.is_partial {
+        out.note(PARTIAL);
+    }
     Ok(())
 }
 

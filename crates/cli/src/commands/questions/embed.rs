@@ -61,7 +61,7 @@ impl Embed {
         let bytes = line
             .bytes
             .as_deref()
-            .ok_or_else(|| wrong("the line is longer than 32 MiB"))?;
+            .ok_or_else(|| wrong("the line is longer than 16 MiB"))?;
         let value: Value =
             serde_json::from_slice(bytes).map_err(|error| wrong(&error.to_string()))?;
         let text = |name: &str| value.get(name).and_then(Value::as_str);

@@ -2,10 +2,13 @@
 //!
 //! Unlike `search`, it adds the neighbouring turns of a conversation to each match.
 
+use std::io::Write as _;
+
 use clap::Args;
 use grainstore::query::Recall as RecallOptions;
 use grainstore::render::Format;
 
+use super::answer::PARTIAL;
 use crate::args::As;
 use crate::args::Filters;
 use crate::error::Exit;
@@ -32,6 +35,9 @@ pub(crate) struct Recall {
     /// Output format: markdown, text or json
     #[arg(long, value_name = "FORMAT", default_value_t = Format::Markdown)]
     format: Format,
+    /// Print control, zero-width and tag characters of stored text as they are, not as escapes
+    #[arg(long)]
+    raw: bool,
     /// Include expired grains: those with a valid_to in the past, and goals past their deadline
     #[arg(long)]
     expired: bool,
@@ -55,6 +61,9 @@ impl Recall {
             ..RecallOptions::default()
         };
         let known = handle.recall(&self.question.join(" "), &filter, &recall)?;
+        if known.is_partial && !session.out.is_json() {
+            session.out.note(PARTIAL);
+        }
         let format = if session.out.is_json() {
             Format::Json
         } else {
@@ -64,8 +73,12 @@ impl Recall {
             session.out.note("nothing found");
             return Ok(Exit::done_if(false));
         }
-        for line in known.render(format).lines() {
-            session.out.line(line)?;
+        if self.raw {
+            write!(session.out.bytes(), "{}", known.render_raw(format))?;
+        } else {
+            for line in known.render(format).lines() {
+                session.out.styled_line(line)?;
+            }
         }
         if known.is_cut && !session.out.is_json() {
             session.out.note("truncated: raise --budget for more");

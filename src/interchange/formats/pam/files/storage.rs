@@ -6,6 +6,7 @@ use std::io::{BufReader, Error as IoError};
 use std::path::{Path, PathBuf};
 
 use crate::interchange::detect_json::detect_json;
+use crate::interchange::io::source_file::SourceFile;
 use crate::interchange::{Error, Format, Place};
 
 use super::super::code;
@@ -49,7 +50,8 @@ pub(crate) fn locate(folder: &Path) -> Result<Option<PathBuf>, Error> {
 /// Reads the file a `storage.ref` names, which must lie below the directory of the store.
 pub(crate) fn read_below(folder: &Path, reference: &str, at: &str) -> Result<Vec<u8>, Error> {
     let path = path_below(folder, reference, at)?;
-    fs::read(&path).map_err(|source| world(reference, at, &source))
+    let file = SourceFile::open(&path).and_then(|file| file.bytes());
+    file.map_err(|source| world(reference, at, &source))
 }
 
 /// Returns the path of the file a `storage.ref` names.

@@ -118,8 +118,8 @@ impl ConvertedConversation {
 impl Converted {
     fn validate<T>(&mut self, validated: Validated<T>) -> Option<T> {
         self.faults.extend(validated.wide);
-        self.findings.extend(validated.schema);
-        self.findings.extend(validated.rules);
+        self.findings.extend(validated.schema.list);
+        self.findings.extend(validated.rules.list);
         let read = validated.read.map_err(|error| self.faults.push(error)).ok();
         read.filter(|_| self.faults.is_empty())
     }

@@ -47,8 +47,8 @@ impl Faults {
     pub(crate) fn keep<T>(&mut self, seen: Validated<T>, array: usize) -> Option<T> {
         self.wide.extend(seen.wide);
         let of = self.records.get_mut(array)?;
-        of.schema.extend(seen.schema);
-        of.rules.extend(seen.rules);
+        of.schema.append(seen.schema);
+        of.rules.append(seen.rules);
         of.read.keep(seen.read)
     }
 

@@ -144,9 +144,9 @@ impl<'a> Pass<'a> {
         }
         self.give(conversation.whole);
         if let (Some((value, at)), true) = (document, self.known.is_none()) {
-            let mut non_fatal = Vec::new();
+            let mut non_fatal = Diagnostics::default();
             validate::conversation(value, at, &mut non_fatal);
-            self.non_fatal.extend(non_fatal);
+            self.non_fatal.append(non_fatal);
         }
     }
 

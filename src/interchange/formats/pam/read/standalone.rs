@@ -32,10 +32,8 @@ pub(crate) fn read_conversation(bytes: &[u8], options: &ReadOptions) -> ReadResu
     let (entry, version) = match read {
         Ok(read) => read,
         Err(error) => {
-            let mut non_fatal = Vec::new();
-            validate::conversation(&value, "", &mut non_fatal);
             let (mut violations, mut faults) = (Diagnostics::default(), Diagnostics::default());
-            violations.extend(non_fatal);
+            validate::conversation(&value, "", &mut violations);
             faults.push(error);
             validate::report_non_fatal(
                 violations,
@@ -70,9 +68,7 @@ pub(crate) fn read_conversation(bytes: &[u8], options: &ReadOptions) -> ReadResu
         non_fatal.push(error);
         file.loss.count(CONVERSATION_LOSS);
     }
-    let mut rules = Vec::new();
-    validate::conversation(&value, "", &mut rules);
-    non_fatal.extend(rules);
+    validate::conversation(&value, "", &mut non_fatal);
     validate::report_non_fatal(non_fatal, options, &mut faults, &mut findings);
     if !faults.is_empty() {
         return Err(faults.list.into());

@@ -2,8 +2,8 @@
 
 use crate::codec::Value;
 use crate::grain::Time;
-use crate::interchange::Error;
 use crate::interchange::json::strict;
+use crate::interchange::{Diagnostics, Error};
 
 use super::super::code;
 use super::super::schema::shape::Shape;
@@ -20,9 +20,9 @@ pub(crate) struct Validated<T> {
     /// Integers that two checksums could not tell apart.
     pub(crate) wide: Vec<Error>,
     /// Violations of the schema.
-    pub(crate) schema: Vec<Error>,
+    pub(crate) schema: Diagnostics,
     /// Violations of other rules that no grain depends on.
-    pub(crate) rules: Vec<Error>,
+    pub(crate) rules: Diagnostics,
 }
 
 /// The members of a memory that other records depend on.
@@ -90,12 +90,12 @@ fn validate_record<'v, T>(
 ) -> Validated<T> {
     let wide = strict::wide_integers(value);
     let wide = wide.map(|inside| fault(code::JSON, format!("{at}{inside}"), strict::WIDE));
-    let mut schema = Vec::new();
+    let mut schema = Diagnostics::default();
     shape.validate(value, at, &mut schema);
     Validated {
         read: Object::new(value, at.to_owned()).and_then(read),
         wide: wide.collect(),
         schema,
-        rules: Vec::new(),
+        rules: Diagnostics::default(),
     }
 }

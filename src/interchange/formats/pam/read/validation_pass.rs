@@ -132,11 +132,8 @@ impl ValidationPass<'_> {
         let wide = strict::wide_integers(root);
         let wide = wide.map(|at| fault(code::JSON, at, strict::WIDE));
         self.faults.wide.extend(wide);
-        let mut non_fatal = Vec::new();
-        STORE.validate(root, "", &mut non_fatal);
-        self.faults.schema.extend(non_fatal.drain(..));
-        validate::conditions(self.head.root.map, &mut non_fatal);
-        self.faults.rules.extend(non_fatal);
+        STORE.validate(root, "", &mut self.faults.schema);
+        validate::conditions(self.head.root.map, &mut self.faults.rules);
         let head = &self.head.root;
         for (name, faults) in ARRAYS.into_iter().zip(&mut self.faults.records) {
             faults.read.keep(head.elements(name).map(drop));

@@ -2,7 +2,7 @@
 
 use crate::codec::{Map, Value};
 use crate::interchange::model::rfc3339::parse_rfc3339;
-use crate::interchange::{Error, Loss};
+use crate::interchange::{Diagnostics, Error, Loss};
 
 use super::super::code;
 use super::super::types::object::fault;
@@ -73,7 +73,7 @@ pub(crate) const fn nullable(name: &'static str, rule: Rule) -> Member {
 
 impl Shape {
     /// Adds every violation of the schema.
-    pub(crate) fn validate(&self, value: &Value, at: &str, faults: &mut Vec<Error>) {
+    pub(crate) fn validate(&self, value: &Value, at: &str, faults: &mut Diagnostics) {
         let Value::Map(map) = value else {
             return faults.push(wrong(at, "must be an object"));
         };
@@ -123,7 +123,7 @@ impl Shape {
         self.members.iter().any(|member| member.name == name)
     }
 
-    fn validate_names(&self, map: &Map, at: &str, faults: &mut Vec<Error>) {
+    fn validate_names(&self, map: &Map, at: &str, faults: &mut Diagnostics) {
         for (name, _) in map.iter() {
             if !self.has(name) {
                 let name = name.replace('~', "~0").replace('/', "~1");
@@ -135,7 +135,7 @@ impl Shape {
 }
 
 impl Rule {
-    fn validate(&self, value: &Value, at: &str, faults: &mut Vec<Error>) {
+    fn validate(&self, value: &Value, at: &str, faults: &mut Diagnostics) {
         let text = value.as_text();
         match self {
             Self::Object(shape) => return shape.validate(value, at, faults),
@@ -181,7 +181,7 @@ impl Rule {
         faults.push(wrong(at, message));
     }
 
-    fn validate_all(&self, value: &Value, min: usize, at: &str, faults: &mut Vec<Error>) {
+    fn validate_all(&self, value: &Value, min: usize, at: &str, faults: &mut Diagnostics) {
         let Some(items) = value.as_array() else {
             return faults.push(wrong(at, "must be an array"));
         };
@@ -194,7 +194,7 @@ impl Rule {
     }
 }
 
-fn validate_set(value: &Value, at: &str, faults: &mut Vec<Error>) {
+fn validate_set(value: &Value, at: &str, faults: &mut Diagnostics) {
     let mut seen = std::collections::HashSet::new();
     for (index, item) in value.as_array().unwrap_or_default().iter().enumerate() {
         // An element that is no text is an error already.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::codec::{Map, Value};
 use crate::interchange::model::rfc3339::parse_rfc3339;
-use crate::interchange::{Diagnostics, Error, Place, ReadOptions};
+use crate::interchange::{Diagnostics, Place, ReadOptions};
 
 use super::super::code;
 use super::super::files::storage::check;
@@ -31,7 +31,7 @@ pub(crate) fn report_non_fatal(
 }
 
 /// Validates the members of an envelope that depend on each other (PAM 18).
-pub(crate) fn conditions(root: &Map, non_fatal: &mut Vec<Error>) {
+pub(crate) fn conditions(root: &Map, non_fatal: &mut Diagnostics) {
     if root.get("signature").and_then(Value::as_map).is_some() {
         for name in ["export_id", "export_date"] {
             if root.get(name).and_then(Value::as_text).is_none() {
@@ -43,7 +43,7 @@ pub(crate) fn conditions(root: &Map, non_fatal: &mut Vec<Error>) {
 }
 
 /// Validates the members of a memory that depend on each other (PAM 5).
-pub(crate) fn memory(memory: &Value, at: &str, non_fatal: &mut Vec<Error>) {
+pub(crate) fn memory(memory: &Value, at: &str, non_fatal: &mut Diagnostics) {
     let Some(memory) = memory.as_map() else {
         return;
     };
@@ -59,7 +59,7 @@ pub(crate) fn memory(memory: &Value, at: &str, non_fatal: &mut Vec<Error>) {
 }
 
 /// Validates the members of an index entry that depend on each other (PAM 14).
-pub(crate) fn entry(entry: &Value, at: &str, non_fatal: &mut Vec<Error>) {
+pub(crate) fn entry(entry: &Value, at: &str, non_fatal: &mut Diagnostics) {
     if let Some(map) = entry.as_map() {
         validate_span(map, at, non_fatal);
         validate_reference(map, at, non_fatal);
@@ -67,7 +67,7 @@ pub(crate) fn entry(entry: &Value, at: &str, non_fatal: &mut Vec<Error>) {
 }
 
 /// Validates the text of a reference to a file; nothing is opened here.
-fn validate_reference(entry: &Map, at: &str, non_fatal: &mut Vec<Error>) {
+fn validate_reference(entry: &Map, at: &str, non_fatal: &mut Diagnostics) {
     let storage = entry.get("storage").and_then(Value::as_map);
     let text = |name: &str| storage.and_then(|storage| storage.get(name)?.as_text());
     if text("type") == Some("file")
@@ -79,7 +79,7 @@ fn validate_reference(entry: &Map, at: &str, non_fatal: &mut Vec<Error>) {
 }
 
 /// Validates the parts of a conversation document that its grains do not depend on (PAM 25).
-pub(crate) fn conversation(value: &Value, at: &str, non_fatal: &mut Vec<Error>) {
+pub(crate) fn conversation(value: &Value, at: &str, non_fatal: &mut Diagnostics) {
     CONVERSATION.validate(value, at, non_fatal);
     let Some(map) = value.as_map() else {
         return;
@@ -103,7 +103,7 @@ pub(crate) fn conversation(value: &Value, at: &str, non_fatal: &mut Vec<Error>) 
 }
 
 /// Validates the order of the times in `temporal`.
-fn validate_span(map: &Map, at: &str, non_fatal: &mut Vec<Error>) {
+fn validate_span(map: &Map, at: &str, non_fatal: &mut Diagnostics) {
     let temporal = map.get("temporal").and_then(Value::as_map);
     let time = |name: &str| parse_rfc3339(temporal?.get(name)?.as_text()?).ok();
     if time("updated_at").is_some_and(|updated| Some(updated) < time("created_at")) {

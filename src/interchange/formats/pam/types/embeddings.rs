@@ -67,7 +67,7 @@ struct Validated {
     id: Option<String>,
     memory: Option<String>,
     read: Result<Option<Embedding>, Error>,
-    schema: Vec<Error>,
+    schema: Diagnostics,
     loss: Loss,
 }
 
@@ -93,7 +93,7 @@ impl Embeddings {
             return Err(root.member_fault("schema_version", code::VERSION, message));
         }
         root.elements("embeddings").map(drop)?;
-        let mut schema = Vec::new();
+        let mut schema = Diagnostics::default();
         EMBEDDINGS.validate(&value, &self.at(), &mut schema);
         let at = self.at();
         let make = |value: Value, position: Position| {
@@ -105,7 +105,7 @@ impl Embeddings {
             embedding.is_none_or(&mut *take)
         };
         stream_file(&self.part, &ARRAY, |_| true, make, take).map_err(flaw)?;
-        non_fatal.extend(schema);
+        non_fatal.append(schema);
         Ok(ids)
     }
 
@@ -161,14 +161,14 @@ impl Ids {
                 None
             }
         };
-        non_fatal.extend(seen.schema);
+        non_fatal.append(seen.schema);
         kept
     }
 }
 
 fn validate_record(value: &Value, at: String) -> Validated {
     let text = |name: &str| Some(value.as_map()?.get(name)?.as_text()?.to_owned());
-    let (mut schema, mut loss) = (Vec::new(), Loss::default());
+    let (mut schema, mut loss) = (Diagnostics::default(), Loss::default());
     tables::EMBEDDING.validate(value, &at, &mut schema);
     let object = Object::new(value, at.clone());
     Validated {

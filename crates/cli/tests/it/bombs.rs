@@ -1,0 +1,170 @@
+//! Files made to fill the memory: every format reads each within 128 MiB, or refuses it.
+//!
+//! The command runs under a limit of its data segment, so that one allocation too many aborts it.
+//! Sizes are the smallest that show the fault; `GRAINSTORE_TIMES` multiplies them for campaigns.
+
+use std::io::Write;
+use std::process::Command;
+
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use crate::command::{Home, binary};
+
+/// A format, what stands before and after its records, one record with `%` for a text, and what
+/// stands between two.
+type Format = (
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+);
+
+#[rustfmt::skip]
+const FORMATS: [Format; 13] = [
+    ("jsonl", "", "]}", r#"{"type":"event","content":"%","created_at":1}"#, "\n"),
+    ("pam", r#"{"schema":"portable-ai-memory","schema_version":"1.0","owner":{"id":"o"},"memories":["#, "]}",
+        r#"{"id":"%","type":"fact","content":"x"}"#, ","),
+    ("pam-conversation", r#"{"schema":"portable-ai-memory-conversation","schema_version":"1.0","id":"c",
+        "provider":{"name":"local"},"temporal":{"created_at":"2026-01-15T10:30:00Z"},"messages":["#, "]}",
+        r#"{"id":"%","role":"user","created_at":"2026-01-15T10:30:00Z","content":{"type":"text","text":"x"}}"#, ","),
+    ("pam-embeddings", r#"{"schema":"portable-ai-memory-embeddings","schema_version":"1.0","embeddings":["#,
+        "]}", r#"{"id":"%","memory_id":"m"}"#, ","),
+    ("aimem", r#"{"format":"aimem-bundle","version":"1","chunks":["#, "]}", r#"{"id":"%"}"#, ","),
+    ("aimem-ndjson", "{\"format\":\"aimem-bundle\",\"version\":\"1\"}\n", "", r#"{"_kind":"chunk","id":"%"}"#, "\n"),
+    ("omi", r#"{"format":"open-memory-interchange","version":"0.1","memories":["#, "]}",
+        r#"{"id":"%","content":"x","created":"2026-01-15T10:30:00Z"}"#, ","),
+    ("omi-jsonl", "{\"format\":\"open-memory-interchange\",\"version\":\"0.1\",\"serialization\":\"jsonl\"}\n", "",
+        r#"{"id":"%","content":"x","created":"2026-01-15T10:30:00Z"}"#, "\n"),
+    ("chatgpt", "[", "]", r#"{"id":"%","title":"t","mapping":{}}"#, ","),
+    ("claude", "[", "]", r#"{"uuid":"%","chat_messages":[]}"#, ","),
+    ("gemini", "[", "]", r#"{"header":"Gemini Apps","title":"%","time":"2026-01-15T10:30:00Z"}"#, ","),
+    ("grok", r#"{"conversations":["#, "]}", r#"{"conversation":{"id":"%"},"responses":[]}"#, ","),
+    ("copilot", "Conversation,Time,Author,Message\n", "", "a,2026-01-15T10:30:00,Human,%", "\n"),
+];
+
+/// Writes a bomb of a number of units.
+type Bomb = (&'static str, fn(&Format, usize, &mut dyn Write));
+
+/// What a file may be made of. One takes a few bytes of text.
+const BOMBS: [Bomb; 5] = [
+    ("deep nesting", |(_, open, ..), units, out| {
+        put(out, &[open, &"[{\"a\":".repeat(units / 8)]);
+    }),
+    (
+        "one record of one text",
+        |(_, open, close, record, _), units, out| {
+            let text = "x".repeat(units * 8);
+            put(out, &[open, &record.replace('%', &text), close]);
+        },
+    ),
+    (
+        "one record of tiny values",
+        |(_, open, close, ..), units, out| {
+            let values = "[[0],\"a\"],".repeat(units);
+            put(out, &[open, "{\"id\":\"1\",\"a\":[", &values, "0]}", close]);
+        },
+    ),
+    (
+        "tiny records",
+        |(_, open, close, record, between), units, out| {
+            put(out, &[open, "{}"]);
+            (0..units / 40)
+                .for_each(|n| put(out, &[between, &record.replace('%', &n.to_string())]));
+            put(out, &[close]);
+        },
+    ),
+    ("blanks", |(_, open, close, ..), units, out| {
+        put(out, &[open, &" \n".repeat(units), close]);
+    }),
+];
+
+const UNITS: usize = 600_000;
+
+fn put(out: &mut dyn Write, texts: &[&str]) {
+    for text in texts {
+        out.write_all(text.as_bytes()).unwrap();
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "another length of a campaign is no reason to build it again"
+)]
+fn times() -> usize {
+    let times = std::env::var("GRAINSTORE_TIMES").ok();
+    times.and_then(|times| times.parse().ok()).unwrap_or(1)
+}
+
+/// Reads a file; fails if it takes more than 128 MiB of memory.
+fn reads_within_bounds(format: &str, path: &str, home: &Home, what: &str) {
+    let script = "ulimit -d 131072; exec \"$@\"";
+    let ran = Command::new("sh")
+        .args(["-c", script, "sh", binary(), "validate", "--format", format])
+        .arg(path)
+        .current_dir(home.path("."))
+        // A stack for each of many processors would be no fault of a reader.
+        .env("RAYON_NUM_THREADS", "2")
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&ran.stderr);
+    let code = ran.status.code();
+    assert!(
+        matches!(code, Some(0..=2))
+            && !stderr.contains("panicked")
+            && !stderr.contains("out of memory"),
+        "{what} as {format}: {:?} {}",
+        ran.status,
+        stderr.get(..400).unwrap_or(&stderr)
+    );
+}
+
+#[test]
+fn no_file_of_any_format_takes_more_than_128_mib() {
+    let home = Home::new();
+    for format in &FORMATS {
+        for (what, bomb) in BOMBS {
+            let mut text = Vec::new();
+            bomb(format, UNITS * times(), &mut text);
+            home.write("bomb", &text);
+            drop(text);
+            reads_within_bounds(format.0, "bomb", &home, what);
+        }
+    }
+}
+
+#[test]
+fn no_device_without_an_end_takes_more_than_128_mib() {
+    let home = Home::new();
+    for format in FORMATS.iter().map(|format| format.0).chain(["mg"]) {
+        reads_within_bounds(format, "/dev/zero", &home, "a device");
+    }
+}
+
+#[test]
+fn no_zip_archive_takes_more_than_128_mib() {
+    let home = Home::new();
+    let exports = [
+        ("copilot", "chats.csv"),
+        ("chatgpt", "conversations.json"),
+        ("claude", "conversations.json"),
+        ("gemini", "MyActivity.json"),
+        ("grok", "prod-grok-backend.json"),
+        ("pam", "memory-store.json"),
+    ];
+    for (name, entry) in exports {
+        let format = FORMATS.iter().find(|format| format.0 == name).unwrap();
+        let file = std::fs::File::create(home.path("bomb.zip")).unwrap();
+        let mut zip = ZipWriter::new(file);
+        zip.start_file(entry, SimpleFileOptions::default()).unwrap();
+        let (_, open, close, record, between) = format;
+        put(&mut zip, &[open, &record.replace('%', "1")]);
+        let more = [between, record.replace('%', "1").as_str()].concat();
+        let block = more.repeat(1_000);
+        (0..200 * times()).for_each(|_| put(&mut zip, &[&block]));
+        put(&mut zip, &[close]);
+        zip.finish().unwrap();
+        reads_within_bounds(name, "bomb.zip", &home, "an archive");
+    }
+}
