@@ -176,7 +176,11 @@ impl Trusts {
     ///
     /// # Errors
     /// The reason, if it may not.
-    pub(crate) fn authorize_change(&self, signers: &[&str], target: &Grain) -> Result<(), &'static str> {
+    pub(crate) fn authorize_change(
+        &self,
+        signers: &[&str],
+        target: &Grain,
+    ) -> Result<(), &'static str> {
         let is_about = |rule: &&TrustRule| rule.has_namespace(target) && rule.has_type(target);
         let mut rules = self.rules.iter().filter(is_about);
         if !rules.clone().any(|rule| rule.is_exclusive) {

@@ -194,11 +194,11 @@ fn a_backup_cut_short_is_completed_by_the_next() {
 }
 
 /// Changes one byte in the middle of a file.
-fn rot(path: &std::path::Path) {
-    let mut bytes = std::fs::read(path).unwrap();
+fn rot(path: &Path) {
+    let mut bytes = fs::read(path).unwrap();
     let at = bytes.len() / 2;
     bytes[at] ^= 0x20;
-    std::fs::write(path, bytes).unwrap();
+    fs::write(path, bytes).unwrap();
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn rot_is_never_copied_over_a_good_backup_and_rot_in_a_backup_is_replaced() {
         assert_eq!(files(&home.path("b/ledger")), good, "{name:?}");
         // In the store: refused, whether the backup has the segment or not.
         let here = home.path("s/ledger").join(name);
-        let before = std::fs::read(&here).unwrap();
+        let before = fs::read(&here).unwrap();
         rot(&here);
         assert_eq!(
             back_up().unwrap_err().code(),
@@ -230,7 +230,7 @@ fn rot_is_never_copied_over_a_good_backup_and_rot_in_a_backup_is_replaced() {
         assert_eq!(files(&home.path("b/ledger")), good, "{name:?}");
         let elsewhere = store.maintenance().unwrap().backup(home.path("c"));
         assert!(elsewhere.is_err() && !home.path("c/MANIFEST").exists());
-        std::fs::write(&here, before).unwrap();
+        fs::write(&here, before).unwrap();
     }
     assert_eq!(back_up().unwrap().segments, 0);
 }

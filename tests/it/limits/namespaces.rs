@@ -61,7 +61,11 @@ fn an_import_refuses_the_record_of_a_namespace_beyond_the_limits_and_no_other() 
     ];
     std::fs::write(&path, lines.join("\n")).unwrap();
     let file = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
-    let codes: Vec<_> = file.errors.iter().map(|error| error.code()).collect();
+    let codes: Vec<_> = file
+        .errors
+        .iter()
+        .map(grainstore::interchange::Error::code)
+        .collect();
     assert_eq!(codes, ["ERR_RANGE", "ERR_RANGE"], "{:?}", file.errors);
     let store = Store::in_memory(at(1).0).unwrap();
     let summary = store.admin().unwrap().import(file).unwrap();

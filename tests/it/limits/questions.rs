@@ -2,16 +2,19 @@
 
 use std::time::{Duration, Instant};
 
-use grainstore::ledger::EntryId;
+use std::sync::Arc;
+
+use grainstore::ledger::{Disk, EntryId, MemoryDisk};
 use grainstore::query::Recall;
 use grainstore::render::Format;
-use grainstore::text::{Document, Query, Ranking, Text, TextLocation, TextOptions};
+use grainstore::text::{Document, Query, Ranking, Text, TextOptions};
 use grainstore::{Draft, Filter, Options, Store};
 
 use crate::store::at;
 
 fn view(documents: impl Iterator<Item = String>) -> Text {
-    let (text, _) = Text::open(&TextLocation::Memory, 0, TextOptions::default()).unwrap();
+    let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
+    let (text, _) = Text::open(&disk, 0, TextOptions::default()).unwrap();
     for document in documents {
         let document = Document::from(document.as_str());
         text.add(EntryId::new(text.watermark()), document).unwrap();
