@@ -3,6 +3,7 @@
 
 mod backup;
 mod check;
+mod check_lineages;
 mod check_signatures;
 mod checkpoint;
 mod compact;
