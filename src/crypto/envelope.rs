@@ -138,7 +138,7 @@ fn signed_header(blob: &[u8]) -> Result<Header, Error> {
 }
 
 /// OMS 9.1 names one of them; ruling S2 the other.
-const fn content_type(encoding: Encoding) -> &'static str {
+pub(super) const fn content_type(encoding: Encoding) -> &'static str {
     match encoding {
         Encoding::MessagePack => "application/vnd.mg+msgpack",
         Encoding::Cbor => "application/vnd.mg+cbor",

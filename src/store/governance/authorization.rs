@@ -91,7 +91,7 @@ impl Inner {
     /// `ERR_VIEW`, `ERR_SCHEMA`, `ERR_UNTRUSTED`.
     pub(crate) fn authorize_grain(&self, grain: &Grain) -> Result<(), Error> {
         Self::refuse_view(grain)?;
-        Self::refuse_false_owner(grain)?;
+        self.refuse_false_owner(grain)?;
         self.authorize_signer(grain)
     }
 

@@ -8,6 +8,7 @@ use crate::codec::{self, ContentAddress};
 use crate::crypto::{self, Random};
 use crate::grain::Grain;
 use crate::ledger::{Binding, EntryId, Kind, NewEntry};
+use crate::policy::Party;
 
 use super::{ConsentEffectRecord, Record, SignatureRecord};
 
@@ -48,6 +49,8 @@ pub(crate) struct PendingPut {
     pub(crate) again: bool,
     /// The entry that names the actor.
     pub(crate) actor: Option<EntryId>,
+    /// The party that stores it, which a demanded consent must name.
+    pub(crate) party: Party,
     /// The entry behind a signed grain.
     pub(crate) signature: Option<EntryBody>,
 }
@@ -210,6 +213,18 @@ impl Frame {
     /// Returns a grain in it.
     pub(crate) fn find(&self, address: &ContentAddress) -> Option<&Grain> {
         self.grains().find(|grain| grain.address() == *address)
+    }
+
+    /// Returns a grain in it, and the entry that names the actor.
+    pub(crate) fn find_with_actor(
+        &self,
+        address: &ContentAddress,
+    ) -> Option<(&Grain, Option<EntryId>)> {
+        let mut entries = self.entries.iter();
+        entries.find_map(|entry| {
+            let grain = entry.grain().filter(|grain| grain.address() == *address)?;
+            Some((grain, entry.actor))
+        })
     }
 
     /// Returns whether it has a record of a kind.

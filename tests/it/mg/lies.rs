@@ -235,7 +235,7 @@ fn a_manifest_that_is_not_one_is_refused() {
 #[test]
 fn grains_that_replace_each_other_in_a_circle_arrive_current() {
     // Ruling P16: `a` leads into a circle of `b`, `c` and `d`; `e` replaces itself.
-    let grains = [1, 2, 3, 4, 5].map(|n| grain(n, ["a", "b", "c", "d", "e"][n as usize - 1]));
+    let grains = [(1, "a"), (2, "b"), (3, "c"), (4, "d"), (5, "e")].map(|(n, text)| grain(n, text));
     let by = [1, 2, 3, 1, 4];
     let mut entries: Vec<_> = (0..5)
         .map(|n| {

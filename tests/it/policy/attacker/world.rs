@@ -153,10 +153,6 @@ impl World {
                 "criteria": ["at most 100 a day"], "priority": 1, "author_did": ADA,
                 "invalidation_policy": policy})
         };
-        let with = |mut grain: Json, name: &str, value: Json| {
-            grain[name] = value;
-            grain
-        };
         let free = goal("spend little", "active", &locked);
         let free = with(
             free,
@@ -181,6 +177,10 @@ impl World {
             let waits = self.office(&waits);
             self.waiting.push(waits);
         }
+        self.protect_beliefs(bob, &locked);
+    }
+
+    fn protect_beliefs(&mut self, bob: &SigningKey, locked: &Json) {
         let belief = |object: &str, policy: Json| {
             json!({"type": "belief", "subject": object, "relation": "is", "object": object,
                 "confidence": 0.9, "created_at": 1, "author_did": self.alice.did().to_string(),
@@ -188,7 +188,7 @@ impl World {
         };
         let (alice, bob) = (self.alice.did().to_string(), bob.did().to_string());
         let beliefs = [
-            belief("locked", locked),
+            belief("locked", locked.clone()),
             belief("held", json!({"mode": "hold"})),
             belief(
                 "timed",
@@ -292,8 +292,8 @@ impl World {
         }
     }
 
-    fn accept(&mut self, put: Result<ContentAddress, grainstore::store::Error>, json: Json) {
-        if let Ok(address) = put {
+    fn accept(&mut self, put: Option<ContentAddress>, json: Json) {
+        if let Some(address) = put {
             self.accepted += 1;
             self.last = Done::Put(address, json);
         }
@@ -320,7 +320,7 @@ impl World {
             0 => self.agent.put(draft),
             _ => self.agent.supersede(&old, draft, reason),
         };
-        self.accept(put, grain);
+        self.accept(put.ok(), grain);
     }
 
     fn dispute(&mut self, random: &mut Random) {
@@ -351,7 +351,7 @@ impl World {
             return;
         };
         let put = self.agent.put(draft);
-        self.accept(put, grain);
+        self.accept(put.ok(), grain);
     }
 
     fn withdraw(&mut self, random: &mut Random) {
@@ -365,7 +365,7 @@ impl World {
             return;
         };
         let put = self.store.put(draft);
-        self.accept(put, grain);
+        self.accept(put.ok(), grain);
     }
 
     fn put_restricted(&mut self, random: &mut Random) {
@@ -379,7 +379,7 @@ impl World {
         if let Ok(address) = put {
             self.note_restricted(address, &grain);
         }
-        self.accept(put, grain);
+        self.accept(put.ok(), grain);
     }
 
     fn retract(&mut self, random: &mut Random) {
@@ -419,7 +419,7 @@ impl World {
         if let Ok(address) = put {
             self.known.push(address);
         }
-        self.accept(put, grain);
+        self.accept(put.ok(), grain);
     }
 
     /// A grain of a later type that says of itself what only the store says.
@@ -436,7 +436,7 @@ impl World {
             .set(random.pick(&names), "verified")
             .created_at(grainstore::Time::from_ms(1));
         let put = self.agent.put(draft);
-        self.accept(put, Json::Null);
+        self.accept(put.ok(), Json::Null);
     }
 
     /// The agent has the key of one of the authorized, who signs under both names.
@@ -461,7 +461,7 @@ impl World {
             draft.push("supersession_auth", Value::Bytes(signature))
         });
         let put = self.agent.supersede(&target.first, draft, Some("agreed"));
-        self.accept(put, Json::Null);
+        self.accept(put.ok(), Json::Null);
     }
 
     /// Lines that the owner imports: an owner of the agent's own, successors, circles of status.
@@ -518,6 +518,11 @@ impl World {
             self.accepted += usize::from(summary.is_ok_and(|summary| summary.inserted > 0));
         }
     }
+}
+
+fn with(mut grain: Json, name: &str, value: Json) -> Json {
+    grain[name] = value;
+    grain
 }
 
 trait MapKeys {

@@ -3,6 +3,8 @@
 //! Durability follows the output: an address that was printed survives a crash.
 
 use clap::Args;
+use grainstore::codec::Value;
+use grainstore::grain::{Type, Warning};
 use grainstore::policy::Capability;
 use grainstore::store::{self, Create, NewGrain};
 use grainstore::{ContentAddress, Grain, Store};
@@ -126,6 +128,12 @@ impl PutRun<'_> {
         out: &mut Output,
     ) -> anyhow::Result<()> {
         let handle = self.command.as_whom.narrow(store)?;
+        let withdrawals: Vec<_> = batch
+            .grains
+            .iter()
+            .filter(|it| is_withdrawal(it))
+            .cloned()
+            .collect();
         let addresses = loop {
             let grains = if self.command.keep_going {
                 batch.grains.clone()
@@ -145,7 +153,10 @@ impl PutRun<'_> {
             }
         };
         for (number, address) in batch.numbers.iter().zip(&addresses) {
-            print(*number, address, out)?;
+            // OMS 8.10: a withdrawal without effect is said to be one.
+            let withdrawal = withdrawals.iter().find(|it| it.address() == *address);
+            let warnings = withdrawal.map_or(Ok(Vec::new()), |it| handle.warnings(it))?;
+            print(*number, address, &warnings, out)?;
         }
         out.flush()?;
         self.stored += addresses.len() as u64;
@@ -177,9 +188,27 @@ impl PutRun<'_> {
     }
 }
 
-fn print(number: u64, address: &ContentAddress, out: &mut Output) -> std::io::Result<()> {
+fn is_withdrawal(grain: &Grain) -> bool {
+    let withdraws = grain.field("is_withdrawal").and_then(Value::as_bool);
+    grain.type_() == Type::Consent && withdraws == Some(true)
+}
+
+fn print(
+    number: u64,
+    address: &ContentAddress,
+    warnings: &[Warning],
+    out: &mut Output,
+) -> std::io::Result<()> {
+    let warnings: Vec<_> = warnings.iter().map(ToString::to_string).collect();
+    for warning in &warnings {
+        out.note(format!("line {number}: {warning}"));
+    }
     if out.is_json() {
-        out.json(&json!({ "address": address.to_string(), "line": number }))
+        let mut document = json!({ "address": address.to_string(), "line": number });
+        if !warnings.is_empty() {
+            document["warnings"] = warnings.into();
+        }
+        out.json(&document)
     } else {
         out.line(address)
     }
