@@ -33,6 +33,11 @@ rogues times="330":
     CARGO_PROFILE_DEV_OPT_LEVEL=2 GRAINSTORE_TIMES={{times}} \
         nice -n 19 cargo test --test it policy::rogue:: -- --nocapture
 
+# A million steps of an agent that looks for a way around the rules
+attacker times="50":
+    CARGO_PROFILE_DEV_OPT_LEVEL=2 GRAINSTORE_TIMES={{times}} \
+        nice -n 19 cargo test --test it policy::attacker -- --nocapture
+
 # The store on a simulated disk: crashes, double crashes, faults at every operation, seeded faults
 crash states="200000" jobs="2":
     #!/usr/bin/env bash

@@ -41,6 +41,13 @@ impl Did {
         self.key.as_deref()
     }
 
+    /// Returns the DID of a DID URL: what stands before its path, query or fragment.
+    ///
+    /// OMS 12.1: `did:key:z6Mk…#z6Mk…` names a key of the same party as `did:key:z6Mk…`.
+    pub(crate) fn bare(text: &str) -> &str {
+        text.split(['#', '?', '/']).next().unwrap_or(text)
+    }
+
     pub(super) fn of_key(key: &VerifyingKey) -> Self {
         let mut bytes = prefix_of(key.algorithm()).to_vec();
         bytes.extend_from_slice(&key.to_bytes());

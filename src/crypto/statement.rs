@@ -1,8 +1,10 @@
-//! Statements that authorize one operation on one grain of one store (OMS 23.2, ruling I10).
+//! Statements that authorize one operation on one grain of one store (OMS 23.2, ruling I10), and
+//! the two forms of a supersession's signature that name no store (ruling P9).
 
 use crate::codec::{Canonical, ContentAddress, Encoding, Map, Profile, Value};
 use crate::grain::{self, Grain, Verification};
 
+use super::envelope::content_type;
 use super::{Did, Error, Resolver, Sign1, Signer};
 
 /// The statement signed to authorize one operation on one grain of one store (OMS 23.2, I10).
@@ -27,12 +29,20 @@ use super::{Did, Error, Resolver, Sign1, Signer};
 ///
 /// let new = draft.push("supersession_auth", Value::Bytes(signature)).finish(Default::default())?;
 /// let signers = Statement::supersede(&new, old.address(), store)?.signers_in(&new, &Offline);
-/// assert_eq!(signers.among(&[key.did().as_str()]), [&key.did()]);
+/// assert_eq!(signers.voices(), [[key.did().to_string()]]);
 /// # Ok::<(), grainstore::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
     payload: Vec<u8>,
+    proposed: Option<Proposed>,
+}
+
+/// The superseding blob without `supersession_auth`, which other implementations sign (ruling I10).
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Proposed {
+    blob: Vec<u8>,
+    content_type: &'static str,
 }
 
 impl Statement {
@@ -45,14 +55,15 @@ impl Statement {
         old: ContentAddress,
         store_id: [u8; 16],
     ) -> Result<Self, grain::Error> {
-        let proposed = new.blob_without("supersession_auth")?;
-        let proposed = ContentAddress::of(&proposed).as_bytes().to_vec();
-        Self::new(
-            "supersede",
-            old,
-            store_id,
-            Some(("new", Value::Bytes(proposed))),
-        )
+        let blob = new.blob_without("supersession_auth")?;
+        let address = ContentAddress::of(&blob).as_bytes().to_vec();
+        let besides = Some(("new", Value::Bytes(address)));
+        let statement = Self::new("supersede", old, store_id, besides)?;
+        let content_type = content_type(new.encoding());
+        Ok(Self {
+            proposed: Some(Proposed { blob, content_type }),
+            ..statement
+        })
     }
 
     /// States that a grain is contradicted.
@@ -91,7 +102,10 @@ impl Statement {
         }
         let map = Canonical::new(map, Profile::Extended)?;
         let payload = Encoding::MessagePack.encode(&map);
-        Ok(Self { payload })
+        Ok(Self {
+            payload,
+            proposed: None,
+        })
     }
 
     /// Returns the bytes that are signed; the signature does not carry them.
@@ -99,7 +113,9 @@ impl Statement {
         &self.payload
     }
 
-    /// Checks one signature.
+    /// Checks one signature: of the statement, or, for a supersession, of the superseding blob
+    /// without its `supersession_auth` (rulings I10, P9). The latter names no store, so it counts in
+    /// every store that has the superseded grain.
     ///
     /// # Errors
     /// `ERR_SIGNATURE` above all; `ERR_CORRUPT`, `ERR_UNSUPPORTED`, `ERR_DID`, `ERR_UNRESOLVED`.
@@ -111,12 +127,16 @@ impl Statement {
             });
         }
         // A signature that the signer gave for another purpose is no authorization.
-        if message.content_type() != Some(CONTENT_TYPE) {
-            return Err(Error::Envelope {
-                reason: "the content type is not that of an authorization",
-            });
-        }
-        message.verify(&self.payload, resolver)
+        let signed = match (message.content_type(), &self.proposed) {
+            (Some(CONTENT_TYPE), _) => &self.payload,
+            (Some(of), Some(proposed)) if of == proposed.content_type => &proposed.blob,
+            _ => {
+                return Err(Error::Envelope {
+                    reason: "the content type is not that of an authorization",
+                });
+            }
+        };
+        message.verify(signed, resolver)
     }
 
     /// Checks signatures and returns who made them. A signature that does not verify is ignored and
@@ -144,11 +164,20 @@ impl Statement {
         signers
     }
 
-    /// Checks the signatures that a superseding grain carries in `supersession_auth`.
+    /// Checks the signatures that a superseding grain carries in `supersession_auth`, and the one
+    /// around itself: a grain that an authorized DID signed replaces the one that it names (OMS
+    /// 23.2, ruling P9).
     pub fn signers_in(&self, new: &Grain, resolver: &dyn Resolver) -> Signers {
         let carried = new.field("supersession_auth").and_then(Value::as_array);
         let elements = carried.unwrap_or_default().iter();
-        self.signers(elements.filter_map(Value::as_bytes), resolver)
+        let mut signers = self.signers(elements.filter_map(Value::as_bytes), resolver);
+        if new.envelope().is_some()
+            && let Ok(signer) = new.verify_signature(resolver)
+            && !signers.verified.contains(&signer)
+        {
+            signers.verified.push(signer);
+        }
+        signers
     }
 }
 
@@ -157,7 +186,7 @@ impl Statement {
 /// ```
 /// use grainstore::crypto::Signers;
 ///
-/// assert!(Signers::default().among(&["did:web:example.com"]).is_empty());
+/// assert!(Signers::default().voices().is_empty());
 /// ```
 #[derive(Debug, Default)]
 pub struct Signers {
@@ -176,20 +205,24 @@ impl Signers {
         dids
     }
 
-    /// Returns those of the authorized DIDs that signed, one for each key: two names of one key
-    /// are one voice in a quorum.
-    pub fn among<S: AsRef<str>>(&self, authorized: &[S]) -> Vec<&Did> {
-        let mut counted: Vec<&Signer> = Vec::new();
+    /// Returns the keys that signed, each as all DIDs that it is known by, its `did:key` among them:
+    /// two names of one key are one voice in a quorum, and so are two keys of one name (ruling P8).
+    pub fn voices(&self) -> Vec<Vec<String>> {
+        let mut voices: Vec<Vec<String>> = Vec::new();
         for signer in &self.verified {
-            let is_authorized = authorized
-                .iter()
-                .any(|did| did.as_ref() == signer.did.as_str());
-            let is_counted = |other: &&Signer| other.key == signer.key || other.did == signer.did;
-            if is_authorized && !counted.iter().any(is_counted) {
-                counted.push(signer);
+            let mut names = vec![signer.key.did().to_string(), signer.did.to_string()];
+            names.dedup();
+            let is_same = |voice: &mut Vec<String>| voice.iter().any(|name| names.contains(name));
+            for same in voices.extract_if(.., is_same).collect::<Vec<_>>() {
+                names.extend(
+                    same.into_iter()
+                        .filter(|name| !names.contains(name))
+                        .collect::<Vec<_>>(),
+                );
             }
+            voices.push(names);
         }
-        counted.into_iter().map(|signer| &signer.did).collect()
+        voices
     }
 }
 

@@ -277,6 +277,12 @@ impl Grain {
         super::Time::from_ms(ms.unwrap_or_default())
     }
 
+    /// Returns a field of a profile that stands at the top level and in `context` with two values, of
+    /// which neither is stricter (ruling P3): only a grain from elsewhere has one.
+    pub(crate) fn conflicting_profile_field(&self) -> Option<&str> {
+        rules::conflict(self.fields())
+    }
+
     /// Returns what a reader should know about the grain although it is valid.
     pub fn warnings(&self) -> Vec<Warning> {
         rules::check(self.type_(), self.fields(), Origin::Foreign).unwrap_or_default()

@@ -1,9 +1,12 @@
-//! Whether a Consent grain allows an operation now (OMS 8.10).
+//! Whether a Consent grain allows an operation now, and for which person and party (OMS 8.10).
 //!
 //! Withdrawals are facts of the store and are not judged here.
 
 use crate::codec::Value;
+use crate::crypto::Did;
 use crate::grain::{Grain, Time, Type};
+
+use super::Capability;
 
 /// An operation that a consent can allow (OMS 8.10, `scope`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,4 +38,44 @@ pub(crate) fn holds(consent: &Grain, operation: Consented, now: Time) -> bool {
         && scope.any(|named| named == operation.name())
         && bound("valid_from").is_none_or(|from| from <= now.ms())
         && bound("valid_to").is_none_or(|to| now.ms() < to)
+}
+
+/// The party that stores or reads a grain under a consent that its namespace demands (ruling P10).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Party {
+    /// The owner of the store, who acts for each grantee.
+    Owner,
+    /// The actor of a narrowed handle.
+    Actor(Did),
+    /// A narrowed handle without an actor: no consent is given to it.
+    Unnamed,
+}
+
+impl Party {
+    /// Returns the party that holds a capability; `None` is the owner's.
+    pub(crate) fn of(capability: Option<&Capability>) -> Self {
+        match capability.map(Capability::acts_as) {
+            None => Self::Owner,
+            Some(Some(did)) => Self::Actor(did.clone()),
+            Some(None) => Self::Unnamed,
+        }
+    }
+
+    /// Returns whether a consent is given to it.
+    pub(crate) fn is_grantee_of(&self, consent: &Grain) -> bool {
+        let grantee = consent.text("grantee_did").map(Did::bare);
+        match self {
+            Self::Owner => true,
+            Self::Actor(did) => grantee == Some(did.as_str()),
+            Self::Unnamed => false,
+        }
+    }
+}
+
+/// Returns the DID of the person that a grain is about: its `subject_did`, else its `user_id` or
+/// `subject` where that is a DID (ruling P10).
+pub(crate) fn person_of(grain: &Grain) -> Option<&str> {
+    let did = |name| grain.text(name).filter(|text| text.starts_with("did:"));
+    let person = grain.text("subject_did").or_else(|| did("user_id"));
+    person.or_else(|| did("subject")).map(Did::bare)
 }

@@ -2,6 +2,7 @@
 //!
 //! `decide` is a pure function of facts, actor and time; the store gathers the facts.
 
+use crate::crypto::Did;
 use crate::grain::{Grain, Time, Type};
 
 use super::protection::goal::{self, Transition};
@@ -46,6 +47,13 @@ pub struct Facts<'a> {
     pub protections: &'a [Protection],
     /// The grain that is to replace it.
     pub successor: Option<&'a Grain>,
+    /// Whether the successor moves a goal to another state and changes nothing else
+    /// ([`is_transition`](super::is_transition)).
+    pub is_transition: bool,
+    /// How many other stored grains the successor names as its `satisfaction_evidence`.
+    pub evidence: u64,
+    /// Whether the store lets an authorized signature amend a locked grain (rulings I6, P19).
+    pub may_amend_locked: bool,
     /// Until when its `retention_policy` keeps it.
     pub retained_until: Option<Time>,
     /// Whether an operator placed a legal hold on it.
@@ -60,9 +68,10 @@ pub struct Facts<'a> {
 /// The actor, as far as its identity is proven.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Actor<'a> {
-    /// DIDs whose signatures over this operation on this grain were verified. A DID that stands
-    /// here twice counts once.
-    pub signers: &'a [&'a str],
+    /// The keys whose signatures over this operation on this grain were verified, each as all DIDs
+    /// that it is known by ([`Signers::voices`](crate::crypto::Signers::voices)): a key counts once,
+    /// under whatever name.
+    pub signers: &'a [Vec<String>],
     /// The reason, in words.
     pub justification: Option<&'a str>,
     /// The authority, for deletion.
@@ -104,6 +113,9 @@ pub enum Verdict {
 /// let facts = Facts {
 ///     protections: &[Protection::of(&grain)],
 ///     successor: None,
+///     is_transition: false,
+///     evidence: 0,
+///     may_amend_locked: false,
 ///     retained_until: None,
 ///     legal_hold: false,
 ///     is_evidence: false,
@@ -177,11 +189,12 @@ fn invalidate(
     if mode == Mode::Hold {
         return Verdict::Deny(rule);
     }
-    if matches!(operation, Operation::Supersede | Operation::Import)
+    let replaces = matches!(operation, Operation::Supersede | Operation::Import);
+    if replaces
         && let Some(successor) = facts.successor
         && mode != Mode::Open
     {
-        match goal::transition(protection, successor) {
+        match goal::transition(protection, facts, successor) {
             Transition::Allowed => return Verdict::Allow,
             Transition::Denied(rule) => return Verdict::Deny(rule),
             Transition::NotListed => {}
@@ -192,7 +205,17 @@ fn invalidate(
         Mode::Open | Mode::ConsentCascade => true,
         Mode::SoftLocked if justified => return Verdict::Review,
         Mode::Quorum => protection.count(actor) >= protection.threshold,
-        Mode::Delegated => protection.authorized.iter().any(|did| actor.signed_as(did)),
+        Mode::Delegated => actor
+            .signers
+            .iter()
+            .any(|voice| protection.authorizes(voice)),
+        // Only a grain that says `locked` itself: what is not understood authorizes no DID.
+        Mode::Locked if replaces && facts.may_amend_locked && protection.mode == Mode::Locked => {
+            actor
+                .signers
+                .iter()
+                .any(|voice| protection.may_amend(voice))
+        }
         Mode::SoftLocked | Mode::Locked | Mode::Timed | Mode::Hold => false,
     };
     match allowed {
@@ -231,21 +254,39 @@ const fn rule_of(mode: Mode) -> Rule {
 }
 
 impl Protection {
-    /// Counts the authorized who signed: each once, and not the grain's author (OMS 23.8).
+    /// Counts the authorized keys that signed: each once, and not the author's, under whatever name
+    /// (OMS 23.8, ruling P8).
     fn count(&self, actor: &Actor<'_>) -> usize {
-        let mut dids: Vec<&str> = self.authorized.iter().map(String::as_str).collect();
-        dids.sort_unstable();
-        dids.dedup();
-        let counts = |did: &&str| self.author.as_deref() != Some(did) && actor.signed_as(did);
-        dids.into_iter().filter(counts).count()
+        let mut counted: Vec<&Vec<String>> = Vec::new();
+        for voice in actor.signers {
+            let is_counted = counted
+                .iter()
+                .any(|other| other.iter().any(|did| voice.contains(did)));
+            if self.authorizes(voice) && !self.is_author(voice) && !is_counted {
+                counted.push(voice);
+            }
+        }
+        counted.len()
+    }
+
+    /// OMS 23.8: the author of a grain does not prove a change of it. The author of an ownership grain
+    /// is the operator and not the agent that it is about, so the operator may.
+    fn may_amend(&self, voice: &[String]) -> bool {
+        self.authorizes(voice) && (self.is_ownership || !self.is_author(voice))
+    }
+
+    fn authorizes(&self, voice: &[String]) -> bool {
+        let mut authorized = self.authorized.iter().map(|did| Did::bare(did));
+        authorized.any(|did| voice.iter().any(|name| name == did))
+    }
+
+    fn is_author(&self, voice: &[String]) -> bool {
+        let author = self.author.as_deref().map(Did::bare);
+        author.is_some_and(|author| voice.iter().any(|name| name == author))
     }
 }
 
 impl<'a> Actor<'a> {
-    fn signed_as(&self, did: &str) -> bool {
-        self.signers.contains(&did)
-    }
-
     fn reason(&self) -> Option<&'a str> {
         self.justification.filter(|text| !text.trim().is_empty())
     }

@@ -1,6 +1,7 @@
 //! Ownership grains: which grains state the owner of an agent, and which of them are valid
 //! (OMS 12.5.3, 28.5).
 
+use crate::crypto::Did;
 use crate::grain::{Grain, IDENTITY, OWNED_BY, Type, namespace_contains};
 
 use super::Protection;
@@ -29,7 +30,10 @@ pub(crate) fn check_ownership(grain: &Grain) -> Result<(), &'static str> {
         return Err("the subject of an ownership grain is the agent's DID");
     }
     match grain.text("author_did") {
-        Some(author) if author == subject => Err("an agent cannot say itself who owns it"),
+        // Ruling P11: a fragment names a key of the same party.
+        Some(author) if Did::bare(author) == Did::bare(subject) => {
+            Err("an agent cannot say itself who owns it")
+        }
         Some(_) if Protection::of(grain).is_open() => {
             Err("an ownership grain has an invalidation_policy that protects it")
         }

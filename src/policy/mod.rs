@@ -21,7 +21,7 @@ mod violation;
 mod error;
 
 pub use capability::{Capability, Role};
-pub(crate) use consent::{Consented, holds};
+pub(crate) use consent::{Consented, Party, holds, person_of};
 pub use decide::{Actor, Operation};
 pub(crate) use delegation::{
     DelegatedOperation, Delegation, StoredDelegation, authorize_delegated,
@@ -31,12 +31,12 @@ pub(crate) use identity::{check_ownership, is_ownership};
 pub use lasting::is_lasting;
 #[cfg(feature = "interchange")]
 pub(crate) use lasting::{AIMEM_RECORD, DNA};
-pub(crate) use protection::starts_early;
+pub(crate) use protection::{evidence_of, is_transition, starts_early, waits};
 pub use regime::{Clause, Regime};
 pub use rule::Rule;
 pub(crate) use supersession::{implies_supersession, says_why_derived};
 pub use transfer::Purpose;
-pub(crate) use transfer::may_leave;
+pub(crate) use transfer::{is_opted_out, may_leave, profile_fields};
 pub(crate) use trust::Trusts;
 pub use trust::{Doubt, Trust, TrustRule};
 pub use violation::Violation;

@@ -3,7 +3,7 @@
 use crate::codec::Value;
 use crate::grain::{Grain, Time};
 
-use super::transfer::{profile_field, tags};
+use super::transfer::{profile_fields, tags};
 
 /// Returns until when a grain's `retention_policy` keeps it: `minimum_retention_years` from its
 /// creation (OMS 6.1). A year has 366 days here, so that no leap day shortens it.
@@ -23,13 +23,9 @@ pub fn retained_until(grain: &Grain) -> Option<Time> {
     let own = policy.and_then(|policy| policy.get("minimum_retention_years"));
     // OMS A.3: it overrides a default, so it never shortens the grain's own period.
     let is_finance = tags(grain).any(|tag| tag == "profile:finance");
-    let finance = is_finance.then(|| profile_field(grain, "fin:retention_years"));
-    let years = [own, finance.flatten()];
-    let years = years
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_i64)
-        .max()?;
+    let finance = is_finance.then(|| profile_fields(grain, "fin:retention_years"));
+    let years = own.into_iter().chain(finance.into_iter().flatten());
+    let years = years.filter_map(Value::as_i64).max()?;
     Some(after_years(grain.created_at(), years))
 }
 

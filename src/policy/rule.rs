@@ -72,6 +72,8 @@ pub enum Rule {
     ConsumerBasis,
     /// A consumer opted out of its sale (OMS A.6).
     OptedOut,
+    /// A field of a profile has two values, and neither is stricter (OMS A, ruling P3).
+    ProfileConflict,
     /// Reserved to the store's owner.
     Owner,
 }
@@ -110,6 +112,7 @@ impl Rule {
             Self::FinanceBasis => "finance_basis",
             Self::ConsumerBasis => "consumer_basis",
             Self::OptedOut => "opted_out",
+            Self::ProfileConflict => "profile_conflict",
             Self::Owner => "owner",
         }
     }
@@ -149,6 +152,7 @@ impl Rule {
             Self::Privilege => "A.2",
             Self::FinanceBasis => "A.3",
             Self::ConsumerBasis | Self::OptedOut => "A.6",
+            Self::ProfileConflict => "A",
         }
     }
 
@@ -165,7 +169,7 @@ impl Rule {
             Self::Retention => "the end of its retention",
             Self::Authority => "a reason and an authority",
             Self::Laundering => "a successor with the same invalidation_policy or a stricter one",
-            Self::Evidence => "satisfaction_evidence",
+            Self::Evidence => "satisfaction_evidence that names enough other stored grains",
             Self::Dependency => "every goal in depends_on to be satisfied",
             Self::Consent => "a processing_basis naming a consent in force that covers it",
             Self::Withdrawal => {
@@ -188,6 +192,7 @@ impl Rule {
             Self::FinanceBasis => "a consent or a contract as its processing_basis",
             Self::ConsumerBasis => "a lawful processing_basis",
             Self::OptedOut => "no operation: the consumer opted out of sale",
+            Self::ProfileConflict => "one value for each field of a profile",
             Self::Owner => "the handle of the store's owner",
         }
     }

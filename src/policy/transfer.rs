@@ -20,10 +20,14 @@ pub enum Purpose {
 /// # Errors
 /// The rule that keeps it here.
 pub(crate) fn may_leave(grain: &Grain, is_on_hold: bool, purpose: Purpose) -> Result<(), Rule> {
-    let privilege = profile_field(grain, "legal:privilege");
     // A claim that is not understood is privileged: only `none` is not.
-    if privilege.is_some_and(|claim| claim.as_text() != Some("none")) && !is_on_hold {
+    let mut privilege = profile_fields(grain, "legal:privilege");
+    if privilege.any(|claim| claim.as_text() != Some("none")) && !is_on_hold {
         return Err(Rule::Privilege);
+    }
+    // Ruling P3: two values of which neither is stricter came in a file; a put refuses them.
+    if grain.conflicting_profile_field().is_some() {
+        return Err(Rule::ProfileConflict);
     }
     let is_personal = grain.text("user_id").is_some_and(|user| !user.is_empty())
         || tags(grain).any(|tag| tag.starts_with("pii:"));
@@ -41,18 +45,28 @@ pub(crate) fn may_leave(grain: &Grain, is_on_hold: bool, purpose: Purpose) -> Re
     if is_personal && declares("profile:consumer") && !rests_on(LAWFUL) {
         return Err(Rule::ConsumerBasis);
     }
-    let opted_out = profile_field(grain, "con:ccpa_opted_out").and_then(Value::as_bool);
-    if purpose == Purpose::Sale && opted_out == Some(true) {
+    if purpose == Purpose::Sale && is_opted_out(grain) {
         return Err(Rule::OptedOut);
     }
     Ok(())
 }
 
-/// Returns a profile's field, in the context or beside it.
-pub(super) fn profile_field<'a>(grain: &'a Grain, name: &str) -> Option<&'a Value> {
+/// Returns whether a consumer opted out of the sale of a grain (OMS A.6). A claim that is not
+/// understood is one: only `false` is not.
+pub(crate) fn is_opted_out(grain: &Grain) -> bool {
+    let mut claims = profile_fields(grain, "con:ccpa_opted_out");
+    claims.any(|claim| claim.as_bool() != Some(false))
+}
+
+/// Returns the values of a profile's field, at the top level and in `context`: each question of
+/// policy is asked of both, and the stricter counts (ruling P3).
+pub(crate) fn profile_fields<'a>(
+    grain: &'a Grain,
+    name: &str,
+) -> impl Iterator<Item = &'a Value> + use<'a> {
     let context = grain.field("context").and_then(Value::as_map);
     let inside = context.and_then(|context| context.get(name));
-    inside.or_else(|| grain.field(name))
+    inside.into_iter().chain(grain.field(name))
 }
 
 pub(super) fn tags(grain: &Grain) -> impl Iterator<Item = &str> {

@@ -172,13 +172,14 @@ impl Trusts {
 
 impl Trusts {
     /// Returns whether a stored grain may be replaced, contradicted or judged by an operation that
-    /// these signers signed: where only trusted signers write, only they end what is written.
+    /// these keys signed, each given by its names: where only trusted signers write, only they end
+    /// what is written.
     ///
     /// # Errors
     /// The reason, if it may not.
     pub(crate) fn authorize_change(
         &self,
-        signers: &[&str],
+        signers: &[Vec<String>],
         target: &Grain,
     ) -> Result<(), &'static str> {
         let is_about = |rule: &&TrustRule| rule.has_namespace(target) && rule.has_type(target);
@@ -186,7 +187,8 @@ impl Trusts {
         if !rules.clone().any(|rule| rule.is_exclusive) {
             return Ok(());
         }
-        match rules.any(|rule| signers.contains(&rule.signer.as_str())) {
+        let names = signers.iter().flatten();
+        match rules.any(|rule| names.clone().any(|name| name == rule.signer.as_str())) {
             true => Ok(()),
             false => Err("only trusted signers change a grain there"),
         }

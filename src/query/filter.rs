@@ -182,7 +182,8 @@ impl Filter {
         self.facet("recall_priority", priority)
     }
 
-    /// Keeps grains whose current verification status is this one.
+    /// Keeps grains whose current verification status is this one. To ask for retracted grains is to
+    /// ask for grains that are no longer current (ruling P18).
     #[must_use]
     pub fn verification(self, status: Verification) -> Self {
         self.and(Condition::Verification(status))
@@ -354,8 +355,12 @@ impl Filter {
         conditions
     }
 
-    pub(super) const fn state(&self) -> VersionScope {
-        self.state
+    pub(super) fn state(&self) -> VersionScope {
+        let retracted = Condition::Verification(Verification::Retracted);
+        match self.state {
+            VersionScope::Current if self.conditions.contains(&retracted) => VersionScope::Any,
+            state => state,
+        }
     }
 
     /// Returns the time at which grains must be current; `None` for now.

@@ -38,6 +38,10 @@ pub struct Options {
     /// The resolver of keys of signers whose DID does not contain the key; by default it finds
     /// none.
     pub resolver: Arc<dyn Resolver>,
+    /// Whether the signature of an `authorized` DID that is not the author's replaces a grain of mode
+    /// `locked` (rulings I6, P19); an ownership grain also that of its author, the operator who
+    /// corrects it (OMS 12.5.3). Off by default: a locked grain stays as it is (OMS 23.2).
+    pub authorized_may_amend_locked: bool,
     /// The guarantee of an acknowledgement.
     pub durability: Durability,
     /// The size of the emergency free-space file, in bytes: it is deleted on a full disk, so that
@@ -67,6 +71,7 @@ impl Default for Options {
             clock: Arc::new(SystemClock),
             random: Arc::new(OsRandom),
             resolver: Arc::new(Offline),
+            authorized_may_amend_locked: false,
             durability: Durability::Sync,
             ballast_bytes: 4 << 20,
             ledger: LedgerOptions::default(),

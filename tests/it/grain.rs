@@ -3,7 +3,7 @@
 mod tables;
 
 use grainstore::codec::{ContentAddress, Encoding, Flags, Header, Map, Profile, Value};
-use grainstore::grain::{Draft, Grain, Time, Type};
+use grainstore::grain::{Draft, Field, Grain, Time, Type};
 
 use crate::random::{Random, cases, seeds};
 use crate::sample::draft;
@@ -159,6 +159,35 @@ fn opaque_types_are_kept_verbatim_and_not_judged() {
         );
         assert_eq!(grain.text("description"), Some("spelled out"));
     }
+}
+
+#[test]
+fn what_a_later_type_says_of_itself_is_no_status() {
+    // Ruling P14: the keys of the index layer, in a map that is compacted as ours are.
+    let keys = ["sb", "svt", "vstatus", "ac", "laa", "ct", "rstat"];
+    let said = keys.map(|key| (key, Value::from("verified")));
+    let map = Map::from_iter([("t", Value::from("skill")), ("s", "subject".into())]);
+    let map: Map = map
+        .into_iter()
+        .chain(said.map(|(key, value)| (key.to_owned(), value)))
+        .collect();
+    let map = grainstore::codec::Canonical::new(map, Profile::Extended).unwrap();
+    let header = Header {
+        flags: Flags::default(),
+        type_byte: 0x0b,
+        namespace_hash: [0, 0],
+        created_at_sec: 0,
+    };
+    let mut blob = header.to_bytes().to_vec();
+    Encoding::MessagePack.encode_into(&mut blob, &map);
+    let grain = Grain::from_blob(blob.clone(), Profile::Extended).unwrap();
+    let names: Vec<_> = grain.fields().iter().map(|(name, _)| name).collect();
+    assert!(
+        !names.iter().any(|name| Field::is_index_layer(name)),
+        "{names:?}"
+    );
+    assert!(keys.iter().all(|key| names.contains(key)), "{names:?}");
+    assert_eq!(grain.text("subject"), Some("subject"));
 }
 
 #[test]

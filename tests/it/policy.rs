@@ -5,16 +5,18 @@ use std::sync::Arc;
 use grainstore::grain::{Draft, Time};
 use grainstore::ledger::MemoryDisk;
 use grainstore::policy::{
-    Actor, Facts, Mode, Operation, Protection, Rule, TrustedNow, Verdict, decide,
+    Actor, Facts, Mode, Operation, Protection, Rule, TrustedNow, Verdict, decide, is_transition,
 };
 use grainstore::{Options, Store};
 
 use crate::store::SetClock;
 
+mod attacker;
 mod cascade;
 mod clock;
 mod consent;
 mod consents;
+mod demanded;
 mod forks;
 mod goals;
 mod histories;
@@ -60,6 +62,9 @@ fn facts(protections: &[Protection]) -> Facts<'_> {
     Facts {
         protections,
         successor: None,
+        is_transition: false,
+        evidence: 0,
+        may_amend_locked: false,
         retained_until: None,
         legal_hold: false,
         is_evidence: false,
@@ -74,9 +79,11 @@ fn at(seconds: i64) -> TrustedNow {
     }
 }
 
-fn signed<'a>(signers: &'a [&'a str]) -> Actor<'a> {
+/// Each signer with a key of its own, which lives as long as the tests.
+fn signed(signers: &[&str]) -> Actor<'static> {
+    let voices: Vec<_> = signers.iter().map(|did| vec![(*did).to_owned()]).collect();
     Actor {
-        signers,
+        signers: voices.leak(),
         justification: Some("asked by the user"),
         authority: Some("the data protection officer"),
         is_job: false,
@@ -241,10 +248,9 @@ fn holds_and_retention_keep_a_grain_from_deletion() {
         (Some("x"), None),
     ] {
         let actor = Actor {
-            signers: &[ALICE],
             justification,
             authority,
-            is_job: false,
+            ..signed(&[ALICE])
         };
         let verdict = decide(Operation::Delete, &plain, &actor, at(1));
         assert_eq!(verdict, Verdict::Deny(Rule::Authority));
@@ -267,11 +273,14 @@ fn a_protected_goal_moves_by_itself_only_as_listed_and_keeps_its_protection() {
     let locked = r#","invalidation_policy":{"mode":"locked","scope":"grain"}"#;
     let terms = r#","allowed_transitions":["satisfied","failed"],"evidence_required":1"#;
     let evidence = format!(r#","satisfaction_evidence":["{}"]"#, "ab".repeat(32));
-    let original = Protection::of(&goal("active", &format!("{locked}{terms}")));
+    let old = goal("active", &format!("{locked}{terms}"));
+    let original = Protection::of(&old);
     let ask = |operation, successor: &grainstore::Grain| {
         let protections = [original.clone()];
         let facts = Facts {
             successor: Some(successor),
+            is_transition: is_transition(&old, successor),
+            evidence: u64::from(successor.field("satisfaction_evidence").is_some()),
             ..facts(&protections)
         };
         decide(operation, &facts, &signed(&[]), at(1))
@@ -324,6 +333,8 @@ fn a_protected_goal_moves_by_itself_only_as_listed_and_keeps_its_protection() {
     let protections = [held];
     let facts = Facts {
         successor: Some(&full),
+        is_transition: true,
+        evidence: 1,
         ..facts(&protections)
     };
     assert_eq!(

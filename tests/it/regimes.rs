@@ -6,6 +6,7 @@ mod reads;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use grainstore::codec::{Map, Value};
 use grainstore::interchange::{Format, WriteOptions};
 use grainstore::ledger::MemoryDisk;
 use grainstore::policy::{Purpose, Regime};
@@ -319,13 +320,13 @@ fn privileged_grains_leave_only_under_a_hold() {
                 .set("legal:privilege", claim)
         };
         store.put(opinion("secret-a", "attorney_client")).unwrap();
-        let context = grainstore::codec::Map::from_iter([("legal:privilege", "work_product")]);
+        let context = Map::from_iter([("legal:privilege", "work_product")]);
         let inside = fact("secret-b")
             .tag("profile:legal")
             .set("context", context);
         store.put(inside).unwrap();
         store.put(opinion("public-c", "none")).unwrap();
-        let policy = grainstore::codec::Map::from_iter([("mode", "hold")]);
+        let policy = Map::from_iter([("mode", "hold")]);
         let held = opinion("held-d", "attorney_client").set("invalidation_policy", policy);
         store.put(held).unwrap();
         let (file, exported) = export(&store, format, Purpose::Transfer);
@@ -400,6 +401,57 @@ fn what_a_consumer_opted_out_of_is_not_sold() {
     assert_eq!(sold.grains, 1);
     assert!(!file.contains("likes tea"));
     assert_eq!(loss(&sold)["withheld: opted_out (OMS A.6)"], 1);
+}
+
+#[test]
+fn of_two_values_of_a_profiles_field_the_stricter_counts() {
+    // Ruling P3: at the top level and in `context`, whichever of the two says more.
+    let store = memory();
+    let context = |name: &str, value: Value| Map::from_iter([(name, value)]);
+    let twice = |text: &str, name: &str, values: [Value; 2]| {
+        let [top, inner] = values;
+        fact(text)
+            .set(name, top)
+            .set("context", context(name, inner))
+    };
+    let (secret, open) = (Value::from("attorney_client"), Value::from("none"));
+    for (text, values) in [
+        ("top secret", [secret.clone(), open.clone()]),
+        ("inner secret", [open.clone(), secret]),
+        ("no matter", [open.clone(), open]),
+    ] {
+        store.put(twice(text, "legal:privilege", values)).unwrap();
+    }
+    for (text, values) in [
+        ("top sold", [true.into(), false.into()]),
+        ("inner sold", [false.into(), true.into()]),
+    ] {
+        store
+            .put(twice(text, "con:ccpa_opted_out", values))
+            .unwrap();
+    }
+    for format in FORMATS {
+        let (file, exported) = export(&store, format, Purpose::Transfer);
+        assert!(!file.contains("secret"), "{format}");
+        assert_eq!(exported.grains, 3, "{format}");
+        let (file, exported) = export(&store, format, Purpose::Sale);
+        assert!(!file.contains("sold"), "{format}");
+        assert_eq!(
+            loss(&exported)["withheld: opted_out (OMS A.6)"],
+            2,
+            "{format}"
+        );
+    }
+    let report = store.admin().unwrap().policy_report().unwrap();
+    assert_eq!(report.counts["opted out of sale"], 2);
+    for values in [[7.into(), 0.into()], [0.into(), 7.into()]] {
+        let kept = twice("bills", "fin:retention_years", values).tag("profile:finance");
+        let kept = store
+            .put(kept.created_at(grainstore::Time::from_ms(1_790_000_000_000)))
+            .unwrap();
+        let denied = store.admin().unwrap().delete(&kept, TEST).unwrap_err();
+        assert!(denied.to_string().contains("retention"), "{denied}");
+    }
 }
 
 #[test]

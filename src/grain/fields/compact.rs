@@ -24,6 +24,7 @@ pub(in crate::grain) fn compact(
         let key = match Field::named(name) {
             Some(field) if field.name == "content" && of == Type::Action => ACTION_CONTENT_KEY,
             Some(field) => field.key,
+            None if is_kept_key(of, name) => name,
             None => unknown_name(name)?,
         };
         entries.push((key, stored(name, value, integration)?));
@@ -78,6 +79,7 @@ pub(in crate::grain) fn expand(of: Type, payload: Map) -> Result<Map, Error> {
                     reason: "content is stored as cnt on Action grains, as content on others",
                 });
             }
+            _ if is_kept_key(of, &key) => key,
             _ => match Field::keyed(&key) {
                 Some(field) => field.name.to_owned(),
                 None if Field::named(&key).is_some() => {
@@ -124,6 +126,13 @@ fn nested_fields(name: &str, integration: bool) -> Option<&'static [NestedField]
         "context" if integration => Some(INTEGRATION),
         _ => None,
     }
+}
+
+/// Ruling P14: what a later type means by a key of the index layer is not the status of a grain, so
+/// it is shown under the key as written.
+fn is_kept_key(of: Type, key: &str) -> bool {
+    matches!(of, Type::Opaque(_))
+        && Field::keyed(key).is_some_and(|field| Field::is_index_layer(field.name))
 }
 
 fn unknown_name(name: &str) -> Result<&str, Error> {

@@ -12,7 +12,9 @@ mod enum_values;
 mod findings;
 mod required_fields;
 mod profile;
+mod profile_conflict;
 mod profile_table;
+mod references;
 mod sensitivity;
 
 use crate::codec::Map;
@@ -27,6 +29,7 @@ pub(super) use findings::Origin;
 pub use findings::Warning;
 pub(super) use kind::{check_namespace, members_of};
 pub(super) use lightweight::check_lightweight;
+pub(super) use profile_conflict::conflict;
 pub use sensitivity::is_listed_phi_tag;
 pub(super) use sensitivity::required_by_tags;
 
@@ -37,11 +40,12 @@ pub(super) fn check(of: Type, fields: &Map, origin: Origin) -> Result<Vec<Warnin
         warnings: Vec::new(),
     };
     kind::check_bytes(fields)?;
+    // OMS 5.6, ruling P14: what the store alone says is said by no blob, of whatever type.
+    index_layer(fields, &mut findings)?;
     if matches!(of, Type::Opaque(_)) {
         return Ok(findings.warnings);
     }
     let profiles = Declared::of(fields);
-    index_layer(fields, &mut findings)?;
     elided::check(fields, &mut findings)?;
     required_fields::check(of, fields, &mut findings)?;
     profiles.check_presence(&mut findings)?;
@@ -53,6 +57,8 @@ pub(super) fn check(of: Type, fields: &Map, origin: Origin) -> Result<Vec<Warnin
     profiles.check_ranges(&mut findings)?;
     enum_values::check(of, fields, &mut findings)?;
     profiles.check_lists(&mut findings)?;
+    profile_conflict::check(fields, &mut findings)?;
+    references::check(of, fields, &mut findings)?;
     sensitivity::check(fields, &mut findings);
     lint::check(fields, &mut findings);
     Ok(findings.warnings)

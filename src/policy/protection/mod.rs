@@ -6,11 +6,13 @@ pub(super) mod goal;
 mod mode;
 mod tombstone;
 
-pub(crate) use goal::starts_early;
+pub(crate) use goal::{evidence_of, is_transition, starts_early, waits};
 pub use mode::Mode;
 
 use crate::codec::{Map, Value};
 use crate::grain::{Grain, Type};
+
+use super::is_ownership;
 
 /// The protection of an `invalidation_policy` (OMS 23.2).
 ///
@@ -35,6 +37,8 @@ pub struct Protection {
     pub(in crate::policy) fallback: Mode,
     /// The author of the protected grain, who must not sign for others (OMS 23.8).
     pub(in crate::policy) author: Option<String>,
+    /// Whether the protected grain states the owner of an agent (OMS 12.5.3).
+    pub(in crate::policy) is_ownership: bool,
     pub(in crate::policy) goal: Option<GoalTerms>,
     /// The policy as it stands in the grain.
     pub(in crate::policy) terms: Option<Map>,
@@ -75,6 +79,7 @@ impl Protection {
         let policy = grain.field("invalidation_policy").and_then(Value::as_map);
         protection.terms = policy.cloned();
         protection.author = grain.text("author_did").map(str::to_owned);
+        protection.is_ownership = is_ownership(grain);
         if grain.type_() == Type::Goal {
             let allowed = grain.field("allowed_transitions").into_iter();
             let evidence = grain.field("evidence_required").and_then(Value::as_i64);
@@ -89,6 +94,11 @@ impl Protection {
     /// Returns the mode; of a policy that is not understood, [`Mode::Locked`].
     pub const fn mode(&self) -> Mode {
         self.mode
+    }
+
+    /// Returns the author of the protected grain.
+    pub(crate) fn author(&self) -> Option<&str> {
+        self.author.as_deref()
     }
 
     /// Returns how far it reaches; of a scope that is not understood, to everything derived.
@@ -126,6 +136,7 @@ impl Protection {
             locked_until_s: i64::MAX,
             fallback: Mode::Locked,
             author: None,
+            is_ownership: false,
             goal: None,
             terms: None,
             is_tombstone: false,

@@ -4,10 +4,11 @@
 
 use serde::Deserialize;
 
+use crate::codec::Value;
 use crate::grain::{Grain, Namespace, Time, Type};
 
 use super::Error;
-use super::transfer::tags;
+use super::transfer::{profile_fields, tags};
 
 /// The requirements of a law, as a readable document: which grains each clause is about, and what
 /// it requires of them.
@@ -292,11 +293,14 @@ fn matches(patterns: &[String], tag: &str) -> bool {
         })
 }
 
-/// Returns whether a field has a value; the empty text is none.
+/// Returns whether a field has a value; the empty text is none. A field of a profile, whose name has
+/// a colon, may stand in `context` (ruling P3).
 fn has(grain: &Grain, name: &str) -> bool {
-    grain
-        .field(name)
-        .is_some_and(|value| value.as_text() != Some(""))
+    let says = |value: &Value| value.as_text() != Some("");
+    match name.contains(':') {
+        true => profile_fields(grain, name).any(says),
+        false => grain.field(name).is_some_and(says),
+    }
 }
 
 const TEXTS: [(&str, &str); 6] = [

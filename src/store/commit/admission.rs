@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Time};
 use crate::index::Snapshot;
-use crate::policy::TrustedNow;
+use crate::policy::{Rule, TrustedNow};
 use crate::store::Error;
 use crate::store::instance::Inner;
 use crate::store::records::{DenialRecord, Frame, PendingPut, Record};
@@ -116,7 +116,9 @@ impl<'a> Admission<'a> {
     fn take(&mut self, snapshot: &Snapshot, put: PendingPut) -> Result<(), Error> {
         let (store, address) = (self.store, put.grain.address());
         let origin = || store.origin_of_actor(put.actor);
-        if let Some(rule) = store.authorize_basis(snapshot, &self.frame, &put.grain, origin)? {
+        let basis = store.authorize_basis(snapshot, &self.frame, &put.grain, &put.party, origin)?;
+        let waits = store.starts_early(snapshot, &self.frame, &put.grain, None)?;
+        if let Some(rule) = waits.then_some(Rule::Dependency).or(basis) {
             return Err(Error::Denied { address, rule });
         }
         let consequent = Inner::has_consequences(&put.grain).then(|| put.grain.clone());

@@ -10,6 +10,8 @@ use crate::store::records::Frame;
 use crate::store::state::Withdrawal;
 use crate::store::{Admin, Error};
 
+use super::rules::{is_withdrawal, withdrawn_by};
+
 /// A filter of consents: every given condition must hold (OMS 8.10).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ConsentFilter<'a> {
@@ -32,8 +34,13 @@ pub struct Consent {
     pub grain: Grain,
     /// The time at which it was stored here.
     pub stored_at: Time,
-    /// The consent it withdraws; `None` for a grant.
+    /// Whether it withdraws a consent; a withdrawal is never in force as one.
+    pub is_withdrawal: bool,
+    /// The consent it withdraws; `None` for a grant, and for a withdrawal from elsewhere whose
+    /// `prior_consent` is no address and which has no effect.
     pub withdraws: Option<ContentAddress>,
+    /// Whether the consent it withdraws is stored here; while it is not, the withdrawal waits for it.
+    pub is_grant_here: bool,
     /// The Consent that withdrew it; `None` while it is in force.
     pub withdrawn: Option<Withdrawal>,
     /// The grain that replaced it, which may be a withdrawal.
@@ -50,7 +57,7 @@ impl Consent {
         let from = bound("valid_from").map_or_else(|| self.grain.created_at(), Time::from_ms);
         let ended = self.withdrawn.map(|withdrawal| withdrawal.at);
         let ends = [bound("valid_to").map(Time::from_ms), ended, self.ended_at];
-        self.withdraws.is_none() && from <= time && ends.into_iter().flatten().all(|end| time < end)
+        !self.is_withdrawal && from <= time && ends.into_iter().flatten().all(|end| time < end)
     }
 }
 
@@ -100,13 +107,20 @@ impl Inner {
     fn consent_at(&self, snapshot: &Snapshot, row: EntryId) -> Result<Consent, Error> {
         let version = self.version_at(snapshot, row)?;
         let address = version.grain.address();
-        let withdraws = super::rules::withdrawn_by(&version.grain);
-        let withdrawn = match withdraws {
-            Some(_) => None,
-            None => self.withdrawal_of(snapshot, &Frame::default(), &address)?,
+        let withdraws = withdrawn_by(&version.grain);
+        let is_withdrawal = is_withdrawal(&version.grain);
+        let withdrawn = match is_withdrawal {
+            true => None,
+            false => self.withdrawal_of(snapshot, &Frame::default(), &address)?,
+        };
+        let is_grant_here = match withdraws {
+            Some(grant) => self.locate(snapshot, &grant)?.is_some(),
+            None => false,
         };
         Ok(Consent {
+            is_withdrawal,
             withdraws,
+            is_grant_here,
             withdrawn,
             replaced_by: version.status.superseded_by,
             ended_at: version.status.system_valid_to,

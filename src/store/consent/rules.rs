@@ -1,88 +1,61 @@
-//! The rules of consent (OMS 8.10): which grains may be stored and read, the effects of a
-//! withdrawal, and the rows that rest on withdrawn consents.
+//! The rules of consent (OMS 8.10): which grains may be stored, the effects of a withdrawal, and the
+//! rows that rest on withdrawn consents. A consent that a namespace demands is judged in `demand`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::codec::{ContentAddress, Value};
-use crate::grain::{Grain, StatusChange, Time, Type};
+use crate::grain::{Grain, StatusChange, Type};
 use crate::index::{Family, RowSet, Rows, Snapshot};
-use crate::policy::{self, Actor, Consented, Operation, Rule, TrustedNow, Verdict};
+use crate::policy::{self, Actor, Operation, Party, Rule, TrustedNow, Verdict};
+use crate::store::Error;
 use crate::store::governance::{Origin, requires_review};
 use crate::store::instance::Inner;
 use crate::store::records::{ConsentEffectRecord, Frame, Record, ReviewRecord, StatusRecord};
 use crate::store::state::Withdrawal;
-use crate::store::{Error, Store, Version};
+
+use super::demand::Demand;
 
 impl Inner {
-    /// Decides whether a new grain may be stored, by its dependencies and its consent (OMS 8.7,
-    /// 8.10); `None` if no rule denies it. A Consent rests on no other: other grains rest on it.
+    /// Decides whether a party may store a new grain, by its consent (OMS 8.10): its
+    /// `processing_basis` is not withdrawn, and is in force for the person and the party where its
+    /// namespace requires one. Returns the rule that denies it, if any. A Consent rests on no other:
+    /// other grains rest on it.
     pub(crate) fn authorize_basis(
         &self,
         snapshot: &Snapshot,
         frame: &Frame,
         grain: &Grain,
+        party: &Party,
         origin: impl FnOnce() -> Result<Origin, Error>,
     ) -> Result<Option<Rule>, Error> {
-        if self.starts_early(snapshot, frame, grain)? {
-            return Ok(Some(Rule::Dependency));
-        }
         if grain.type_() == Type::Consent {
-            return self.authorize_withdrawal(snapshot, frame, grain, origin()?);
+            return match Self::authorize_consent(grain, party) {
+                None => self.authorize_withdrawal(snapshot, frame, grain, origin()?),
+                denied => Ok(denied),
+            };
         }
-        Ok(match self.has_consent(snapshot, frame, grain)? {
+        let basis = grain.link("processing_basis");
+        if let Some(basis) = &basis
+            && self.withdrawal_of(snapshot, frame, basis)?.is_some()
+        {
+            return Ok(Some(Rule::Consent));
+        }
+        let namespace = grain.text("namespace").unwrap_or_default();
+        if !self.state().consents().required_in(namespace).write {
+            return Ok(None);
+        }
+        let (Some(basis), demand) = (basis, Demand::storing(grain, party, self.now())) else {
+            return Ok(Some(Rule::Consent));
+        };
+        Ok(match self.is_met(snapshot, frame, &basis, &demand)? {
             true => None,
             false => Some(Rule::Consent),
         })
     }
 
-    /// Returns whether consent permits storing a grain: its `processing_basis` is not withdrawn,
-    /// and is in force where its namespace requires one.
-    fn has_consent(
-        &self,
-        snapshot: &Snapshot,
-        frame: &Frame,
-        grain: &Grain,
-    ) -> Result<bool, Error> {
-        let basis = grain.link("processing_basis");
-        if let Some(basis) = &basis
-            && self.withdrawal_of(snapshot, frame, basis)?.is_some()
-        {
-            return Ok(false);
-        }
-        let namespace = grain.text("namespace").unwrap_or_default();
-        if !self.state().consents().required_in(namespace).write {
-            return Ok(true);
-        }
-        let Some(basis) = basis else {
-            return Ok(false);
-        };
-        let now = self.now();
-        self.allows(snapshot, frame, &basis, Consented::Store, now)
-    }
-
-    /// Returns whether the newest consent of a lineage is in force and permits an operation.
-    fn allows(
-        &self,
-        snapshot: &Snapshot,
-        frame: &Frame,
-        consent: &ContentAddress,
-        operation: Consented,
-        now: Time,
-    ) -> Result<bool, Error> {
-        if let Some(pending) = frame.find(consent) {
-            return Ok(policy::holds(pending, operation, now));
-        }
-        let newest = self.renewals(snapshot, consent)?.pop().unwrap_or(*consent);
-        let Some(row) = self.locate(snapshot, &newest)? else {
-            return Ok(false);
-        };
-        let version = self.version_at(snapshot, row)?;
-        Ok(version.status.is_current() && policy::holds(&version.grain, operation, now))
-    }
-
     /// Returns a consent and its successors in order, as far as they are stored.
-    fn renewals(
+    pub(super) fn renewals(
         &self,
         snapshot: &Snapshot,
         consent: &ContentAddress,
@@ -281,38 +254,9 @@ impl Inner {
         Ok(all)
     }
 
-    /// Returns the rows that no query shows: grains that rest on withdrawn consents, and grains
-    /// without a consent in namespaces that require one for reading.
-    fn unconsented(&self, snapshot: &Snapshot) -> Result<Arc<RowSet>, Error> {
-        let withdrawn = self.withdrawn_rows()?;
-        let demands: Vec<String> = {
-            let state = self.state();
-            let demands = state.consents().required().iter();
-            let demands = demands.filter(|(_, required)| required.read);
-            demands.map(|(namespace, _)| namespace.clone()).collect()
-        };
-        if demands.is_empty() {
-            return Ok(withdrawn);
-        }
-        let mut rows = RowSet::clone(&withdrawn);
-        let allowed = self.readable(snapshot)?;
-        for namespace in demands {
-            let within = snapshot.with_text(Family::Namespace, &namespace).rows()?;
-            for row in within.iter().filter(|row| !allowed.contains(*row)) {
-                let grain = self.version_at(snapshot, row)?.grain;
-                let own = grain.text("namespace").unwrap_or_default();
-                // An inner namespace may require less.
-                if grain.type_() != Type::Consent && self.state().consents().required_in(own).read {
-                    rows.insert(row);
-                }
-            }
-        }
-        Ok(Arc::new(rows))
-    }
-
     /// Returns the rows that rest on withdrawn consents now, also for a query about an earlier
     /// time.
-    fn withdrawn_rows(&self) -> Result<Arc<RowSet>, Error> {
+    pub(super) fn withdrawn_rows(&self) -> Result<Arc<RowSet>, Error> {
         self.caches().withdrawn.get_or(|| {
             let mut rows = RowSet::default();
             for (_, _, resting) in self.cascades(&self.snapshot())? {
@@ -321,86 +265,17 @@ impl Inner {
             Ok(rows)
         })
     }
-
-    /// Returns the rows that rest on a consent that permits reading now.
-    fn readable(&self, snapshot: &Snapshot) -> Result<Rows, Error> {
-        let (now, frame) = (self.now(), Frame::default());
-        let mut rows = Vec::new();
-        for row in snapshot.of_type(Type::Consent).rows()?.iter() {
-            let consent = self.version_at(snapshot, row)?.grain.address();
-            let resting = snapshot.pointing_at(Family::ProcessingBasis, &consent);
-            let resting = resting.rows()?;
-            if !resting.is_empty()
-                && self.allows(snapshot, &frame, &consent, Consented::Retrieve, now)?
-            {
-                rows.extend(resting.iter());
-            }
-        }
-        Ok(Rows::from_iter(rows))
-    }
-
-    /// Returns whether any namespace requires a consent for reading.
-    pub(crate) fn is_consent_required_to_read(&self) -> bool {
-        self.state().consents().is_any_required_to_read()
-    }
-
-    /// Leaves out grains that may not be read.
-    pub(crate) fn keep_readable(
-        &self,
-        snapshot: &Snapshot,
-        versions: Vec<Version>,
-    ) -> Result<Vec<Version>, Error> {
-        let mut kept = Vec::with_capacity(versions.len());
-        for version in versions {
-            match self.authorize_read(snapshot, &version.grain) {
-                Err(Error::Denied { .. }) => {}
-                allowed => {
-                    allowed?;
-                    kept.push(version);
-                }
-            }
-        }
-        Ok(kept)
-    }
-
-    /// Refuses to read a grain without the consent that its namespace requires.
-    pub(crate) fn authorize_read(&self, snapshot: &Snapshot, grain: &Grain) -> Result<(), Error> {
-        // Checked before any field of the grain is read: fields are decoded on first use.
-        if !self.is_consent_required_to_read() || grain.type_() == Type::Consent {
-            return Ok(());
-        }
-        let namespace = grain.text("namespace").unwrap_or_default();
-        if !self.state().consents().required_in(namespace).read {
-            return Ok(());
-        }
-        let (now, frame) = (self.now(), Frame::default());
-        let allowed = match grain.link("processing_basis") {
-            Some(basis) => {
-                self.withdrawal_of(snapshot, &frame, &basis)?.is_none()
-                    && self.allows(snapshot, &frame, &basis, Consented::Retrieve, now)?
-            }
-            None => false,
-        };
-        if allowed {
-            return Ok(());
-        }
-        Err(Error::Denied {
-            address: grain.address(),
-            rule: Rule::Consent,
-        })
-    }
-}
-
-impl Store {
-    pub(crate) fn unconsented(&self, snapshot: &Snapshot) -> Result<Arc<RowSet>, Error> {
-        self.inner.unconsented(snapshot)
-    }
 }
 
 /// Returns the consent that a grain withdraws.
 pub(crate) fn withdrawn_by(grain: &Grain) -> Option<ContentAddress> {
-    let withdraws = grain.field("is_withdrawal").and_then(Value::as_bool) == Some(true);
-    (withdraws && grain.type_() == Type::Consent)
+    is_withdrawal(grain)
         .then(|| grain.link("prior_consent"))
         .flatten()
+}
+
+/// Returns whether a grain is a Consent that withdraws another, whatever it names as that.
+pub(crate) fn is_withdrawal(grain: &Grain) -> bool {
+    let withdraws = grain.field("is_withdrawal").and_then(Value::as_bool) == Some(true);
+    withdraws && grain.type_() == Type::Consent
 }

@@ -1,7 +1,6 @@
 //! Authorization of writes and changes: by the handle, the author's delegations, the trust rules
 //! and the regimes. Refusals are recorded.
 
-use crate::crypto::Did;
 use crate::grain::Grain;
 use crate::index::Snapshot;
 use crate::policy::{DelegatedOperation, Operation, Violation};
@@ -92,7 +91,7 @@ impl Inner {
     /// `ERR_VIEW`, `ERR_SCHEMA`, `ERR_UNTRUSTED`.
     pub(crate) fn authorize_grain(&self, grain: &Grain) -> Result<(), Error> {
         Self::refuse_view(grain)?;
-        Self::refuse_false_owner(grain)?;
+        self.refuse_false_owner(grain)?;
         self.authorize_signer(grain)
     }
 
@@ -121,7 +120,11 @@ impl Inner {
     ///
     /// # Errors
     /// `ERR_UNTRUSTED`.
-    pub(crate) fn authorize_signers(&self, signers: &[&str], target: &Grain) -> Result<(), Error> {
+    pub(crate) fn authorize_signers(
+        &self,
+        signers: &[Vec<String>],
+        target: &Grain,
+    ) -> Result<(), Error> {
         let state = self.state();
         let admitted = state.trust().all().authorize_change(signers, target);
         admitted.map_err(|reason| Error::Untrusted {
@@ -136,13 +139,13 @@ impl Inner {
     /// `ERR_UNTRUSTED`; as [`Grain::kid`].
     pub(crate) fn authorize_successor(
         &self,
-        agreed: &[&str],
+        agreed: &[Vec<String>],
         new: &Grain,
         target: &Grain,
     ) -> Result<(), Error> {
         let signer = new.envelope().map(|_| new.kid()).transpose()?;
-        let signers = signer.iter().map(Did::as_str);
-        let signers: Vec<&str> = signers.chain(agreed.iter().copied()).collect();
+        let signer = signer.map(|signer| vec![signer.as_str().to_owned()]);
+        let signers: Vec<_> = signer.into_iter().chain(agreed.iter().cloned()).collect();
         self.authorize_signers(&signers, target)
     }
 

@@ -5,25 +5,44 @@ use std::collections::BTreeSet;
 use crate::codec::ContentAddress;
 use crate::grain::{Grain, Type, Verification};
 use crate::index::Snapshot;
+use crate::ledger::EntryId;
 use crate::policy;
 
-use crate::store::Error;
 use crate::store::instance::Inner;
 use crate::store::records::Frame;
+use crate::store::{Error, Version};
 
 impl Inner {
     /// Returns whether a goal would become active before those it depends on are satisfied (OMS
-    /// 8.7, ruling I14). Grains of the same frame count as stored.
+    /// 8.7, ruling I14). Grains of the same frame count as stored. The dependencies of the goals
+    /// that it replaces still bind: a successor must not drop them (ruling P12).
     pub(crate) fn starts_early(
         &self,
         snapshot: &Snapshot,
         frame: &Frame,
         goal: &Grain,
+        replaces: Option<(EntryId, &Version)>,
     ) -> Result<bool, Error> {
-        policy::starts_early(goal, |address| match frame.find(address) {
+        let mut is_satisfied = |address: &ContentAddress| match frame.find(address) {
             Some(pending) => Ok(is_satisfied(pending)),
             None => self.is_satisfied(snapshot, address),
-        })
+        };
+        if policy::starts_early(goal, &mut is_satisfied)? {
+            return Ok(true);
+        }
+        let is_started = goal.type_() == Type::Goal && goal.text("goal_state") == Some("active");
+        let Some((row, target)) = replaces.filter(|_| is_started) else {
+            return Ok(false);
+        };
+        if policy::waits(&target.grain, &mut is_satisfied)? {
+            return Ok(true);
+        }
+        for link in self.chain(snapshot, row, target)? {
+            if link.is_earlier && policy::waits(&link.grain, &mut is_satisfied)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Returns whether a goal is satisfied. Goals change by supersession, so the newest of its

@@ -93,7 +93,7 @@ impl Store {
         versions: Vec<Version>,
     ) -> Result<Vec<Version>, Error> {
         let mut shown = Vec::with_capacity(versions.len());
-        for version in self.inner.keep_readable(snapshot, versions)? {
+        for version in self.keep_readable(snapshot, versions)? {
             if self.sees(snapshot, &version.grain)? {
                 shown.push(version);
             }
@@ -131,15 +131,34 @@ impl Inner {
         }
     }
 
-    /// Refuses an ownership claim that violates the specification.
-    pub(crate) fn refuse_false_owner(grain: &Grain) -> Result<(), Error> {
-        policy::check_ownership(grain).map_err(|reason| Error::Ownership { reason })
+    /// Refuses an ownership claim that violates the specification, or that the agent makes under
+    /// another name of its key (ruling P11).
+    pub(crate) fn refuse_false_owner(&self, grain: &Grain) -> Result<(), Error> {
+        let checked = policy::check_ownership(grain);
+        let checked = checked.and_then(|()| match self.is_own_claim(grain) {
+            true => Err("an agent cannot say itself who owns it"),
+            false => Ok(()),
+        });
+        checked.map_err(|reason| Error::Ownership { reason })
+    }
+
+    fn is_own_claim(&self, grain: &Grain) -> bool {
+        if !policy::is_ownership(grain) {
+            return false;
+        }
+        let keys = |name| {
+            grain
+                .text(name)
+                .map_or_else(Vec::new, |did| self.keys_of(did))
+        };
+        let own = keys("subject");
+        keys("author_did").iter().any(|key| own.contains(key))
     }
 
     fn owners(&self, snapshot: &Snapshot, agent: &str) -> Result<Vec<Version>, Error> {
         let mut owners = self.identity(snapshot, agent, OWNED_BY)?;
         // A grain from an import may be an invalid claim.
-        owners.retain(|claim| policy::check_ownership(&claim.grain).is_ok());
+        owners.retain(|claim| self.refuse_false_owner(&claim.grain).is_ok());
         Ok(owners)
     }
 

@@ -6,7 +6,7 @@ use crate::codec::Value;
 use crate::grain::{Grain, Type};
 use crate::index::Snapshot;
 use crate::ledger::{EntryId, Kind};
-use crate::policy::{Delegation, Mode, Protection, Regimes};
+use crate::policy::{Delegation, Mode, Protection, Regimes, is_opted_out, profile_fields};
 
 use crate::store::{Admin, Error};
 
@@ -140,9 +140,8 @@ impl Tally {
         let has = |name: &str| grain.field(name).is_some();
         let flag = |name: &str| grain.field(name).and_then(Value::as_bool) == Some(true);
         let is_personal = has("user_id") || tagged("pii:") || tagged("phi:");
-        let context = grain.field("context").and_then(Value::as_map);
-        let inside = |name: &str| context.and_then(|context| context.get(name)?.as_bool());
         let protection = Protection::of(grain);
+        let retention = grain.field("retention_policy").and_then(Value::as_map);
         let is_consent = grain.type_() == Type::Consent;
         let facts = [
             ("grains", true),
@@ -168,9 +167,15 @@ impl Tally {
             ("withdrawals", is_consent && flag("is_withdrawal")),
             ("delegations", Delegation::of(grain).is_some()),
             ("requiring review", flag("requires_human_review")),
+            ("opted out of sale", is_opted_out(grain)),
+            // Kept as written: the store asks neither.
             (
-                "opted out of sale",
-                flag("con:ccpa_opted_out") || inside("con:ccpa_opted_out") == Some(true),
+                "with deletion_requires, not enforced",
+                retention.is_some_and(|policy| policy.contains("deletion_requires")),
+            ),
+            (
+                "with legal:hold_ref, not enforced",
+                profile_fields(grain, "legal:hold_ref").next().is_some(),
             ),
         ];
         for (name, holds) in facts {
@@ -329,8 +334,9 @@ const ARTICLES: &[Article] = &[
         law: "CCPA",
         article: "opt-out",
         about: "of the sale",
-        held: Coverage::Enforced,
-        how: "export --purpose sale leaves out what was opted out of",
+        held: Coverage::Partial,
+        how: "export --purpose sale leaves out what was opted out of; that an export is a sale, its caller \
+              says",
         shown_by: &["opted out of sale"],
     },
 ];

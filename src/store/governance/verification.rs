@@ -1,7 +1,7 @@
 //! Contradiction and verification of stored grains (OMS 6.1, 28.3).
 
 use crate::codec::ContentAddress;
-use crate::crypto::{Did, Statement};
+use crate::crypto::Statement;
 use crate::grain::{Status, StatusChange, Verification};
 use crate::ledger::Kind;
 use crate::policy::{Actor, Delegation, Operation, Rule};
@@ -39,7 +39,8 @@ impl Store {
     /// Records how far a grain has been verified (OMS 6.1). Recording the same again changes
     /// nothing.
     ///
-    /// Contested and retracted count against a grain, so its policy decides (OMS 23.1).
+    /// Contested and retracted count against a grain, so its policy decides (OMS 23.1). A retracted
+    /// grain has ended: it is no longer current, and answers leave it out unless asked (ruling P18).
     ///
     /// # Errors
     /// As [`Store::contradict`].
@@ -97,8 +98,11 @@ impl Inner {
             justification,
         };
         self.change_status(&request, address, caller, |status| {
-            (status.verification != verification).then(|| StatusChange {
+            // Ruling P18: what is withdrawn from use ends as what is superseded does.
+            let ends = verification == Verification::Retracted && status.is_current();
+            (ends || status.verification != verification).then(|| StatusChange {
                 verification: Some(verification),
+                system_valid_to: ends.then(|| self.entry_time()),
                 ..StatusChange::default()
             })
         })
@@ -114,7 +118,6 @@ impl Inner {
         // Before the right to write is taken, since a caller's resolver may be slow.
         let signatures = request.justification.signatures.iter().map(Vec::as_slice);
         let signers = request.statement.signers(signatures, self.resolver());
-        let signers: Vec<&str> = signers.dids().into_iter().map(Did::as_str).collect();
         let justification = request.justification.justification;
         let mut writer = self.exclusive();
         let snapshot = self.snapshot();
@@ -136,19 +139,20 @@ impl Inner {
             self.record_denial(&mut writer, caller.actor, denial)?;
             return Err(Error::Refused { rule });
         }
-        let judged = self.authorize_signers(&signers, &version.grain);
+        let judged = self.authorize_signers(&signers.voices(), &version.grain);
         self.recorded(&mut writer, caller, judged)?;
         // A retraction that any caller could undo would protect nothing.
         let reopens = version.status.verification != Verification::Unverified;
         let mut frame = Frame::by(caller.actor);
         if !confirms || reopens {
             let protection = self.effective_protection(&snapshot, row, &version, None)?;
+            let voices = self.voices(&signers, &protection);
             let asked = Change {
                 operation: request.operation,
                 target,
                 facts: protection.facts(None),
                 actor: Actor {
-                    signers: &signers,
+                    signers: &voices,
                     justification,
                     is_job: caller.is_job(),
                     ..Actor::default()

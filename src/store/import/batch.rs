@@ -11,7 +11,7 @@ use crate::interchange::{
     rewrite_links,
 };
 use crate::ledger::{EntryId, Kind};
-use crate::policy::{Actor, Operation, Rule};
+use crate::policy::{Actor, Operation, Party, Rule};
 use crate::store::governance::Origin;
 use crate::store::instance::Inner;
 use crate::store::instance::Writer;
@@ -39,6 +39,8 @@ pub(super) struct Importer<'a> {
     /// Records that differ from the stored grain of their identifier: a vector of such a record
     /// belongs to neither.
     pub(super) passed_over: HashSet<ContentAddress>,
+    /// Which grain replaces which, by the statuses in the frame.
+    pub(super) links: AddressMap,
     /// Grains that a later record of the file replaces.
     pub(super) waiting: HashMap<ContentAddress, Vec<ContentAddress>>,
 }
@@ -55,6 +57,7 @@ impl<'a> Importer<'a> {
             names: HashMap::new(),
             renamed: AddressMap::new(),
             passed_over: HashSet::new(),
+            links: AddressMap::new(),
             waiting: HashMap::new(),
         }
     }
@@ -99,6 +102,7 @@ impl<'a> Importer<'a> {
             self.inner.commit(writer, &frame)?;
             self.pending.clear();
             self.names.clear();
+            self.links.clear();
         }
         Ok(())
     }
@@ -274,29 +278,38 @@ impl<'a> Importer<'a> {
     /// source (OMS 8.10); other missing requirements are reported.
     fn may_rest(&mut self, record: &Record) -> Result<bool, Error> {
         let snapshot = self.inner.snapshot();
-        match self
-            .inner
-            .authorize_basis(&snapshot, &self.frame, &record.grain, || Ok(Origin::File))?
-        {
-            None => Ok(true),
-            Some(Rule::Consent) => {
+        let origin = || Ok(Origin::File);
+        let owner = &Party::Owner;
+        let denied =
+            self.inner
+                .authorize_basis(&snapshot, &self.frame, &record.grain, owner, origin)?;
+        match denied {
+            None => {}
+            Some(rule) if rule != Rule::Consent => {
+                let message = format!("stored although it requires {}", rule.wants());
+                self.findings.note(record.place.clone(), message);
+            }
+            Some(rule) => {
                 let address = record.grain.address();
-                let (operation, rule) = (Operation::Import.name(), Rule::Consent.name());
-                let denial = DenialRecord::new(Some(address), operation, rule);
+                let operation = Operation::Import.name();
+                let denial = DenialRecord::new(Some(address), operation, rule.name());
                 self.frame.record(&Entry::Denial(denial))?;
                 self.summary.refused.push(interchange::Error::Format {
                     code: ErrorCode::Consent,
                     place: record.place.clone(),
                     message: "it rests on a consent that is withdrawn or does not allow it".into(),
                 });
-                Ok(false)
-            }
-            Some(rule) => {
-                let message = format!("stored although it requires {}", rule.wants());
-                self.findings.note(record.place.clone(), message);
-                Ok(true)
+                return Ok(false);
             }
         }
+        if self
+            .inner
+            .starts_early(&snapshot, &self.frame, &record.grain, None)?
+        {
+            let message = format!("stored although it requires {}", Rule::Dependency.wants());
+            self.findings.note(record.place.clone(), message);
+        }
+        Ok(true)
     }
 
     /// Stores a record in place of its earlier version, if policy permits it.
@@ -311,8 +324,9 @@ impl<'a> Importer<'a> {
         let grain = rewrite_links(&record.grain, &AddressMap::new(), Some(old), profile)?;
         let grain = grain.unwrap_or_else(|| record.grain.clone());
         let address = grain.address();
-        if self.pending.contains_key(&old) {
-            // Policy decides about stored grains only, so the frame is written first.
+        let has_evidence = grain.field("satisfaction_evidence").is_some();
+        if has_evidence || self.pending.contains_key(&old) {
+            // Policy decides by stored grains only, so the frame is written first.
             self.flush(writer)?;
         }
         let target = self.version(&old)?;
@@ -404,11 +418,16 @@ impl<'a> Importer<'a> {
             .inner
             .effective_protection(&snapshot, row, target, Some(new))?;
         let address = target.grain.address();
+        let signers = self.inner.signers(new, &address)?;
+        let voices = self.inner.voices(&signers, &protection);
         let change = Change {
             operation: Operation::Import,
             target: &address,
             facts: protection.facts(Some(new)),
-            actor: Actor::default(),
+            actor: Actor {
+                signers: &voices,
+                ..Actor::default()
+            },
         };
         let reason = new.text("supersession_justification");
         let is_reviewed = self.inner.required_reason(&target.grain, &[reason])?;

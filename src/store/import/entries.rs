@@ -74,7 +74,44 @@ impl Importer<'_> {
                 self.waiting.entry(by).or_default().push(address);
             }
         }
+        if let Some(by) = change.superseded_by
+            && self.closes_cycle(address, by)?
+        {
+            // Ruling P16: in a cycle nothing is current, so the link that would close it is none.
+            change.superseded_by = None;
+            change.system_valid_to = None;
+            let message =
+                format!("{by} replaced it, and it replaced {by}: it is stored as current");
+            self.findings.note(record.place.clone(), message);
+        }
+        // Ruling P18: what is withdrawn from use has ended, whatever else a file says of it.
+        if change.verification == Some(Verification::Retracted) && change.superseded_by.is_none() {
+            change
+                .system_valid_to
+                .get_or_insert_with(|| self.inner.entry_time());
+        }
         Ok(change)
+    }
+
+    /// Returns whether a lineage that goes on from `by` ends in the grain itself.
+    fn closes_cycle(&self, of: ContentAddress, by: ContentAddress) -> Result<bool, Error> {
+        let snapshot = self.inner.snapshot();
+        let mut at = by;
+        for _ in 0..CYCLE_MAX {
+            if at == of {
+                return Ok(true);
+            }
+            let next = match (self.links.get(&at), self.inner.locate(&snapshot, &at)?) {
+                (Some(next), _) => Some(*next),
+                (None, Some(row)) => self.inner.status_at(&snapshot, row)?.superseded_by,
+                (None, None) => None,
+            };
+            match next {
+                Some(next) => at = next,
+                None => break,
+            }
+        }
+        Ok(false)
     }
 
     pub(super) fn status(
@@ -83,6 +120,9 @@ impl Importer<'_> {
         change: StatusChange,
         is_imported: bool,
     ) -> Result<(), Error> {
+        if let Some(by) = change.superseded_by {
+            self.links.insert(of, by);
+        }
         if !change.is_empty() {
             let status = StatusRecord {
                 is_imported,
@@ -125,3 +165,6 @@ fn needs_identity(grain: &Grain) -> bool {
         || grain.type_() == Type::Consent
         || (is_done && grain.derived_from().next().is_some())
 }
+
+/// How far a lineage is followed: a longer cycle of a file is found by a check of the store.
+const CYCLE_MAX: usize = 1_024;

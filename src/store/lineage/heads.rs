@@ -246,9 +246,9 @@ impl Inner {
         };
         let protection = self.effective_protection(snapshot, row, of, Some(new))?;
         let signers = self.signers(new, &address)?;
-        let signers: Vec<&str> = signers.dids().iter().map(|did| did.as_str()).collect();
+        let voices = self.voices(&signers, &protection);
         let actor = Actor {
-            signers: &signers,
+            signers: &voices,
             ..Actor::default()
         };
         let facts = protection.facts(Some(new));

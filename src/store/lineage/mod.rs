@@ -4,6 +4,7 @@ mod change;
 mod heads;
 mod implicit;
 mod protection;
+mod signers;
 mod supersede;
 mod walk;
 

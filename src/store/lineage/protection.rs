@@ -22,6 +22,9 @@ pub(crate) struct EffectiveProtection {
     legal_hold: bool,
     is_evidence: bool,
     is_lasting: bool,
+    is_transition: bool,
+    evidence: u64,
+    may_amend_locked: bool,
 }
 
 impl EffectiveProtection {
@@ -30,11 +33,19 @@ impl EffectiveProtection {
         Facts {
             protections: &self.protections,
             successor,
+            is_transition: self.is_transition,
+            evidence: self.evidence,
+            may_amend_locked: self.may_amend_locked,
             retained_until: self.retained_until,
             legal_hold: self.legal_hold,
             is_evidence: self.is_evidence,
             is_lasting: self.is_lasting,
         }
+    }
+
+    /// Returns the protections: its own policy first, then those that reach it.
+    pub(super) fn protections(&self) -> &[Protection] {
+        &self.protections
     }
 
     /// Returns the grains that the protections belong to, in their order.
@@ -72,6 +83,7 @@ impl Inner {
             }
             drop_repeated(&mut protections, &mut sources);
         }
+        let transition = successor.filter(|new| policy::is_transition(&target.grain, new));
         Ok(EffectiveProtection {
             protections,
             sources,
@@ -79,7 +91,28 @@ impl Inner {
             legal_hold: self.state().holds().is_held(&own),
             is_evidence: self.is_evidence(snapshot, &target.grain)?,
             is_lasting: policy::is_lasting(&target.grain),
+            may_amend_locked: self.options().authorized_may_amend_locked,
+            is_transition: transition.is_some(),
+            evidence: match transition {
+                Some(new) => self.stored_evidence(snapshot, &own, new)?,
+                None => 0,
+            },
         })
+    }
+
+    /// Returns how many stored grains a goal names as its evidence; the goal that it replaces is no
+    /// evidence of itself (OMS 23.4, ruling P2).
+    fn stored_evidence(
+        &self,
+        snapshot: &Snapshot,
+        old: &ContentAddress,
+        new: &Grain,
+    ) -> Result<u64, Error> {
+        let mut stored = 0;
+        for address in policy::evidence_of(new) {
+            stored += u64::from(address != *old && self.locate(snapshot, &address)?.is_some());
+        }
+        Ok(stored)
     }
 
     /// Returns the protections of `own` from its ancestors: the grains that it is or would be
@@ -239,6 +272,9 @@ impl Inner {
             legal_hold: false,
             is_evidence: false,
             is_lasting: policy::is_lasting(grain),
+            is_transition: false,
+            evidence: 0,
+            may_amend_locked: false,
         }
     }
 

@@ -1,11 +1,10 @@
 //! Supersession: a new grain is stored and the old one ends, in one frame (OMS 28.4).
 
 use crate::codec::ContentAddress;
-use crate::crypto::{Did, Signers, Statement};
 use crate::grain::{Grain, StatusChange};
 use crate::index::Snapshot;
 use crate::ledger::Kind;
-use crate::policy::{Actor, Operation};
+use crate::policy::{Actor, Operation, Party, Rule};
 use crate::store::commit::NewGrain;
 use crate::store::instance::{Caller, Inner, Writer};
 use crate::store::records::{Frame, Record, StatusRecord};
@@ -50,7 +49,6 @@ impl Inner {
         let address = new.address();
         // Before the right to write is taken, since a caller's resolver may be slow.
         let signers = self.signers(&new, old)?;
-        let signers: Vec<&str> = signers.dids().into_iter().map(Did::as_str).collect();
 
         let mut writer = self.exclusive();
         let snapshot = self.snapshot();
@@ -70,15 +68,16 @@ impl Inner {
         let author = new.text("author_did");
         self.authorize_change(&mut writer, &snapshot, caller, author, &target.grain)?;
         self.authorize_author(&mut writer, &snapshot, caller, &new)?;
-        let judged = self.authorize_successor(&signers, &new, &target.grain);
+        let judged = self.authorize_successor(&signers.voices(), &new, &target.grain);
         self.recorded(&mut writer, caller, judged)?;
         let protection = self.effective_protection(&snapshot, row, &target, Some(&new))?;
+        let voices = self.voices(&signers, &protection);
         let change = Change {
             operation: Operation::Supersede,
             target: old,
             facts: protection.facts(Some(&new)),
             actor: Actor {
-                signers: &signers,
+                signers: &voices,
                 justification,
                 is_job: caller.is_job(),
                 ..Actor::default()
@@ -93,8 +92,11 @@ impl Inner {
         if is_reviewed && !frame.has(Kind::Review) {
             frame.review(old, operation)?;
         }
+        let party = Party::of(caller.capability);
         let origin = || self.origin_of_actor(caller.actor);
-        if let Some(rule) = self.authorize_basis(&snapshot, &frame, &new, origin)? {
+        let basis = self.authorize_basis(&snapshot, &frame, &new, &party, origin)?;
+        let waits = self.starts_early(&snapshot, &frame, &new, Some((row, &target)))?;
+        if let Some(rule) = waits.then_some(Rule::Dependency).or(basis) {
             self.deny(&mut writer, caller.actor, old, operation.name(), rule)?;
         }
         let is_new = self.add_successor(&mut writer, &snapshot, caller, &mut frame, &new)?;
@@ -147,19 +149,5 @@ fn check_names(new: &Grain, old: &ContentAddress) -> Result<(), Error> {
         Ok(())
     } else {
         Err(Error::NotDerived { address: *old })
-    }
-}
-
-impl Inner {
-    /// Returns whose signatures in `supersession_auth` agree that `new` replaces `old` in this very
-    /// store (ruling I10); those that do not verify count for nothing. Unless the caller brought a
-    /// resolver, only a did:key can be checked.
-    pub(crate) fn signers(&self, new: &Grain, old: &ContentAddress) -> Result<Signers, Error> {
-        if new.field("supersession_auth").is_none() {
-            return Ok(Signers::default());
-        }
-        let store_id = self.store_id();
-        let statement = Statement::supersede(new, *old, store_id)?;
-        Ok(statement.signers_in(new, self.resolver()))
     }
 }

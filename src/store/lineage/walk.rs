@@ -41,7 +41,7 @@ impl Inner {
     }
 
     /// Returns the other grains of the lineage that `target` belongs to.
-    pub(super) fn chain(
+    pub(in crate::store) fn chain(
         &self,
         snapshot: &Snapshot,
         row: EntryId,
@@ -103,8 +103,8 @@ impl Inner {
     }
 }
 /// Another grain of a lineage.
-pub(super) struct Link {
-    pub(super) grain: Grain,
+pub(in crate::store) struct Link {
+    pub(in crate::store) grain: Grain,
     /// Whether the target replaces it, directly or through others.
-    pub(super) is_earlier: bool,
+    pub(in crate::store) is_earlier: bool,
 }

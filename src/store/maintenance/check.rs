@@ -9,6 +9,7 @@ use crate::grain::{self, Grain};
 use crate::index::{self, Batch, Comparison};
 use crate::ledger::{self, Entry, EntryId, FileDisk, Kind};
 
+use super::check_lineages::Lineages;
 use super::check_signatures::{self, Signatures};
 use crate::store::instance::Inner;
 use crate::store::instance::Manifest;
@@ -110,7 +111,7 @@ impl Maintenance<'_> {
     ///
     /// Proves what [`Maintenance::check_structure`](crate::store::Maintenance::check_structure) looks at, and the ledger's bodies and whole chain;
     /// that every grain is what OMS calls one, under its address, and that the signature of a
-    /// signed one is there and verifies; that the index equals the fold of the ledger; and that the files of the text view are those that were written.
+    /// signed one is there and verifies; that no grains replace each other in a circle; that the index equals the fold of the ledger; and that the files of the text view are those that were written.
     ///
     /// # Errors
     /// `ERR_STORAGE_IO`; damage is a finding, not an error.
@@ -176,9 +177,11 @@ impl Inner {
         let mut comparison = self.index().compare();
         let mut batch = self.index().batch();
         let mut signatures = Signatures::default();
+        let mut lineages = Lineages::default();
         let mut outcome = Ok(());
         self.ledger().scan(EntryId::FIRST, &mut |entry| {
             signatures.see(&entry, self.resolver(), report);
+            lineages.see(&entry);
             outcome = self.check_entry(&comparison, &mut batch, &entry, report);
             if entry.header.sequence.get() % BATCH_LEN == BATCH_LEN - 1 {
                 comparison.add(std::mem::replace(&mut batch, self.index().batch()));
@@ -190,6 +193,7 @@ impl Inner {
         })?;
         outcome?;
         signatures.finish(report);
+        lineages.finish(report);
         let later: Vec<_> = self.state().trust().signed().copied().collect();
         let snapshot = self.snapshot();
         for address in later {

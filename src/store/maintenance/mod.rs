@@ -5,6 +5,7 @@
 mod attest;
 mod backup;
 mod check;
+mod check_lineages;
 mod check_signatures;
 mod checkpoint;
 mod compact;

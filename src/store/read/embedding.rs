@@ -118,7 +118,7 @@ impl Store {
         // A vector reveals the content of its grain, so it needs the same consent.
         if self.inner.is_consent_required_to_read() {
             let grain = self.inner.grain_at(row, address)?;
-            self.inner.authorize_read(&snapshot, &grain)?;
+            self.authorize_read(&snapshot, &grain)?;
         }
         let found = self.inner.with_view(&snapshot, model, |matrix| {
             matrix.get(row).map(<[f32]>::to_vec)

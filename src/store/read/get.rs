@@ -1,7 +1,7 @@
 //! Reading grains: by address, in lists, along their lineage, by foreign identifier.
 
-use crate::codec::ContentAddress;
-use crate::grain::{self, ForeignId, Grain, Status, Time, Warning};
+use crate::codec::{ContentAddress, Value};
+use crate::grain::{self, ForeignId, Grain, Status, Time, Type, Warning};
 use crate::index::Snapshot;
 use crate::ledger::EntryId;
 use crate::policy::{Delegation, Rule};
@@ -67,7 +67,7 @@ impl Store {
         let Some((row, grain)) = self.seen(&snapshot, address)? else {
             return Ok(None);
         };
-        self.inner.authorize_read(&snapshot, &grain)?;
+        self.authorize_read(&snapshot, &grain)?;
         if !self.may_rely_on(&grain)? {
             let rule = Rule::Unreviewed;
             return Err(Error::Refused { rule });
@@ -85,7 +85,7 @@ impl Store {
         let Some((row, grain)) = self.seen(&snapshot, address)? else {
             return Ok(None);
         };
-        self.inner.authorize_read(&snapshot, &grain)?;
+        self.authorize_read(&snapshot, &grain)?;
         Ok(Some(self.inner.with_signature(row, grain)?))
     }
 
@@ -204,7 +204,7 @@ impl Store {
         let start = self.seen_row(&snapshot, address)?;
         let mut shown = Vec::new();
         for version in self.inner.versions(&snapshot, start)? {
-            match self.inner.authorize_read(&snapshot, &version.grain) {
+            match self.authorize_read(&snapshot, &version.grain) {
                 Err(Error::Denied { address: kept, .. }) if kept != *address => continue,
                 allowed => allowed?,
             }
@@ -233,6 +233,23 @@ impl Store {
                 field: "parent_message_id".into(),
                 message: "the parent message is of another session (OMS 28.6)",
             });
+        }
+        if grain.type_() == Type::Consent
+            && grain.field("is_withdrawal").and_then(Value::as_bool) == Some(true)
+            && let Some(grant) = grain.link("prior_consent")
+        {
+            // Ruling P6: a withdrawal that has no effect yet says so.
+            let message = match self.peek(&grant)? {
+                None => Some("the consent is not here: the withdrawal waits for it (OMS 8.10)"),
+                Some(grant) if grant.text("subject_did") != grain.text("subject_did") => Some(
+                    "the consent is of another subject: the withdrawal has no effect (OMS 8.10)",
+                ),
+                Some(_) => None,
+            };
+            warnings.extend(message.map(|message| Warning {
+                field: "prior_consent".into(),
+                message,
+            }));
         }
         let relation = grain.text("relation");
         if relation == Some(Delegation::RELATION) && Delegation::of(grain).is_none() {

@@ -8,6 +8,7 @@ use crate::codec::{self, ContentAddress};
 use crate::crypto::{self, Random};
 use crate::grain::Grain;
 use crate::ledger::{Binding, EntryId, Kind, NewEntry};
+use crate::policy::Party;
 
 use super::{ConsentEffectRecord, Record, SignatureRecord};
 
@@ -48,6 +49,8 @@ pub(crate) struct PendingPut {
     pub(crate) again: bool,
     /// The entry that names the actor.
     pub(crate) actor: Option<EntryId>,
+    /// The party that stores it, which a demanded consent must name.
+    pub(crate) party: Party,
     /// The entry behind a signed grain.
     pub(crate) signature: Option<EntryBody>,
 }

@@ -23,7 +23,7 @@ use crate::ledger::{EntryId, Kind, Ledger};
 use super::Error;
 
 pub(crate) use actors::Actors;
-pub(crate) use cache::{Ancestor, Caches, StoredAt, claim_of};
+pub(crate) use cache::{Ancestor, Caches, Resting, StoredAt, claim_of};
 pub(crate) use consents::Consents;
 pub use consents::Withdrawal;
 pub(crate) use entry::{Body, DecodedEntry, Entry};

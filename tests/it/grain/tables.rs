@@ -4,6 +4,41 @@ pub(super) const NOW: &str = r#""created_at": 1768471200000"#;
 
 /// JSON grains that break one rule each, with the code and the section of the rule.
 pub(super) const REFUSED: &[(&str, &str, &str)] = &[
+    (
+        "P6",
+        r#"{"type": "consent", "subject_did": "a", "grantee_did": "b", "scope": [], "is_withdrawal": true, "prior_consent": "abab", NOW}"#,
+        "ERR_HASH_LENGTH",
+    ),
+    (
+        "P6",
+        r#"{"type": "consent", "subject_did": "a", "grantee_did": "b", "scope": [], "is_withdrawal": true, "prior_consent": "ABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABAB", NOW}"#,
+        "ERR_HASH_FORMAT",
+    ),
+    (
+        "P6",
+        r#"{"type": "event", "content": "a", "processing_basis": "ABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABAB", NOW}"#,
+        "ERR_HASH_FORMAT",
+    ),
+    (
+        "P6",
+        r#"{"type": "event", "content": "a", "parent_message_id": "the one before", NOW}"#,
+        "ERR_HASH_LENGTH",
+    ),
+    (
+        "P2",
+        r#"{"type": "goal", "description": "a", "goal_state": "satisfied", "satisfaction_evidence": ["done"], NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "P3",
+        r#"{"type": "event", "content": "a", "hc:patient_id": "1", "context": {"hc:patient_id": "2"}, NOW}"#,
+        "ERR_SCHEMA",
+    ),
+    (
+        "P3",
+        r#"{"type": "event", "content": "a", "legal:privilege": "work_product", "context": {"legal:privilege": "attorney_client"}, NOW}"#,
+        "ERR_SCHEMA",
+    ),
     ("19.1", r#"{"subject": "a"}"#, "ERR_NO_TYPE"),
     ("19.1", r#"{"type": null}"#, "ERR_NO_TYPE"),
     (
@@ -397,6 +432,22 @@ pub(super) const REFUSED: &[(&str, &str, &str)] = &[
 /// JSON grains at the edge of a rule that are valid.
 pub(super) const ACCEPTED: &[(&str, &str)] = &[
     (
+        "T8",
+        r#"{"type": "event", "content": "a", "processing_basis": "contract", NOW}"#,
+    ),
+    (
+        "P2",
+        r#"{"type": "goal", "description": "a", "goal_state": "active", "evidence_required": 1, "satisfaction_evidence": ["later"], NOW}"#,
+    ),
+    (
+        "P3",
+        r#"{"type": "event", "content": "a", "legal:privilege": "none", "context": {"legal:privilege": "attorney_client"}, NOW}"#,
+    ),
+    (
+        "P3",
+        r#"{"type": "event", "content": "a", "hc:patient_id": "1", "context": {"hc:patient_id": "1"}, NOW}"#,
+    ),
+    (
         "T4",
         r#"{"type": "event", "content_blocks": [{"type": "text", "text": "a"}], NOW}"#,
     ),
@@ -423,7 +474,7 @@ pub(super) const ACCEPTED: &[(&str, &str)] = &[
     ("8.8", r#"{"type": "reasoning", NOW}"#),
     (
         "I8",
-        r#"{"type": "consent", "subject_did": "a", "grantee_did": "b", "scope": [], "is_withdrawal": true, "prior_consent": "x", NOW}"#,
+        r#"{"type": "consent", "subject_did": "a", "grantee_did": "b", "scope": [], "is_withdrawal": true, "prior_consent": "abababababababababababababababababababababababababababababababab", NOW}"#,
     ),
     (
         "27.5",

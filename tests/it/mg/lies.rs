@@ -1,5 +1,7 @@
 //! Files that were put together to deceive: every lie has its code, and bombs do not unfold.
 
+use grainstore::interchange::{self, ImportFile};
+
 use super::*;
 
 #[test]
@@ -228,6 +230,53 @@ fn a_manifest_that_is_not_one_is_refused() {
         assert_eq!(with(parts), "ERR_MG_MANIFEST", "{name}");
     }
     assert_eq!(with(&[b"\x80\x00"]), "ERR_MG_TRAILING");
+}
+
+#[test]
+fn grains_that_replace_each_other_in_a_circle_arrive_current() {
+    // Ruling P16: `a` leads into a circle of `b`, `c` and `d`; `e` replaces itself.
+    let grains = [(1, "a"), (2, "b"), (3, "c"), (4, "d"), (5, "e")].map(|(n, text)| grain(n, text));
+    let by = [1, 2, 3, 1, 4];
+    let mut entries: Vec<_> = (0..5)
+        .map(|n| {
+            let key = |n: usize| [b"\xd9\x40", grains[n].address().to_string().as_bytes()].concat();
+            (
+                key(n),
+                [b"\x82\xa2sb".as_slice(), &key(by[n]), b"\xa3svt\x05"].concat(),
+            )
+        })
+        .collect();
+    entries.sort();
+    let entries: Vec<_> = entries
+        .into_iter()
+        .flat_map(|(key, by)| [key, by].concat())
+        .collect();
+    let raw = Raw {
+        flags: 0b1_0000,
+        manifest: [b"\x85".as_slice(), &entries].concat(),
+        ..Raw::of(&grains)
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("circle.mg");
+    std::fs::write(&path, raw.bytes()).unwrap();
+    let store = grainstore::Store::in_memory(grainstore::Options::default()).unwrap();
+    let reading = ImportFile::open(&path, None, &interchange::ReadOptions::default()).unwrap();
+    let summary = store.admin().unwrap().import(reading).unwrap();
+    let told = summary
+        .findings
+        .iter()
+        .filter(|(_, text)| text.contains("in a cycle"));
+    assert_eq!(
+        (summary.inserted, told.count()),
+        (5, 4),
+        "{:?}",
+        summary.findings
+    );
+    let is_current = grains
+        .each_ref()
+        .map(|it| store.status(&it.address()).unwrap().is_current());
+    assert_eq!(is_current, [false, true, true, true, true]);
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
 }
 
 #[test]

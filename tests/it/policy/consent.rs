@@ -422,6 +422,7 @@ fn what_may_not_be_read_shows_no_vector_and_is_on_no_agents_card() {
     let agent = "did:web:agent.example";
     let can = |what: &str| {
         let draft = Draft::belief(agent, "mg:has_capability", what).confidence(1.0);
+        let draft = draft.set("subject_did", ALICE);
         draft.namespace("agent:identity")
     };
     let grant = store.put(grant()).unwrap();
@@ -549,7 +550,12 @@ fn a_history_shows_of_a_namespace_what_its_consents_allow() {
     let shown: Vec<_> = shown.iter().map(|one| one.grain.address()).collect();
     assert_eq!(shown, [second]);
     let handle = store.in_namespace("clinic");
-    assert_eq!(handle.history(&second).unwrap().len(), 1);
+    let grantee = "did:web:acme.example".parse().unwrap();
+    let shown = handle.as_actor(&grantee).history(&second).unwrap();
+    assert_eq!(shown.len(), 1);
+    // Ruling P10: no consent is given to a handle without an actor.
+    let refused = handle.history(&second).unwrap_err();
+    assert_eq!(refused.code(), "ERR_CONSENT");
 }
 
 #[test]

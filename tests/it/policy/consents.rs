@@ -1,8 +1,10 @@
 //! Which consents there are: every answer against a plain look at all of them.
 
-use grainstore::codec::Value;
+use grainstore::codec::{Canonical, Encoding, Profile, Value};
+use grainstore::grain::Field;
+use grainstore::interchange::{ImportFile, ReadOptions};
 use grainstore::ledger::MemoryDisk;
-use grainstore::store::{Consent, ConsentFilter};
+use grainstore::store::{Consent, ConsentFilter, Summary};
 use grainstore::{ContentAddress, Draft, Options, Store, Time};
 
 use crate::random::{Random, seeds};
@@ -220,4 +222,98 @@ fn a_consent_says_what_became_of_it() {
     assert_eq!(at(2_000), [second]);
     assert_eq!(at(2_999), [second]);
     assert_eq!(at(3_000), []);
+}
+
+#[test]
+fn a_withdrawal_is_no_consent_that_stands_and_says_whether_its_grant_is_here() {
+    let (store, _) = super::opened_at(&MemoryDisk::default(), 1_000);
+    let grant = store.put(grant(PEOPLE[0], SHOPS[0], &["store"])).unwrap();
+    let json = |prior: &str| {
+        format!(
+            r#"{{"type":"consent","subject_did":"{}","grantee_did":"{}","scope":["store"],
+                "is_withdrawal":true,"created_at":1,"prior_consent":"{prior}"}}"#,
+            PEOPLE[0], SHOPS[0]
+        )
+        .replace('\n', " ")
+    };
+    // A file may hold what a put refuses: it is kept, told, and stands for nothing.
+    let text = grant.to_string();
+    let bent = [
+        text.to_uppercase(),
+        text[..40].to_owned(),
+        "the last one".to_owned(),
+    ];
+    for prior in &bent {
+        let draft =
+            Draft::from_json(&json(prior)).and_then(|draft| draft.finish(Default::default()));
+        let code = draft.unwrap_err().code();
+        assert!(code.as_str().starts_with("ERR_HASH_"), "{prior}: {code}");
+        let summary = imported(&store, &foreign(&json(prior), prior));
+        assert_eq!(summary.inserted, 1, "{:?}", summary.refused);
+        let told = summary
+            .findings
+            .iter()
+            .any(|(_, text)| text.contains("prior_consent"));
+        assert!(told, "{:?}", summary.findings);
+    }
+    let unknown = store
+        .put(Draft::from_json(&json(&"cd".repeat(32))).unwrap())
+        .unwrap();
+    let warned = store
+        .warnings(&store.get(&unknown).unwrap().unwrap())
+        .unwrap();
+    assert!(warned[0].message.contains("not here"), "{warned:?}");
+    let all = store
+        .admin()
+        .unwrap()
+        .consents(&ConsentFilter::default())
+        .unwrap();
+    let now = Time::from_ms(2_000);
+    for consent in &all {
+        let is_grant = consent.grain.address() == grant;
+        assert_eq!(consent.is_in_force_at(now), is_grant);
+        assert_eq!(consent.is_withdrawal, !is_grant);
+        assert!(!consent.is_grant_here);
+    }
+    assert_eq!(all.len(), 5);
+    // The grant itself is withdrawn by its whole address, and the withdrawal knows it.
+    let withdrawal = store.put(Draft::from_json(&json(&text)).unwrap()).unwrap();
+    let all = store
+        .admin()
+        .unwrap()
+        .consents(&ConsentFilter::default())
+        .unwrap();
+    let found = all
+        .iter()
+        .find(|consent| consent.grain.address() == withdrawal)
+        .unwrap();
+    assert!(found.is_grant_here && found.withdraws == Some(grant));
+    assert!(!all.iter().any(|consent| consent.is_in_force_at(now)));
+}
+
+fn imported(store: &Store, blob: &[u8]) -> Summary {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("in.jsonl");
+    let hex = data_encoding::HEXLOWER.encode(blob);
+    let line = serde_json::json!({"address": ContentAddress::of(blob).to_string(), "blob": hex});
+    std::fs::write(&path, format!("{line}\n")).unwrap();
+    let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
+    store.admin().unwrap().import(reading).unwrap()
+}
+
+/// The blob of a withdrawal as an implementation writes it that asks nothing of a reference.
+fn foreign(json: &str, prior: &str) -> Vec<u8> {
+    let address = "ab".repeat(32);
+    let draft = Draft::from_json(&json.replace(prior, &address)).unwrap();
+    let grain = draft.finish(Default::default()).unwrap();
+    let mut fields = grain.fields().clone();
+    fields.insert("prior_consent", prior);
+    let short: grainstore::codec::Map = fields
+        .iter()
+        .map(|(name, value)| (Field::named(name).unwrap().key, value.clone()))
+        .collect();
+    let map = Canonical::new(short, Profile::Extended).unwrap();
+    let mut blob = grain.header().to_bytes().to_vec();
+    Encoding::MessagePack.encode_into(&mut blob, &map);
+    blob
 }

@@ -1,8 +1,9 @@
 //! Goals: dependencies, evidence and protected successors (OMS 8.7, 23.5).
 
+use grainstore::codec::Value;
 use grainstore::interchange::{ImportFile, ReadOptions};
 use grainstore::ledger::Kind;
-use grainstore::{ContentAddress, Draft, Options, Store};
+use grainstore::{ContentAddress, Draft, Options, Store, Time};
 
 fn memory() -> Store {
     Store::in_memory(Options::default()).unwrap()
@@ -121,4 +122,117 @@ fn an_imported_goal_that_starts_early_is_kept_and_told() {
         "{:?}",
         summary.findings
     );
+}
+
+/// A locked goal that may be satisfied and suspended, with these members besides.
+fn locked(state: &str, more: &str) -> Draft {
+    let json = format!(
+        r#"{{"type":"goal","description":"spend little","goal_state":"{state}","created_at":1,
+            "criteria":["at most 100 a day"],"priority":2,
+            "allowed_transitions":["active","satisfied","suspended"],
+            "invalidation_policy":{{"mode":"locked"}}{more}}}"#
+    );
+    Draft::from_json(&json).unwrap()
+}
+
+#[test]
+fn a_transition_changes_the_state_and_nothing_that_the_goal_says() {
+    let store = memory();
+    let old = store.put(locked("active", "")).unwrap();
+    let next = |draft: Draft| draft.derived_from(old).created_at(Time::from_ms(9));
+    let bent = [
+        // The present state is listed, and permits no change.
+        next(locked("active", "")).set("description", "spend all of it"),
+        next(locked("active", "")),
+        next(locked("satisfied", "")).set("description", "spend all of it"),
+        next(locked("satisfied", "")).set("criteria", Value::Nil),
+        next(locked("satisfied", "")).set("criteria", vec!["any"]),
+        next(locked("satisfied", "")).set("priority", Value::Nil),
+        next(locked("satisfied", "")).set("parent_goals", vec!["none"]),
+        next(locked("satisfied", "")).set("depends_on", vec![old.to_string()]),
+        next(locked("satisfied", "")).set("state_reason", "spend all of it"),
+        next(locked("satisfied", "")).set("valid_to", 1),
+        next(locked("satisfied", "")).set("deadline", 1),
+        next(locked("satisfied", "")).set("user_id", "ada"),
+        next(locked("satisfied", "")).namespace("elsewhere"),
+        next(locked("satisfied", "")).tag("other"),
+        next(locked("satisfied", "")).set("requires_human_review", true),
+        next(locked("satisfied", "")).set("app_field", 1),
+    ];
+    for draft in bent {
+        let shown = format!("{draft:?}");
+        let denied = store.supersede(&old, draft, Some("the agent says so"));
+        assert_eq!(
+            denied.unwrap_err().code(),
+            "ERR_INVALIDATION_DENIED",
+            "{shown}"
+        );
+    }
+    let evidence = store.put(Draft::event("a bill of 90")).unwrap().to_string();
+    let done = next(locked("suspended", ""))
+        .author("did:web:agent.example")
+        .set("progress", 0.5)
+        .set("satisfaction_evidence", vec![evidence]);
+    let suspended = store.supersede(&old, done, None).unwrap();
+    // The state that counts is that of the goal that is replaced, not that of the first one.
+    let again = locked("active", "")
+        .derived_from(suspended)
+        .created_at(Time::from_ms(10));
+    let again = again.author("did:web:agent.example");
+    let again = store.supersede(&suspended, again, None).unwrap();
+    let opposite = locked("satisfied", "").set("description", "spend all of it");
+    assert!(
+        store
+            .supersede(&again, opposite.derived_from(again), None)
+            .is_err()
+    );
+}
+
+#[test]
+fn evidence_is_counted_in_stored_grains_each_once() {
+    let store = memory();
+    let required = r#","evidence_required":2"#;
+    let old = store.put(locked("active", required)).unwrap();
+    let one = store.put(Draft::event("one")).unwrap().to_string();
+    let two = store.put(Draft::event("two")).unwrap().to_string();
+    let missing = ContentAddress::of(b"missing").to_string();
+    let satisfy = |evidence: Vec<String>| {
+        let draft = locked("satisfied", required).derived_from(old);
+        store.supersede(&old, draft.set("satisfaction_evidence", evidence), None)
+    };
+    let none = String::new;
+    for evidence in [
+        vec![none(), none()],
+        vec!["it is done".into(), "believe me".into()],
+        vec![missing.clone(), missing.clone()],
+        vec![one.clone(), missing],
+        vec![one.clone(), one.clone()],
+        vec![one.clone(), format!("sha256:{one}")],
+        vec![one.clone(), two.to_uppercase()],
+        vec![one.clone(), two[..32].to_owned()],
+        vec![one.clone(), old.to_string()],
+    ] {
+        let shown = format!("{evidence:?}");
+        let denied = satisfy(evidence).unwrap_err();
+        assert_eq!(denied.code(), "ERR_EVIDENCE_REQUIRED", "{shown}");
+    }
+    assert!(satisfy(vec![one, format!("sha256:{two}")]).is_ok());
+}
+
+#[test]
+fn a_successor_does_not_drop_what_a_goal_waits_for() {
+    let store = memory();
+    let first = store.put(goal("dig", "active", &[])).unwrap();
+    let waiting = store
+        .put(goal("build", "suspended", &[first.to_string()]))
+        .unwrap();
+    let started = |old| goal("build", "active", &[]).derived_from(old);
+    let denied = store.supersede(&waiting, started(waiting), Some("let us begin"));
+    assert_eq!(denied.unwrap_err().code(), "ERR_DEPENDENCY");
+    // Not by way of a goal between the two either.
+    let between = move_to(&store, waiting, goal("build", "suspended", &[]));
+    let denied = store.supersede(&between, started(between), None);
+    assert_eq!(denied.unwrap_err().code(), "ERR_DEPENDENCY");
+    move_to(&store, first, goal("dig", "satisfied", &[]));
+    assert!(store.supersede(&between, started(between), None).is_ok());
 }

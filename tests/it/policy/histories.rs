@@ -365,7 +365,12 @@ impl World<'_> {
         let outcome = self.store.set_verification(&known.address, to, reason);
         self.is_as_expected(&outcome, target, may);
         if may && !self.grains[target].is_gone {
-            self.grains[target].status.verification = to;
+            let status = &mut self.grains[target].status;
+            status.verification = to;
+            // Ruling P18: what is withdrawn from use has ended.
+            if to == Verification::Retracted {
+                status.system_valid_to.get_or_insert(Time::from_ms(0));
+            }
         }
     }
 

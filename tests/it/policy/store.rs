@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use grainstore::grain::Verification;
 use grainstore::ledger::MemoryDisk;
-use grainstore::{ContentAddress, Draft, Options, Store};
+use grainstore::{ContentAddress, Draft, Filter, Options, Store};
 
 fn belief(object: &str, policy: &str) -> Draft {
     let json = format!(
@@ -240,8 +240,8 @@ fn a_protected_goal_is_not_satisfied_without_evidence() {
 }
 
 #[test]
-fn only_supersession_and_contradiction_end_a_grain() {
-    // OMS 14.3: neither a relation nor a verification status says that a grain is no longer current.
+fn only_supersession_contradiction_and_retraction_end_a_grain() {
+    // OMS 14.3: neither a relation nor a dispute says that a grain is no longer current.
     let store = memory();
     let address = store.put(belief("a", "")).unwrap();
     let json = format!(
@@ -249,14 +249,43 @@ fn only_supersession_and_contradiction_end_a_grain() {
             "related_to":[{{"hash":"{address}","relation_type":"replaces"}}]}}"#
     );
     store.put(Draft::from_json(&json).unwrap()).unwrap();
-    for verification in [Verification::Contested, Verification::Retracted] {
-        store
-            .set_verification(&address, verification, None)
-            .unwrap();
-        assert!(store.status(&address).unwrap().is_current());
-    }
+    store
+        .set_verification(&address, Verification::Contested, None)
+        .unwrap();
+    assert!(store.status(&address).unwrap().is_current());
     store.contradict(&address, None).unwrap();
     assert!(!store.status(&address).unwrap().is_current());
+}
+
+#[test]
+fn what_is_retracted_is_left_out_of_answers_unless_it_is_asked_for() {
+    let store = memory();
+    let (wrong, right) = (belief("wrong", ""), belief("right", ""));
+    let (wrong, right) = (store.put(wrong).unwrap(), store.put(right).unwrap());
+    let retract = || store.set_verification(&wrong, Verification::Retracted, Some("a slip"));
+    retract().unwrap();
+    let ended = store.status(&wrong).unwrap();
+    assert!(ended.system_valid_to.is_some() && ended.superseded_by.is_none());
+    let found = |filter: &Filter| -> Vec<_> {
+        let found = store.query(filter, 9, None).unwrap().results;
+        found.iter().map(|found| found.address).collect()
+    };
+    assert_eq!(found(&Filter::new()), [right]);
+    assert_eq!(store.search("wrong", &Filter::new(), 9).unwrap().total, 0);
+    let asked = Filter::new().verification(Verification::Retracted);
+    assert_eq!(found(&asked), [wrong]);
+    assert_eq!(found(&Filter::new().with_superseded()).len(), 2);
+    // To judge it anew does not bring it back, as what was contradicted does not come back.
+    let verified = Verification::Verified;
+    store
+        .set_verification(&wrong, verified, Some("no"))
+        .unwrap();
+    assert!(!store.status(&wrong).unwrap().is_current());
+    retract().unwrap();
+    let entries = || store.maintenance().unwrap().stats().unwrap().entries;
+    let before = entries();
+    retract().unwrap();
+    assert_eq!(entries(), before, "said before");
 }
 
 fn consent(more: &str) -> Draft {
@@ -303,7 +332,7 @@ fn a_session_has_its_events_in_order() {
     let first = said("hello", "s1");
     said("elsewhere", "s2");
     let second = said("how are you", "s1");
-    let filter = grainstore::Filter::new().session("s1");
+    let filter = Filter::new().session("s1");
     let found = store.query(&filter, 10, None).unwrap();
     let found: Vec<_> = found.results.iter().map(|found| found.address).collect();
     assert_eq!(found, [first, second]);

@@ -251,7 +251,8 @@ impl Asked {
             Some(at) => kept.ended.is_none_or(|ended| ended > at),
         };
         let state = match self.state {
-            0 => is_current,
+            // To ask for what was retracted is to ask for what has ended.
+            0 => is_current || self.verification == Some(Verification::Retracted),
             1 => true,
             _ => !is_current,
         };

@@ -277,6 +277,10 @@ impl World {
                 let address = self.kept[n].grain.address();
                 self.store.set_verification(&address, status, None).unwrap();
                 self.kept[n].verification = status;
+                // Ruling P18: what is withdrawn from use has ended.
+                if status == Verification::Retracted {
+                    self.kept[n].ended = self.kept[n].ended.or(Some(self.now));
+                }
             }
             Step::Delete(at) => {
                 let Some(n) = self.pick(&at) else { return };

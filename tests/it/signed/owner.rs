@@ -80,6 +80,9 @@ fn an_ownership_grain_is_locked_signed_and_not_the_agents_own() {
     let open = Map::from_iter([("mode", "open")]);
     let refused = [
         with("author_did", AGENT),
+        // Ruling P11: a fragment names a key of the same party.
+        with("author_did", format!("{AGENT}#key-1")),
+        with("subject", format!("{AGENT}#key-1")).set("author_did", AGENT),
         with("author_did", grainstore::codec::Value::Nil),
         with("subject", "agent 7"),
         with("subject", "did:"),

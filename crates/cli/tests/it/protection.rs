@@ -67,6 +67,14 @@ fn a_withdrawn_consent_is_carried_out() {
     let consents = &list.json_lines()[0]["consents"];
     assert_eq!(consents[0]["withdrawn_by"], consents[1]["address"]);
     assert_eq!(consents[1]["withdraws"], grant.as_str());
+    // A withdrawal of a consent that is not here is told to wait for it.
+    let unknown = format!(
+        r#","is_withdrawal":true,"prior_consent":"{}""#,
+        "cd".repeat(32)
+    );
+    let waits = home.run_with(&["put", "-", "--json"], consent(&unknown));
+    let warning = waits.json_lines()[0]["warnings"][0].to_string();
+    assert!(warning.contains("not here"), "{warning}");
     let now = ["consent", "list", "--at", "2100-01-01"];
     assert_eq!(home.run(&now).code, 1, "nothing is in force");
     let due = home.run(&["consent", "due", "--json"]);

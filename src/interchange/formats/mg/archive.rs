@@ -120,6 +120,11 @@ impl<R: Read + Seek> Archive<R> {
                 "manifest: {count} fields are not known and were ignored"
             ));
         }
+        for address in &manifest.cyclic {
+            warnings.push(format!(
+                "manifest: {address} is in a cycle of supersessions, and is taken as current"
+            ));
+        }
         Ok(Self {
             source,
             header,

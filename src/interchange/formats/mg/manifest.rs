@@ -18,6 +18,8 @@ pub(super) struct Manifest {
     entries: Vec<(ContentAddress, StatusChange)>,
     /// Fields that this version does not know.
     pub(super) unknown_fields: u64,
+    /// The grains that replace each other in a circle: each is taken as current (ruling P16).
+    pub(super) cyclic: Vec<ContentAddress>,
 }
 
 impl Manifest {
@@ -55,7 +57,45 @@ impl Manifest {
                 "bytes after the manifest",
             ));
         }
+        manifest.open_cycles();
         Ok(manifest)
+    }
+
+    /// Takes the ends from the grains that replace each other in a circle (ruling P16): in a lineage
+    /// without an end nothing is current, so any one of its writers could hide the others' grains.
+    fn open_cycles(&mut self) {
+        let next: Vec<Option<usize>> = (self.entries.iter())
+            .map(|(_, status)| self.get(status.superseded_by?).map(|(at, _)| at))
+            .collect();
+        // The walk in which an entry was met first; 0 for none yet.
+        let mut met = vec![0; next.len()];
+        for start in 0..next.len() {
+            let walk = start.saturating_add(1);
+            let mut at = Some(start);
+            while let Some(entry) = at.filter(|entry| met.get(*entry) == Some(&0)) {
+                met.iter_mut()
+                    .skip(entry)
+                    .take(1)
+                    .for_each(|met| *met = walk);
+                at = next.get(entry).copied().flatten();
+            }
+            // Met in this same walk: the entry is on a circle, and so is all that follows it.
+            let Some(first) = at.filter(|entry| met.get(*entry) == Some(&walk)) else {
+                continue;
+            };
+            let mut entry = first;
+            loop {
+                if let Some((address, status)) = self.entries.get_mut(entry) {
+                    status.superseded_by = None;
+                    status.system_valid_to = None;
+                    self.cyclic.push(*address);
+                }
+                match next.get(entry).copied().flatten() {
+                    Some(following) if following != first => entry = following,
+                    _ => break,
+                }
+            }
+        }
     }
 
     /// Returns the number of entries.

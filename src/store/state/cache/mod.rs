@@ -3,6 +3,7 @@
 
 mod deadlines;
 mod lineages;
+mod resting;
 mod vectors;
 
 use std::sync::Arc;
@@ -20,6 +21,8 @@ use super::{Body, Entry, Presence};
 use deadlines::Deadlines;
 use lineages::LineageCache;
 pub(crate) use lineages::{Ancestor, claim_of};
+pub(crate) use resting::Resting;
+use resting::RestingCache;
 pub(crate) use vectors::StoredAt;
 use vectors::Vectors;
 
@@ -28,6 +31,7 @@ pub(crate) struct Caches {
     pub(crate) lineages: LineageCache,
     pub(crate) vectors: Vectors,
     pub(crate) deadlines: Deadlines,
+    pub(crate) resting: RestingCache,
     /// Rows that rest on withdrawn consents.
     pub(crate) withdrawn: CachedRows,
     /// Rows that must not be relied on before a person's review.
@@ -68,6 +72,7 @@ impl Caches {
         self.lineages.forget();
         self.vectors.forget(erased);
         self.deadlines.forget(erased);
+        self.resting.forget(erased);
         self.withdrawn.forget();
         self.unreviewed.forget();
     }

@@ -5,6 +5,8 @@
 use std::io;
 
 use clap::Args;
+use grainstore::codec::Value;
+use grainstore::grain::{Type, Warning};
 use grainstore::policy::Capability;
 use grainstore::store::{self, Create, NewGrain};
 use grainstore::{ContentAddress, ErrorCode, Grain, Store};
@@ -142,6 +144,12 @@ impl PutRun<'_> {
         out: &mut Output,
     ) -> anyhow::Result<()> {
         let handle = self.command.as_whom.narrow(store)?;
+        let withdrawals: Vec<_> = batch
+            .grains
+            .iter()
+            .filter(|it| is_withdrawal(it))
+            .cloned()
+            .collect();
         let addresses = loop {
             let grains = if self.command.keep_going {
                 batch.grains.clone()
@@ -161,8 +169,15 @@ impl PutRun<'_> {
             }
         };
         let mut lines = batch.numbers.iter().zip(&addresses);
-        let printed = lines.try_for_each(|(number, address)| print(*number, address, out));
-        self.keep(printed.and_then(|()| out.flush()));
+        let printed = lines.try_for_each(|(number, address)| {
+            // OMS 8.10: a withdrawal without effect is said to be one.
+            let withdrawal = withdrawals.iter().find(|it| it.address() == *address);
+            let warnings = withdrawal.map_or(Ok(Vec::new()), |it| handle.warnings(it))?;
+            self.keep(print(*number, address, &warnings, out));
+            anyhow::Ok(())
+        });
+        printed?;
+        self.keep(out.flush());
         self.stored += addresses.len() as u64;
         Ok(())
     }
@@ -200,9 +215,27 @@ impl PutRun<'_> {
     }
 }
 
-fn print(number: u64, address: &ContentAddress, out: &mut Output) -> io::Result<()> {
+fn is_withdrawal(grain: &Grain) -> bool {
+    let withdraws = grain.field("is_withdrawal").and_then(Value::as_bool);
+    grain.type_() == Type::Consent && withdraws == Some(true)
+}
+
+fn print(
+    number: u64,
+    address: &ContentAddress,
+    warnings: &[Warning],
+    out: &mut Output,
+) -> io::Result<()> {
+    let warnings: Vec<_> = warnings.iter().map(ToString::to_string).collect();
+    for warning in &warnings {
+        out.note(format!("line {number}: {warning}"));
+    }
     if out.is_json() {
-        out.json(&json!({ "address": address.to_string(), "line": number }))
+        let mut document = json!({ "address": address.to_string(), "line": number });
+        if !warnings.is_empty() {
+            document["warnings"] = warnings.into();
+        }
+        out.json(&document)
     } else {
         out.line(address)
     }

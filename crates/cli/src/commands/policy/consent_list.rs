@@ -57,7 +57,9 @@ impl List {
 fn consent_line(consent: &Consent) -> String {
     let text = |field| printable(consent.grain.text(field).unwrap_or_default());
     let state = match (consent.withdraws, consent.withdrawn, consent.replaced_by) {
-        (Some(of), _, _) => format!("withdraws {}", short(&of)),
+        (Some(of), _, _) if consent.is_grant_here => format!("withdraws {}", short(&of)),
+        (Some(of), _, _) => format!("withdraws {}, which is not here", short(&of)),
+        _ if consent.is_withdrawal => "withdraws nothing: prior_consent is no address".into(),
         (_, Some(withdrawal), _) => format!("withdrawn {}", withdrawal.at),
         (_, _, Some(by)) => format!("replaced by {}", short(&by)),
         _ if consent.ended_at.is_some() => "contradicted".into(),
@@ -93,7 +95,9 @@ fn consent_json(consent: &Consent) -> Value {
         "valid_from": number("valid_from"),
         "valid_to": number("valid_to"),
         "stored_at": consent.stored_at.ms(),
+        "is_withdrawal": consent.is_withdrawal,
         "withdraws": consent.withdraws.map(|of| of.to_string()),
+        "is_grant_here": consent.is_grant_here,
         "withdrawn_by": withdrawn.map(|withdrawal| withdrawal.by.to_string()),
         "withdrawn_at": withdrawn.map(|withdrawal| withdrawal.at.ms()),
         "replaced_by": consent.replaced_by.map(|by| by.to_string()),

@@ -41,7 +41,7 @@ impl Explain {
         };
         let store = session.open()?;
         let address = address::resolve(&store, &self.address)?;
-        let signers: Vec<&str> = self.signer.iter().map(String::as_str).collect();
+        let signers: Vec<_> = self.signer.iter().map(|did| vec![did.clone()]).collect();
         let actor = Actor {
             signers: &signers,
             justification: self.justification.as_deref(),

@@ -1,0 +1,63 @@
+//! References between grains: the form of an address (OMS 6, 8.10, 23.4; rulings P2, P6).
+//!
+//! A reference in another form names no grain, so what its writer meant by it would have no effect.
+
+use crate::codec::{ContentAddress, Map, Value};
+
+use super::findings::{Findings, Origin};
+use crate::grain::{Error, Type};
+
+pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) -> Result<(), Error> {
+    let text = |name: &str| fields.get(name).and_then(Value::as_text);
+    if of == Type::Consent
+        && let Some(prior) = text("prior_consent")
+    {
+        demand("prior_consent", prior, findings)?;
+    }
+    if let Some(parent) = text("parent_message_id") {
+        demand("parent_message_id", parent, findings)?;
+    }
+    // Ruling T8: a label is no reference.
+    if let Some(basis) = text("processing_basis").filter(|basis| is_meant_as_address(basis)) {
+        demand("processing_basis", basis, findings)?;
+    }
+    check_evidence(of, fields, findings)
+}
+
+/// Ruling P2: where evidence is required, an entry that is none is missing when the goal is
+/// satisfied; elsewhere it is a fault of the field.
+fn check_evidence(of: Type, fields: &Map, findings: &mut Findings) -> Result<(), Error> {
+    let required = fields.get("evidence_required").and_then(Value::as_i64);
+    if of != Type::Goal || required.is_some_and(|required| required > 0) {
+        return Ok(());
+    }
+    let entries = fields.get("satisfaction_evidence").into_iter();
+    let mut entries = entries.flat_map(Value::texts);
+    match entries.all(|entry| ContentAddress::from_reference(entry).is_ok()) {
+        true => Ok(()),
+        false => findings.writer_rule(Error::WrongKind {
+            field: "satisfaction_evidence".into(),
+            expected: "an array of content addresses",
+        }),
+    }
+}
+
+fn demand(field: &str, text: &str, findings: &mut Findings) -> Result<(), Error> {
+    match (ContentAddress::from_reference(text), findings.origin) {
+        (Ok(_), _) => Ok(()),
+        (Err(error), Origin::Local) => Err(error.into()),
+        (Err(_), Origin::Foreign) => {
+            findings.warn(
+                field,
+                "not a content address, so it names no grain and has no effect",
+            );
+            Ok(())
+        }
+    }
+}
+
+/// Returns whether a text is an address but for the case of its digits, or says that it is one.
+fn is_meant_as_address(text: &str) -> bool {
+    let is_hex = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hex || text.starts_with("sha256:") || text.starts_with("mg:sha256:")
+}

@@ -1,0 +1,162 @@
+//! A consent that a namespace demands binds the person and the party (OMS 8.10, ruling P10).
+
+use grainstore::crypto::{Algorithm, Did, SigningKey};
+use grainstore::store::{Authorization, RequiredConsent};
+use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
+
+use crate::signing::key;
+
+const OFFICE: Authorization<'static> = Authorization {
+    reason: "patients are protected",
+    authority: "the office",
+};
+const ADA: &str = "did:web:ada.example";
+const BOB: &str = "did:web:bob.example";
+
+fn did(text: &str) -> Did {
+    text.parse().unwrap()
+}
+
+fn nurse() -> Did {
+    did("did:web:nurse.example")
+}
+
+fn clinic() -> Store {
+    let store = Store::in_memory(Options::default()).unwrap();
+    let both = RequiredConsent {
+        read: true,
+        write: true,
+    };
+    let admin = store.admin().unwrap();
+    admin.require_consent("clinic", both, OFFICE).unwrap();
+    store
+}
+
+fn grant(person: &str, grantee: &str) -> Draft {
+    let draft = Draft::consent(person, grantee, ["store", "retrieve"]);
+    draft.created_at(Time::from_ms(1))
+}
+
+fn note(basis: ContentAddress) -> Draft {
+    let draft = Draft::event("a fever").namespace("clinic");
+    draft
+        .set("processing_basis", basis)
+        .created_at(Time::from_ms(2))
+}
+
+fn about(person: &str, basis: ContentAddress) -> Draft {
+    note(basis).set("subject_did", person)
+}
+
+#[test]
+fn a_consent_is_of_the_person_whom_the_grain_is_about() {
+    let store = clinic();
+    let consent = store.put(grant(ADA, nurse().as_str())).unwrap();
+    let handle = store.as_actor(&nurse());
+    let code = |draft: Draft| handle.put(draft).map_err(|error| error.code().as_str());
+    for refused in [
+        about(BOB, consent),
+        note(consent).user(BOB),
+        note(consent).set("subject", BOB),
+        // What is said of Ada elsewhere does not count: the person concerned is named first.
+        about(BOB, consent).user(ADA),
+        note(consent),
+        note(consent).user("ada"),
+    ] {
+        let shown = format!("{refused:?}");
+        assert_eq!(code(refused), Err("ERR_CONSENT"), "{shown}");
+    }
+    for accepted in [
+        about(ADA, consent),
+        note(consent).user(ADA),
+        note(consent).set("subject", format!("{ADA}#me")),
+    ] {
+        let stored = code(accepted).unwrap();
+        assert!(handle.get(&stored).unwrap().is_some());
+    }
+    // The owner answers for a grain that names no person, and for no other person's.
+    assert!(store.put(note(consent)).is_ok());
+    assert_eq!(
+        store.put(about(BOB, consent)).unwrap_err().code(),
+        "ERR_CONSENT"
+    );
+}
+
+#[test]
+fn a_consent_is_given_to_the_party_that_stores_and_reads() {
+    let store = clinic();
+    let consent = store.put(grant(ADA, nurse().as_str())).unwrap();
+    let stored = store.as_actor(&nurse()).put(about(ADA, consent)).unwrap();
+    let shows = |handle: &Store| {
+        let read = handle.get(&stored).map(|grain| grain.is_some());
+        let found = handle
+            .query(&Filter::new().namespace("clinic"), 9, None)
+            .unwrap();
+        let listed = found.results.len() == 1;
+        assert_eq!(read.is_ok_and(|found| found), listed);
+        assert_eq!(handle.history(&stored).is_ok(), listed);
+        listed
+    };
+    assert!(shows(&store) && shows(&store.as_actor(&nurse())));
+    let others = [
+        store.as_actor(&did("did:web:insurer.example")),
+        store.in_namespace("clinic"),
+        store.read_only(),
+    ];
+    for other in others {
+        assert!(!shows(&other), "{:?}", other.capability());
+        let refused = other.put(about(ADA, consent).set("n", 1)).unwrap_err();
+        let codes = ["ERR_CONSENT", "ERR_ACCESS_DENIED"];
+        assert!(codes.contains(&refused.code().as_str()), "{refused}");
+    }
+}
+
+#[test]
+fn an_agent_does_not_write_the_consent_that_it_relies_on() {
+    let ada: SigningKey = key(Algorithm::Ed25519, 9);
+    let person = ada.did().to_string();
+    let store = clinic();
+    let agent = store.as_actor(&nurse());
+    let relied = |consent| agent.put(about(&person, consent).set("n", consent));
+    let own = agent.put(grant(&person, nurse().as_str())).unwrap();
+    assert_eq!(relied(own).unwrap_err().code(), "ERR_CONSENT");
+    // In one batch with what rests on it, and through a handle without a name.
+    let draft = || grant(&person, nurse().as_str()).set("n", 2);
+    let pending = draft()
+        .author(nurse().as_str())
+        .finish(Default::default())
+        .unwrap();
+    let resting = about(&person, pending.address()).author(nurse().as_str());
+    let resting = resting.finish(Default::default()).unwrap();
+    assert!(agent.put_batch([pending, resting]).is_err());
+    let unnamed = store.in_namespace("clinic");
+    let refused = unnamed.put(draft().namespace("clinic")).unwrap_err();
+    assert!(refused.to_string().contains("author"), "{refused}");
+    // Nor does it widen one that the owner put.
+    let owners = store.put(grant(&person, "did:web:doctor.example")).unwrap();
+    let renewed = format!(
+        r#"{{"type":"consent","subject_did":"{person}","grantee_did":"{}","scope":["store"],
+            "is_withdrawal":false,"created_at":3,"prior_consent":"{owners}",
+            "supersession_justification":"renewed"}}"#,
+        nurse()
+    );
+    let renewed = Draft::from_json(&renewed).unwrap();
+    let renewed = agent.supersede(&owners, renewed, Some("renewed")).unwrap();
+    for consent in [owners, renewed] {
+        assert_eq!(relied(consent).unwrap_err().code(), "ERR_CONSENT");
+    }
+    // Signed by its subject it counts, whoever stores it.
+    let signed = grant(&person, nurse().as_str())
+        .set("n", 3)
+        .author(nurse().as_str());
+    let signed = signed.to_be_signed().finish(Default::default()).unwrap();
+    let rule = {
+        let mut rule = grainstore::policy::TrustRule::new(ada.did());
+        rule.authors.push(nurse().to_string());
+        rule
+    };
+    store.admin().unwrap().trust(rule, "a patient").unwrap();
+    let signed = signed.sign(&ada, &ada.did(), None).unwrap();
+    let signed = agent.put(signed).unwrap();
+    assert!(relied(signed).is_ok());
+}
