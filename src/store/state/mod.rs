@@ -18,7 +18,7 @@ mod trust;
 mod trusted_clock;
 
 use crate::index::{RowSet, Snapshot};
-use crate::ledger::{EntryId, Kind, Ledger};
+use crate::ledger::{self, EntryId, Kind, Ledger};
 
 use super::Error;
 
@@ -148,7 +148,11 @@ impl State {
     pub(crate) fn recover(ledger: &Ledger, snapshot: &Snapshot) -> Result<Self, Error> {
         let mut state = Self::default();
         for row in state.sources(snapshot)?.iter() {
-            let entry = DecodedEntry::decode(ledger.read(row)?)?;
+            let entry = match ledger.read(row) {
+                // A crash between blanking an entry and removing its keys: the erasure is resumed.
+                Err(ledger::Error::Erased { .. }) => continue,
+                entry => DecodedEntry::decode(entry?)?,
+            };
             state.apply(&entry.as_entry())?;
         }
         Ok(state)

@@ -33,6 +33,9 @@ enum SeededFault {
     CurrentRenamedBeforeSync,
     NoIndexFolderSync,
     WatermarkPastDurable,
+    TextListedBeforeSync,
+    TextListRenamedBeforeSync,
+    NoTextFolderSync,
 }
 
 /// The outcome of looking for a seeded fault.
@@ -56,7 +59,7 @@ pub fn seeded_faults(states_max: u64, tell: &mut dyn FnMut(&FaultOutcome)) -> Ve
 }
 
 impl SeededFault {
-    const EVERY: [Self; 15] = [
+    const EVERY: [Self; 18] = [
         Self::NoLedgerFolderSync,
         Self::NoRootSync,
         Self::ManifestRenamedBeforeSync,
@@ -72,6 +75,9 @@ impl SeededFault {
         Self::CurrentRenamedBeforeSync,
         Self::NoIndexFolderSync,
         Self::WatermarkPastDurable,
+        Self::TextListedBeforeSync,
+        Self::TextListRenamedBeforeSync,
+        Self::NoTextFolderSync,
     ];
 
     const fn name(self) -> &'static str {
@@ -91,6 +97,9 @@ impl SeededFault {
             Self::CurrentRenamedBeforeSync => "CURRENT is renamed before it is synced",
             Self::NoIndexFolderSync => "the index's folder is not synced",
             Self::WatermarkPastDurable => "the index's watermark is past the durable end",
+            Self::TextListedBeforeSync => "a text segment is listed before it is synced",
+            Self::TextListRenamedBeforeSync => "the list of text segments is renamed unsynced",
+            Self::NoTextFolderSync => "the text view's folder is not synced",
         }
     }
 
@@ -167,6 +176,15 @@ impl SeededFault {
             }
             Self::CurrentBeforeRunSync => {
                 log.retain(|op| !synced(op, &|name| name.ends_with(".run")));
+            }
+            Self::NoTextFolderSync => log.retain(|op| !folder(op, "text")),
+            Self::TextListRenamedBeforeSync => {
+                log.retain(|op| !synced(op, &|name| name.starts_with("text/meta.json")));
+            }
+            Self::TextListedBeforeSync => {
+                let is_of_segment =
+                    |name: &str| name.starts_with("text/") && !name.starts_with("text/meta.json");
+                log.retain(|op| !synced(op, &is_of_segment));
             }
             Self::SyncDoesNothing => log.retain(|op| !synced(op, &is_segment)),
             Self::AcknowledgedBeforeSync => acknowledge_early(&mut log),
