@@ -28,6 +28,11 @@ policy histories="0..1000000":
     CARGO_PROFILE_DEV_OPT_LEVEL=2 GRAINSTORE_HISTORIES={{histories}} \
         nice -n 19 cargo test --test it policy:: -- --nocapture
 
+# Rogue agents and their files beside a victim, a million steps
+rogues times="330":
+    CARGO_PROFILE_DEV_OPT_LEVEL=2 GRAINSTORE_TIMES={{times}} \
+        nice -n 19 cargo test --test it policy::rogue:: -- --nocapture
+
 # The store on a simulated disk: crashes, double crashes, faults at every operation, seeded faults
 crash states="200000" jobs="2":
     #!/usr/bin/env bash

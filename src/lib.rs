@@ -4,7 +4,9 @@
 //!
 //! The modules are declared in dependency order: each may use those above it and nothing below
 //! (`tests/it/tidy.rs` holds the crate to it). Most programs need [`Store`], [`Draft`] and
-//! [`Filter`]; the rest is there for those who look closer.
+//! [`Filter`]; the rest is there for those who look closer. Names that this documentation does not
+//! show are for the tests, the simulator, the fuzz targets and the benches of this repository, and
+//! may change in every version.
 
 mod code;
 pub mod codec;
@@ -18,6 +20,7 @@ pub mod ledger;
 pub mod index;
 #[cfg(feature = "text")]
 pub mod text;
+#[doc(hidden)]
 pub mod vector;
 pub mod store;
 pub mod query;

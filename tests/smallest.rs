@@ -1,8 +1,16 @@
 //! What every build can do, and the smallest (`--no-default-features`) does: put, get, query,
-//! supersede, delete, nearest vectors and a check, in a folder that is opened again.
+//! supersede, delete, nearest vectors and a check, in a folder that is opened again; and which
+//! signatures count in a build that cannot check any.
 
-use grainstore::store::{Authorization, Embedding};
-use grainstore::{Draft, Filter, Options, Store};
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::Path;
+
+use grainstore::codec::Profile;
+use grainstore::policy::{Doubt, Trust};
+use grainstore::store::{Authorization, Embedding, Justification};
+use grainstore::{Draft, Filter, Grain, Options, Store};
 
 const ASKED: Authorization<'static> = Authorization {
     reason: "asked by letter",
@@ -38,4 +46,117 @@ fn a_store_of_any_build_puts_gets_queries_supersedes_and_deletes() {
     let near = store.nearest("tiny", &[1.0, 0.0], &Filter::new(), 1);
     assert_eq!(near.unwrap().results[0].address, coffee);
     assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
+}
+
+const CHECKS_SIGNATURES: bool = cfg!(feature = "signatures");
+
+fn kept(name: &str) -> std::path::PathBuf {
+    let vectors = Path::new(env!("CARGO_MANIFEST_DIR")).join("test-vectors/stores");
+    vectors.join(name)
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let (from, to) = (
+            entry.as_ref().unwrap().path(),
+            to.join(entry.unwrap().file_name()),
+        );
+        match from.is_dir() {
+            true => copy(&from, &to),
+            false => drop(fs::copy(from, to).unwrap()),
+        }
+    }
+}
+
+/// The store of `write_signed` in `tests/it/lifecycle/kept.rs`.
+fn open_signed(folder: &Path) -> Store {
+    if !folder.join("MANIFEST").exists() {
+        copy(&kept("signed"), folder);
+    }
+    Store::open(folder, Options::default()).unwrap()
+}
+
+#[test]
+fn a_signed_grain_opens_in_every_build_and_is_trusted_only_where_signatures_are_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_signed(folder.path());
+    let trust = |object: &str| {
+        let found = store.query(&Filter::new().object(object), 1, None).unwrap();
+        let address = found.results[0].address;
+        let signature = store.signature(&address).unwrap();
+        (address, signature.map(|signature| signature.trust))
+    };
+    let (tea, of_tea) = trust("black tea");
+    let (_, of_mill) = trust("a mill");
+    let unchecked = Some(Trust::Untrusted(Doubt::Unchecked));
+    let expected = match CHECKS_SIGNATURES {
+        true => (
+            Some(Trust::Verified),
+            Some(Trust::Untrusted(Doubt::Unknown)),
+        ),
+        false => (unchecked, unchecked),
+    };
+    assert_eq!((of_tea, of_mill), expected);
+    assert_eq!(trust("900").1, None);
+    let verified = store.query(&Filter::new().verified(), 9, None).unwrap();
+    assert_eq!(verified.total, u64::from(CHECKS_SIGNATURES));
+    // The signature is kept, whether it is checked or not.
+    let delivered = store.delivery(&tea).unwrap().unwrap();
+    let (grain, _) = Grain::from_delivery(&delivered, Profile::Extended).unwrap();
+    assert_eq!(grain.address(), tea);
+    assert_eq!(store.maintenance().unwrap().check().unwrap().findings, []);
+    let repaired = {
+        drop(store);
+        Store::repair(folder.path(), Options::default()).unwrap()
+    };
+    assert_eq!(repaired.delivery(&tea).unwrap().unwrap(), delivered);
+}
+
+#[test]
+fn what_demands_a_signature_is_refused_where_signatures_are_not_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_signed(folder.path());
+    let found = store.query(&Filter::new(), 9, None).unwrap().results;
+    let named = |object: &str| {
+        let is_named = |grain: &Grain| grain.text("object") == Some(object);
+        let found = found.iter().find(|found| is_named(&found.grain));
+        found.unwrap().address
+    };
+    let code_of = |result: Result<(), grainstore::Error>| match result {
+        Ok(()) => "done",
+        Err(error) => error.code().as_str(),
+    };
+    let expected = |code| match CHECKS_SIGNATURES {
+        true => "done",
+        false => code,
+    };
+
+    // Only its signer may write in a namespace of a trusted signer, and only with a signature.
+    let unsigned = Draft::belief("ada", "prefers", "milk").confidence(0.9);
+    let unsigned = store.put(unsigned.namespace("tea")).map(drop);
+    assert_eq!(code_of(unsigned), "ERR_UNTRUSTED");
+    let other = Store::in_memory(Options::default()).unwrap();
+    let delivered = store.delivery(&named("black tea")).unwrap().unwrap();
+    let (signed, _) = Grain::from_delivery(&delivered, Profile::Extended).unwrap();
+    assert_eq!(
+        code_of(other.put(signed).map(drop)),
+        expected("ERR_UNRESOLVED")
+    );
+
+    let checkpoint = store.maintenance().unwrap().checkpoints().unwrap().pop();
+    let checked = store.maintenance().unwrap();
+    let checked = checked.verify_checkpoint(&checkpoint.unwrap()).map(drop);
+    assert_eq!(code_of(checked), expected("ERR_UNRESOLVED"));
+
+    let rent = named("900");
+    let signatures = [fs::read(kept("signed.cose")).unwrap()];
+    let refused = store.contradict(&rent, Some("asked"));
+    assert_eq!(code_of(refused), "ERR_INVALIDATION_DENIED");
+    let signed = Justification {
+        justification: None,
+        signatures: &signatures,
+    };
+    let answer = store.contradict(&rent, signed);
+    assert_eq!(code_of(answer), expected("ERR_INVALIDATION_DENIED"));
 }

@@ -1,11 +1,11 @@
 //! The laws of the readers of other formats (PAM, AIMEM, OMI, provider exports): a refusal has a
 //! code, and an accepted file can be written again.
 
-use grainstore::codec::{Map, Profile, Value};
+use grainstore::codec::{Map, Value};
 use grainstore::grain::Status;
 use grainstore::interchange::provider::Provider;
 use grainstore::interchange::{
-    Entry, Format, ImportFile, ReadOptions, Record, WriteOptions, aimem, omi, pam,
+    Entry, Format, ImportFile, ReadOptions, WriteOptions, aimem, omi, pam,
 };
 use sha2::{Digest, Sha256};
 
@@ -15,8 +15,8 @@ use sha2::{Digest, Sha256};
 /// - A store that is accepted is written again, and what is written is accepted.
 pub fn json_pam(data: &[u8]) {
     read_pam(data);
-    drop(coded(pam::read_conversation(data, &ReadOptions::default())));
-    drop(coded(pam::read_embeddings(data, &ReadOptions::default())));
+    drop(read(data, Format::PamConversation, &ReadOptions::default()));
+    drop(read(data, Format::PamEmbeddings, &ReadOptions::default()));
     if let Some(mut store) = object(data) {
         mend_pam(&mut store);
         read_pam(Value::Map(store).to_json().as_bytes());
@@ -24,18 +24,17 @@ pub fn json_pam(data: &[u8]) {
 }
 
 fn read_pam(bytes: &[u8]) {
-    let Some(import) = coded(pam::read_bytes(bytes, &ReadOptions::default())) else {
+    let Some(import) = read(bytes, Format::Pam, &ReadOptions::default()) else {
         return;
     };
-    let entries = entries(import.records);
+    let entries = entries(import);
     // A memory of several owners is reported as such.
     let Ok(document) = pam::Document::new(&entries, &options(), true) else {
         return;
     };
     let json = document.store.to_json();
-    if let Err(errors) = pam::read_bytes(json.as_bytes(), &ReadOptions::default()) {
-        panic!("what was written is refused: {:?}", errors.first());
-    }
+    let again = read(json.as_bytes(), Format::Pam, &ReadOptions::default());
+    assert!(again.is_some(), "what was written is refused: {json}");
 }
 
 /// Gives every memory the hash of its content, and the store none of its own.
@@ -60,7 +59,7 @@ fn mend_pam(store: &mut Map) {
 /// - No input makes a reader panic, and what is refused has a code.
 /// - A bundle that is accepted goes out as it came, checksum included.
 pub fn json_aimem(data: &[u8]) {
-    drop(coded(aimem::read_stream(data, Profile::Extended)));
+    drop(read(data, Format::AimemNdjson, &ReadOptions::default()));
     read_aimem(data);
     if let Some(mut bundle) = object(data) {
         bundle.remove("checksum");
@@ -71,7 +70,7 @@ pub fn json_aimem(data: &[u8]) {
 }
 
 fn read_aimem(bytes: &[u8]) {
-    let Some(import) = coded(aimem::read(bytes, Profile::Extended)) else {
+    let Some(import) = read(bytes, Format::Aimem, &ReadOptions::default()) else {
         return;
     };
     let has_all = |bundle: &Map| {
@@ -84,11 +83,11 @@ fn read_aimem(bytes: &[u8]) {
     let is_plain = import.findings.is_empty() && import.loss.is_empty();
     let bundle = object(bytes).filter(|bundle| is_plain && has_all(bundle));
     let Some(bundle) = bundle else { return };
-    let entries = entries(import.records);
+    let entries = entries(import);
     let mut out = Vec::new();
     if aimem::write(&mut out, &entries, &options()).is_ok() {
-        let again = aimem::read(&out, Profile::Extended);
-        assert!(again.is_ok(), "what was written is refused");
+        let again = read(&out, Format::Aimem, &ReadOptions::default());
+        assert!(again.is_some(), "what was written is refused");
         let linked =
             |map: &Map, name: &str| map.get(name).and_then(Value::as_array).map(<[_]>::len);
         let written = object(&out).unwrap_or_default();
@@ -102,13 +101,13 @@ fn read_aimem(bytes: &[u8]) {
 /// - What L1 accepts L0 accepts, and what L0 accepts an import takes.
 /// - A document that is accepted goes out as it came.
 pub fn json_omi(data: &[u8]) {
-    for read in [omi::read, omi::read_lines] {
+    for format in [Format::Omi, Format::OmiJsonl] {
         let at = |level| {
             let options = ReadOptions {
                 omi_level: level,
                 ..ReadOptions::default()
             };
-            coded(read(data, &options))
+            read(data, format, &options)
         };
         let l1 = at(Some(omi::Level::L1)).is_some();
         let l0 = at(Some(omi::Level::L0)).is_some();
@@ -122,7 +121,7 @@ pub fn json_omi(data: &[u8]) {
             continue;
         }
         let mut out = Vec::new();
-        omi::write(&mut out, &entries(import.records), &options()).expect("memory takes all");
+        omi::write(&mut out, &entries(import), &options()).expect("memory takes all");
         let (before, after) = (object(data), object(&out));
         assert_eq!(before, after, "it does not go out as it came");
     }
@@ -160,18 +159,16 @@ pub fn provider_exports(data: &[u8]) {
     drop(ImportFile::of_bytes(data, None, &ReadOptions::default()));
 }
 
-fn coded<T>(read: Result<T, Vec<grainstore::interchange::Error>>) -> Option<T> {
-    match read {
-        Ok(import) => Some(import),
-        Err(errors) => {
-            assert!(!errors.is_empty(), "refused without a reason");
-            assert!(errors.iter().all(|error| !error.code().as_str().is_empty()));
-            None
-        }
-    }
+/// Returns what is read as a format, if it is not refused; a refusal has codes.
+fn read(bytes: &[u8], format: Format, options: &ReadOptions) -> Option<ImportFile> {
+    let file = ImportFile::of_bytes(bytes, Some(format), options).expect("the format is given");
+    let mut errors = file.errors.iter();
+    assert!(errors.all(|error| !error.code().as_str().is_empty()));
+    file.errors.is_empty().then_some(file)
 }
 
-fn entries(records: Vec<Record>) -> Vec<Entry> {
+fn entries(file: ImportFile) -> Vec<Entry> {
+    let records = file.records.into_vec().expect("memory can be read");
     let entries = records.into_iter().map(|record| {
         let mut status = Status::default();
         status.apply(&record.status);

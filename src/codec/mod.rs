@@ -26,12 +26,11 @@ mod value;
 mod error;
 
 pub use address::ContentAddress;
-pub use canonical::{Canonical, nfc};
 #[cfg(feature = "interchange")]
 pub use compress::Compression;
 #[cfg(feature = "interchange")]
 pub(crate) use compress::Decompressor;
-pub use encoding::{Encoding, encode_value};
+pub use encoding::Encoding;
 pub use error::Error;
 pub use header::{Flags, Header, Sensitivity};
 #[cfg(feature = "interchange")]
@@ -40,3 +39,10 @@ pub use profile::Profile;
 #[cfg(feature = "text")]
 pub(crate) use search_forms::{nfd, nfkc};
 pub use value::{Int, Map, Value};
+
+// Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
+#[doc(hidden)]
+pub use self::{
+    canonical::{Canonical, nfc},
+    encoding::encode_value,
+};

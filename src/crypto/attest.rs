@@ -2,10 +2,10 @@
 //!
 //! The store fills them in and compares them with its own ledger.
 
-use crate::codec::{Canonical, ContentAddress, Encoding, Map, Profile, Value};
+use crate::codec::{ContentAddress, Encoding, Map, Profile};
 use crate::grain::Time;
 
-use super::{Did, Error, Payload, Resolver, Sign1, Signer, SigningKey};
+use super::{Error, Resolver, Sign1, Signer};
 
 /// The state of a ledger at one moment, to be signed (a tree head of RFC 9162).
 ///
@@ -68,24 +68,6 @@ pub struct Receipt {
 }
 
 impl Checkpoint {
-    /// Signs it: a COSE_Sign1 message with the statement inside.
-    ///
-    /// # Errors
-    /// `ERR_KEY` for the `did:key` of another key.
-    pub fn sign(&self, key: &SigningKey, did: &Did) -> Result<Vec<u8>, Error> {
-        let mut map = Map::from_iter([
-            ("store", Value::Bytes(self.store.to_vec())),
-            ("entries", self.entries.into()),
-            ("head", Value::Bytes(self.head.to_vec())),
-            ("root", Value::Bytes(self.root.to_vec())),
-            ("time", self.time.ms().into()),
-        ]);
-        if let Some(previous) = self.previous {
-            map.insert("prev", Value::Bytes(previous.to_vec()));
-        }
-        sign(CHECKPOINT, map, key, did)
-    }
-
     /// Checks the signature of a message and returns its content and its signer.
     ///
     /// # Errors
@@ -110,20 +92,6 @@ impl Checkpoint {
 }
 
 impl Receipt {
-    /// Signs it: a COSE_Sign1 message with the statement inside.
-    ///
-    /// # Errors
-    /// `ERR_KEY` for the `did:key` of another key.
-    pub fn sign(&self, key: &SigningKey, did: &Did) -> Result<Vec<u8>, Error> {
-        let map = Map::from_iter([
-            ("store", Value::Bytes(self.store.to_vec())),
-            ("grain", Value::Bytes(self.grain.as_bytes().to_vec())),
-            ("sequence", self.sequence.into()),
-            ("time", self.time.ms().into()),
-        ]);
-        sign(RECEIPT, map, key, did)
-    }
-
     /// Checks the signature of a message and returns its content and its signer.
     ///
     /// # Errors
@@ -140,12 +108,6 @@ impl Receipt {
         };
         Ok((read().ok_or(NOT_ONE)?, signer))
     }
-}
-
-fn sign(kind: &str, map: Map, key: &SigningKey, did: &Did) -> Result<Vec<u8>, Error> {
-    let map = Canonical::new(map, Profile::Extended)?;
-    let payload = Encoding::MessagePack.encode(&map);
-    Sign1::sign(kind, Payload::Embedded(&payload), key, did, None)
 }
 
 fn open(kind: &str, message: &[u8], resolver: &dyn Resolver) -> Result<(Map, Signer), Error> {
@@ -172,5 +134,5 @@ const NOT_ONE: Error = Error::Envelope {
     reason: "not a statement of this kind",
 };
 
-const CHECKPOINT: &str = "application/vnd.grainstore.checkpoint+msgpack";
-const RECEIPT: &str = "application/vnd.grainstore.receipt+msgpack";
+pub(super) const CHECKPOINT: &str = "application/vnd.grainstore.checkpoint+msgpack";
+pub(super) const RECEIPT: &str = "application/vnd.grainstore.receipt+msgpack";

@@ -5,33 +5,9 @@ use std::borrow::Cow;
 use crate::codec::{self, Profile};
 use crate::grain::{Grain, Warning};
 
-use super::{Did, Envelope, Error, Resolver, Signer, SigningKey};
+use super::{Did, Envelope, Error, Resolver, Signer};
 
 impl Grain {
-    /// Signs the grain, which was written to be signed: its address stays what it is (OMS 9.2).
-    /// `iat` is a time in seconds since 1970 that the signer claims.
-    ///
-    /// ```
-    /// use grainstore::crypto::{Algorithm, Offline, OsRandom, SigningKey};
-    /// use grainstore::{Draft, Grain, grain::Time};
-    ///
-    /// let key = SigningKey::generate(Algorithm::Ed25519, &OsRandom)?;
-    /// let draft = Draft::event("hello").created_at(Time::from_ms(1)).to_be_signed();
-    /// let grain = draft.finish(Default::default())?.sign(&key, &key.did(), None)?;
-    /// let (received, _) = Grain::from_delivery(&grain.to_delivery()?, Default::default())?;
-    /// assert_eq!(received.verify_signature(&Offline)?.did, key.did());
-    /// assert_eq!(received, grain);
-    /// # Ok::<(), grainstore::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Envelope::sign`].
-    pub fn sign(self, key: &SigningKey, did: &Did, iat: Option<i64>) -> Result<Self, Error> {
-        let bytes = Envelope::sign(self.blob(), key, did, iat)?;
-        let detached = Envelope::parse(&bytes)?.to_detached();
-        Ok(self.with_envelope(detached))
-    }
-
     /// Reads a grain as it was delivered: a blob, or a blob inside its signature. The signature is
     /// kept with the grain and not checked yet.
     ///

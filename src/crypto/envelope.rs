@@ -2,7 +2,7 @@
 
 use crate::codec::{ContentAddress, Encoding, Flags, Header};
 
-use super::{Did, Error, Payload, Resolver, Sign1, Signer, SigningKey};
+use super::{Did, Error, Resolver, Sign1, Signer};
 
 /// The delivered form of a grain whose header has the signed flag: its blob in a COSE_Sign1
 /// (OMS 9.1). The address is the blob's; the envelope has none.
@@ -28,23 +28,6 @@ pub struct Envelope<'a> {
 }
 
 impl<'a> Envelope<'a> {
-    /// Signs a blob; `iat` is a time in seconds since 1970 that the signer claims.
-    ///
-    /// # Errors
-    /// `ERR_SIGNED_MISMATCH` for a blob that is not flagged as signed (ruling S1: the flag is part
-    /// of the address, so it is set when the grain is written); `ERR_KEY` for the `did:key` of
-    /// another key; `ERR_TOO_SHORT`, `ERR_VERSION`.
-    pub fn sign(
-        blob: &[u8],
-        key: &SigningKey,
-        did: &Did,
-        iat: Option<i64>,
-    ) -> Result<Vec<u8>, Error> {
-        let header = signed_header(blob)?;
-        let content_type = content_type(header.encoding());
-        Sign1::sign(content_type, Payload::Embedded(blob), key, did, iat)
-    }
-
     /// Reads an envelope that is the whole of `bytes`. Nothing is verified yet.
     ///
     /// # Errors
@@ -128,7 +111,7 @@ impl<'a> Envelope<'a> {
 }
 
 /// OMS 9.2: the flag and the envelope come together.
-fn signed_header(blob: &[u8]) -> Result<Header, Error> {
+pub(super) fn signed_header(blob: &[u8]) -> Result<Header, Error> {
     let header = Header::read(blob)?;
     if header.flags.contains(Flags::SIGNED) {
         Ok(header)
@@ -138,7 +121,7 @@ fn signed_header(blob: &[u8]) -> Result<Header, Error> {
 }
 
 /// OMS 9.1 names one of them; ruling S2 the other.
-const fn content_type(encoding: Encoding) -> &'static str {
+pub(super) const fn content_type(encoding: Encoding) -> &'static str {
     match encoding {
         Encoding::MessagePack => "application/vnd.mg+msgpack",
         Encoding::Cbor => "application/vnd.mg+cbor",

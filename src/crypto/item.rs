@@ -1,7 +1,6 @@
 //! The CBOR of signature messages (RFC 8949): strict, without copies, without memory taken from
 //! declared lengths.
 
-pub(super) use crate::codec::cbor_head::write_int;
 use crate::codec::cbor_head::{
     self as head, ARRAY, BYTES, Input, MAP, NEGATIVE, POSITIVE, TAG, TEXT,
 };

@@ -15,8 +15,11 @@ mod item;
 mod key;
 mod random;
 mod resolver;
+#[cfg(feature = "signatures")]
+mod sign;
 mod sign1;
 mod statement;
+#[cfg(feature = "signatures")]
 mod timestamp;
 mod tombstone;
 
@@ -28,10 +31,19 @@ pub(crate) use delivery::{ENVELOPE_LEN_MAX, is_wrapped};
 pub use did::Did;
 pub use envelope::Envelope;
 pub use error::Error;
-pub use key::{Algorithm, SigningKey, VerifyingKey};
+#[cfg(feature = "signatures")]
+pub use key::SigningKey;
+pub use key::{Algorithm, VerifyingKey};
 pub use random::{OsRandom, Random};
 pub use resolver::{Offline, Resolver, Signer};
-pub use sign1::{Payload, Sign1};
 pub use statement::{Signers, Statement};
+#[cfg(feature = "signatures")]
 pub use timestamp::Timestamp;
-pub use tombstone::TombstoneKey;
+pub(crate) use tombstone::TombstoneKey;
+
+// Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
+#[cfg(feature = "signatures")]
+#[doc(hidden)]
+pub use sign::Payload;
+#[doc(hidden)]
+pub use sign1::Sign1;

@@ -1,31 +1,10 @@
-//! COSE_Sign1 messages (RFC 9052): written in one form, read strictly (ruling S2).
+//! COSE_Sign1 messages (RFC 9052), read strictly (ruling S2).
 //!
 //! The header is read here and not by a COSE library, because OMS 9.1 has a text in `kid` and
 //! because signatures are checked over the bytes received.
 
-use super::item::{Form, Items, Members, write_bytes, write_int, write_text};
-use super::{Algorithm, Did, Error, Resolver, Signer, SigningKey, VerifyingKey};
-
-/// The payload that is signed, and whether the message carries it.
-///
-/// ```
-/// use grainstore::crypto::{Algorithm, Offline, OsRandom, Payload, Sign1, SigningKey};
-///
-/// let key = SigningKey::generate(Algorithm::P256, &OsRandom)?;
-/// let payload = Payload::Detached(b"the minutes");
-/// let bytes = Sign1::sign("text/plain", payload, &key, &key.did(), None)?;
-/// let message = Sign1::parse(&bytes)?;
-/// assert_eq!(message.payload(), None);
-/// assert!(message.verify(b"the minutes", &Offline).is_ok());
-/// # Ok::<(), grainstore::crypto::Error>(())
-/// ```
-#[derive(Debug, Clone, Copy)]
-pub enum Payload<'a> {
-    /// Inside the message.
-    Embedded(&'a [u8]),
-    /// Elsewhere: the verifier must have it already.
-    Detached(&'a [u8]),
-}
+use super::item::{Form, Items, Members, write_bytes, write_text};
+use super::{Algorithm, Did, Error, Resolver, Signer, VerifyingKey};
 
 /// A COSE_Sign1 message (RFC 9052): one signature, with the signer's DID under it (OMS 9.1).
 ///
@@ -58,37 +37,6 @@ pub struct Sign1<'a> {
 }
 
 impl<'a> Sign1<'a> {
-    /// Signs a payload; `iat` is a time in seconds since 1970 that the signer claims.
-    ///
-    /// # Errors
-    /// `ERR_KEY` for the `did:key` of another key.
-    pub fn sign(
-        content_type: &str,
-        payload: Payload<'_>,
-        key: &SigningKey,
-        did: &Did,
-        iat: Option<i64>,
-    ) -> Result<Vec<u8>, Error> {
-        if did.key().is_some_and(|named| *named != key.verifying_key()) {
-            return Err(Error::Key {
-                reason: "the DID is another key's",
-            });
-        }
-        let protected = write_protected(key.algorithm(), content_type, did);
-        let mut unprotected = vec![EMPTY_MAP];
-        if let Some(iat) = iat {
-            unprotected = vec![MAP_OF_ONE];
-            write_text(&mut unprotected, "iat");
-            write_int(&mut unprotected, iat);
-        }
-        let (payload, carried) = match payload {
-            Payload::Embedded(payload) => (payload, Some(payload)),
-            Payload::Detached(payload) => (payload, None),
-        };
-        let signature = key.sign(&to_be_signed(&protected, payload))?;
-        Ok(write(&protected, &unprotected, carried, &signature))
-    }
-
     /// Reads a message that is the whole of `bytes`, untagged or under tag 18.
     ///
     /// # Errors
@@ -179,8 +127,16 @@ impl<'a> Sign1<'a> {
                 algorithm: self.algorithm,
             });
         }
-        let key = fitting.find(|key| self.verify_with(payload, key).is_ok());
-        key.map(|key| Signer { did, key }).ok_or(Error::Signature)
+        let verified = fitting.find_map(|key| match self.verify_with(payload, &key) {
+            Ok(()) => Some(Ok(Signer {
+                did: did.clone(),
+                key,
+            })),
+            // Not checked, which says nothing against the signature.
+            Err(error @ Error::Unresolved { .. }) => Some(Err(error)),
+            Err(_) => None,
+        });
+        verified.unwrap_or(Err(Error::Signature))
     }
 
     /// Checks the signature over `payload` with a key that the caller trusts for other reasons.
@@ -330,21 +286,7 @@ fn find<'a>(members: &Members<'a>, label: &[u8]) -> Option<&'a [u8]> {
     found.map(|(_, value)| *value)
 }
 
-fn write_protected(algorithm: Algorithm, content_type: &str, did: &Did) -> Vec<u8> {
-    let mut out = vec![MAP_OF_THREE];
-    out.extend_from_slice(ALG);
-    out.extend_from_slice(match algorithm {
-        Algorithm::Ed25519 => ALG_EDDSA,
-        Algorithm::P256 => ALG_ES256,
-    });
-    out.extend_from_slice(CONTENT_TYPE);
-    write_text(&mut out, content_type);
-    out.extend_from_slice(KID);
-    write_bytes(&mut out, did.as_str().as_bytes());
-    out
-}
-
-fn write(
+pub(super) fn write(
     protected: &[u8],
     unprotected: &[u8],
     payload: Option<&[u8]>,
@@ -362,7 +304,7 @@ fn write(
 }
 
 /// RFC 9052 4.4, with no external data (ruling S2).
-fn to_be_signed(protected: &[u8], payload: &[u8]) -> Vec<u8> {
+pub(super) fn to_be_signed(protected: &[u8], payload: &[u8]) -> Vec<u8> {
     let room = protected.len().saturating_add(payload.len());
     let mut out = Vec::with_capacity(room.saturating_add(32));
     out.push(ARRAY_OF_FOUR);
@@ -379,17 +321,14 @@ const fn refuse(reason: &'static str) -> Error {
 
 const TAG_18: u8 = 0xd2;
 const ARRAY_OF_FOUR: u8 = 0x84;
-const EMPTY_MAP: u8 = 0xa0;
-const MAP_OF_ONE: u8 = 0xa1;
-const MAP_OF_THREE: u8 = 0xa3;
 const NIL: u8 = 0xf6;
 
 // Labels and values as they are spelled; strict reading leaves no second spelling.
-const ALG: &[u8] = &[1];
+pub(super) const ALG: &[u8] = &[1];
 const CRIT: &[u8] = &[2];
-const CONTENT_TYPE: &[u8] = &[3];
-const KID: &[u8] = &[4];
+pub(super) const CONTENT_TYPE: &[u8] = &[3];
+pub(super) const KID: &[u8] = &[4];
 const IAT: &[u8] = b"\x63iat";
-const ALG_EDDSA: &[u8] = &[0x27];
+pub(super) const ALG_EDDSA: &[u8] = &[0x27];
 const ALG_ED25519: &[u8] = &[0x32];
-const ALG_ES256: &[u8] = &[0x26];
+pub(super) const ALG_ES256: &[u8] = &[0x26];

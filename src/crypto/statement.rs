@@ -3,7 +3,7 @@
 use crate::codec::{Canonical, ContentAddress, Encoding, Map, Profile, Value};
 use crate::grain::{self, Grain, Verification};
 
-use super::{Did, Error, Payload, Resolver, Sign1, Signer, SigningKey};
+use super::{Did, Error, Resolver, Sign1, Signer};
 
 /// The statement signed to authorize one operation on one grain of one store (OMS 23.2, I10).
 ///
@@ -97,20 +97,6 @@ impl Statement {
     /// Returns the bytes that are signed; the signature does not carry them.
     pub fn payload(&self) -> &[u8] {
         &self.payload
-    }
-
-    /// Signs it; for a supersession the result is one element of `supersession_auth`.
-    ///
-    /// # Errors
-    /// `ERR_KEY` for the `did:key` of another key.
-    pub fn sign(&self, key: &SigningKey, did: &Did, iat: Option<i64>) -> Result<Vec<u8>, Error> {
-        Sign1::sign(
-            CONTENT_TYPE,
-            Payload::Detached(&self.payload),
-            key,
-            did,
-            iat,
-        )
     }
 
     /// Checks one signature.
@@ -208,7 +194,7 @@ impl Signers {
 }
 
 /// Neither a grain nor a checkpoint: a signature for one is no signature for the other.
-const CONTENT_TYPE: &str = "application/vnd.grainstore.statement+msgpack";
+pub(super) const CONTENT_TYPE: &str = "application/vnd.grainstore.statement+msgpack";
 
 /// A quorum is counted in people; a grain of 1 MiB could hold thousands of signatures to check.
 const SIGNATURES_MAX: usize = 64;

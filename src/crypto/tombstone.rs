@@ -13,31 +13,21 @@ use crate::grain::ForeignId;
 ///
 /// A mark recognizes a deleted grain that comes again, and reveals nothing without the key: the
 /// input of a plain hash of an address or of a name could be guessed.
-///
-/// ```
-/// use grainstore::codec::ContentAddress;
-/// use grainstore::crypto::TombstoneKey;
-///
-/// let key = TombstoneKey::new([7; 32]);
-/// let address = ContentAddress::of(b"gone");
-/// assert_eq!(key.of_address(&address), key.of_address(&address));
-/// assert_ne!(key.of_address(&address), TombstoneKey::new([8; 32]).of_address(&address));
-/// ```
-pub struct TombstoneKey(Zeroizing<[u8; 32]>);
+pub(crate) struct TombstoneKey(Zeroizing<[u8; 32]>);
 
 impl TombstoneKey {
     /// Wraps 32 secret bytes.
-    pub fn new(secret: [u8; 32]) -> Self {
+    pub(crate) fn new(secret: [u8; 32]) -> Self {
         Self(Zeroizing::new(secret))
     }
 
     /// Returns the mark of a grain.
-    pub fn of_address(&self, address: &ContentAddress) -> [u8; 32] {
+    pub(crate) fn of_address(&self, address: &ContentAddress) -> [u8; 32] {
         self.mark(1, &[address.as_bytes()])
     }
 
     /// Returns the mark of the identifier that a grain has in a foreign format.
-    pub fn of_foreign_id(&self, id: &ForeignId) -> [u8; 32] {
+    pub(crate) fn of_foreign_id(&self, id: &ForeignId) -> [u8; 32] {
         self.mark(2, &id.parts().map(str::as_bytes))
     }
 

@@ -25,6 +25,7 @@ impl Grain {
     /// assert_eq!(grain.triple().unwrap().object.as_deref(), Some("dark mode"));
     /// # Ok::<(), grainstore::grain::Error>(())
     /// ```
+    #[doc(hidden)]
     pub fn triple(&self) -> Option<Triple> {
         let part = |name| match self.field(name) {
             Some(Value::Text(text)) => Some(text.clone()),

@@ -27,11 +27,9 @@ mod error;
 pub use disclosure::verify_disclosed;
 pub use draft::Draft;
 pub use error::Error;
-pub use fields::{Field, Holds};
 pub use foreign_id::ForeignId;
 pub use grain::Grain;
 pub use grain_type::Type;
-pub use links::Triple;
 pub use namespace::Namespace;
 pub(crate) use namespace::contains as namespace_contains;
 pub(crate) use owner::{HAS_CAPABILITY, IDENTITY, OWNED_BY};
@@ -40,3 +38,9 @@ pub use rules::{Warning, is_listed_phi_tag};
 pub use searchable_text::SEARCHABLE_FIELDS;
 pub use status::{Lifecycle, Status, StatusChange, Verification};
 pub use time::Time;
+
+// Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
+#[doc(hidden)]
+pub use fields::{Field, Holds};
+#[doc(hidden)]
+pub use links::Triple;

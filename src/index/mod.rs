@@ -17,18 +17,24 @@ mod read;
 mod check;
 mod retrieval_counters;
 
-pub use check::compare::Comparison;
-pub use engine::index::Index;
-pub use engine::open::IndexRecovery;
 pub use error::Error;
-pub use key::family::Family;
-pub use key::term::TermKey;
-pub use memory::batch::Batch;
 pub use options::{Addresses, IndexOptions};
-pub use read::column::Column;
-pub use read::key_range::Estimate;
-pub use read::scan::Scan;
-pub use read::snapshot::{Pattern, Snapshot};
-pub use retrieval_counters::{RetrievalCount, RetrievalCounters};
-pub use row_set::RowSet;
-pub use rows::Rows;
+pub(crate) use read::column::Column;
+pub(crate) use read::key_range::Estimate;
+pub use retrieval_counters::RetrievalCount;
+
+// Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
+#[doc(hidden)]
+pub use self::{
+    check::compare::Comparison,
+    engine::index::Index,
+    engine::open::IndexRecovery,
+    key::family::Family,
+    key::term::TermKey,
+    memory::batch::Batch,
+    read::scan::Scan,
+    read::snapshot::{Pattern, Snapshot},
+    retrieval_counters::RetrievalCounters,
+    row_set::RowSet,
+    rows::Rows,
+};

@@ -36,7 +36,6 @@ mod registry;
 
 pub use crate::grain::ForeignId;
 pub use error::{Error, Place};
-pub use export::{Entry, Written};
 pub use format::Format;
 pub use formats::{aimem, jsonl, mg, omi, pam, provider};
 pub use import_file::ImportFile;
@@ -51,6 +50,13 @@ pub use model::record::Record;
 pub(crate) use model::record::{AddressMap, rewrite_links};
 pub use model::record_set::RecordSet;
 pub use model::signature::{ExportKey, Signature};
-pub use model::vector::{ForeignVector, ForeignVectors, StoredVector, VectorOf, Vectors};
+pub use model::vector::ForeignVectors;
 pub use options::{ReadOptions, WriteOptions};
 pub(crate) use registry::{is_exportable, is_link};
+
+// Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
+#[doc(hidden)]
+pub use self::{
+    export::{Entry, Written},
+    model::vector::{ForeignVector, StoredVector, VectorOf, Vectors},
+};

@@ -20,20 +20,26 @@ mod log;
 mod proof;
 mod error;
 
-pub use disk::ballast::Ballast;
-pub use disk::file_disk::FileDisk;
-pub use disk::lock::Lock;
-pub use disk::memory_disk::MemoryDisk;
-pub use disk::{Disk, DiskFile, OpenMode};
 pub use entry_id::EntryId;
 pub use error::Error;
-pub use kind::Kind;
-pub use log::copy::CopyReport;
-pub use log::ledger::{Ledger, LedgerOptions};
-pub use offsets::position::{EntryLocation, LedgerPosition, RecoveryHint};
-pub use proof::tree::MerkleTree;
-pub use proof::verify::{LedgerVerification, SegmentFault, TreeHead, verify};
-pub use recovery::redaction_audit::ErasureDecoder;
+pub use log::ledger::LedgerOptions;
+pub(crate) use proof::tree::MerkleTree;
 pub use recovery::torn_tail::TornTail;
-pub use segment::entry::{Binding, Entry, EntryHeader, NewEntry};
 pub use store_id::StoreId;
+
+// Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
+#[doc(hidden)]
+pub use self::{
+    disk::ballast::Ballast,
+    disk::file_disk::FileDisk,
+    disk::lock::Lock,
+    disk::memory_disk::MemoryDisk,
+    disk::{Disk, DiskFile, OpenMode},
+    kind::Kind,
+    log::copy::CopyReport,
+    log::ledger::Ledger,
+    offsets::position::{EntryLocation, LedgerPosition, RecoveryHint},
+    proof::verify::{LedgerVerification, SegmentFault, TreeHead, verify},
+    recovery::redaction_audit::ErasureDecoder,
+    segment::entry::{Binding, Entry, EntryHeader, NewEntry},
+};

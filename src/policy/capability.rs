@@ -135,12 +135,6 @@ impl Capability {
         self.role == Role::Reviewer
     }
 
-    /// Returns the guarded groups of tags that it does not open.
-    pub fn closed_groups(&self) -> impl Iterator<Item = &'static str> {
-        let closed = |group: &&str| !self.clearance.contains(*group);
-        GUARDED.iter().copied().filter(closed)
-    }
-
     /// Fills in the author and the namespace of a draft that has none.
     #[must_use]
     pub fn fill(&self, mut draft: Draft) -> Draft {

@@ -7,7 +7,7 @@ use crate::grain::{Grain, Time, Type};
 
 /// An operation that a consent can allow (OMS 8.10, `scope`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Consented {
+pub(crate) enum Consented {
     /// Storing grains that rest on it.
     Store,
     /// Reading them.
@@ -16,7 +16,7 @@ pub enum Consented {
 
 impl Consented {
     /// Returns the specification's word.
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Store => "store",
             Self::Retrieve => "retrieve",
@@ -26,20 +26,7 @@ impl Consented {
 
 /// Returns whether a grain is a Consent that allows an operation now: a grant, with the operation
 /// in its scope, inside its window. Whether it was withdrawn is not in it.
-///
-/// ```
-/// use grainstore::grain::{Draft, Time};
-/// use grainstore::policy::{Consented, holds};
-///
-/// let json = r#"{"type":"consent","subject_did":"did:web:a","grantee_did":"did:web:b",
-///     "scope":["store"],"is_withdrawal":false,"created_at":1,"valid_to":9}"#;
-/// let grant = Draft::from_json(json)?.finish(Default::default())?;
-/// assert!(holds(&grant, Consented::Store, Time::from_ms(8)));
-/// assert!(!holds(&grant, Consented::Store, Time::from_ms(9)));
-/// assert!(!holds(&grant, Consented::Retrieve, Time::from_ms(8)));
-/// # Ok::<(), grainstore::grain::Error>(())
-/// ```
-pub fn holds(consent: &Grain, operation: Consented, now: Time) -> bool {
+pub(crate) fn holds(consent: &Grain, operation: Consented, now: Time) -> bool {
     let is_grant = consent.type_() == Type::Consent
         && consent.field("is_withdrawal").and_then(Value::as_bool) == Some(false);
     let mut scope = consent.field("scope").into_iter().flat_map(Value::texts);

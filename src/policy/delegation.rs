@@ -8,23 +8,8 @@ use crate::grain::{Grain, Namespace, Time, Type};
 use super::Rule;
 
 /// The authority that one author gives another (OMS 6.11, 28.7).
-///
-/// ```
-/// use grainstore::grain::{Draft, Time};
-/// use grainstore::policy::Delegation;
-///
-/// let goal = Draft::goal("answer the customer")
-///     .set("subject", "did:web:a.example")
-///     .set("relation", "mg:delegates_to")
-///     .set("object", "did:web:b.example")
-///     .created_at(Time::from_ms(1))
-///     .finish(Default::default())?;
-/// let delegation = Delegation::of(&goal).expect("it is one");
-/// assert_eq!(delegation.to(), "did:web:b.example");
-/// # Ok::<(), grainstore::grain::Error>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Delegation {
+pub(crate) struct Delegation {
     from: String,
     to: String,
     is_active: bool,
@@ -37,7 +22,7 @@ pub struct Delegation {
 
 /// An operation of a delegated author, as far as delegations restrict it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct DelegatedOperation<'a> {
+pub(crate) struct DelegatedOperation<'a> {
     /// The namespace.
     pub namespace: Option<&'a str>,
     /// The type byte of the grain that it creates; `None` for a change to a stored grain.
@@ -50,22 +35,25 @@ pub struct DelegatedOperation<'a> {
 
 /// A delegation in the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredDelegation {
+pub(crate) struct StoredDelegation {
     /// Its terms.
     pub delegation: Delegation,
     /// Whether it is in force: current, not disputed, and not from a file without verification.
     pub in_force: bool,
+    /// Whether it binds its delegatee in this operation, in force or not: a delegation of the
+    /// operator binds everywhere, one of an agent inside the namespaces it names.
+    pub binds: bool,
 }
 
 impl Delegation {
     /// The relation that makes a Goal or a Belief a delegation.
-    pub const RELATION: &str = "mg:delegates_to";
+    pub(crate) const RELATION: &str = "mg:delegates_to";
 
     /// Returns the delegation that a grain declares.
     ///
     /// A delegation written by another author than the delegator is none, and so is one to oneself:
     /// an author can neither give nor take the authority of another.
-    pub fn of(grain: &Grain) -> Option<Self> {
+    pub(crate) fn of(grain: &Grain) -> Option<Self> {
         let is_delegation = matches!(grain.type_(), Type::Goal | Type::Belief)
             && grain.text("relation") == Some(Self::RELATION);
         let (from, to) = (grain.text("subject")?, grain.text("object")?);
@@ -94,17 +82,23 @@ impl Delegation {
     }
 
     /// Returns the delegator.
-    pub fn from(&self) -> &str {
+    pub(crate) fn from(&self) -> &str {
         &self.from
     }
 
     /// Returns the delegatee.
-    pub fn to(&self) -> &str {
+    pub(crate) fn to(&self) -> &str {
         &self.to
     }
 
+    /// Returns whether it names a namespace that contains another; one that covers all names none.
+    pub(crate) fn names(&self, namespace: &str) -> bool {
+        let named = self.namespaces().unwrap_or_default();
+        named.iter().any(|outer| outer.contains(namespace))
+    }
+
     /// Returns the namespaces it covers, with those inside them; `None` if it covers all.
-    pub fn namespaces(&self) -> Option<&[Namespace]> {
+    pub(crate) fn namespaces(&self) -> Option<&[Namespace]> {
         let named = self.namespaces.as_deref()?;
         (!named.iter().any(|name| name.as_str() == "*")).then_some(named)
     }
@@ -145,7 +139,7 @@ impl Delegation {
 
 impl<'a> DelegatedOperation<'a> {
     /// Returns the operation of putting a grain.
-    pub fn put(grain: &'a Grain) -> Self {
+    pub(crate) fn put(grain: &'a Grain) -> Self {
         Self {
             namespace: grain.text("namespace"),
             creates: Some(grain.type_().byte()),
@@ -155,7 +149,7 @@ impl<'a> DelegatedOperation<'a> {
     }
 
     /// Returns the operation of reading a grain, or of changing its status.
-    pub fn touch(grain: &'a Grain) -> Self {
+    pub(crate) fn touch(grain: &'a Grain) -> Self {
         Self {
             namespace: grain.text("namespace"),
             ..Self::default()
@@ -163,16 +157,16 @@ impl<'a> DelegatedOperation<'a> {
     }
 }
 
-/// Judges whether an author may do an operation (OMS 6.11). An author without delegations acts on
-/// its own authority; a delegatee needs a delegation in force that covers the operation, given by
-/// an author who may do as much and may delegate it.
+/// Judges whether an author may do an operation (OMS 6.11). An author whom no delegation binds acts
+/// on its own authority; a delegatee needs a delegation in force that covers the operation, given
+/// by an author who may do as much and may delegate it.
 ///
 /// `held` returns all delegations to an author, also those no longer in force: the end of a
 /// delegation does not free its delegatee.
 ///
 /// # Errors
 /// Those of `held`.
-pub fn authorize_delegated<E>(
+pub(crate) fn authorize_delegated<E>(
     author: &str,
     operation: &DelegatedOperation<'_>,
     now: Time,
@@ -187,12 +181,13 @@ pub fn authorize_delegated<E>(
             continue;
         }
         let delegations = held(&who)?;
-        if delegations.is_empty() {
+        if !delegations.iter().any(|one| one.binds) {
             return Ok(Ok(()));
         }
         for StoredDelegation {
             delegation,
             in_force,
+            ..
         } in delegations
         {
             let covers = match in_force {

@@ -8,7 +8,7 @@ use super::Protection;
 /// Returns whether a grain states the owner of an agent.
 ///
 /// An owner grants nothing: no policy reads the statement (OMS 12.5.1).
-pub fn is_ownership(grain: &Grain) -> bool {
+pub(crate) fn is_ownership(grain: &Grain) -> bool {
     let namespace = grain.text("namespace").unwrap_or_default();
     grain.type_() == Type::Belief
         && grain.text("relation") == Some(OWNED_BY)
@@ -20,7 +20,7 @@ pub fn is_ownership(grain: &Grain) -> bool {
 /// # Errors
 /// The problem. An agent must not choose its owner, and a statement that every writer may change
 /// proves nothing.
-pub fn check_ownership(grain: &Grain) -> Result<(), &'static str> {
+pub(crate) fn check_ownership(grain: &Grain) -> Result<(), &'static str> {
     if !is_ownership(grain) {
         return Ok(());
     }

@@ -21,19 +21,31 @@ mod violation;
 mod error;
 
 pub use capability::{Capability, Role};
-pub use consent::{Consented, holds};
-pub use decide::{Actor, Facts, Operation, TrustedNow, Verdict, decide};
-pub use delegation::{DelegatedOperation, Delegation, StoredDelegation, authorize_delegated};
+pub(crate) use consent::{Consented, holds};
+pub use decide::{Actor, Operation};
+pub(crate) use delegation::{
+    DelegatedOperation, Delegation, StoredDelegation, authorize_delegated,
+};
 pub use error::Error;
-pub use identity::{check_ownership, is_ownership};
+pub(crate) use identity::{check_ownership, is_ownership};
 pub use lasting::is_lasting;
 #[cfg(feature = "interchange")]
 pub(crate) use lasting::{AIMEM_RECORD, DNA};
-pub use protection::{Mode, Protection, Scope, starts_early};
-pub use regime::{Clause, Regime, Regimes, Requires, When};
-pub use retention::retained_until;
+pub(crate) use protection::starts_early;
+pub use regime::{Clause, Regime};
 pub use rule::Rule;
-pub use supersession::{implies_supersession, says_why_derived};
-pub use transfer::{Purpose, may_leave};
-pub use trust::{Doubt, Trust, TrustRule, Trusts};
+pub(crate) use supersession::{implies_supersession, says_why_derived};
+pub use transfer::Purpose;
+pub(crate) use transfer::may_leave;
+pub(crate) use trust::Trusts;
+pub use trust::{Doubt, Trust, TrustRule};
 pub use violation::Violation;
+
+// Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
+#[doc(hidden)]
+pub use self::{
+    decide::{Facts, TrustedNow, Verdict, decide},
+    protection::{Mode, Protection, Scope},
+    regime::{Regimes, Requires, When},
+    retention::retained_until,
+};

@@ -42,6 +42,8 @@ pub enum Rule {
     Consent,
     /// A withdrawn Consent, or the withdrawal: both are retained for audit (OMS 8.10).
     ConsentKept,
+    /// A withdrawal of another's consent (OMS 8.10, ruling I7).
+    Withdrawal,
     /// A protected grain and unattended background work (AIMEM 5).
     Lasting,
     /// A handle is confined to another namespace (OMS 12.3).
@@ -93,6 +95,7 @@ impl Rule {
             Self::Dependency => "dependency",
             Self::Consent => "consent",
             Self::ConsentKept => "consent_kept",
+            Self::Withdrawal => "withdrawal",
             Self::Lasting => "lasting",
             Self::Namespace => "namespace",
             Self::Author => "author",
@@ -133,7 +136,7 @@ impl Rule {
             Self::Retention => "6.1",
             Self::Laundering | Self::Evidence => "23.5",
             Self::Dependency => "8.7",
-            Self::Consent | Self::ConsentKept => "8.10",
+            Self::Consent | Self::ConsentKept | Self::Withdrawal => "8.10",
             Self::Lasting => "5",
             Self::Namespace | Self::Role | Self::Owner => "12.3",
             Self::Author => "12.1",
@@ -165,6 +168,9 @@ impl Rule {
             Self::Evidence => "satisfaction_evidence",
             Self::Dependency => "every goal in depends_on to be satisfied",
             Self::Consent => "a processing_basis naming a consent in force that covers it",
+            Self::Withdrawal => {
+                "the handle or the signature of the person or of the consent's writer, or the owner"
+            }
             Self::Lasting => "an explicit request: background work must not modify the grain",
             Self::ConsentKept => "no operation: withdrawn consents and withdrawals are retained",
             Self::Namespace => "a namespace inside the handle's own",

@@ -5,7 +5,7 @@ use crate::grain::{Grain, Type};
 
 /// Returns whether a put of `new` would replace `parent` without superseding it; `parent` is a
 /// current grain that its `derived_from` names (OMS 17.2, ruling I4).
-pub fn implies_supersession(new: &Grain, parent: &Grain) -> bool {
+pub(crate) fn implies_supersession(new: &Grain, parent: &Grain) -> bool {
     if says_why_derived(new) {
         return false;
     }
@@ -20,7 +20,7 @@ pub fn implies_supersession(new: &Grain, parent: &Grain) -> bool {
 
 /// Returns whether a grain states why it is derived from others, so that it replaces none of them:
 /// OMS 27.1 requires `derived_from` of a result, 28.6 of a summary.
-pub fn says_why_derived(new: &Grain) -> bool {
+pub(crate) fn says_why_derived(new: &Grain) -> bool {
     let is_result = new.type_() == Type::Action && new.text("action_phase") == Some("result");
     let level = new.field("consolidation_level").and_then(Value::as_i64);
     is_result || level.is_some_and(|level| level >= 1)

@@ -17,20 +17,9 @@ pub enum Purpose {
 
 /// Judges whether a grain may leave the store (OMS A.2, A.3, A.6).
 ///
-/// ```
-/// use grainstore::grain::{Draft, Time};
-/// use grainstore::policy::{Purpose, Rule, may_leave};
-///
-/// let opinion = Draft::event("settle").tag("profile:legal").created_at(Time::from_ms(1));
-/// let opinion = opinion.set("legal:privilege", "attorney_client").finish(Default::default())?;
-/// assert_eq!(may_leave(&opinion, false, Purpose::Transfer), Err(Rule::Privilege));
-/// assert_eq!(may_leave(&opinion, true, Purpose::Transfer), Ok(()));
-/// # Ok::<(), grainstore::grain::Error>(())
-/// ```
-///
 /// # Errors
 /// The rule that keeps it here.
-pub fn may_leave(grain: &Grain, is_on_hold: bool, purpose: Purpose) -> Result<(), Rule> {
+pub(crate) fn may_leave(grain: &Grain, is_on_hold: bool, purpose: Purpose) -> Result<(), Rule> {
     let privilege = profile_field(grain, "legal:privilege");
     // A claim that is not understood is privileged: only `none` is not.
     if privilege.is_some_and(|claim| claim.as_text() != Some("none")) && !is_on_hold {

@@ -53,25 +53,13 @@ pub enum Doubt {
     Namespace,
     /// The signer is trusted, but not with this type.
     Type,
+    /// The build does not check signatures: it has no feature `signatures`.
+    Unchecked,
 }
 
 /// The trust rules of a store.
-///
-/// ```
-/// use grainstore::crypto::{Algorithm, OsRandom, SigningKey};
-/// use grainstore::grain::{Draft, Time};
-/// use grainstore::policy::{Doubt, Trust, TrustRule, Trusts};
-///
-/// let (ada, bob) = ("did:web:ada.example".parse()?, "did:web:bob.example".parse()?);
-/// let mut trusts = Trusts::default();
-/// trusts.add(TrustRule::new(ada));
-/// let grain = Draft::event("hello").created_at(Time::from_ms(1)).finish(Default::default())?;
-/// assert_eq!(trusts.judge(&"did:web:ada.example".parse()?, &grain), Trust::Verified);
-/// assert_eq!(trusts.judge(&bob, &grain), Trust::Untrusted(Doubt::Unknown));
-/// # Ok::<(), grainstore::Error>(())
-/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Trusts {
+pub(crate) struct Trusts {
     rules: Vec<TrustRule>,
 }
 
@@ -109,28 +97,32 @@ impl TrustRule {
 
 impl Trusts {
     /// Adds a rule; one that is there already is not added again.
-    pub fn add(&mut self, rule: TrustRule) {
+    pub(crate) fn add(&mut self, rule: TrustRule) {
         if !self.rules.contains(&rule) {
             self.rules.push(rule);
         }
     }
 
     /// Removes every rule of a signer; returns whether there was one.
-    pub fn remove(&mut self, signer: &Did) -> bool {
+    pub(crate) fn remove(&mut self, signer: &Did) -> bool {
         let before = self.rules.len();
         self.rules.retain(|rule| rule.signer != *signer);
         self.rules.len() < before
     }
 
     /// Returns the rules, oldest first.
-    pub fn rules(&self) -> &[TrustRule] {
+    pub(crate) fn rules(&self) -> &[TrustRule] {
         &self.rules
     }
 
     /// Judges a verified signature on a grain.
-    pub fn judge(&self, signer: &Did, grain: &Grain) -> Trust {
+    pub(crate) fn judge(&self, signer: &Did, grain: &Grain) -> Trust {
+        // Fails closed: a build that could not refuse a signature must not trust one either.
+        if !cfg!(feature = "signatures") {
+            return Trust::Untrusted(Doubt::Unchecked);
+        }
         let own = TrustRule::new(signer.clone());
-        let theirs = || self.rules.iter().filter(|rule| rule.signer == *signer);
+        let theirs = || self.rules().iter().filter(|rule| rule.signer == *signer);
         let trusted = |rule: &&TrustRule| rule.has_namespace(grain) && rule.has_type(grain);
         if !own.signs_for(grain) && !theirs().any(|rule| rule.signs_for(grain)) {
             return Trust::Untrusted(Doubt::Author);
@@ -155,7 +147,11 @@ impl Trusts {
     /// The reason, if it may not: the signer may not sign for the author, and would else be the
     /// first to sign the grain of another; or the grain is not verified where only trusted signers
     /// write.
-    pub fn authorize_put(&self, signer: Option<&Did>, grain: &Grain) -> Result<(), &'static str> {
+    pub(crate) fn authorize_put(
+        &self,
+        signer: Option<&Did>,
+        grain: &Grain,
+    ) -> Result<(), &'static str> {
         let trust = signer.map(|signer| self.judge(signer, grain));
         match trust {
             Some(Trust::Verified) => return Ok(()),
@@ -171,6 +167,25 @@ impl Trusts {
             return Err("only trusted signers write there");
         }
         Ok(())
+    }
+}
+
+impl Trusts {
+    /// Returns whether a stored grain may be replaced, contradicted or judged by an operation that
+    /// these signers signed: where only trusted signers write, only they end what is written.
+    ///
+    /// # Errors
+    /// The reason, if it may not.
+    pub(crate) fn authorize_change(&self, signers: &[&str], target: &Grain) -> Result<(), &'static str> {
+        let is_about = |rule: &&TrustRule| rule.has_namespace(target) && rule.has_type(target);
+        let mut rules = self.rules.iter().filter(is_about);
+        if !rules.clone().any(|rule| rule.is_exclusive) {
+            return Ok(());
+        }
+        match rules.any(|rule| signers.contains(&rule.signer.as_str())) {
+            true => Ok(()),
+            false => Err("only trusted signers change a grain there"),
+        }
     }
 }
 
@@ -192,6 +207,7 @@ impl Doubt {
             Self::Author => "other_author",
             Self::Namespace => "other_namespace",
             Self::Type => "other_type",
+            Self::Unchecked => "not_checked",
         }
     }
 }
@@ -203,6 +219,7 @@ impl fmt::Display for Doubt {
             Self::Author => "the signer may not sign for the author",
             Self::Namespace => "the signer is not trusted in this namespace",
             Self::Type => "the signer is not trusted with this type",
+            Self::Unchecked => "this build checks no signatures",
         })
     }
 }

@@ -17,12 +17,18 @@ mod handle;
 mod error;
 
 pub use analysis::language::Language;
-pub use document::Document;
 pub use error::Error;
-pub use handle::Text;
-pub use index::open::OpenOutcome;
 pub use options::TextOptions;
 pub use query::lowering::Query;
-pub use search::highlight::{Highlighter, Snippet};
-pub use search::hit::{Hit, Hits, RecalledHit, TOTAL_MAX};
+pub use search::highlight::Snippet;
 pub use search::ranking::{Ranking, Recency};
+
+// Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
+#[doc(hidden)]
+pub use self::{
+    document::Document,
+    handle::Text,
+    index::open::OpenOutcome,
+    search::highlight::Highlighter,
+    search::hit::{Hit, Hits, RecalledHit, TOTAL_MAX},
+};

@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 
 use grainstore::codec::{Map, Profile, Value};
 use grainstore::grain::{ForeignId, Status};
-use grainstore::interchange::{
-    Format, ImportFile, Loss, ReadOptions, WriteOptions, aimem, omi, pam,
-};
+use grainstore::interchange::{Format, ImportFile, Loss, ReadOptions, WriteOptions};
 use grainstore::{Draft, Filter, Options, Store, Time};
 
 use super::foreign::{corpus, files, json, text_of};
 use super::interchange_vectors::valid;
+use crate::whole::{aimem, omi, pam};
 
 pub(super) mod any;
 

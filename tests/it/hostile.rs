@@ -3,11 +3,10 @@
 use grainstore::codec::{Map, Profile, Value};
 use grainstore::grain::{Grain, Status, Type};
 use grainstore::interchange::provider::Provider;
-use grainstore::interchange::{
-    Entry, Format, ImportFile, ReadOptions, Record, WriteOptions, aimem, omi, pam,
-};
+use grainstore::interchange::{Entry, Format, ImportFile, ReadOptions, Record, WriteOptions};
 
 use super::foreign::{codes, corpus, json, text_of};
+use crate::whole::{Import, aimem, omi, pam};
 
 /// What spreadsheets run, what terminals obey, and what breaks out of markup and queries.
 const INJECTIONS: &[&str] = &[
@@ -334,7 +333,7 @@ fn no_path_leads_out_of_a_memory_store() {
         std::fs::write(inside.join(pam::STORE), text_of(&store)).unwrap();
         pam::read(&inside, &ReadOptions::default())
     };
-    let events = |import: &pam::Import| {
+    let events = |import: &Import| {
         let events = import.records.iter();
         events.filter(|it| it.grain.type_() == Type::Event).count()
     };
@@ -346,7 +345,7 @@ fn no_path_leads_out_of_a_memory_store() {
         match read(path) {
             Ok(import) => {
                 assert_eq!(events(&import), 0, "{path:?}");
-                assert_eq!(codes(&import.findings), ["PAM_STORAGE_REF"], "{path:?}");
+                assert_eq!(import.codes(), ["PAM_STORAGE_REF"], "{path:?}");
             }
             // An empty reference is not even one.
             Err(errors) => assert_eq!((codes(&errors), path.as_str()), (vec!["PAM_SCHEMA"], "")),
@@ -360,7 +359,7 @@ fn no_path_leads_out_of_a_memory_store() {
         for path in ["link.json", "up/x"] {
             let import = read(path).unwrap();
             assert_eq!(events(&import), 0, "{path}");
-            assert_eq!(codes(&import.findings), ["PAM_STORAGE_REF"], "{path}");
+            assert_eq!(import.codes(), ["PAM_STORAGE_REF"], "{path}");
         }
     }
 }

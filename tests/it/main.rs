@@ -52,3 +52,4 @@ mod tidy;
 mod timestamp;
 mod vectors;
 mod vouched;
+mod whole;

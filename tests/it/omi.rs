@@ -4,11 +4,12 @@ use std::path::Path;
 
 use grainstore::codec::{Map, Value};
 use grainstore::grain::Type;
-use grainstore::interchange::omi::{self, Import, Level};
+use grainstore::interchange::omi::Level;
 use grainstore::interchange::{Error, Format, ImportFile, ReadOptions};
 use grainstore::{Options, Store};
 
 use super::foreign::{codes, corpus, edit, files, json, text_of};
+use crate::whole::{Import, omi};
 
 fn read(bytes: &[u8], name: &str, level: Option<Level>) -> Result<Import, Vec<Error>> {
     let options = ReadOptions {
@@ -232,9 +233,11 @@ const FAULTS: [Fault; 44] = [
     ("version", Some("\"1.0\""), Some("envelope.version"), None),
     ("version", Some("\"0.1.0\""), Some("envelope.version"), None),
     ("version", Some("0.1"), Some("envelope.version"), None),
-    ("serialization", Some("\"jsonl\""), Some("envelope.serialization"), None),
+    // It is read as the serialization that it names.
+    ("serialization", Some("\"jsonl\""), Some("jsonl.envelope.memories"), None),
     ("serialization", Some("null"), Some("envelope.serialization"), None),
-    ("memories", None, Some("envelope.memories"), None),
+    // Without records it is read as the first line of a stream.
+    ("memories", None, Some("jsonl.envelope.serialization"), None),
     ("memories", Some("{}"), Some("envelope.memories"), None),
     ("memories/0", Some("[]"), Some("record"), None),
     ("generated_at", Some("\"2026-06-06\""), Some("envelope.generated_at"), None),

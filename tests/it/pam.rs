@@ -13,9 +13,9 @@ use std::fs;
 use grainstore::codec::{ContentAddress, Map, Value};
 use grainstore::grain::{ForeignId, Lifecycle, Type, Verification};
 use grainstore::interchange::ReadOptions;
-use grainstore::interchange::pam::{self, Import};
 use grainstore::interchange::{Format, Place, Record};
 
+use crate::whole::{Import, pam};
 use store::{by_id, codes, data, import, json, memories, sample, set, small, store};
 
 #[test]
@@ -213,7 +213,7 @@ fn the_examples_of_the_format_itself_import() {
     assert_eq!(import.records.len(), 1 + 3 + 5 + 3);
     // The example names conversation and embedding files that its project does not publish, and
     // its signature is only an example of one.
-    let mut found = codes(&import.findings);
+    let mut found = import.codes();
     found.sort_unstable();
     assert_eq!(found, ["ERR_IO", "ERR_IO", "ERR_IO", "PAM_SIGNATURE"]);
     let loss: Vec<_> = import.loss.iter().collect();

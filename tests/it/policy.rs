@@ -21,7 +21,9 @@ mod histories;
 mod hold;
 mod hostile;
 mod lasting;
+mod outlives;
 mod review;
+mod rogue;
 mod signed;
 mod store;
 

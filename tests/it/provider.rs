@@ -5,12 +5,12 @@ use std::path::Path;
 
 use grainstore::codec::{Profile, Value};
 use grainstore::grain::{ForeignId, Grain, Type};
-use grainstore::interchange::pam::{self, Import};
-use grainstore::interchange::provider::{self, Provider};
+use grainstore::interchange::provider::Provider;
 use grainstore::interchange::{Error, Format, ImportFile, ReadOptions, Record};
 use grainstore::{Options, Store};
 
 use super::foreign::codes;
+use crate::whole::{Import, pam, provider};
 
 fn read(provider: Provider, name: &str, text: &str) -> Result<Import, Vec<Error>> {
     let folder = tempfile::tempdir().unwrap();
@@ -255,8 +255,8 @@ fn gemini_records_of_each_shape_become_conversations() {
         .filter_map(|record| record.grain.text("session_id"));
     let other = other.find(|id| *id != "abc-1").unwrap().to_owned();
     assert_eq!(said(&other), ["first", "second", "two & more"]);
-    assert_eq!(codes(&import.findings), ["PROVIDER_SHAPE"]);
-    assert!(import.findings[0].to_string().contains("2 records"));
+    assert_eq!(import.codes(), ["PROVIDER_SHAPE"]);
+    assert!(import.findings[0].1.contains("2 records"));
 }
 
 #[test]
@@ -284,7 +284,7 @@ fn copilot_rows_are_sorted_grouped_and_refused_without_a_time() {
             ("assistant", "green,\nor \"black\"")
         ]
     );
-    assert_eq!(codes(&import.findings), ["PROVIDER_TIME"]);
+    assert_eq!(import.codes(), ["PROVIDER_TIME"]);
     for header in [
         "CreatedAt,MessageContent,Author,ChatName",
         "timestamp,clientapp,prompt",
@@ -345,7 +345,7 @@ fn hostile_exports_are_refused_or_told_and_never_panic() {
     let timeless = r#"{"id": "t", "mapping": {"a": {"id": "a", "message": {}}}}"#;
     let text = format!("[{circle}, {timeless}, {circle}, {{\"mapping\": 1}}, null]");
     let import = read(Provider::Chatgpt, "conversations.json", &text).unwrap();
-    let mut found = codes(&import.findings);
+    let mut found = import.codes();
     found.sort_unstable();
     let expected = [
         "PAM_CYCLE",
@@ -447,7 +447,7 @@ fn what_claude_knows_becomes_memories_as_old_as_the_export() {
 #[test]
 fn what_claude_knows_without_any_time_is_left_out_and_told() {
     let import = read(Provider::Claude, "memories.json", MEMORIES).unwrap();
-    assert_eq!(codes(&import.findings), ["PROVIDER_TIME"; 2]);
+    assert_eq!(import.codes(), ["PROVIDER_TIME"; 2]);
     assert_eq!(known(&import), []);
     let import = read(Provider::Claude, "projects.json", PROJECTS).unwrap();
     assert!(import.findings.is_empty(), "{:?}", import.findings);
@@ -472,7 +472,10 @@ fn what_stands_beside_conversations_of_grok_becomes_memories_or_is_named() {
     let expected = expected.map(|(id, kind, text)| (id.into(), kind.into(), text.into()));
     assert_eq!(known(&import), expected);
     assert_eq!(by_id(&import, "w").text("user_id"), Some("u"));
-    let told: Vec<_> = import.findings.iter().map(ToString::to_string).collect();
+    let told = import.findings.iter();
+    let told: Vec<_> = told
+        .map(|(place, said)| format!("{place}: {said}"))
+        .collect();
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(told[0].contains("/media_posts/1"), "{told:?}");
     assert!(

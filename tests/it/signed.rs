@@ -3,6 +3,7 @@
 
 mod checkpoint;
 mod owner;
+mod squat;
 mod trust;
 
 use std::io::Cursor;

@@ -5,12 +5,13 @@ use std::io::Write;
 use std::path::Path;
 
 use grainstore::codec::{Map, Value};
-use grainstore::interchange::{Format, ImportFile, ReadOptions, pam};
+use grainstore::interchange::{Format, ImportFile, ReadOptions};
 use grainstore::{Options, Store};
 use proptest::prelude::*;
 
 use super::foreign::text_of;
 use super::streams::{Said, said};
+use crate::whole::pam;
 
 /// A memory, and the number of the one that replaces it.
 fn memory(number: usize, by: Option<usize>) -> Value {

@@ -7,11 +7,11 @@ use grainstore::codec::{Map, Value};
 use grainstore::crypto::{Algorithm, OsRandom, SigningKey, VerifyingKey};
 use grainstore::interchange::{
     Decryption, Encryption, ExportKey, Format, ImportFile, ReadOptions, Signature, WriteOptions,
-    aimem, pam,
 };
 use grainstore::{Filter, Options, Store, Time};
 
 use super::foreign::{codes, edit, json, text_of};
+use crate::whole::{aimem, pam};
 
 fn memory() -> Store {
     Store::in_memory(Options::default()).unwrap()
@@ -237,13 +237,13 @@ fn a_signed_memory_store_is_verified_and_what_does_not_fit_is_a_warning() {
         edit(&mut changed, path, Some(json));
         let import = read(&changed).unwrap();
         assert_eq!(import.signature, Some(Signature::Invalid), "{path}");
-        assert!(codes(&import.findings).contains(&"PAM_SIGNATURE"), "{path}");
+        assert!(import.codes().contains(&"PAM_SIGNATURE"), "{path}");
     }
     let mut other = file.clone();
     edit(&mut other, "signature/algorithm", Some("\"RS256\""));
     let import = read(&other).unwrap();
     assert_eq!(import.signature, Some(Signature::Skipped));
-    assert!(codes(&import.findings).contains(&"PAM_SIGNATURE"), "told");
+    assert!(import.codes().contains(&"PAM_SIGNATURE"), "told");
     edit(&mut other, "signature/algorithm", Some("\"ES256\""));
     assert_eq!(read(&other).unwrap().signature, Some(Signature::Invalid));
     for (path, json, code) in [

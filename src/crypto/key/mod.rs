@@ -1,49 +1,25 @@
 //! Public keys and the verification of signatures, for each supported algorithm.
 //!
 //! Keys and signatures with a second spelling are refused, so that neither can be counted twice.
+//! The arithmetic is in `curves`; a build without the feature `signatures` parses and compares keys
+//! and verifies nothing.
 
 use std::fmt;
 
+mod algorithm;
+#[cfg_attr(not(feature = "signatures"), path = "no_curves.rs")]
+mod curves;
+#[cfg(feature = "signatures")]
 mod signing;
+#[cfg(feature = "signatures")]
 mod text;
 
+pub use algorithm::Algorithm;
+#[cfg(feature = "signatures")]
 pub use signing::SigningKey;
 
 use super::{Did, Error};
-
-/// The two kinds of signatures (OMS 9.1).
-///
-/// ```
-/// use grainstore::crypto::Algorithm;
-///
-/// assert_eq!(Algorithm::Ed25519.to_string(), "Ed25519");
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Algorithm {
-    /// EdDSA on Curve25519; COSE algorithms −8 and −19.
-    Ed25519,
-    /// ECDSA on P-256 with SHA-256; COSE algorithm −7.
-    P256,
-}
-
-impl Algorithm {
-    /// Returns the length in bytes of a public key as `did:key` holds it.
-    pub(in crate::crypto) const fn key_len(self) -> usize {
-        match self {
-            Self::Ed25519 => 32,
-            Self::P256 => 33,
-        }
-    }
-}
-
-impl fmt::Display for Algorithm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Ed25519 => "Ed25519",
-            Self::P256 => "P-256",
-        })
-    }
-}
+use curves::Public;
 
 /// A public key that signatures are checked with.
 ///
@@ -59,27 +35,18 @@ impl fmt::Display for Algorithm {
 #[derive(Clone, PartialEq, Eq)]
 pub struct VerifyingKey(Public);
 
-#[derive(Clone, PartialEq, Eq)]
-enum Public {
-    Ed25519(ed25519_dalek::VerifyingKey),
-    P256(p256::ecdsa::VerifyingKey),
-}
-
 impl VerifyingKey {
     /// Reads a key: 32 bytes for Ed25519; for P-256 a SEC1 point, compressed or not.
     ///
     /// # Errors
     /// `ERR_KEY` for another length, a point that is not on the curve or spelled in a second way,
-    /// and an Ed25519 point of small order, under which one signature fits many messages.
+    /// and an Ed25519 point of small order, under which one signature fits many messages. A build
+    /// without the feature `signatures` does not look for the point.
     pub fn new(algorithm: Algorithm, bytes: &[u8]) -> Result<Self, Error> {
-        match algorithm {
+        let key = match algorithm {
             Algorithm::Ed25519 => {
                 let bytes: &[u8; 32] = bytes.try_into().map_err(|_| LENGTH)?;
-                let key = ed25519_dalek::VerifyingKey::from_bytes(bytes).map_err(|_| POINT)?;
-                if key.is_weak() || !is_reduced(bytes) {
-                    return Err(POINT);
-                }
-                Ok(Self(Public::Ed25519(key)))
+                is_reduced(bytes).then(|| Public::ed25519(bytes)).flatten()
             }
             Algorithm::P256 => {
                 if !matches!(bytes, [2 | 3, rest @ ..] if rest.len() == 32)
@@ -87,46 +54,20 @@ impl VerifyingKey {
                 {
                     return Err(LENGTH);
                 }
-                let key = p256::ecdsa::VerifyingKey::from_sec1_bytes(bytes).map_err(|_| POINT)?;
-                Ok(Self(Public::P256(key)))
+                Public::p256(bytes)
             }
-        }
-    }
-
-    pub(in crate::crypto) const fn of_ed25519(key: ed25519_dalek::VerifyingKey) -> Self {
-        Self(Public::Ed25519(key))
-    }
-
-    pub(in crate::crypto) const fn of_p256(key: p256::ecdsa::VerifyingKey) -> Self {
-        Self(Public::P256(key))
+        };
+        key.map(Self).ok_or(POINT)
     }
 
     /// Returns what it verifies.
     pub const fn algorithm(&self) -> Algorithm {
-        match &self.0 {
-            Public::Ed25519(_) => Algorithm::Ed25519,
-            Public::P256(_) => Algorithm::P256,
-        }
+        self.0.algorithm()
     }
 
     /// Returns the bytes of the key; a P-256 point is compressed.
     pub fn to_bytes(&self) -> Vec<u8> {
-        match &self.0 {
-            Public::Ed25519(key) => key.to_bytes().to_vec(),
-            Public::P256(key) => key.to_sec1_point(true).as_bytes().to_vec(),
-        }
-    }
-
-    /// Returns the numbers of the key: one for Ed25519, both coordinates of a P-256 point.
-    pub(in crate::crypto) fn coordinates(&self) -> (Vec<u8>, Option<Vec<u8>>) {
-        match &self.0 {
-            Public::Ed25519(key) => (key.to_bytes().to_vec(), None),
-            Public::P256(key) => {
-                let point = key.to_sec1_point(false);
-                let (x, y) = point.as_bytes().split_at(1).1.split_at(32);
-                (x.to_vec(), Some(y.to_vec()))
-            }
-        }
+        self.0.to_bytes()
     }
 
     /// Returns the `did:key` of the key.
@@ -141,43 +82,16 @@ impl VerifyingKey {
     /// signatures must not be counted by their bytes.
     ///
     /// # Errors
-    /// `ERR_SIGNATURE`.
+    /// `ERR_SIGNATURE`; `ERR_UNRESOLVED` in a build without the feature `signatures`, which can
+    /// tell neither.
     pub fn verify(&self, message: &[u8], signature: &[u8; 64]) -> Result<(), Error> {
-        let verified = match &self.0 {
-            Public::Ed25519(key) => {
-                let signature = ed25519_dalek::Signature::from_bytes(signature);
-                key.verify_strict(message, &signature).is_ok()
-            }
-            Public::P256(key) => {
-                use p256::ecdsa::signature::Verifier as _;
-                p256::ecdsa::Signature::from_slice(signature)
-                    .is_ok_and(|signature| key.verify(message, &signature).is_ok())
-            }
-        };
-        if verified {
-            Ok(())
-        } else {
-            Err(Error::Signature)
-        }
-    }
-}
-
-impl VerifyingKey {
-    /// Checks a signature as foreign formats spell it: 64 bytes, or for P-256 r and s in DER.
-    ///
-    /// # Errors
-    /// `ERR_SIGNATURE`.
-    pub fn verify_spelled(&self, message: &[u8], signature: &[u8]) -> Result<(), Error> {
-        if let Ok(signature) = signature.try_into() {
-            return self.verify(message, signature);
-        }
-        match &self.0 {
-            Public::Ed25519(_) => Err(Error::Signature),
-            Public::P256(_) => {
-                let read = p256::ecdsa::Signature::from_der(signature);
-                let signature = read.map_err(|_| Error::Signature)?;
-                self.verify(message, &signature.to_bytes().into())
-            }
+        match self.0.verifies(message, signature) {
+            Some(true) => Ok(()),
+            Some(false) => Err(Error::Signature),
+            None => Err(Error::Unresolved {
+                did: self.did(),
+                reason: "this build checks no signatures".into(),
+            }),
         }
     }
 }

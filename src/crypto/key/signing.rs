@@ -2,7 +2,7 @@
 
 use zeroize::{Zeroize, Zeroizing};
 
-use super::{Algorithm, VerifyingKey};
+use super::{Algorithm, Public, VerifyingKey};
 use crate::crypto::{Did, Error, Random};
 
 /// A secret key. It cannot be printed, copied or compared, and is wiped when it goes.
@@ -122,8 +122,8 @@ impl SigningKey {
     /// Returns the public half.
     pub fn verifying_key(&self) -> VerifyingKey {
         match &self.0 {
-            Secret::Ed25519(key) => VerifyingKey::of_ed25519(key.verifying_key()),
-            Secret::P256(key) => VerifyingKey::of_p256(*key.verifying_key()),
+            Secret::Ed25519(key) => VerifyingKey(Public::Ed25519(key.verifying_key())),
+            Secret::P256(key) => VerifyingKey(Public::P256(*key.verifying_key())),
         }
     }
 

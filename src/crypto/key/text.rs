@@ -1,11 +1,12 @@
-//! Public keys as text: PEM, JWK, and the key of a `did:key`.
+//! Public keys as text: PEM, JWK, and the key of a `did:key`; signatures as foreign formats have
+//! them.
 
 use data_encoding::BASE64URL_NOPAD;
 use p256::pkcs8::DecodePublicKey as _;
 
 use crate::codec::{Map, Value};
 
-use super::{Algorithm, VerifyingKey};
+use super::{Algorithm, Public, VerifyingKey};
 use crate::crypto::{Did, Error};
 
 impl VerifyingKey {
@@ -32,7 +33,7 @@ impl VerifyingKey {
         }
         if text.len() <= STRUCTURED_LEN_MAX && text.starts_with(PEM) {
             let key = p256::PublicKey::from_public_key_pem(text).map_err(|_| wrong)?;
-            return Ok(Self::of_p256(key.into()));
+            return Ok(Self(Public::P256(key.into())));
         }
         // Base58 takes time in the square of its length, so the length is judged first.
         if text.len() > LEN_MAX {
@@ -64,7 +65,7 @@ impl VerifyingKey {
     /// # Ok::<(), grainstore::crypto::Error>(())
     /// ```
     pub fn to_jwk(&self) -> String {
-        let (x, y) = self.coordinates();
+        let (x, y) = self.0.coordinates();
         let (kind, curve) = match self.algorithm() {
             Algorithm::Ed25519 => ("OKP", "Ed25519"),
             Algorithm::P256 => ("EC", "P-256"),
@@ -75,6 +76,24 @@ impl VerifyingKey {
             jwk.insert("y", BASE64URL_NOPAD.encode(&y));
         }
         Value::Map(jwk).to_json()
+    }
+
+    /// Checks a signature as foreign formats spell it: 64 bytes, or for P-256 r and s in DER.
+    ///
+    /// # Errors
+    /// `ERR_SIGNATURE`.
+    pub fn verify_spelled(&self, message: &[u8], signature: &[u8]) -> Result<(), Error> {
+        if let Ok(signature) = signature.try_into() {
+            return self.verify(message, signature);
+        }
+        match &self.0 {
+            Public::Ed25519(_) => Err(Error::Signature),
+            Public::P256(_) => {
+                let read = p256::ecdsa::Signature::from_der(signature);
+                let signature = read.map_err(|_| Error::Signature)?;
+                self.verify(message, &signature.to_bytes().into())
+            }
+        }
     }
 }
 

@@ -17,23 +17,8 @@ use crate::index::{Error, Family, Snapshot};
 use crate::ledger::EntryId;
 
 /// The component of one family by row, to sort by.
-///
-/// ```
-/// use grainstore::index::Family;
-/// use grainstore::ledger::EntryId;
-/// use grainstore::{Draft, Options, Store, Time};
-///
-/// let store = Store::in_memory(Options::default())?;
-/// for ms in [50, 7] {
-///     store.put(Draft::event("tick").created_at(Time::from_ms(ms)))?;
-/// }
-/// let times = store.maintenance()?.index_snapshot().column(Family::CreatedAt)?;
-/// assert!(times.get(EntryId::new(0)) > times.get(EntryId::new(1)));
-/// assert_eq!(times.get(EntryId::new(9)), None);
-/// # Ok::<(), grainstore::Error>(())
-/// ```
 #[derive(Debug)]
-pub struct Column {
+pub(crate) struct Column {
     /// The parts, each with its first row, in the order of rows.
     parts: Vec<(u64, Part)>,
 }
@@ -46,28 +31,28 @@ enum Part {
 
 impl Column {
     /// Returns the time of a row.
-    pub fn time(&self, row: EntryId) -> Option<Time> {
+    pub(crate) fn time(&self, row: EntryId) -> Option<Time> {
         self.get(row).map(time_of).map(Time::from_ms)
     }
 
     /// Returns the number of a row.
-    pub fn number(&self, row: EntryId) -> Option<f64> {
+    pub(crate) fn number(&self, row: EntryId) -> Option<f64> {
         self.get(row).map(number_of)
     }
 
     /// Returns the component of a time or a number.
-    pub fn component(value: &Value) -> Option<u64> {
+    pub(crate) fn component(value: &Value) -> Option<u64> {
         let time = value.as_i64().map(ordered);
         time.or_else(|| value.as_f64().map(ordered_number))
     }
 
     /// Returns the component of an address in [`Family::Address`]: its first eight bytes.
-    pub fn address(address: &ContentAddress) -> u64 {
+    pub(crate) fn address(address: &ContentAddress) -> u64 {
         prefix_of(address)
     }
 
     /// Returns the component of a row; `None` if the row has no key of the family.
-    pub fn get(&self, row: EntryId) -> Option<u64> {
+    pub(crate) fn get(&self, row: EntryId) -> Option<u64> {
         let row = row.get();
         let after = self.parts.partition_point(|(first, _)| *first <= row);
         let (first, part) = self.parts.get(after.checked_sub(1)?)?;
@@ -88,7 +73,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn column(&self, family: Family) -> Result<Column, Error> {
+    pub(crate) fn column(&self, family: Family) -> Result<Column, Error> {
         let (engine, version) = self.parts();
         let mut parts = Vec::new();
         for run in &version.runs {

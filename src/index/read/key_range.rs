@@ -229,7 +229,7 @@ impl<'a, K: RunKey> KeyRange<'a, K> {
 
 /// The estimated size of a scan.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Estimate {
+pub(crate) struct Estimate {
     /// The estimated number of rows.
     pub rows: u64,
     /// The estimated number of keys to read.

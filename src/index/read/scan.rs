@@ -100,7 +100,7 @@ impl Scan<'_> {
     ///
     /// # Errors
     /// `ERR_INDEX_DAMAGED`, `ERR_STORAGE_IO`.
-    pub fn estimate(&self) -> Result<Estimate, Error> {
+    pub(crate) fn estimate(&self) -> Result<Estimate, Error> {
         match &self.0 {
             Kind::Single(range) => range.estimate(),
             Kind::Triple(range) => range.estimate(),

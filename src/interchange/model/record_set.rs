@@ -36,16 +36,6 @@ pub(crate) trait RecordSource: Send + Sync {
     /// Passes the records to `take`, in an order in which they can be stored, until it returns
     /// `false`.
     fn each(&mut self, take: &mut dyn FnMut(Record) -> bool) -> Result<(), Error>;
-
-    /// Returns all records, whatever memory that takes.
-    fn collect(&mut self) -> Result<Vec<Record>, Error> {
-        let mut records = Vec::new();
-        self.each(&mut |record| {
-            records.push(record);
-            true
-        })?;
-        Ok(records)
-    }
 }
 
 enum Source {

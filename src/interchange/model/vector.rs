@@ -11,14 +11,17 @@ use crate::interchange::{Error, ForeignId, Place};
 /// A vector of one of the memories of a file, or of one that is stored already.
 ///
 /// ```
-/// use grainstore::interchange::{ReadOptions, VectorOf, pam};
+/// use grainstore::interchange::{Format, ImportFile, VectorOf};
 ///
 /// let file = br#"{"schema": "portable-ai-memory-embeddings", "schema_version": "1.0",
 ///     "embeddings": [{"id": "v", "memory_id": "m", "model": "tiny", "dimensions": 2,
 ///     "created_at": "2026-01-15T10:30:00Z", "vector": [0.5, 1]}]}"#;
-/// let import = pam::read_embeddings(file, &ReadOptions::default()).unwrap();
-/// assert_eq!(import.vectors[0].numbers, [0.5, 1.0]);
-/// assert!(matches!(&import.vectors[0].of, VectorOf::Named(id) if id.id() == "m"));
+/// let file = ImportFile::of_bytes(file, Some(Format::PamEmbeddings), &Default::default())?;
+/// file.vectors.each(&mut |vector| {
+///     assert_eq!(vector.numbers, [0.5, 1.0]);
+///     matches!(vector.of, VectorOf::Named(id) if id.id() == "m")
+/// })?;
+/// # Ok::<(), grainstore::interchange::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForeignVector {

@@ -8,18 +8,8 @@ use sha2::{Digest, Sha256};
 ///
 /// Only the roots of its full subtrees are kept, one for each bit of the number of leaves that is
 /// set: the leaves are in the ledger.
-///
-/// ```
-/// use grainstore::ledger::MerkleTree;
-///
-/// let mut tree = MerkleTree::default();
-/// tree.push([1; 32]);
-/// assert_eq!(tree.root(), [1; 32], "a single leaf is its own root");
-/// tree.push([2; 32]);
-/// assert_ne!(tree.root(), [2; 32]);
-/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MerkleTree {
+pub(crate) struct MerkleTree {
     len: u64,
     /// The roots of full subtrees, the largest first.
     full: Vec<[u8; 32]>,
@@ -27,17 +17,12 @@ pub struct MerkleTree {
 
 impl MerkleTree {
     /// Returns the number of leaves.
-    pub const fn len(&self) -> u64 {
+    pub(crate) const fn len(&self) -> u64 {
         self.len
     }
 
-    /// Returns whether there is no leaf yet.
-    pub const fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// Adds the next leaf of the chain.
-    pub fn push(&mut self, leaf: [u8; 32]) {
+    pub(crate) fn push(&mut self, leaf: [u8; 32]) {
         let mut root = leaf;
         // As in binary counting, each carry joins two subtrees of equal size.
         for _ in 0..self.len.trailing_ones() {
@@ -50,7 +35,7 @@ impl MerkleTree {
     }
 
     /// Returns the root; SHA-256 of nothing while there is no leaf.
-    pub fn root(&self) -> [u8; 32] {
+    pub(crate) fn root(&self) -> [u8; 32] {
         let joined = self.full.iter().rev().copied();
         joined
             .reduce(|right, left| node(&left, &right))

@@ -44,24 +44,9 @@ pub(in crate::policy) fn transition(protection: &Protection, successor: &Grain) 
 /// Returns whether a goal would be active before all it depends on is satisfied (OMS 8.7, ruling
 /// I14); `is_satisfied` answers for one goal, with false for an unknown one.
 ///
-/// ```
-/// use grainstore::grain::Draft;
-/// use grainstore::policy::starts_early;
-///
-/// let json = format!(
-///     r#"{{"type":"goal","description":"paint","goal_state":"active","created_at":1,
-///         "depends_on":["{}"]}}"#,
-///     "ab".repeat(32)
-/// );
-/// let goal = Draft::from_json(&json)?.finish(Default::default())?;
-/// assert!(starts_early(&goal, |_| Ok::<_, ()>(false)).unwrap());
-/// assert!(!starts_early(&goal, |_| Ok::<_, ()>(true)).unwrap());
-/// # Ok::<(), grainstore::grain::Error>(())
-/// ```
-///
 /// # Errors
 /// Those of `is_satisfied`.
-pub fn starts_early<E>(
+pub(crate) fn starts_early<E>(
     goal: &Grain,
     mut is_satisfied: impl FnMut(&ContentAddress) -> Result<bool, E>,
 ) -> Result<bool, E> {

@@ -4,8 +4,9 @@
 
 pub(super) mod goal;
 mod mode;
+mod tombstone;
 
-pub use goal::starts_early;
+pub(crate) use goal::starts_early;
 pub use mode::Mode;
 
 use crate::codec::{Map, Value};
@@ -37,6 +38,8 @@ pub struct Protection {
     pub(in crate::policy) goal: Option<GoalTerms>,
     /// The policy as it stands in the grain.
     pub(in crate::policy) terms: Option<Map>,
+    /// Whether its grain is erased, and only the rule is left.
+    is_tombstone: bool,
 }
 
 /// How far a protection reaches (OMS 23.6).
@@ -125,6 +128,7 @@ impl Protection {
             author: None,
             goal: None,
             terms: None,
+            is_tombstone: false,
         }
     }
 

@@ -58,17 +58,25 @@ impl<'a> Admission<'a> {
         let mut admitted = Admitted::IsStored;
         for (index, put) in grains.into_iter().enumerate() {
             let (address, actor) = (put.grain.address(), put.actor);
-            if self.pending.contains_key(&address) {
-                // Acknowledged with the frame of the first copy, and not before.
+            let is_pending = self.pending.contains_key(&address);
+            let is_new = match is_pending {
+                true => Ok(false),
+                false => self.is_new(&snapshot, &put),
+            };
+            // Acknowledged with the frame of the first copy, and not before.
+            if is_pending {
                 admitted = Admitted::Waits;
-                continue;
             }
-            let taken = match self.is_new(&snapshot, &put) {
+            let taken = match is_new {
                 Ok(true) => {
                     admitted = Admitted::Waits;
                     self.take(&snapshot, put)
                 }
-                Ok(false) => Ok(()),
+                Ok(false) => self.sign(&snapshot, &put).map(|signed| {
+                    if signed {
+                        admitted = Admitted::Waits;
+                    }
+                }),
                 Err(error) => Err(error),
             };
             if let Err(error) = taken {
@@ -107,7 +115,8 @@ impl<'a> Admission<'a> {
     /// Adds a grain and its effects, unless its consent or its dependencies forbid it.
     fn take(&mut self, snapshot: &Snapshot, put: PendingPut) -> Result<(), Error> {
         let (store, address) = (self.store, put.grain.address());
-        if let Some(rule) = store.authorize_basis(snapshot, &self.frame, &put.grain)? {
+        let origin = || store.origin_of_actor(put.actor);
+        if let Some(rule) = store.authorize_basis(snapshot, &self.frame, &put.grain, origin)? {
             return Err(Error::Denied { address, rule });
         }
         let consequent = Inner::has_consequences(&put.grain).then(|| put.grain.clone());
@@ -118,6 +127,19 @@ impl<'a> Admission<'a> {
             store.record_consequences(snapshot, &mut self.frame, &grain, moment)?;
         }
         Ok(())
+    }
+
+    /// Adds a signature of a grain that is stored, or in the frame, with a weaker one. Returns
+    /// whether there is anything to add.
+    fn sign(&mut self, snapshot: &Snapshot, put: &PendingPut) -> Result<bool, Error> {
+        let pending = self.grain(&put.grain.address());
+        let signature = self
+            .store
+            .stronger_signature(snapshot, pending, &put.grain)?;
+        if let Some(signature) = &signature {
+            self.frame.record_by(signature, put.actor)?;
+        }
+        Ok(signature.is_some())
     }
 
     fn grain(&self, address: &ContentAddress) -> Option<&Grain> {

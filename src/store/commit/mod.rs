@@ -4,6 +4,7 @@
 mod admission;
 mod group;
 mod put;
+mod signature;
 mod writer;
 
 pub use put::NewGrain;

@@ -98,7 +98,8 @@ impl Store {
     /// here and does not come [again](NewGrain::again); `ERR_SIGNED_MISMATCH` for one that is to be
     /// signed and is not; `ERR_SIGNATURE` and `ERR_UNRESOLVED` for a signature that does not verify
     /// or cannot be checked; `ERR_UNTRUSTED` for a grain that its signer, or an unsigned writer, is
-    /// not trusted to write; storage errors, after which the outcome is unknown and a retry is
+    /// not trusted to write, and for a stored grain whose first signer is trusted as much as this
+    /// one, whose signature is not kept; storage errors, after which the outcome is unknown and a retry is
     /// safe.
     pub fn put(&self, grain: impl Into<NewGrain>) -> Result<ContentAddress, Error> {
         self.inner.put_one(grain.into(), self.caller()?)
@@ -130,8 +131,8 @@ impl Inner {
         let address = grain.address();
         let snapshot = self.snapshot();
         // A visible grain is acknowledged already; only grains that are not stored yet wait in the
-        // queue.
-        if self.locate(&snapshot, &address)?.is_none() {
+        // queue, and those that bring a signature.
+        if grain.is_signed() || self.locate(&snapshot, &address)?.is_none() {
             let salt = self.salts(1)?.pop().unwrap_or_default();
             let put = self.prepare(&snapshot, grain, salt, again, caller)?;
             self.put_all(vec![put]).map_err(Error::unbatched)?;

@@ -4,5 +4,6 @@
 mod list;
 mod requirements;
 mod rules;
+mod withdrawal;
 
 pub use list::{Consent, ConsentFilter};

@@ -8,7 +8,7 @@ use crate::codec::{ContentAddress, Value};
 use crate::grain::{Grain, StatusChange, Time, Type};
 use crate::index::{Family, RowSet, Rows, Snapshot};
 use crate::policy::{self, Actor, Consented, Operation, Rule, TrustedNow, Verdict};
-use crate::store::governance::requires_review;
+use crate::store::governance::{Origin, requires_review};
 use crate::store::instance::Inner;
 use crate::store::records::{ConsentEffectRecord, Frame, Record, ReviewRecord, StatusRecord};
 use crate::store::state::Withdrawal;
@@ -16,15 +16,19 @@ use crate::store::{Error, Store, Version};
 
 impl Inner {
     /// Decides whether a new grain may be stored, by its dependencies and its consent (OMS 8.7,
-    /// 8.10); `None` if no rule denies it.
+    /// 8.10); `None` if no rule denies it. A Consent rests on no other: other grains rest on it.
     pub(crate) fn authorize_basis(
         &self,
         snapshot: &Snapshot,
         frame: &Frame,
         grain: &Grain,
+        origin: impl FnOnce() -> Result<Origin, Error>,
     ) -> Result<Option<Rule>, Error> {
         if self.starts_early(snapshot, frame, grain)? {
             return Ok(Some(Rule::Dependency));
+        }
+        if grain.type_() == Type::Consent {
+            return self.authorize_withdrawal(snapshot, frame, grain, origin()?);
         }
         Ok(match self.has_consent(snapshot, frame, grain)? {
             true => None,
@@ -40,10 +44,6 @@ impl Inner {
         frame: &Frame,
         grain: &Grain,
     ) -> Result<bool, Error> {
-        // A consent rests on no other: other grains rest on it.
-        if grain.type_() == Type::Consent {
-            return Ok(true);
-        }
         let basis = grain.link("processing_basis");
         if let Some(basis) = &basis
             && self.withdrawal_of(snapshot, frame, basis)?.is_some()
@@ -120,36 +120,12 @@ impl Inner {
                 at: self.now(),
             }));
             for withdrawal in known {
-                if self.is_by_subject(snapshot, frame, &consent, &withdrawal.by)? {
+                if self.is_withdrawal_authorized(snapshot, frame, &consent, &withdrawal.by)? {
                     return Ok(Some(withdrawal));
                 }
             }
         }
         Ok(None)
-    }
-
-    /// Returns whether a withdrawal has the same subject as its consent. The subject of a consent
-    /// that is not stored is unknown, so the withdrawal counts until the consent arrives (ruling
-    /// I8).
-    fn is_by_subject(
-        &self,
-        snapshot: &Snapshot,
-        frame: &Frame,
-        consent: &ContentAddress,
-        withdrawal: &ContentAddress,
-    ) -> Result<bool, Error> {
-        let subject = |address: &ContentAddress| -> Result<Option<String>, Error> {
-            let of = |grain: &Grain| grain.text("subject_did").map(str::to_owned);
-            if let Some(pending) = frame.find(address) {
-                return Ok(of(pending));
-            }
-            match self.locate(snapshot, address)? {
-                Some(row) => Ok(of(&self.grain_at(row, address)?)),
-                None => Ok(None),
-            }
-        };
-        let whose = subject(consent)?;
-        Ok(whose.is_none() || whose == subject(withdrawal)?)
     }
 
     /// Returns whether storing a grain has further effects: it is a Consent, or requires a review.
@@ -210,17 +186,22 @@ impl Inner {
         withdrawal: &Grain,
         moment: TrustedNow,
     ) -> Result<(), Error> {
-        if !self.is_by_subject(snapshot, frame, grant, &withdrawal.address())? {
+        if !self.is_withdrawal_authorized(snapshot, frame, grant, &withdrawal.address())? {
             return Ok(());
         }
-        let protection = match (frame.find(grant), self.locate(snapshot, grant)?) {
-            (Some(pending), _) => self.effective_protection_of_new(pending),
+        let (target, protection) = match (frame.find(grant), self.locate(snapshot, grant)?) {
+            (Some(pending), _) => (pending.clone(), self.effective_protection_of_new(pending)),
             (None, Some(row)) if snapshot.is_current(row) => {
                 let target = self.version_at(snapshot, row)?;
-                self.effective_protection(snapshot, row, &target, Some(withdrawal))?
+                let facts = self.effective_protection(snapshot, row, &target, Some(withdrawal))?;
+                (target.grain, facts)
             }
             _ => return Ok(()),
         };
+        // Where only trusted signers write, the withdrawal takes effect and ends no grain.
+        if self.authorize_successor(&[], withdrawal, &target).is_err() {
+            return Ok(());
+        }
         let facts = protection.facts(Some(withdrawal));
         let verdict = policy::decide(Operation::Supersede, &facts, &Actor::default(), moment);
         match verdict {
@@ -262,7 +243,7 @@ impl Inner {
         let mut cascades = Vec::new();
         for (consent, known) in withdrawals {
             for withdrawal in known {
-                if !self.is_by_subject(snapshot, &frame, &consent, &withdrawal.by)? {
+                if !self.is_withdrawal_authorized(snapshot, &frame, &consent, &withdrawal.by)? {
                     continue;
                 }
                 for consent in self.renewed_by(snapshot, &consent)? {

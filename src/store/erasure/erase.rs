@@ -26,9 +26,11 @@ impl Inner {
         authorization: Authorization<'_>,
     ) -> Result<(), Error> {
         let (rows, tombstones) = self.erasure_plan(snapshot, targets, &mut frame)?;
+        let protections = self.protections_left_by(snapshot, targets)?;
         frame.record(&Record::Erasing(ErasingRecord {
             rows: rows.clone(),
             tombstones,
+            protections,
             reason: authorization.reason.to_owned(),
             authority: authorization.authority.to_owned(),
         }))?;

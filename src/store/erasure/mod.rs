@@ -3,6 +3,7 @@
 
 mod delete;
 mod erase;
+mod protections;
 mod tombstones;
 mod withdrawn;
 

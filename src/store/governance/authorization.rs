@@ -1,6 +1,7 @@
 //! Authorization of writes and changes: by the handle, the author's delegations, the trust rules
 //! and the regimes. Refusals are recorded.
 
+use crate::crypto::Did;
 use crate::grain::Grain;
 use crate::index::Snapshot;
 use crate::policy::{DelegatedOperation, Operation, Violation};
@@ -93,6 +94,56 @@ impl Inner {
         Self::refuse_view(grain)?;
         Self::refuse_false_owner(grain)?;
         self.authorize_signer(grain)
+    }
+
+    /// Refuses a grain that its signer may not write here, or that must be signed; its signature
+    /// has been checked.
+    ///
+    /// # Errors
+    /// `ERR_UNTRUSTED`.
+    pub(crate) fn authorize_signer(&self, grain: &Grain) -> Result<(), Error> {
+        let signer = match grain.is_signed() {
+            true => Some(grain.kid()?),
+            false => None,
+        };
+        let admitted = self
+            .state()
+            .trust()
+            .all()
+            .authorize_put(signer.as_ref(), grain);
+        admitted.map_err(|reason| Error::Untrusted {
+            address: grain.address(),
+            reason,
+        })
+    }
+
+    /// Refuses a change to a stored grain that none of its signers may write there.
+    ///
+    /// # Errors
+    /// `ERR_UNTRUSTED`.
+    pub(crate) fn authorize_signers(&self, signers: &[&str], target: &Grain) -> Result<(), Error> {
+        let state = self.state();
+        let admitted = state.trust().all().authorize_change(signers, target);
+        admitted.map_err(|reason| Error::Untrusted {
+            address: target.address(),
+            reason,
+        })
+    }
+
+    /// Refuses a successor of a stored grain whose signer may not replace it.
+    ///
+    /// # Errors
+    /// `ERR_UNTRUSTED`; as [`Grain::kid`].
+    pub(crate) fn authorize_successor(
+        &self,
+        agreed: &[&str],
+        new: &Grain,
+        target: &Grain,
+    ) -> Result<(), Error> {
+        let signer = new.envelope().map(|_| new.kid()).transpose()?;
+        let signers = signer.iter().map(Did::as_str);
+        let signers: Vec<&str> = signers.chain(agreed.iter().copied()).collect();
+        self.authorize_signers(&signers, target)
     }
 
     /// Refuses a new grain that a regime forbids to store.

@@ -5,8 +5,8 @@ use crate::grain::{Grain, Status, Time, Verification};
 use crate::index::{Family, Pattern, Snapshot};
 use crate::policy::{self, DelegatedOperation, Delegation, Rule, StoredDelegation};
 
+use super::Origin;
 use crate::store::instance::Inner;
-use crate::store::records::Record;
 use crate::store::{Error, Version};
 
 impl Inner {
@@ -49,16 +49,19 @@ impl Inner {
         if !self.state().presence().delegations() {
             return Ok(Ok(()));
         }
+        let namespace = operation.namespace.unwrap_or_default();
         policy::authorize_delegated(author, operation, now, &mut |who| {
-            self.delegations_to(snapshot, who)
+            self.delegations_to(snapshot, who, namespace)
         })
     }
 
-    /// Returns every delegation to an author, including those that have ended.
+    /// Returns every delegation to an author whose delegator is known, including those that have
+    /// ended.
     fn delegations_to(
         &self,
         snapshot: &Snapshot,
         author: &str,
+        namespace: &str,
     ) -> Result<Vec<StoredDelegation>, Error> {
         let pattern = Pattern {
             relation: Some(Delegation::RELATION),
@@ -73,10 +76,18 @@ impl Inner {
             else {
                 continue;
             };
-            let in_force = self.is_in_force(snapshot, &version, author)?;
+            let address = version.grain.address();
+            let origin = self.origin(snapshot, row, &address)?;
+            let is_vouched =
+                origin == Origin::Owner || version.status.verification == Verification::Verified;
+            // Ruling I26: neither a file nor the handle of another proves who delegates.
+            if !is_vouched && !origin.is_of(delegation.from()) {
+                continue;
+            }
             held.push(StoredDelegation {
+                in_force: self.is_in_force(snapshot, &version, &origin, author)?,
+                binds: is_vouched || delegation.names(namespace),
                 delegation,
-                in_force,
             });
         }
         Ok(held)
@@ -86,6 +97,7 @@ impl Inner {
         &self,
         snapshot: &Snapshot,
         version: &Version,
+        origin: &Origin,
         delegatee: &str,
     ) -> Result<bool, Error> {
         let Status { verification, .. } = version.status;
@@ -97,29 +109,16 @@ impl Inner {
         if !version.status.is_current() || disputed {
             return Ok(false);
         }
-        // Ruling I18: a delegation from a file has no effect until it is verified here.
-        if verification != Verification::Verified && self.came_in_a_file(snapshot, &address)? {
-            return Ok(false);
-        }
-        Ok(!self.was_handed_back(snapshot, &address, delegatee)?)
+        Ok(!self.was_handed_back(snapshot, &address, origin, delegatee)?)
     }
 
-    fn came_in_a_file(&self, snapshot: &Snapshot, address: &ContentAddress) -> Result<bool, Error> {
-        let mentions = snapshot.pointing_at(Family::Mentions, address).rows()?;
-        for row in mentions.iter() {
-            if matches!(self.record_at(row)?, Record::Flag(flag) if flag.is_from_file && flag.of == *address)
-            {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// OMS 28.7: the delegatee reports completion in a Goal derived from the delegation.
+    /// OMS 28.7: the delegatee reports completion in a Goal derived from the delegation. One from a
+    /// file counts for a delegation from a file only.
     fn was_handed_back(
         &self,
         snapshot: &Snapshot,
         address: &ContentAddress,
+        delegated: &Origin,
         delegatee: &str,
     ) -> Result<bool, Error> {
         let derived = snapshot.pointing_at(Family::DerivedFrom, address).rows()?;
@@ -128,7 +127,13 @@ impl Inner {
             let is_done = matches!(grain.text("goal_state"), Some("satisfied" | "failed"));
             let names = grain.derived_from().any(|parent| parent == *address);
             if is_done && names && grain.text("author_did") == Some(delegatee) {
-                return Ok(true);
+                let origin = self.origin(snapshot, row, &grain.address())?;
+                match origin {
+                    Origin::Owner => return Ok(true),
+                    Origin::File if *delegated == Origin::File => return Ok(true),
+                    origin if origin.is_of(delegatee) => return Ok(true),
+                    Origin::File | Origin::Handle(_) => {}
+                }
             }
         }
         Ok(false)

@@ -150,6 +150,20 @@ impl Inner {
         }
         let reviewed = !destroys && regimes.reviews(&target.grain);
         drop(state);
+        if !destroys
+            && self
+                .authorize_signers(actor.signers, &target.grain)
+                .is_err()
+        {
+            return Explanation {
+                rule: Some("untrusted".into()),
+                stands_in: Some("OMS 20.1".into()),
+                wants: Some("a signature of a signer who is trusted with the grain".into()),
+                protected_by: Some(address),
+                ..Explanation::allowed(false)
+            }
+            .refused();
+        }
         let facts = protection.facts(None);
         let asked = |facts: Facts<'_>| {
             let change = Change {

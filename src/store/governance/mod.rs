@@ -9,9 +9,11 @@ mod goal_dependencies;
 mod hold;
 mod identity;
 mod justification;
+mod origin;
 mod regime;
 mod report;
 mod review;
+#[cfg(feature = "signatures")]
 mod trust;
 mod verification;
 
@@ -20,6 +22,7 @@ pub use explain::{Asked, Explanation};
 pub use hold::Hold;
 pub use identity::AgentCard;
 pub use justification::Justification;
+pub(crate) use origin::{Origin, is_same_party};
 pub(crate) use regime::recorded;
 pub use report::{Article, ClauseReport, Coverage, PolicyReport};
 pub use review::Review;

@@ -1,9 +1,8 @@
 //! Trust rules: adding, removing and listing the signers that the operator trusts.
 
 use crate::crypto::Did;
-use crate::grain::{Grain, Namespace};
+use crate::grain::Namespace;
 use crate::policy::{TrustRule, Trusts};
-use crate::store::instance::Inner;
 use crate::store::records::{EntryBody, Frame, Record, TrustRecord};
 use crate::store::{Admin, Error};
 
@@ -81,29 +80,6 @@ impl Admin<'_> {
     /// Returns the trust rules, oldest first.
     pub fn trusted(self) -> Vec<TrustRule> {
         self.inner().state().trust().all().rules().to_vec()
-    }
-}
-
-impl Inner {
-    /// Refuses a grain that its signer may not write here, or that must be signed; its signature
-    /// has been checked.
-    ///
-    /// # Errors
-    /// `ERR_UNTRUSTED`.
-    pub(crate) fn authorize_signer(&self, grain: &Grain) -> Result<(), Error> {
-        let signer = match grain.is_signed() {
-            true => Some(grain.kid()?),
-            false => None,
-        };
-        let admitted = self
-            .state()
-            .trust()
-            .all()
-            .authorize_put(signer.as_ref(), grain);
-        admitted.map_err(|reason| Error::Untrusted {
-            address: grain.address(),
-            reason,
-        })
     }
 }
 

@@ -4,10 +4,10 @@ use crate::codec::ContentAddress;
 use crate::crypto::{Did, Statement};
 use crate::grain::{Status, StatusChange, Verification};
 use crate::ledger::Kind;
-use crate::policy::{Actor, Operation};
+use crate::policy::{Actor, Delegation, Operation, Rule};
 use crate::store::instance::{Caller, Inner};
 use crate::store::lineage::Change;
-use crate::store::records::{Frame, Record, StatusRecord};
+use crate::store::records::{DenialRecord, Frame, Record, StatusRecord};
 use crate::store::{Error, Store};
 
 use super::justification::Justification;
@@ -129,6 +129,15 @@ impl Inner {
             change.verification,
             Some(Verification::Verified | Verification::Unverified)
         );
+        // Ruling I26: an agent that could verify a delegation could give itself any authority.
+        if confirms && !caller.is_owner() && Delegation::of(&version.grain).is_some() {
+            let rule = Rule::Owner;
+            let denial = DenialRecord::new(Some(*target), request.operation.name(), rule.name());
+            self.record_denial(&mut writer, caller.actor, denial)?;
+            return Err(Error::Refused { rule });
+        }
+        let judged = self.authorize_signers(&signers, &version.grain);
+        self.recorded(&mut writer, caller, judged)?;
         // A retraction that any caller could undo would protect nothing.
         let reopens = version.status.verification != Verification::Unverified;
         let mut frame = Frame::by(caller.actor);

@@ -12,6 +12,7 @@ use crate::interchange::{
 };
 use crate::ledger::{EntryId, Kind};
 use crate::policy::{Actor, Operation, Rule};
+use crate::store::governance::Origin;
 use crate::store::instance::Inner;
 use crate::store::instance::Writer;
 use crate::store::lineage::Change;
@@ -229,7 +230,22 @@ impl<'a> Importer<'a> {
     ) -> Result<ContentAddress, Error> {
         let address = record.grain.address();
         if self.is_here(&address)? {
-            self.summary.unchanged += 1;
+            let snapshot = self.inner.snapshot();
+            let pending = self.pending(&address);
+            match self
+                .inner
+                .stronger_signature(&snapshot, pending, &record.grain)
+            {
+                Ok(signature) => {
+                    signature.iter().try_for_each(|it| self.frame.record(it))?;
+                    self.summary.unchanged += 1;
+                }
+                Err(refused @ Error::Untrusted { .. }) => {
+                    self.refuse(record.place, &refused);
+                    return Ok(address);
+                }
+                Err(error) => return Err(error),
+            }
         } else {
             // Ruling I4: it is stored, supersedes nothing, and is reported.
             match self
@@ -260,7 +276,7 @@ impl<'a> Importer<'a> {
         let snapshot = self.inner.snapshot();
         match self
             .inner
-            .authorize_basis(&snapshot, &self.frame, &record.grain)?
+            .authorize_basis(&snapshot, &self.frame, &record.grain, || Ok(Origin::File))?
         {
             None => Ok(true),
             Some(Rule::Consent) => {
@@ -310,11 +326,13 @@ impl<'a> Importer<'a> {
                     existing: old,
                     rule,
                 }),
-                Error::Violation(violation) => {
-                    let operation = Operation::Import.name();
-                    let denial = DenialRecord::new(Some(old), operation, &violation.name());
-                    self.frame.record(&Entry::Denial(denial))?;
-                    self.refuse(record.place, &Error::Violation(violation));
+                refused @ (Error::Violation(_) | Error::Untrusted { .. }) => {
+                    if let Some(denial) = refused.denial(Operation::Import.name()) {
+                        let of = Some(old);
+                        self.frame
+                            .record(&Entry::Denial(DenialRecord { of, ..denial }))?;
+                    }
+                    self.refuse(record.place, &refused);
                 }
                 error => return Err(error),
             }
@@ -380,6 +398,7 @@ impl<'a> Importer<'a> {
         target: &Version,
         new: &Grain,
     ) -> Result<(), Error> {
+        self.inner.authorize_successor(&[], new, &target.grain)?;
         let snapshot = self.inner.snapshot();
         let protection = self
             .inner

@@ -2,7 +2,7 @@
 //! identifier.
 
 use crate::codec::ContentAddress;
-use crate::grain::{Grain, StatusChange, Verification};
+use crate::grain::{Grain, StatusChange, Type, Verification};
 use crate::interchange::{ForeignId, Record};
 use crate::policy::Delegation;
 use crate::store::Error;
@@ -18,6 +18,12 @@ impl Importer<'_> {
         let delegates_to = Delegation::of(grain).map(|one| one.to().to_owned());
         let snapshot = self.inner.snapshot();
         self.frame.grain(grain.clone())?;
+        if needs_identity(grain) {
+            self.flag(FlagRecord {
+                is_from_file: true,
+                ..FlagRecord::of(address)
+            })?;
+        }
         self.inner
             .record_consequences(&snapshot, &mut self.frame, grain, None)?;
         let mut change = self.status_of(record, address)?;
@@ -26,12 +32,8 @@ impl Importer<'_> {
             change.verification = change
                 .verification
                 .filter(|to| *to != Verification::Verified);
-            self.flag(FlagRecord {
-                is_from_file: true,
-                ..FlagRecord::of(address)
-            })?;
             let message = format!(
-                "delegates to {delegatee}: it binds, and opens nothing until it is verified here"
+                "delegates to {delegatee}: it binds and opens nothing until it is verified here"
             );
             self.findings.note(record.place.clone(), message);
         }
@@ -113,4 +115,13 @@ impl Importer<'_> {
         self.names.entry(id).or_default().push(of);
         Ok(())
     }
+}
+
+/// Returns whether a grain takes effect by the identity of its writer, which a file does not prove:
+/// a delegation, a Consent, or the end of a delegated task.
+fn needs_identity(grain: &Grain) -> bool {
+    let is_done = matches!(grain.text("goal_state"), Some("satisfied" | "failed"));
+    Delegation::of(grain).is_some()
+        || grain.type_() == Type::Consent
+        || (is_done && grain.derived_from().next().is_some())
 }

@@ -26,6 +26,11 @@ impl Caller<'_> {
             .map_or(Ok(()), |capability| capability.authorize_put(grain))
     }
 
+    /// Returns whether it is the store's owner.
+    pub(crate) const fn is_owner(&self) -> bool {
+        self.capability.is_none()
+    }
+
     /// Returns whether the operation is unattended background work.
     pub(crate) fn is_job(&self) -> bool {
         self.capability.is_some_and(Capability::is_job)
@@ -61,14 +66,15 @@ impl Caller<'_> {
 }
 
 impl Inner {
-    /// Returns the entry that names an actor, and writes it if this is the first time.
+    /// Returns the entry that names an actor, and writes it if this is the first time. The empty
+    /// text names the narrowed handles without an author, which are not the owner's.
     ///
     /// Called before the right to write is taken: an entry names only entries before it.
     ///
     /// # Errors
     /// Storage errors.
-    pub(crate) fn actor(&self, did: &Did) -> Result<EntryId, Error> {
-        let known = || self.state().actors().entry_of(did.as_str());
+    pub(crate) fn actor(&self, did: &str) -> Result<EntryId, Error> {
+        let known = || self.state().actors().entry_of(did);
         if let Some(row) = known() {
             return Ok(row);
         }
@@ -76,7 +82,7 @@ impl Inner {
         if let Some(row) = known() {
             return Ok(row);
         }
-        let did = did.as_str().to_owned();
+        let did = did.to_owned();
         let frame = Frame::of(None, &Record::Actor(ActorRecord { did }))?;
         Ok(self.commit(&mut writer, &frame)?.start)
     }
@@ -89,8 +95,16 @@ impl Inner {
         let Some(actor) = self.ledger().read(row)?.header.actor else {
             return Ok(None);
         };
+        self.actor_named_by(actor)
+    }
+
+    /// Returns the actor that an entry names; `None` for handles without an author.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn actor_named_by(&self, actor: EntryId) -> Result<Option<String>, Error> {
         match self.record_at(actor)? {
-            Record::Actor(actor) => Ok(Some(actor.did)),
+            Record::Actor(actor) => Ok(Some(actor.did).filter(|did| !did.is_empty())),
             _ => Err(Error::damaged(format!("entry {actor}"), "not an actor")),
         }
     }

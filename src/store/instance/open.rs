@@ -58,6 +58,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::open`].
+    #[doc(hidden)]
     pub fn open_on(disk: Arc<dyn Disk>, options: Options) -> Result<Self, Error> {
         let path = Path::new("memory");
         Self::join(disk, path, options, false)

@@ -164,9 +164,10 @@ impl Store {
     /// # Errors
     /// Storage errors.
     pub(in crate::store) fn caller(&self) -> Result<Caller<'_>, Error> {
-        let author = self.capability().and_then(Capability::acts_as);
+        let capability = self.capability();
+        let author = capability.map(|it| it.acts_as().map_or("", Did::as_str));
         Ok(Caller {
-            capability: self.capability(),
+            capability,
             actor: author.map(|did| self.inner.actor(did)).transpose()?,
         })
     }

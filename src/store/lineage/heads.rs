@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 use crate::codec::ContentAddress;
 use crate::grain::Grain;
 use crate::index::{Family, Snapshot};
+use crate::ledger::EntryId;
 use crate::policy::{self, Actor, Operation, Rule, Verdict};
 
 use crate::store::instance::Inner;
+use crate::store::records::Frame;
 use crate::store::{Admin, Error, Version};
 
 use super::implicit::{declares_supersession, names};
@@ -175,7 +177,10 @@ impl Inner {
         rows.extend(derived.iter());
         let withdrawals = self.state().consents().withdrawals_of(&address).to_vec();
         for withdrawal in withdrawals {
-            rows.extend(self.locate(snapshot, &withdrawal.by)?);
+            let by = &withdrawal.by;
+            if self.is_withdrawal_authorized(snapshot, &Frame::default(), &address, by)? {
+                rows.extend(self.locate(snapshot, by)?);
+            }
         }
         rows.sort_unstable();
         rows.dedup();
@@ -185,7 +190,9 @@ impl Inner {
             let version = self.version_at(snapshot, row)?;
             let by = version.grain.address();
             let is_pointed = of.status.superseded_by == Some(by);
-            if !is_pointed && !claims_to_replace(&version.grain, &of.grain) {
+            if !is_pointed
+                && (!claims_to_replace(&version.grain, &of.grain) || self.is_of_agent(row)?)
+            {
                 continue;
             }
             let is_done_here = is_pointed && here;
@@ -199,6 +206,12 @@ impl Inner {
             });
         }
         Ok(claims)
+    }
+
+    /// Returns whether an agent's handle stored a grain. An agent replaces grains that it sees, by
+    /// [`Store::supersede`](crate::store::Store::supersede); a claim about others is none.
+    fn is_of_agent(&self, row: EntryId) -> Result<bool, Error> {
+        Ok(self.ledger().read(row)?.header.actor.is_some())
     }
 
     /// Returns whether a grain was superseded in this store, and not in an import.

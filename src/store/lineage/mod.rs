@@ -9,4 +9,5 @@ mod walk;
 
 pub(crate) use change::Change;
 pub use heads::{Fork, Heads};
+pub(crate) use implicit::names;
 pub(crate) use protection::EffectiveProtection;

@@ -59,7 +59,7 @@ impl Inner {
         let own = target.grain.address();
         let mut protections = vec![self.own_protection(&target.grain)];
         let mut sources = vec![own];
-        if self.state().presence().protections() {
+        if self.has_protections() {
             for (address, protection) in self.lineage(snapshot, row, target)?.iter() {
                 protections.push(self.remaining_protection(address, protection.clone()));
                 sources.push(*address);
@@ -70,6 +70,7 @@ impl Inner {
                 protections.push(self.remaining_protection(&address, protection));
                 sources.push(address);
             }
+            drop_repeated(&mut protections, &mut sources);
         }
         Ok(EffectiveProtection {
             protections,
@@ -96,6 +97,8 @@ impl Inner {
                 continue;
             }
             let Some(ancestor) = self.ancestor(snapshot, &address)? else {
+                let left = self.protections_left(&address, true);
+                above.extend(left.into_iter().map(|protection| (own, protection)));
                 continue;
             };
             pending.extend(&ancestor.parents);
@@ -104,6 +107,56 @@ impl Inner {
             }
         }
         Ok(above)
+    }
+
+    /// Returns whether any grain may be protected by another, or was by one that is erased.
+    pub(crate) fn has_protections(&self) -> bool {
+        let state = self.state();
+        state.presence().protections() || state.erasures().protect()
+    }
+
+    /// Returns the protections of the grains derived from a grain by its ancestors.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn protections_above(
+        &self,
+        snapshot: &Snapshot,
+        grain: &Grain,
+    ) -> Result<Vec<Protection>, Error> {
+        let above = self.above(snapshot, grain.address(), grain.derived_from().collect())?;
+        Ok(self.remaining(&above))
+    }
+
+    /// Returns the protections of a grain by the others of its lineage.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn protections_along(
+        &self,
+        snapshot: &Snapshot,
+        row: EntryId,
+        target: &Version,
+    ) -> Result<Vec<Protection>, Error> {
+        let along = self.lineage(snapshot, row, target)?;
+        Ok(self.remaining(&along))
+    }
+
+    fn remaining(&self, protections: &[(ContentAddress, Protection)]) -> Vec<Protection> {
+        let all = protections.iter();
+        let all = all.map(|(of, protection)| self.remaining_protection(of, protection.clone()));
+        all.collect()
+    }
+
+    /// Returns the protections that erased grains left to a grain, or to those derived from it.
+    fn protections_left(&self, address: &ContentAddress, is_below: bool) -> Vec<Protection> {
+        let state = self.state();
+        if !state.erasures().protect() {
+            return Vec::new();
+        }
+        let tombstone = self.manifest().tombstone_key().of_address(address);
+        let left = state.erasures().protections_of(&tombstone, is_below);
+        left.cloned().collect()
     }
 
     /// Returns the facts about an ancestor; `None` if it is not stored.
@@ -138,8 +191,13 @@ impl Inner {
         if is_head && let Some(known) = self.caches().lineages.lineage(&address) {
             return Ok(known);
         }
-        let mut protections = Vec::new();
+        let left = self.protections_left(&address, false);
+        let mut protections: Vec<_> = left.into_iter().map(|left| (address, left)).collect();
         for link in self.chain(snapshot, row, target)? {
+            let left = self.protections_left(&link.grain.address(), false);
+            let left = left.into_iter();
+            let left = left.filter(|left| link.is_earlier || left.scope() == Scope::Lineage);
+            protections.extend(left.map(|left| (address, left)));
             let protection = Protection::of(&link.grain);
             // OMS 23.7, bypass 3: the successor of a protected grain has the same protection.
             let reaches = link.is_earlier || protection.scope() == Scope::Lineage;
@@ -200,4 +258,18 @@ impl Inner {
         }
         protection
     }
+}
+
+/// Leaves out rules of erased grains that a stored grain repeats: the stored one allows the
+/// transitions of a goal, which a rule alone does not know (OMS 23.4).
+fn drop_repeated(protections: &mut Vec<Protection>, sources: &mut Vec<ContentAddress>) {
+    let all = protections.clone();
+    let is_kept = |left: &Protection| !all.iter().any(|other| left.repeats(other));
+    let mut kept = protections
+        .iter()
+        .map(is_kept)
+        .collect::<Vec<_>>()
+        .into_iter();
+    sources.retain(|_| kept.next() != Some(false));
+    protections.retain(is_kept);
 }

@@ -3,10 +3,11 @@
 use crate::codec::ContentAddress;
 use crate::crypto::{Did, Signers, Statement};
 use crate::grain::{Grain, StatusChange};
+use crate::index::Snapshot;
 use crate::ledger::Kind;
 use crate::policy::{Actor, Operation};
 use crate::store::commit::NewGrain;
-use crate::store::instance::{Caller, Inner};
+use crate::store::instance::{Caller, Inner, Writer};
 use crate::store::records::{Frame, Record, StatusRecord};
 use crate::store::{Error, Store};
 
@@ -69,6 +70,8 @@ impl Inner {
         let author = new.text("author_did");
         self.authorize_change(&mut writer, &snapshot, caller, author, &target.grain)?;
         self.authorize_author(&mut writer, &snapshot, caller, &new)?;
+        let judged = self.authorize_successor(&signers, &new, &target.grain);
+        self.recorded(&mut writer, caller, judged)?;
         let protection = self.effective_protection(&snapshot, row, &target, Some(&new))?;
         let change = Change {
             operation: Operation::Supersede,
@@ -90,18 +93,11 @@ impl Inner {
         if is_reviewed && !frame.has(Kind::Review) {
             frame.review(old, operation)?;
         }
-        if let Some(rule) = self.authorize_basis(&snapshot, &frame, &new)? {
+        let origin = || self.origin_of_actor(caller.actor);
+        if let Some(rule) = self.authorize_basis(&snapshot, &frame, &new, origin)? {
             self.deny(&mut writer, caller.actor, old, operation.name(), rule)?;
         }
-        let is_new = self.locate(&snapshot, &address)?.is_none();
-        if is_new {
-            self.refuse_erased(&address, false)?;
-            let judged = self.authorize_grain(&new);
-            self.recorded(&mut writer, caller, judged)?;
-            frame.grain(new.clone())?;
-            // The status entry below joins them.
-            self.record_consequences(&snapshot, &mut frame, &new, None)?;
-        }
+        let is_new = self.add_successor(&mut writer, &snapshot, caller, &mut frame, &new)?;
         let change = StatusChange {
             superseded_by: Some(address),
             system_valid_to: Some(self.entry_time()),
@@ -114,6 +110,33 @@ impl Inner {
             self.inherit(&target.grain, address);
         }
         Ok(address)
+    }
+
+    /// Adds a superseding grain to the frame of its supersession, or its signature if the grain is
+    /// stored already. Returns whether it is new.
+    fn add_successor(
+        &self,
+        writer: &mut Writer,
+        snapshot: &Snapshot,
+        caller: Caller<'_>,
+        frame: &mut Frame,
+        new: &Grain,
+    ) -> Result<bool, Error> {
+        let address = new.address();
+        if self.locate(snapshot, &address)?.is_some() {
+            match self.stronger_signature(snapshot, None, new) {
+                Ok(signature) => signature.iter().try_for_each(|it| frame.record(it))?,
+                Err(error) => self.recorded(writer, caller, Err(error))?,
+            }
+            return Ok(false);
+        }
+        self.refuse_erased(&address, false)?;
+        let judged = self.authorize_grain(new);
+        self.recorded(writer, caller, judged)?;
+        frame.grain(new.clone())?;
+        // The status entry of the supersession joins them.
+        self.record_consequences(snapshot, frame, new, None)?;
+        Ok(true)
     }
 }
 

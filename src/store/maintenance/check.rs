@@ -9,7 +9,7 @@ use crate::grain::Grain;
 use crate::index::{self, Batch, Comparison};
 use crate::ledger::{self, Entry, EntryId, FileDisk, Kind};
 
-use super::check_signatures::Signatures;
+use super::check_signatures::{self, Signatures};
 use crate::store::instance::Inner;
 use crate::store::instance::Manifest;
 use crate::store::records::erased_rows;
@@ -190,6 +190,14 @@ impl Inner {
         })?;
         outcome?;
         signatures.finish(report);
+        let later: Vec<_> = self.state().trust().signed().copied().collect();
+        let snapshot = self.snapshot();
+        for address in later {
+            if let Some(row) = self.locate(&snapshot, &address)? {
+                let grain = self.version_at(&snapshot, row)?.grain;
+                check_signatures::verify(&grain, self.resolver(), report);
+            }
+        }
         comparison.add(batch);
         let places = |range| self.ledger().entry_locations(&range);
         for difference in comparison.finish(&places)? {

@@ -55,7 +55,8 @@ impl Signatures {
     }
 }
 
-fn verify(grain: &Grain, resolver: &dyn Resolver, report: &mut Report) {
+/// Reports a signature that does not verify.
+pub(super) fn verify(grain: &Grain, resolver: &dyn Resolver, report: &mut Report) {
     match grain.verify_signature(resolver) {
         // A resolver that answered when it was stored may not be available now.
         Ok(_) | Err(crypto::Error::Unresolved { .. }) => {}

@@ -1,15 +1,13 @@
-//! Checkpoints and receipts: signed statements about the ledger's head, and about a grain in it.
+//! Checkpoints, the signed statements about the head of the ledger: verified and compared with it.
 
 use sha2::{Digest, Sha256};
 
-use crate::codec::ContentAddress;
-use crate::crypto::{self, Checkpoint, Did, Receipt, Resolver, Signer, SigningKey};
-use crate::grain::Time;
+use crate::crypto::{self, Checkpoint, Resolver, Signer};
 use crate::ledger::{Kind, LedgerVerification, TreeHead};
 
 use super::check::{Report, Severity};
 use crate::store::instance::Inner;
-use crate::store::records::{CheckpointRecord, Frame, Record};
+use crate::store::records::Record;
 use crate::store::{Error, Maintenance};
 
 /// The result of verifying a checkpoint against a store.
@@ -25,43 +23,12 @@ pub struct Checked {
 }
 
 impl Maintenance<'_> {
-    /// Signs the head of the ledger, writes the statement into the ledger, and returns the message,
-    /// which is to be kept outside the store. Every byte of the ledger is read and verified first;
-    /// writing continues meanwhile.
-    ///
-    /// # Errors
-    /// `ERR_STORAGE_DAMAGED` for a damaged ledger; `ERR_KEY`; storage errors.
-    pub fn checkpoint(self, key: &SigningKey, did: &Did) -> Result<Vec<u8>, Error> {
-        let inner = self.inner();
-        let found = inner.ledger().verify()?;
-        let (Some(end), []) = (found.tree_heads.last(), found.findings.as_slice()) else {
-            let reason = "it is not signed; a check says what is wrong";
-            return Err(Error::damaged("the ledger", reason));
-        };
-        // The signed entries must not be lost afterwards, so the ledger is synced first.
-        inner.ledger().sync()?;
-        let mut writer = inner.exclusive();
-        let checkpoint = Checkpoint {
-            store: inner.store_id(),
-            entries: end.entries,
-            head: end.head,
-            root: end.root,
-            time: inner.entry_time(),
-            previous: inner.last_checkpoint()?.map(|message| hash(&message)),
-        };
-        let message = checkpoint.sign(key, did)?;
-        let record = Record::Checkpoint(CheckpointRecord {
-            message: message.clone(),
-        });
-        let frame = Frame::of(None, &record)?;
-        inner.commit(&mut writer, &frame)?;
-        Ok(message)
-    }
-
     /// Verifies a checkpoint against this store: reads and verifies its ledger.
     ///
     /// # Errors
-    /// `ERR_SIGNATURE`, `ERR_CORRUPT` and others for an invalid message; `ERR_STORAGE_IO`.
+    /// `ERR_SIGNATURE`, `ERR_CORRUPT` and others for an invalid message; `ERR_UNRESOLVED` for a
+    /// signer whose key is not known here, and for each in a build without the feature
+    /// `signatures`; `ERR_STORAGE_IO`.
     pub fn verify_checkpoint(self, message: &[u8]) -> Result<Checked, Error> {
         let inner = self.inner();
         let (checkpoint, signer) = Checkpoint::open(message, inner.resolver())?;
@@ -81,45 +48,16 @@ impl Maintenance<'_> {
     pub fn checkpoints(self) -> Result<Vec<Vec<u8>>, Error> {
         self.inner().checkpoints()
     }
-
-    /// Signs a receipt for a grain in the store: its address, its place in the ledger, and its
-    /// time.
-    ///
-    /// # Errors
-    /// `ERR_NOT_FOUND`; `ERR_KEY`; storage errors.
-    pub fn receipt(
-        self,
-        address: &ContentAddress,
-        key: &SigningKey,
-        did: &Did,
-    ) -> Result<Vec<u8>, Error> {
-        let inner = self.inner();
-        let sequence = inner.row_of(&self.store().snapshot(), address)?;
-        let header = inner.ledger().read(sequence)?.header;
-        // A receipt must not be issued for an entry that a crash could still remove.
-        inner.ledger().sync()?;
-        let receipt = Receipt {
-            store: inner.store_id(),
-            grain: *address,
-            sequence: sequence.get(),
-            time: Time::from_ms(header.time_ms),
-        };
-        Ok(receipt.sign(key, did)?)
-    }
 }
 
 impl Inner {
-    fn checkpoints(&self) -> Result<Vec<Vec<u8>>, Error> {
+    pub(super) fn checkpoints(&self) -> Result<Vec<Vec<u8>>, Error> {
         let rows = self.snapshot().of_kind(Kind::Checkpoint).rows()?;
         let message = |row| match self.record_at(row)? {
             Record::Checkpoint(checkpoint) => Ok(checkpoint.message),
             _ => Err(Error::damaged(format!("entry {row}"), "not a checkpoint")),
         };
         rows.iter().map(message).collect()
-    }
-
-    fn last_checkpoint(&self) -> Result<Option<Vec<u8>>, Error> {
-        Ok(self.checkpoints()?.pop())
     }
 
     fn agrees(&self, checkpoint: &Checkpoint, found: &LedgerVerification) -> bool {
@@ -177,6 +115,6 @@ fn open(message: &[u8], resolver: &dyn Resolver) -> Result<Option<Checkpoint>, c
     }
 }
 
-fn hash(message: &[u8]) -> [u8; 32] {
+pub(super) fn hash(message: &[u8]) -> [u8; 32] {
     Sha256::digest(message).into()
 }

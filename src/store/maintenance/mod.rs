@@ -1,6 +1,8 @@
 //! Maintenance: checking, repairing, compacting, backing up and restoring a store, its statistics,
 //! and signed checkpoints of its ledger.
 
+#[cfg(feature = "signatures")]
+mod attest;
 mod backup;
 mod check;
 mod check_signatures;

@@ -141,6 +141,7 @@ fn record_restoration(
         behind.frame.record(&Record::Erasing(ErasingRecord {
             rows: damaged.to_vec(),
             tombstones: Vec::new(),
+            protections: Vec::new(),
             reason: "the bytes were damaged".to_owned(),
             authority: "restore".to_owned(),
         }))?;

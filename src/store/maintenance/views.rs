@@ -16,6 +16,7 @@ impl Maintenance<'_> {
     /// assert_eq!(store.maintenance()?.index_snapshot().triples(&pattern).rows()?.len(), 1);
     /// # Ok::<(), grainstore::Error>(())
     /// ```
+    #[doc(hidden)]
     pub fn index_snapshot(self) -> Snapshot {
         self.inner().snapshot()
     }

@@ -199,7 +199,8 @@ impl<'a> ReadRecorder<'a> {
     }
 
     fn actor(&self) -> Result<Option<EntryId>, Error> {
-        self.author.map(|did| self.inner.actor(did)).transpose()
+        let author = self.author.map(Did::as_str);
+        author.map(|did| self.inner.actor(did)).transpose()
     }
 }
 

@@ -70,11 +70,14 @@ impl Inner {
     }
 
     /// Adds the signature to a signed grain that was read from a row: it is in the next entry, of
-    /// the same frame.
+    /// the same frame, unless a signer who is trusted more has signed the grain since.
     pub(crate) fn with_signature(&self, row: EntryId, grain: Grain) -> Result<Grain, Error> {
         let behind = row.next();
         if !grain.is_signed() || behind.get() >= self.ledger().len() {
             return Ok(grain);
+        }
+        if let Some(envelope) = self.later_signature(&grain.address())? {
+            return Ok(grain.with_envelope(envelope));
         }
         let entry = match self.ledger().read(behind) {
             Ok(entry) if entry.header.kind == Kind::Signature => entry,

@@ -4,28 +4,66 @@
 use crate::codec::{Map, Value};
 use crate::grain::Time;
 use crate::ledger::EntryId;
+use crate::policy::Protection;
 
-use super::fields::{count, decode, row, sequence, text};
+use super::fields::{count, decode, flag, row, sequence, text};
 
 /// An erasure that has begun: the entries it blanks, and the tombstones that keep their grains from
 /// being stored again.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct ErasingRecord {
     pub(crate) rows: Vec<EntryId>,
     pub(crate) tombstones: Vec<[u8; 32]>,
+    /// The protections that other grains had from the erased ones.
+    pub(crate) protections: Vec<ProtectionTombstone>,
     pub(crate) reason: String,
     pub(crate) authority: String,
+}
+
+/// A protection that outlives its grain (OMS 23.6).
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ProtectionTombstone {
+    /// The tombstone of the erased grain, or of a grain of its lineage.
+    pub(crate) of: [u8; 32],
+    /// Whether it protects the grains derived from that grain, and not that grain itself.
+    pub(crate) is_below: bool,
+    pub(crate) protection: Protection,
+}
+
+impl ProtectionTombstone {
+    fn to_map(&self) -> Map {
+        Map::from_iter([
+            ("h", Value::Bytes(self.of.to_vec())),
+            ("d", Value::Bool(self.is_below)),
+            ("ip", Value::Map(self.protection.to_tombstone())),
+        ])
+    }
+
+    fn from_map(map: &Map) -> Option<Self> {
+        let rule = map.get("ip").and_then(Value::as_map);
+        Some(Self {
+            of: map.get("h")?.as_bytes()?.try_into().ok()?,
+            is_below: flag(map, "d")?,
+            protection: Protection::from_tombstone(rule.unwrap_or(&Map::default())),
+        })
+    }
 }
 
 impl ErasingRecord {
     pub(super) fn to_map(&self) -> Map {
         let rows = self.rows.iter().flat_map(|row| row.get().to_be_bytes());
-        Map::from_iter([
+        let mut map = Map::from_iter([
             ("r", Value::Bytes(rows.collect())),
             ("t", Value::Bytes(self.tombstones.concat())),
             ("why", self.reason.as_str().into()),
             ("by", self.authority.as_str().into()),
-        ])
+        ]);
+        if !self.protections.is_empty() {
+            let left = self.protections.iter();
+            let left = left.map(|left| Value::Map(left.to_map()));
+            map.insert("p", Value::Array(left.collect()));
+        }
+        map
     }
 
     pub(super) fn from_map(map: &Map) -> Option<Self> {
@@ -34,6 +72,14 @@ impl ErasingRecord {
         Some(Self {
             rows: rows_of(map).unwrap_or_default(),
             tombstones: tombstones.to_vec(),
+            protections: match map.get("p") {
+                Some(left) => {
+                    let left = left.as_array()?.iter();
+                    let left = left.map(|left| ProtectionTombstone::from_map(left.as_map()?));
+                    left.collect::<Option<_>>()?
+                }
+                None => Vec::new(),
+            },
             reason: text(map, "why")?.to_owned(),
             authority: text(map, "by")?.to_owned(),
         })

@@ -212,6 +212,21 @@ impl Frame {
         self.grains().find(|grain| grain.address() == *address)
     }
 
+    /// Returns the entry that names the writer of a grain in it, and whether the grain is flagged
+    /// as one from a file.
+    pub(crate) fn writer_of(&self, address: &ContentAddress) -> Option<(Option<EntryId>, bool)> {
+        let mut entries = self.entries.iter();
+        let written = entries.find(|entry| {
+            let grain = entry.grain();
+            grain.is_some_and(|grain| grain.address() == *address)
+        })?;
+        let is_from_file = entries.any(|entry| match &entry.body {
+            EntryBody::Record(Record::Flag(flag), _) => flag.is_from_file && flag.of == *address,
+            _ => false,
+        });
+        Some((written.actor, is_from_file))
+    }
+
     /// Returns whether it has a record of a kind.
     pub(crate) fn has(&self, kind: Kind) -> bool {
         self.entries.iter().any(|entry| entry.kind() == kind)

@@ -18,7 +18,9 @@ use crate::ledger::Kind;
 pub(crate) use audit_records::{ActorRecord, CheckpointRecord, ImportRecord, ReadRecord};
 pub use authorization::{Authorization, RecordedAuthorization};
 pub use erasure_records::Until;
-pub(crate) use erasure_records::{ErasedRecord, ErasingRecord, RestoredRecord, erased_rows};
+pub(crate) use erasure_records::{
+    ErasedRecord, ErasingRecord, ProtectionTombstone, RestoredRecord, erased_rows,
+};
 pub(crate) use frame::{EntryBody, Frame, PendingPut, draw_salts};
 pub(crate) use grain_records::{
     AliasRecord, EmbeddingRecord, FlagRecord, SignatureRecord, StatusRecord,
@@ -164,6 +166,7 @@ impl Record {
             Self::Review(record) => Some(record.of()),
             Self::Denial(record) => record.of,
             Self::Signature(record) => Some(record.of),
+            Self::Trust(TrustRecord::Signed { of, .. }) => Some(*of),
             Self::Unknown(_, of) => *of,
             Self::Import(_)
             | Self::Trust(_)

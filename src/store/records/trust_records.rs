@@ -1,17 +1,29 @@
-//! Records of trust: a trust rule that is added, or a signer whose rules are removed.
+//! Records of trust: a trust rule that is added, a signer whose rules are removed, or a signature
+//! that is shown for a grain in place of its first one.
 
-use crate::codec::{Map, Value};
+use crate::codec::{ContentAddress, Map, Value};
 use crate::crypto::Did;
 use crate::grain::{Namespace, Type};
 use crate::policy::TrustRule;
 
-use super::fields::{flag, text, texts};
+use super::fields::{address, bytes, flag, text, texts};
 
 /// A change of the trust rules, with the reason that the operator gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TrustRecord {
-    Added { rule: TrustRule, reason: String },
-    Removed { signer: Did, reason: String },
+    Added {
+        rule: TrustRule,
+        reason: String,
+    },
+    Removed {
+        signer: Did,
+        reason: String,
+    },
+    /// A COSE_Sign1 without its payload, of a signer who is trusted more than the first.
+    Signed {
+        of: ContentAddress,
+        envelope: Vec<u8>,
+    },
 }
 
 impl TrustRecord {
@@ -37,10 +49,20 @@ impl TrustRecord {
                 ("did", signer.as_str()),
                 ("why", reason.as_str()),
             ]),
+            Self::Signed { of, envelope } => Map::from_iter([
+                ("op", Value::from(SIGN)),
+                ("a", bytes(of)),
+                ("sig", Value::Bytes(envelope.clone())),
+            ]),
         }
     }
 
     pub(super) fn from_map(map: &Map) -> Option<Self> {
+        if text(map, "op")? == SIGN {
+            let envelope = map.get("sig")?.as_bytes()?.to_vec();
+            let of = address(map, "a")?;
+            return Some(Self::Signed { of, envelope });
+        }
         let signer: Did = text(map, "did")?.parse().ok()?;
         let reason = text(map, "why").unwrap_or_default().to_owned();
         match text(map, "op")? {
@@ -69,3 +91,4 @@ fn rule_of(map: &Map, signer: Did) -> Option<TrustRule> {
 
 const ADD: &str = "add";
 const REMOVE: &str = "remove";
+const SIGN: &str = "sign";

@@ -1,25 +1,46 @@
-//! Erasures: whether any was ever begun, and which are not complete.
+//! Erasures: whether any was ever begun, which are not complete, and the protections that outlive
+//! erased grains.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::index::{RowSet, Snapshot};
 use crate::ledger::{EntryId, Kind};
+use crate::policy::Protection;
 use crate::store::Error;
-use crate::store::records::Record;
+use crate::store::records::{ProtectionTombstone, Record};
 
 use super::{Body, Entry, Fold, of_kinds};
 
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq)]
 pub(crate) struct Erasures {
     any: bool,
     /// The entries to blank, by the entry that began the erasure.
     open: BTreeMap<EntryId, Vec<EntryId>>,
+    /// Protections by the tombstone of the grain that they are about.
+    protections: HashMap<[u8; 32], Vec<ProtectionTombstone>>,
 }
 
 impl Erasures {
     /// Returns whether anything was ever erased, so that a put must look for tombstones.
     pub(crate) const fn any(&self) -> bool {
         self.any
+    }
+
+    /// Returns whether any protection outlives its grain.
+    pub(crate) fn protect(&self) -> bool {
+        !self.protections.is_empty()
+    }
+
+    /// Returns the protections, left by erased grains, of the grain with a tombstone, or of the
+    /// grains derived from it.
+    pub(crate) fn protections_of(
+        &self,
+        tombstone: &[u8; 32],
+        is_below: bool,
+    ) -> impl Iterator<Item = &Protection> {
+        let left = self.protections.get(tombstone).into_iter().flatten();
+        let left = left.filter(move |left| left.is_below == is_below);
+        left.map(|left| &left.protection)
     }
 
     /// Returns the erasures that are not complete.
@@ -38,6 +59,12 @@ impl Fold for Erasures {
             Body::Record(Record::Erasing(erasing)) => {
                 self.any = true;
                 self.open.insert(entry.row, erasing.rows.clone());
+                for left in &erasing.protections {
+                    let known = self.protections.entry(left.of).or_default();
+                    if !known.contains(left) {
+                        known.push(left.clone());
+                    }
+                }
             }
             Body::Record(Record::Erased(erased)) => {
                 self.open.remove(&erased.begun);

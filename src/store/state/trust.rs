@@ -1,7 +1,10 @@
-//! The trust rules that the operator has set.
+//! The trust rules that the operator has set, and the signatures that they let replace others.
 
+use std::collections::HashMap;
+
+use crate::codec::ContentAddress;
 use crate::index::{RowSet, Snapshot};
-use crate::ledger::Kind;
+use crate::ledger::{EntryId, Kind};
 use crate::policy::Trusts;
 use crate::store::Error;
 use crate::store::records::{Record, TrustRecord};
@@ -9,11 +12,25 @@ use crate::store::records::{Record, TrustRecord};
 use super::{Body, Entry, Fold, of_kinds};
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct TrustRules(Trusts);
+pub(crate) struct TrustRules {
+    rules: Trusts,
+    /// Signatures that are shown in place of the first ones, by the entry of each.
+    signed: HashMap<ContentAddress, EntryId>,
+}
 
 impl TrustRules {
     pub(crate) const fn all(&self) -> &Trusts {
-        &self.0
+        &self.rules
+    }
+
+    /// Returns the entry with the signature that is shown for a grain in place of its first one.
+    pub(crate) fn signed_in(&self, of: &ContentAddress) -> Option<EntryId> {
+        self.signed.get(of).copied()
+    }
+
+    /// Returns the grains with such a signature.
+    pub(crate) fn signed(&self) -> impl Iterator<Item = &ContentAddress> {
+        self.signed.keys()
     }
 }
 
@@ -25,10 +42,13 @@ impl Fold for TrustRules {
     fn apply(&mut self, entry: &Entry<'_>) -> Result<(), Error> {
         match entry.body {
             Body::Record(Record::Trust(TrustRecord::Added { rule, .. })) => {
-                self.0.add(rule.clone());
+                self.rules.add(rule.clone());
             }
             Body::Record(Record::Trust(TrustRecord::Removed { signer, .. })) => {
-                self.0.remove(signer);
+                self.rules.remove(signer);
+            }
+            Body::Record(Record::Trust(TrustRecord::Signed { of, .. })) => {
+                self.signed.insert(*of, entry.row);
             }
             // An entry that is not understood adds no trust: trusting less than intended is safe,
             // guessing is not.

@@ -291,6 +291,108 @@ fn a_delegation_from_a_file_opens_nothing_until_somebody_vouches_for_it() {
 }
 
 #[test]
+fn only_the_owner_verifies_a_delegation() {
+    // Otherwise an agent would vouch for the delegation that opens the store to it.
+    let store = memory();
+    store.put(delegation("a", "b", CHAT)).unwrap();
+    let wide = delegation("a", "b", r#","authorized_namespaces":["*"]"#).namespace("acme:chat");
+    let wide = imported(&store, wide);
+    let b = store.as_actor(&did("b")).in_namespace("acme");
+    for (to, because) in [
+        (Verification::Verified, "it is right"),
+        (Verification::Unverified, "start again"),
+    ] {
+        store
+            .set_verification(&wide, Verification::Contested, Some("is it?"))
+            .unwrap();
+        let vouched = b.set_verification(&wide, to, Some(because));
+        assert_eq!(code(vouched), "ERR_ACCESS_DENIED", "{to:?}");
+    }
+    assert_eq!(code(store.put(by("b", "acme:pay"))), "ERR_ACCESS_DENIED");
+    let verified = Verification::Verified;
+    store
+        .set_verification(&wide, verified, Some("a told me"))
+        .unwrap();
+    assert!(store.put(by("b", "acme:pay")).is_ok());
+}
+
+#[test]
+fn a_delegation_of_an_agent_binds_inside_the_namespaces_it_names() {
+    let store = memory();
+    let rogue = store.as_actor(&did("rogue")).in_namespace("rogue");
+    let victim = store.as_actor(&did("victim"));
+    let mine = victim.put(note("mine").namespace("acme")).unwrap();
+    let more = r#","authorized_namespaces":["rogue"],"authorized_types":[2]"#;
+    rogue
+        .put(delegation("rogue", "victim", more).namespace("rogue"))
+        .unwrap();
+    assert!(victim.exists(&mine).unwrap());
+    assert!(victim.put(note("more").namespace("acme")).is_ok());
+    let belief = |namespace: &str| {
+        let belief = Draft::belief("tea", "is", "hot").confidence(0.5);
+        belief.namespace(namespace)
+    };
+    assert!(victim.put(belief("acme")).is_ok());
+    assert_eq!(code(victim.put(belief("rogue"))), "ERR_ACCESS_DENIED");
+    // An agent of all namespaces that names none opens them all, and closes none.
+    let agent = store.as_actor(&did("agent"));
+    agent
+        .put(delegation("agent", "victim", r#","authorized_types":[2]"#))
+        .unwrap();
+    assert!(victim.put(belief("acme:tea")).is_ok());
+}
+
+#[test]
+fn a_delegation_from_a_file_binds_nobody_until_the_owner_verifies_it() {
+    let store = memory();
+    let hostile = delegation("a", "b", r#","authorized_namespaces":["nowhere"]"#);
+    let hostile = imported(&store, hostile);
+    assert!(store.put(by("b", "acme:pay")).is_ok());
+    store
+        .set_verification(&hostile, Verification::Verified, Some("a told me"))
+        .unwrap();
+    assert_eq!(code(store.put(by("b", "acme:hr"))), "ERR_ACCESS_DENIED");
+}
+
+#[test]
+fn a_handle_without_an_author_neither_delegates_nor_hands_back() {
+    let store = memory();
+    let nameless = store.in_namespace("rogue");
+    let inside = r#","authorized_namespaces":["rogue"]"#;
+    nameless
+        .put(delegation("a", "b", inside).namespace("rogue"))
+        .unwrap();
+    assert!(store.put(by("b", "acme:pay").tag("free")).is_ok());
+
+    let task = delegation("a", "b", CHAT).namespace("acme:chat");
+    let task = store.put(task).unwrap();
+    let json = r#"{"type":"goal","description":"done","goal_state":"satisfied",
+        "author_did":"did:web:b.example","namespace":"acme:chat","created_at":2}"#;
+    let done = Draft::from_json(json).unwrap().derived_from(task);
+    store.in_namespace("acme:chat").put(done.clone()).unwrap();
+    imported(&store, done.tag("from a file"));
+    assert!(store.put(by("b", "acme:chat")).is_ok(), "its task goes on");
+    let own = store.as_actor(&did("b")).in_namespace("acme:chat");
+    own.hand_back(&task, "done").unwrap();
+    assert_eq!(code(own.put(note("late"))), "ERR_ACCESS_DENIED");
+    // The ledger tells such a handle from the owner's, and names nobody.
+    let written = nameless.put(note("by nobody")).unwrap();
+    assert_eq!(store.history(&written).unwrap()[0].stored_by, None);
+}
+
+/// Imports a grain from a file.
+fn imported(store: &Store, draft: Draft) -> ContentAddress {
+    let grain = draft.finish(Default::default()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file.jsonl");
+    std::fs::write(&path, grain.to_json()).unwrap();
+    let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
+    let summary = store.admin().unwrap().import(reading).unwrap();
+    assert_eq!(summary.inserted, 1, "{summary:?}");
+    grain.address()
+}
+
+#[test]
 fn a_store_that_is_opened_again_knows_its_delegations() {
     let disk = MemoryDisk::default();
     let open = || Store::open_on(Arc::new(disk.clone()), Options::default()).unwrap();

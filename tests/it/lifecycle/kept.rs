@@ -2,12 +2,14 @@
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use grainstore::crypto::{self, Random};
+use grainstore::crypto::{self, Algorithm, Random, Statement};
 use grainstore::grain::Verification;
+use grainstore::policy::TrustRule;
 use grainstore::store::Clock;
 use serde_json::{Value as Json, json};
 
 use super::*;
+use crate::signing::key;
 
 /// A second at each look.
 #[derive(Debug)]
@@ -88,6 +90,38 @@ fn write(path: &Path) {
     store.maintenance().unwrap().compact().unwrap();
 }
 
+/// Signed grains under a trust rule, a grain that only its signer may contradict, a checkpoint.
+/// Returns the signature that contradicts that grain: `tests/smallest.rs` asks whether it counts.
+fn write_signed(path: &Path) -> Vec<u8> {
+    let store = Store::open(path, fixed()).unwrap();
+    let ada = key(Algorithm::Ed25519, 7);
+    let bob = key(Algorithm::P256, 8);
+    let mut rule = TrustRule::new(ada.did());
+    rule.namespaces.push("tea".into());
+    rule.is_exclusive = true;
+    store.admin().unwrap().trust(rule, "our own agent").unwrap();
+    for (key, namespace, object) in [(&ada, "tea", "black tea"), (&bob, "home", "a mill")] {
+        let draft = Draft::belief("ada", "prefers", object).confidence(0.9);
+        let draft = draft.namespace(namespace).author(key.did().as_str());
+        let draft = draft.created_at(Time::from_ms(1)).to_be_signed();
+        let grain = draft.finish(Profile::Extended).unwrap();
+        let grain = grain.sign(key, &key.did(), Some(1)).unwrap();
+        store.put(grain).unwrap();
+    }
+    let policy = Map::from_iter([
+        ("mode", Value::from("delegated")),
+        ("authorized", Value::Array(vec![ada.did().as_str().into()])),
+    ]);
+    let rent = Draft::belief("rent", "is", "900").confidence(1.0);
+    let rent = store.put(rent.set("invalidation_policy", policy)).unwrap();
+    let maintenance = store.maintenance().unwrap();
+    maintenance.checkpoint(&ada, &ada.did()).unwrap();
+    let store_id = *maintenance.stats().unwrap().store_id.as_bytes();
+    maintenance.compact().unwrap();
+    let contradiction = Statement::contradict(rent, store_id).unwrap();
+    contradiction.sign(&ada, &ada.did(), None).unwrap()
+}
+
 /// What a store says, as it stands beside it.
 fn said(store: &Store) -> Json {
     let grains = told(store).into_iter().map(|(address, status)| {
@@ -112,14 +146,26 @@ fn said(store: &Store) -> Json {
 #[test]
 #[ignore = "writes the store that later versions must open: once for each format version"]
 fn write_a_store_of_this_version() {
-    let path = folder().join("v1");
+    keep("v1", write);
+}
+
+#[test]
+#[ignore = "writes the store with signatures: once for each format version"]
+fn write_a_store_with_signatures_of_this_version() {
+    let signature = keep("signed", write_signed);
+    fs::write(folder().join("signed.cose"), signature).unwrap();
+}
+
+fn keep<T>(name: &str, write: impl FnOnce(&Path) -> T) -> T {
+    let path = folder().join(name);
     drop(fs::remove_dir_all(&path));
-    write(&path);
+    let written = write(&path);
     fs::remove_file(path.join("LOCK")).unwrap();
     let home = Home::new();
     copy(&path, &home.path("s"));
     let text = serde_json::to_string_pretty(&said(&home.open("s"))).unwrap();
-    fs::write(folder().join("v1.json"), text + "\n").unwrap();
+    fs::write(path.with_extension("json"), text + "\n").unwrap();
+    written
 }
 
 #[test]
@@ -160,5 +206,5 @@ fn a_store_of_every_version_opens_and_says_what_it_said() {
         );
         versions += 1;
     }
-    assert_eq!(versions, 1);
+    assert_eq!(versions, 2);
 }

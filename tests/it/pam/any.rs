@@ -4,13 +4,14 @@ use std::fs;
 
 use grainstore::codec::{Map, Value};
 use grainstore::grain::ForeignId;
-use grainstore::interchange::{ReadOptions, pam};
+use grainstore::interchange::ReadOptions;
 use proptest::prelude::*;
 
 use super::store::{
     conversation, data, get, import, remove, set, small, store, with_conversation,
     with_conversation_file,
 };
+use crate::whole::pam;
 
 proptest! {
     #[test]

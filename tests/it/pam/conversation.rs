@@ -4,9 +4,10 @@ use std::fs;
 
 use grainstore::codec::Value;
 use grainstore::grain::{Grain, Type};
-use grainstore::interchange::{ReadOptions, Record, pam};
+use grainstore::interchange::{ReadOptions, Record};
 
-use super::store::{apply, codes, conversation, entry, get, set, small, with_conversation};
+use super::store::{apply, conversation, entry, get, set, small, with_conversation};
+use crate::whole::pam;
 
 #[test]
 fn a_conversation_outside_the_directory_is_never_opened_and_the_rest_is_imported() {
@@ -42,7 +43,7 @@ fn a_conversation_outside_the_directory_is_never_opened_and_the_rest_is_imported
         let path = folder.join("memory-store.json");
         fs::write(&path, Value::Map(store).to_json()).unwrap();
         let import = pam::read(&path, &ReadOptions::default()).unwrap();
-        assert_eq!(codes(&import.findings), ["PAM_STORAGE_REF"], "{reference}");
+        assert_eq!(import.codes(), ["PAM_STORAGE_REF"], "{reference}");
         assert_eq!(
             import.loss.iter().collect::<Vec<_>>(),
             [("conversations_index.storage", 1)]
@@ -71,7 +72,7 @@ fn a_conversation_that_is_wrong_is_left_out_whole_and_reported() {
         let mut conversation = conversation(&[("m1", None), ("m2", Some("m1"))]);
         apply(&mut conversation, change);
         let import = with_conversation(&conversation);
-        assert_eq!(codes(&import.findings), [code]);
+        assert_eq!(import.codes(), [code]);
         assert_eq!(
             import.loss.iter().collect::<Vec<_>>(),
             [("conversations_index.storage", 1)]

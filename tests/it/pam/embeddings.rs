@@ -5,13 +5,14 @@ use std::path::Path;
 
 use grainstore::codec::Value;
 use grainstore::grain::ForeignId;
-use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions, pam};
+use grainstore::interchange::{Format, ImportFile, ReadOptions, WriteOptions};
 use grainstore::store::Embedding;
 use grainstore::store::{Authorization, Summary};
 use grainstore::{ContentAddress, Draft, Filter, Options, Store, Time};
 
 use super::schema::judged;
 use crate::foreign::{json, sha256, text_of};
+use crate::whole::pam;
 
 fn memory() -> Store {
     Store::in_memory(Options::default()).unwrap()

@@ -2,10 +2,11 @@
 
 use grainstore::codec::{Map, Value};
 use grainstore::grain::Lifecycle;
-use grainstore::interchange::{Format, ImportFile, Place, ReadOptions, WriteOptions, pam};
+use grainstore::interchange::{Format, ImportFile, Place, ReadOptions, WriteOptions};
 use grainstore::{Filter, Store};
 
 use super::store::{NOW, apply, by_id, codes, import, remove, set, small, store};
+use crate::whole::pam;
 
 /// Returns the lines of a table: a code, a place, and the store after the changes of the line.
 fn cases(table: &str) -> impl Iterator<Item = (&str, &str, &str, Map)> {
@@ -95,7 +96,7 @@ fn a_wrong_checksum_is_refused_unless_it_is_accepted() {
         ..ReadOptions::default()
     };
     let import = pam::read_bytes(bytes.as_bytes(), &options).unwrap();
-    assert_eq!(codes(&import.findings), ["PAM_CHECKSUM"]);
+    assert_eq!(import.codes(), ["PAM_CHECKSUM"]);
     // One envelope, one conversation without its messages, the memories and the relations.
     assert_eq!(import.records.len(), 1 + 1 + 46 + 12);
     assert_eq!(
@@ -123,10 +124,7 @@ fn a_delta_may_name_memories_it_does_not_hold() {
         vec![Value::Map(relation.into_iter().collect())],
     );
     let import = import(&store);
-    assert_eq!(
-        codes(&import.findings),
-        ["PAM_SUPERSEDED_REF", "PAM_RELATION_REF"]
-    );
+    assert_eq!(import.codes(), ["PAM_SUPERSEDED_REF", "PAM_RELATION_REF"]);
     let old = by_id(&import, "a");
     assert_eq!(old.status.superseded_by, None);
     assert_eq!(old.status.lifecycle, Some(Lifecycle::Superseded));
@@ -170,19 +168,15 @@ fn what_no_schema_can_say_is_held_to_when_it_is_asked_for() {
         assert_eq!(codes(&errors), [code], "{case}: {errors:?}");
         assert_eq!(errors[0].place(), &Place::Pointer(place.to_owned()));
         let import = pam::read_bytes(json.as_bytes(), &ReadOptions::default()).unwrap();
-        let told = import.findings.iter();
-        let told: Vec<_> = told
-            .map(|it| (it.code().as_str(), it.place().to_string()))
-            .collect();
+        let places = import.findings.iter().map(|(place, _)| place.to_string());
+        let told: Vec<_> = import.codes().into_iter().zip(places).collect();
         assert!(told.contains(&(code, place.to_owned())), "{case}: {told:?}");
     }
     for (case, code, place, store) in cases(ODD) {
         let json = Value::Map(store).to_json();
         let import = pam::read_bytes(json.as_bytes(), &strict).unwrap();
-        let told = import.findings.iter();
-        let told: Vec<_> = told
-            .map(|it| (it.code().as_str(), it.place().to_string()))
-            .collect();
+        let places = import.findings.iter().map(|(place, _)| place.to_string());
+        let told: Vec<_> = import.codes().into_iter().zip(places).collect();
         assert_eq!(told, [(code, place.to_owned())], "{case}");
     }
 }

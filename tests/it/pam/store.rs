@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::whole::{Import, pam};
 use grainstore::codec::{Map, Value};
-use grainstore::interchange::pam::{self, Import};
 use grainstore::interchange::{Error, ReadOptions, Record};
 use sha2::Digest as _;
 use unicode_normalization::UnicodeNormalization as _;

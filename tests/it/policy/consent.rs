@@ -142,6 +142,91 @@ fn nobody_withdraws_the_consent_of_another() {
 }
 
 #[test]
+fn a_withdrawal_counts_from_the_person_the_writer_of_the_consent_and_the_owner() {
+    let disk = MemoryDisk::default();
+    let (store, _) = opened_at(&disk, 1_000);
+    let handle = |name: &str| {
+        let did = format!("did:web:{name}.example");
+        store.as_actor(&did.parse().unwrap()).in_namespace("acme")
+    };
+    const WORDS: [&str; 5] = ["tea", "milk", "cake", "rice", "salt"];
+    let dated = |purpose: &str| grant().set("jurisdiction", purpose);
+    let mut grants = Vec::new();
+    for purpose in WORDS {
+        let grant = handle("shop").put(dated(purpose)).unwrap();
+        store.put(fact(purpose, grant, "")).unwrap();
+        grants.push(grant);
+    }
+    let of = |n: usize| withdrawal(grants[n]).namespace("acme");
+    for (n, handle) in [(0, handle("rogue")), (1, store.in_namespace("acme"))] {
+        let refused = handle.put(of(n)).unwrap_err();
+        assert_eq!(refused.code(), "ERR_INVALIDATION_DENIED", "{refused}");
+        let refused = handle.supersede(&grants[n], of(n), Some("x")).unwrap_err();
+        assert_eq!(refused.code(), "ERR_INVALIDATION_DENIED", "{refused}");
+    }
+    handle("alice").put(of(2)).unwrap();
+    handle("shop").put(of(3)).unwrap();
+    store.put(of(4)).unwrap();
+    let answers = |store: &Store| {
+        let seen = WORDS.map(|word| sees(store, word));
+        assert_eq!(seen, [true, true, false, false, false]);
+    };
+    answers(&store);
+    drop(store);
+    answers(&opened_at(&disk, 1_000).0);
+}
+
+#[test]
+fn a_signature_of_the_person_withdraws_from_any_handle() {
+    let store = memory();
+    let key = crate::signing::key(grainstore::crypto::Algorithm::Ed25519, 1);
+    let person = key.did();
+    let by_shop = |draft: Draft| {
+        let shop = store.as_actor(&"did:web:shop.example".parse().unwrap());
+        shop.in_namespace("acme").put(draft).unwrap()
+    };
+    let given = consent(person.as_str(), r#","is_withdrawal":false"#);
+    let given = by_shop(given);
+    store.put(fact("tea", given, "")).unwrap();
+    let more = format!(r#","is_withdrawal":true,"prior_consent":"{given}""#);
+    let taken = consent(person.as_str(), &more).author(person.as_str());
+    let taken = taken.to_be_signed().finish(Default::default()).unwrap();
+    // A file proves nobody, and a signature does.
+    let taken = taken.sign(&key, &person, None).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("in.jsonl");
+    let import = |grain: &grainstore::Grain| {
+        let mut writer = grainstore::interchange::jsonl::Writer::new(Vec::new());
+        writer.write(grain, &Default::default()).unwrap();
+        std::fs::write(&path, writer.into_inner()).unwrap();
+        let reading = ImportFile::open(&path, None, &ReadOptions::default()).unwrap();
+        store.admin().unwrap().import(reading).unwrap()
+    };
+    let bare = consent(person.as_str(), &more).finish(Default::default());
+    let summary = import(&bare.unwrap());
+    let told = |(_, text): &(_, String)| text.contains("stored although it requires");
+    assert!(summary.findings.iter().any(told), "{summary:?}");
+    assert!(sees(&store, "tea"));
+    assert_eq!(import(&taken).findings, []);
+    assert!(!sees(&store, "tea"));
+}
+
+#[test]
+fn a_withdrawal_of_an_agent_takes_nothing_from_an_unknown_consent() {
+    let store = memory();
+    let unknown = grant().finish(Default::default()).unwrap();
+    let rogue = store
+        .as_actor(&ALICE.parse().unwrap())
+        .in_namespace("rogue");
+    rogue.put(withdrawal(unknown.address())).unwrap();
+    store.put(fact("tea", unknown.address(), "")).unwrap();
+    assert!(sees(&store, "tea"));
+    // It is the person's own, and counts once the consent says so (ruling I8).
+    store.put(unknown).unwrap();
+    assert!(!sees(&store, "tea"));
+}
+
+#[test]
 fn what_rests_on_a_withdrawn_consent_is_due_within_a_day_and_erased_by_a_run() {
     let (store, clock) = opened_at(&MemoryDisk::default(), 1_000);
     let consent = store.put(grant()).unwrap();

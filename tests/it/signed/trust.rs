@@ -1,7 +1,9 @@
 //! Trust rules: the signers that may write, and how far their signatures count.
 
-use grainstore::crypto::SigningKey;
-use grainstore::policy::{Doubt, Trust, TrustRule};
+use grainstore::crypto::{SigningKey, Statement};
+use grainstore::grain::Verification;
+use grainstore::policy::{Actor, Doubt, Operation, Trust, TrustRule};
+use grainstore::store::{Asked, Justification};
 
 use super::*;
 
@@ -237,6 +239,64 @@ fn where_only_trusted_signers_write_nobody_else_does() {
         trust_in(&store, signed_by(there("z"), &bob())),
         Trust::Verified
     );
+}
+
+#[test]
+fn where_only_trusted_signers_write_nobody_else_ends_what_is_written() {
+    let store = memory();
+    let mut closed = rule(&ada());
+    closed.is_exclusive = true;
+    closed.namespaces = vec!["ops".into()];
+    let admin = store.admin().unwrap();
+    admin.trust(closed, "the operator alone").unwrap();
+    let there = |object: &str| signed_by(draft(object).namespace("ops"), &ada());
+    let old = store.put(there("the door is shut")).unwrap();
+    let outside = |object: &str| draft(object).derived_from(old);
+    let refused = "ERR_UNTRUSTED";
+    let agent = store.as_actor(&bob().did());
+    for handle in [&store, &agent] {
+        let own = outside("the door is open");
+        assert_eq!(code(handle.supersede(&old, own, Some("x"))), refused);
+        assert_eq!(code(handle.contradict(&old, Some("x"))), refused);
+        for to in [Verification::Retracted, Verification::Contested] {
+            assert_eq!(code(handle.set_verification(&old, to, None)), refused);
+        }
+    }
+    let by_bob = signed_by(outside("the door is ajar"), &bob());
+    assert_eq!(code(store.supersede(&old, by_bob, Some("x"))), refused);
+    assert_eq!(denials(&store), 9, "each is on record");
+    assert!(store.status(&old).unwrap().is_current());
+    let asked = Asked::Change(Operation::Contradict);
+    let explained = admin
+        .explain_policy(&old, asked, &Actor::default())
+        .unwrap();
+    assert_eq!(explained.rule.as_deref(), Some("untrusted"));
+
+    // Those who may write there may end what is there, from wherever they write.
+    let store_id = *store
+        .maintenance()
+        .unwrap()
+        .stats()
+        .unwrap()
+        .store_id
+        .as_bytes();
+    let signature =
+        |statement: Statement, key: &SigningKey| [statement.sign(key, &key.did(), None).unwrap()];
+    let statement = || Statement::contradict(old, store_id).unwrap();
+    let [by_ada, by_bob] = [ada(), bob()].map(|key| signature(statement(), &key));
+    let because = |signatures| Justification {
+        signatures,
+        ..Justification::default()
+    };
+    assert_eq!(code(store.contradict(&old, because(&by_bob))), refused);
+    let new = signed_by(outside("the door is gone"), &ada());
+    let new = store.supersede(&old, new, None).unwrap();
+    assert_eq!(store.status(&old).unwrap().superseded_by, Some(new));
+    store.contradict(&old, because(&by_ada)).unwrap();
+    assert!(store.status(&old).unwrap().contradicted);
+    // Another namespace is open to all.
+    let open = store.put(signed_by(draft("tea"), &ada())).unwrap();
+    store.contradict(&open, Some("coffee")).unwrap();
 }
 
 #[test]

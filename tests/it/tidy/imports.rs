@@ -221,7 +221,7 @@ fn is_name(token: &str) -> bool {
 }
 
 /// Splits code into words, `::` and single characters.
-fn tokens(code: &str) -> Vec<&str> {
+pub(super) fn tokens(code: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = code;
     while let Some(first) = rest.chars().next() {

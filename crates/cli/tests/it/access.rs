@@ -5,6 +5,23 @@ use crate::command::Home;
 const BOT: [&str; 4] = ["--as", "did:web:bot.example", "--in", "acme:bot"];
 
 #[test]
+fn an_agent_does_not_vouch_for_its_own_delegation() {
+    let home = Home::new();
+    home.ok(&["init"]);
+    let wide = r#"{"type":"goal","description":"all","goal_state":"active","created_at":1,
+        "subject":"did:web:a.example","author_did":"did:web:a.example","namespace":"acme:bot",
+        "relation":"mg:delegates_to","object":"did:web:bot.example"}"#;
+    std::fs::write(home.path("in.jsonl"), wide.replace('\n', " ")).unwrap();
+    assert_eq!(home.run(&["import", "in.jsonl"]).code, 0);
+    let address = home.ok(&["list"]);
+    let verify = ["status", address.trim(), "--verification", "verified"];
+    let refused = home.run(&[&["--json"][..], &verify, &BOT].concat());
+    assert_eq!(refused.code, 3, "{refused:?}");
+    assert_eq!(refused.json()["error"]["code"], "ERR_ACCESS_DENIED");
+    assert_eq!(home.run(&verify).code, 0);
+}
+
+#[test]
 fn a_command_confined_to_a_namespace_writes_and_sees_only_that() {
     let home = Home::new();
     let line = |text: &str| format!("{{\"type\":\"event\",\"content\":\"{text}\"}}\n");

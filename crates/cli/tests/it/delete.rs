@@ -44,6 +44,24 @@ fn a_deleted_grain_is_gone_from_every_file_and_does_not_come_back() {
 }
 
 #[test]
+fn a_deletion_names_what_rests_on_the_grain_and_what_it_protects() {
+    let home = Home::new();
+    let deed = r#"{"type":"event","content":"the deed","created_at":1,
+        "invalidation_policy":{"mode":"locked","scope":"subtree"}}"#;
+    let deed = home.put(&deed.replace('\n', " ")).remove(0);
+    let note = format!(r#"{{"type":"event","content":"a note","derived_from":["{deed}"]}}"#);
+    let note = home.put(&note).remove(0);
+    let ran = home.run(&[&["--json", "delete", &deed, "--yes"][..], &WHY].concat());
+    let lost = ran.json();
+    assert_eq!(
+        (&lost["resting"][0], &lost["protected"][0]),
+        (&note.clone().into(), &note.clone().into())
+    );
+    assert!(ran.stderr.contains(&note), "{ran:?}");
+    assert_eq!(home.run(&["contradict", &note]).code, 3, "it stays locked");
+}
+
+#[test]
 fn a_file_that_is_refused_brings_nothing_back() {
     let home = Home::new();
     let secret = event("the password is swordfish", 1);

@@ -126,6 +126,25 @@ fn what_may_not_be_written_is_denied_with_what_to_do() {
         .fails(2, "ERR_DID", "did:plc:x");
 }
 
+#[test]
+fn a_signature_that_is_not_kept_is_an_error_until_its_signer_is_trusted() {
+    let home = Home::new();
+    let (ada, _) = (new_key(&home, "ada"), new_key(&home, "bob"));
+    let nobodys = r#"{"type":"event","content":"tea","namespace":"work","created_at":1}"#;
+    let [by_bob, by_ada] = ["bob", "ada"].map(|key| signed(&home, key, nobodys));
+    let put = |line: &str| home.run_with(&["--json", "put", "-"], line);
+    assert_eq!(put(&by_bob).code, 0);
+    put(&by_ada).fails(3, "ERR_UNTRUSTED", "line 1");
+    home.ok(&["trust", "add", &ada, "--reason", "the operator"]);
+    assert_eq!(put(&by_ada).code, 0);
+    let envelope: Value = serde_json::from_str(&by_ada).unwrap();
+    let address = envelope["address"].as_str().unwrap();
+    let shown = home.run(&["--json", "get", address]).json();
+    assert_eq!(shown["signature"]["signer"], ada);
+    put(&by_bob).fails(3, "ERR_UNTRUSTED", "line 1");
+    assert_eq!(home.run(&["check", "--deep"]).code, 0);
+}
+
 fn denied(ran: &crate::command::Ran) {
     assert_eq!(ran.code, 3, "{ran:?}");
     assert_eq!(ran.json()["error"]["code"], "ERR_INVALIDATION_DENIED");

@@ -12,4 +12,7 @@ mod write;
 
 pub use read::Reader;
 pub(in crate::interchange) use reader::{JSON, Jsonl};
+
+// Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
+#[doc(hidden)]
 pub use write::Writer;

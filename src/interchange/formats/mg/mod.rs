@@ -31,13 +31,19 @@ use crate::grain::Grain;
 
 use crate::interchange::{Error, Place, Record};
 
-pub use archive::{Archive, ReadOptions};
-pub use frames::{Frames, read_frames, write_end, write_frame};
-pub use plan::{Entry, Plan, WriteOptions, volume_path, write};
+pub use plan::WriteOptions;
 pub(in crate::interchange) use reader::Mg;
-pub use records::Records;
-pub use report::Report;
-pub use volume::{Summary, Volume};
+
+// Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
+#[doc(hidden)]
+pub use self::{
+    archive::{Archive, ReadOptions},
+    frames::{Frames, read_frames, write_end, write_frame},
+    plan::{Entry, Plan, volume_path, write},
+    records::Records,
+    report::Report,
+    volume::{Summary, Volume},
+};
 
 /// Validates a grain of an archive or a frame: a blob, or one inside its signature.
 fn record_of(bytes: &[u8], place: Place) -> Result<Record, Error> {

@@ -14,11 +14,10 @@ mod reader;
 mod residual;
 mod write;
 
-use std::io::{BufRead, Cursor, Seek};
+use std::io::{BufRead, Seek};
 
-use crate::interchange::{Error, Loss, Place, ReadOptions, Record};
+use crate::interchange::{Error, ReadOptions};
 
-use crate::interchange::model::record_set::RecordSource as _;
 use document::Document;
 use import::{File, Validation};
 pub(in crate::interchange) use reader::{JSON, Omi};
@@ -26,42 +25,6 @@ pub(in crate::interchange) use residual::is_relation;
 pub use residual::residual;
 pub use validate::Level;
 pub use write::{write, write_lines};
-
-/// The content of a file.
-#[derive(Debug, Default)]
-pub struct Import {
-    /// The grains: the envelope's, then those of records, then those of their relations.
-    pub records: Vec<Record>,
-    /// The findings, and where they stand.
-    pub findings: Vec<(Place, String)>,
-    /// The values that records cannot carry.
-    pub loss: Loss,
-}
-
-/// Reads the JSON form.
-///
-/// ```
-/// use grainstore::interchange::{ReadOptions, omi};
-///
-/// let file = br#"{"format": "open-memory-interchange", "version": "0.1", "memories": [
-///     {"id": "1", "content": "likes tea", "created": "2026-01-15T10:30:00Z"}]}"#;
-/// let import = omi::read(file, &ReadOptions::default()).unwrap();
-/// assert_eq!(import.records.len(), 2);
-/// ```
-///
-/// # Errors
-/// All errors, by the names of the rules (docs/interchange.md lists them).
-pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Import, Vec<Error>> {
-    collect(bytes, false, options)
-}
-
-/// Reads the JSON lines form.
-///
-/// # Errors
-/// As [`read`]; places are lines.
-pub fn read_lines(bytes: &[u8], options: &ReadOptions) -> Result<Import, Vec<Error>> {
-    collect(bytes, true, options)
-}
 
 /// Validates a file without keeping its records.
 fn open<R: BufRead + Seek + Send>(
@@ -75,13 +38,4 @@ fn open<R: BufRead + Seek + Send>(
         Document::read(input)?
     };
     File::validate(document, options)
-}
-
-fn collect(bytes: &[u8], is_lines: bool, options: &ReadOptions) -> Result<Import, Vec<Error>> {
-    let (mut file, validated) = open(Cursor::new(bytes), is_lines, options)?;
-    Ok(Import {
-        records: file.collect().map_err(|error| vec![error])?,
-        findings: validated.findings.into(),
-        loss: Loss::default(),
-    })
 }

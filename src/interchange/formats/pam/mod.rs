@@ -22,12 +22,14 @@ mod write;
 
 pub(in crate::interchange) use names::JSON;
 pub use names::STORE;
-pub use open::{Import, read, read_bytes};
 pub(in crate::interchange) use read::build::Names;
 pub(in crate::interchange) use read::convert::{Converted, ConvertedConversation, Converter};
-pub use read::standalone::{read_conversation, read_embeddings};
 pub(in crate::interchange) use reader::Pam;
 pub(in crate::interchange) use types::content_hash::content_hash;
 pub(in crate::interchange) use types::residual::is_relation;
 pub use types::residual::{conversation_residual, residual};
-pub use write::document::{Document, EMBEDDINGS};
+pub use write::document::EMBEDDINGS;
+
+// Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
+#[doc(hidden)]
+pub use write::document::Document;

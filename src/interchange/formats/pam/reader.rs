@@ -6,15 +6,13 @@ use crate::interchange::format_reader::FormatReader;
 use crate::interchange::import_file::ReadResult;
 use crate::interchange::io::source_file::{Input, SourceFile};
 use crate::interchange::merge_rule::MergeRule;
-use crate::interchange::{
-    Diagnostics, Error, ForeignVectors, Format, ImportFile, ReadOptions, RecordSet,
-};
+use crate::interchange::{Error, ForeignVectors, Format, ImportFile, ReadOptions, RecordSet};
 
 use super::files::archive::is_packed;
 use super::files::storage::locate;
 use super::names::{EXPORT, SERIALIZATIONS};
-use super::open::{Import, open};
-use super::read::standalone::{open_embeddings, read_conversation};
+use super::open::open;
+use super::read::standalone::{read_conversation, read_embeddings};
 use super::types::residual;
 
 /// The reader of stores, and of conversations and embeddings without one.
@@ -39,43 +37,24 @@ impl FormatReader for Pam {
     }
 
     fn read(&self, format: Format, input: Input<'_>, options: &ReadOptions) -> ReadResult {
-        let file = ImportFile::new(format);
-        if format == Format::Pam {
-            let (store, validation) = open(input, options)?;
-            let output = validation.output;
-            return Ok(ImportFile {
-                records: RecordSet::new(store, output.len, output.has_signed),
-                findings: validation.findings.into(),
-                loss: validation.loss,
-                base: validation.base,
-                signature: validation.signature,
-                vectors: validation
-                    .vectors
-                    .map(ForeignVectors::new)
-                    .unwrap_or_default(),
-                ..file
-            });
+        if format != Format::Pam {
+            let source = SourceFile::Whole(input.open()?);
+            return match format {
+                Format::PamConversation => read_conversation(&source.bytes()?, options),
+                _ => read_embeddings(source, options),
+            };
         }
-        let source = SourceFile::Whole(input.open()?);
-        let (vectors, import) = if format == Format::PamConversation {
-            (None, read_conversation(&source.bytes()?, options)?)
-        } else {
-            let (vectors, import) = open_embeddings(source, options)?;
-            (Some(vectors), import)
-        };
-        let Import {
-            records,
-            findings: list,
-            unlisted: more,
-            loss,
-            ..
-        } = import;
+        let (store, validation) = open(input, options)?;
+        let output = validation.output;
+        let vectors = validation.vectors.map(ForeignVectors::new);
         Ok(ImportFile {
-            records: records.into(),
-            findings: Diagnostics { list, more }.into(),
-            loss,
-            vectors: vectors.map(ForeignVectors::new).unwrap_or_default(),
-            ..file
+            records: RecordSet::new(store, output.len, output.has_signed),
+            findings: validation.findings.into(),
+            loss: validation.loss,
+            base: validation.base,
+            signature: validation.signature,
+            vectors: vectors.unwrap_or_default(),
+            ..ImportFile::new(format)
         })
     }
 

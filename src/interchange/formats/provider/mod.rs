@@ -21,37 +21,17 @@ mod reader;
 mod validation_pass;
 mod conversation;
 
-use std::path::Path;
-
 use crate::codec::Profile;
 
 use crate::interchange::Error;
-use crate::interchange::formats::pam::Import;
 use crate::interchange::io::file_set::FileSet;
 use crate::interchange::io::source_file::Input;
-use crate::interchange::model::record_set::RecordSource as _;
 
 pub use crate::interchange::format::Provider;
 pub(in crate::interchange) use detect::JSON;
 use detect::is_part;
 use export::{Export, Validation};
 pub(in crate::interchange) use reader::Providers;
-
-/// Reads the export of a provider.
-///
-/// # Errors
-/// `PROVIDER_ZIP`, `PROVIDER_SYNTAX`, `PROVIDER_SHAPE`, `ERR_IO`. A conversation that cannot be
-/// read is a finding, and counted.
-pub fn read(path: &Path, provider: Provider, profile: Profile) -> Result<Import, Vec<Error>> {
-    let (mut export, validated) = open(Input::Path(path), provider, profile)?;
-    Ok(Import {
-        records: export.collect().map_err(|error| vec![error])?,
-        findings: validated.findings.list,
-        unlisted: validated.findings.more,
-        loss: validated.loss,
-        ..Import::default()
-    })
-}
 
 /// Validates the export of a provider; its records are built when they are asked for.
 fn open(

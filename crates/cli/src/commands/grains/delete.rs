@@ -2,7 +2,7 @@
 //!
 //! Supersession, which keeps the old grain, is in `supersede`.
 
-use grainstore::ErrorCode;
+use grainstore::{ContentAddress, ErrorCode};
 use std::io::{self, IsTerminal, Write};
 
 use clap::Args;
@@ -15,6 +15,7 @@ use crate::session::Session;
 
 /// Delete a grain permanently: its bytes, its index terms and every entry that names it
 ///
+/// The grains that rest on it are named first, and those that it protects, which keep its rule.
 /// A deletion cannot be undone, and a later import of an older file does not restore the grain.
 /// Backups and exports made before the deletion keep their copies. Exits with 3 if a legal hold or
 /// a retention period protects the grain.
@@ -37,6 +38,21 @@ impl Delete {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let store = session.open()?;
         let address = address::resolve(&store, &self.address)?;
+        let resting = texts(&store.admin()?.resting_on(&address)?);
+        let protected = texts(&store.admin()?.protected_by(&address)?);
+        for (what, grains) in [
+            ("rest on it", &resting),
+            ("keep the rule by which it protects them", &protected),
+        ] {
+            if let [first, others @ ..] = grains.as_slice() {
+                let count = grains.len();
+                let more = others.iter().map(|other| format!(" {other}"));
+                let list: String = more.collect();
+                session
+                    .out
+                    .note(format!("{count} grains {what}: {first}{list}"));
+            }
+        }
         if !self.yes && !confirmed(&address.to_string())? {
             return Ok(Exit::Nothing);
         }
@@ -46,9 +62,11 @@ impl Delete {
         };
         store.admin()?.delete(&address, deletion)?;
         if session.out.is_json() {
-            session
-                .out
-                .json(&json!({ "deleted": address.to_string() }))?;
+            session.out.json(&json!({
+                "deleted": address.to_string(),
+                "resting": resting,
+                "protected": protected,
+            }))?;
         } else {
             session.out.line(format!("deleted {address}"))?;
         }
@@ -57,6 +75,10 @@ impl Delete {
             .note("backups and exports made before the deletion keep their copies");
         Ok(Exit::Done)
     }
+}
+
+fn texts(addresses: &[ContentAddress]) -> Vec<String> {
+    addresses.iter().map(ToString::to_string).collect()
 }
 
 /// Asks for confirmation on the terminal; without a terminal, `--yes` is required.

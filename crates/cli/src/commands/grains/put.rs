@@ -16,8 +16,9 @@ use crate::session::Session;
 
 /// Store JSON grains, one per line, and print their addresses
 ///
-/// An address is printed once its grain is durable. Storing a grain again changes nothing. A grain
-/// without created_at gets the current time.
+/// An address is printed once its grain is durable. Storing a grain again changes nothing, unless
+/// it brings the signature of a signer who is trusted more; the signature of any other second
+/// signer is refused. A grain without created_at gets the current time.
 ///
 /// A FILE of up to 1 GiB is stored atomically, even across a crash: an invalid line is an error
 /// that names the line, and nothing is stored.

@@ -47,7 +47,7 @@ struct Add {
     /// Allow the signer to sign grains of this other author; may be repeated
     #[arg(long = "for", value_name = "DID")]
     authors: Vec<String>,
-    /// Refuse writes of all other signers, and unsigned writes, in these namespaces
+    /// Refuse writes in these namespaces, and changes to their grains, without a trusted signature
     #[arg(long, requires = "namespace")]
     only: bool,
     /// Reason for the change; recorded in the ledger

@@ -1,13 +1,14 @@
 //! Conversations and embeddings files without their store.
 
 use crate::codec::{Map, Value};
-use crate::interchange::io::source_file::{Input, SourceFile};
-use crate::interchange::model::vector::VectorSource as _;
-use crate::interchange::{Diagnostics, Error, ReadOptions};
+use crate::interchange::import_file::ReadResult;
+use crate::interchange::io::source_file::SourceFile;
+use crate::interchange::{
+    Diagnostics, Error, ForeignVectors, Format, ImportFile, ReadOptions, Record,
+};
 
 use super::super::json::parse;
 use super::super::names::{CONVERSATION, CONVERSATION_LOSS};
-use super::super::open::Import;
 use super::super::schema::validate;
 use super::super::types::conversation::{Conversation, IndexEntry};
 use super::super::types::embeddings::Embeddings;
@@ -19,19 +20,9 @@ use super::vectors::Vectors;
 
 /// Reads a conversation document of the owner in [`scope`](field@ReadOptions::scope).
 ///
-/// ```
-/// use grainstore::interchange::{ReadOptions, pam};
-///
-/// let file = br#"{"schema": "portable-ai-memory-conversation", "schema_version": "1.0",
-///     "id": "c", "provider": {"name": "claude"}, "messages": [],
-///     "temporal": {"created_at": "2026-01-15T10:30:00Z"}}"#;
-/// let import = pam::read_conversation(file, &ReadOptions::default()).unwrap();
-/// assert_eq!(import.records[0].grain.text("session_id"), Some("c"));
-/// ```
-///
 /// # Errors
 /// All errors, if any of them keeps the messages from being read: `PAM_*`.
-pub fn read_conversation(bytes: &[u8], options: &ReadOptions) -> Result<Import, Vec<Error>> {
+pub(crate) fn read_conversation(bytes: &[u8], options: &ReadOptions) -> ReadResult {
     let value = parse(bytes, "").map_err(|error| vec![error])?;
     let read = entry_of(&value).and_then(|(entry, version)| {
         let read = IndexEntry::read(Object::new(&entry, String::new())?)?;
@@ -52,7 +43,7 @@ pub fn read_conversation(bytes: &[u8], options: &ReadOptions) -> Result<Import, 
                 &mut faults,
                 &mut Diagnostics::default(),
             );
-            return Err(faults.list);
+            return Err(faults.list.into());
         }
     };
     let store = store_of(options.owner(), &version);
@@ -70,24 +61,25 @@ pub fn read_conversation(bytes: &[u8], options: &ReadOptions) -> Result<Import, 
         .map_err(one)?;
     let conversation = builder.conversation(&entry, Some((&value, "")));
     let (mut faults, mut findings) = (Diagnostics::default(), Diagnostics::default());
-    let mut import = Import::default();
+    let mut file = ImportFile::new(Format::PamConversation);
     let messages = conversation.messages.into_iter().map(|(_, record)| record);
-    import.records.extend(messages);
-    import.records.extend(faults.keep(conversation.whole));
+    let mut records: Vec<Record> = messages.collect();
+    records.extend(faults.keep(conversation.whole));
     let mut non_fatal = Diagnostics::default();
     if let Some(error) = conversation.fault {
         non_fatal.push(error);
-        import.loss.count(CONVERSATION_LOSS);
+        file.loss.count(CONVERSATION_LOSS);
     }
     let mut rules = Vec::new();
     validate::conversation(&value, "", &mut rules);
     non_fatal.extend(rules);
     validate::report_non_fatal(non_fatal, options, &mut faults, &mut findings);
     if !faults.is_empty() {
-        return Err(faults.list);
+        return Err(faults.list.into());
     }
-    (import.findings, import.unlisted) = (findings.list, findings.more);
-    Ok(import)
+    file.records = records.into();
+    file.findings = findings.into();
+    Ok(file)
 }
 
 /// Returns the index entry that a conversation would have, and its version.
@@ -106,37 +98,18 @@ fn entry_of(value: &Value) -> Result<(Value, String), Error> {
     Ok((Value::Map(entry), version.to_owned()))
 }
 
-/// Reads an embeddings file of the memories of the owner in [`scope`](field@ReadOptions::scope).
-///
-/// # Errors
-/// As [`read_conversation`].
-pub fn read_embeddings(bytes: &[u8], options: &ReadOptions) -> Result<Import, Vec<Error>> {
-    let source = Input::Bytes(bytes)
-        .open()
-        .map_err(|source| vec![source.into()])?;
-    let (found, mut import) = open_embeddings(SourceFile::Whole(source), options)?;
-    let read = found.each(&mut |vector| {
-        import.vectors.push(vector);
-        true
-    });
-    read.map_err(|error| vec![error])?;
-    Ok(import)
-}
-
-/// Validates an embeddings file, whose vectors are read when they are asked for.
-pub(crate) fn open_embeddings(
-    part: SourceFile,
-    options: &ReadOptions,
-) -> Result<(Vectors, Import), Vec<Error>> {
-    let file = Embeddings {
+/// Validates an embeddings file of the memories of the owner in
+/// [`scope`](field@ReadOptions::scope), whose vectors are read when they are asked for.
+pub(crate) fn read_embeddings(part: SourceFile, options: &ReadOptions) -> ReadResult {
+    let embeddings = Embeddings {
         part,
         file: String::new(),
         version: None,
     };
-    let mut import = Import::default();
+    let mut file = ImportFile::new(Format::PamEmbeddings);
     let (mut non_fatal, mut faults) = (Diagnostics::default(), Diagnostics::default());
     let mut len = 0_u64;
-    let read = file.read(&mut non_fatal, &mut import.loss, &mut |_| {
+    let read = embeddings.read(&mut non_fatal, &mut file.loss, &mut |_| {
         len = len.saturating_add(1);
         true
     });
@@ -144,15 +117,15 @@ pub(crate) fn open_embeddings(
     let mut findings = Diagnostics::default();
     validate::report_non_fatal(non_fatal, options, &mut faults, &mut findings);
     if !faults.is_empty() {
-        return Err(faults.list);
+        return Err(faults.list.into());
     }
-    (import.findings, import.unlisted) = (findings.list, findings.more);
-    let vectors = Vectors {
-        file,
+    file.findings = findings.into();
+    file.vectors = ForeignVectors::new(Vectors {
+        file: embeddings,
         len,
         owner: options.owner().to_owned(),
         of: None,
         is_delta: true,
-    };
-    Ok((vectors, import))
+    });
+    Ok(file)
 }

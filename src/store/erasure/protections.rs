@@ -1,0 +1,140 @@
+//! Protection outlives its grain: the protections that other grains have from those that are about
+//! to be erased stay as tombstones with their rules (OMS 23.6, 23.7). Else the deletion of an old
+//! version or of an ancestor would open what was derived from it.
+
+use std::collections::BTreeSet;
+
+use crate::codec::ContentAddress;
+use crate::index::{Family, Snapshot};
+use crate::ledger::EntryId;
+use crate::policy::{Protection, Scope};
+use crate::store::instance::Inner;
+use crate::store::lineage::names;
+use crate::store::records::ProtectionTombstone;
+use crate::store::{Admin, Error};
+
+impl Admin<'_> {
+    /// Returns the grains that rest on a grain, before it is deleted: those derived from it, those
+    /// with it as their `processing_basis`, and those that it replaced or that replaced it.
+    ///
+    /// ```
+    /// use grainstore::{Draft, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// let letter = store.put(Draft::event("a letter"))?;
+    /// let summary = store.put(Draft::event("what it says").derived_from(letter))?;
+    /// assert_eq!(store.admin()?.resting_on(&letter)?, [summary]);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `ERR_NOT_FOUND`; storage errors.
+    pub fn resting_on(self, address: &ContentAddress) -> Result<Vec<ContentAddress>, Error> {
+        let inner = self.inner();
+        let snapshot = inner.snapshot();
+        let row = inner.row_of(&snapshot, address)?;
+        let mut rows = BTreeSet::new();
+        for family in [Family::DerivedFrom, Family::ProcessingBasis] {
+            for row in snapshot.pointing_at(family, address).rows()?.iter() {
+                let grain = inner.version_at(&snapshot, row)?.grain;
+                // The index holds hashes of addresses.
+                if names(&grain, address) || grain.link("processing_basis") == Some(*address) {
+                    rows.insert(row);
+                }
+            }
+        }
+        rows.extend(
+            inner
+                .replaced_by(&snapshot, address)?
+                .iter()
+                .map(|(row, _)| *row),
+        );
+        if let Some(by) = inner.status_at(&snapshot, row)?.superseded_by {
+            rows.extend(inner.locate(&snapshot, &by)?);
+        }
+        let grains = rows.into_iter().map(|row| inner.version_at(&snapshot, row));
+        grains.map(|version| Ok(version?.grain.address())).collect()
+    }
+
+    /// Returns the grains that a grain protects, by its own policy (OMS 23.6). When it is deleted
+    /// they keep its rule, which stays as a tombstone.
+    ///
+    /// # Errors
+    /// As [`Admin::resting_on`](crate::store::Admin::resting_on).
+    pub fn protected_by(self, address: &ContentAddress) -> Result<Vec<ContentAddress>, Error> {
+        let inner = self.inner();
+        let snapshot = inner.snapshot();
+        let mut seen = BTreeSet::from([*address]);
+        let mut pending = self.resting_on(address)?;
+        let mut protected = Vec::new();
+        while let Some(at) = pending.pop() {
+            if !seen.insert(at) {
+                continue;
+            }
+            let row = inner.row_of(&snapshot, &at)?;
+            let target = inner.version_at(&snapshot, row)?;
+            let facts = inner.effective_protection(&snapshot, row, &target, None)?;
+            if facts.sources().contains(address) {
+                protected.push(at);
+            }
+            pending.extend(self.resting_on(&at)?);
+        }
+        protected.sort_unstable();
+        Ok(protected)
+    }
+}
+
+impl Inner {
+    /// Returns what is left of the protections of grains that are about to be erased.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(super) fn protections_left_by(
+        &self,
+        snapshot: &Snapshot,
+        targets: &[(EntryId, ContentAddress)],
+    ) -> Result<Vec<ProtectionTombstone>, Error> {
+        let mut left = Vec::new();
+        if !self.has_protections() {
+            return Ok(left);
+        }
+        let key = self.manifest().tombstone_key();
+        let mut leave = |of: &ContentAddress, is_below, protections: &[Protection]| {
+            for protection in protections.iter().filter(|it| !it.is_open()) {
+                let tombstone = ProtectionTombstone {
+                    of: key.of_address(of),
+                    is_below,
+                    protection: protection.clone(),
+                };
+                if !left.contains(&tombstone) {
+                    left.push(tombstone);
+                }
+            }
+        };
+        for (row, address) in targets {
+            let target = self.version_at(snapshot, *row)?;
+            let own = self.own_protection(&target.grain);
+            let mut below = self.protections_above(snapshot, &target.grain)?;
+            let mut along = self.protections_along(snapshot, *row, &target)?;
+            along.push(own.clone());
+            if own.scope() == Scope::Subtree {
+                below.push(own);
+            }
+            leave(address, true, &below);
+            if let Some(successor) = target.status.superseded_by
+                && let Some(row) = self.locate(snapshot, &successor)?
+                && names(&self.grain_at(row, &successor)?, address)
+            {
+                leave(&successor, false, &along);
+            }
+            // A later version protects an earlier one by the scope `lineage` alone.
+            along.retain(|protection| protection.scope() == Scope::Lineage);
+            for (_, earlier) in self.replaced_by(snapshot, address)? {
+                if names(&target.grain, &earlier) {
+                    leave(&earlier, false, &along);
+                }
+            }
+        }
+        Ok(left)
+    }
+}

@@ -1,0 +1,95 @@
+//! The origin of a stored grain, as far as the ledger proves it: the owner's handle, an agent's, or
+//! a file. Statements that give or take the authority of others count by their origin.
+
+use crate::codec::ContentAddress;
+use crate::index::{Family, Snapshot};
+use crate::ledger::EntryId;
+use crate::store::Error;
+use crate::store::instance::Inner;
+use crate::store::records::{Frame, Record};
+
+/// Where a grain came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The owner's handle.
+    Owner,
+    /// A narrowed handle, with its author if it has one.
+    Handle(Option<String>),
+    /// An imported file, which proves nothing about its writer.
+    File,
+}
+
+impl Origin {
+    /// Returns whether it is the handle of a DID.
+    pub(crate) fn is_of(&self, did: &str) -> bool {
+        matches!(self, Self::Handle(Some(author)) if is_same_party(author, did))
+    }
+}
+
+impl Inner {
+    /// Returns the origin of a stored grain.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn origin(
+        &self,
+        snapshot: &Snapshot,
+        row: EntryId,
+        address: &ContentAddress,
+    ) -> Result<Origin, Error> {
+        let origin = self.origin_of_actor(self.ledger().read(row)?.header.actor)?;
+        if origin != Origin::Owner {
+            return Ok(origin);
+        }
+        let mentions = snapshot.pointing_at(Family::Mentions, address).rows()?;
+        for row in mentions.iter() {
+            if matches!(self.record_at(row)?, Record::Flag(flag) if flag.is_from_file && flag.of == *address)
+            {
+                return Ok(Origin::File);
+            }
+        }
+        Ok(Origin::Owner)
+    }
+
+    /// Returns the origin of an entry that names an actor or none, and is not from a file.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn origin_of_actor(&self, actor: Option<EntryId>) -> Result<Origin, Error> {
+        Ok(match actor {
+            Some(actor) => Origin::Handle(self.actor_named_by(actor)?),
+            None => Origin::Owner,
+        })
+    }
+
+    /// Returns the origin of a grain that is in a frame or stored.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn origin_in(
+        &self,
+        snapshot: &Snapshot,
+        frame: &Frame,
+        address: &ContentAddress,
+    ) -> Result<Option<Origin>, Error> {
+        if let Some((actor, is_from_file)) = frame.writer_of(address) {
+            return Ok(Some(match is_from_file {
+                true => Origin::File,
+                false => self.origin_of_actor(actor)?,
+            }));
+        }
+        match self.locate(snapshot, address)? {
+            Some(row) => Ok(Some(self.origin(snapshot, row, address)?)),
+            None => Ok(None),
+        }
+    }
+}
+
+/// Returns whether two DIDs name the same party: the fragment only selects one of its keys.
+pub(crate) fn is_same_party(one: &str, other: &str) -> bool {
+    let party = |did: &str| {
+        did.split_once('#')
+            .map_or(did.len(), |(party, _)| party.len())
+    };
+    one.get(..party(one)) == other.get(..party(other))
+}
