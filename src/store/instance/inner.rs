@@ -72,6 +72,7 @@ impl Inner {
         &*self.reader.disk
     }
 
+    #[cfg(feature = "text")]
     pub(crate) const fn disk_handle(&self) -> &Arc<dyn Disk> {
         &self.reader.disk
     }
