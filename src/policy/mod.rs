@@ -31,7 +31,7 @@ pub(crate) use identity::{check_ownership, is_ownership};
 pub use lasting::is_lasting;
 #[cfg(feature = "interchange")]
 pub(crate) use lasting::{AIMEM_RECORD, DNA};
-pub(crate) use protection::{evidence_of, is_transition, starts_early, waits};
+pub(crate) use protection::{evidence_of, starts_early, waits};
 pub use regime::{Clause, Regime};
 pub use rule::Rule;
 pub(crate) use supersession::{implies_supersession, says_why_derived};
@@ -45,7 +45,7 @@ pub use violation::Violation;
 #[doc(hidden)]
 pub use self::{
     decide::{Facts, TrustedNow, Verdict, decide},
-    protection::{Mode, Protection, Scope},
+    protection::{Mode, Protection, Scope, is_transition},
     regime::{Regimes, Requires, When},
     retention::retained_until,
 };

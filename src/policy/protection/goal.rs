@@ -65,7 +65,7 @@ pub(in crate::policy) fn transition(
 /// assert!(!is_transition(&open, &open), "the same state is no transition");
 /// # Ok::<(), grainstore::grain::Error>(())
 /// ```
-pub(crate) fn is_transition(old: &Grain, new: &Grain) -> bool {
+pub fn is_transition(old: &Grain, new: &Grain) -> bool {
     let are_goals = old.type_() == Type::Goal && new.type_() == Type::Goal;
     are_goals
         && old.text("goal_state") != new.text("goal_state")

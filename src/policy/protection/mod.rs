@@ -6,7 +6,8 @@ pub(super) mod goal;
 mod mode;
 mod tombstone;
 
-pub(crate) use goal::{evidence_of, is_transition, starts_early, waits};
+pub use goal::is_transition;
+pub(crate) use goal::{evidence_of, starts_early, waits};
 pub use mode::Mode;
 
 use crate::codec::{Map, Value};
