@@ -20,7 +20,7 @@ impl ImportFile {
         if path.is_dir() {
             return Self::read(Input::Path(path), format, options);
         }
-        // What cannot be read twice is read once, before anything looks into it.
+        // An input that cannot be read twice is read once, before its format is detected.
         if let Some(bytes) = held(path)? {
             let clear = encryption::open(bytes.as_slice(), secret)?;
             return Self::of_bytes(&clear.unwrap_or(bytes), format, options);

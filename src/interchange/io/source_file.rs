@@ -296,7 +296,7 @@ impl Seek for ForwardReader<'_> {
     }
 }
 
-/// What a pipe or a device may hold; it is copied once.
+/// The most bytes of a pipe or a device; they are copied once.
 const HELD_LEN_MAX: usize = 32 * 1024 * 1024;
 const HEAD_BUFFER_LEN: usize = 8 * 1024;
 /// Large enough that system calls cost nothing beside the rest.

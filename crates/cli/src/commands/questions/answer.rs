@@ -8,7 +8,7 @@ use grainstore::Envelope;
 
 use crate::output::{Output, Table};
 
-/// What is said of an answer that ended at `Options::search_deadline`.
+/// The mark of an answer that ended at `Options::search_deadline`.
 pub(super) const PARTIAL: &str = "partial: deadline";
 
 /// Whether scores are shown: a query without ranking has none that mean anything.

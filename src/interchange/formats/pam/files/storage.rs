@@ -77,7 +77,7 @@ pub(crate) fn path_below(folder: &Path, reference: &str, at: &str) -> Result<Pat
         }
         kind = Some(found);
     }
-    // ImportFile a pipe or a device could wait for ever.
+    // Opening a pipe or a device could wait for ever.
     if !kind.is_some_and(|kind| kind.is_file()) {
         return Err(fault(
             code::STORAGE_REF,
