@@ -70,7 +70,11 @@ fn one_line(text: &str, shown: Shown) -> String {
         .map(str::trim)
         .filter(|part| !part.is_empty())
         .collect();
-    shown(&words.join(" ")).into_owned()
+    let line = words.join(" ");
+    if let Cow::Owned(escaped) = shown(&line) {
+        return escaped;
+    }
+    line
 }
 
 const ADDRESS_LEN: usize = 12;

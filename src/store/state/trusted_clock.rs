@@ -86,14 +86,18 @@ impl Fold for TrustedClock {
             Body::Record(Record::Policy(PolicyRecord::ClockFollowed(told))) => {
                 self.trusted = self.trusted.max(Some(*told));
             }
+            // Its own time is that of the entry before it where the clock went back, and recovery
+            // may not have seen that entry.
             Body::Record(Record::Policy(PolicyRecord::ClockAccepted { told, .. })) => {
                 self.trusted = Some(*told);
                 self.has_leapt = false;
             }
+            Body::Grain(_) | Body::Record(_)
+                if !self.has_leapt && self.last.is_none_or(|last| entry.time > last) =>
+            {
+                self.trusted = self.trusted.max(Some(entry.time));
+            }
             Body::Grain(_) | Body::Record(_) => {}
-        }
-        if !self.has_leapt && self.last.is_none_or(|last| entry.time > last) {
-            self.trusted = self.trusted.max(Some(entry.time));
         }
         self.last = self.last.max(Some(entry.time));
         Ok(())

@@ -97,6 +97,7 @@ struct Known {
     until_ms: i64,
     parents: Vec<usize>,
     replaces: Option<usize>,
+    /// The grain that replaced it, deleted since or not.
     replaced_by: Option<usize>,
     status: Status,
     is_held: bool,
@@ -150,14 +151,12 @@ impl World<'_> {
         }
     }
 
-    /// Returns whose protections reach a grain that a successor with these parents would replace.
+    /// Returns whose protections reach a grain that a successor with these parents would replace:
+    /// those of deleted grains too (ruling I27).
     fn reaching(&self, target: usize, parents: &[usize]) -> Vec<usize> {
         let mut reaching = vec![target];
         let mut earlier = self.grains[target].replaces;
         while let Some(at) = earlier {
-            if self.grains[at].is_gone {
-                break;
-            }
             reaching.push(at);
             earlier = self.grains[at].replaces;
         }
@@ -172,7 +171,7 @@ impl World<'_> {
         pending.extend(parents);
         let mut seen = BTreeSet::from([target]);
         while let Some(at) = pending.pop() {
-            if self.grains[at].is_gone || !seen.insert(at) {
+            if !seen.insert(at) {
                 continue;
             }
             pending.extend(&self.grains[at].parents);
@@ -390,7 +389,6 @@ impl World<'_> {
             if let Some(earlier) = self.grains[target].replaces {
                 self.grains[earlier].status.superseded_by = None;
                 self.grains[earlier].status.system_valid_to = Some(Time::from_ms(0));
-                self.grains[earlier].replaced_by = None;
             }
         }
     }
