@@ -23,6 +23,10 @@ grains:
 campaigns:
     .ci/campaigns
 
+# Files that are made to fill the memory, twenty times as large as in the tests
+bombs times="20":
+    GRAINSTORE_TIMES={{times}} cargo test --package grainstore-cli --test it -- bombs::
+
 # A million random histories of protected grains against the table of OMS 23, or some (`just policy 0..50000`)
 policy histories="0..1000000":
     CARGO_PROFILE_DEV_OPT_LEVEL=2 GRAINSTORE_HISTORIES={{histories}} \
