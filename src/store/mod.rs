@@ -9,7 +9,7 @@
 //! | question | file |
 //! | --- | --- |
 //! | the handle, what it is narrowed to, `admin`, `maintenance` | `instance/store.rs` |
-//! | opening: files, lock, recovery | `instance/open.rs` |
+//! | opening: files, lock, recovery; the text view | `instance/open.rs`; `instance/text_view.rs` |
 //! | what a committed entry changes: index, state, caches, text | `instance/apply.rs` |
 //! | an open store: its files, its state, its queue | `instance/inner.rs` |
 //! | the body of each kind of entry, encoded and decoded | `records/mod.rs` and the files beside it |
@@ -24,8 +24,12 @@
 //! | supersession, heads, lineage walks | `lineage/supersede.rs`, `lineage/heads.rs`, `lineage/walk.rs` |
 //! | what protects a grain; how policy is asked | `lineage/protection.rs`, `lineage/change.rs` |
 //! | contradiction, verification, holds, reviews, trust, regimes, delegation | `governance/` |
-//! | where a withdrawal takes effect | `consent/rules.rs`; what it erases `erasure/withdrawn.rs` |
+//! | who may withdraw a consent; the effects of a withdrawal | `consent/withdrawal.rs`; `consent/rules.rs` |
+//! | what a withdrawal erases | `erasure/withdrawn.rs` |
+//! | a consent that a namespace demands | `consent/demand.rs` |
+//! | where a grain came from: owner, agent, file | `governance/origin.rs` |
 //! | deletion: what nothing keeps, blanking, tombstones | `erasure/delete.rs`, `erase.rs`, `tombstones.rs` |
+//! | protection that outlives a deleted grain | `erasure/protections.rs` |
 //! | files that come in | `import/batch.rs` |
 //! | check, repair, compact, backup, restore, checkpoints | `maintenance/` |
 //! | handing a task from agent to agent | `handle/handoff.rs` |
