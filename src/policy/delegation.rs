@@ -157,7 +157,7 @@ impl<'a> DelegatedOperation<'a> {
     }
 }
 
-/// Judges whether an author may do an operation (OMS 6.11). An author whom no delegation binds acts
+/// Judges whether an author may do an operation (OMS 6.11). An author that no delegation binds acts
 /// on its own authority; a delegatee needs a delegation in force that covers the operation, given
 /// by an author who may do as much and may delegate it.
 ///

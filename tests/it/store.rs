@@ -64,20 +64,17 @@ fn a_store_opened_without_its_text_view_refuses_searches_and_feeds_it_when_it_is
     let refused = store.search("tea", &Filter::new(), 10).unwrap_err();
     assert_eq!(refused.code(), "ERR_TEXT");
     store.maintenance().unwrap().flush_text().unwrap();
-    assert!(
-        store
-            .maintenance()
-            .unwrap()
-            .check()
-            .unwrap()
-            .findings
-            .is_empty()
-    );
+    assert_sound(&store);
     drop(store);
 
     let store = Store::open(folder.path(), at(1).0).unwrap();
     let found = store.search("tea", &Filter::new(), 10).unwrap();
     assert_eq!(found.results[0].address, address);
+}
+
+fn assert_sound(store: &Store) {
+    let report = store.maintenance().unwrap().check().unwrap();
+    assert_eq!(report.findings, []);
 }
 
 fn prefers(object: &str) -> Draft {

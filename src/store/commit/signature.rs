@@ -1,6 +1,6 @@
 //! A second signature of a stored grain. A grain without an author may be signed by anyone, so the
 //! signature that came first proves nothing about who wrote it: a signer who is trusted more takes
-//! its place, and any other signer is told that theirs was not kept.
+//! its place, and the put of any other signer fails with `ERR_UNTRUSTED`.
 
 use crate::codec::ContentAddress;
 use crate::grain::Grain;

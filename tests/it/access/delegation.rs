@@ -375,7 +375,7 @@ fn a_handle_without_an_author_neither_delegates_nor_hands_back() {
     let own = store.as_actor(&did("b")).in_namespace("acme:chat");
     own.hand_back(&task, "done").unwrap();
     assert_eq!(code(own.put(note("late"))), "ERR_ACCESS_DENIED");
-    // The ledger tells such a handle from the owner's, and names nobody.
+    // The ledger records such a handle apart from the owner's, without a name.
     let written = nameless.put(note("by nobody")).unwrap();
     assert_eq!(store.history(&written).unwrap()[0].stored_by, None);
 }

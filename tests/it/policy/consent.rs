@@ -191,7 +191,7 @@ fn a_signature_of_the_person_withdraws_from_any_handle() {
     let more = format!(r#","is_withdrawal":true,"prior_consent":"{given}""#);
     let taken = consent(person.as_str(), &more).author(person.as_str());
     let taken = taken.to_be_signed().finish(Default::default()).unwrap();
-    // A file proves nobody, and a signature does.
+    // A file does not prove its writer; a signature does.
     let taken = taken.sign(&key, &person, None).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("in.jsonl");

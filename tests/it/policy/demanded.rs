@@ -145,7 +145,7 @@ fn an_agent_does_not_write_the_consent_that_it_relies_on() {
     for consent in [owners, renewed] {
         assert_eq!(relied(consent).unwrap_err().code(), "ERR_CONSENT");
     }
-    // Signed by its subject it counts, whoever stores it.
+    // A consent that its subject signed counts from any handle.
     let signed = grant(&person, nurse().as_str())
         .set("n", 3)
         .author(nurse().as_str());

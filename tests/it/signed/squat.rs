@@ -1,5 +1,5 @@
 //! A signature that came first proves nothing: a signer who is trusted more takes its place, and
-//! any other is told that theirs was not kept (ruling S15).
+//! the put of any other fails (ruling S15).
 
 use grainstore::crypto::SigningKey;
 use grainstore::policy::{Trust, TrustRule};

@@ -9,6 +9,8 @@ use grainstore::store::Authorization;
 use grainstore::{ContentAddress, Draft, Filter, Options, Store};
 use parking_lot::Mutex;
 
+use super::assert_sound;
+
 /// A disk on which what lies in one folder fails, or on which there is no room.
 #[derive(Debug, Clone, Default)]
 struct Faulty {
@@ -231,28 +233,12 @@ fn an_index_whose_files_fail_is_built_anew_and_written_when_they_work() {
     assert!(store.get(&addresses[3]).unwrap().is_none());
     disk.heal();
     store.maintenance().unwrap().compact().unwrap();
-    assert!(
-        store
-            .maintenance()
-            .unwrap()
-            .check()
-            .unwrap()
-            .findings
-            .is_empty()
-    );
+    assert_sound(&store);
     drop(store);
     let store = disk.open_store(options());
     assert_eq!(store.recovery_report().index_rebuilt, None);
     assert_eq!(store.query(&Filter::new(), 1, None).unwrap().total, 119);
-    assert!(
-        store
-            .maintenance()
-            .unwrap()
-            .check()
-            .unwrap()
-            .findings
-            .is_empty()
-    );
+    assert_sound(&store);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! One grain whose bytes have rotted: everything else is exported, restored and erased, the damage
-//! is told by its entry, and the grain can be deleted.
+//! is reported with its entry, and the grain can be deleted.
 
 use std::fs;
 use std::path::Path;
@@ -8,6 +8,8 @@ use grainstore::interchange::Format;
 use grainstore::ledger::EntryId;
 use grainstore::store::{Authorization, Until};
 use grainstore::{ContentAddress, Draft, Filter, Options, Store};
+
+use super::assert_sound;
 
 fn open(home: &Path) -> Store {
     Store::open(home, Options::default()).unwrap()
@@ -84,26 +86,10 @@ fn a_rotten_grain_is_deleted_by_its_address() {
     admin.lift_hold(&addresses[2], authorization()).unwrap();
     admin.delete(&addresses[2], authorization()).unwrap();
     assert_eq!(store.get(&addresses[2]).unwrap(), None);
-    assert!(
-        store
-            .maintenance()
-            .unwrap()
-            .check()
-            .unwrap()
-            .findings
-            .is_empty()
-    );
+    assert_sound(&store);
     drop(store);
     let store = open(home.path());
-    assert!(
-        store
-            .maintenance()
-            .unwrap()
-            .check()
-            .unwrap()
-            .findings
-            .is_empty()
-    );
+    assert_sound(&store);
 }
 
 #[test]
@@ -120,15 +106,7 @@ fn a_restore_blanks_a_rotten_grain_and_keeps_the_others() {
     for (n, address) in addresses.iter().enumerate() {
         assert_eq!(store.get(address).unwrap().is_some(), n != 2, "{n}");
     }
-    assert!(
-        store
-            .maintenance()
-            .unwrap()
-            .check()
-            .unwrap()
-            .findings
-            .is_empty()
-    );
+    assert_sound(&store);
     drop(store);
     let store = open(&new);
     assert_eq!(store.search("sleeps", &Filter::new(), 9).unwrap().total, 4);
