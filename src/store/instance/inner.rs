@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use parking_lot::{RwLock, RwLockReadGuard};
+use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 
 use crate::codec::ContentAddress;
 use crate::crypto::{Random, Resolver};
@@ -12,7 +12,7 @@ use crate::grain::Time;
 use crate::index::{Batch, Index, RetrievalCounters, Snapshot};
 use crate::ledger::{Ballast, Disk, DiskFile, EntryId, Ledger, Lock};
 use crate::policy::TrustedNow;
-use crate::store::records::draw_salts;
+use crate::store::records::{Reading, draw_salts};
 use crate::store::state::{Caches, State};
 use crate::store::{Error, Options};
 
@@ -27,6 +27,8 @@ pub(crate) struct Inner {
     reader: Reader,
     /// Changed by [`Inner::apply`](super::apply) alone, and recovered after an erasure.
     state: RwLock<State>,
+    /// The reading from which this opening measures the clock.
+    clock_opened: Mutex<Reading>,
     caches: Caches,
     commits: Commits,
 }
@@ -52,9 +54,11 @@ pub(crate) struct Reader {
 
 impl Inner {
     pub(super) fn new(reader: Reader) -> Self {
+        let opened = read_clock(&reader.options);
         Self {
             reader,
             state: RwLock::default(),
+            clock_opened: Mutex::new(opened),
             caches: Caches::default(),
             commits: Commits::default(),
         }
@@ -171,9 +175,27 @@ impl Inner {
         self.state().clock().entry_time(self.now())
     }
 
+    /// Returns what the clocks show now.
+    pub(crate) fn read_clock(&self) -> Reading {
+        read_clock(self.options())
+    }
+
+    /// Measures the clock from now on: after opening, for the first entry, and where an operator
+    /// accepted it.
+    pub(crate) fn measure_clock(&self) {
+        let from = self.state().clock().measure_from(self.read_clock());
+        *self.clock_opened.lock() = from;
+    }
+
+    /// Returns the reading from which this opening measures the clock.
+    pub(crate) fn clock_opened(&self) -> Reading {
+        *self.clock_opened.lock()
+    }
+
     /// Returns the trusted time for a decision.
     pub(crate) fn moment(&self) -> TrustedNow {
-        self.state().clock().moment(self.now())
+        let (now, opened) = (self.read_clock(), self.clock_opened());
+        self.state().clock().moment(now, opened)
     }
 
     /// Waits until no other thread writes.
@@ -232,6 +254,15 @@ impl Inner {
     ) -> Result<Option<EntryId>, Error> {
         let row = self.locate(snapshot, address)?;
         Ok(row.or_else(|| batch.row_of(address)))
+    }
+}
+
+fn read_clock(options: &Options) -> Reading {
+    let steady_ms = options.clock.monotonic().as_millis();
+    Reading {
+        told: options.clock.now(),
+        steady_ms: i64::try_from(steady_ms).unwrap_or(i64::MAX),
+        boot: options.clock.boot(),
     }
 }
 

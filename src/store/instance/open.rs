@@ -145,6 +145,7 @@ impl Store {
             lock,
         });
         inner.catch_up()?;
+        inner.measure_clock();
         let waits = inner.resume_at_opening().err();
         let unavailable = inner.text().unavailable();
         let recovery = inner.recovery_mut();
