@@ -14,6 +14,7 @@ use super::tail::Tail;
 use crate::ledger::offsets::entry_offsets::EntryOffsets;
 use crate::ledger::recovery::recover::{Recovered, Recovery, rewrite_unproven};
 use crate::ledger::recovery::redaction_audit::{ErasureDecoder, RedactionAudit};
+use crate::ledger::segment::replacement;
 use crate::ledger::segment::segment_file::{self, SegmentHeader};
 use crate::ledger::{
     Disk, EntryId, EntryLocation, Error, LedgerPosition, OpenMode, RecoveryHint, StoreId, TornTail,
@@ -113,6 +114,7 @@ impl Ledger {
         hint: Option<RecoveryHint>,
         erases: ErasureDecoder,
     ) -> Result<(Self, Option<TornTail>), Error> {
+        replacement::complete(&*disk)?;
         let watermark = hint
             .as_ref()
             .map_or(watermark, |hint| watermark.max(hint.position.entries));

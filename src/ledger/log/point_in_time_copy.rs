@@ -13,11 +13,13 @@ use crate::ledger::recovery::redaction_audit::{ErasureDecoder, RedactionAudit};
 use crate::ledger::segment::entry::{OVERHEAD, declared_extent, leaf};
 use crate::ledger::segment::frame::Frame;
 use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
+use crate::ledger::segment::replacement;
 use crate::ledger::segment::segment_file::{self, FOLDER, HEADER_LEN};
 use crate::ledger::{Disk, EntryHeader, EntryId, Error, LedgerPosition, OpenMode, StoreId};
 
 impl Ledger {
-    /// Opens a ledger for reading only: proves every byte and changes none. A torn tail is ignored.
+    /// Opens a ledger for reading only: proves every byte and changes none, but for completing a
+    /// copy into it that was interrupted. A torn tail is ignored.
     /// Appends are `ERR_STORAGE_HALTED`.
     ///
     /// Also returns the entries whose bodies are damaged; they read as erased.
@@ -29,6 +31,7 @@ impl Ledger {
         store_id: StoreId,
         erases: ErasureDecoder,
     ) -> Result<(Self, Vec<EntryId>), Error> {
+        replacement::complete(&*disk)?;
         let recovery = Recovery {
             disk: &*disk,
             store_id: &store_id,

@@ -171,6 +171,8 @@ enum Step {
     Pass(i64),
     /// The clock is set.
     Leap(i64),
+    /// The clock is set, and an entry written by it.
+    Step(i64),
     Put,
     Ask,
     Reopen,
@@ -181,11 +183,11 @@ enum Step {
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         2 => (0..20 * HOUR).prop_map(Step::Pass),
-        6 => (-30 * HOUR..DAY).prop_map(Step::Leap),
-        6 => (22 * HOUR..=DAY).prop_map(Step::Leap),
-        8 => Just(Step::Put),
-        3 => Just(Step::Ask),
-        5 => Just(Step::Reopen),
+        2 => (-30 * HOUR..DAY).prop_map(Step::Leap),
+        20 => (20 * HOUR..=DAY).prop_map(Step::Step),
+        2 => Just(Step::Put),
+        6 => Just(Step::Ask),
+        6 => Just(Step::Reopen),
         1 => (0..20 * HOUR).prop_map(Step::Restart),
     ]
 }
@@ -210,6 +212,10 @@ fn no_lock_opens_early_whatever_the_clock_does_and_however_often_the_store_is_op
                     elapsed += ms;
                 }
                 Step::Leap(ms) => clock.leap(now + ms),
+                Step::Step(ms) => {
+                    clock.leap(now + ms);
+                    store.put(note(n)).unwrap();
+                }
                 Step::Put => drop(store.put(note(n)).unwrap()),
                 Step::Ask if opens(&store, &locked) => {
                     prop_assert!(elapsed + starts * EARLY_MAX >= 8 * DAY, "{elapsed}");
