@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::ledger::{Ledger, LedgerOptions};
 use super::tail::Tail;
 use crate::ledger::offsets::entry_offsets::origin;
-use crate::ledger::recovery::recover::{Recovered, Recovery};
+use crate::ledger::recovery::recover::{Admitted, Recovered, Recovery};
 use crate::ledger::recovery::redaction_audit::{ErasureDecoder, RedactionAudit};
 use crate::ledger::segment::entry::{OVERHEAD, declared_extent, leaf};
 use crate::ledger::segment::frame::Frame;
@@ -38,7 +38,7 @@ impl Ledger {
             watermark: 0,
             erases,
             audit: RedactionAudit::default(),
-            admits_damaged: true,
+            admitted: Admitted::All,
             proven: 0,
         };
         let (found, _) = recovery.prove(None)?;

@@ -10,7 +10,7 @@ use crate::codec::ContentAddress;
 use crate::crypto::{Random, Resolver};
 use crate::grain::Time;
 use crate::index::{Batch, Index, RetrievalCounters, Snapshot};
-use crate::ledger::{Ballast, Disk, DiskFile, EntryId, Ledger, Lock};
+use crate::ledger::{self, Ballast, Disk, DiskFile, EntryId, Ledger, Lock};
 use crate::policy::TrustedNow;
 use crate::store::records::{Reading, draw_salts};
 use crate::store::state::{Caches, State};
@@ -31,6 +31,8 @@ pub(crate) struct Inner {
     clock_opened: Mutex<Reading>,
     caches: Caches,
     commits: Commits,
+    /// The grains that were damaged when the index was built, which does not know their addresses.
+    damaged: RwLock<Vec<EntryId>>,
 }
 
 /// The files of an open store, and how it was opened.
@@ -61,6 +63,7 @@ impl Inner {
             clock_opened: Mutex::new(opened),
             caches: Caches::default(),
             commits: Commits::default(),
+            damaged: RwLock::default(),
         }
     }
 
@@ -226,7 +229,39 @@ impl Inner {
                 return Ok(Some(row));
             }
         }
+        self.locate_damaged(address)
+    }
+
+    /// Returns the row of a grain that was damaged when the index was built: the commitment in its
+    /// header still names it.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn locate_damaged(
+        &self,
+        address: &ContentAddress,
+    ) -> Result<Option<EntryId>, Error> {
+        for row in self.damaged.read().iter() {
+            if self.ledger().holds(*row, address.as_bytes())? {
+                return Ok(Some(*row));
+            }
+        }
         Ok(None)
+    }
+
+    /// Returns the grains that were damaged when the index was built, and are not erased.
+    pub(crate) fn damaged(&self) -> Vec<EntryId> {
+        let mut rows = self.damaged.read().clone();
+        rows.retain(|row| !matches!(self.ledger().read(*row), Err(ledger::Error::Erased { .. })));
+        rows
+    }
+
+    pub(super) fn set_damaged(&self, rows: Vec<EntryId>) {
+        *self.damaged.write() = rows;
+    }
+
+    pub(super) fn add_damaged(&self, row: EntryId) {
+        self.damaged.write().push(row);
     }
 
     /// Returns the row of a grain that must be stored.
