@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 
+use super::closed_segments::ClosedSegments;
 use super::open_segments::OpenSegments;
 use super::tail::Tail;
 use crate::ledger::offsets::entry_offsets::EntryOffsets;
@@ -174,7 +175,9 @@ impl Ledger {
         file.sync().map_err(failed)?;
         disk.sync_folder(segment_file::FOLDER).map_err(failed)?;
         offsets.mark_durable();
-        let ledger = Self::new(disk, store_id, options, offsets, Tail::new(file));
+        let mut tail = Tail::new(file);
+        tail.closed = ClosedSegments::watch(&*disk, &offsets)?;
+        let ledger = Self::new(disk, store_id, options, offsets, tail);
         ledger.redact(&erased)?;
         Ok((ledger, torn))
     }
