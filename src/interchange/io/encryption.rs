@@ -6,6 +6,7 @@ use std::io::{self, Read, Write};
 
 use age::secrecy::{ExposeSecret, SecretString};
 
+use super::ENCRYPTED;
 use crate::interchange::{Error, Place};
 
 /// The recipients of an exported file.
@@ -156,9 +157,9 @@ pub(crate) fn open(
     unseal: Option<&Decryption>,
 ) -> Result<Option<Vec<u8>>, Error> {
     let mut magic = Vec::new();
-    let len = u64::try_from(MAGIC.len()).unwrap_or_default();
+    let len = u64::try_from(ENCRYPTED.len()).unwrap_or_default();
     (&mut file).take(len).read_to_end(&mut magic)?;
-    if magic != MAGIC {
+    if magic != ENCRYPTED {
         return Ok(None);
     }
     let Some(unseal) = unseal else {
@@ -181,5 +182,3 @@ pub(crate) fn open(
 fn refuse(code: ErrorCode, message: String) -> Error {
     Error::format(code, Place::File, message)
 }
-
-const MAGIC: &[u8] = b"age-encryption.org/v1\n";
