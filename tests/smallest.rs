@@ -169,7 +169,7 @@ fn without_encryption_an_encrypted_file_is_refused_by_name_and_none_is_written()
     };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("all.jsonl.age");
-    std::fs::write(&path, b"age-encryption.org/v1\n-> X25519 abc\n").unwrap();
+    fs::write(&path, b"age-encryption.org/v1\n-> X25519 abc\n").unwrap();
     let secret = Decryption::with_passphrase("correct horse".into());
     for decryption in [None, Some(secret)] {
         let options = ReadOptions {

@@ -172,7 +172,7 @@ enum Step {
     /// The clock is set.
     Leap(i64),
     /// The clock is set, and an entry written by it.
-    Step(i64),
+    Creep(i64),
     Put,
     Ask,
     Reopen,
@@ -184,7 +184,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         2 => (0..20 * HOUR).prop_map(Step::Pass),
         2 => (-30 * HOUR..DAY).prop_map(Step::Leap),
-        20 => (20 * HOUR..=DAY).prop_map(Step::Step),
+        20 => (20 * HOUR..=DAY).prop_map(Step::Creep),
         2 => Just(Step::Put),
         6 => Just(Step::Ask),
         6 => Just(Step::Reopen),
@@ -212,7 +212,7 @@ fn no_lock_opens_early_whatever_the_clock_does_and_however_often_the_store_is_op
                     elapsed += ms;
                 }
                 Step::Leap(ms) => clock.leap(now + ms),
-                Step::Step(ms) => {
+                Step::Creep(ms) => {
                     clock.leap(now + ms);
                     store.put(note(n)).unwrap();
                 }

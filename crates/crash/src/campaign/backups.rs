@@ -225,7 +225,7 @@ impl Scene {
 }
 
 fn append(ledger: &Ledger, kind: Kind, body: &[u8]) -> Result<(), Error> {
-    let salt = [body.len().to_be_bytes()[7]; 16];
+    let salt = [body.last().copied().unwrap_or_default(); 16];
     let entry = NewEntry {
         kind,
         actor: None,
