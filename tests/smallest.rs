@@ -160,3 +160,41 @@ fn what_demands_a_signature_is_refused_where_signatures_are_not_checked() {
     let answer = store.contradict(&rent, signed);
     assert_eq!(code_of(answer), expected("ERR_INVALIDATION_DENIED"));
 }
+
+#[cfg(all(feature = "interchange", not(feature = "encryption")))]
+#[test]
+fn without_encryption_an_encrypted_file_is_refused_by_name_and_none_is_written() {
+    use grainstore::interchange::{
+        Decryption, Encryption, Format, ImportFile, ReadOptions, WriteOptions,
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("all.jsonl.age");
+    fs::write(&path, b"age-encryption.org/v1\n-> X25519 abc\n").unwrap();
+    let secret = Decryption::with_passphrase("correct horse".into());
+    for decryption in [None, Some(secret)] {
+        let options = ReadOptions {
+            decryption,
+            ..ReadOptions::default()
+        };
+        let refused = ImportFile::open(&path, None, &options).unwrap_err();
+        assert_eq!(refused.code(), "ERR_UNSUPPORTED");
+        assert!(refused.to_string().contains("`encryption`"), "{refused}");
+    }
+    let store = Store::in_memory(Options::default()).unwrap();
+    store.put(Draft::event("hello")).unwrap();
+    let admin = store.admin().unwrap();
+    let mut out = Vec::new();
+    let mut export = |encryption| {
+        let options = WriteOptions {
+            encryption,
+            ..WriteOptions::default()
+        };
+        admin.export(Format::Jsonl, &Filter::new(), &options, &mut out)
+    };
+    let encryption = Encryption::with_passphrase("correct horse".into());
+    let refused = export(Some(encryption)).unwrap_err();
+    assert_eq!(refused.code(), "ERR_UNSUPPORTED");
+    assert_eq!(export(None).unwrap().grains, 1);
+    let read = ImportFile::of_bytes(&out, None, &ReadOptions::default()).unwrap();
+    assert!(read.errors.is_empty());
+}

@@ -99,6 +99,19 @@ pub enum Error {
         /// The number of the first segment that differs.
         segment: u32,
     },
+    /// A copy to be brought up to date whose bytes are not what any ledger writes, so that its
+    /// history is unknown.
+    #[error(
+        "{name} of the copy is damaged at byte {offset}: {reason}; remove it, and the next backup writes it again"
+    )]
+    CopyDamaged {
+        /// The file, relative to the copy.
+        name: String,
+        /// Where in it.
+        offset: u64,
+        /// The fault.
+        reason: &'static str,
+    },
     /// The creation of a ledger where one exists.
     #[error("a ledger exists here already")]
     Exists,
@@ -137,7 +150,7 @@ impl Error {
     /// Returns the code that names the kind of error.
     pub const fn code(&self) -> ErrorCode {
         match self {
-            Self::Damaged { .. } => ErrorCode::StorageDamaged,
+            Self::Damaged { .. } | Self::CopyDamaged { .. } => ErrorCode::StorageDamaged,
             Self::Io { .. } | Self::Read { .. } => ErrorCode::StorageIo,
             Self::Full { .. } => ErrorCode::StorageFull,
             Self::Halted => ErrorCode::StorageHalted,

@@ -126,10 +126,18 @@ pub trait Clock: fmt::Debug + Send + Sync {
     fn now(&self) -> Time;
 
     /// Returns a time that never goes back and that cannot be set, from any beginning: for how long
-    /// something took. By default the machine's.
+    /// something took, and how far [`now`](Self::now) may have gone since (ruling I21). By default
+    /// the machine's; a simulated clock that goes faster gives its own.
     fn monotonic(&self) -> Duration {
         static BEGINNING: LazyLock<Instant> = LazyLock::new(Instant::now);
         BEGINNING.elapsed()
+    }
+
+    /// Returns the identity of the beginning that [`monotonic`](Self::monotonic) counts from, if
+    /// other processes count from it too: the start of the machine. By default `None`: its readings
+    /// are compared within one opening of a store only.
+    fn boot(&self) -> Option<[u8; 16]> {
+        None
     }
 }
 
@@ -149,5 +157,27 @@ impl Clock for SystemClock {
             Err(before) => i64::try_from(before.duration().as_millis()).map(|ms| -ms),
         };
         Time::from_ms(ms.unwrap_or(i64::MAX))
+    }
+
+    /// Counts while the machine sleeps: a clock that is right after a night is not suspected.
+    #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+    fn monotonic(&self) -> Duration {
+        use rustix::time::{ClockId, clock_gettime};
+        #[cfg(target_vendor = "apple")]
+        let now = clock_gettime(ClockId::Monotonic);
+        #[cfg(not(target_vendor = "apple"))]
+        let now = clock_gettime(ClockId::Boottime);
+        Duration::try_from(now).unwrap_or_default()
+    }
+
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    fn boot(&self) -> Option<[u8; 16]> {
+        static BOOT: LazyLock<Option<[u8; 16]>> = LazyLock::new(|| {
+            let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+            let digits = id.trim().replace('-', "");
+            let id = data_encoding::HEXLOWER.decode(digits.as_bytes()).ok()?;
+            id.try_into().ok()
+        });
+        *BOOT
     }
 }

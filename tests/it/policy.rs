@@ -27,6 +27,7 @@ mod outlives;
 mod review;
 mod rogue;
 mod signed;
+mod steady;
 mod store;
 
 const AUTHOR: &str = "did:web:author.example";

@@ -15,6 +15,7 @@ mod writing;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use grainstore::grain::{Draft, Time, Type};
 use grainstore::index::Family;
@@ -24,17 +25,46 @@ use grainstore::{ContentAddress, Filter, Store};
 
 /// A clock that is set, never read from the machine.
 #[derive(Debug, Default)]
-pub(crate) struct SetClock(AtomicI64);
+pub(crate) struct SetClock {
+    now: AtomicI64,
+    steady: AtomicI64,
+    /// The start of the machine; zero is none that other processes know.
+    boot: AtomicI64,
+}
 
 impl SetClock {
+    /// Lets time pass until the clock shows this, or sets it back.
     pub(crate) fn set(&self, ms: i64) {
-        self.0.store(ms, Ordering::Relaxed);
+        let before = self.now.swap(ms, Ordering::Relaxed);
+        let passed = ms.saturating_sub(before).max(0);
+        self.steady.fetch_add(passed, Ordering::Relaxed);
+    }
+
+    /// Sets the time of day, and no time passes.
+    pub(crate) fn leap(&self, ms: i64) {
+        self.now.store(ms, Ordering::Relaxed);
+    }
+
+    /// Starts the machine.
+    pub(crate) fn start(&self) {
+        self.steady.store(0, Ordering::Relaxed);
+        self.boot.fetch_add(1, Ordering::Relaxed);
     }
 }
 
 impl Clock for SetClock {
     fn now(&self) -> Time {
-        Time::from_ms(self.0.load(Ordering::Relaxed))
+        Time::from_ms(self.now.load(Ordering::Relaxed))
+    }
+
+    fn monotonic(&self) -> Duration {
+        let steady = self.steady.load(Ordering::Relaxed);
+        Duration::from_millis(steady.try_into().unwrap())
+    }
+
+    fn boot(&self) -> Option<[u8; 16]> {
+        let boot = self.boot.load(Ordering::Relaxed);
+        (boot != 0).then(|| i128::from(boot).to_be_bytes())
     }
 }
 

@@ -11,6 +11,7 @@ mod campaign;
 mod arguments;
 
 pub use arguments::{Arguments, STEPS};
+pub use campaign::backups::{BackupsReport, backups};
 pub use campaign::bit_flips::{BitFlips, FileBitFlips, bit_flips};
 pub use campaign::crash_states::{Campaign, Report};
 #[cfg(unix)]

@@ -289,7 +289,7 @@ impl Snapshot {
     }
 
     /// Returns the rows of the entries of a kind. Grains, changes of status and foreign names are
-    /// not indexed by kind.
+    /// not indexed by kind, but for grains that were damaged when the index was built.
     pub fn of_kind(&self, kind: Kind) -> Scan<'_> {
         self.exact(Family::Kind, u64::from(kind.to_byte()))
     }

@@ -1,6 +1,10 @@
 //! Bytes in and out: files, directories, ZIP archives, encryption, and the sink of records. No
 //! format is known here.
 
+#[cfg(feature = "encryption")]
+mod cipher;
+#[cfg(not(feature = "encryption"))]
+mod no_cipher;
 pub(super) mod encryption;
 pub(super) mod file_set;
 pub(super) mod record_sink;

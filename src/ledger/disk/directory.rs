@@ -9,11 +9,12 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use super::{Access, not_a_directory, not_a_file, second_name};
+use super::{Access, Watch, not_a_directory, not_a_file, second_name};
 
 /// A directory, opened when it is first used. Only the path to it may lead through links.
 #[derive(Debug)]
@@ -172,11 +173,88 @@ impl Directory {
     }
 }
 
+impl Directory {
+    /// Returns the test whether files of a folder are still those that have these names now. Names
+    /// that change give the folder another time, so that the files are looked at only then, and
+    /// until the time is so old that no later change can have the same.
+    pub(super) fn watch_all(
+        self: &Arc<Self>,
+        folder: &str,
+        names: Vec<String>,
+        settled_after: Duration,
+    ) -> io::Result<Option<Watch>> {
+        let root = self.root()?;
+        let identity = |name: String| {
+            let found = rustix::fs::statat(root, name.as_str(), AtFlags::SYMLINK_NOFOLLOW)?;
+            Ok((name, found.st_dev, found.st_ino))
+        };
+        let files = names.into_iter().map(identity);
+        let files: Vec<_> = files.collect::<io::Result<_>>()?;
+        let (directory, folder) = (Arc::clone(self), folder.to_owned());
+        let mut seen = None;
+        let mut since = Instant::now();
+        let mut is_settled = false;
+        Ok(Some(Box::new(move || {
+            let root = directory.handle.get()?;
+            let found = |name: &str| rustix::fs::statat(root, name, AtFlags::SYMLINK_NOFOLLOW).ok();
+            let of = |stat: Stat| (stat.st_dev, stat.st_ino, stat.st_ctime, stat.st_ctime_nsec);
+            let stamp = found(&folder).map(of);
+            if stamp.is_none() || stamp != seen {
+                (seen, since, is_settled) = (stamp, Instant::now(), false);
+            }
+            if is_settled {
+                return None;
+            }
+            // Asked before the files are looked at: a change after that has another time.
+            let is_old = since.elapsed() >= settled_after;
+            let gone = files.iter().position(|(name, device, inode)| {
+                found(name).is_none_or(|stat| (stat.st_dev, stat.st_ino) != (*device, *inode))
+            });
+            is_settled = is_old && gone.is_none();
+            gone
+        })))
+    }
+}
+
 /// Returns the kind of what has a name, which may be a link; `None` if nothing has it.
 fn file_type(folder: impl AsFd, name: impl rustix::path::Arg) -> io::Result<Option<FileType>> {
     match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(found) => Ok(Some(FileType::from_raw_mode(found.st_mode))),
         Err(Errno::NOENT) => Ok(None),
         Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_replaced_is_noticed_by_the_time_of_its_folder() {
+        let home = tempfile::tempdir().unwrap();
+        fs::create_dir(home.path().join("ledger")).unwrap();
+        let paths = ["a", "b"].map(|name| home.path().join("ledger").join(name));
+        for path in &paths {
+            fs::write(path, "mine").unwrap();
+        }
+        let directory = Arc::new(Directory::new(home.path()));
+        let names = vec!["ledger/a".into(), "ledger/b".into()];
+        let watch = directory.watch_all("ledger", names, Duration::ZERO);
+        let mut watch = watch.unwrap().unwrap();
+        assert_eq!((watch(), watch()), (None, None));
+        // Settled at once, it may miss a change in the same step of the clock, and no later one.
+        let aside = home.path().join("aside");
+        let is_noticed = (0..1_000_000).any(|_| {
+            fs::rename(&paths[1], &aside).unwrap();
+            fs::copy(&aside, &paths[1]).unwrap();
+            let gone = watch();
+            fs::rename(&aside, &paths[1]).unwrap();
+            assert!(gone.is_none_or(|gone| gone == 1));
+            gone.is_some()
+        });
+        assert!(is_noticed);
+        assert_eq!(watch(), None);
     }
 }

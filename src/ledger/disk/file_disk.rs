@@ -8,13 +8,14 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 #[cfg(unix)]
 use super::directory::Directory;
 #[cfg(not(unix))]
 use super::directory_by_path::Directory;
 use super::lock::Lock;
-use super::{Access, Disk, DiskFile, OpenMode, check_folder, check_name};
+use super::{Access, Disk, DiskFile, OpenMode, Watch, check_folder, check_name};
 
 /// A [`Disk`] that is a directory of the file system.
 ///
@@ -103,6 +104,12 @@ impl Disk for FileDisk {
         self.directory.sync(folder)
     }
 
+    fn watch(&self, folder: &str, names: Vec<String>) -> io::Result<Option<Watch>> {
+        check_folder(folder)?;
+        names.iter().try_for_each(|name| check_name(name))?;
+        self.directory.watch_all(folder, names, SETTLED_AFTER)
+    }
+
     fn file_system_path(&self, folder: &str) -> Option<PathBuf> {
         check_folder(folder).ok()?;
         Some(self.directory.path().join(folder))
@@ -126,6 +133,9 @@ impl Disk for FileDisk {
         }
     }
 }
+
+/// File systems give the times of changes in steps of up to two seconds.
+const SETTLED_AFTER: Duration = Duration::from_secs(3);
 
 /// A file with the test whether it still has its name.
 struct NamedFile {

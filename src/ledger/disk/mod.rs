@@ -61,12 +61,21 @@ pub trait Disk: fmt::Debug + Send + Sync {
     /// Takes the exclusive lock of a file, which is created if missing; `WouldBlock` if it is held.
     fn lock(&self, name: &str) -> io::Result<Lock>;
 
+    /// Returns the test whether files of a folder are still those that have these names now. `None`
+    /// from a disk that no other program writes.
+    fn watch(&self, _folder: &str, _names: Vec<String>) -> io::Result<Option<Watch>> {
+        Ok(None)
+    }
+
     /// Returns the path of a folder if it lies in a file system, so that a reader can map its files
     /// into memory.
     fn file_system_path(&self, _folder: &str) -> Option<PathBuf> {
         None
     }
 }
+
+/// Returns the place in the list of a file that was removed or replaced since.
+pub(in crate::ledger) type Watch = Box<dyn FnMut() -> Option<usize> + Send + Sync>;
 
 /// An open file of a [`Disk`]. Reads and writes carry their offset, so one handle serves many
 /// threads.

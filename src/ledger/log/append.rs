@@ -6,6 +6,7 @@
 use std::io;
 use std::ops::Range;
 
+use super::closed_segments::ClosedSegments;
 use super::ledger::Ledger;
 use super::tail::Tail;
 use crate::ledger::error::is_full;
@@ -14,7 +15,7 @@ use crate::ledger::recovery::torn_tail::damage;
 use crate::ledger::segment::entry::leaf;
 use crate::ledger::segment::frame::{self, FrameBuilder};
 use crate::ledger::segment::segment_file::{self, FOLDER, SegmentHeader};
-use crate::ledger::{Disk, DiskFile, EntryId, Error, Kind, LedgerPosition, NewEntry};
+use crate::ledger::{Disk, EntryId, Error, Kind, LedgerPosition, NewEntry};
 
 impl Ledger {
     /// Appends entries as one atomic batch, and returns their sequences once they are durable: one
@@ -140,7 +141,7 @@ impl Ledger {
             tail.halted = true;
             let failed = |source| Error::io("sync", &segment_file::name_of(end.segment), source);
             tail.file.sync().map_err(failed)?;
-            check_in_place(&*tail.file, end)?;
+            check_in_place(tail, end)?;
             tail.halted = false;
             tail.unsynced = 0;
             self.offsets.write().mark_durable();
@@ -160,7 +161,7 @@ impl Ledger {
         tail.halted = true;
         let synced = tail.file.sync();
         synced.map_err(|source| Error::io("sync", &name, source))?;
-        check_in_place(&*tail.file, end)?;
+        check_in_place(tail, end)?;
         tail.unsynced = 0;
         self.offsets.write().mark_durable();
         let number = end.segment.checked_add(1).ok_or(Error::TooLarge {
@@ -180,8 +181,9 @@ impl Ledger {
                 return Err(error);
             }
         }
-        tail.halted = false;
         self.offsets.write().begin_segment(number);
+        tail.closed = ClosedSegments::watch(&*self.disk, &self.offsets.read())?;
+        tail.halted = false;
         Ok(())
     }
 }
@@ -212,16 +214,16 @@ fn write(tail: &mut Tail, end: LedgerPosition, is_synced: bool) -> Result<(), Er
         // retry that succeeds proves nothing.
         tail.file.sync().map_err(failed)?;
     }
-    check_in_place(&*tail.file, end)?;
+    check_in_place(tail, end)?;
     tail.halted = false;
     Ok(())
 }
 
-/// Refuses to acknowledge entries in a file that no later open would find. The file is looked at
-/// after the write, so that nothing is acknowledged between the two.
-fn check_in_place(file: &dyn DiskFile, end: LedgerPosition) -> Result<(), Error> {
-    if file.is_in_place() {
-        return Ok(());
+/// Refuses to acknowledge entries in a file that no later open would find, or behind one. The files
+/// are looked at after the write, so that nothing is acknowledged between the two.
+fn check_in_place(tail: &mut Tail, end: LedgerPosition) -> Result<(), Error> {
+    if tail.file.is_in_place() {
+        return tail.closed.check();
     }
     let reason = "its file was removed or replaced while the ledger was open";
     Err(damage(end.segment, end.offset, end.entries, reason))

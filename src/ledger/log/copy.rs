@@ -9,9 +9,11 @@ use std::io;
 use super::ledger::Ledger;
 use crate::ledger::offsets::entry_offsets::SegmentExtent;
 use crate::ledger::recovery::recover::end_of;
-use crate::ledger::segment::entry::RawEntry;
-use crate::ledger::segment::segment_file::{self, FOLDER, HEADER_LEN};
-use crate::ledger::{Disk, DiskFile, EntryHeader, EntryId, Error, LedgerPosition, OpenMode};
+use crate::ledger::segment::frame::Frame;
+use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
+use crate::ledger::segment::replacement;
+use crate::ledger::segment::segment_file::{self, FOLDER, HEADER_LEN, HeaderFault, SegmentHeader};
+use crate::ledger::{Disk, DiskFile, EntryHeader, Error, LedgerPosition, OpenMode};
 
 /// The result of [`Ledger::copy_to`].
 ///
@@ -37,15 +39,6 @@ pub struct CopyReport {
     pub bytes: u64,
 }
 
-/// The state of a segment in an existing copy.
-enum CopyState {
-    /// Missing, a prefix, or rotten.
-    Older,
-    /// Complete, without redactions that came after it.
-    Unblanked,
-    Same,
-}
-
 impl Ledger {
     /// Copies the durable ledger into the `ledger/` of another disk, while appends go on. Segments
     /// of an earlier copy are written again only if an entry in them was erased since, or if their
@@ -54,14 +47,14 @@ impl Ledger {
     /// Every byte of this ledger is proven first, what is written is read again, and what is kept is
     /// compared with it.
     ///
-    /// New segments are written and synced under temporary names before the first file is replaced.
-    /// A crash between two replacements can leave a copy that does not open; the next call
-    /// completes it.
+    /// New segments are written and synced beside the old ones, and replace them at once: whatever
+    /// interrupts this leaves the earlier copy or the new one.
     ///
     /// # Errors
-    /// `ERR_BACKUP_DIVERGED` if the target is not a prefix of this ledger, and `ERR_STORAGE_DAMAGED`
-    /// if a byte of this ledger is not what was written: nothing is changed after either;
-    /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
+    /// `ERR_BACKUP_DIVERGED` if the target is not a prefix of this ledger; `ERR_STORAGE_DAMAGED` if
+    /// a byte of this ledger is not what was written, or the end of a segment of the target, so that
+    /// it cannot be told which history it is of; `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`. The earlier
+    /// copy is there after each of them, or the new one.
     pub fn copy_to(&self, target: &dyn Disk) -> Result<CopyReport, Error> {
         let failed = |source| Error::io("copy to", FOLDER, source);
         if let Some(fault) = self.verify()?.findings.first() {
@@ -74,27 +67,25 @@ impl Ledger {
         }
         target.create_folder(FOLDER).map_err(failed)?;
         target.sync_folder("").map_err(failed)?;
+        replacement::complete(target)?;
         loop {
+            replacement::discard(target)?;
             // An erasure that begins meanwhile could leave blank bodies in the copy whose listing
             // entry lies behind its end.
             let erased = self.offsets.read().erased().len();
-            let (copied, older, unblanked) = self.prepare(target)?;
+            let copied = self.prepare(target)?;
             if self.offsets.read().erased().len() != erased {
                 continue;
             }
-            // Segments that grow come first and in order, so the target is always a whole prefix.
-            // Redacted ones follow, since the entries that list their blanks lie in the first.
-            for name in older.iter().chain(&unblanked) {
-                target.rename(&temporary(name), name).map_err(failed)?;
+            if copied.segments > 0 {
+                replacement::replace(target)?;
             }
-            target.sync_folder(FOLDER).map_err(failed)?;
             return Ok(copied);
         }
     }
 
-    /// Writes the new segments under temporary names; returns the report, and the names that grow
-    /// and that are redacted.
-    fn prepare(&self, target: &dyn Disk) -> Result<(CopyReport, Vec<String>, Vec<String>), Error> {
+    /// Writes the new segments beside the old ones.
+    fn prepare(&self, target: &dyn Disk) -> Result<CopyReport, Error> {
         let position = self.sync()?;
         let mut extents = self.offsets.read().extents();
         extents.retain(|extent| extent.number <= position.segment);
@@ -115,22 +106,17 @@ impl Ledger {
             kept: 0,
             bytes: 0,
         };
-        let (mut older, mut unblanked) = (Vec::new(), Vec::new());
-        for (extent, there) in found {
-            let name = segment_file::name_of(extent.number);
-            match there {
-                CopyState::Same => {
-                    copied.kept += 1;
-                    continue;
-                }
-                CopyState::Older => older.push(name.clone()),
-                CopyState::Unblanked => unblanked.push(name.clone()),
+        for (extent, is_same) in found {
+            if is_same {
+                copied.kept += 1;
+                continue;
             }
-            self.copy_segment(extent.number, extent.end, target, &temporary(&name))?;
+            let name = replacement::beside(&segment_file::name_of(extent.number));
+            self.copy_segment(extent.number, extent.end, target, &name)?;
             copied.segments += 1;
             copied.bytes += extent.end;
         }
-        Ok((copied, older, unblanked))
+        Ok(copied)
     }
 
     /// Writes the first `end` bytes of a segment to a new file of another disk, and syncs it.
@@ -169,22 +155,17 @@ impl Ledger {
         Ok(())
     }
 
-    /// Returns the state of a segment in a copy.
-    fn compare(&self, target: &dyn Disk, extent: &SegmentExtent) -> Result<CopyState, Error> {
+    /// Returns whether a copy has a segment as it is here: not if it is missing, a prefix, not
+    /// blanked everywhere that this one is, or rotten.
+    fn compare(&self, target: &dyn Disk, extent: &SegmentExtent) -> Result<bool, Error> {
         let name = segment_file::name_of(extent.number);
         let failed = |source| Error::io("read", &name, source);
         let there = match target.open(&name, OpenMode::Read) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(CopyState::Older),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(failed(error)),
         };
         let len = there.len_bytes().map_err(failed)?;
-        let diverged = Error::Diverged {
-            segment: extent.number,
-        };
-        if len > extent.end {
-            return Err(diverged);
-        }
         let here = self.disk.open(&name, OpenMode::Read).map_err(failed)?;
         // Headers commit to random salts, so two segments with the same last header are equal up to
         // there.
@@ -195,49 +176,37 @@ impl Ledger {
         } else {
             HEADER_LEN as u64
         };
-        let ends = end_of(&*here, extent.number, last.as_ref())? == Some(len);
-        if !ends || !same(&*here, &*there, at, bytes).map_err(failed)? {
-            return Err(diverged);
-        }
-        if len < extent.end {
-            return Ok(CopyState::Older);
-        }
-        if !self.is_blanked(&*there, extent).map_err(failed)? {
-            return Ok(CopyState::Unblanked);
+        let is_prefix = len <= extent.end
+            && end_of(&*here, extent.number, last.as_ref())? == Some(len)
+            && same(&*here, &*there, at, bytes).map_err(failed)?;
+        if !is_prefix {
+            return Err(self.foreign(extent.number, &*there, len).map_err(failed)?);
         }
         // Both have the same history, and this ledger was proven: other bytes there are rot.
-        Ok(if same(&*here, &*there, 0, len).map_err(failed)? {
-            CopyState::Same
-        } else {
-            CopyState::Older
-        })
+        Ok(len == extent.end && same(&*here, &*there, 0, len).map_err(failed)?)
     }
 
-    /// Returns whether a copy of a segment has all redactions of this ledger.
-    fn is_blanked(&self, there: &dyn DiskFile, extent: &SegmentExtent) -> io::Result<bool> {
-        let entries: Vec<_> = {
-            let offsets = self.offsets.read();
-            let rows = offsets.erased().range(EntryId::new(extent.first)..);
-            let entries = rows.map_while(|row| offsets.locate(*row));
-            entries
-                .take_while(|entry| entry.segment == extent.number)
-                .collect()
+    /// Returns the error for a segment that is not a prefix of this one: the copy is of another
+    /// history if its frames hold, else it is damaged.
+    fn foreign(&self, number: u32, there: &dyn DiskFile, len: u64) -> io::Result<Error> {
+        let damaged = |offset, reason| Error::CopyDamaged {
+            name: segment_file::name_of(number),
+            offset,
+            reason,
         };
-        for entry in entries {
-            let mut bytes = vec![0; entry.bytes_to_next];
-            there.read_at(&mut bytes, entry.offset)?;
-            let raw = RawEntry::take(&mut bytes.as_slice());
-            if !raw.is_some_and(|raw| raw.is_zero()) {
-                return Ok(false);
+        if let Err(HeaderFault::Broken(reason)) = SegmentHeader::read(there, len, &self.store_id)? {
+            return Ok(damaged(0, reason));
+        }
+        let mut reader = ReadAhead::new(there, len, SEQUENTIAL);
+        let mut offset = HEADER_LEN as u64;
+        while offset < len {
+            match Frame::at(&mut reader, offset, &self.store_id)? {
+                Ok(frame) => offset = offset.saturating_add(frame.len),
+                Err(reason) => return Ok(damaged(offset, reason)),
             }
         }
-        Ok(true)
+        Ok(Error::Diverged { segment: number })
     }
-}
-
-/// Returns the temporary name of a segment.
-fn temporary(name: &str) -> String {
-    format!("{name}.new")
 }
 
 /// Returns whether a part of two files is the same.

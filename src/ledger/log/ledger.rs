@@ -9,11 +9,13 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 
+use super::closed_segments::ClosedSegments;
 use super::open_segments::OpenSegments;
 use super::tail::Tail;
 use crate::ledger::offsets::entry_offsets::EntryOffsets;
-use crate::ledger::recovery::recover::{Recovered, Recovery, rewrite_unproven};
+use crate::ledger::recovery::recover::{Admitted, Recovered, Recovery, rewrite_unproven};
 use crate::ledger::recovery::redaction_audit::{ErasureDecoder, RedactionAudit};
+use crate::ledger::segment::replacement;
 use crate::ledger::segment::segment_file::{self, SegmentHeader};
 use crate::ledger::{
     Disk, EntryId, EntryLocation, Error, LedgerPosition, OpenMode, RecoveryHint, StoreId, TornTail,
@@ -113,6 +115,38 @@ impl Ledger {
         hint: Option<RecoveryHint>,
         erases: ErasureDecoder,
     ) -> Result<(Self, Option<TornTail>), Error> {
+        let admitted = Admitted::Nothing;
+        Self::recover(disk, store_id, options, watermark, hint, erases, admitted)
+    }
+
+    /// Opens a ledger as [`Ledger::open`] does, also where the body of a grain is damaged, or blank
+    /// without an erasure that lists it: the entry keeps its place, and reading it is an error. The
+    /// other entries mean the same without it.
+    ///
+    /// # Errors
+    /// As [`Ledger::open`], for entries of other kinds.
+    pub fn open_past_damaged_grains(
+        disk: Arc<dyn Disk>,
+        store_id: StoreId,
+        options: LedgerOptions,
+        watermark: u64,
+        hint: Option<RecoveryHint>,
+        erases: ErasureDecoder,
+    ) -> Result<(Self, Option<TornTail>), Error> {
+        let admitted = Admitted::Grains;
+        Self::recover(disk, store_id, options, watermark, hint, erases, admitted)
+    }
+
+    fn recover(
+        disk: Arc<dyn Disk>,
+        store_id: StoreId,
+        options: LedgerOptions,
+        watermark: u64,
+        hint: Option<RecoveryHint>,
+        erases: ErasureDecoder,
+        admitted: Admitted,
+    ) -> Result<(Self, Option<TornTail>), Error> {
+        replacement::complete(&*disk)?;
         let watermark = hint
             .as_ref()
             .map_or(watermark, |hint| watermark.max(hint.position.entries));
@@ -122,7 +156,7 @@ impl Ledger {
             watermark,
             erases,
             audit: RedactionAudit::default(),
-            admits_damaged: false,
+            admitted,
             proven: watermark,
         };
         let Recovered {
@@ -141,7 +175,9 @@ impl Ledger {
         file.sync().map_err(failed)?;
         disk.sync_folder(segment_file::FOLDER).map_err(failed)?;
         offsets.mark_durable();
-        let ledger = Self::new(disk, store_id, options, offsets, Tail::new(file));
+        let mut tail = Tail::new(file);
+        tail.closed = ClosedSegments::watch(&*disk, &offsets)?;
+        let ledger = Self::new(disk, store_id, options, offsets, tail);
         ledger.redact(&erased)?;
         Ok((ledger, torn))
     }

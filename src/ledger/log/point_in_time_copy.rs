@@ -8,16 +8,18 @@ use std::sync::Arc;
 use super::ledger::{Ledger, LedgerOptions};
 use super::tail::Tail;
 use crate::ledger::offsets::entry_offsets::origin;
-use crate::ledger::recovery::recover::{Recovered, Recovery};
+use crate::ledger::recovery::recover::{Admitted, Recovered, Recovery};
 use crate::ledger::recovery::redaction_audit::{ErasureDecoder, RedactionAudit};
 use crate::ledger::segment::entry::{OVERHEAD, declared_extent, leaf};
 use crate::ledger::segment::frame::Frame;
 use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
+use crate::ledger::segment::replacement;
 use crate::ledger::segment::segment_file::{self, FOLDER, HEADER_LEN};
 use crate::ledger::{Disk, EntryHeader, EntryId, Error, LedgerPosition, OpenMode, StoreId};
 
 impl Ledger {
-    /// Opens a ledger for reading only: proves every byte and changes none. A torn tail is ignored.
+    /// Opens a ledger for reading only: proves every byte and changes none, but for completing a
+    /// copy into it that was interrupted. A torn tail is ignored.
     /// Appends are `ERR_STORAGE_HALTED`.
     ///
     /// Also returns the entries whose bodies are damaged; they read as erased.
@@ -29,13 +31,14 @@ impl Ledger {
         store_id: StoreId,
         erases: ErasureDecoder,
     ) -> Result<(Self, Vec<EntryId>), Error> {
+        replacement::complete(&*disk)?;
         let recovery = Recovery {
             disk: &*disk,
             store_id: &store_id,
             watermark: 0,
             erases,
             audit: RedactionAudit::default(),
-            admits_damaged: true,
+            admitted: Admitted::All,
             proven: 0,
         };
         let (found, _) = recovery.prove(None)?;
@@ -56,7 +59,7 @@ impl Ledger {
         Ok((ledger, damaged))
     }
 
-    /// Copies the longest prefix of frames that `is_kept` accepts to a disk without a ledger, and
+    /// Copies the frames up to the last one that `is_kept` accepts to a disk without a ledger, and
     /// returns the ledger there, ready for appends. `is_kept` is given the number of entries up to
     /// the end of a frame, and its time in milliseconds since 1970.
     ///
@@ -116,12 +119,13 @@ impl Ledger {
 
     /// Returns the end of the last frame that is kept.
     fn cut_at(&self, is_kept: &dyn Fn(u64, i64) -> bool) -> Result<LedgerPosition, Error> {
-        let mut cut = LedgerPosition {
+        let mut end = LedgerPosition {
             entries: 0,
             head: origin(&self.store_id),
             segment: 1,
             offset: HEADER_LEN as u64,
         };
+        let mut cut = end;
         let extents = self.offsets.read().extents();
         for extent in extents {
             let name = segment_file::name_of(extent.number);
@@ -133,22 +137,23 @@ impl Ledger {
                 let frame = Frame::at(&mut reader, offset, &self.store_id).map_err(failed)?;
                 let changed = || io::Error::other("it changed while it was read");
                 let frame = frame.map_err(|_| failed(changed()))?;
-                let (mut entries, mut head, mut time_ms) = (cut.entries, cut.head, i64::MIN);
+                let (mut entries, mut head, mut time_ms) = (end.entries, end.head, i64::MIN);
                 for (_, raw) in frame.entries() {
                     entries += 1;
                     head = leaf(&head, raw.header);
                     time_ms = time_ms.max(raw.time_ms().unwrap_or(i64::MAX));
                 }
-                if !is_kept(entries, time_ms) {
-                    return Ok(cut);
-                }
                 offset += frame.len;
-                cut = LedgerPosition {
+                end = LedgerPosition {
                     entries,
                     head,
                     segment: extent.number,
                     offset,
                 };
+                // A frame that a wrong clock dated ahead is kept for the sake of one behind it.
+                if is_kept(entries, time_ms) {
+                    cut = end;
+                }
             }
         }
         Ok(cut)

@@ -14,7 +14,7 @@ use crate::ledger::segment::entry::{
     Fault, OVERHEAD, RawEntry, body_fault, commitment, declared_extent,
 };
 use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
-use crate::ledger::{Entry, EntryHeader, EntryId, Error};
+use crate::ledger::{Entry, EntryHeader, EntryId, Error, Kind};
 
 impl Ledger {
     /// Reads one entry and proves it against its commitment.
@@ -76,6 +76,22 @@ impl Ledger {
         let salt = rest.first_chunk().ok_or_else(|| context.short())?;
         let stated: &[u8; 32] = header.last_chunk().ok_or_else(|| context.short())?;
         Ok(commitment(salt, hash).ct_eq(stated).into())
+    }
+
+    /// Returns the header of a grain whose body is not the one that the header commits to; `None` if
+    /// that is not what is wrong with the entry.
+    ///
+    /// # Errors
+    /// `ERR_RANGE` past the end, `ERR_ERASED`, `ERR_STORAGE_IO`.
+    pub fn damaged_grain(&self, sequence: EntryId) -> Result<Option<EntryHeader>, Error> {
+        let extent = self.locate_kept(sequence)?;
+        let bytes = self.fetch(sequence, &extent)?;
+        let Some(raw) = RawEntry::take(&mut bytes.as_slice()) else {
+            return Ok(None);
+        };
+        let is_damaged = extent.has(raw.header) && matches!(raw.open(), Err(Fault::Body { .. }));
+        let header = EntryHeader::decode(raw.header).ok();
+        Ok(header.filter(|header| is_damaged && header.kind == Kind::Grain))
     }
 
     /// Reads the entries from `from` to the present end, in order, and proves each, until `visit`

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use super::closed_segments::ClosedSegments;
 use crate::ledger::DiskFile;
 use crate::ledger::offsets::entry_offsets::CheckedOffset;
 
@@ -16,6 +17,7 @@ pub(super) struct Tail {
     /// The number of bytes that were written and not synced.
     pub(super) unsynced: u64,
     pub(super) halted: bool,
+    pub(super) closed: ClosedSegments,
 }
 
 impl Tail {
@@ -26,6 +28,7 @@ impl Tail {
             entry_offsets: Vec::new(),
             unsynced: 0,
             halted: false,
+            closed: ClosedSegments::default(),
         }
     }
 }

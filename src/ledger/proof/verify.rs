@@ -354,7 +354,8 @@ impl<'a> Pass<'a> {
                 }
                 Err(Fault::Body { blank }) => {
                     let offset = offset.saturating_add(at);
-                    let unproven = Unproven::new(EntryId::new(self.next), number, offset, blank);
+                    let unproven =
+                        Unproven::new(EntryId::new(self.next), number, offset, &raw, blank);
                     self.audit.add_unproven(unproven);
                 }
                 Err(Fault::Broken(reason)) => {

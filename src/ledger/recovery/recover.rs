@@ -5,7 +5,7 @@
 use std::io;
 use std::sync::Arc;
 
-use super::redaction_audit::{ErasureDecoder, RedactionAudit};
+use super::redaction_audit::{ErasureDecoder, RedactionAudit, Unproven};
 use super::segment_pass::SegmentPass;
 use super::torn_tail::{self, Tear, TornTail, damage};
 use crate::ledger::offsets::entry_offsets::{EntryOffsets, check};
@@ -25,10 +25,18 @@ pub(in crate::ledger) struct Recovery<'a> {
     pub(in crate::ledger) watermark: u64,
     pub(in crate::ledger) erases: ErasureDecoder,
     pub(in crate::ledger) audit: RedactionAudit,
-    /// Whether damaged bodies are returned instead of refused.
-    pub(in crate::ledger) admits_damaged: bool,
+    /// The damaged bodies that are returned instead of refused.
+    pub(in crate::ledger) admitted: Admitted,
     /// The number of entries that the `synced` of a later frame covers.
     pub(in crate::ledger) proven: u64,
+}
+
+/// The entries whose damaged bodies a pass admits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::ledger) enum Admitted {
+    Nothing,
+    Grains,
+    All,
 }
 
 /// The result of the pass.
@@ -79,9 +87,12 @@ impl Recovery<'_> {
             return Err(damage(end.segment, end.offset, end.entries, reason));
         }
         let damaged: Vec<EntryId> = self.audit.unlisted().map(|body| body.sequence).collect();
-        if let Some(blank) = self.audit.unlisted().next()
-            && !self.admits_damaged
-        {
+        let refused = |body: &Unproven| match self.admitted {
+            Admitted::Nothing => true,
+            Admitted::Grains => !body.is_grain,
+            Admitted::All => false,
+        };
+        if let Some(blank) = self.audit.unlisted().find(refused) {
             let (segment, offset) = (blank.segment, blank.offset);
             return Err(damage(segment, offset, blank.sequence.get(), blank.reason));
         }

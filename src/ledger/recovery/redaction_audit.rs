@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::ledger::segment::entry::body_fault;
-use crate::ledger::{Entry, EntryId, Kind};
+use crate::ledger::segment::entry::{RawEntry, body_fault};
+use crate::ledger::{Entry, EntryHeader, EntryId, Kind};
 
 /// Returns the entries that the body of an entry of kind [`Kind::Erasing`] lists. The caller
 /// supplies it, because the ledger interprets no bodies.
@@ -25,21 +25,26 @@ pub(in crate::ledger) struct Unproven {
     pub(in crate::ledger) sequence: EntryId,
     pub(in crate::ledger) segment: u32,
     pub(in crate::ledger) offset: u64,
+    /// Whether it is the body of a grain: without it, the other entries mean the same.
+    pub(in crate::ledger) is_grain: bool,
     /// The fault it is if no erasure lists it.
     pub(in crate::ledger) reason: &'static str,
 }
 
 impl Unproven {
-    pub(in crate::ledger) const fn new(
+    pub(in crate::ledger) fn new(
         sequence: EntryId,
         segment: u32,
         offset: u64,
+        raw: &RawEntry<'_>,
         blank: bool,
     ) -> Self {
+        let kind = EntryHeader::decode(raw.header).map(|header| header.kind);
         Self {
             sequence,
             segment,
             offset,
+            is_grain: kind == Ok(Kind::Grain),
             reason: body_fault(blank),
         }
     }

@@ -75,7 +75,7 @@ impl SegmentPass<'_, '_> {
                 }
                 Err(Fault::Body { blank }) => {
                     let sequence = EntryId::new(raw.sequence().unwrap_or(at.entries));
-                    let unproven = Unproven::new(sequence, self.number, offset, blank);
+                    let unproven = Unproven::new(sequence, self.number, offset, &raw, blank);
                     if !self.was_durable(frame, at)? {
                         return Ok(Err(Stop::Torn(unproven.reason)));
                     }

@@ -129,7 +129,7 @@ impl EntryHeader {
         leaf(previous, &self.to_bytes())
     }
 
-    fn decode(bytes: &[u8; Self::LEN]) -> Result<Self, Fault> {
+    pub(in crate::ledger) fn decode(bytes: &[u8; Self::LEN]) -> Result<Self, Fault> {
         let rest = &mut bytes.as_slice();
         let sequence = EntryId::new(u64::from_be_bytes(take(rest).ok_or(SHORT)?));
         let time_ms = i64::from_be_bytes(take(rest).ok_or(SHORT)?);

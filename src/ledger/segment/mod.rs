@@ -8,3 +8,4 @@ pub(super) mod entry;
 pub(super) mod frame;
 pub(super) mod frame_search;
 pub(super) mod segment_file;
+pub(super) mod replacement;

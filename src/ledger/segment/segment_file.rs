@@ -106,7 +106,7 @@ pub(in crate::ledger) fn name_of(number: u32) -> String {
     format!("{FOLDER}/{number:016}.seg")
 }
 
-fn number_in(name: &str) -> Option<u32> {
+pub(super) fn number_in(name: &str) -> Option<u32> {
     let number = name.strip_suffix(".seg")?.parse().ok()?;
     (format!("{FOLDER}/{name}") == name_of(number)).then_some(number)
 }

@@ -32,12 +32,10 @@ pub(super) enum Admitted {
 
 impl<'a> Admission<'a> {
     pub(super) fn new(store: &'a Inner) -> Self {
-        let told = store.now();
-        let clock = store.state().clock();
         Self {
             store,
-            now: clock.entry_time(told),
-            moment: clock.moment(told),
+            now: store.entry_time(),
+            moment: store.moment(),
             frame: Frame::default(),
             pending: HashMap::new(),
         }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::grain::Time;
 use crate::ledger::{self, EntryId};
 use crate::store::instance::{Inner, Writer};
-use crate::store::records::{Frame, PolicyRecord, Record};
+use crate::store::records::{Frame, PolicyRecord, Reading, Record};
 use crate::store::{Durability, Error};
 
 impl Inner {
@@ -26,17 +26,27 @@ impl Inner {
             let end = EntryId::new(self.ledger().len());
             return Ok(end..end);
         }
-        let told = self.now();
-        let observed = self.state().clock().observe(told);
-        if let Some(record) = observed {
+        let now = self.read_clock();
+        let told = now.told;
+        // Before anything that was written by it. Each record is the answer to what it observes,
+        // so at most one of each kind is written.
+        while let Some(record) = self.observe_clock(now) {
             if let PolicyRecord::ClockLeapt(trusted) = &record {
                 tracing::warn!(%trusted, %told, "the clock leapt forward by more than a day");
             }
-            // Before anything that was written by it.
             let observation = Frame::of(None, &Record::Policy(record))?;
             self.write(writer, &observation, told)?;
         }
         self.write(writer, frame, told)
+    }
+
+    fn observe_clock(&self, now: Reading) -> Option<PolicyRecord> {
+        let clock = self.state().clock();
+        if clock.trusted().is_none() {
+            // No step to the first entry is one.
+            self.measure_clock();
+        }
+        clock.observe(now, self.clock_opened(), self.manifest().created_at)
     }
 
     fn write(
@@ -47,7 +57,10 @@ impl Inner {
     ) -> Result<Range<EntryId>, Error> {
         let lost = self.check_in_place();
         lost.inspect_err(|_| writer.is_halted = true)?;
-        let time = self.state().clock().entry_time(told);
+        let time = match frame.repairs_clock() {
+            true => told,
+            false => self.state().clock().entry_time(told),
+        };
         let entries = frame.to_ledger(self.random())?;
         // Until all views have applied it: a frame in the ledger that the index lacks would let its
         // grains be stored twice.

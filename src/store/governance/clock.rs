@@ -1,5 +1,5 @@
-//! The store's clock for the operator: how far it is trusted, and accepting it after a leap (ruling
-//! I21).
+//! The store's clock for the operator: how far it is trusted, accepting it after a leap, and dating
+//! entries anew after one that was wrong (ruling I21).
 
 use crate::grain::Time;
 use crate::store::Admin;
@@ -15,7 +15,14 @@ pub struct ClockState {
     pub now: Time,
     /// The time up to which it was last trusted; `None` in a store without entries.
     pub trusted: Option<Time>,
-    /// Whether it leapt ahead and no operator has accepted it: `timed` grains stay locked.
+    /// The time by the steady clock, counted from where the store was opened or from an earlier
+    /// opening since the machine started: the system clock is trusted up to a day beyond it.
+    pub measured: Time,
+    /// The time of the last entry, which no later one is dated before; `None` in a store without
+    /// entries. An entry that was written by a wrong clock may be ahead.
+    pub dated: Option<Time>,
+    /// Whether it leapt ahead, in one step or in several, and no operator has accepted it: `timed`
+    /// grains stay locked.
     pub is_doubted: bool,
 }
 
@@ -23,11 +30,13 @@ impl Admin<'_> {
     /// Returns the state of the trusted clock.
     pub fn clock_state(self) -> ClockState {
         let clock = self.inner().state().clock();
-        let now = self.inner().now();
+        let (now, opened) = (self.inner().read_clock(), self.inner().clock_opened());
         ClockState {
-            now,
+            now: now.told,
             trusted: clock.trusted(),
-            is_doubted: clock.moment(now).jumped,
+            measured: clock.measured(now, opened),
+            dated: clock.last(),
+            is_doubted: clock.moment(now, opened).jumped,
         }
     }
 
@@ -37,10 +46,28 @@ impl Admin<'_> {
     /// # Errors
     /// `ERR_AUTHORITY` without a reason or an authority; storage errors.
     pub fn accept_clock(self, authorization: Authorization<'_>) -> Result<(), Error> {
-        let inner = self.inner();
-        inner.record_policy(PolicyRecord::ClockAccepted {
-            told: inner.now(),
+        self.trust_clock(PolicyRecord::ClockAccepted {
+            reading: self.inner().read_clock(),
             authorization: recorded(authorization)?,
         })
+    }
+
+    /// Dates later entries by the clock, also where earlier ones are dated ahead of it: they were
+    /// written while it was wrong, and keep their times. The clock is accepted too. The ledger entry
+    /// names the authority and the reason.
+    ///
+    /// # Errors
+    /// `ERR_AUTHORITY` without a reason or an authority; storage errors.
+    pub fn repair_clock(self, authorization: Authorization<'_>) -> Result<(), Error> {
+        self.trust_clock(PolicyRecord::ClockRepaired {
+            reading: self.inner().read_clock(),
+            authorization: recorded(authorization)?,
+        })
+    }
+
+    fn trust_clock(self, record: PolicyRecord) -> Result<(), Error> {
+        self.inner().record_policy(record)?;
+        self.inner().measure_clock();
+        Ok(())
     }
 }

@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, Range};
 
 use crate::grain::Time;
 use crate::index::Batch;
-use crate::ledger::EntryId;
+use crate::ledger::{EntryId, Kind};
 use crate::store::Error;
 use crate::store::records::{EntryBody, Frame};
 use crate::store::state::{Body, DecodedEntry, Entry, State, index_entry};
@@ -91,11 +91,16 @@ impl Inner {
     fn index_rest(&self, after_batch: &mut dyn FnMut()) -> Result<(), Error> {
         let from = EntryId::new(self.index().watermark());
         let mut snapshot = self.snapshot();
+        let damaged = snapshot.of_kind(Kind::Grain).rows()?;
+        self.set_damaged(damaged.iter().collect());
         let mut batch = self.index().batch();
         self.each_entry(from, &mut |entry| {
             let mut resolve =
                 |batch: &Batch, address: &_| self.locate_with(&snapshot, batch, address);
             index_entry(&mut batch, &entry, &mut resolve)?;
+            if matches!(entry.body, Body::Damaged) {
+                self.add_damaged(entry.row);
+            }
             let end = entry.row.next().get();
             if end - snapshot.watermark() >= BATCH_LEN {
                 let full = std::mem::replace(&mut batch, self.index().batch());
@@ -119,15 +124,25 @@ impl Inner {
         from: EntryId,
         show: &mut dyn FnMut(Entry<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let mut outcome = Ok(());
-        self.ledger().scan(from, &mut |entry| {
-            outcome = DecodedEntry::decode(entry).and_then(|entry| show(entry.as_entry()));
-            match outcome {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(_) => ControlFlow::Break(()),
-            }
-        })?;
-        outcome
+        let mut from = from;
+        loop {
+            let mut outcome = Ok(());
+            let scanned = self.ledger().scan(from, &mut |entry| {
+                outcome = DecodedEntry::decode(entry).and_then(|entry| show(entry.as_entry()));
+                match outcome {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(_) => ControlFlow::Break(()),
+                }
+            });
+            outcome?;
+            let Err(error) = scanned else {
+                return Ok(());
+            };
+            let damaged = DecodedEntry::damaged(self.ledger(), error)?;
+            let damaged = damaged.as_entry();
+            show(damaged)?;
+            from = damaged.row.next();
+        }
     }
 
     /// Rotates the memtable of the index if it is full.

@@ -4,15 +4,15 @@
 
 use std::sync::Arc;
 
-use parking_lot::{RwLock, RwLockReadGuard};
+use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 
 use crate::codec::ContentAddress;
 use crate::crypto::{Random, Resolver};
 use crate::grain::Time;
 use crate::index::{Batch, Index, RetrievalCounters, Snapshot};
-use crate::ledger::{Ballast, Disk, DiskFile, EntryId, Ledger, Lock};
+use crate::ledger::{self, Ballast, Disk, DiskFile, EntryId, Ledger, Lock};
 use crate::policy::TrustedNow;
-use crate::store::records::draw_salts;
+use crate::store::records::{Reading, draw_salts};
 use crate::store::state::{Caches, State};
 use crate::store::{Error, Options};
 
@@ -27,8 +27,12 @@ pub(crate) struct Inner {
     reader: Reader,
     /// Changed by [`Inner::apply`](super::apply) alone, and recovered after an erasure.
     state: RwLock<State>,
+    /// The reading from which this opening measures the clock.
+    clock_opened: Mutex<Reading>,
     caches: Caches,
     commits: Commits,
+    /// The grains that were damaged when the index was built, which does not know their addresses.
+    damaged: RwLock<Vec<EntryId>>,
 }
 
 /// The files of an open store, and how it was opened.
@@ -52,11 +56,14 @@ pub(crate) struct Reader {
 
 impl Inner {
     pub(super) fn new(reader: Reader) -> Self {
+        let opened = read_clock(&reader.options);
         Self {
             reader,
             state: RwLock::default(),
+            clock_opened: Mutex::new(opened),
             caches: Caches::default(),
             commits: Commits::default(),
+            damaged: RwLock::default(),
         }
     }
 
@@ -171,9 +178,27 @@ impl Inner {
         self.state().clock().entry_time(self.now())
     }
 
+    /// Returns what the clocks show now.
+    pub(crate) fn read_clock(&self) -> Reading {
+        read_clock(self.options())
+    }
+
+    /// Measures the clock from now on: after opening, for the first entry, and where an operator
+    /// accepted it.
+    pub(crate) fn measure_clock(&self) {
+        let from = self.state().clock().measure_from(self.read_clock());
+        *self.clock_opened.lock() = from;
+    }
+
+    /// Returns the reading from which this opening measures the clock.
+    pub(crate) fn clock_opened(&self) -> Reading {
+        *self.clock_opened.lock()
+    }
+
     /// Returns the trusted time for a decision.
     pub(crate) fn moment(&self) -> TrustedNow {
-        self.state().clock().moment(self.now())
+        let (now, opened) = (self.read_clock(), self.clock_opened());
+        self.state().clock().moment(now, opened)
     }
 
     /// Waits until no other thread writes.
@@ -204,7 +229,39 @@ impl Inner {
                 return Ok(Some(row));
             }
         }
+        self.locate_damaged(address)
+    }
+
+    /// Returns the row of a grain that was damaged when the index was built: the commitment in its
+    /// header still names it.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub(crate) fn locate_damaged(
+        &self,
+        address: &ContentAddress,
+    ) -> Result<Option<EntryId>, Error> {
+        for row in self.damaged.read().iter() {
+            if self.ledger().holds(*row, address.as_bytes())? {
+                return Ok(Some(*row));
+            }
+        }
         Ok(None)
+    }
+
+    /// Returns the grains that were damaged when the index was built, and are not erased.
+    pub(crate) fn damaged(&self) -> Vec<EntryId> {
+        let mut rows = self.damaged.read().clone();
+        rows.retain(|row| !matches!(self.ledger().read(*row), Err(ledger::Error::Erased { .. })));
+        rows
+    }
+
+    pub(super) fn set_damaged(&self, rows: Vec<EntryId>) {
+        *self.damaged.write() = rows;
+    }
+
+    pub(super) fn add_damaged(&self, row: EntryId) {
+        self.damaged.write().push(row);
     }
 
     /// Returns the row of a grain that must be stored.
@@ -232,6 +289,15 @@ impl Inner {
     ) -> Result<Option<EntryId>, Error> {
         let row = self.locate(snapshot, address)?;
         Ok(row.or_else(|| batch.row_of(address)))
+    }
+}
+
+fn read_clock(options: &Options) -> Reading {
+    let steady_ms = options.clock.monotonic().as_millis();
+    Reading {
+        told: options.clock.now(),
+        steady_ms: i64::try_from(steady_ms).unwrap_or(i64::MAX),
+        boot: options.clock.boot(),
     }
 }
 

@@ -145,9 +145,12 @@ impl Store {
             lock,
         });
         inner.catch_up()?;
+        inner.measure_clock();
         let waits = inner.resume_at_opening().err();
         let unavailable = inner.text().unavailable();
+        let damaged = inner.damaged();
         let recovery = inner.recovery_mut();
+        recovery.damaged = damaged;
         recovery.text_unavailable = unavailable;
         recovery.erasure_waits = waits.map(|error| error.to_string());
         Ok(Self::owner(inner))
@@ -224,7 +227,14 @@ fn open_ledger(
     let open = |hint| {
         let ledger = options.ledger.clone();
         let disk = Arc::clone(disk);
-        Ledger::open(disk, manifest.store_id, ledger, flushed, hint, erased_rows)
+        Ledger::open_past_damaged_grains(
+            disk,
+            manifest.store_id,
+            ledger,
+            flushed,
+            hint,
+            erased_rows,
+        )
     };
     let has_hint = known.hint.is_some();
     let (opened, mut is_foreign) = match open(known.hint) {

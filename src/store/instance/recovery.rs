@@ -1,6 +1,6 @@
 //! The report of opening a store: what a crash left, and which derived files were rebuilt.
 
-use crate::ledger::TornTail;
+use crate::ledger::{EntryId, TornTail};
 
 /// The findings when a store was opened.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,6 +16,9 @@ pub struct RecoveryReport {
     /// The reason why the text view could be neither opened nor rebuilt. Everything but search
     /// works; a search tries again to build it.
     pub text_unavailable: Option<String>,
+    /// The ledger entries of the grains whose bytes were damaged when the index was built. They are
+    /// in no answer but [`get`](crate::Store::get), which is an error, and can be deleted.
+    pub damaged: Vec<EntryId>,
     /// The reason why an erasure that was begun could not be completed. The erased grains cannot be
     /// read; the next deletion, [`compact`](crate::store::Maintenance::compact) and the next open
     /// try again.

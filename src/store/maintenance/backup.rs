@@ -44,8 +44,9 @@ impl Maintenance<'_> {
     /// # Errors
     /// `ERR_BACKUP_DIVERGED` if the directory holds another store, or one that is no earlier moment
     /// of this; `ERR_NOT_A_STORE` if it holds other files; `ERR_STORE_LOCKED` if it is open;
-    /// `ERR_STORAGE_DAMAGED` if a byte of this store's ledger is not what was written;
-    /// `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`. After any of them the earlier backup is intact.
+    /// `ERR_STORAGE_DAMAGED` if a byte of this store's ledger is not what was written, or the end of
+    /// a segment of the backup, which is named; `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`. After any of
+    /// them, and after a crash, the directory is the earlier backup or the new one.
     pub fn backup(self, path: impl AsRef<Path>) -> Result<Backup, Error> {
         let inner = self.inner();
         let path = path.as_ref();

@@ -7,7 +7,8 @@ use crate::store::{Create, Error, Options, Store};
 impl Store {
     /// Opens a store, deletes the derived files (the index and the text view), and rebuilds them
     /// from the ledger; [`Store::recovery_report`](crate::Store::recovery_report) says so. The
-    /// ledger is opened as always, and verified from its first byte.
+    /// ledger is opened as always, and verified from its first byte. A grain whose bytes are damaged
+    /// is left out, and named by the report.
     ///
     /// ```
     /// use grainstore::{Draft, Options, Store};
@@ -20,7 +21,7 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// As [`Store::open`]. `ERR_STORAGE_DAMAGED` if the ledger itself is damaged; no file is
+    /// As [`Store::open`]. `ERR_STORAGE_DAMAGED` if the ledger is damaged elsewhere; no file is
     /// deleted then.
     pub fn repair(path: impl AsRef<Path>, options: Options) -> Result<Self, Error> {
         let options = Options {

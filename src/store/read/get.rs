@@ -106,6 +106,10 @@ impl Store {
                 }
             }
         }
+        if let Some(row) = self.inner.locate_damaged(address)? {
+            // It is there, and reading it says how it is damaged.
+            self.inner.ledger().read(row)?;
+        }
         Ok(None)
     }
 

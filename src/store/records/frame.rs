@@ -10,7 +10,7 @@ use crate::grain::Grain;
 use crate::ledger::{Binding, EntryId, Kind, NewEntry};
 use crate::policy::Party;
 
-use super::{ConsentEffectRecord, Record, SignatureRecord};
+use super::{ConsentEffectRecord, PolicyRecord, Record, SignatureRecord};
 
 /// The entries of one atomic batch.
 #[derive(Debug, Default)]
@@ -194,6 +194,17 @@ impl Frame {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+
+    /// Returns whether an operator sets the time of the ledger with it.
+    pub(crate) fn repairs_clock(&self) -> bool {
+        let [entry] = self.entries() else {
+            return false;
+        };
+        let EntryBody::Record(Record::Policy(record), _) = &entry.body else {
+            return false;
+        };
+        matches!(record, PolicyRecord::ClockRepaired { .. })
     }
 
     /// Returns the withdrawals of consents in it.

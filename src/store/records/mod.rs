@@ -27,7 +27,7 @@ pub(crate) use grain_records::{
 };
 pub use policy_records::RequiredConsent;
 pub(crate) use policy_records::{
-    ConsentEffectRecord, DenialRecord, HoldRecord, PolicyRecord, ReviewRecord,
+    ConsentEffectRecord, DenialRecord, HoldRecord, PolicyRecord, Reading, ReviewRecord,
 };
 pub(crate) use trust_records::TrustRecord;
 

@@ -176,14 +176,54 @@ pub(crate) enum PolicyRecord {
     },
     /// The clock leapt, and is trusted no further than this.
     ClockLeapt(Time),
-    /// The clock was followed to this time while the time of the ledger, which never goes back, was
-    /// ahead of it.
+    /// The clock was followed to this time while the entries were dated ahead of it, or after a
+    /// leap that it went back from.
     ClockFollowed(Time),
-    /// An operator accepted the clock when it showed this time.
+    /// The steady clock of this start of the machine: later readings are compared with it.
+    ClockMeasured(Reading),
+    /// An operator accepted the clock when it showed this.
     ClockAccepted {
-        told: Time,
+        reading: Reading,
         authorization: RecordedAuthorization,
     },
+    /// An operator set the time of the ledger to the clock's: later entries are dated from it, also
+    /// where earlier ones are dated ahead.
+    ClockRepaired {
+        reading: Reading,
+        authorization: RecordedAuthorization,
+    },
+}
+
+/// The time on both clocks at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Reading {
+    /// The time of day.
+    pub(crate) told: Time,
+    /// The steady clock.
+    pub(crate) steady_ms: i64,
+    /// The start of the machine that the steady clock counts from. Without it the steady clock is
+    /// of no use to another process, and is not recorded.
+    pub(crate) boot: Option<[u8; 16]>,
+}
+
+impl Reading {
+    fn write(self, map: Map) -> Map {
+        let mut map = at(map, self.told);
+        if let Some(boot) = self.boot {
+            map.insert("m", self.steady_ms);
+            map.insert("b", Value::from(boot.to_vec()));
+        }
+        map
+    }
+
+    fn read(map: &Map) -> Option<Self> {
+        let boot = map.get("b").and_then(Value::as_bytes);
+        Some(Self {
+            told: time(map, "t")?,
+            steady_ms: map.get("m").and_then(Value::as_i64).unwrap_or_default(),
+            boot: boot.map(<[u8; 16]>::try_from).transpose().ok()?,
+        })
+    }
 }
 
 impl PolicyRecord {
@@ -216,10 +256,15 @@ impl PolicyRecord {
             }
             Self::ClockLeapt(time) => at(operation(LEAPT), *time),
             Self::ClockFollowed(time) => at(operation(FOLLOWED), *time),
+            Self::ClockMeasured(reading) => reading.write(operation(MEASURED)),
             Self::ClockAccepted {
-                told,
+                reading,
                 authorization,
-            } => authorization.write(at(operation(ACCEPTED), *told)),
+            } => authorization.write(reading.write(operation(ACCEPTED))),
+            Self::ClockRepaired {
+                reading,
+                authorization,
+            } => authorization.write(reading.write(operation(REPAIRED))),
         }
     }
 
@@ -245,8 +290,13 @@ impl PolicyRecord {
             },
             LEAPT => Self::ClockLeapt(time(map, "t")?),
             FOLLOWED => Self::ClockFollowed(time(map, "t")?),
+            MEASURED => Self::ClockMeasured(Reading::read(map)?),
             ACCEPTED => Self::ClockAccepted {
-                told: time(map, "t")?,
+                reading: Reading::read(map)?,
+                authorization: authorization?,
+            },
+            REPAIRED => Self::ClockRepaired {
+                reading: Reading::read(map)?,
                 authorization: authorization?,
             },
             _ => return None,
@@ -264,4 +314,6 @@ const DEADLINE: &str = "consent deadline";
 const REGIMES: &str = "regimes";
 const LEAPT: &str = "clock leapt";
 const FOLLOWED: &str = "clock followed";
+const MEASURED: &str = "clock measured";
 const ACCEPTED: &str = "clock accepted";
+const REPAIRED: &str = "clock repaired";

@@ -2,7 +2,7 @@
 //! decoded from the ledger.
 
 use crate::grain::{Grain, Time};
-use crate::ledger::{self, EntryId, Kind};
+use crate::ledger::{self, EntryId, Kind, Ledger};
 use crate::store::Error;
 use crate::store::records::Record;
 
@@ -20,13 +20,15 @@ pub(crate) struct Entry<'a> {
 pub(crate) enum Body<'a> {
     Grain(&'a Grain),
     Record(&'a Record),
+    /// A grain whose bytes are damaged.
+    Damaged,
 }
 
 impl<'a> Entry<'a> {
     pub(crate) const fn grain(&self) -> Option<&'a Grain> {
         match self.body {
             Body::Grain(grain) => Some(grain),
-            Body::Record(_) => None,
+            Body::Record(_) | Body::Damaged => None,
         }
     }
 }
@@ -43,6 +45,7 @@ pub(crate) struct DecodedEntry {
 enum DecodedBody {
     Grain(Box<Grain>),
     Record(Record),
+    Damaged,
 }
 
 impl DecodedEntry {
@@ -66,6 +69,25 @@ impl DecodedEntry {
         })
     }
 
+    /// Returns the entry that could not be read if it is a grain whose bytes are damaged: one rotten
+    /// grain keeps no store from opening, and no view from being built.
+    ///
+    /// # Errors
+    /// The error of reading any other entry.
+    pub(crate) fn damaged(ledger: &Ledger, error: ledger::Error) -> Result<Self, Error> {
+        if let ledger::Error::Damaged { sequence, .. } = error
+            && let Some(header) = ledger.damaged_grain(sequence)?
+        {
+            tracing::warn!(%error, "the grain is left out");
+            return Ok(Self {
+                row: sequence,
+                time: Time::from_ms(header.time_ms),
+                body: DecodedBody::Damaged,
+            });
+        }
+        Err(error.into())
+    }
+
     pub(crate) fn as_entry(&self) -> Entry<'_> {
         Entry {
             row: self.row,
@@ -73,6 +95,7 @@ impl DecodedEntry {
             body: match &self.body {
                 DecodedBody::Grain(grain) => Body::Grain(grain),
                 DecodedBody::Record(record) => Body::Record(record),
+                DecodedBody::Damaged => Body::Damaged,
             },
         }
     }

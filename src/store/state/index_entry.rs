@@ -28,6 +28,10 @@ pub(crate) fn index_entry(
             return Ok(());
         }
         Body::Record(record) => record,
+        Body::Damaged => {
+            batch.kind(row, Kind::Grain);
+            return Ok(());
+        }
     };
     match record {
         Record::Status(status) => {

@@ -151,7 +151,8 @@ impl State {
             let entry = match ledger.read(row) {
                 // A crash between blanking an entry and removing its keys: the erasure is resumed.
                 Err(ledger::Error::Erased { .. }) => continue,
-                entry => DecodedEntry::decode(entry?)?,
+                Err(error) => DecodedEntry::damaged(ledger, error)?,
+                Ok(entry) => DecodedEntry::decode(entry)?,
             };
             state.apply(&entry.as_entry())?;
         }

@@ -234,3 +234,29 @@ fn rot_is_never_copied_over_a_good_backup_and_rot_in_a_backup_is_replaced() {
     }
     assert_eq!(back_up().unwrap().segments, 0);
 }
+
+#[test]
+fn rot_in_the_last_header_of_a_backup_is_told_from_another_history() {
+    let home = Home::new();
+    filled(&home);
+    let store = home.open("s");
+    let back_up = || store.maintenance().unwrap().backup(home.path("b"));
+    back_up().unwrap();
+    let good = files(&home.path("b/ledger"));
+    for (name, bytes) in &good {
+        let path = home.path("b/ledger").join(name);
+        // The last entry ends with its body; its header lies before.
+        let mut rotten = bytes.clone();
+        let at = bytes.len() - 200;
+        rotten[at..].iter_mut().for_each(|byte| *byte ^= 1);
+        fs::write(&path, &rotten).unwrap();
+        let error = back_up().unwrap_err();
+        assert_eq!(error.code(), "ERR_STORAGE_DAMAGED", "{error}");
+        assert!(error.to_string().contains(name.as_str()), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), rotten, "nothing is changed");
+        // As the message says.
+        fs::remove_file(&path).unwrap();
+        back_up().unwrap();
+        assert_eq!(files(&home.path("b/ledger")), good);
+    }
+}

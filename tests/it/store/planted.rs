@@ -312,3 +312,36 @@ fn a_file_removed_or_replaced_under_an_open_store_ends_the_acknowledging() {
         }
     }
 }
+
+#[test]
+fn a_closed_segment_removed_or_replaced_under_an_open_store_ends_the_acknowledging() {
+    for replaced in [false, true] {
+        for first_opened in [false, true] {
+            let planted = Planted::new();
+            let mut options = at(1).0;
+            options.ledger.segment_bytes = 600;
+            let open = || Store::open(planted.path(""), options.clone());
+            let mut store = open().unwrap();
+            for n in 0..12 {
+                store.put(prefers(&format!("acknowledged {n}"))).unwrap();
+            }
+            if first_opened {
+                drop(store);
+                store = open().unwrap();
+            }
+            let name = planted.path("ledger/0000000000000002.seg");
+            let aside = planted.home.path().join("aside");
+            fs::rename(&name, &aside).unwrap();
+            if replaced {
+                fs::copy(&aside, &name).unwrap();
+            }
+            let error = store.put(prefers("lost")).unwrap_err();
+            assert_eq!(error.code(), "ERR_STORAGE_DAMAGED");
+            assert!(error.to_string().contains("segment 2"), "{error}");
+            assert!(store.put(prefers("lost too")).is_err());
+            drop(store);
+            fs::rename(&aside, &name).unwrap();
+            assert!(open().unwrap().put(prefers("goes on")).is_ok());
+        }
+    }
+}

@@ -147,3 +147,66 @@ fn consent_erasures_go_past_a_rotten_grain_and_name_its_entry() {
         (vec![tea], vec![EntryId::new(2)])
     );
 }
+
+#[test]
+fn a_store_whose_index_is_rebuilt_over_a_rotten_grain_opens_and_answers_the_rest() {
+    let home = tempfile::tempdir().unwrap();
+    let addresses = rotten(home.path());
+    let derived = ["index", "text"].map(|name| home.path().join(name));
+    for folder in &derived {
+        fs::remove_dir_all(folder).unwrap();
+    }
+    let entry = EntryId::new(2);
+    // Built anew, and then read from its runs.
+    for opening in 0..3 {
+        let store = open(home.path());
+        assert_eq!(store.recovery_report().damaged, [entry], "{opening}");
+        assert_eq!(store.search("sleeps", &Filter::new(), 9).unwrap().total, 4);
+        assert_eq!(
+            store.query(&Filter::new(), 9, None).unwrap().results.len(),
+            4
+        );
+        let error = store.get(&addresses[2]).unwrap_err();
+        assert_eq!(error.code(), "ERR_STORAGE_DAMAGED");
+        let put = store.put(Draft::event(format!("opening {opening}")));
+        let put = put.unwrap();
+        assert!(store.exists(&put).unwrap());
+        let found = store.maintenance().unwrap().check().unwrap().findings;
+        assert!(found[0].message.contains("entry 2"), "{found:?}");
+        store.maintenance().unwrap().compact().unwrap();
+        let admin = store.admin().unwrap();
+        admin.delete(&put, authorization()).unwrap();
+    }
+    let store = Store::repair(home.path(), Options::default()).unwrap();
+    assert_eq!(store.recovery_report().damaged, [entry]);
+    let admin = store.admin().unwrap();
+    admin.delete(&addresses[2], authorization()).unwrap();
+    assert_eq!(store.get(&addresses[2]).unwrap(), None);
+    assert_sound(&store);
+    drop(store);
+    let store = open(home.path());
+    assert_eq!(store.recovery_report().damaged, []);
+    assert_sound(&store);
+    drop(store);
+    for folder in &derived {
+        drop(fs::remove_dir_all(folder));
+    }
+    assert_sound(&open(home.path()));
+}
+
+#[test]
+fn the_status_of_a_rotten_grain_is_known_in_a_rebuilt_index() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(home.path());
+    let old = store.put(Draft::event("wombat sleeps")).unwrap();
+    let new = Draft::event("wakes").derived_from(old);
+    let new = store.supersede(&old, new, None).unwrap();
+    drop(store);
+    rot(home.path(), "wombat sleeps");
+    let store = Store::repair(home.path(), Options::default()).unwrap();
+    assert_eq!(store.recovery_report().damaged, [EntryId::FIRST]);
+    assert!(store.get(&new).unwrap().is_some());
+    let authorization = authorization();
+    store.admin().unwrap().delete(&old, authorization).unwrap();
+    assert_sound(&store);
+}

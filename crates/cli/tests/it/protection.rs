@@ -1,5 +1,10 @@
 //! `hold`, `consent`, `policy`: changes are recorded with a reason and an authority.
 
+use std::sync::Arc;
+
+use grainstore::store::Clock;
+use grainstore::{Draft, Options, Store, Time};
+
 use crate::command::{Home, event};
 
 const WHY: [&str; 4] = ["--reason", "Doe v. Acme", "--authority", "counsel"];
@@ -164,4 +169,36 @@ fn whoever_a_policy_names_agrees_to_a_contradiction() {
         "--auth",
         "retracted",
     ]);
+}
+
+/// A clock in the far future.
+#[derive(Debug)]
+struct Future;
+
+impl Clock for Future {
+    fn now(&self) -> Time {
+        Time::from_ms(6_500_000_000_000)
+    }
+}
+
+#[test]
+fn entries_that_a_clock_in_the_future_dated_are_told_and_later_ones_dated_right() {
+    let home = Home::new();
+    let options = Options {
+        clock: Arc::new(Future),
+        ..Options::default()
+    };
+    let store = Store::open(home.path("memory.grains"), options).unwrap();
+    store.put(Draft::event("from the future")).unwrap();
+    drop(store);
+    let told = home.run(&["policy", "clock"]);
+    assert_eq!(told.code, 1);
+    assert!(
+        told.stdout.contains("2175") && told.stdout.contains("repair"),
+        "{}",
+        told.stdout
+    );
+    assert_eq!(home.run(&["policy", "clock", "repair"]).code, 2);
+    home.ok(&with_why(&["policy", "clock", "repair"]));
+    assert!(home.ok(&["policy", "clock"]).contains("trusted"));
 }

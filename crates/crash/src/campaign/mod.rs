@@ -4,6 +4,7 @@
 pub(crate) mod crash;
 pub(crate) mod crash_states;
 pub(crate) mod sweep;
+pub(crate) mod backups;
 mod frames;
 pub(crate) mod seeded_faults;
 pub(crate) mod bit_flips;

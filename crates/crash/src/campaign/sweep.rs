@@ -170,7 +170,7 @@ impl Sweep {
 }
 
 /// Every way in which something that changes the disk can fail.
-fn ways() -> impl Iterator<Item = (How, Lasts, ErrorKind)> {
+pub(crate) fn ways() -> impl Iterator<Item = (How, Lasts, ErrorKind)> {
     let how = [How::NotApplied, How::Applied, How::Half].into_iter();
     how.flat_map(|how| {
         let lasts = [Lasts::Once, Lasts::ForEver].into_iter();

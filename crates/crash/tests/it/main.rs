@@ -7,7 +7,7 @@
 
 #[cfg(unix)]
 use grainstore_crash::random_planted;
-use grainstore_crash::{Campaign, Sweep, bit_flips, random_ops, seeded_faults};
+use grainstore_crash::{Campaign, Sweep, backups, bit_flips, random_ops, seeded_faults};
 
 #[test]
 fn whatever_a_crash_leaves_the_store_is_a_prefix_of_what_was_written() {
@@ -35,6 +35,14 @@ fn whatever_operation_fails_and_however_nothing_acknowledged_is_lost() {
     println!("{report}");
     assert!(report.failures.is_empty(), "{report}");
     assert!(report.writes > 50 && report.full > 2 && report.reads > 5);
+}
+
+#[test]
+fn a_backup_that_is_interrupted_leaves_the_earlier_one_or_the_new_one() {
+    let report = backups();
+    println!("{report}");
+    assert!(report.failures.is_empty(), "{report}");
+    assert!(report.states > 300 && report.faults > 200, "{report}");
 }
 
 #[test]

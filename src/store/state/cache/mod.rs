@@ -62,7 +62,7 @@ impl Caches {
                 }
                 Body::Record(Record::ConsentEffect(_)) => self.withdrawn.forget(),
                 Body::Record(Record::Review(_)) => self.unreviewed.forget(),
-                Body::Record(_) => {}
+                Body::Record(_) | Body::Damaged => {}
             }
         }
     }

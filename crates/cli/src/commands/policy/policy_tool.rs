@@ -32,7 +32,7 @@ enum Action {
     /// Show the policy decision for an operation without executing it; exit 3 if it is denied
     Explain(Explain),
     Reads(Reads),
-    /// Show the state of the trusted clock, or accept a jump ahead
+    /// Show the state of the trusted clock, accept a jump ahead, or date entries anew
     Clock(Clock),
 }
 
