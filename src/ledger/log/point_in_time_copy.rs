@@ -37,6 +37,7 @@ impl Ledger {
             audit: RedactionAudit::default(),
             admits_damaged: true,
             proven: 0,
+            until: None,
         };
         let (found, _) = recovery.prove(None)?;
         let Recovered {
