@@ -3,6 +3,8 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use parking_lot::RwLock;
 
@@ -29,8 +31,8 @@ impl Store {
     /// Opens the store in a directory, and creates it if [`Options::create`] allows.
     ///
     /// # Errors
-    /// `ERR_NOT_A_STORE`, `ERR_STORE_EXISTS`, `ERR_STORE_VERSION`, `ERR_STORE_LOCKED` while
-    /// another process has it open, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
+    /// `ERR_NOT_A_STORE`, `ERR_STORE_EXISTS`, `ERR_STORE_VERSION`, `ERR_STORE_LOCKED` if another
+    /// process has it open for longer than [`Options::lock_wait`], `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Self, Error> {
         Self::open_folder(path.as_ref(), options, false)
     }
@@ -154,7 +156,7 @@ impl Store {
             (None, Create::Never) => return Err(no_manifest(path)),
             _ => {}
         }
-        let lock = Lock::take(&*disk, LOCK, &this_process())?;
+        let lock = take_lock(&*disk, options.lock_wait)?;
         let mut recovery = RecoveryReport {
             created: found.is_none(),
             ..RecoveryReport::default()
@@ -223,6 +225,20 @@ impl Store {
         recovery.text_unavailable = unavailable;
         recovery.erasure_waits = waits.map(|error| error.to_string());
         Ok(Self::owner(inner))
+    }
+}
+
+/// Takes the lock of the store, and waits for a process that has it.
+fn take_lock(disk: &dyn Disk, wait: Duration) -> Result<Lock, Error> {
+    let mut waited = Duration::ZERO;
+    loop {
+        match Lock::take(disk, LOCK, &this_process()) {
+            Err(ledger::Error::Locked { .. }) if waited < wait => {
+                thread::sleep(LOCK_POLL);
+                waited = waited.saturating_add(LOCK_POLL);
+            }
+            taken => return Ok(taken?),
+        }
     }
 }
 
@@ -385,6 +401,9 @@ fn forget_derived(
     recovery.text_rebuilt.get_or_insert_with(asked);
     Ok(())
 }
+
+/// How long opening sleeps between two attempts to take the lock.
+const LOCK_POLL: Duration = Duration::from_millis(5);
 
 /// How often a store is opened for reading while its files are being replaced.
 const ATTEMPTS: usize = 5;
