@@ -20,7 +20,7 @@ use crate::store::state::{Body, DecodedEntry};
 
 use super::inner::Inner;
 
-/// What a store has that follows another process.
+/// The part of a store that follows another process.
 #[derive(Debug)]
 pub(super) struct Follower {
     /// The directory as it is.
