@@ -20,9 +20,11 @@ mod log;
 mod proof;
 mod error;
 
+pub(crate) use disk::overlay_disk::OverlayDisk;
 pub use entry_id::EntryId;
 pub use error::Error;
 pub use log::ledger::LedgerOptions;
+pub(crate) use log::published_end::END;
 pub(crate) use proof::tree::MerkleTree;
 pub use recovery::torn_tail::TornTail;
 pub use store_id::StoreId;

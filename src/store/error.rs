@@ -47,6 +47,9 @@ pub enum Error {
     /// A frame that several requests shared failed, or its outcome is unknown.
     #[error(transparent)]
     Shared(Arc<Self>),
+    /// A change of a store that was opened for reading only.
+    #[error("the store was opened for reading only")]
+    OpenedReadOnly,
     /// No grain has this address.
     #[error("no grain has the address {address}")]
     NotFound {
@@ -240,6 +243,7 @@ impl Error {
             Self::Grain(source) => source.code(),
             Self::Batch { source, .. } => source.code(),
             Self::Shared(source) => source.code(),
+            Self::OpenedReadOnly => ErrorCode::StorageReadOnly,
             Self::NotFound { .. } | Self::NoConflict { .. } => ErrorCode::NotFound,
             Self::Conflict { .. } | Self::NotCurrent { .. } => ErrorCode::Conflict,
             Self::NotDerived { .. } => ErrorCode::Schema,

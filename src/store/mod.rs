@@ -12,6 +12,7 @@
 //! | opening: files, lock, recovery; the text view | `instance/open.rs`; `instance/text_view.rs` |
 //! | what a committed entry changes: index, state, caches, text | `instance/apply.rs` |
 //! | an open store: its files, its state, its queue | `instance/inner.rs` |
+//! | a store that another process writes, opened for reading | `instance/follower.rs` |
 //! | the body of each kind of entry, encoded and decoded | `records/mod.rs` and the files beside it |
 //! | a batch of entries before it is written | `records/frame.rs` |
 //! | holds, consents, trust, regimes, reviews, actors, the clock, as the ledger leaves them | `state/` |

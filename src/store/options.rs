@@ -44,6 +44,9 @@ pub struct Options {
     pub authorized_may_amend_locked: bool,
     /// The guarantee of an acknowledgement.
     pub durability: Durability,
+    /// How long opening waits for another process that has the store open to write, before it is
+    /// `ERR_STORE_LOCKED`; 5 seconds by default.
+    pub lock_wait: Duration,
     /// The size of the emergency free-space file, in bytes: it is deleted on a full disk, so that
     /// erasing and closing can still write.
     pub ballast_bytes: u64,
@@ -73,6 +76,7 @@ impl Default for Options {
             resolver: Arc::new(Offline),
             authorized_may_amend_locked: false,
             durability: Durability::Sync,
+            lock_wait: Duration::from_secs(5),
             ballast_bytes: 4 << 20,
             ledger: LedgerOptions::default(),
             index: IndexOptions::default(),

@@ -12,6 +12,7 @@ mod did;
 mod disclosure;
 mod embedding;
 mod exports;
+mod followers;
 mod foreign;
 mod grain;
 mod grain_rules;

@@ -6,6 +6,7 @@ use grainstore::ErrorCode;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use serde_json::json;
@@ -40,6 +41,16 @@ pub(crate) struct Cli {
         display_order = 100
     )]
     store: PathBuf,
+    /// Longest wait for another process that has the store open to write; commands that only read
+    /// do not wait
+    #[arg(
+        long,
+        global = true,
+        value_name = "SECONDS",
+        default_value_t = 5,
+        display_order = 103
+    )]
+    wait: u64,
     /// Print results and errors as JSON on stdout
     #[arg(long, global = true, display_order = 101)]
     json: bool,
@@ -110,7 +121,7 @@ pub(crate) fn main(args: impl Iterator<Item = OsString>) -> Exit {
 impl Cli {
     fn run(self) -> Exit {
         let out = Output::new(self.json, self.quiet);
-        let mut session = Session::new(self.store, out);
+        let mut session = Session::new(self.store, Duration::from_secs(self.wait), out);
         let outcome = self.command.run(&mut session).and_then(|exit| {
             session.out.flush()?;
             Ok(exit)

@@ -3,9 +3,10 @@
 //! Commands open the store here, so that what opening repaired is always reported.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use grainstore::store::Create;
-use grainstore::{Options, Store};
+use grainstore::{ErrorCode, Options, Store};
 use serde_json::json;
 
 use crate::error::{CliError, Exit};
@@ -15,12 +16,14 @@ use crate::output::Output;
 #[derive(Debug)]
 pub(crate) struct Session {
     store: PathBuf,
+    /// How long a command that writes waits for another process.
+    wait: Duration,
     pub(crate) out: Output,
 }
 
 impl Session {
-    pub(crate) const fn new(store: PathBuf, out: Output) -> Self {
-        Self { store, out }
+    pub(crate) const fn new(store: PathBuf, wait: Duration, out: Output) -> Self {
+        Self { store, wait, out }
     }
 
     /// Returns the directory of the store.
@@ -33,10 +36,31 @@ impl Session {
         self.open_or(Create::Never)
     }
 
+    /// Opens the store, which must exist, for a command that only reads: beside a process that has
+    /// it open, and in a directory that can only be read.
+    pub(crate) fn open_to_read(&self) -> Result<Store, CliError> {
+        let options = Options {
+            create: Create::Never,
+            lock_wait: Duration::ZERO,
+            ..Options::default()
+        };
+        let beside = [ErrorCode::StoreLocked, ErrorCode::StorageReadOnly];
+        let store = match Store::open(&self.store, options.clone()) {
+            Err(error) if beside.iter().any(|code| error.code() == *code) => {
+                Store::open_read_only(&self.store, options)
+            }
+            opened => opened,
+        };
+        let store = store.map_err(|error| CliError::of(&error).in_store(&self.store))?;
+        self.report_recovery(&store);
+        Ok(store)
+    }
+
     /// Opens the store, or creates it as `create` allows, and reports what recovery did.
     pub(crate) fn open_or(&self, create: Create) -> Result<Store, CliError> {
         let options = Options {
             create,
+            lock_wait: self.wait,
             ..Options::default()
         };
         let store = Store::open(&self.store, options)
@@ -64,7 +88,11 @@ impl Session {
 
     /// Opens the store, which must exist, and rebuilds its derived files.
     pub(crate) fn repair(&self) -> Result<Store, CliError> {
-        let store = Store::repair(&self.store, Options::default())
+        let options = Options {
+            lock_wait: self.wait,
+            ..Options::default()
+        };
+        let store = Store::repair(&self.store, options)
             .map_err(|error| CliError::of(&error).in_store(&self.store))?;
         self.report_recovery(&store);
         Ok(store)

@@ -110,9 +110,9 @@ impl Disk for FileDisk {
         self.directory.watch_all(folder, names, SETTLED_AFTER)
     }
 
-    fn file_system_path(&self, folder: &str) -> Option<PathBuf> {
-        check_folder(folder).ok()?;
-        Some(self.directory.path().join(folder))
+    fn file_system_path(&self, name: &str) -> Option<PathBuf> {
+        check_folder(name).or_else(|_| check_name(name)).ok()?;
+        Some(self.directory.path().join(name))
     }
 
     fn lock(&self, name: &str) -> io::Result<Lock> {

@@ -15,6 +15,7 @@ mod directory;
 mod directory_by_path;
 pub(super) mod file_disk;
 pub(super) mod memory_disk;
+pub(super) mod overlay_disk;
 pub(super) mod ballast;
 
 use self::lock::Lock;
@@ -67,9 +68,9 @@ pub trait Disk: fmt::Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Returns the path of a folder if it lies in a file system, so that a reader can map its files
-    /// into memory.
-    fn file_system_path(&self, _folder: &str) -> Option<PathBuf> {
+    /// Returns the path of a file or a folder if it lies in a file system, so that a reader can map
+    /// it into memory.
+    fn file_system_path(&self, _name: &str) -> Option<PathBuf> {
         None
     }
 }

@@ -124,10 +124,15 @@ impl Ledger {
         } else {
             tail.unsynced += len as u64;
         }
+        let end_entries = offsets.end().entries;
+        drop(offsets);
+        if is_synced {
+            self.publish();
+        }
         tail.frame.shrink_to(FRAME_KEPT);
         tail.entry_offsets
             .shrink_to(FRAME_KEPT / size_of::<CheckedOffset>());
-        Ok(EntryId::new(end.entries)..EntryId::new(offsets.end().entries))
+        Ok(EntryId::new(end.entries)..EntryId::new(end_entries))
     }
 
     pub(super) fn sync_tail(&self, tail: &mut Tail) -> Result<(), Error> {
@@ -145,6 +150,7 @@ impl Ledger {
             tail.halted = false;
             tail.unsynced = 0;
             self.offsets.write().mark_durable();
+            self.publish();
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use parking_lot::{Mutex, RwLock};
 
 use super::closed_segments::ClosedSegments;
 use super::open_segments::OpenSegments;
+use super::published_end::PublishedEnd;
 use super::tail::Tail;
 use crate::ledger::offsets::entry_offsets::EntryOffsets;
 use crate::ledger::recovery::recover::{Admitted, Recovered, Recovery, rewrite_unproven};
@@ -45,6 +46,8 @@ pub struct Ledger {
     pub(in crate::ledger) offsets: RwLock<EntryOffsets>,
     pub(super) tail: Mutex<Tail>,
     pub(super) open_segments: OpenSegments,
+    /// Written by the process that appends, read by one that follows.
+    pub(super) published: Option<PublishedEnd>,
 }
 
 /// How a ledger is written. A ledger reads the same under any options.
@@ -93,7 +96,8 @@ impl Ledger {
         let mut offsets = EntryOffsets::new(&store_id);
         offsets.begin_segment(header.number);
         offsets.mark_durable();
-        Ok(Self::new(disk, store_id, options, offsets, Tail::new(file)))
+        let ledger = Self::new(disk, store_id, options, offsets, Tail::new(file));
+        Ok(ledger.publishing())
     }
 
     /// Opens a ledger: proves every byte behind the position of the hint, and sets a torn tail
@@ -158,6 +162,7 @@ impl Ledger {
             audit: RedactionAudit::default(),
             admitted,
             proven: watermark,
+            until: None,
         };
         let Recovered {
             mut offsets,
@@ -177,7 +182,7 @@ impl Ledger {
         offsets.mark_durable();
         let mut tail = Tail::new(file);
         tail.closed = ClosedSegments::watch(&*disk, &offsets)?;
-        let ledger = Self::new(disk, store_id, options, offsets, tail);
+        let ledger = Self::new(disk, store_id, options, offsets, tail).publishing();
         ledger.redact(&erased)?;
         Ok((ledger, torn))
     }
@@ -196,7 +201,18 @@ impl Ledger {
             options,
             offsets: RwLock::new(offsets),
             tail: Mutex::new(tail),
+            published: None,
         }
+    }
+
+    /// Publishes the durable end from here on. Without room for the file nothing is published.
+    fn publishing(mut self) -> Self {
+        match PublishedEnd::for_writing(&*self.disk, self.store_id) {
+            Ok(published) => self.published = Some(published),
+            Err(error) => tracing::warn!(%error, "other processes do not see what is written"),
+        }
+        self.publish();
+        self
     }
 
     /// Returns the number of entries, which is the next sequence. All are durable except after

@@ -10,5 +10,9 @@ pub(super) mod ledger;
 mod append;
 mod read;
 mod redact;
+pub(super) mod published_end;
+mod follow;
 pub(super) mod copy;
 mod point_in_time_copy;
+
+use published_end::END;

@@ -40,6 +40,7 @@ impl Ledger {
             audit: RedactionAudit::default(),
             admitted: Admitted::All,
             proven: 0,
+            until: None,
         };
         let (found, _) = recovery.prove(None)?;
         let Recovered {

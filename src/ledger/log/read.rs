@@ -191,10 +191,13 @@ impl Ledger {
         Ok(bytes)
     }
 
-    /// Returns `Erased` if the entry was redacted while it was read, else the error.
+    /// Returns `Erased` if the entry was redacted while it was read, else the error. Of a ledger that
+    /// another process writes, the erasure may be news that was not followed yet.
     fn unless_erased(&self, sequence: EntryId, error: Error) -> Error {
+        // Asked first: what it says is not yet followed may be followed a moment later.
+        let is_behind = self.is_behind();
         match self.locate(sequence) {
-            Ok(extent) if extent.erased => Error::Erased { sequence },
+            Ok(extent) if extent.erased || is_behind => Error::Erased { sequence },
             _ => error,
         }
     }

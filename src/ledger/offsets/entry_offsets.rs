@@ -149,6 +149,37 @@ impl EntryOffsets {
         Ok(offsets)
     }
 
+    /// Returns offsets that begin at the end of these, for what comes next: [`Self::extend`] takes
+    /// them.
+    pub(in crate::ledger) fn continuation(&self) -> Self {
+        let end = self.end();
+        let begun = self.segments.last().map(|last| Segment {
+            number: last.number,
+            first: last.first,
+            end: last.end,
+            offsets: Vec::new(),
+        });
+        Self {
+            segments: begun.into_iter().collect(),
+            ..Self::starting(end)
+        }
+    }
+
+    /// Adds the offsets of a [continuation](Self::continuation).
+    pub(in crate::ledger) fn extend(&mut self, more: Self) {
+        for segment in more.segments {
+            match self.segments.last_mut() {
+                Some(last) if last.number == segment.number => {
+                    last.offsets.extend(segment.offsets);
+                    last.end = segment.end;
+                }
+                _ => self.segments.push(segment),
+            }
+        }
+        self.len = more.len;
+        self.head = more.head;
+    }
+
     /// Returns the first sequence of the last segment.
     pub(in crate::ledger) fn last_first(&self) -> u64 {
         self.segments.last().map_or(0, |segment| segment.first)

@@ -14,7 +14,8 @@ use crate::ledger::segment::frame;
 use crate::ledger::segment::read_ahead::{ReadAhead, SEQUENTIAL};
 use crate::ledger::segment::segment_file::{self, HeaderFault, SegmentHeader};
 use crate::ledger::{
-    Disk, DiskFile, EntryHeader, EntryId, EntryLocation, Error, OpenMode, RecoveryHint, StoreId,
+    Disk, DiskFile, EntryHeader, EntryId, EntryLocation, Error, LedgerPosition, OpenMode,
+    RecoveryHint, StoreId,
 };
 
 /// The pass that opens a ledger: it proves each frame behind the hint and collects the offsets.
@@ -29,6 +30,8 @@ pub(in crate::ledger) struct Recovery<'a> {
     pub(in crate::ledger) admitted: Admitted,
     /// The number of entries that the `synced` of a later frame covers.
     pub(in crate::ledger) proven: u64,
+    /// Where the pass ends, if another process appends to the ledger.
+    pub(in crate::ledger) until: Option<LedgerPosition>,
 }
 
 /// The entries whose damaged bodies a pass admits.
@@ -66,24 +69,48 @@ impl Recovery<'_> {
 
     /// Proves the bytes behind the hint and changes nothing; returns the tear, if there is one.
     pub(in crate::ledger) fn prove(
-        mut self,
+        self,
         hint: Option<RecoveryHint>,
     ) -> Result<(Recovered, Option<Tear>), Error> {
         let numbers = segment_file::numbers(self.disk)?;
-        let mut offsets = match hint {
+        let offsets = match hint {
             Some(hint) => self.resume(hint, &numbers)?,
             None => EntryOffsets::new(self.store_id),
         };
+        self.pass_segments(offsets, &numbers)
+    }
+
+    /// Proves the bytes behind the end of `offsets`, as [`Recovery::prove`].
+    pub(in crate::ledger) fn prove_from(
+        self,
+        offsets: EntryOffsets,
+    ) -> Result<(Recovered, Option<Tear>), Error> {
+        let numbers = segment_file::numbers(self.disk)?;
+        self.pass_segments(offsets, &numbers)
+    }
+
+    fn pass_segments(
+        mut self,
+        mut offsets: EntryOffsets,
+        numbers: &[u32],
+    ) -> Result<(Recovered, Option<Tear>), Error> {
         let begun = offsets.end().segment.max(1);
-        let last = numbers.last().copied().unwrap_or(1).max(begun);
+        let last = match self.until {
+            Some(until) => until.segment.max(begun),
+            None => numbers.last().copied().unwrap_or(1).max(begun),
+        };
         let mut tear = None;
         for number in begun..=last {
-            require(&numbers, number, offsets.end().entries)?;
+            require(numbers, number, offsets.end().entries)?;
             tear = self.pass(number, number == last, &mut offsets)?;
         }
         let end = offsets.end();
         if end.entries < self.watermark {
             let reason = "the ledger ends before entries that were durable";
+            return Err(damage(end.segment, end.offset, end.entries, reason));
+        }
+        if self.until.is_some_and(|until| until != end) {
+            let reason = "the ledger is not the one whose end was published";
             return Err(damage(end.segment, end.offset, end.entries, reason));
         }
         let damaged: Vec<EntryId> = self.audit.unlisted().map(|body| body.sequence).collect();
@@ -188,6 +215,10 @@ impl Recovery<'_> {
         offsets: &mut EntryOffsets,
     ) -> Result<Option<Tear>, Error> {
         let (file, end) = self.file(number)?;
+        let end = match self.until {
+            Some(until) if until.segment == number => end.min(until.offset),
+            _ => end,
+        };
         let begun = offsets.end();
         let is_begun = begun.segment == number;
         let first = if is_begun {

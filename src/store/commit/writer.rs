@@ -19,6 +19,7 @@ impl Inner {
         writer: &mut Writer,
         frame: &Frame,
     ) -> Result<Range<EntryId>, Error> {
+        self.authorize_changes()?;
         if writer.is_halted {
             return Err(ledger::Error::Halted.into());
         }

@@ -4,7 +4,7 @@
 use std::ops::{ControlFlow, Range};
 
 use crate::grain::Time;
-use crate::index::Batch;
+use crate::index::{Batch, Index};
 use crate::ledger::{EntryId, Kind};
 use crate::store::Error;
 use crate::store::records::{EntryBody, Frame};
@@ -32,21 +32,35 @@ impl Inner {
             Entry { row, time, body }
         });
         let entries: Vec<_> = entries.collect();
-        let snapshot = self.snapshot();
-        let mut batch = self.index().batch();
+        self.apply_entries(&entries, rows)?;
+        self.freeze_if_due();
+        Ok(())
+    }
+
+    /// Applies the entries `rows`, of which those that were erased may be missing.
+    ///
+    /// # Errors
+    /// Storage errors; `ERR_POLICY` for a regime that this version cannot read.
+    pub(super) fn apply_entries(
+        &self,
+        entries: &[Entry<'_>],
+        rows: &Range<EntryId>,
+    ) -> Result<(), Error> {
+        let index = self.index();
+        let snapshot = index.snapshot();
+        let mut batch = index.batch();
         let mut resolve = |batch: &Batch, address: &_| self.locate_with(&snapshot, batch, address);
-        for entry in &entries {
+        for entry in entries {
             index_entry(&mut batch, entry, &mut resolve)?;
         }
-        self.index().publish(batch, rows.end.get());
+        index.publish(batch, rows.end.get());
         let presence = {
             let mut state = self.state_cell().write();
             entries.iter().try_for_each(|entry| state.apply(entry))?;
             state.presence()
         };
-        self.caches().apply(&entries, presence);
-        self.freeze_if_due();
-        self.feed_text(&entries, rows);
+        self.caches().apply(entries, presence);
+        self.feed_text(entries, rows);
         Ok(())
     }
 
@@ -68,7 +82,7 @@ impl Inner {
     /// Storage errors.
     pub(super) fn move_index_to_memory(&self) -> Result<(), Error> {
         self.index().reset()?;
-        self.index_rest(&mut || ())
+        self.index_rest(&self.index(), &mut || ())
     }
 
     /// Recovers the state from the ledger: on opening, and after one of its sources was erased.
@@ -76,24 +90,28 @@ impl Inner {
     /// # Errors
     /// As [`State::recover`].
     pub(crate) fn recover_state(&self) -> Result<(), Error> {
-        let state = State::recover(self.ledger(), &self.snapshot())?;
+        let state = State::recover(self.ledger(), &self.index().snapshot())?;
         *self.state_cell().write() = state;
         Ok(())
     }
 
     fn catch_up_index(&self) -> Result<(), Error> {
-        self.index_rest(&mut || self.freeze_if_due())?;
+        self.index_rest(&self.index(), &mut || self.freeze_if_due())?;
         self.freeze_if_due();
         Ok(())
     }
 
     /// Applies the entries that the index lacks, and calls `after_batch` after each batch.
-    fn index_rest(&self, after_batch: &mut dyn FnMut()) -> Result<(), Error> {
-        let from = EntryId::new(self.index().watermark());
-        let mut snapshot = self.snapshot();
+    pub(super) fn index_rest(
+        &self,
+        index: &Index,
+        after_batch: &mut dyn FnMut(),
+    ) -> Result<(), Error> {
+        let from = EntryId::new(index.watermark());
+        let mut snapshot = index.snapshot();
         let damaged = snapshot.of_kind(Kind::Grain).rows()?;
         self.set_damaged(damaged.iter().collect());
-        let mut batch = self.index().batch();
+        let mut batch = index.batch();
         self.each_entry(from, &mut |entry| {
             let mut resolve =
                 |batch: &Batch, address: &_| self.locate_with(&snapshot, batch, address);
@@ -103,14 +121,14 @@ impl Inner {
             }
             let end = entry.row.next().get();
             if end - snapshot.watermark() >= BATCH_LEN {
-                let full = std::mem::replace(&mut batch, self.index().batch());
-                self.index().publish(full, end);
+                let full = std::mem::replace(&mut batch, index.batch());
+                index.publish(full, end);
                 after_batch();
-                snapshot = self.snapshot();
+                snapshot = index.snapshot();
             }
             Ok(())
         })?;
-        self.index().publish(batch, self.ledger().len());
+        index.publish(batch, self.ledger().len());
         Ok(())
     }
 
@@ -124,11 +142,23 @@ impl Inner {
         from: EntryId,
         show: &mut dyn FnMut(Entry<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        self.each_decoded(from, &mut |entry| show(entry.as_entry()))
+    }
+
+    /// Does as [`Inner::each_entry`], and gives the entries away.
+    ///
+    /// # Errors
+    /// As [`Inner::each_entry`].
+    pub(super) fn each_decoded(
+        &self,
+        from: EntryId,
+        take: &mut dyn FnMut(DecodedEntry) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let mut from = from;
         loop {
             let mut outcome = Ok(());
             let scanned = self.ledger().scan(from, &mut |entry| {
-                outcome = DecodedEntry::decode(entry).and_then(|entry| show(entry.as_entry()));
+                outcome = DecodedEntry::decode(entry).and_then(&mut *take);
                 match outcome {
                     Ok(()) => ControlFlow::Continue(()),
                     Err(_) => ControlFlow::Break(()),
@@ -139,15 +169,14 @@ impl Inner {
                 return Ok(());
             };
             let damaged = DecodedEntry::damaged(self.ledger(), error)?;
-            let damaged = damaged.as_entry();
-            show(damaged)?;
-            from = damaged.row.next();
+            from = damaged.as_entry().row.next();
+            take(damaged)?;
         }
     }
 
     /// Rotates the memtable of the index if it is full.
     fn freeze_if_due(&self) {
-        if self.index().is_memtable_full() {
+        if self.follower().is_none() && self.index().is_memtable_full() {
             self.freeze();
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::ledger::{self, Disk, FileDisk};
+use crate::ledger::{self, Disk, END, FileDisk};
 use crate::store::{Create, Error};
 
 use super::manifest;
@@ -22,7 +22,15 @@ pub(crate) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
             // Only the remains of an earlier, interrupted creation may be there.
             for item in path.read_dir().map_err(failed)? {
                 let name = item.map_err(failed)?.file_name();
-                let ours = ["ledger", "index", TEXT, LOCK, BALLAST, manifest::TEMPORARY];
+                let ours = [
+                    "ledger",
+                    "index",
+                    TEXT,
+                    LOCK,
+                    BALLAST,
+                    END,
+                    manifest::TEMPORARY,
+                ];
                 if !ours.iter().any(|known| name == *known) {
                     let name = PathBuf::from(name);
                     return Err(not_a_store(format!(
@@ -46,7 +54,7 @@ pub(crate) fn prepare_folder(path: &Path, create: Create) -> Result<(), Error> {
 /// Refuses a folder in which a link or another kind of file has the name of one of the store's:
 /// it would lead writes and removals out of the folder.
 pub(super) fn refuse_planted(disk: &FileDisk, path: &Path) -> Result<(), Error> {
-    let files = [manifest::MANIFEST, manifest::TEMPORARY, LOCK, BALLAST];
+    let files = [manifest::MANIFEST, manifest::TEMPORARY, LOCK, BALLAST, END];
     disk.check_kinds(&["ledger", "index", TEXT], &files)
         .map_err(|error| Error::NotAStore {
             path: path.to_owned(),

@@ -16,6 +16,7 @@ use crate::store::records::{Reading, draw_salts};
 use crate::store::state::{Caches, State};
 use crate::store::{Error, Options};
 
+use super::follower::Follower;
 use super::manifest::{MANIFEST, Manifest};
 use super::recovery::RecoveryReport;
 use super::text_view::TextView;
@@ -44,7 +45,8 @@ pub(crate) struct Reader {
     pub(super) manifest_file: Arc<dyn DiskFile>,
     pub(super) disk: Arc<dyn Disk>,
     pub(super) ledger: Arc<Ledger>,
-    pub(super) index: Index,
+    /// Replaced when a store that another process writes takes up newer files.
+    pub(super) index: RwLock<Arc<Index>>,
     /// `None` if retrievals are not counted.
     pub(super) retrievals: Option<RetrievalCounters>,
     /// Holds no view if the store was opened without it.
@@ -52,6 +54,8 @@ pub(crate) struct Reader {
     pub(super) ballast: Ballast,
     pub(super) recovery: RecoveryReport,
     pub(super) lock: Lock,
+    /// `None` in the process that writes.
+    pub(super) follower: Option<Follower>,
 }
 
 impl Inner {
@@ -94,8 +98,18 @@ impl Inner {
         &self.reader.ledger
     }
 
-    pub(crate) const fn index(&self) -> &Index {
-        &self.reader.index
+    pub(crate) fn index(&self) -> Arc<Index> {
+        Arc::clone(&self.reader.index.read())
+    }
+
+    /// Puts another index in place of this one. Snapshots of the old one stay valid.
+    pub(super) fn replace_index(&self, index: Index) {
+        let before = std::mem::replace(&mut *self.reader.index.write(), Arc::new(index));
+        drop(before);
+    }
+
+    pub(super) const fn follower(&self) -> Option<&Follower> {
+        self.reader.follower.as_ref()
     }
 
     pub(crate) const fn retrievals(&self) -> Option<&RetrievalCounters> {
@@ -143,6 +157,7 @@ impl Inner {
     /// Returns the current state. The guard must not be held across other calls: a second read
     /// would wait for a writer that waits for the first.
     pub(crate) fn state(&self) -> RwLockReadGuard<'_, State> {
+        self.follow();
         self.state.read()
     }
 
@@ -164,7 +179,10 @@ impl Inner {
         *self.manifest().store_id.as_bytes()
     }
 
+    /// Returns a snapshot of everything acknowledged: of a store that another process writes, what
+    /// that process has published up to now.
     pub(crate) fn snapshot(&self) -> Snapshot {
+        self.follow();
         self.index().snapshot()
     }
 
@@ -303,6 +321,9 @@ fn read_clock(options: &Options) -> Reading {
 
 impl Drop for Inner {
     fn drop(&mut self) {
+        if self.follower().is_some() {
+            return;
+        }
         if let Err(error) = self.ledger().sync() {
             tracing::warn!(%error, "closing without knowing that the last writes are durable");
         }

@@ -4,6 +4,7 @@
 mod apply;
 mod caller;
 mod folder;
+mod follower;
 mod inner;
 mod manifest;
 mod open;

@@ -3,11 +3,16 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use parking_lot::RwLock;
 
 use crate::code::ErrorCode;
 use crate::index::{Index, RetrievalCounters};
 use crate::ledger::{
-    self, Ballast, Disk, EntryId, EntryLocation, FileDisk, Ledger, Lock, MemoryDisk, RecoveryHint,
+    self, Ballast, Disk, EntryId, EntryLocation, ErasureDecoder, FileDisk, Ledger, LedgerOptions,
+    Lock, MemoryDisk, OpenMode, OverlayDisk, RecoveryHint, StoreId, TornTail,
 };
 use crate::store::records::erased_rows;
 use crate::store::{Create, Error, Options};
@@ -15,6 +20,7 @@ use crate::store::{Create, Error, Options};
 use super::folder::{
     BALLAST, LOCK, no_manifest, prepare_folder, refuse_planted, remove_text, this_process,
 };
+use super::follower::Follower;
 use super::inner::{Inner, Reader};
 use super::manifest::Manifest;
 use super::recovery::RecoveryReport;
@@ -25,8 +31,8 @@ impl Store {
     /// Opens the store in a directory, and creates it if [`Options::create`] allows.
     ///
     /// # Errors
-    /// `ERR_NOT_A_STORE`, `ERR_STORE_EXISTS`, `ERR_STORE_VERSION`, `ERR_STORE_LOCKED` while
-    /// another process has it open, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
+    /// `ERR_NOT_A_STORE`, `ERR_STORE_EXISTS`, `ERR_STORE_VERSION`, `ERR_STORE_LOCKED` if another
+    /// process has it open for longer than [`Options::lock_wait`], `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`.
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Self, Error> {
         Self::open_folder(path.as_ref(), options, false)
     }
@@ -76,6 +82,64 @@ impl Store {
         Self::open_on(Arc::new(MemoryDisk::default()), options)
     }
 
+    /// Opens a store for reading, beside a process that writes it or not. Each answer holds what
+    /// that process has acknowledged when the question is asked. Nothing in the directory is
+    /// changed and no lock is taken, so the directory may be one that can only be read; what has to
+    /// be built anew is built in memory. The handle's changes are refused, and so is a read that a
+    /// regime wants recorded.
+    ///
+    /// ```
+    /// use grainstore::{Draft, Options, Store};
+    ///
+    /// let home = tempfile::tempdir()?;
+    /// let writer = Store::open(home.path().join("memory"), Options::default())?;
+    /// let reader = Store::open_read_only(home.path().join("memory"), Options::default())?;
+    /// let address = writer.put(Draft::event("hello"))?;
+    /// assert!(reader.get(&address)?.is_some());
+    /// let refused = reader.put(Draft::event("a note")).unwrap_err();
+    /// assert_eq!(refused.code(), "ERR_STORAGE_READ_ONLY");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `ERR_NOT_A_STORE`, `ERR_STORE_VERSION`, `ERR_STORAGE_DAMAGED`, `ERR_STORAGE_IO`.
+    pub fn open_read_only(path: impl AsRef<Path>, options: Options) -> Result<Self, Error> {
+        let path = path.as_ref();
+        prepare_folder(path, Create::Never)?;
+        let disk = Arc::new(FileDisk::new(path));
+        refuse_planted(&disk, path)?;
+        Self::follow_on(disk, path, options)
+    }
+
+    /// Opens a store on a disk of the caller's for reading, as [`Store::open_read_only`].
+    ///
+    /// # Errors
+    /// As [`Store::open_read_only`].
+    #[doc(hidden)]
+    pub fn open_read_only_on(disk: Arc<dyn Disk>, options: Options) -> Result<Self, Error> {
+        Self::follow_on(disk, Path::new("memory"), options)
+    }
+
+    fn follow_on(below: Arc<dyn Disk>, path: &Path, options: Options) -> Result<Self, Error> {
+        let manifest = Manifest::read(&*below, path)?.ok_or_else(|| no_manifest(path))?;
+        let mut options = options;
+        options.accesses = None;
+        let mut attempts = ATTEMPTS;
+        loop {
+            let before = derived_files(&*below);
+            let store = follow_once(&below, &manifest, &options);
+            attempts -= 1;
+            let is_doubtful = store.as_ref().map_or(true, |store| {
+                let found = store.recovery_report();
+                found.index_rebuilt.is_some() || found.text_rebuilt.is_some()
+            });
+            // The writer may have replaced files between the reading of their list and of them.
+            if !is_doubtful || attempts == 0 || derived_files(&*below) == before {
+                return store;
+            }
+        }
+    }
+
     fn join(
         disk: Arc<dyn Disk>,
         path: &Path,
@@ -92,7 +156,7 @@ impl Store {
             (None, Create::Never) => return Err(no_manifest(path)),
             _ => {}
         }
-        let lock = Lock::take(&*disk, LOCK, &this_process())?;
+        let lock = take_lock(&*disk, options.lock_wait)?;
         let mut recovery = RecoveryReport {
             created: found.is_none(),
             ..RecoveryReport::default()
@@ -106,7 +170,16 @@ impl Store {
                 if is_repair {
                     known = Known::default();
                 }
-                let ledger = open_ledger(&disk, &manifest, &index, known, &options, &mut recovery)?;
+                let open = Ledger::open_past_damaged_grains;
+                let ledger = open_ledger(
+                    open,
+                    &disk,
+                    &manifest,
+                    &index,
+                    known,
+                    &options,
+                    &mut recovery,
+                )?;
                 if is_repair {
                     forget_derived(&*disk, &index, &mut recovery)?;
                 }
@@ -137,12 +210,13 @@ impl Store {
             manifest,
             disk,
             ledger,
-            index,
+            index: RwLock::new(Arc::new(index)),
             retrievals,
             text,
             ballast,
             recovery,
             lock,
+            follower: None,
         });
         inner.catch_up()?;
         inner.measure_clock();
@@ -154,6 +228,20 @@ impl Store {
         recovery.text_unavailable = unavailable;
         recovery.erasure_waits = waits.map(|error| error.to_string());
         Ok(Self::owner(inner))
+    }
+}
+
+/// Takes the lock of the store, and waits for a process that has it.
+fn take_lock(disk: &dyn Disk, wait: Duration) -> Result<Lock, Error> {
+    let mut waited = Duration::ZERO;
+    loop {
+        match Lock::take(disk, LOCK, &this_process()) {
+            Err(ledger::Error::Locked { .. }) if waited < wait => {
+                thread::sleep(LOCK_POLL);
+                waited = waited.saturating_add(LOCK_POLL);
+            }
+            taken => return Ok(taken?),
+        }
     }
 }
 
@@ -216,6 +304,7 @@ fn open_index(
 /// Opens the ledger from where the index has seen it durable. An index that does not fit a ledger
 /// which is sound from its first byte, and as long, is of another history of it, and removed.
 fn open_ledger(
+    open: OpenLedger,
     disk: &Arc<dyn Disk>,
     manifest: &Manifest,
     index: &Index,
@@ -227,14 +316,7 @@ fn open_ledger(
     let open = |hint| {
         let ledger = options.ledger.clone();
         let disk = Arc::clone(disk);
-        Ledger::open_past_damaged_grains(
-            disk,
-            manifest.store_id,
-            ledger,
-            flushed,
-            hint,
-            erased_rows,
-        )
+        open(disk, manifest.store_id, ledger, flushed, hint, erased_rows)
     };
     let has_hint = known.hint.is_some();
     let (opened, mut is_foreign) = match open(known.hint) {
@@ -256,6 +338,62 @@ fn open_ledger(
     Ok(ledger)
 }
 
+/// [`Ledger::open`], or one that does not write.
+type OpenLedger = fn(
+    Arc<dyn Disk>,
+    StoreId,
+    LedgerOptions,
+    u64,
+    Option<RecoveryHint>,
+    ErasureDecoder,
+) -> Result<(Ledger, Option<TornTail>), ledger::Error>;
+
+/// Opens a store for reading, with all that would be written on an overlay.
+fn follow_once(
+    below: &Arc<dyn Disk>,
+    manifest: &Manifest,
+    options: &Options,
+) -> Result<Store, Error> {
+    let disk: Arc<dyn Disk> = Arc::new(OverlayDisk::new(Arc::clone(below)));
+    let mut recovery = RecoveryReport::default();
+    let (index, known) = open_index(&disk, manifest, options, &mut recovery)?;
+    let open = Ledger::open_to_follow;
+    let ledger = open_ledger(open, &disk, manifest, &index, known, options, &mut recovery)?;
+    let ledger = Arc::new(ledger);
+    let mut inner = Inner::new(Reader {
+        options: options.clone(),
+        manifest_file: Manifest::open(&*disk)?,
+        manifest: manifest.clone(),
+        text: TextView::open(&disk, &ledger, options, &mut recovery),
+        disk,
+        ledger,
+        index: RwLock::new(Arc::new(index)),
+        retrievals: None,
+        ballast: Ballast::new(BALLAST, 0),
+        recovery,
+        lock: Lock::new(()),
+        follower: Some(Follower::new(Arc::clone(below))),
+    });
+    inner.catch_up()?;
+    inner.hide_begun()?;
+    let unavailable = inner.text().unavailable();
+    let damaged = inner.damaged();
+    let recovery = inner.recovery_mut();
+    recovery.text_unavailable = unavailable;
+    recovery.damaged = damaged;
+    Ok(Store::following(inner))
+}
+
+/// Returns what names the derived files: it changes with them.
+fn derived_files(disk: &dyn Disk) -> [Option<Vec<u8>>; 2] {
+    [CURRENT, TEXT_LIST_PATH].map(|name| {
+        let file = disk.open(name, OpenMode::Read).ok()?;
+        let mut bytes = vec![0; usize::try_from(file.len_bytes().ok()?).ok()?];
+        file.read_at(&mut bytes, 0).ok()?;
+        Some(bytes)
+    })
+}
+
 /// Deletes the derived files. The ledger is open already: its length was checked against the index.
 fn forget_derived(
     disk: &dyn Disk,
@@ -269,3 +407,11 @@ fn forget_derived(
     recovery.text_rebuilt.get_or_insert_with(asked);
     Ok(())
 }
+
+/// How long opening sleeps between two attempts to take the lock.
+const LOCK_POLL: Duration = Duration::from_millis(5);
+
+/// How often a store is opened for reading while its files are being replaced.
+const ATTEMPTS: usize = 5;
+const CURRENT: &str = "index/CURRENT";
+const TEXT_LIST_PATH: &str = "text/meta.json";

@@ -9,6 +9,7 @@ use crate::policy::{Capability, DelegatedOperation, Role, Rule};
 use crate::store::Error;
 
 use super::caller::Caller;
+use super::follower;
 use super::inner::Inner;
 use super::recovery::RecoveryReport;
 
@@ -68,6 +69,12 @@ impl Store {
             inner: Arc::new(inner),
             capability: None,
         }
+    }
+
+    pub(super) fn following(inner: Inner) -> Self {
+        let store = Self::owner(inner);
+        follower::watch(&store.inner);
+        store
     }
 
     /// Returns a handle narrowed to an author (OMS 12.1). If this handle has another author, the

@@ -57,6 +57,14 @@ impl TextView {
         }
     }
 
+    /// Replaces the view by one on another disk that covers the ledger.
+    pub(super) fn replace(&self, text: Result<Arc<Text>, Error>) {
+        match text {
+            Ok(text) => *self.state.write() = ViewState::Open(text),
+            Err(error) => self.give_up(&error),
+        }
+    }
+
     /// Returns the view if it is open.
     pub(super) fn current(&self) -> Option<Arc<Text>> {
         match &*self.state.read() {
@@ -134,14 +142,21 @@ impl Inner {
         if let Some(text) = self.text().current() {
             return Ok(text);
         }
-        let built = self.build_text(options);
+        let built = self.build_text(self.disk_handle(), options);
         let text = built.inspect_err(|error| self.text().give_up(error))?;
         *self.text().state.write() = ViewState::Open(Arc::clone(&text));
         Ok(text)
     }
 
-    fn build_text(&self, options: TextOptions) -> Result<Arc<Text>, Error> {
-        let (text, _) = open(self.disk_handle(), self.ledger_handle(), options)?;
+    /// Opens the view on another disk in place of this one.
+    pub(super) fn reload_text(&self, disk: &Arc<dyn Disk>) {
+        if let Some(options) = self.text().options {
+            self.text().replace(self.build_text(disk, options));
+        }
+    }
+
+    fn build_text(&self, disk: &Arc<dyn Disk>, options: TextOptions) -> Result<Arc<Text>, Error> {
+        let (text, _) = open(disk, self.ledger_handle(), options)?;
         let text = Arc::new(text);
         self.feed_rest(&text)?;
         Ok(text)

@@ -43,6 +43,7 @@ impl Maintenance<'_> {
     /// `ERR_INDEX_DAMAGED`, `ERR_TEXT`, `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`; nothing is lost.
     pub fn compact(self) -> Result<Compacted, Error> {
         let inner = self.inner();
+        inner.authorize_changes()?;
         let before = self.store().sizes()?;
         inner.resume_erasures()?;
         let writer = inner.exclusive();

@@ -137,13 +137,16 @@ impl DiskDirectory {
 
 impl Directory for DiskDirectory {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
-        if let Some(mapped) = &self.mapped {
+        let name = name_of(path).map_err(|error| not_read(error, path))?;
+        // An overlay has files of its own beside those of a file system.
+        let is_mapped = self.disk.file_system_path(&name).is_some();
+        if let Some(mapped) = self.mapped.as_ref().filter(|_| is_mapped) {
             // The disk refuses a link, which mapping would follow.
-            let found = name_of(path).and_then(|name| self.disk.open(&name, OpenMode::Read));
+            let found = self.disk.open(&name, OpenMode::Read);
             found.map_err(|error| not_read(error, path))?;
             return mapped.get_file_handle(path);
         }
-        let contents = name_of(path).and_then(|name| self.contents(&name));
+        let contents = self.contents(&name);
         let contents = contents.map_err(|error| not_read(error, path))?;
         Ok(Arc::new(OwnedBytes::new(contents)))
     }

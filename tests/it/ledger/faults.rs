@@ -28,6 +28,8 @@ pub(super) struct Plan {
 pub(super) struct FailingDisk {
     under: MemoryDisk,
     plan: Plan,
+    /// Whether `END` fails, which the ledger can do without, or all the others.
+    is_end: bool,
     done: Arc<AtomicUsize>,
 }
 
@@ -42,6 +44,7 @@ impl FailingDisk {
         Self {
             under: under.clone(),
             plan,
+            is_end: false,
             done: Arc::default(),
         }
     }
@@ -62,6 +65,11 @@ impl FailingDisk {
         Err(self.plan.kind.into())
     }
 
+    /// Runs a mutation of a directory.
+    fn change(&self, run: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        if self.is_end { run() } else { self.mutate(run) }
+    }
+
     fn wrap(&self, under: Arc<dyn DiskFile>) -> Arc<dyn DiskFile> {
         let disk = self.clone();
         Arc::new(FailingFile { under, disk })
@@ -70,26 +78,33 @@ impl FailingDisk {
 
 impl Disk for FailingDisk {
     fn open(&self, name: &str, access: OpenMode) -> io::Result<Arc<dyn DiskFile>> {
-        Ok(self.wrap(self.under.open(name, access)?))
+        let file = self.under.open(name, access)?;
+        Ok(match (name == "END") == self.is_end {
+            true => self.wrap(file),
+            false => file,
+        })
     }
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
+        if (name == "END") != self.is_end {
+            return self.under.create(name);
+        }
         let file = self.mutate(|| self.under.create(name))?;
         Ok(self.wrap(file))
     }
     fn create_folder(&self, folder: &str) -> io::Result<()> {
-        self.mutate(|| self.under.create_folder(folder))
+        self.change(|| self.under.create_folder(folder))
     }
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        self.mutate(|| self.under.rename(from, to))
+        self.change(|| self.under.rename(from, to))
     }
     fn remove(&self, name: &str) -> io::Result<()> {
-        self.mutate(|| self.under.remove(name))
+        self.change(|| self.under.remove(name))
     }
     fn list(&self, folder: &str) -> io::Result<Vec<String>> {
         self.under.list(folder)
     }
     fn sync_folder(&self, folder: &str) -> io::Result<()> {
-        self.mutate(|| self.under.sync_folder(folder))
+        self.change(|| self.under.sync_folder(folder))
     }
     fn lock(&self, name: &str) -> io::Result<Lock> {
         self.under.lock(name)
@@ -236,6 +251,23 @@ fn an_append_with_an_unknown_outcome_halts_the_ledger_until_it_is_reopened() {
                 assert!(told.acknowledged.is_empty());
             }
         }
+    }
+}
+
+#[test]
+fn an_end_that_cannot_be_published_fails_no_append() {
+    for plan in (0..4).flat_map(plans) {
+        let disk = MemoryDisk::default();
+        let failing = FailingDisk {
+            is_end: true,
+            ..FailingDisk::new(&disk, plan)
+        };
+        let ledger = Ledger::create(Arc::new(failing), STORE, options(400)).unwrap();
+        let batch = [Item::new(vec![7; 30])];
+        for _ in 0..4 {
+            append(&ledger, &batch).unwrap();
+        }
+        assert_eq!(open(&disk, 4).unwrap().2.len(), 4, "{plan:?}");
     }
 }
 

@@ -10,7 +10,11 @@ fn a_second_writer_is_told_that_the_store_is_in_use() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s");
     let store = Store::open(&path, at(1).0).unwrap();
-    let second = Store::open(&path, at(1).0).unwrap_err();
+    let options = Options {
+        lock_wait: std::time::Duration::ZERO,
+        ..at(1).0
+    };
+    let second = Store::open(&path, options).unwrap_err();
     assert_eq!(second.code(), "ERR_STORE_LOCKED");
     let holder = format!("in use by process {} (", std::process::id());
     assert!(second.to_string().contains(&holder), "{second}");

@@ -115,7 +115,10 @@ fn a_store_that_another_process_has_open() {
     let mut stdout = BufReader::new(other.stdout.take().unwrap());
     stdout.read_line(&mut String::new()).unwrap();
     home.write("one.jsonl", event("new", 2));
-    let refused = home.run(&["--json", "put", "one.jsonl"]);
+    // A command that only reads works beside it.
+    let beside = home.ok(&["get", &address]);
+    assert!(beside.contains("precious"), "{beside}");
+    let refused = home.run(&["--json", "--wait", "0", "put", "one.jsonl"]);
     refused.fails(2, "ERR_STORE_LOCKED", "memory.grains");
     let message = refused.json()["error"]["message"].to_string();
     let holder = format!("in use by process {} (grainstore)", other.id());

@@ -180,3 +180,21 @@ fn what_was_read_is_stored_although_nobody_reads_the_addresses() {
     assert!(message.contains("3000 grains stored"), "{message}");
     assert_eq!(home.addresses().len(), 3_000);
 }
+
+#[test]
+fn commands_that_are_started_at_once_all_succeed() {
+    let home = Home::new();
+    home.ok(&["init"]);
+    let start = |number: u64| {
+        let name = format!("{number}.jsonl");
+        home.write(&name, event("at once", number));
+        let mut command = home.command();
+        command.args(["--wait", "120", "put", &name]);
+        command.stdout(Stdio::null()).spawn().unwrap()
+    };
+    let children: Vec<_> = (0..24).map(start).collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    assert_eq!(home.addresses().len(), 24);
+}

@@ -119,6 +119,11 @@ fn plant(random: &mut Random, sound: &Image, store: &Path, outside: &Path) -> io
     let name = name.copied().unwrap_or("LOCK");
     let other = random.pick(&names).copied().unwrap_or("LOCK");
     let path = store.join(name);
+    // Nothing is planted behind a link that was planted before: it would lie outside.
+    let parent = path.parent().and_then(|parent| parent.canonicalize().ok());
+    if parent.is_none_or(|parent| !is_within(&parent, store)) {
+        return Ok(format!("nothing at {name}"));
+    }
     let targets = if sound.folders.contains(name) {
         ["folder", "folder", "missing"]
     } else {

@@ -38,13 +38,13 @@ enum Action {
 
 impl Conflicts {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        let store = session.open()?;
         match self.action {
-            None | Some(Action::List) => list(&store, session),
+            None | Some(Action::List) => list(&session.open_to_read()?, session),
             Some(Action::Resolve {
                 address,
                 justification,
             }) => {
+                let store = session.open()?;
                 let keep = address::resolve(&store, &address)?;
                 store
                     .admin()?

@@ -102,7 +102,7 @@ impl Export {
             let message = "the export is binary data, and stdout is a terminal";
             return Err(CliError::new(ErrorCode::Terminal, message).into());
         }
-        let store = session.open()?;
+        let store = session.open_to_read()?;
         let damaged: Vec<u64>;
         let filters = std::mem::take(&mut self.filters);
         let mut options = self.options(filters.since());

@@ -75,7 +75,7 @@ impl Import {
         }
         let format = reading.format;
         if self.dry_run {
-            let summary = session.open()?.admin()?.preview_import(reading)?;
+            let summary = session.open_to_read()?.admin()?.preview_import(reading)?;
             report_import(&summary, format, &self.path, &mut session.out)?;
             return Ok(Exit::done_if(summary.is_complete()));
         }

@@ -21,7 +21,7 @@ pub(crate) struct Exists {
 
 impl Exists {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        let store = session.open()?;
+        let store = session.open_to_read()?;
         let exists = match address::resolve(&store, &self.address) {
             Ok(address) => self.as_whom.narrow(&store)?.exists(&address)?,
             Err(error) if CliError::of(error.as_ref()).exit() == Exit::Nothing => false,

@@ -43,7 +43,7 @@ impl Get {
             let message = "a blob is binary data, and stdout is a terminal";
             return Err(CliError::new(ErrorCode::Terminal, message).into());
         }
-        let store = session.open()?;
+        let store = session.open_to_read()?;
         let handle = self.as_whom.narrow(&store)?;
         let out = &mut session.out;
         let mut exit = Exit::Done;

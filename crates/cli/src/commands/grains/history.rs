@@ -24,7 +24,7 @@ pub(crate) struct History {
 
 impl History {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        let store = session.open()?;
+        let store = session.open_to_read()?;
         let address = address::resolve(&store, &self.address)?;
         let handle = self.as_whom.narrow(&store)?;
         let versions = handle.history(&address)?;

@@ -31,7 +31,7 @@ pub(crate) struct List {
 
 impl List {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        let store = self.as_whom.narrow(&session.open()?)?;
+        let store = self.as_whom.narrow(&session.open_to_read()?)?;
         let out = &mut session.out;
         let mut writer = Writer::new(out)?;
         let mut after = self.after.map(EntryId::new);

@@ -56,7 +56,10 @@ impl From<VerificationArg> for Verification {
 
 impl Status {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        let store = session.open()?;
+        let store = match self.verification {
+            None => session.open_to_read()?,
+            Some(_) => session.open()?,
+        };
         let address = address::resolve(&store, &self.address)?;
         let handle = self.as_whom.narrow(&store)?;
         if let Some(word) = self.verification {

@@ -27,7 +27,7 @@ pub(crate) struct Backup {
 
 impl Backup {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        let store = session.open()?;
+        let store = session.open_to_read()?;
         let path = self.to.display();
         let spinner = progress::spinner(&session.out, format!("copying to {path}"));
         let backup = store.maintenance()?.backup(&self.to);

@@ -41,7 +41,7 @@ impl Check {
             spinner.finish_and_clear();
             repaired
         } else {
-            session.open()
+            session.open_to_read()
         };
         let (report, repaired) = match opened {
             Ok(store) => {

@@ -83,7 +83,10 @@ impl Verify {
             let message = "neither hexadecimal digits nor the output of `checkpoint create`";
             CliError::new(ErrorCode::Corrupt, message).at(&self.file)
         })?;
-        let checked = session.open()?.maintenance()?.verify_checkpoint(&message)?;
+        let checked = session
+            .open_to_read()?
+            .maintenance()?
+            .verify_checkpoint(&message)?;
         let mut document = statement_json(&checked.checkpoint);
         document["signer"] = json!(checked.signer.did.as_str());
         document["is_of_this_ledger"] = json!(checked.is_of_this_ledger);
@@ -96,7 +99,7 @@ impl Verify {
 }
 
 fn list(session: &mut Session) -> anyhow::Result<Exit> {
-    for message in session.open()?.maintenance()?.checkpoints()? {
+    for message in session.open_to_read()?.maintenance()?.checkpoints()? {
         session
             .out
             .json(&json!({ "checkpoint": hex::encode(&message) }))?;

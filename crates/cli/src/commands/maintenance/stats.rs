@@ -16,7 +16,7 @@ pub(crate) struct Stats {}
 impl Stats {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let Self {} = self;
-        let store = session.open()?;
+        let store = session.open_to_read()?;
         let stats = store.maintenance()?.stats()?;
         let path = session.store_path().display().to_string();
         let head = hex::encode(&stats.head);

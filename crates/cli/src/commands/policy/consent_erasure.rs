@@ -22,7 +22,7 @@ pub(super) struct Run {
 }
 
 pub(super) fn due(session: &mut Session) -> anyhow::Result<Exit> {
-    let due = session.open()?.admin()?.pending_erasures()?;
+    let due = session.open_to_read()?.admin()?.pending_erasures()?;
     if session.out.is_json() {
         let due: Vec<_> = due.iter().map(due_json).collect();
         session.out.json(&json!({ "due": due }))?;

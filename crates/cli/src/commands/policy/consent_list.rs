@@ -41,7 +41,7 @@ impl List {
             purpose: self.purpose.as_deref(),
             at: self.at,
         };
-        let consents = session.open()?.admin()?.consents(&filter)?;
+        let consents = session.open_to_read()?.admin()?.consents(&filter)?;
         if session.out.is_json() {
             let consents: Vec<_> = consents.iter().map(consent_json).collect();
             session.out.json(&json!({ "consents": consents }))?;

@@ -39,7 +39,7 @@ impl Explain {
             let message = format!("\"{}\" is not one of {}", self.operation, words.join(", "));
             return Err(CliError::new(ErrorCode::Usage, message).into());
         };
-        let store = session.open()?;
+        let store = session.open_to_read()?;
         let address = address::resolve(&store, &self.address)?;
         let signers: Vec<_> = self.signer.iter().map(|did| vec![did.clone()]).collect();
         let actor = Actor {

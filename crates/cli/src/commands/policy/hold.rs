@@ -76,7 +76,7 @@ impl Change {
 }
 
 fn list(session: &mut Session) -> anyhow::Result<Exit> {
-    let holds = session.open()?.admin()?.holds();
+    let holds = session.open_to_read()?.admin()?.holds();
     if session.out.is_json() {
         let holds: Vec<_> = holds.iter().map(hold_json).collect();
         session.out.json(&json!({ "holds": holds }))?;

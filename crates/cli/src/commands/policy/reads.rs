@@ -30,7 +30,7 @@ pub(super) struct Reads {
 
 impl Reads {
     pub(super) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        let store = session.open()?;
+        let store = session.open_to_read()?;
         let after = self.after.map(EntryId::new);
         let of = self.address.as_deref();
         let of = of.map(|text| address::resolve(&store, text)).transpose()?;

@@ -52,7 +52,7 @@ impl RegimeAction {
         match self {
             Self::Preset { name } => preset(name.as_deref(), &mut session.out),
             Self::Show => {
-                let regimes = session.open()?.admin()?.regimes();
+                let regimes = session.open_to_read()?.admin()?.regimes();
                 show(regimes.iter(), &mut session.out)?;
                 Ok(Exit::done_if(regimes.iter().next().is_some()))
             }
@@ -74,7 +74,7 @@ impl RegimeAction {
                 Ok(Exit::Done)
             }
             Self::Report => {
-                let report = session.open()?.admin()?.policy_report()?;
+                let report = session.open_to_read()?.admin()?.policy_report()?;
                 if session.out.is_json() {
                     session.out.json(&report_json(&report))?;
                 } else {

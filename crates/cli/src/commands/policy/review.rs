@@ -49,7 +49,7 @@ impl ReviewAction {
 }
 
 fn list(session: &mut Session, all: bool) -> anyhow::Result<Exit> {
-    let mut reviews = session.open()?.admin()?.reviews()?;
+    let mut reviews = session.open_to_read()?.admin()?.reviews()?;
     reviews.retain(|review| all || review.cleared.is_none());
     if session.out.is_json() {
         let reviews: Vec<_> = reviews.iter().map(review_json).collect();

@@ -65,7 +65,7 @@ impl Query {
             .as_deref()
             .map(str::parse::<Cursor>)
             .transpose()?;
-        let store = session.open()?;
+        let store = session.open_to_read()?;
         let mut filter = self.filters.filter(&store)?;
         if self.superseded {
             filter = filter.with_superseded();

@@ -51,7 +51,7 @@ pub(crate) struct Search {
 
 impl Search {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        let store = session.open()?;
+        let store = session.open_to_read()?;
         let mut filter = self.filters.filter(&store)?;
         if self.superseded {
             filter = filter.with_superseded();

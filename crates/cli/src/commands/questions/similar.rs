@@ -50,7 +50,7 @@ pub(crate) struct Similar {
 
 impl Similar {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        let store = session.open()?;
+        let store = session.open_to_read()?;
         let mut filter = self.filters.filter(&store)?;
         if self.expired {
             filter = filter.with_expired();

@@ -123,7 +123,7 @@ impl Provision {
 
 impl Card {
     fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        let card = session.open()?.agent_card(&self.agent)?;
+        let card = session.open_to_read()?.agent_card(&self.agent)?;
         let is_known = card.owner.is_some() || !card.capabilities.is_empty();
         if session.out.is_json() {
             session.out.json(&card_json(&self.agent, &card)?)?;

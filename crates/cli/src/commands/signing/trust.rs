@@ -106,7 +106,7 @@ impl Remove {
 }
 
 fn list(session: &mut Session) -> anyhow::Result<Exit> {
-    let rules = session.open()?.admin()?.trusted();
+    let rules = session.open_to_read()?.admin()?.trusted();
     if session.out.is_json() {
         let rules: Vec<Value> = rules.iter().map(rule_json).collect();
         session.out.json(&json!({ "trusted": rules }))?;
