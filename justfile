@@ -64,6 +64,11 @@ kill times="2000":
     # The number is compiled in, and cargo sees that it changed.
     GRAINSTORE_KILLS={{times}} cargo test --release --package grainstore-cli --test it -- kill:: --nocapture
 
+# Commands on real files whose n-th system call fails or is their last, at 5,000 points (needs strace)
+sweep points="5000":
+    GRAINSTORE_POINTS={{points}} cargo test --package grainstore-cli --test it -- \
+        --ignored a_command_whose_system_calls_fail --nocapture
+
 # Replays what a failure of the crash programme printed
 replay *line:
     cargo run --quiet --release --package grainstore-crash -- replay {{line}}

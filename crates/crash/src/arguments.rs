@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::str::FromStr;
 
 use crate::campaign::crash::Crash;
-use crate::campaign::crash_states::{is_word, replay};
+use crate::campaign::crash_states::replay;
 use crate::campaign::sweep::Sweep;
 use crate::disk::fault::Fault;
 
@@ -78,7 +78,7 @@ impl Arguments {
         let (log, verdict) = replay(seed, steps, crash, second)?;
         let mut told = String::new();
         for (nth, op) in log.iter().enumerate() {
-            told.push_str(if is_word(op) { "" } else { "    " });
+            told.push_str(if op.is_word() { "" } else { "    " });
             told.push_str(&format!("{nth} {op}\n"));
         }
         match verdict {

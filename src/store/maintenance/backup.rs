@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::ledger::{FileDisk, Lock};
+use crate::ledger::{Disk, FileDisk, Lock};
 use crate::store::instance::{LOCK, Manifest, prepare_folder, this_process};
 
 use crate::store::{Create, Error, Maintenance};
@@ -48,13 +48,22 @@ impl Maintenance<'_> {
     /// a segment of the backup, which is named; `ERR_STORAGE_IO`, `ERR_STORAGE_FULL`. After any of
     /// them, and after a crash, the directory is the earlier backup or the new one.
     pub fn backup(self, path: impl AsRef<Path>) -> Result<Backup, Error> {
-        let inner = self.inner();
         let path = path.as_ref();
         prepare_folder(path, Create::IfMissing)?;
         let disk = FileDisk::new(path);
+        self.backup_to(&disk, path)
+    }
+
+    /// As [`Maintenance::backup`] on a disk of the caller's; errors name `path`.
+    ///
+    /// # Errors
+    /// As [`Maintenance::backup`].
+    #[doc(hidden)]
+    pub fn backup_to(self, disk: &dyn Disk, path: &Path) -> Result<Backup, Error> {
+        let inner = self.inner();
         // This store holds it if it is backed up to its own directory.
-        let _lock = Lock::take(&disk, LOCK, &this_process())?;
-        let found = Manifest::read(&disk, path)?;
+        let _lock = Lock::take(disk, LOCK, &this_process())?;
+        let found = Manifest::read(disk, path)?;
         if found
             .as_ref()
             .is_some_and(|found| found != inner.manifest())
@@ -65,10 +74,10 @@ impl Maintenance<'_> {
         }
         // Written first, so that the backup contains it.
         self.store().read_recorder("backup").record_all()?;
-        let copied = inner.ledger().copy_to(&disk)?;
+        let copied = inner.ledger().copy_to(disk)?;
         if found.is_none() {
             // Last: without it there is no store.
-            inner.manifest().write(&disk)?;
+            inner.manifest().write(disk)?;
         }
         Ok(Backup {
             entries: copied.position.entries,

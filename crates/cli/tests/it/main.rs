@@ -28,5 +28,7 @@ mod readme;
 mod regimes;
 mod signing;
 mod status;
+#[cfg(target_os = "linux")]
+mod system_calls;
 mod tool;
 mod trust;

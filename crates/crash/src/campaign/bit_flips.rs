@@ -50,10 +50,10 @@ pub struct BitFlips {
 /// # Errors
 /// An error of the file system, or of the store while it was sound.
 pub fn bit_flips(folder: &Path, seed: u64, every: u64) -> Result<BitFlips, String> {
-    let run = worked(seed, STEPS, false)?;
+    let run = worked(seed, STEPS, &|_| {})?;
     let model = run.model();
     let folder = folder.join("small.grains");
-    write(&folder, &run.disk.image()).map_err(|error| error.to_string())?;
+    write(&folder, &run.disk.image().without_backup()).map_err(|error| error.to_string())?;
     let store = Store::open(&folder, options(seed, 1)).map_err(|error| error.to_string())?;
     store
         .maintenance()

@@ -10,6 +10,7 @@ use crate::disk::image::Image;
 use crate::disk::op::Op;
 use crate::disk::sim_disk::SimDisk;
 use crate::random::Random;
+use crate::workload::backups::BackupStates;
 use crate::workload::oracle::Verdict;
 use crate::workload::run::{Run, State};
 
@@ -23,6 +24,8 @@ pub(crate) struct Story<'a> {
     pub(crate) states: &'a [State],
     /// The states that are allowed while the log acknowledges nothing.
     pub(crate) at_first: &'a [usize],
+    /// The states that the backup may be in while the log says nothing of it.
+    pub(crate) backup_at_first: &'a BackupStates,
 }
 
 /// Where the machine stops, and what it leaves.
@@ -44,16 +47,27 @@ pub(crate) type Tamper<'a> = &'a (dyn Fn(&mut Image) + Sync);
 
 impl Story<'_> {
     /// Returns the states that may be there after a crash, first the one that is acknowledged.
-    fn allowed(&self, at: usize) -> Vec<usize> {
+    fn allowed(&self, crash: Crash) -> Vec<usize> {
         let mut allowed = self.at_first.to_vec();
-        for op in self.log.iter().take(at) {
+        for op in self.log.iter().take(crash.at) {
             match op {
                 Op::Ack(state) => allowed = vec![*state],
+                // Only the process died: what it was told is there.
+                Op::AckUnsynced(state) if crash.mode == Mode::Killed => allowed = vec![*state],
                 Op::Try(state) => allowed.push(*state),
                 _ => {}
             }
         }
         allowed
+    }
+
+    /// Returns the states that the backup may be in after a crash.
+    fn backup(&self, at: usize) -> BackupStates {
+        let mut backup = self.backup_at_first.clone();
+        for op in self.log.iter().take(at) {
+            backup.follow(op);
+        }
+        backup
     }
 
     fn is_acknowledged(&self, at: usize) -> bool {
@@ -117,13 +131,15 @@ impl Story<'_> {
             SimDisk::new(&image)
         };
         let mut random = Random::of(&[self.seed, 5, crash.at as u64]);
-        let allowed = self.allowed(crash.at);
+        let allowed = self.allowed(crash);
         let mut states = self.states.to_vec();
         if !self.is_acknowledged(crash.at) && !self.start.files.contains_key("MANIFEST") {
             // A store that was not acknowledged may be created anew, with an id of its own.
             states.iter_mut().for_each(|state| state.head = None);
         }
         let mut run = Run::after(disk, self.seed, states, allowed.clone(), random.clone());
+        let backup = self.backup(crash.at);
+        run.backup = backup.clone();
         run.open()?;
         for _ in 0..STEPS_AFTER {
             run.step()?;
@@ -145,6 +161,11 @@ impl Story<'_> {
             log: &log,
             states: &run.states,
             at_first: if is_killed { self.at_first } else { &allowed },
+            backup_at_first: if is_killed {
+                self.backup_at_first
+            } else {
+                &backup
+            },
             ..*self
         };
         let disk_state = story.disk_state(again.at);

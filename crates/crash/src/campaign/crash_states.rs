@@ -14,6 +14,7 @@ use crate::disk::image::Image;
 use crate::disk::op::Op;
 use crate::disk::sim_disk::SimDisk;
 use crate::random::Random;
+use crate::workload::backups::BackupStates;
 use crate::workload::oracle::Verdict;
 use crate::workload::run::{Run, State};
 
@@ -108,7 +109,7 @@ impl Campaign {
         };
         let start = Image::default();
         let story = story(seed, &start, &log, &states);
-        let operations = log.iter().filter(|op| !is_word(op)).count() as u64;
+        let operations = log.iter().filter(|op| !op.is_word()).count() as u64;
         each_crash(&story, &mut |crash, disk_state| {
             let second = self.is_second(seed, crash);
             let verdict = story.survive(crash, disk_state, second, &untouched);
@@ -162,6 +163,7 @@ pub(crate) fn story<'a>(
         log,
         states,
         at_first: &[0],
+        backup_at_first: &NO_BACKUP,
     }
 }
 
@@ -179,7 +181,8 @@ pub(crate) fn each_crash(
             &Mode::EVERY[..]
         };
         // That something is tried changes nothing yet.
-        let is_try = at > 0 && matches!(story.log.get(at - 1), Some(Op::Try(_)));
+        let last = at.checked_sub(1).and_then(|last| story.log.get(last));
+        let is_try = matches!(last, Some(Op::Try(_) | Op::TryBackup(_)));
         for mode in modes {
             if !is_try && !visit(Crash { at, mode: *mode }, &disk_state) {
                 return;
@@ -193,25 +196,20 @@ pub(crate) fn each_crash(
 
 /// Runs a workload on a sound disk; returns what happened on it, and the states it went through.
 pub(crate) fn workload(seed: u64, steps: usize) -> Verdict<(Vec<Op>, Vec<State>)> {
-    let run = worked(seed, steps, false)?;
+    let run = worked(seed, steps, &|_| {})?;
     Ok((run.disk.log(), run.states))
 }
 
-/// Runs a workload, and closes the store.
-pub(crate) fn worked(seed: u64, steps: usize, batch_in_parts: bool) -> Verdict<Run> {
+/// Runs a workload that `prepare` may change, and closes the store.
+pub(crate) fn worked(seed: u64, steps: usize, prepare: &dyn Fn(&mut Run)) -> Verdict<Run> {
     let mut run = Run::new(SimDisk::new(&Image::default()), seed);
-    run.batch_in_parts = batch_in_parts;
+    prepare(&mut run);
     run.open()?;
     for _ in 0..steps {
         run.step()?;
     }
     run.store = None;
     Ok(run)
-}
-
-/// Returns whether it is not an operation of the disk.
-pub(crate) fn is_word(op: &Op) -> bool {
-    matches!(op, Op::Try(_) | Op::Ack(_))
 }
 
 impl fmt::Display for Report {
@@ -229,3 +227,4 @@ impl fmt::Display for Report {
 }
 
 const FAILURES_MAX: usize = 10;
+static NO_BACKUP: BackupStates = BackupStates::NONE;

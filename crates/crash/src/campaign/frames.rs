@@ -1,6 +1,8 @@
 //! Frames as `docs/format.md` defines them, written without the code under test: what a store with
 //! a fault would have left in its ledger.
 
+use std::ops::Range;
+
 use sha2::{Digest, Sha256};
 
 use crate::disk::image::Image;
@@ -87,6 +89,58 @@ impl<'a> Tail<'a> {
             self.mend(&mut frame, self.next);
             self.push(frame);
         }
+    }
+
+    /// Changes the last byte of the first entry of a kind in the last frame, if it has one.
+    pub(crate) fn damage(&mut self, kind: u8) {
+        let Some((at, body)) = self.last_of(kind) else {
+            return;
+        };
+        if let Some(byte) = self.bytes.get_mut(body.end.saturating_sub(1)) {
+            *byte ^= 1;
+        }
+        let frame = self.bytes.get(at..self.end);
+        self.rewrite(at, frame.unwrap_or_default().to_vec());
+    }
+
+    /// Leaves only the first entry of the last frame, if that has an entry of a kind.
+    pub(crate) fn keep_first(&mut self, kind: u8) {
+        let Some((at, _)) = self.last_of(kind) else {
+            return;
+        };
+        let first = self.bytes.get(at + HEADER_LEN..);
+        let len = first.and_then(|first| first.get(24..28)?.first_chunk().copied());
+        let len = HEADER_LEN + OVERHEAD + u32::from_be_bytes(len.unwrap_or_default()) as usize;
+        let frame = self.bytes.get(at..at + len);
+        let mut frame = frame.unwrap_or_default().to_vec();
+        put(&mut frame, 4, &1_u32.to_be_bytes());
+        put(&mut frame, 8, &(len as u64).to_be_bytes());
+        self.rewrite(at, frame);
+    }
+
+    /// Returns where the last frame begins, and the body of its first entry of a kind.
+    fn last_of(&self, kind: u8) -> Option<(usize, Range<usize>)> {
+        let (at, count) = *self.frames.last()?;
+        let mut entry = at + HEADER_LEN;
+        for _ in 0..count {
+            let header = self.bytes.get(entry..entry + ENTRY_LEN)?;
+            let len = header.get(24..28)?.first_chunk().copied();
+            let body = entry + OVERHEAD;
+            let body = body..body + u32::from_be_bytes(len?) as usize;
+            if header.get(28) == Some(&kind) {
+                return Some((at, body));
+            }
+            entry = body.end;
+        }
+        None
+    }
+
+    /// Puts a frame in the place of the last one.
+    fn rewrite(&mut self, at: usize, mut frame: Vec<u8>) {
+        let count = self.frames.last().map_or(0, |(_, count)| *count);
+        self.mend(&mut frame, self.next - count);
+        self.bytes.truncate(at);
+        self.bytes.append(&mut frame);
     }
 
     /// Records an entry.

@@ -36,6 +36,12 @@ enum SeededFault {
     TextListedBeforeSync,
     TextListRenamedBeforeSync,
     NoTextFolderSync,
+    BackupRenamedBeforeSync,
+    NoBackupFolderSync,
+    BackupManifestFirst,
+    WithdrawalWithoutEffect,
+    ReadOfAnother,
+    SignatureDamaged,
 }
 
 /// The outcome of looking for a seeded fault.
@@ -59,7 +65,7 @@ pub fn seeded_faults(states_max: u64, tell: &mut dyn FnMut(&FaultOutcome)) -> Ve
 }
 
 impl SeededFault {
-    const EVERY: [Self; 18] = [
+    const EVERY: [Self; 24] = [
         Self::NoLedgerFolderSync,
         Self::NoRootSync,
         Self::ManifestRenamedBeforeSync,
@@ -78,6 +84,12 @@ impl SeededFault {
         Self::TextListedBeforeSync,
         Self::TextListRenamedBeforeSync,
         Self::NoTextFolderSync,
+        Self::BackupRenamedBeforeSync,
+        Self::NoBackupFolderSync,
+        Self::BackupManifestFirst,
+        Self::WithdrawalWithoutEffect,
+        Self::ReadOfAnother,
+        Self::SignatureDamaged,
     ];
 
     const fn name(self) -> &'static str {
@@ -100,6 +112,12 @@ impl SeededFault {
             Self::TextListedBeforeSync => "a text segment is listed before it is synced",
             Self::TextListRenamedBeforeSync => "the list of text segments is renamed unsynced",
             Self::NoTextFolderSync => "the text view's folder is not synced",
+            Self::BackupRenamedBeforeSync => "a backup's segment is renamed before it is synced",
+            Self::NoBackupFolderSync => "the backup's folders are not synced",
+            Self::BackupManifestFirst => "a backup's MANIFEST is written before its segments",
+            Self::WithdrawalWithoutEffect => "a withdrawal is stored without its effect",
+            Self::ReadOfAnother => "a recorded read says something else",
+            Self::SignatureDamaged => "a signature is stored with another byte",
         }
     }
 
@@ -137,7 +155,10 @@ impl SeededFault {
         states: &mut u64,
         is_applicable: &mut bool,
     ) -> Verdict {
-        let run = worked(seed, STEPS, self == Self::BatchInParts)?;
+        let run = worked(seed, STEPS, &|run| {
+            run.batch_in_parts = self == Self::BatchInParts;
+            run.is_governed = self.is_of_rules();
+        })?;
         let sound = run.disk.log();
         let log = self.edited(&sound);
         *is_applicable |= log != sound || self.is_tampering() || self == Self::BatchInParts;
@@ -186,6 +207,13 @@ impl SeededFault {
                     |name: &str| name.starts_with("text/") && !name.starts_with("text/meta.json");
                 log.retain(|op| !synced(op, &is_of_segment));
             }
+            Self::BackupRenamedBeforeSync => {
+                log.retain(|op| !synced(op, &|name| name.starts_with("backup/ledger/")));
+            }
+            Self::NoBackupFolderSync => {
+                log.retain(|op| !folder(op, "backup") && !folder(op, "backup/ledger"));
+            }
+            Self::BackupManifestFirst => write_manifest_first(&mut log),
             Self::SyncDoesNothing => log.retain(|op| !synced(op, &is_segment)),
             Self::AcknowledgedBeforeSync => acknowledge_early(&mut log),
             Self::SegmentClosedWithoutSync => close_unsynced(&mut log),
@@ -205,9 +233,20 @@ impl SeededFault {
             | Self::TornFrameAccepted
             | Self::RecoveryCutsTooFar
             | Self::LostDedupe
-            | Self::PolicySkipped => {}
+            | Self::PolicySkipped
+            | Self::WithdrawalWithoutEffect
+            | Self::ReadOfAnother
+            | Self::SignatureDamaged => {}
         }
         log
+    }
+
+    /// Returns whether it is about consents, recorded reads or signatures.
+    const fn is_of_rules(self) -> bool {
+        matches!(
+            self,
+            Self::WithdrawalWithoutEffect | Self::ReadOfAnother | Self::SignatureDamaged
+        )
     }
 
     const fn is_tampering(self) -> bool {
@@ -217,6 +256,9 @@ impl SeededFault {
                 | Self::RecoveryCutsTooFar
                 | Self::LostDedupe
                 | Self::PolicySkipped
+                | Self::WithdrawalWithoutEffect
+                | Self::ReadOfAnother
+                | Self::SignatureDamaged
         )
     }
 
@@ -233,6 +275,9 @@ impl SeededFault {
             Self::TornFrameAccepted if tail.is_torn() => tail.accept(),
             Self::RecoveryCutsTooFar if tail.is_torn() => tail.cut(),
             Self::LostDedupe => tail.repeat(),
+            Self::WithdrawalWithoutEffect => tail.keep_first(CONSENT_EFFECT),
+            Self::ReadOfAnother => tail.damage(READ),
+            Self::SignatureDamaged => tail.damage(SIGNATURE),
             Self::PolicySkipped => {
                 if let Some(address) = grain {
                     let mut body = b"\x82\xa1a\xc4\x20".to_vec();
@@ -289,6 +334,25 @@ fn close_unsynced(log: &mut Vec<Op>) {
     }
 }
 
+/// Moves what writes the MANIFEST of the first backup before its first segment.
+fn write_manifest_first(log: &mut [Op]) {
+    let is_first =
+        |op: &Op| matches!(op, Op::Create { name, .. } if name.starts_with("backup/ledger/"));
+    let is_manifest =
+        |op: &Op| matches!(op, Op::Create { name, .. } if name.starts_with("backup/MANIFEST"));
+    let is_synced = |op: &Op| matches!(op, Op::SyncFolder { folder } if folder == "backup");
+    let segment = log.iter().position(is_first);
+    let manifest = log.iter().position(is_manifest);
+    let (Some(segment), Some(manifest)) = (segment, manifest) else {
+        return;
+    };
+    let len = log.iter().skip(manifest).position(is_synced);
+    let end = manifest + len.map_or(0, |len| len + 1);
+    if let Some(between) = log.get_mut(segment..end) {
+        between.rotate_left(manifest - segment);
+    }
+}
+
 fn is_published(op: &Op) -> bool {
     matches!(op, Op::Rename { to, .. } if to == "index/CURRENT")
 }
@@ -310,7 +374,10 @@ impl fmt::Display for FaultOutcome {
     }
 }
 
-/// The number of the kind of a status entry.
+/// The numbers of kinds of entries.
 const STATUS: u8 = 3;
+const CONSENT_EFFECT: u8 = 7;
+const SIGNATURE: u8 = 21;
+const READ: u8 = 22;
 const STEPS: usize = 14;
 const SEEDS_MAX: u64 = 40;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
-use crate::disk::image::{Image, folder_of};
+use crate::disk::image::{Image, folder_of, is_root};
 use crate::disk::op::{FileId, Op};
 use crate::disk::sim_disk::write;
 use crate::random::Random;
@@ -177,7 +177,7 @@ impl DiskState {
                     }
                 }
             }
-            Op::CreateFolder { folder } => self.name("", Naming::Folder(folder.clone())),
+            Op::CreateFolder { folder } => self.name(folder, Naming::Folder(folder.clone())),
             Op::Create { name, file } => {
                 self.live.insert(name.clone(), *file);
                 self.files.insert(*file, Bytes::default());
@@ -193,7 +193,7 @@ impl DiskState {
                     self.name(to, Naming::Rename(from.clone(), to.clone(), file));
                 }
             }
-            Op::Try(_) | Op::Ack(_) => {}
+            Op::Try(_) | Op::Ack(_) | Op::AckUnsynced(_) | Op::TryBackup(_) | Op::AckBackup(_) => {}
         }
     }
 
@@ -248,7 +248,7 @@ impl DiskState {
         for (name, file) in after.names {
             let folder = folder_of(&name);
             // Files without their folder are nowhere.
-            if folder.is_empty() || image.folders.contains(folder) {
+            if is_root(folder) || image.folders.contains(folder) {
                 let bytes = self.files.get(&file);
                 let bytes = bytes.map(|bytes| bytes.crash(mode, random));
                 image.files.insert(name, bytes.unwrap_or_default());

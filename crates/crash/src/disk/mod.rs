@@ -7,4 +7,5 @@ pub(crate) mod op;
 pub(crate) mod image;
 pub(crate) mod fault;
 pub(crate) mod sim_disk;
+pub(crate) mod second_directory;
 pub(crate) mod disk_state;

@@ -1,6 +1,6 @@
 //! The log of a simulated disk: its operations, in order.
 //!
-//! `Try` and `Ack` are notes of the workload, between the operations of the disk.
+//! `Try`, `Ack` and the like are notes of the workload, between the operations of the disk.
 
 use std::fmt;
 use std::sync::Arc;
@@ -53,9 +53,28 @@ pub(crate) enum Op {
     Try(usize),
     /// The program was told that it is in this state, and must be there after a crash.
     Ack(usize),
+    /// The program was told that it is in this state, and that a machine that stops may forget it
+    /// until the next [`Op::Ack`].
+    AckUnsynced(usize),
+    /// The program is about to bring its backup to this state.
+    TryBackup(usize),
+    /// The program was told that its backup is in this state.
+    AckBackup(usize),
 }
 
 impl Op {
+    /// Returns whether it is a word of the program and changes nothing on the disk.
+    pub(crate) const fn is_word(&self) -> bool {
+        matches!(
+            self,
+            Self::Try(_)
+                | Self::Ack(_)
+                | Self::AckUnsynced(_)
+                | Self::TryBackup(_)
+                | Self::AckBackup(_)
+        )
+    }
+
     /// Returns the file that is synced, if one is.
     pub(crate) fn synced(&self) -> Option<&str> {
         match self {
@@ -84,6 +103,9 @@ impl fmt::Display for Op {
             Self::SyncFolder { folder } => write!(f, "sync folder \"{folder}\""),
             Self::Try(state) => write!(f, "(try state {state})"),
             Self::Ack(state) => write!(f, "(acknowledge state {state})"),
+            Self::AckUnsynced(state) => write!(f, "(acknowledge state {state}, unsynced)"),
+            Self::TryBackup(state) => write!(f, "(back up state {state})"),
+            Self::AckBackup(state) => write!(f, "(acknowledge the backup of state {state})"),
         }
     }
 }

@@ -10,7 +10,7 @@ use grainstore::ledger::{Disk, DiskFile, Lock, OpenMode};
 use parking_lot::Mutex;
 
 use crate::disk::fault::{Fault, How, Side};
-use crate::disk::image::{Image, folder_of};
+use crate::disk::image::{Image, folder_of, is_root};
 use crate::disk::op::{FileId, Op};
 
 /// A [`Disk`] in memory that keeps one log of everything that changes it, over all files, and fails
@@ -182,13 +182,19 @@ impl State {
             } => write(self.content(*file)?, *offset, bytes),
             Op::SetLen { file, len, .. } => self.content(*file)?.resize(*len, 0),
             Op::SyncFolder { folder } => self.folder(folder)?,
-            Op::Sync { .. } | Op::SyncFailed { .. } | Op::Try(_) | Op::Ack(_) => {}
+            Op::Sync { .. }
+            | Op::SyncFailed { .. }
+            | Op::Try(_)
+            | Op::Ack(_)
+            | Op::AckUnsynced(_)
+            | Op::TryBackup(_)
+            | Op::AckBackup(_) => {}
         }
         Ok(())
     }
 
     fn folder(&self, folder: &str) -> io::Result<()> {
-        if folder.is_empty() || self.folders.contains(folder) {
+        if is_root(folder) || self.folders.contains(folder) {
             Ok(())
         } else {
             Err(io::ErrorKind::NotFound.into())

@@ -8,4 +8,6 @@ pub(crate) mod options;
 pub(crate) mod oracle;
 pub(crate) mod run;
 pub(crate) mod steps;
+pub(crate) mod governance;
+pub(crate) mod backups;
 pub(crate) mod ops;

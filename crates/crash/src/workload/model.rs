@@ -8,7 +8,7 @@ use std::sync::Arc;
 use grainstore::ContentAddress;
 use grainstore::grain::{Grain, Status, StatusChange, Time};
 
-use crate::workload::draft::Kept;
+use crate::workload::draft::{Kept, MARK_LEN, Role};
 
 /// The grains of a store with their status, in the order in which they were stored, and the length
 /// of its ledger: a plain map.
@@ -25,6 +25,12 @@ pub(crate) struct Model {
     begun: u64,
     /// The words that only deleted grains had.
     erased: BTreeSet<String>,
+    /// Whether reads of watched grains are recorded.
+    pub(crate) is_audited: bool,
+    /// Whether the first of the two signers is trusted.
+    pub(crate) is_trusting: bool,
+    /// The recorded reads: the operation, and the grains in the order of their addresses.
+    reads: Vec<(&'static str, Vec<ContentAddress>)>,
 }
 
 impl Model {
@@ -37,43 +43,87 @@ impl Model {
         self.grains
             .insert(address, (kept.clone(), Status::default()));
         self.order.push(address);
-        self.entries += 1;
+        self.entries += 1 + u64::from(kept.signer.is_some());
+        if let Role::Withdrawal(of) = kept.role {
+            // Its effect, a review, and the status of the consent (OMS 8.10, ruling I7).
+            self.entries += 3;
+            self.replace(&of, address);
+        }
         true
     }
 
     pub(crate) fn supersede(&mut self, old: &ContentAddress, new: &Kept) {
         self.put(new);
         self.entries += 1;
+        self.replace(old, new.grain.address());
+    }
+
+    fn replace(&mut self, old: &ContentAddress, new: ContentAddress) {
         if let Some((_, status)) = self.grains.get_mut(old) {
-            status.superseded_by = Some(new.grain.address());
+            status.superseded_by = Some(new);
             // Which time it is, the store's clock says.
             status.system_valid_to = Some(Time::from_ms(0));
         }
     }
 
-    /// Begins to delete a grain: it is invisible from here on.
-    pub(crate) fn delete(&mut self, address: &ContentAddress) {
-        let Some((kept, _)) = self.grains.remove(address) else {
-            return;
-        };
-        self.erased.extend(kept.words.first().cloned());
-        self.order.retain(|one| one != address);
-        // The grain that it superseded stays superseded, by an address that no entry names any
-        // more.
+    /// Shows another signature of a grain.
+    pub(crate) fn sign(&mut self, address: &ContentAddress, again: &Kept) {
+        if let Some((kept, _)) = self.grains.get_mut(address) {
+            *kept = again.clone();
+            self.entries += 1;
+        }
+    }
+
+    /// Reads watched grains.
+    pub(crate) fn read(&mut self, operation: &'static str, grains: &[ContentAddress]) {
+        if self.is_audited {
+            let mut grains = grains.to_vec();
+            grains.sort_unstable();
+            self.reads.push((operation, grains));
+            self.entries += 1;
+        }
+    }
+
+    /// Reads all grains at once.
+    pub(crate) fn read_in_full(&mut self, operation: &'static str) {
+        self.read(operation, &[]);
+    }
+
+    /// Begins to delete grains in one erasure: they are invisible from here on.
+    pub(crate) fn delete(&mut self, gone: &[ContentAddress]) {
+        for address in gone {
+            if let Some((kept, _)) = self.grains.remove(address) {
+                self.erased.extend(kept.words.first().cloned());
+            }
+        }
+        self.order.retain(|one| !gone.contains(one));
+        // The grain that one of them superseded stays superseded, by an address that no entry names
+        // any more.
         for (_, status) in self.grains.values_mut() {
-            if status.superseded_by == Some(*address) {
+            if status.superseded_by.is_some_and(|by| gone.contains(&by)) {
                 status.superseded_by = None;
                 self.entries += 1;
             }
         }
-        let (names, gone) = (&mut self.names, &mut self.gone);
-        names.retain(|name, named| {
-            let stays = named != address;
+        let forgotten = &mut self.gone;
+        self.names.retain(|name, named| {
+            let stays = !gone.contains(named);
             if !stays {
-                gone.insert(name.clone());
+                forgotten.insert(name.clone());
             }
             stays
         });
+        // A recorded read of them is written again for its other grains.
+        let is_gone = |(_, grains): &(_, Vec<_>)| grains.iter().any(|one| gone.contains(one));
+        let (named, mut reads): (Vec<_>, Vec<_>) = self.reads.drain(..).partition(is_gone);
+        for (operation, mut grains) in named {
+            grains.retain(|one| !gone.contains(one));
+            if !grains.is_empty() {
+                reads.push((operation, grains));
+                self.entries += 1;
+            }
+        }
+        self.reads = reads;
         self.entries += 1;
         self.begun += 1;
     }
@@ -96,9 +146,65 @@ impl Model {
         })
     }
 
-    /// Returns the words that must be nowhere.
-    pub(crate) const fn erased(&self) -> &BTreeSet<String> {
-        &self.erased
+    /// Returns whether no deletion waits to be completed.
+    pub(crate) const fn is_settled(&self) -> bool {
+        self.begun == 0
+    }
+
+    /// Returns whether anything was deleted.
+    pub(crate) fn has_erased(&self) -> bool {
+        !self.erased.is_empty()
+    }
+
+    /// Returns a word in some bytes that only deleted grains had.
+    pub(crate) fn erased_in(&self, content: &[u8]) -> Option<&str> {
+        let marks = content.windows(MARK_LEN);
+        let mut marks = marks.filter(|mark| mark.starts_with(b"u"));
+        marks.find_map(|mark| {
+            let mark = std::str::from_utf8(mark).ok()?;
+            self.erased.get(mark).map(String::as_str)
+        })
+    }
+
+    pub(crate) fn reads(&self) -> &[(&'static str, Vec<ContentAddress>)] {
+        &self.reads
+    }
+
+    /// Returns the grains whose reads are recorded.
+    pub(crate) fn watched(&self) -> Vec<ContentAddress> {
+        self.all(|kept, _| kept.role == Role::Watched)
+    }
+
+    /// Returns the consents that are in force.
+    pub(crate) fn grants(&self) -> Vec<ContentAddress> {
+        self.all(|kept, status| kept.role == Role::Consent && status.is_current())
+    }
+
+    /// Returns the consents that were withdrawn.
+    pub(crate) fn withdrawn(&self) -> Vec<ContentAddress> {
+        let withdrawn = self.grains().filter_map(|(kept, _)| match kept.role {
+            Role::Withdrawal(of) => Some(of),
+            _ => None,
+        });
+        withdrawn.collect()
+    }
+
+    /// Returns whether a grain rests on a consent.
+    pub(crate) fn is_basis(&self, consent: &ContentAddress) -> bool {
+        let mut grains = self.grains();
+        grains.any(|(kept, _)| kept.basis.as_ref() == Some(consent))
+    }
+
+    /// Returns the grains that rest on withdrawn consents.
+    pub(crate) fn due(&self) -> Vec<ContentAddress> {
+        let withdrawn = self.withdrawn();
+        self.all(|kept, _| kept.basis.is_some_and(|basis| withdrawn.contains(&basis)))
+    }
+
+    /// Returns whether a grain is kept as evidence: a withdrawn consent, or the withdrawal.
+    pub(crate) fn is_evidence(&self, address: &ContentAddress) -> bool {
+        let role = self.get(address).map(|kept| kept.role);
+        matches!(role, Some(Role::Withdrawal(_))) || self.withdrawn().contains(address)
     }
 
     /// Imports a record; returns whether it is refused as saying something else than before.
@@ -147,6 +253,16 @@ impl Model {
     pub(crate) fn all(&self, holds: impl Fn(&Kept, &Status) -> bool) -> Vec<ContentAddress> {
         let grains = self.grains().filter(|(kept, status)| holds(kept, status));
         grains.map(|(kept, _)| kept.grain.address()).collect()
+    }
+
+    /// Returns the addresses of grains for which a condition holds and that questions may show: none
+    /// that rests on a withdrawn consent (OMS 8.10).
+    pub(crate) fn shown(&self, holds: impl Fn(&Kept, &Status) -> bool) -> Vec<ContentAddress> {
+        let withdrawn = self.withdrawn();
+        self.all(|kept, status| {
+            let is_withdrawn = kept.basis.is_some_and(|basis| withdrawn.contains(&basis));
+            !is_withdrawn && holds(kept, status)
+        })
     }
 
     pub(crate) fn get(&self, address: &ContentAddress) -> Option<&Kept> {

@@ -28,7 +28,7 @@ pub(crate) fn options(seed: u64, nth: u64) -> Options {
     let start = 1_700_000_000_000 + step.unwrap_or(0) * i64::try_from(nth).unwrap_or(0);
     Options {
         clock: Arc::new(Ticks(AtomicI64::new(start))),
-        random: Arc::new(Seeded(Mutex::new(Random::of(&[seed, 2, nth])))),
+        random: Arc::new(Seeded::of(&[seed, 2, nth])),
         ledger: LedgerOptions {
             segment_bytes: segment_bytes.unwrap_or(1_500),
         },
@@ -59,7 +59,14 @@ impl Clock for Ticks {
 }
 
 #[derive(Debug)]
-struct Seeded(Mutex<Random>);
+pub(crate) struct Seeded(Mutex<Random>);
+
+impl Seeded {
+    /// Randomness for one purpose.
+    pub(crate) fn of(parts: &[u64]) -> Self {
+        Self(Mutex::new(Random::of(parts)))
+    }
+}
 
 impl crypto::Random for Seeded {
     fn fill(&self, bytes: &mut [u8]) -> Result<(), crypto::Error> {

@@ -11,7 +11,7 @@ use crate::disk::fault::Side;
 use crate::disk::op::Op;
 use crate::disk::sim_disk::SimDisk;
 use crate::random::Random;
-use crate::workload::draft::MARK_LEN;
+use crate::workload::backups::BackupStates;
 use crate::workload::model::Model;
 use crate::workload::options::options;
 use crate::workload::oracle::{Verdict, agrees, finds, holds};
@@ -41,14 +41,20 @@ pub(crate) struct Run {
     pub(crate) random: Random,
     /// The side of the disk that may fail.
     pub(crate) faulty: Option<Side>,
-    /// Whether a batch is stored grain by grain: one of the seeded_faults faults.
+    /// Whether a batch is stored grain by grain: one of the seeded faults.
     pub(crate) batch_in_parts: bool,
+    /// Whether most steps are about consents, recorded reads and signatures.
+    pub(crate) is_governed: bool,
     /// Of how many in a hundred decisions to open the store again it does so.
     pub(crate) reopen_percent: usize,
     /// Makes grains new.
     pub(crate) serial: u64,
-    seed: u64,
-    openings: u64,
+    /// The states that the backup may be in.
+    pub(crate) backup: BackupStates,
+    /// Those when it was looked at last.
+    pub(crate) checked_backup: Option<BackupStates>,
+    pub(crate) seed: u64,
+    pub(crate) openings: u64,
 }
 
 impl Run {
@@ -67,8 +73,11 @@ impl Run {
             random: Random::of(&[seed, 3]),
             faulty: None,
             batch_in_parts: false,
+            is_governed: false,
             reopen_percent: 100,
             serial: 0,
+            backup: BackupStates::NONE,
+            checked_backup: None,
             seed,
             openings: seed % SEARCHED_EVERY,
         }
@@ -98,6 +107,7 @@ impl Run {
     pub(crate) fn open(&mut self) -> Verdict {
         // The lock is free once the last handle is gone.
         self.store = None;
+        self.check_backup()?;
         match self.opened() {
             Ok(store) => self.settle(store),
             Err(_) if self.faulty.is_some() => Ok(()),
@@ -175,19 +185,12 @@ impl Run {
 
     /// Holds the disk to having no word of what was deleted.
     fn forgot(&self, model: &Model) -> Verdict {
-        if model.erased().is_empty() {
+        if !model.has_erased() {
             return Ok(());
         }
-        let is_erased = |mark: &&[u8]| {
-            let mark = std::str::from_utf8(mark);
-            mark.is_ok_and(|mark| model.erased().contains(mark))
-        };
-        for (name, content) in self.disk.image().files {
-            let mut marks = content
-                .windows(MARK_LEN)
-                .filter(|mark| mark.starts_with(b"u"));
-            if let Some(mark) = marks.find(is_erased) {
-                let mark = String::from_utf8_lossy(mark);
+        // A backup keeps what was deleted since, until the next one.
+        for (name, content) in self.disk.image().without_backup().files {
+            if let Some(mark) = model.erased_in(&content) {
                 return Err(format!("{name} still has {mark}, which was deleted"));
             }
         }
@@ -219,7 +222,12 @@ impl Run {
         if self.store.is_none() {
             return self.open();
         }
-        let (step, verdict) = match self.random.below(22) {
+        let drawn = if self.is_governed && self.random.percent(70) {
+            21 + self.random.below(8)
+        } else {
+            self.random.below(32)
+        };
+        let (step, verdict) = match drawn {
             0..=5 => ("put", self.put()),
             6..=8 => ("put_batch", self.put_batch()),
             9 => ("put again", self.put_again()),
@@ -229,6 +237,10 @@ impl Run {
             18 if self.random.percent(self.reopen_percent) => ("open", self.open()),
             18 => return Ok(()),
             19 | 20 => ("delete", self.delete()),
+            21..=24 => ("consent", self.consent()),
+            25..=27 => ("audited read", self.audit()),
+            28 => ("sign", self.sign()),
+            29 | 30 => ("backup", self.back_up()),
             _ => ("flush_text", self.flush()),
         };
         verdict.map_err(|what| format!("{step}: {what}"))
@@ -282,6 +294,15 @@ impl Run {
     pub(crate) fn acknowledge(&mut self, state: usize) -> Verdict {
         self.look(state)?;
         self.disk.say(Op::Ack(state));
+        self.now = state;
+        self.maybe = vec![state];
+        Ok(())
+    }
+
+    /// Says that a state is acknowledged which the next sync makes durable: that of a recorded read.
+    pub(crate) fn acknowledge_unsynced(&mut self, state: usize) -> Verdict {
+        self.look(state)?;
+        self.disk.say(Op::AckUnsynced(state));
         self.now = state;
         self.maybe = vec![state];
         Ok(())

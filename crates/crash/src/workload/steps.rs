@@ -4,10 +4,10 @@
 
 use grainstore::grain::{Grain, Lifecycle, StatusChange, Time, Verification};
 use grainstore::interchange::{ForeignId, Format, ImportFile, Place, Record};
-use grainstore::store::Authorization;
 use grainstore::{ContentAddress, ErrorCode};
 
-use crate::workload::draft::{Kept, draft};
+use crate::workload::draft::{Kept, Role, draft};
+use crate::workload::governance::ASKED;
 use crate::workload::model::Model;
 use crate::workload::oracle::{FORMAT, SCOPE, Verdict};
 use crate::workload::run::Run;
@@ -81,8 +81,14 @@ impl Run {
         let Some(old) = self.any() else {
             return Ok(());
         };
-        let new = self.draft(Some(&old))?;
         let model = self.model();
+        if model
+            .get(&old)
+            .is_some_and(|kept| kept.role != Role::Memory)
+        {
+            return Ok(());
+        }
+        let new = self.draft(Some(&old))?;
         let mut grains = model.grains();
         let found = grains.find(|(kept, _)| kept.grain.address() == old);
         let (kept, status) = found.ok_or("no such grain")?;
@@ -117,11 +123,15 @@ impl Run {
     /// Imports what a file would hold: new grains and known ones, with ids, statuses and marks.
     pub(crate) fn import(&mut self) -> Verdict {
         let mut batch = self.copy();
+        // A record that rests on a withdrawn consent is refused.
+        let due = self.model().due();
         let mut conflicts = 0;
         let mut records = Vec::new();
         for line in 0..1 + self.random.below(4) {
             let kept = match self.any() {
-                Some(one) if self.random.percent(20) => self.model().get(&one).cloned(),
+                Some(one) if self.random.percent(20) && !due.contains(&one) => {
+                    self.model().get(&one).cloned()
+                }
                 _ => None,
             };
             let kept = match kept {
@@ -185,22 +195,31 @@ impl Run {
         let Some(one) = self.any() else {
             return Ok(());
         };
-        // An erasure that waits is completed first.
+        if self.model().is_evidence(&one) {
+            return self.delete_evidence(&one);
+        }
+        let tried = self.try_erasure(&[one]);
+        let store = self.store.clone().ok_or("it is closed")?;
+        match store.admin().and_then(|owner| owner.delete(&one, ASKED)) {
+            Ok(()) => self.acknowledge(tried[2]),
+            Err(error) => self.unknown(&tried, &error),
+        }
+    }
+
+    /// A withdrawn consent and its withdrawal are kept, and the refusal is recorded.
+    fn delete_evidence(&mut self, one: &ContentAddress) -> Verdict {
         let resumed = self.model().opened();
         let mut next = (*resumed).clone();
         let resumed = self.begin(resumed);
-        next.delete(&one);
-        let begun = self.begin(next.clone());
-        next.complete();
-        let done = self.begin(next);
-        let deletion = Authorization {
-            reason: "asked",
-            authority: "the owner",
-        };
+        next.entries += 1;
+        let refused = self.begin(next);
         let store = self.store.clone().ok_or("it is closed")?;
-        match store.admin().and_then(|owner| owner.delete(&one, deletion)) {
-            Ok(()) => self.acknowledge(done),
-            Err(error) => self.unknown(&[resumed, begun, done], &error),
+        match store.admin().and_then(|owner| owner.delete(one, ASKED)) {
+            Ok(()) => Err(format!("{one} is evidence and was deleted")),
+            Err(error) if error.code() == ErrorCode::InvalidationDenied => {
+                self.acknowledge(refused)
+            }
+            Err(error) => self.unknown(&[resumed, refused], &error),
         }
     }
 
