@@ -277,6 +277,19 @@ impl Grain {
         super::Time::from_ms(ms.unwrap_or_default())
     }
 
+    /// Returns the time of the event: `timestamp_ms`, else `created_at` (ruling P5).
+    ///
+    /// ```
+    /// # use grainstore::grain::{Draft, Time};
+    /// let draft = Draft::event("hello").set("timestamp_ms", 1).created_at(Time::from_ms(9));
+    /// assert_eq!(draft.finish(Default::default())?.event_time(), Time::from_ms(1));
+    /// # Ok::<(), grainstore::grain::Error>(())
+    /// ```
+    pub fn event_time(&self) -> super::Time {
+        let ms = self.field("timestamp_ms").and_then(Value::as_i64);
+        ms.map_or_else(|| self.created_at(), super::Time::from_ms)
+    }
+
     /// Returns a field of a profile that stands at the top level and in `context` with two values, of
     /// which neither is stricter (ruling P3): only a grain from elsewhere has one.
     pub(crate) fn conflicting_profile_field(&self) -> Option<&str> {

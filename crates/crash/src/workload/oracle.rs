@@ -105,7 +105,7 @@ fn answers(store: &Store, model: &Model) -> Verdict {
     if let Some(middle) = middle {
         let expected =
             model.all(|kept, status| status.is_current() && kept.grain.created_at() >= middle);
-        query(store, &Filter::new().created_from(middle), &expected)?;
+        query(store, &Filter::new().since(middle), &expected)?;
     }
     Ok(())
 }
