@@ -3,11 +3,14 @@
 //! Commands open the store here, so that what opening repaired is always reported.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use grainstore::crypto::DidDocuments;
 use grainstore::store::Create;
 use grainstore::{Options, Store};
 use serde_json::json;
 
+use crate::args::read_document;
 use crate::error::{CliError, Exit};
 use crate::output::Output;
 
@@ -15,12 +18,40 @@ use crate::output::Output;
 #[derive(Debug)]
 pub(crate) struct Session {
     store: PathBuf,
+    resolver: Arc<DidDocuments>,
     pub(crate) out: Output,
 }
 
 impl Session {
-    pub(crate) const fn new(store: PathBuf, out: Output) -> Self {
-        Self { store, out }
+    /// Starts a run with the DID documents of these files.
+    pub(crate) fn new(
+        store: PathBuf,
+        documents: &[PathBuf],
+        out: Output,
+    ) -> Result<Self, CliError> {
+        let mut resolver = DidDocuments::default();
+        for path in documents {
+            let text = read_document(&path.to_string_lossy())?;
+            let added = resolver.add(&text);
+            added.map_err(|error| CliError::of(&error).at(path.display()))?;
+        }
+        Ok(Self {
+            store,
+            resolver: Arc::new(resolver),
+            out,
+        })
+    }
+
+    /// Returns the keys of the DID documents that were given.
+    pub(crate) fn resolver(&self) -> Arc<DidDocuments> {
+        Arc::clone(&self.resolver)
+    }
+
+    fn options(&self) -> Options {
+        Options {
+            resolver: self.resolver(),
+            ..Options::default()
+        }
     }
 
     /// Returns the directory of the store.
@@ -33,12 +64,26 @@ impl Session {
         self.open_or(Create::Never)
     }
 
+    /// Opens the store, which must exist; `amends_locked` is
+    /// [`Options::authorized_may_amend_locked`].
+    pub(crate) fn open_to_supersede(&self, amends_locked: bool) -> Result<Store, CliError> {
+        self.open_with(Options {
+            create: Create::Never,
+            authorized_may_amend_locked: amends_locked,
+            ..self.options()
+        })
+    }
+
     /// Opens the store, or creates it as `create` allows, and reports what recovery did.
     pub(crate) fn open_or(&self, create: Create) -> Result<Store, CliError> {
-        let options = Options {
+        self.open_with(Options {
             create,
-            ..Options::default()
-        };
+            ..self.options()
+        })
+    }
+
+    fn open_with(&self, options: Options) -> Result<Store, CliError> {
+        let create = options.create;
         let store = Store::open(&self.store, options)
             .map_err(|error| CliError::of(&error).in_store(&self.store))?;
         if create != Create::New && store.recovery_report().created {
@@ -64,7 +109,7 @@ impl Session {
 
     /// Opens the store, which must exist, and rebuilds its derived files.
     pub(crate) fn repair(&self) -> Result<Store, CliError> {
-        let store = Store::repair(&self.store, Options::default())
+        let store = Store::repair(&self.store, self.options())
             .map_err(|error| CliError::of(&error).in_store(&self.store))?;
         self.report_recovery(&store);
         Ok(store)
