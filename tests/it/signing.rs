@@ -432,7 +432,9 @@ fn hostile_bytes_are_refused_and_nothing_more() {
 }
 
 /// How other implementations may write the headers of a message (ruling P7).
-const ACCEPTED: &[(&str, fn(&mut Made))] = &[
+type Spelling = (&'static str, fn(&mut Made));
+
+const ACCEPTED: &[Spelling] = &[
     ("alg at length", |m| {
         drop(m.protected.splice(2..3, [0x38, 0x07]));
     }),

@@ -34,6 +34,34 @@ fn read(blob: Vec<u8>) -> Result<Grain, grainstore::grain::Error> {
     Grain::from_foreign_blob(blob, Profile::Extended).map(|(grain, _)| grain)
 }
 
+/// Exports all of the store in every format, and reads back the formats that carry any grain.
+fn give_out(store: &Store, sealed: &Grain, folder: &Path) {
+    let every = Filter::new().with_superseded();
+    for format in [Format::Mg, Format::Jsonl] {
+        let mut again = Vec::new();
+        let written =
+            store
+                .admin()
+                .unwrap()
+                .export(format, &every, &Default::default(), &mut again);
+        assert_eq!(written.unwrap().grains, 3);
+        let path = folder.join("again");
+        std::fs::write(&path, again).unwrap();
+        let copy = Store::in_memory(Options::default()).unwrap();
+        assert_eq!(imported(&copy, &path).inserted, 3);
+        let kept = copy.get(&sealed.address()).unwrap().unwrap();
+        assert_eq!(kept.blob(), sealed.blob());
+    }
+    for format in [Format::Omi, Format::Aimem, Format::Pam] {
+        let written =
+            store
+                .admin()
+                .unwrap()
+                .export(format, &every, &Default::default(), &mut io::sink());
+        assert!(written.is_ok(), "{format:?}: {written:?}");
+    }
+}
+
 #[test]
 fn an_archive_with_compressed_and_encrypted_grains_is_stored_and_given_out_as_it_came() {
     let plain = grain(1, "in the clear");
@@ -77,29 +105,7 @@ fn an_archive_with_compressed_and_encrypted_grains_is_stored_and_given_out_as_it
         assert_eq!(found.total, 3);
         let agent = store.read_only();
         assert_eq!(agent.query(&every, 9, None).unwrap().results.len(), 2);
-        for format in [Format::Mg, Format::Jsonl] {
-            let mut again = Vec::new();
-            let written =
-                store
-                    .admin()
-                    .unwrap()
-                    .export(format, &every, &Default::default(), &mut again);
-            assert_eq!(written.unwrap().grains, 3);
-            let path = folder.path().join("again");
-            std::fs::write(&path, again).unwrap();
-            let copy = Store::in_memory(Options::default()).unwrap();
-            assert_eq!(imported(&copy, &path).inserted, 3);
-            let kept = copy.get(&sealed.address()).unwrap().unwrap();
-            assert_eq!(kept.blob(), sealed.blob());
-        }
-        for format in [Format::Omi, Format::Aimem, Format::Pam] {
-            let written =
-                store
-                    .admin()
-                    .unwrap()
-                    .export(format, &every, &Default::default(), &mut io::sink());
-            assert!(written.is_ok(), "{format:?}: {written:?}");
-        }
+        give_out(&store, &sealed, folder.path());
         assert!(
             store
                 .maintenance()

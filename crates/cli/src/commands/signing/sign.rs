@@ -64,7 +64,7 @@ impl Sign {
 impl Verify {
     pub(super) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let resolver = session.resolver();
-        each_line(&self.file, session, |line| verify(line, &*resolver))
+        each_line(&self.file, session, |line| verify(line, &resolver))
     }
 }
 
