@@ -114,7 +114,7 @@ fn lookups(index: &Index, count: u64) -> Result<(), Box<dyn std::error::Error>> 
             let from = 1_700_000_000_000 + i64::try_from(*n)? * 10;
             let (from, to) = (Time::from_ms(from), Time::from_ms(from + 9_999));
             found += snapshot
-                .in_time(Family::CreatedAt, Some(from), Some(to))
+                .in_time(Family::EventTime, Some(from), Some(to))
                 .rows()?
                 .len();
         }

@@ -68,7 +68,7 @@ impl Peer for Ours {
     fn in_time(&self, from_ms: i64, to_ms: i64) -> Result<Found> {
         let snapshot = self.0.maintenance()?.index_snapshot();
         let (from, to) = (Time::from_ms(from_ms), Time::from_ms(to_ms));
-        let rows = snapshot.in_time(Family::CreatedAt, Some(from), Some(to));
+        let rows = snapshot.in_time(Family::EventTime, Some(from), Some(to));
         let rows = rows.map(|row| row.map(EntryId::get));
         Ok(Found::Rows(rows.collect::<std::result::Result<_, _>>()?))
     }

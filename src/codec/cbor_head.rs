@@ -27,19 +27,34 @@ pub(crate) fn read_first<I: Input>(input: &mut I) -> Result<(u8, u8), I::Error> 
 /// Those of the input, also for indefinite lengths and for forms that are not the shortest: an item
 /// with two spellings would have two addresses, or could be replaced under its signature.
 pub(crate) fn read_argument<I: Input>(input: &mut I, info: u8) -> Result<u64, I::Error> {
-    let (argument, least) = match info {
-        0..=23 => return Ok(u64::from(info)),
-        24 => (u64::from(u8::from_be_bytes(input.array()?)), 24),
-        25 => (u64::from(u16::from_be_bytes(input.array()?)), 1 << 8),
-        26 => (u64::from(u32::from_be_bytes(input.array()?)), 1 << 16),
-        27 => (u64::from_be_bytes(input.array()?), 1 << 32),
-        31 => return Err(input.fault("indefinite lengths are not canonical")),
-        _ => return Err(input.fault("reserved additional information")),
+    let argument = read_long_argument(input, info)?;
+    let least = match info {
+        24 => 24,
+        25 => 1 << 8,
+        26 => 1 << 16,
+        27 => 1 << 32,
+        _ => 0,
     };
     if argument < least {
         return Err(input.fault("length or integer is not in its shortest form"));
     }
     Ok(argument)
+}
+
+/// Reads the argument of an item in whatever definite form it has.
+///
+/// # Errors
+/// Those of the input, also for indefinite lengths.
+pub(crate) fn read_long_argument<I: Input>(input: &mut I, info: u8) -> Result<u64, I::Error> {
+    Ok(match info {
+        0..=23 => u64::from(info),
+        24 => u64::from(u8::from_be_bytes(input.array()?)),
+        25 => u64::from(u16::from_be_bytes(input.array()?)),
+        26 => u64::from(u32::from_be_bytes(input.array()?)),
+        27 => u64::from_be_bytes(input.array()?),
+        31 => return Err(input.fault("indefinite lengths are not canonical")),
+        _ => return Err(input.fault("reserved additional information")),
+    })
 }
 
 /// Appends a head in its shortest form.

@@ -1,5 +1,8 @@
-//! The CBOR of signature messages (RFC 8949): strict, without copies, without memory taken from
-//! declared lengths.
+//! The CBOR of signature messages (RFC 8949): in any order and any definite form of lengths, without
+//! copies, without memory taken from declared lengths.
+//!
+//! Other implementations need not write deterministically (ruling P7): a signature covers the bytes
+//! received, so a second spelling of a header is another message and replaces nothing.
 
 use crate::codec::cbor_head::{
     self as head, ARRAY, BYTES, Input, MAP, NEGATIVE, POSITIVE, TAG, TEXT,
@@ -7,22 +10,23 @@ use crate::codec::cbor_head::{
 
 use super::Error;
 
-/// Walks untrusted bytes. Lengths and integers must be in their shortest form, nothing is of
-/// indefinite length, so that an item has one spelling and can be compared by its bytes.
+/// Walks untrusted bytes. Nothing is of indefinite length.
 pub(super) struct Items<'a> {
     rest: &'a [u8],
     len: usize,
 }
 
-/// Whether an item must be deterministic (RFC 8949 4.2.1) or well-formed only.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Form {
-    Deterministic,
-    WellFormed,
+/// The label of a header parameter (RFC 9052 1.4), compared by its value: it may be spelled in
+/// several ways.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Label<'a> {
+    /// An integer of 64 bits and a sign.
+    Int(i128),
+    Text(&'a str),
 }
 
-/// The members of a header, label and value each as they are spelled.
-pub(super) type Members<'a> = Vec<(&'a [u8], &'a [u8])>;
+/// The members of a header, each value as it is spelled.
+pub(super) type Members<'a> = Vec<(Label<'a>, &'a [u8])>;
 
 impl<'a> Items<'a> {
     pub(super) const fn new(bytes: &'a [u8]) -> Self {
@@ -43,8 +47,18 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// Reads a byte string.
+    /// Reads a part of a message, a byte string whose length is in its shortest form: a message
+    /// that was kept without its payload is written again as it came.
     pub(super) fn bytes(&mut self, otherwise: &'static str) -> Result<&'a [u8], Error> {
+        let (major, info) = head::read_first(self)?;
+        match (major, head::read_argument(self, info)?) {
+            (BYTES, len) => self.take(len),
+            _ => Err(self.fault(otherwise)),
+        }
+    }
+
+    /// Reads a byte string of a header.
+    pub(super) fn value_bytes(&mut self, otherwise: &'static str) -> Result<&'a [u8], Error> {
         match self.head()? {
             (BYTES, len) => self.take(len),
             _ => Err(self.fault(otherwise)),
@@ -70,15 +84,15 @@ impl<'a> Items<'a> {
     }
 
     /// Reads the labels of an array of one or more.
-    pub(super) fn labels(&mut self) -> Result<Vec<&'a [u8]>, Error> {
+    pub(super) fn labels(&mut self) -> Result<Vec<Label<'a>>, Error> {
         let (ARRAY, len @ 1..=MEMBERS_MAX) = self.head()? else {
             return Err(self.fault("a list of labels is an array of one or more"));
         };
         (0..len).map(|_| self.label()).collect()
     }
 
-    /// Reads a map of labels and values.
-    pub(super) fn members(&mut self, form: Form) -> Result<Members<'a>, Error> {
+    /// Reads a map of labels and values, in any order; no label stands twice.
+    pub(super) fn members(&mut self) -> Result<Members<'a>, Error> {
         let (MAP, len) = self.head()? else {
             return Err(self.fault("a header is a map"));
         };
@@ -91,11 +105,7 @@ impl<'a> Items<'a> {
             if members.iter().any(|(other, _)| *other == label) {
                 return Err(self.fault("a label stands twice"));
             }
-            if form == Form::Deterministic && members.last().is_some_and(|(last, _)| *last > label)
-            {
-                return Err(self.fault("labels are not in canonical order"));
-            }
-            members.push((label, self.spelled(form, DEPTH_MAX)?));
+            members.push((label, self.span(|items| items.skip(DEPTH_MAX))?));
         }
         Ok(members)
     }
@@ -126,25 +136,21 @@ impl<'a> Items<'a> {
         Ok(start.get(..len).unwrap_or_default())
     }
 
-    fn spelled(&mut self, form: Form, depth_left: usize) -> Result<&'a [u8], Error> {
-        self.span(|items| items.skip(form, depth_left))
-    }
-
-    /// RFC 9052 1.4: a label is an integer or a text.
-    fn label(&mut self) -> Result<&'a [u8], Error> {
-        self.span(|items| match items.head()? {
-            (POSITIVE | NEGATIVE, _) => Ok(()),
-            (TEXT, len) => items.utf8(len).map(drop),
-            _ => Err(items.fault("a label is an integer or a text")),
+    fn label(&mut self) -> Result<Label<'a>, Error> {
+        Ok(match self.head()? {
+            (POSITIVE, argument) => Label::Int(i128::from(argument)),
+            (NEGATIVE, argument) => Label::Int(!i128::from(argument)),
+            (TEXT, len) => Label::Text(self.utf8(len)?),
+            _ => return Err(self.fault("a label is an integer or a text")),
         })
     }
 
-    fn skip(&mut self, form: Form, depth_left: usize) -> Result<(), Error> {
+    fn skip(&mut self, depth_left: usize) -> Result<(), Error> {
         let Some(below) = depth_left.checked_sub(1) else {
             return Err(self.fault("a header nests too deep"));
         };
         if let [0xe0..=0xff, ..] = self.rest {
-            return self.skip_simple(form);
+            return self.skip_simple();
         }
         let (major, argument) = self.head()?;
         match major {
@@ -152,33 +158,25 @@ impl<'a> Items<'a> {
             TEXT => self.utf8(argument).map(drop)?,
             ARRAY => {
                 for _ in 0..argument {
-                    self.skip(form, below)?;
+                    self.skip(below)?;
                 }
             }
             MAP => {
-                let mut last: &[u8] = &[];
                 for _ in 0..argument {
-                    let key = self.spelled(form, below)?;
-                    if form == Form::Deterministic && key <= last {
-                        return Err(self.fault("keys are not in canonical order"));
-                    }
-                    last = key;
-                    self.skip(form, below)?;
+                    self.skip(below)?;
+                    self.skip(below)?;
                 }
             }
-            TAG => self.skip(form, below)?,
+            TAG => self.skip(below)?,
             _ => {}
         }
         Ok(())
     }
 
-    fn skip_simple(&mut self, form: Form) -> Result<(), Error> {
+    fn skip_simple(&mut self) -> Result<(), Error> {
         let [head] = self.array()?;
         match head & 0x1f {
-            20..=22 => Ok(()),
-            // A double has several spellings, and nothing that is protected needs one.
-            _ if form == Form::Deterministic => Err(self.fault("a value without one spelling")),
-            23 => Ok(()),
+            20..=23 => Ok(()),
             25 => self.array::<2>().map(drop),
             26 => self.array::<4>().map(drop),
             27 => self.array::<8>().map(drop),
@@ -189,7 +187,7 @@ impl<'a> Items<'a> {
     /// Reads the head of an item that is no simple value.
     fn head(&mut self) -> Result<(u8, u64), Error> {
         let (major, info) = head::read_first(self)?;
-        Ok((major, head::read_argument(self, info)?))
+        Ok((major, head::read_long_argument(self, info)?))
     }
 
     fn take(&mut self, len: u64) -> Result<&'a [u8], Error> {
@@ -204,6 +202,17 @@ impl<'a> Items<'a> {
     fn utf8(&mut self, len: u64) -> Result<&'a str, Error> {
         let bytes = self.take(len)?;
         std::str::from_utf8(bytes).map_err(|_| self.fault("text is not UTF-8"))
+    }
+}
+
+impl Label<'_> {
+    /// Appends the label in its shortest form.
+    #[cfg(feature = "signatures")]
+    pub(super) fn write(self, out: &mut Vec<u8>) {
+        match self {
+            Self::Int(int) => head::write_int(out, i64::try_from(int).unwrap_or_default()),
+            Self::Text(text) => write_text(out, text),
+        }
     }
 }
 

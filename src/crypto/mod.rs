@@ -10,6 +10,8 @@
 mod attest;
 mod delivery;
 mod did;
+#[cfg(feature = "signatures")]
+mod did_documents;
 mod envelope;
 mod item;
 mod key;
@@ -29,6 +31,8 @@ pub use attest::{Checkpoint, Receipt};
 #[cfg(feature = "interchange")]
 pub(crate) use delivery::{ENVELOPE_LEN_MAX, is_wrapped};
 pub use did::Did;
+#[cfg(feature = "signatures")]
+pub use did_documents::DidDocuments;
 pub use envelope::Envelope;
 pub use error::Error;
 #[cfg(feature = "signatures")]

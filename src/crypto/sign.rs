@@ -173,14 +173,15 @@ fn sign(kind: &str, map: Map, key: &SigningKey, did: &Did) -> Result<Vec<u8>, Er
 
 fn write_protected(algorithm: Algorithm, content_type: &str, did: &Did) -> Vec<u8> {
     let mut out = vec![MAP_OF_THREE];
-    out.extend_from_slice(ALG);
-    out.extend_from_slice(match algorithm {
+    ALG.write(&mut out);
+    let algorithm = match algorithm {
         Algorithm::Ed25519 => ALG_EDDSA,
         Algorithm::P256 => ALG_ES256,
-    });
-    out.extend_from_slice(CONTENT_TYPE);
+    };
+    write_int(&mut out, algorithm);
+    CONTENT_TYPE.write(&mut out);
     write_text(&mut out, content_type);
-    out.extend_from_slice(KID);
+    KID.write(&mut out);
     write_bytes(&mut out, did.as_str().as_bytes());
     out
 }

@@ -1,17 +1,17 @@
-//! COSE_Sign1 messages (RFC 9052), read strictly (ruling S2).
+//! COSE_Sign1 messages (RFC 9052), read as others write them (rulings S2, P7).
 //!
 //! The header is read here and not by a COSE library, because OMS 9.1 has a text in `kid` and
 //! because signatures are checked over the bytes received.
 
-use super::item::{Form, Items, Members, write_bytes, write_text};
+use super::item::{Items, Label, Members, write_bytes, write_text};
 use super::{Algorithm, Did, Error, Resolver, Signer, VerifyingKey};
 
 /// A COSE_Sign1 message (RFC 9052): one signature, with the signer's DID under it (OMS 9.1).
 ///
-/// Read strictly (ruling S2): the protected header is canonical and holds the algorithm, no label
-/// stands twice, `crit` lists nothing unknown, nothing follows. The unprotected header is
-/// carried and never trusted. Signatures are checked over the bytes received, never over bytes
-/// written again.
+/// The protected header holds the algorithm, no label stands twice or in both headers, `crit` lists
+/// nothing unknown, nothing follows (ruling S2). Labels stand in any order and in any definite form
+/// (ruling P7). The unprotected header is carried and never trusted. Signatures are checked over the
+/// bytes received, never over bytes written again.
 ///
 /// ```
 /// use grainstore::crypto::{Algorithm, Offline, OsRandom, Payload, Sign1, SigningKey};
@@ -176,7 +176,7 @@ impl<'a> Parts<'a> {
         let protected = items.bytes("the protected header is a byte string")?;
         let mut unprotected = Members::new();
         let unprotected_bytes = items.span(|items| {
-            unprotected = items.members(Form::WellFormed)?;
+            unprotected = items.members()?;
             Ok(())
         })?;
         let payload = match items.skip_byte(NIL) {
@@ -204,12 +204,12 @@ struct Protected<'a> {
 impl<'a> Protected<'a> {
     fn read(bytes: &'a [u8], unprotected: &Members<'_>) -> Result<Self, Error> {
         let mut items = Items::new(bytes);
-        let members = items.members(Form::Deterministic)?;
+        let members = items.members()?;
         items.finish("bytes after the protected header")?;
-        let value = |label: &[u8]| find(&members, label);
+        let value = |label: Label<'_>| find(&members, label);
         if members
             .iter()
-            .any(|(label, _)| find(unprotected, label).is_some())
+            .any(|(label, _)| find(unprotected, *label).is_some())
         {
             return Err(refuse("a label stands in both headers"));
         }
@@ -217,20 +217,24 @@ impl<'a> Protected<'a> {
         if find(unprotected, ALG).is_some() || find(unprotected, CRIT).is_some() {
             return Err(refuse("alg and crit must be protected"));
         }
-        let algorithm = match value(ALG) {
-            Some(ALG_EDDSA | ALG_ED25519) => Algorithm::Ed25519,
-            Some(ALG_ES256) => Algorithm::P256,
-            Some(_) => {
+        let Some(alg) = value(ALG) else {
+            return Err(refuse("no alg in the protected header"));
+        };
+        let algorithm = match Items::new(alg).int("alg is an integer") {
+            Ok(ALG_EDDSA | ALG_ED25519) => Algorithm::Ed25519,
+            Ok(ALG_ES256) => Algorithm::P256,
+            // RFC 9052 3.1 also knows algorithms by text.
+            _ => {
                 return Err(Error::Unsupported {
                     what: "an algorithm other than EdDSA with Ed25519 and ES256",
                 });
             }
-            None => return Err(refuse("no alg in the protected header")),
         };
         if let Some(labels) = value(CRIT) {
             let labels = Items::new(labels).labels()?;
-            let is_understood =
-                |label: &&[u8]| [ALG, CONTENT_TYPE, KID].contains(label) && value(label).is_some();
+            let is_understood = |label: &Label<'_>| {
+                [ALG, CONTENT_TYPE, KID].contains(label) && value(*label).is_some()
+            };
             if !labels.iter().all(is_understood) {
                 return Err(Error::Unsupported {
                     what: "a header parameter to be understood that is not",
@@ -265,7 +269,7 @@ fn read_kid(value: &[u8]) -> Result<Did, Error> {
     let text = match value {
         [0x60..=0x7b, ..] => items.text("a kid is bytes or text")?,
         _ => {
-            let bytes = items.bytes("a kid is bytes or text")?;
+            let bytes = items.value_bytes("a kid is bytes or text")?;
             std::str::from_utf8(bytes).map_err(|_| Error::Did {
                 reason: "not UTF-8",
             })?
@@ -281,7 +285,7 @@ fn read_iat(unprotected: &Members<'_>) -> Result<Option<i64>, Error> {
         .transpose()
 }
 
-fn find<'a>(members: &Members<'a>, label: &[u8]) -> Option<&'a [u8]> {
+fn find<'a>(members: &Members<'a>, label: Label<'_>) -> Option<&'a [u8]> {
     let found = members.iter().find(|(other, _)| *other == label);
     found.map(|(_, value)| *value)
 }
@@ -323,12 +327,11 @@ const TAG_18: u8 = 0xd2;
 const ARRAY_OF_FOUR: u8 = 0x84;
 const NIL: u8 = 0xf6;
 
-// Labels and values as they are spelled; strict reading leaves no second spelling.
-pub(super) const ALG: &[u8] = &[1];
-const CRIT: &[u8] = &[2];
-pub(super) const CONTENT_TYPE: &[u8] = &[3];
-pub(super) const KID: &[u8] = &[4];
-const IAT: &[u8] = b"\x63iat";
-pub(super) const ALG_EDDSA: &[u8] = &[0x27];
-const ALG_ED25519: &[u8] = &[0x32];
-pub(super) const ALG_ES256: &[u8] = &[0x26];
+pub(super) const ALG: Label<'_> = Label::Int(1);
+const CRIT: Label<'_> = Label::Int(2);
+pub(super) const CONTENT_TYPE: Label<'_> = Label::Int(3);
+pub(super) const KID: Label<'_> = Label::Int(4);
+const IAT: Label<'_> = Label::Text("iat");
+pub(super) const ALG_EDDSA: i64 = -8;
+const ALG_ED25519: i64 = -19;
+pub(super) const ALG_ES256: i64 = -7;

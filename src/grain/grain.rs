@@ -7,7 +7,8 @@ use std::sync::{Arc, OnceLock};
 
 use crate::codec::{ContentAddress, Encoding, Flags, Header, Map, Profile, Sensitivity, Value};
 
-use super::fields::{compact, expand};
+use super::fields::compact;
+use super::payload::fields_of;
 use super::rules::{self, Origin, Warning};
 use super::{Error, Type};
 
@@ -165,6 +166,9 @@ impl Grain {
             return Err(Error::SignedMismatch);
         }
         let of = Type::from_byte(header.type_byte);
+        if header.flags.contains(Flags::ENCRYPTED) {
+            return Self::encrypted(blob, header, origin);
+        }
         let fields = fields_of(&blob, &header, profile)?;
         check_type(of, &fields)?;
         rules::check_lightweight(of, &fields, profile)?;
@@ -181,6 +185,34 @@ impl Grain {
             }
         }
         Ok((Self::assembled(blob, header, fields), warnings))
+    }
+
+    /// Ruling P4: kept as it came and never interpreted. It is written elsewhere only, since no rule
+    /// can be held to a payload that nothing here reads.
+    fn encrypted(
+        blob: Vec<u8>,
+        header: Header,
+        origin: Origin,
+    ) -> Result<(Self, Vec<Warning>), Error> {
+        if origin == Origin::Local {
+            return Err(Error::Codec(crate::codec::Error::NotCanonical {
+                reason: "payload is encrypted",
+            }));
+        }
+        if header.type_byte == 0 {
+            return Err(Error::NoType);
+        }
+        let warning = Warning {
+            field: "payload".into(),
+            message: "is encrypted: kept, and not interpreted",
+        };
+        Ok((Self::assembled(blob, header, Map::new()), vec![warning]))
+    }
+
+    /// Returns whether the payload is encrypted: then the grain has no fields here, and is listed and
+    /// exported as it came (ruling P4).
+    pub const fn is_encrypted(&self) -> bool {
+        self.header.flags.contains(Flags::ENCRYPTED)
     }
 
     /// Returns the complete blob: header and payload.
@@ -201,8 +233,14 @@ impl Grain {
     /// ```
     ///
     /// # Errors
-    /// `ERR_CORRUPT` for a grain of a later type that keeps fields under names of its own.
+    /// `ERR_CORRUPT` for a grain of a later type that keeps fields under names of its own, and for a
+    /// payload that is encrypted or compressed.
     pub fn blob_without(&self, name: &str) -> Result<Vec<u8>, Error> {
+        if self.is_encrypted() || self.header.flags.contains(Flags::COMPRESSED) {
+            return Err(Error::Codec(crate::codec::Error::NotCanonical {
+                reason: "payload is encrypted or compressed",
+            }));
+        }
         let mut fields = self.fields().clone();
         fields.remove(name);
         write_blob(&self.header, &fields)
@@ -277,6 +315,19 @@ impl Grain {
         super::Time::from_ms(ms.unwrap_or_default())
     }
 
+    /// Returns the time of the event: `timestamp_ms`, else `created_at` (ruling P5).
+    ///
+    /// ```
+    /// # use grainstore::grain::{Draft, Time};
+    /// let draft = Draft::event("hello").set("timestamp_ms", 1).created_at(Time::from_ms(9));
+    /// assert_eq!(draft.finish(Default::default())?.event_time(), Time::from_ms(1));
+    /// # Ok::<(), grainstore::grain::Error>(())
+    /// ```
+    pub fn event_time(&self) -> super::Time {
+        let ms = self.field("timestamp_ms").and_then(Value::as_i64);
+        ms.map_or_else(|| self.created_at(), super::Time::from_ms)
+    }
+
     /// Returns a field of a profile that stands at the top level and in `context` with two values, of
     /// which neither is stricter (ruling P3): only a grain from elsewhere has one.
     pub(crate) fn conflicting_profile_field(&self) -> Option<&str> {
@@ -319,26 +370,6 @@ impl std::fmt::Debug for Grain {
     }
 }
 
-fn fields_of(blob: &[u8], header: &Header, profile: Profile) -> Result<Map, Error> {
-    // Rulings S3, S4: blobs are stored in the clear and uncompressed, or sealed as a whole.
-    if header.flags.contains(Flags::ENCRYPTED) || header.flags.contains(Flags::COMPRESSED) {
-        return Err(Error::Codec(crate::codec::Error::NotCanonical {
-            reason: "payload is encrypted or compressed",
-        }));
-    }
-    let payload = blob.get(Header::LEN..).unwrap_or_default();
-    let decode = || header.encoding().decode(payload, profile);
-    let of = Type::from_byte(header.type_byte);
-    let fields = expand(of, decode()?.into_map());
-    match of {
-        // Ruling F2: what a later revision means by a key is its own affair. A map that is not
-        // compacted by this table is taken as it stands: decoded again, which happens seldom and
-        // costs less than keeping a copy of each.
-        Type::Opaque(_) if fields.is_err() => Ok(decode()?.into_map()),
-        _ => fields,
-    }
-}
-
 /// Rulings F1, F2: the header byte decides, and `type` must be one of its names.
 fn check_type(of: Type, fields: &Map) -> Result<(), Error> {
     let name = match fields.get("type") {
@@ -378,10 +409,11 @@ fn check_sensitivity(header: &Header, fields: &Map) -> Result<(), Error> {
 /// Ruling F12: everything in the header but the sensitivity follows from the payload.
 fn check_header(header: &Header, of: Type, fields: &Map) -> Result<(), Error> {
     let mut expected = header_for(of, fields, header.encoding(), header.sensitivity());
-    // Whether it is signed stands in no field; the delivery has shown it (OMS 9.2).
-    expected.flags = expected
-        .flags
-        .with_if(Flags::SIGNED, header.flags.contains(Flags::SIGNED));
+    // Whether it is signed stands in no field; the delivery has shown it (OMS 9.2). Whether it is
+    // compressed neither; that it was decompressed has shown it.
+    for flag in [Flags::SIGNED, Flags::COMPRESSED] {
+        expected.flags = expected.flags.with_if(flag, header.flags.contains(flag));
+    }
     let part = if header.namespace_hash != expected.namespace_hash {
         "namespace hash"
     } else if header.created_at_sec != expected.created_at_sec {

@@ -17,6 +17,7 @@ mod json;
 mod links;
 mod namespace;
 mod owner;
+mod payload;
 mod rules;
 mod searchable_text;
 mod status;
@@ -34,6 +35,8 @@ pub use namespace::Namespace;
 pub(crate) use namespace::contains as namespace_contains;
 pub(crate) use owner::{HAS_CAPABILITY, IDENTITY, OWNED_BY};
 pub use owner::{Owner, OwnerKind};
+#[cfg(feature = "interchange")]
+pub(crate) use payload::blob_prefix_len;
 pub use rules::{Warning, is_listed_phi_tag};
 pub use searchable_text::SEARCHABLE_FIELDS;
 pub use status::{Lifecycle, Status, StatusChange, Verification};

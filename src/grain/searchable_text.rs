@@ -49,6 +49,9 @@ impl Grain {
     /// # Ok::<(), grainstore::grain::Error>(())
     /// ```
     pub fn summary(&self) -> String {
+        if self.is_encrypted() {
+            return "(encrypted)".to_owned();
+        }
         if self.type_() == Type::Consent {
             return self.consented();
         }

@@ -58,6 +58,11 @@ pub(super) trait FormatReader: Sync {
         true
     }
 
+    /// Returns whether the record of a grain states who may see it, which nothing here enforces.
+    fn states_visibility(&self, _grain: &Grain) -> bool {
+        false
+    }
+
     /// Returns how a changed record meets the grains that came under its id before; `id_format` is
     /// that of the id.
     fn merge_rule(&self, _id_format: &str) -> MergeRule {

@@ -52,7 +52,7 @@ pub use model::record_set::RecordSet;
 pub use model::signature::{ExportKey, Signature};
 pub use model::vector::ForeignVectors;
 pub use options::{ReadOptions, WriteOptions};
-pub(crate) use registry::{exported_addresses, is_exportable, is_link};
+pub(crate) use registry::{exported_addresses, is_exportable, is_link, states_visibility};
 
 // Internal, without a promise: for the tests, simulator, fuzz targets and benches of this crate.
 #[doc(hidden)]

@@ -37,6 +37,11 @@ pub(crate) fn is_exportable(grain: &Grain) -> bool {
     READERS.iter().all(|reader| reader.is_exportable(grain))
 }
 
+/// Returns whether the record of a grain states who may see it, which nothing here enforces.
+pub(crate) fn states_visibility(grain: &Grain) -> bool {
+    READERS.iter().any(|reader| reader.states_visibility(grain))
+}
+
 /// Returns whether a grain says nothing but that others belong together.
 pub(crate) fn is_link(grain: &Grain) -> bool {
     READERS.iter().any(|reader| reader.is_link(grain))

@@ -154,7 +154,8 @@ impl Capability {
     /// Returns whether a grain may be seen with it. The whole namespace is compared: two bytes of
     /// its hash, as the header has them, say nothing (OMS 3.1.1).
     pub fn sees(&self, grain: &Grain) -> bool {
-        self.reaches(grain.text("namespace")) && self.opens(grain)
+        // Namespace and tags of an encrypted grain are unknown (ruling P4), so only the owner sees it.
+        !grain.is_encrypted() && self.reaches(grain.text("namespace")) && self.opens(grain)
     }
 
     /// Judges whether a grain may be written under it.

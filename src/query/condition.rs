@@ -34,7 +34,8 @@ pub(super) enum Condition {
     /// Without this tag.
     NoTag(String),
     DerivedFrom(ContentAddress),
-    Created {
+    /// The time of the event (ruling P5).
+    Happened {
         from: Option<Time>,
         to: Option<Time>,
     },
@@ -126,7 +127,7 @@ impl Condition {
             }
             Self::NoTag(_) => vec!["structural_tags"],
             Self::DerivedFrom(_) => vec!["derived_from"],
-            Self::Created { .. } => vec!["created_at"],
+            Self::Happened { .. } => vec!["timestamp_ms", "created_at"],
             Self::Verification(_) => vec!["verification_status"],
             Self::TrueBy(_) => vec!["valid_from"],
             Self::TrueUntil(_) => vec!["valid_to"],
@@ -157,7 +158,7 @@ impl Condition {
             Self::Facet { field, text } => one(snapshot.with_facet(field, text)),
             Self::NoTag(tag) => IndexSource::of(true, vec![snapshot.with_text(Family::Tag, tag)]),
             Self::DerivedFrom(address) => one(snapshot.pointing_at(Family::DerivedFrom, address)),
-            Self::Created { from, to } => time_range(snapshot, Family::CreatedAt, *from, *to),
+            Self::Happened { from, to } => time_range(snapshot, Family::EventTime, *from, *to),
             Self::Number {
                 family, from, to, ..
             } => one(snapshot.in_numbers(*family, *from, *to)),
@@ -215,7 +216,7 @@ impl Condition {
             Self::Text { field, text, .. } | Self::Facet { field, text } => says(field, text),
             Self::NoTag(tag) => !has_tag(version, tag),
             Self::DerivedFrom(address) => grain.derived_from().any(|of| of == *address),
-            Self::Created { .. } => self.holds_at(time("created_at")),
+            Self::Happened { .. } => self.holds_at(Some(grain.event_time())),
             Self::Number { field, .. } => self.holds_of(grain.field(field).and_then(Value::as_f64)),
             Self::Verification(wanted) => version.status.verification == *wanted,
             Self::TrueBy(_) => self.holds_at(time("valid_from")),
@@ -234,7 +235,7 @@ impl Condition {
     /// Returns the family of the single value that decides it, if there is one.
     pub(super) const fn column(&self) -> Option<Family> {
         match self {
-            Self::Created { .. } => Some(Family::CreatedAt),
+            Self::Happened { .. } => Some(Family::EventTime),
             Self::Number { family, .. } => Some(*family),
             Self::TrueBy(_) => Some(Family::ValidTime),
             Self::TrueUntil(_) => Some(Family::ValidTo),
@@ -253,9 +254,9 @@ impl Condition {
 
     fn holds_at(&self, time: Option<Time>) -> bool {
         match self {
-            Self::Created { from, to } => {
-                let created = time.unwrap_or(Time::from_ms(0));
-                from.is_none_or(|from| from <= created) && to.is_none_or(|to| created <= to)
+            Self::Happened { from, to } => {
+                let at = time.unwrap_or(Time::from_ms(0));
+                from.is_none_or(|from| from <= at) && to.is_none_or(|to| at <= to)
             }
             Self::TrueBy(at) => time.is_none_or(|from| from <= *at),
             Self::TrueUntil(at) => time.is_none_or(|to| *at <= to),
@@ -349,8 +350,8 @@ impl fmt::Display for Condition {
             }
             Self::NoTag(tag) => write!(f, "structural_tags without {tag:?}"),
             Self::DerivedFrom(address) => write!(f, "derived_from = {address}"),
-            Self::Created { from, to } => {
-                write!(f, "created_at ")?;
+            Self::Happened { from, to } => {
+                write!(f, "time ")?;
                 write_range(f, from.as_ref(), to.as_ref())
             }
             Self::Number {

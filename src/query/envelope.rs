@@ -2,6 +2,8 @@
 //!
 //! It holds results as they were in the snapshot of the query, and reads nothing.
 
+use std::collections::HashMap;
+
 use crate::codec::{ContentAddress, Map, Value};
 use crate::grain::{Grain, Status};
 use crate::ledger::EntryId;
@@ -45,6 +47,36 @@ pub struct Found {
 }
 
 impl Envelope {
+    /// Returns the results by observer, `observer_type` and `observer_id`, in the order of the first
+    /// result of each (OMS 17.3, 24).
+    ///
+    /// ```
+    /// use grainstore::{Draft, Filter, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// store.put(Draft::observation("cam-1", "camera"))?;
+    /// store.put(Draft::event("a note"))?;
+    /// let found = store.query(&Filter::new(), 10, None)?;
+    /// let observers: Vec<_> = found.by_observer().into_iter().map(|(by, _)| by).collect();
+    /// assert_eq!(observers, [[Some("camera"), Some("cam-1")], [None, None]]);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    pub fn by_observer(&self) -> Vec<([Option<&str>; 2], Vec<&Found>)> {
+        let mut groups: Vec<([Option<&str>; 2], Vec<&Found>)> = Vec::new();
+        let mut places = HashMap::new();
+        for found in &self.results {
+            let observer = ["observer_type", "observer_id"].map(|field| found.grain.text(field));
+            let place = *places.entry(observer).or_insert_with(|| {
+                groups.push((observer, Vec::new()));
+                groups.len() - 1
+            });
+            if let Some((_, group)) = groups.get_mut(place) {
+                group.push(found);
+            }
+        }
+        groups
+    }
+
     /// Returns the JSON object of OMS 28.1.
     ///
     /// Besides the members of the specification it has `total_is_lower_bound` and `partial` if true,

@@ -126,30 +126,30 @@ impl Filter {
         self.and(Condition::DerivedFrom(address))
     }
 
-    /// Keeps grains created at or after this time.
+    /// Keeps grains of events at or after this time: `timestamp_ms`, else `created_at` (ruling P5).
     #[must_use]
-    pub fn created_from(mut self, time: Time) -> Self {
+    pub fn since(mut self, time: Time) -> Self {
         for condition in &mut self.conditions {
-            if let Condition::Created { from, .. } = condition {
+            if let Condition::Happened { from, .. } = condition {
                 *from = (*from).max(Some(time));
                 return self;
             }
         }
         let (from, to) = (Some(time), None);
-        self.and(Condition::Created { from, to })
+        self.and(Condition::Happened { from, to })
     }
 
-    /// Keeps grains created at or before this time.
+    /// Keeps grains of events at or before this time: `timestamp_ms`, else `created_at` (ruling P5).
     #[must_use]
-    pub fn created_to(mut self, time: Time) -> Self {
+    pub fn until(mut self, time: Time) -> Self {
         for condition in &mut self.conditions {
-            if let Condition::Created { to, .. } = condition {
+            if let Condition::Happened { to, .. } = condition {
                 *to = Some(to.map_or(time, |to| to.min(time)));
                 return self;
             }
         }
         let (from, to) = (None, Some(time));
-        self.and(Condition::Created { from, to })
+        self.and(Condition::Happened { from, to })
     }
 
     /// Keeps grains whose `confidence` is in this inclusive range. Grains without one do not pass.
@@ -176,10 +176,65 @@ impl Filter {
         self.facet("epistemic_status", status)
     }
 
-    /// Keeps grains with this `recall_priority`.
+    /// Keeps grains with this `recall_priority`: `hot`, `warm` or `cold`. A grain without one is
+    /// `warm` to readers, and is not found by its absence.
+    ///
+    /// Searches, recalls and vector searches leave out cold grains unless the filter asks for them
+    /// with this method; queries return them (OMS 22.8).
+    ///
+    /// ```
+    /// use grainstore::{Draft, Filter, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// store.put(Draft::event("the old lease").set("recall_priority", "cold"))?;
+    /// assert_eq!(store.query(&Filter::new(), 9, None)?.total, 1);
+    /// # #[cfg(feature = "text")]
+    /// assert_eq!(store.search("lease", &Filter::new(), 9)?.total, 0);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
     #[must_use]
     pub fn recall_priority(self, priority: impl Into<String>) -> Self {
         self.facet("recall_priority", priority)
+    }
+
+    /// Keeps grains of observers of this type, such as `lidar` or `llm` (OMS 24).
+    ///
+    /// ```
+    /// use grainstore::{Draft, Filter, Options, Store};
+    ///
+    /// let store = Store::in_memory(Options::default())?;
+    /// let seen = store.put(Draft::observation("cam-1", "camera").created_at(grainstore::Time::from_ms(1)))?;
+    /// let found = store.query(&Filter::new().observer_type("camera"), 10, None)?;
+    /// assert_eq!(found.results[0].address, seen);
+    /// # Ok::<(), grainstore::Error>(())
+    /// ```
+    #[must_use]
+    pub fn observer_type(self, observer_type: impl Into<String>) -> Self {
+        self.facet("observer_type", observer_type)
+    }
+
+    /// Keeps grains of this observer (`observer_id`).
+    #[must_use]
+    pub fn observer(self, observer_id: impl Into<String>) -> Self {
+        self.facet("observer_id", observer_id)
+    }
+
+    /// Keeps grains of this author (`author_did`).
+    #[must_use]
+    pub fn author(self, author_did: impl Into<String>) -> Self {
+        self.facet("author_did", author_did)
+    }
+
+    /// Keeps grains about this person (`subject_did`).
+    #[must_use]
+    pub fn subject_did(self, subject_did: impl Into<String>) -> Self {
+        self.facet("subject_did", subject_did)
+    }
+
+    /// Keeps grains about this entity (`entity_id`).
+    #[must_use]
+    pub fn entity(self, entity_id: impl Into<String>) -> Self {
+        self.facet("entity_id", entity_id)
     }
 
     /// Keeps grains whose current verification status is this one. To ask for retracted grains is to
@@ -337,6 +392,18 @@ impl Filter {
         })
     }
 
+    /// Returns whether a ranking shows cold grains: the filter names a priority.
+    pub(super) fn shows_cold(&self) -> bool {
+        let names_it = |condition: &Condition| matches!(condition, Condition::Facet { field, .. } if *field == "recall_priority");
+        self.conditions.iter().any(names_it)
+    }
+
+    /// Returns whether it selects the grains of one session.
+    pub(super) fn is_of_session(&self) -> bool {
+        let of_session = |condition: &Condition| matches!(condition, Condition::Text { family, .. } if *family == Family::Session);
+        self.conditions.iter().any(of_session)
+    }
+
     /// Returns the full names of the fields that the filter tests.
     pub(super) fn fields(&self) -> Vec<&'static str> {
         let conditions = self.conditions();
@@ -384,10 +451,10 @@ fn validate(condition: &Condition) -> Result<(), Error> {
             "namespace",
             "must be whole; those inside it are found with it",
         ),
-        Condition::Created {
+        Condition::Happened {
             from: Some(from),
             to: Some(to),
-        } if from > to => refuse("created_at", "range ends before it begins"),
+        } if from > to => refuse("time", "range ends before it begins"),
         Condition::Number {
             field, from, to, ..
         } => match (from, to) {

@@ -34,7 +34,7 @@ impl Store {
         limit: usize,
     ) -> Result<Envelope, Error> {
         let snapshot = self.snapshot();
-        let rows = self.rows(&snapshot, filter)?;
+        let rows = self.rows_to_rank(&snapshot, filter)?;
         let (near, total) = self.nearest_rows(&snapshot, model, vector, &rows, limit)?;
         let mut envelope = Envelope {
             total,

@@ -118,6 +118,20 @@ impl Store {
         self.rows_at(snapshot, filter, self.now())
     }
 
+    /// Returns the rows that a search, a recall or a vector search may rank: those that pass a
+    /// filter, without the cold ones unless it asks for them (OMS 22.8).
+    pub(super) fn rows_to_rank(
+        &self,
+        snapshot: &Snapshot,
+        filter: &Filter,
+    ) -> Result<RowSet, Error> {
+        let mut rows = self.rows(snapshot, filter)?;
+        if !filter.shows_cold() {
+            rows.subtract(&snapshot.with_facet("recall_priority", "cold").set()?);
+        }
+        Ok(rows)
+    }
+
     /// Returns the rows of the grains that pass a filter and have not expired by a time.
     pub(super) fn rows_at(
         &self,

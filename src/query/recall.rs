@@ -6,13 +6,14 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::codec::nfc;
 use crate::grain::{Grain, Type};
+use crate::index::{RowSet, Snapshot};
 use crate::ledger::EntryId;
 use crate::render::{Line, Passage, Recollection};
-use crate::store::Store;
+use crate::store::{ReadRecorder, Store};
 use crate::text::{self, Ranking};
 
 use super::visible::narrow;
-use super::{Error, Filter};
+use super::{Error, Filter, Sort, SortBy};
 
 /// The limits and the ranking of a recall.
 ///
@@ -46,7 +47,9 @@ impl Store {
     /// Returns the grains that match a question best, among those that pass a filter, with the
     /// turns around them, up to the token budget.
     ///
-    /// The question is read as plain words. Duplicate texts are included once. Passages are ordered
+    /// Hot grains (`recall_priority`) that pass the filter come first, newest first, in up to a
+    /// quarter of the budget, whatever the question; cold ones are left out unless the filter names
+    /// a priority (OMS 22.8). The question is read as plain words. Duplicate texts are included once. Passages are ordered
     /// best first; turns of one session stay together in chronological order.
     ///
     /// ```
@@ -80,7 +83,7 @@ impl Store {
         };
         let mut recorder = self.read_recorder("recall");
         let snapshot = self.snapshot();
-        let rows = self.rows(&snapshot, &filter)?;
+        let rows = self.rows_to_rank(&snapshot, &filter)?;
         let accept = |row: EntryId| rows.contains(row);
         let query = text::Query::words(&nfc(question));
         let text = self.text_view()?;
@@ -89,34 +92,64 @@ impl Store {
         let found = text.recall_until(&query, &recall.ranking, limits, &accept, &is_over)?;
         let (passages, is_partial) = found;
         let mut collected = Collected::new(recall.budget);
+        let hot = self.hot_rows(&snapshot, rows)?;
+        let is_hot_cut = collected.within_share(HOT_SHARE, |collected| {
+            let mut hot = hot.iter();
+            hot.try_for_each(|row| self.collect(&snapshot, *row, None, collected, &mut recorder))
+        })?;
         for passage in &passages {
             // The hit comes first; its context only takes the remaining room.
             let best = std::iter::once(&passage.hit.row);
             let beside = passage.turns.iter().filter(|row| **row != passage.hit.row);
             for row in best.chain(beside) {
-                if collected.rows.contains(row) {
-                    continue;
-                }
-                let version = self.version_at(&snapshot, *row)?;
-                let grain = &version.grain;
-                if !self.sees(&snapshot, grain)? || !self.may_rely_on(grain)? {
-                    continue;
-                }
                 let score = (*row == passage.hit.row).then(|| passage.hit.relevance());
-                if collected.add(*row, &version.grain, score) {
-                    recorder.add(&version.grain);
-                }
+                self.collect(&snapshot, *row, score, &mut collected, &mut recorder)?;
             }
             if collected.is_cut {
                 break;
             }
         }
+        collected.is_cut |= is_hot_cut;
         recorder.record()?;
         self.retrieved(collected.rows.iter().copied());
         Ok(Recollection {
             is_partial,
             ..collected.into_recollection()
         })
+    }
+
+    /// Returns the rows of the hot grains among `rows`, newest first: they belong in every prompt
+    /// (OMS 22.8).
+    fn hot_rows(&self, snapshot: &Snapshot, mut rows: RowSet) -> Result<Vec<EntryId>, Error> {
+        rows.intersect(&snapshot.with_facet("recall_priority", "hot").set()?);
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
+        let newest = Sort::by(SortBy::Time).descending();
+        let (places, _) = newest.page(self, snapshot, &rows, None, HITS)?;
+        Ok(places.iter().map(|[.., row]| EntryId::new(*row)).collect())
+    }
+
+    /// Adds a grain to the lines, if the handle sees it and may rely on it.
+    fn collect(
+        &self,
+        snapshot: &Snapshot,
+        row: EntryId,
+        score: Option<f64>,
+        collected: &mut Collected,
+        recorder: &mut ReadRecorder<'_>,
+    ) -> Result<(), Error> {
+        if collected.rows.contains(&row) {
+            return Ok(());
+        }
+        let grain = &self.version_at(snapshot, row)?.grain;
+        if self.sees(snapshot, grain)?
+            && self.may_rely_on(grain)?
+            && collected.add(row, grain, score)
+        {
+            recorder.add(grain);
+        }
+        Ok(())
     }
 }
 
@@ -144,6 +177,19 @@ impl Collected {
             texts: HashSet::new(),
             passages: Vec::new(),
         }
+    }
+
+    /// Adds lines within a share of the budget; returns whether some did not fit.
+    fn within_share(
+        &mut self,
+        share: usize,
+        add: impl FnOnce(&mut Self) -> Result<(), Error>,
+    ) -> Result<bool, Error> {
+        let kept = self.budget - self.budget / share;
+        self.left -= kept;
+        add(self)?;
+        self.left += kept;
+        Ok(std::mem::take(&mut self.is_cut))
     }
 
     /// Adds the text of a grain, unless it is a duplicate or exceeds the budget; returns whether it
@@ -209,7 +255,7 @@ fn line(grain: &Grain, score: Option<f64>) -> Line {
     let speaker = speaker.iter().find_map(|field| grain.text(field));
     Line {
         address: grain.address(),
-        time: grain.created_at(),
+        time: grain.event_time(),
         speaker: speaker.map(str::to_owned),
         text,
         score,
@@ -218,3 +264,6 @@ fn line(grain: &Grain, score: Option<f64>) -> Line {
 
 /// The maximum number of hits of a recall.
 const HITS: usize = 100;
+
+/// Hot grains take at most this part of the budget, so that the question keeps room.
+const HOT_SHARE: usize = 4;

@@ -10,7 +10,8 @@ use crate::store::{Store, Version};
 use super::{Cursor, Envelope, Error, Filter, Found, Sort};
 
 impl Store {
-    /// Returns up to `limit` grains that pass a filter, in the order in which they were stored.
+    /// Returns up to `limit` grains that pass a filter, in the order in which they were stored; those
+    /// of one [session](Filter::session) in the order of time (OMS 28.6).
     ///
     /// ```
     /// use grainstore::{Draft, Filter, Options, Store};
@@ -30,7 +31,7 @@ impl Store {
         limit: usize,
         after: Option<Cursor>,
     ) -> Result<Envelope, Error> {
-        self.query_sorted(filter, Sort::default(), limit, after)
+        self.query_sorted(filter, Sort::of(filter), limit, after)
     }
 
     /// Returns up to `limit` grains that pass a filter, in a sort order, from a cursor on.

@@ -83,7 +83,7 @@ impl Store {
         limit: usize,
     ) -> Result<Envelope, Error> {
         let snapshot = self.snapshot();
-        let rows = self.rows(&snapshot, filter)?;
+        let rows = self.rows_to_rank(&snapshot, filter)?;
         let accept = |row: EntryId| rows.contains(row);
         let is_over = self.search_deadline();
         let text = self.text_view()?;

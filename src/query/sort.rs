@@ -6,7 +6,7 @@ use crate::index::{Column, Family, RowSet, Snapshot};
 use crate::ledger::EntryId;
 use crate::store::{Store, Version};
 
-use super::Error;
+use super::{Error, Filter};
 
 /// The sort order of a query. Ties are broken by address. Grains without the field come last in
 /// either direction.
@@ -30,6 +30,8 @@ pub enum SortBy {
     /// The order of storage, which has no ties.
     #[default]
     Stored,
+    /// The time of the event: `timestamp_ms`, else `created_at` (ruling P5).
+    Time,
     /// `created_at`.
     CreatedAt,
     /// `valid_from`.
@@ -46,8 +48,10 @@ pub enum SortBy {
 
 impl SortBy {
     /// All sort keys with their names.
-    pub const NAMES: [(&'static str, Self); 7] = [
+    pub const NAMES: [(&'static str, Self); 9] = [
         ("stored", Self::Stored),
+        ("time", Self::Time),
+        ("timestamp_ms", Self::Time),
         ("created_at", Self::CreatedAt),
         ("valid_from", Self::ValidFrom),
         ("valid_to", Self::ValidTo),
@@ -66,6 +70,7 @@ impl SortBy {
     const fn field(self) -> Option<(&'static str, Family)> {
         Some(match self {
             Self::Stored => return None,
+            Self::Time => ("time", Family::EventTime),
             Self::CreatedAt => ("created_at", Family::CreatedAt),
             Self::ValidFrom => ("valid_from", Family::ValidTime),
             Self::ValidTo => ("valid_to", Family::ValidTo),
@@ -88,6 +93,16 @@ impl Sort {
             by,
             descends: false,
         }
+    }
+
+    /// Returns the order of a query that names none: of one [session](super::Filter::session) by
+    /// time (OMS 28.6), of other grains by storage.
+    pub fn of(filter: &Filter) -> Self {
+        Self::by(if filter.is_of_session() {
+            SortBy::Time
+        } else {
+            SortBy::Stored
+        })
     }
 
     /// Returns the descending order.
@@ -156,10 +171,16 @@ impl Sort {
             return Ok(places?.into_iter().filter(is_behind).collect());
         }
         let (values, addresses) = (snapshot.column(family)?, snapshot.column(Family::Address)?);
-        let mut keyed: Vec<(u64, EntryId)> = rows
-            .iter()
-            .map(|row| (self.value(values.get(row)), row))
-            .collect();
+        // `created_at` is indexed where it is not the time of the event.
+        let others = match family {
+            Family::CreatedAt => Some(snapshot.column(Family::EventTime)?),
+            _ => None,
+        };
+        let value = |row| {
+            let other = || others.as_ref().and_then(|others| others.get(row));
+            self.value(values.get(row).or_else(other))
+        };
+        let mut keyed: Vec<(u64, EntryId)> = rows.iter().map(|row| (value(row), row)).collect();
         let mut passed = 0;
         if let Some([value, ..]) = after {
             keyed.retain(|(its, _)| *its >= value);
@@ -191,8 +212,10 @@ impl Sort {
 
 /// Returns the value that the index has for a grain.
 fn value_of(version: &Version, field: &str) -> Option<u64> {
-    let value = version.grain.field(field).and_then(Column::component);
+    let grain = &version.grain;
+    let value = grain.field(field).and_then(Column::component);
     match field {
+        "time" => Column::component(&grain.event_time().ms().into()),
         "system_valid_from" => value.or_else(|| Column::component(&version.stored_at.ms().into())),
         "created_at" => value.or_else(|| Column::component(&0.into())),
         _ => value,

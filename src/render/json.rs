@@ -35,7 +35,7 @@ fn passage(passage: &Passage, shown: Shown) -> Value {
 fn line(line: &Line, shown: Shown) -> Value {
     let mut map = Map::from_iter([
         ("content_address", Value::from(line.address)),
-        ("created_at", line.time.ms().into()),
+        ("time", line.time.ms().into()),
         ("text", (&*shown(&line.text)).into()),
     ]);
     if let Some(speaker) = &line.speaker {

@@ -78,6 +78,8 @@ pub use maintenance::{
     Backup, Checked, Compacted, Finding, Report, Restored, Severity, Sizes, Stats, verify_damaged,
 };
 pub use options::{Clock, Create, Durability, Options, SystemClock};
+#[cfg(feature = "text")]
+pub(crate) use read::ReadRecorder;
 pub use read::{AuditedRead, Embedding, Page, Signature, Version};
 pub use records::{Authorization, RecordedAuthorization, RequiredConsent, Until};
 pub use state::Withdrawal;

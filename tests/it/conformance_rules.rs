@@ -212,7 +212,7 @@ fn the_same_second_does_not_make_two_grains_simultaneous() {
         .unwrap()
         .export(format, &all, &Default::default(), &mut file)
         .unwrap();
-    let window = Filter::new().created_from(Time::from_ms(1_500));
+    let window = Filter::new().since(Time::from_ms(1_500));
     assert_eq!(store.query(&window, 10, None).unwrap().total, 1);
     let text = String::from_utf8(file).unwrap();
     let places = ["1001", "1999"].map(|ms| text.find(ms));

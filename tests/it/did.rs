@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use grainstore::crypto::{Algorithm, Did, Error, OsRandom, Random, SigningKey, VerifyingKey};
+use grainstore::crypto::{
+    Algorithm, Did, DidDocuments, Error, OsRandom, Random, Resolver, SigningKey, VerifyingKey,
+};
 
 /// What `openssl genpkey` wrote, and the DIDs that another implementation gave its keys.
 const ED25519: (&str, &str) = (
@@ -275,4 +277,63 @@ fn every_changed_character_is_another_did_or_none() {
             }
         }
     }
+}
+
+#[test]
+fn a_document_gives_the_keys_it_has_for_signing_and_no_others() {
+    let [one, two] = [[7; 32], [9; 32]].map(|seed| {
+        let key = ed25519_dalek::SigningKey::from_bytes(&seed).verifying_key();
+        VerifyingKey::new(Algorithm::Ed25519, key.as_bytes()).unwrap()
+    });
+    let did = "did:web:example.com";
+    let multibase = |key: &VerifyingKey| key.did().to_string().replace("did:key:", "");
+    let method = |id: &str, member: &str| format!(r#"{{"id":"{id}",{member}}}"#);
+    let first = method(
+        "#a",
+        &format!(r#""publicKeyMultibase":"{}""#, multibase(&one)),
+    );
+    let second = method(
+        "did:web:example.com#b",
+        &format!(r#""publicKeyJwk":{}"#, two.to_jwk()),
+    );
+    let odd = method("#c", r#""publicKeyMultibase":"zQ3shUnknown""#);
+    let resolved = |rest: &str| {
+        let mut documents = DidDocuments::default();
+        let json = format!(r#"{{"id":"{did}","@context":["x"],{rest}}}"#);
+        let added = documents.add(&json).map_err(|error| error.code());
+        added.map(|did| documents.resolve(&did).unwrap())
+    };
+    let methods = format!(r#""verificationMethod":[{first},{second},{odd}]"#);
+    let both = vec![one.clone(), two.clone()];
+    assert_eq!(resolved(&methods).unwrap(), both);
+    let asserts = |list: &str| resolved(&format!(r#"{methods},"assertionMethod":[{list}]"#));
+    assert_eq!(asserts(r##""#b""##).unwrap(), std::slice::from_ref(&two));
+    assert_eq!(
+        asserts(r#""did:web:example.com#a""#).unwrap(),
+        std::slice::from_ref(&one)
+    );
+    assert_eq!(asserts(&format!(r##""#b",{first}"##)).unwrap(), [two, one]);
+    for nothing in [
+        "",
+        r##""#c""##,
+        r##""#none""##,
+        r#""did:web:other.com#a""#,
+        "7",
+    ] {
+        assert_eq!(asserts(nothing).unwrap_err(), "ERR_KEY", "{nothing}");
+    }
+    let mut documents = DidDocuments::default();
+    for (json, code) in [
+        ("[]", "ERR_DID"),
+        (r#"{"id":"did:plc:x"}"#, "ERR_DID"),
+        (
+            r#"{"id":"did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"}"#,
+            "ERR_DID",
+        ),
+        (r#"{"id":"did:web:a","id":"did:web:b"}"#, "ERR_CORRUPT"),
+    ] {
+        assert_eq!(documents.add(json).unwrap_err().code(), code, "{json}");
+    }
+    let unknown = documents.resolve(&did.parse().unwrap()).unwrap_err();
+    assert_eq!(unknown.code(), "ERR_UNRESOLVED");
 }

@@ -151,13 +151,17 @@ fn the_bits_of_the_header_are_those_of_the_table() {
     ] {
         assert_eq!(flags(belief().sensitivity(level)), bits);
     }
-    // Encrypted and compressed blobs are not read (rulings S3, S4).
-    for bit in [0b010, 0b100] {
+    // A payload that is said to be compressed and is not is refused; one that is said to be encrypted
+    // is not looked at (rulings S3, S4, P4).
+    let flagged = |bit: u8| {
         let mut blob = belief().finish(Profile::Extended).unwrap().into_blob();
         blob[1] |= bit;
-        let error = Grain::from_foreign_blob(blob, Profile::Extended).unwrap_err();
-        assert_eq!(error.code(), "ERR_CORRUPT");
-    }
+        Grain::from_foreign_blob(blob, Profile::Extended)
+    };
+    assert_eq!(flagged(0b100).unwrap_err().code(), "ERR_CORRUPT");
+    let (sealed, warnings) = flagged(0b010).unwrap();
+    assert!(sealed.is_encrypted() && sealed.fields().is_empty());
+    assert_eq!(warnings[0].field, "payload");
 }
 
 #[test]

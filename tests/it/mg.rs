@@ -17,6 +17,7 @@ use crate::random::{Random, cases};
 use crate::sample;
 use raw::Raw;
 
+mod foreign;
 mod lies;
 mod raw;
 
@@ -418,16 +419,15 @@ fn a_grain_that_is_not_what_was_planned_is_not_written() {
         );
         assert_eq!(result.unwrap_err().code(), code);
     }
-    for (flag, code) in [
-        (Flags::SIGNED, "ERR_SIGNED_MISMATCH"),
-        (Flags::ENCRYPTED, "ERR_UNSUPPORTED"),
-        (Flags::COMPRESSED, "ERR_UNSUPPORTED"),
+    for (flag, status, code) in [
+        (Flags::SIGNED, Status::default(), "ERR_SIGNED_MISMATCH"),
+        (Flags::ENCRYPTED, retracted(), "ERR_UNSUPPORTED"),
     ] {
         let mut blob = a.blob().to_vec();
         blob[1] |= flag.bits();
         let address = ContentAddress::of(&blob);
         let flagged = Grain::from_stored(blob, address).unwrap();
-        let entry = Entry::new(a.created_at(), address, len, &Status::default());
+        let entry = Entry::new(a.created_at(), address, len, &status);
         let result = write(
             &mut io::sink(),
             vec![entry],

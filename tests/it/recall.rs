@@ -240,3 +240,97 @@ fn what_could_not_be_seen_of_a_grain_is_shown_unless_the_caller_asks_for_the_ori
         assert!(known.render_raw(format).contains(&said), "{format}");
     }
 }
+
+#[test]
+fn turns_of_a_session_come_in_the_order_of_their_events() {
+    let store = store();
+    // Stored last to first, and written at one moment: an import of an older talk.
+    let talk = ["good morning", "tea is ready", "two cups please"];
+    let happened = |number: i64| 1_768_471_200_000 + 60_000 * number;
+    for (number, text) in [(2, talk[2]), (1, talk[1]), (0, talk[0])] {
+        let turn = Draft::event(text).session("monday");
+        let turn = turn.set("timestamp_ms", happened(number));
+        store.put(turn.created_at(Time::from_ms(1))).unwrap();
+    }
+    let session = Filter::new().session("monday");
+    let found = store.query(&session, 9, None).unwrap();
+    let said: Vec<_> = found
+        .results
+        .iter()
+        .map(|found| found.grain.text("content").unwrap())
+        .collect();
+    assert_eq!(said, talk);
+    let text = recalled(&store, "tea", &Recall::default());
+    let lines: Vec<_> = text.lines().collect();
+    assert!(
+        lines[0].starts_with("[2026-01-15 10:00] good morning"),
+        "{text}"
+    );
+    assert!(
+        lines[2].starts_with("[2026-01-15 10:02] two cups"),
+        "{text}"
+    );
+    let later = session.since(Time::from_ms(happened(1)));
+    assert_eq!(store.query(&later, 9, None).unwrap().total, 2);
+    let newest = Ranking {
+        recency: Some(Recency {
+            now_ms: happened(2),
+            half_life_ms: 60_000,
+            weight: 50.0,
+        }),
+        ..Ranking::WORDS
+    };
+    let query = Query::words("good morning please");
+    let best = store
+        .search_ranked(&query, &Filter::new(), &newest, 1)
+        .unwrap();
+    assert_eq!(
+        best.results[0].grain.text("content"),
+        Some("two cups please")
+    );
+}
+
+#[test]
+fn hot_grains_are_in_every_recall_and_cold_ones_in_those_that_ask() {
+    let store = store();
+    let put = |text: &str, priority: &str| {
+        let draft = Draft::event(text).set("recall_priority", priority);
+        store.put(draft.created_at(Time::from_ms(1))).unwrap()
+    };
+    put("Mira is allergic to peanuts", "hot");
+    put("the lease of the old flat", "cold");
+    put("the lease of the new flat", "warm");
+    let text = recalled(&store, "which lease", &Recall::default());
+    assert!(text.lines().next().unwrap().contains("peanuts"), "{text}");
+    assert!(
+        text.contains("new flat") && !text.contains("old flat"),
+        "{text}"
+    );
+    let total = |filter: &Filter| store.search("lease", filter, 9).unwrap().total;
+    assert_eq!(total(&Filter::new()), 1);
+    assert_eq!(total(&Filter::new().recall_priority("cold")), 1);
+    let cold = Filter::new().recall_priority("cold");
+    let known = store.recall("lease", &cold, &Recall::default()).unwrap();
+    let text = known.render(Format::Text);
+    assert!(
+        text.contains("old flat") && !text.contains("peanuts"),
+        "{text}"
+    );
+    assert_eq!(store.query(&Filter::new(), 9, None).unwrap().total, 3);
+    // A question keeps its room, however much is hot.
+    for number in 0..200 {
+        put(
+            &format!("a fact that always counts, number {number}"),
+            "hot",
+        );
+    }
+    let text = recalled(
+        &store,
+        "which lease",
+        &Recall {
+            budget: 400,
+            ..Recall::default()
+        },
+    );
+    assert!(text.contains("new flat"), "{text}");
+}

@@ -142,8 +142,8 @@ fn type_and_week(asked: &Asked, dice: &mut Dice) -> Result<u64> {
     let from = Corpus::second_ms(dice.below(asked.grains));
     let filter = in_team(dice)
         .of_type(Type::Event)
-        .created_from(Time::from_ms(from))
-        .created_to(Time::from_ms(from + 7 * 24 * 3_600 * 1_000));
+        .since(Time::from_ms(from))
+        .until(Time::from_ms(from + 7 * 24 * 3_600 * 1_000));
     query(asked, &filter, Sort::default())
 }
 

@@ -31,7 +31,7 @@ use crate::session::Session;
 #[derive(Debug, Parser)]
 #[command(name = "grainstore", version, long_version = help::VERSION, arg_required_else_help = true)]
 pub(crate) struct Cli {
-    /// Directory of the store
+    /// Store directory
     #[arg(
         long,
         global = true,
@@ -57,6 +57,9 @@ pub(crate) struct Cli {
     /// Print results and errors only: no messages, no progress
     #[arg(long, short, global = true, display_order = 102)]
     quiet: bool,
+    /// DID document of a did:web signer; may be repeated
+    #[arg(long, global = true, value_name = "FILE", display_order = 103)]
+    did_document: Vec<PathBuf>,
     #[command(subcommand)]
     command: Command,
 }
@@ -121,7 +124,18 @@ pub(crate) fn main(args: impl Iterator<Item = OsString>) -> Exit {
 impl Cli {
     fn run(self) -> Exit {
         let out = Output::new(self.json, self.quiet);
-        let mut session = Session::new(self.store, Duration::from_secs(self.wait), out);
+        let mut session = match Session::new(
+            self.store,
+            &self.did_document,
+            Duration::from_secs(self.wait),
+            out,
+        ) {
+            Ok(session) => session,
+            Err(error) => {
+                drop(Output::new(self.json, self.quiet).error(&error));
+                return error.exit();
+            }
+        };
         let outcome = self.command.run(&mut session).and_then(|exit| {
             session.out.flush()?;
             Ok(exit)

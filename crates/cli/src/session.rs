@@ -3,12 +3,15 @@
 //! Commands open the store here, so that what opening repaired is always reported.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
+use grainstore::crypto::DidDocuments;
 use grainstore::store::Create;
 use grainstore::{ErrorCode, Options, Store};
 use serde_json::json;
 
+use crate::args::read_document;
 use crate::error::{CliError, Exit};
 use crate::output::Output;
 
@@ -16,14 +19,45 @@ use crate::output::Output;
 #[derive(Debug)]
 pub(crate) struct Session {
     store: PathBuf,
+    resolver: Arc<DidDocuments>,
     /// How long a command that writes waits for another process.
     wait: Duration,
     pub(crate) out: Output,
 }
 
 impl Session {
-    pub(crate) const fn new(store: PathBuf, wait: Duration, out: Output) -> Self {
-        Self { store, wait, out }
+    /// Starts a run with the DID documents of these files.
+    pub(crate) fn new(
+        store: PathBuf,
+        documents: &[PathBuf],
+        wait: Duration,
+        out: Output,
+    ) -> Result<Self, CliError> {
+        let mut resolver = DidDocuments::default();
+        for path in documents {
+            let text = read_document(&path.to_string_lossy())?;
+            let added = resolver.add(&text);
+            added.map_err(|error| CliError::of(&error).at(path.display()))?;
+        }
+        Ok(Self {
+            store,
+            resolver: Arc::new(resolver),
+            wait,
+            out,
+        })
+    }
+
+    /// Returns the keys of the DID documents that were given.
+    pub(crate) fn resolver(&self) -> Arc<DidDocuments> {
+        Arc::clone(&self.resolver)
+    }
+
+    fn options(&self) -> Options {
+        Options {
+            resolver: self.resolver(),
+            lock_wait: self.wait,
+            ..Options::default()
+        }
     }
 
     /// Returns the directory of the store.
@@ -42,7 +76,7 @@ impl Session {
         let options = Options {
             create: Create::Never,
             lock_wait: Duration::ZERO,
-            ..Options::default()
+            ..self.options()
         };
         let beside = [ErrorCode::StoreLocked, ErrorCode::StorageReadOnly];
         let store = match Store::open(&self.store, options.clone()) {
@@ -56,13 +90,26 @@ impl Session {
         Ok(store)
     }
 
+    /// Opens the store, which must exist; `amends_locked` is
+    /// [`Options::authorized_may_amend_locked`].
+    pub(crate) fn open_to_supersede(&self, amends_locked: bool) -> Result<Store, CliError> {
+        self.open_with(Options {
+            create: Create::Never,
+            authorized_may_amend_locked: amends_locked,
+            ..self.options()
+        })
+    }
+
     /// Opens the store, or creates it as `create` allows, and reports what recovery did.
     pub(crate) fn open_or(&self, create: Create) -> Result<Store, CliError> {
-        let options = Options {
+        self.open_with(Options {
             create,
-            lock_wait: self.wait,
-            ..Options::default()
-        };
+            ..self.options()
+        })
+    }
+
+    fn open_with(&self, options: Options) -> Result<Store, CliError> {
+        let create = options.create;
         let store = Store::open(&self.store, options)
             .map_err(|error| CliError::of(&error).in_store(&self.store))?;
         if create != Create::New && store.recovery_report().created {
@@ -88,11 +135,7 @@ impl Session {
 
     /// Opens the store, which must exist, and rebuilds its derived files.
     pub(crate) fn repair(&self) -> Result<Store, CliError> {
-        let options = Options {
-            lock_wait: self.wait,
-            ..Options::default()
-        };
-        let store = Store::repair(&self.store, options)
+        let store = Store::repair(&self.store, self.options())
             .map_err(|error| CliError::of(&error).in_store(&self.store))?;
         self.report_recovery(&store);
         Ok(store)
@@ -118,12 +161,6 @@ impl Session {
         if let Some(reason) = &opened.text_unavailable {
             let message = format!("note: no search until the text index can be built: {reason}");
             self.out.note(message);
-        }
-        for row in &opened.damaged {
-            self.out.note(format!(
-                "note: the grain of ledger entry {row} is damaged and left out; `check --deep` says \
-                 more, and a backup may hold it"
-            ));
         }
         if let Some(reason) = &opened.erasure_waits {
             self.out.note(format!("note: an erasure waits: {reason}"));

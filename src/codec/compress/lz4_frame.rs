@@ -4,7 +4,7 @@
 
 use std::io::{self, BufRead, Read};
 
-use super::damaged;
+use crate::codec::zstd_frame::damaged;
 
 /// Passes one LZ4 frame through and not a byte more, because the decoder would read on into the
 /// next frame and cannot say where this one ended.

@@ -1,4 +1,4 @@
-//! Compression of files and segments; blobs are never compressed (ruling S4).
+//! Compression of files and segments. Payloads of others are in `zstd_frame` (ruling P4).
 //!
 //! Decompression is bounded by the caller, so that a small file cannot fill the memory.
 
@@ -8,6 +8,7 @@ use std::io::{self, BufRead, ErrorKind, Read, Write};
 
 use lz4_flex::frame::{BlockSize, FrameDecoder, FrameEncoder, FrameInfo};
 
+use super::zstd_frame::{self, damage, damaged};
 use lz4_frame::Lz4Frame;
 
 /// How a run of bytes is compressed: as one frame of the codec, or not at all (OMS 11.3).
@@ -71,17 +72,12 @@ impl Compression {
     /// Damage is [`ErrorKind::InvalidData`]; other kinds come from `input`.
     pub(crate) fn decompressor<R: BufRead>(
         self,
-        mut input: R,
+        input: R,
         len_max: u64,
     ) -> io::Result<Decompressor<R>> {
         let frame = match self {
             Self::None => Frame::Plain(input),
-            Self::Zstd => {
-                check_zstd_head(input.fill_buf()?)?;
-                let mut decoder = zstd::stream::read::Decoder::with_buffer(input)?.single_frame();
-                decoder.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
-                Frame::Zstd(decoder)
-            }
+            Self::Zstd => Frame::Zstd(zstd_frame::decoder(input)?),
             Self::Lz4 => Frame::Lz4(FrameDecoder::new(Lz4Frame::new(input))),
         };
         Ok(Decompressor {
@@ -176,34 +172,7 @@ impl<R: BufRead> Read for Decompressor<R> {
     }
 }
 
-/// Refuses what zstd would accept beside its own frames: skippable ones, and formats before 1.0.
-/// A frame that names a dictionary it refuses itself.
-fn check_zstd_head(head: &[u8]) -> io::Result<()> {
-    if head.starts_with(&ZSTD_MAGIC) {
-        Ok(())
-    } else {
-        Err(damaged("not a zstd frame"))
-    }
-}
-
-/// Both decoders report damage under several kinds, none of which a file system uses.
-fn damage(error: io::Error) -> io::Error {
-    match error.kind() {
-        ErrorKind::Other | ErrorKind::InvalidData | ErrorKind::UnexpectedEof => {
-            io::Error::new(ErrorKind::InvalidData, error)
-        }
-        _ => error,
-    }
-}
-
-pub(super) fn damaged(message: &'static str) -> io::Error {
-    io::Error::new(ErrorKind::InvalidData, message)
-}
-
 const ZSTD_LEVEL: i32 = 3;
-/// 8 MiB: the window a decoder accepts, whatever the frame requests.
-const ZSTD_WINDOW_LOG_MAX: u32 = 23;
-const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 #[cfg(test)]
 mod tests {

@@ -37,19 +37,8 @@ fn check_observation(fields: &Map, findings: &mut Findings) -> Result<(), Error>
     let text = |name| fields.get(name).and_then(Value::as_text);
     let is_trigger = text("observer_type").is_some_and(|kind| kind.starts_with("trigger:"));
     if let Some(mode) = text("observation_mode") {
-        if is_trigger {
-            one_of(
-                "observation_mode",
-                mode,
-                &["periodic", "continuous", "scheduled"],
-            )?;
-        } else {
-            one_of(
-                "observation_mode",
-                mode,
-                &["passive", "active", "reflective", "real_time"],
-            )?;
-        }
+        let known = if is_trigger { TRIGGER_MODES } else { MODES };
+        one_of("observation_mode", mode, known)?;
     }
     match text("observation_scope") {
         Some(scope) if !is_trigger => one_of(
@@ -82,6 +71,19 @@ pub(super) fn not_listed(field: String, value: &str, allowed: &[&str]) -> Error 
         allowed: allowed.join(", "),
     }
 }
+
+const MODES: &[&str] = &["passive", "active", "reflective", "real_time"];
+
+/// Ruling T1: three more for triggers (OMS 27.6), not three instead.
+const TRIGGER_MODES: &[&str] = &[
+    "passive",
+    "active",
+    "reflective",
+    "real_time",
+    "periodic",
+    "continuous",
+    "scheduled",
+];
 
 const LISTS: &[(&str, &[&str])] = &[
     (

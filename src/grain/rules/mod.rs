@@ -60,7 +60,7 @@ pub(super) fn check(of: Type, fields: &Map, origin: Origin) -> Result<Vec<Warnin
     profile_conflict::check(fields, &mut findings)?;
     references::check(of, fields, &mut findings)?;
     sensitivity::check(fields, &mut findings);
-    lint::check(fields, &mut findings);
+    lint::check(of, fields, &mut findings);
     Ok(findings.warnings)
 }
 

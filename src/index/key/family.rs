@@ -22,8 +22,8 @@ pub enum Family {
     Type = 7,
     /// A namespace and each of its `:` ancestors (OMS 28.2).
     Namespace = 8,
-    /// `created_at`, ordered.
-    CreatedAt = 9,
+    /// The time of the event: `timestamp_ms`, else `created_at`, ordered (ruling P5).
+    EventTime = 9,
     /// `valid_from`, ordered.
     ValidTime = 10,
     /// When the grain became active here, ordered (ruling I20).
@@ -82,6 +82,8 @@ pub enum Family {
     Protected = 36,
     /// A grain that was read, or 0 for all of them; the rows are of the entries that record reads.
     Read = 37,
+    /// `created_at` of a grain whose event has another time, ordered.
+    CreatedAt = 38,
 }
 
 impl Family {
@@ -96,10 +98,10 @@ impl Family {
     ];
 
     /// The families of one component, in the order of their numbers.
-    pub(in crate::index) const SINGLES: [Self; 31] = [
+    pub(in crate::index) const SINGLES: [Self; 32] = [
         Self::Type,
         Self::Namespace,
-        Self::CreatedAt,
+        Self::EventTime,
         Self::ValidTime,
         Self::SystemTime,
         Self::Session,
@@ -128,16 +130,27 @@ impl Family {
         Self::Consent,
         Self::Protected,
         Self::Read,
+        Self::CreatedAt,
     ];
 
-    /// The fields of [`Family::Facet`]: fields with few distinct values.
-    pub const FACETS: [&'static str; 3] = ["source_type", "epistemic_status", "recall_priority"];
+    /// The fields of [`Family::Facet`]: fields with few distinct values, and those that partition
+    /// grains by observer (OMS 17.3, 24).
+    pub const FACETS: [&'static str; 8] = [
+        "source_type",
+        "epistemic_status",
+        "recall_priority",
+        "observer_type",
+        "observer_id",
+        "author_did",
+        "subject_did",
+        "entity_id",
+    ];
 
     /// The fields of [`Family::Consent`] (OMS 8.10).
     pub const CONSENTS: [&'static str; 4] = ["subject_did", "grantee_did", "scope", "purpose"];
 
     /// One more than the highest number.
-    pub(in crate::index) const END: usize = Self::Read as usize + 1;
+    pub(in crate::index) const END: usize = Self::CreatedAt as usize + 1;
 
     /// Returns whether keys have three components rather than one.
     pub(in crate::index) const fn is_triple(self) -> bool {
@@ -167,7 +180,8 @@ impl Family {
     pub(in crate::index) const fn is_ordered(self) -> bool {
         matches!(
             self,
-            Self::CreatedAt
+            Self::EventTime
+                | Self::CreatedAt
                 | Self::ValidTime
                 | Self::SystemTime
                 | Self::ValidTo

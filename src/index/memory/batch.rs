@@ -57,7 +57,7 @@ impl Batch {
         self.keys.grains.push(row.get());
         self.single(Family::Address, prefix_of(&address), row);
         self.single(Family::Type, u64::from(grain.type_().byte()), row);
-        let mut created_at = 0;
+        let (mut created_at, mut event_time) = (0, None);
         // Ruling I20: the blob's own `system_valid_from` counts, else the time it was stored.
         let mut active_from = stored_at_ms;
         let mut triple = [None; 3];
@@ -66,6 +66,7 @@ impl Batch {
         for (name, value) in grain.fields().iter() {
             match name {
                 "created_at" => created_at = value.as_i64().unwrap_or(0),
+                "timestamp_ms" => event_time = value.as_i64(),
                 "system_valid_from" => active_from = value.as_i64().unwrap_or(stored_at_ms),
                 "valid_from" => self.time(Family::ValidTime, value, row),
                 "valid_to" => self.time(Family::ValidTo, value, row),
@@ -89,17 +90,22 @@ impl Batch {
                 "relation" => triple[1] = Some(self.part(value)),
                 "object" => triple[2] = Some(self.part(value)),
                 "invalidation_policy" => self.single(Family::Protected, 0, row),
-                _ if Family::FACETS.contains(&name) => {
-                    self.named(Family::Facet, name, value.as_text(), row);
+                _ => {
+                    if Family::FACETS.contains(&name) {
+                        self.named(Family::Facet, name, value.as_text(), row);
+                    }
+                    if is_consent && Family::CONSENTS.contains(&name) {
+                        let texts = value.as_text().into_iter().chain(value.texts());
+                        self.named(Family::Consent, name, texts, row);
+                    }
                 }
-                _ if is_consent && Family::CONSENTS.contains(&name) => {
-                    let texts = value.as_text().into_iter().chain(value.texts());
-                    self.named(Family::Consent, name, texts, row);
-                }
-                _ => {}
             }
         }
-        self.single(Family::CreatedAt, ordered(created_at), row);
+        let time = event_time.unwrap_or(created_at);
+        self.single(Family::EventTime, ordered(time), row);
+        if time != created_at {
+            self.single(Family::CreatedAt, ordered(created_at), row);
+        }
         self.single(Family::SystemTime, ordered(active_from), row);
         // Revision 1.6, 28.4.4: a grain with a subject alone must be found through it.
         if triple.iter().any(Option::is_some) {

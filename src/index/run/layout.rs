@@ -319,5 +319,5 @@ pub(in crate::index) fn number_of(name: &str) -> Option<u64> {
     is_number.then(|| digits.parse().ok())?
 }
 
-/// 2: with the families from 28 on.
-const VERSION: u16 = 3;
+/// 4: the families up to 38; family 9 holds times of events.
+const VERSION: u16 = 4;

@@ -177,6 +177,11 @@ impl Tally {
                 "with legal:hold_ref, not enforced",
                 profile_fields(grain, "legal:hold_ref").next().is_some(),
             ),
+            (
+                "with visibility or shared_with, not enforced",
+                states_visibility(grain),
+            ),
+            ("encrypted elsewhere, not read", grain.is_encrypted()),
         ];
         for (name, holds) in facts {
             self.count(name, u64::from(holds));
@@ -191,6 +196,17 @@ impl Tally {
             }
         }
     }
+}
+
+/// PAM 9: for whom a memory is, which travels with its record; access here is a handle's.
+#[cfg(feature = "interchange")]
+fn states_visibility(grain: &Grain) -> bool {
+    crate::interchange::states_visibility(grain)
+}
+
+#[cfg(not(feature = "interchange"))]
+const fn states_visibility(_grain: &Grain) -> bool {
+    false
 }
 
 fn clauses_of(regimes: &Regimes) -> Vec<ClauseReport> {

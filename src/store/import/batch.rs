@@ -28,6 +28,7 @@ pub(super) struct Importer<'a> {
     pub(super) is_dry: bool,
     pub(super) summary: Summary,
     pub(super) findings: Diagnostics<Finding>,
+    warnings: Diagnostics<Finding>,
     /// The entries not written yet; all entries in a dry run.
     pub(super) frame: Frame,
     /// The positions of its grains in the frame.
@@ -52,6 +53,7 @@ impl<'a> Importer<'a> {
             is_dry,
             summary: Summary::default(),
             findings: Diagnostics::default(),
+            warnings: Diagnostics::default(),
             frame: Frame::default(),
             pending: HashMap::new(),
             names: HashMap::new(),
@@ -93,6 +95,7 @@ impl<'a> Importer<'a> {
         let inner = self.inner;
         self.flush(&mut inner.exclusive())?;
         self.summary.findings.extend(Vec::from(self.findings));
+        self.summary.warnings.extend(Vec::from(self.warnings));
         Ok(self.summary)
     }
 
@@ -138,6 +141,7 @@ impl<'a> Importer<'a> {
         }
         for warning in &record.warnings {
             self.findings.note(place.clone(), warning.to_string());
+            self.warnings.note(place.clone(), warning.to_string());
         }
         if !matches!(merge, Merge::Unchanged(_)) && !self.may_rest(&record)? {
             return Ok(());

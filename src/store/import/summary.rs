@@ -25,6 +25,8 @@ pub struct Summary {
     pub erased: Vec<Place>,
     /// Findings about stored records, with their places.
     pub findings: Vec<(Place, String)>,
+    /// Those of the findings that are warnings about valid grains (ruling P17).
+    pub warnings: Vec<(Place, String)>,
     /// The information of the file that grains cannot carry.
     pub loss: Loss,
 }

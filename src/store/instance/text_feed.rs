@@ -79,7 +79,7 @@ fn feed(text: &Text, entry: &Entry<'_>) -> Result<(), Error> {
 /// Returns the document of a grain: its words, and the values that rank it.
 fn document(grain: &Grain) -> Document {
     let mut document = Document::default()
-        .time_ms(grain.created_at().ms())
+        .time_ms(grain.event_time().ms())
         .thread(conversation(grain))
         .order(Column::address(&grain.address()))
         .importance(

@@ -12,6 +12,8 @@ mod signature;
 mod stored_vectors;
 
 pub use audit::AuditedRead;
+#[cfg(feature = "text")]
+pub(crate) use audit::ReadRecorder;
 pub use embedding::Embedding;
 #[cfg(feature = "interchange")]
 pub(crate) use embedding::Lengths;

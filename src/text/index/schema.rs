@@ -138,7 +138,7 @@ pub(in crate::text) const ORDER: &str = "order";
 pub(in crate::text) const THREAD: &str = "thread";
 
 /// The field of the time.
-pub(in crate::text) const TIME: &str = "time";
+pub(in crate::text) const TIME: &str = "event_time";
 
 /// The field of the importance.
 pub(in crate::text) const IMPORTANCE: &str = "importance";

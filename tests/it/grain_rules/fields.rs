@@ -204,7 +204,16 @@ fn closed_lists_take_their_values_and_no_others() {
         (
             &trigger,
             "observation_mode",
-            &["periodic", "continuous", "scheduled"],
+            // Three more, not three instead (ruling T1).
+            &[
+                "periodic",
+                "continuous",
+                "scheduled",
+                "passive",
+                "active",
+                "reflective",
+                "real_time",
+            ],
         ),
         (
             &observation,

@@ -48,7 +48,7 @@ pub(super) fn try_answers(
     }
     let time = |ms| Some(Time::from_ms(ms));
     for (from, to) in [(None, None), (time(-100), time(900)), (time(0), None)] {
-        let rows = snapshot.in_time(Family::CreatedAt, from, to).rows()?;
+        let rows = snapshot.in_time(Family::EventTime, from, to).rows()?;
         keep(format!("created {from:?} {to:?}"), rows);
     }
     let active = snapshot.in_time(Family::SystemTime, time(5), time(5));

@@ -99,7 +99,7 @@ fn a_scan_that_stops_reads_no_further_than_it_must() {
     let everything = snapshot.triples(&Pattern::default());
     let few: Result<Vec<_>, _> = everything.take(3).collect();
     assert_eq!(few.unwrap().len(), 3);
-    let rows = snapshot.in_time(Family::CreatedAt, None, None);
+    let rows = snapshot.in_time(Family::EventTime, None, None);
     let rows: Result<Vec<_>, _> = rows.take(70).collect();
     assert_eq!(rows.unwrap(), (0..70).map(EntryId::new).collect::<Vec<_>>());
 }
@@ -340,7 +340,7 @@ fn a_comparison_names_what_differs() {
         "{found:?}"
     );
     assert!(
-        found.iter().any(|text| text.contains("CreatedAt")),
+        found.iter().any(|text| text.contains("EventTime")),
         "{found:?}"
     );
     other = all.clone();

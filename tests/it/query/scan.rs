@@ -9,7 +9,8 @@ use grainstore::{ContentAddress, Filter, Time};
 use proptest::prelude::*;
 
 use super::world::{
-    EPISTEMIC, Kept, NAMESPACES, RECALL, SOURCES, START, World, index_options, soon, step,
+    EPISTEMIC, Kept, NAMESPACES, OBSERVERS, RECALL, SOURCES, START, World, index_options, soon,
+    step,
 };
 
 /// A question in plain values.
@@ -30,6 +31,7 @@ pub(super) struct Asked {
     source: Option<&'static str>,
     epistemic: Option<&'static str>,
     recall: Option<&'static str>,
+    observer: Option<(usize, usize)>,
     verification: Option<Verification>,
     valid_at: Option<i64>,
     known_at: Option<i64>,
@@ -96,13 +98,14 @@ pub(super) fn asked() -> impl Strategy<Value = Asked> {
         one_of(&SOURCES),
         one_of(&EPISTEMIC),
         one_of(&RECALL),
+        rarely((0..5_usize, 0..2_usize)),
         rarely(verification),
     );
     (who, tags, times, marks).prop_map(|(who, tags, times, marks)| {
         let (of, namespace, parts, user, session, run) = who;
         let (tags, no_tags, derived_from) = tags;
         let (created, valid_at, known_at, state, expired) = times;
-        let (confidence, importance, source, epistemic, recall, verification) = marks;
+        let (confidence, importance, source, epistemic, recall, observer, verification) = marks;
         Asked {
             of,
             namespace,
@@ -119,6 +122,7 @@ pub(super) fn asked() -> impl Strategy<Value = Asked> {
             source,
             epistemic,
             recall,
+            observer,
             verification,
             valid_at,
             known_at,
@@ -159,6 +163,16 @@ impl Asked {
                 filter = set(filter, text);
             }
         }
+        if let Some((field, value)) = self.observer {
+            let set: [Set; 5] = [
+                Filter::observer_type,
+                Filter::observer,
+                Filter::author,
+                Filter::subject_did,
+                Filter::entity,
+            ];
+            filter = set[field](filter, OBSERVERS[field].1[value].to_owned());
+        }
         filter = self.tags.iter().fold(filter, Filter::tag);
         filter = self.no_tags.iter().fold(filter, Filter::without_tag);
         if let Some(parent) = self.parent(kept) {
@@ -166,8 +180,8 @@ impl Asked {
         }
         type SetTime = fn(Filter, Time) -> Filter;
         let times: [(Option<i64>, SetTime); 4] = [
-            (self.created.0, Filter::created_from),
-            (self.created.1, Filter::created_to),
+            (self.created.0, Filter::since),
+            (self.created.1, Filter::until),
             (self.valid_at, Filter::valid_at),
             (self.known_at, Filter::known_at),
         ];
@@ -210,7 +224,11 @@ impl Asked {
             && is("run_id", self.run.as_deref())
             && is("source_type", self.source)
             && is("epistemic_status", self.epistemic)
-            && is("recall_priority", self.recall);
+            && is("recall_priority", self.recall)
+            && self.observer.is_none_or(|(field, value)| {
+                let (name, values) = OBSERVERS[field];
+                is(name, Some(values[value]))
+            });
         let namespace = self.namespace.is_none_or(|outer| {
             let inner = grain.text("namespace").unwrap_or_default();
             inner == outer || inner.starts_with(&format!("{outer}:"))
@@ -245,7 +263,8 @@ impl Asked {
 
     /// The table of OMS 15.2.
     fn passes_in_time(&self, kept: &Kept) -> bool {
-        let created = kept.grain.created_at().ms();
+        let happened = kept.time("timestamp_ms");
+        let happened = happened.unwrap_or_else(|| kept.grain.created_at().ms());
         let is_current = match self.known_at {
             None => kept.ended.is_none(),
             Some(at) => kept.ended.is_none_or(|ended| ended > at),
@@ -263,8 +282,8 @@ impl Asked {
         state
             && valid
             && self.known_at.is_none_or(|at| kept.active_from() <= at)
-            && self.created.0.is_none_or(|from| from <= created)
-            && self.created.1.is_none_or(|to| created <= to)
+            && self.created.0.is_none_or(|from| from <= happened)
+            && self.created.1.is_none_or(|to| happened <= to)
     }
 
     fn shows_expired(&self) -> bool {
@@ -288,6 +307,10 @@ pub(super) fn in_order(mut found: Vec<Kept>, by: SortBy, descends: bool) -> Vec<
             number.map(|number| (number * 4.0).round().to_string().parse::<i64>().unwrap())
         };
         match by {
+            SortBy::Time => {
+                let created_at = kept.grain.created_at().ms();
+                Some(kept.time("timestamp_ms").unwrap_or(created_at))
+            }
             SortBy::CreatedAt => Some(kept.grain.created_at().ms()),
             SortBy::ValidFrom => kept.time("valid_from"),
             SortBy::ValidTo => kept.time("valid_to"),

@@ -49,6 +49,14 @@ pub(super) struct Made {
 pub(super) const NAMESPACES: [&str; 5] = ["a", "a:b", "a:b:c", "ab", "d"];
 pub(super) const SOURCES: [&str; 3] = ["user_explicit", "sensor", "llm_generated"];
 pub(super) const EPISTEMIC: [&str; 2] = ["certain", "hypothetical"];
+/// The fields that partition grains by observer, with values of each.
+pub(super) const OBSERVERS: [(&str, [&str; 2]); 5] = [
+    ("observer_type", ["camera", "lidar"]),
+    ("observer_id", ["cam", "cam-2"]),
+    ("author_did", ["did:web:a", "did:web:b"]),
+    ("subject_did", ["did:web:a", "did:web:c"]),
+    ("entity_id", ["e0", "did:web:a"]),
+];
 pub(super) const RECALL: [&str; 3] = ["hot", "warm", "cold"];
 /// When the clock of a world begins: shortly before an hour is full.
 pub(super) const START: i64 = 3_600_000 - 40;
@@ -137,6 +145,16 @@ impl Made {
         };
         if (self.nonce / 6).is_multiple_of(2) {
             draft = draft.set("expiry_policy", "drop it");
+        }
+        for (n, (name, values)) in OBSERVERS.into_iter().enumerate() {
+            let part = (self.nonce >> (4 + 2 * n)) % 4;
+            if let Some(value) = values.get(part as usize) {
+                draft = draft.set(name, *value);
+            }
+        }
+        // Some events have another time than the writing of the grain.
+        if (self.nonce >> 14).is_multiple_of(3) {
+            draft = draft.set("timestamp_ms", i64::from((self.nonce >> 16) % 40));
         }
         draft = draft
             .namespace(NAMESPACES[self.namespace])

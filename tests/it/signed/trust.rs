@@ -357,7 +357,7 @@ fn only_what_is_verified_is_found_where_that_is_asked() {
         .namespace("work")
         .object("green tea");
     assert_eq!(store.query(&narrower, 100, None).unwrap().total, 60);
-    let few = asked.clone().created_to(Time::from_ms(1_768_471_200_002));
+    let few = asked.clone().until(Time::from_ms(1_768_471_200_002));
     assert_eq!(addresses(&store.query(&few, 100, None).unwrap()), ours[..3]);
     let searched = store.search("tea", &asked, 100).unwrap();
     let mut sorted = addresses(&searched);

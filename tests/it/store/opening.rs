@@ -11,7 +11,7 @@ fn a_second_writer_is_told_that_the_store_is_in_use() {
     let path = folder.path().join("s");
     let store = Store::open(&path, at(1).0).unwrap();
     let options = Options {
-        lock_wait: std::time::Duration::ZERO,
+        lock_wait: Duration::ZERO,
         ..at(1).0
     };
     let second = Store::open(&path, options).unwrap_err();

@@ -46,10 +46,25 @@ pub(crate) struct Filters {
     /// Derived from this grain
     #[arg(long, value_name = "ADDRESS")]
     derived_from: Option<String>,
-    /// Created at or after this time (RFC 3339, a date, or milliseconds since 1970)
+    /// Observer type (observer_type), such as camera or llm
+    #[arg(long, value_name = "TEXT")]
+    observer_type: Option<String>,
+    /// Observer (observer_id)
+    #[arg(long, value_name = "ID")]
+    observer: Option<String>,
+    /// Author (author_did)
+    #[arg(long = "author", value_name = "DID")]
+    written_by: Option<String>,
+    /// Person that the grain is about (subject_did)
+    #[arg(long, value_name = "DID")]
+    subject_did: Option<String>,
+    /// Entity that the grain is about (entity_id)
+    #[arg(long, value_name = "ID")]
+    entity_id: Option<String>,
+    /// Time of the event, timestamp_ms or else created_at, at or after this (RFC 3339, a date, or milliseconds since 1970)
     #[arg(long, value_name = "TIME", value_parser = time_from)]
     since: Option<Time>,
-    /// Created at or before this time; a date means its end (UTC)
+    /// Time of the event at or before this; a date means its end (UTC)
     #[arg(long, value_name = "TIME", value_parser = time_to)]
     until: Option<Time>,
     /// Valid at this time: valid_from <= TIME <= valid_to
@@ -70,7 +85,8 @@ pub(crate) struct Filters {
     /// Epistemic status (epistemic_status)
     #[arg(long, value_name = "TEXT")]
     epistemic_status: Option<String>,
-    /// Recall priority (recall_priority): hot, warm or cold
+    /// Recall priority (recall_priority): hot, warm or cold; search, recall and similar leave out
+    /// cold grains unless this names them
     #[arg(long, value_name = "TEXT")]
     recall_priority: Option<String>,
     /// Verification status: unverified, verified, contested or retracted
@@ -108,7 +124,7 @@ impl Filters {
             filter = filter.of_type(of);
         }
         type Set = fn(Filter, String) -> Filter;
-        let texts: [(Option<String>, Set); 10] = [
+        let texts: [(Option<String>, Set); 15] = [
             (self.namespace, Filter::namespace),
             (self.user, Filter::user),
             (self.subject, Filter::subject),
@@ -116,6 +132,11 @@ impl Filters {
             (self.object, Filter::object),
             (self.session, Filter::session),
             (self.run, Filter::run),
+            (self.observer_type, Filter::observer_type),
+            (self.observer, Filter::observer),
+            (self.written_by, Filter::author),
+            (self.subject_did, Filter::subject_did),
+            (self.entity_id, Filter::entity),
             (self.source_type, Filter::source_type),
             (self.epistemic_status, Filter::epistemic_status),
             (self.recall_priority, Filter::recall_priority),
@@ -132,8 +153,8 @@ impl Filters {
         }
         type SetTime = fn(Filter, Time) -> Filter;
         let times: [(Option<Time>, SetTime); 4] = [
-            (self.since, Filter::created_from),
-            (self.until, Filter::created_to),
+            (self.since, Filter::since),
+            (self.until, Filter::until),
             (self.valid_at, Filter::valid_at),
             (self.known_at, Filter::known_at),
         ];

@@ -5,6 +5,8 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::command::{Home, event};
 
 #[test]
@@ -197,4 +199,72 @@ fn commands_that_are_started_at_once_all_succeed() {
         assert!(child.wait().unwrap().success());
     }
     assert_eq!(home.addresses().len(), 24);
+}
+
+#[test]
+fn every_way_in_gives_the_same_warnings() {
+    let home = Home::new();
+    let grain = |more: &str| {
+        format!(
+            r#"{{"type":"observation","observer_id":"o","created_at":1,"observer_type":"llm"{more}}}"#
+        )
+    };
+    let cases = [
+        (grain(""), &["observer_model"][..]),
+        (grain(r#","observer_model":"m","source_type":"sensor""#), &["source_type"]),
+        (grain(r#","observer_model":"m","observation_mode":"active""#), &["context.probe"]),
+        (
+            grain(r#","observer_model":"m","observation_mode":"reflective""#),
+            &["derived_from", "observation_scope"],
+        ),
+        (
+            grain(r#","observer_model":"m","observation_scope":"longitudinal""#),
+            &["derived_from"],
+        ),
+        (
+            r#"{"type":"event","content":"x","created_at":1,"parent_message_id":"0000000000000000000000000000000000000000000000000000000000000000"}"#.to_owned(),
+            &["session_id"],
+        ),
+        (
+            r#"{"type":"belief","subject":"a","relation":"mg:knows","object":"b","confidence":1.0,"created_at":1,"source_type":"consolidated"}"#.to_owned(),
+            &["consolidation_level", "derived_from"],
+        ),
+        (grain(r#","observer_model":"m""#), &[]),
+    ];
+    for (line, expected) in cases {
+        home.write("in.jsonl", format!("{line}\n"));
+        let fields = |ran: &Value| {
+            let warnings = ran["warnings"].as_array().cloned().unwrap_or_default();
+            let text = |it: &Value| match it {
+                Value::String(text) => text.clone(),
+                other => other["message"].as_str().unwrap().to_owned(),
+            };
+            let fields = warnings.iter().map(text);
+            let mut fields: Vec<_> = fields
+                .map(|text| text.split(": ").next().unwrap().to_owned())
+                .collect();
+            fields.sort_unstable();
+            fields
+        };
+        let ways: [&[&str]; 4] = [
+            &["grain", "encode", "in.jsonl"],
+            &["validate", "in.jsonl"],
+            &["import", "in.jsonl", "--dry-run"],
+            &["put", "in.jsonl"],
+        ];
+        home.run(&["init"]);
+        for way in ways {
+            let json = home.run(&[&["--json"], way].concat());
+            assert_eq!(fields(&json.json()), expected, "{way:?} {line} {json:?}");
+            let ran = home.run(way);
+            for field in expected {
+                assert!(
+                    ran.stderr.contains(&format!("{field}: ")),
+                    "{way:?} {ran:?}"
+                );
+            }
+        }
+        let imported = home.run(&["--json", "--store", "other", "import", "in.jsonl"]);
+        assert_eq!(fields(&imported.json()), expected, "{imported:?}");
+    }
 }

@@ -348,3 +348,61 @@ fn vectors_that_were_brought_find_what_is_near() {
         (2, &"ERR_EMBEDDING".into())
     );
 }
+
+#[test]
+fn a_session_is_read_in_the_order_of_its_events_and_a_group_under_its_observer() {
+    let home = Home::new();
+    let turn = |text: &str, at: i64| {
+        format!(
+            r#"{{"type":"event","content":"{text}","session_id":"s","created_at":9,"timestamp_ms":{at}}}"#
+        )
+    };
+    home.put(&turn("second", 2_000));
+    home.put(&turn("first", 1_000));
+    let contents = |args: &[&str]| -> Vec<String> {
+        let answer = home.run(&[&["--json", "query"], args].concat()).json();
+        let results = answer["results"].as_array().unwrap().iter();
+        let text = |found: &serde_json::Value| found["grain"]["content"].as_str().unwrap().into();
+        results.map(text).collect()
+    };
+    assert_eq!(contents(&["--session", "s"]), ["first", "second"]);
+    assert_eq!(
+        contents(&["--sort", "timestamp_ms", "--desc"]),
+        ["second", "first"]
+    );
+    assert_eq!(
+        contents(&["--sort", "stored", "--session", "s"]),
+        ["second", "first"]
+    );
+    assert_eq!(contents(&["--until", "1500"]), ["first"]);
+
+    let seen = |id: &str, author: &str| {
+        home.put(&format!(
+            r#"{{"type":"observation","observer_id":"{id}","observer_type":"camera","author_did":"{author}","subject_did":"did:web:mira","entity_id":"door","created_at":{}}}"#,
+            id.len()
+        ))
+    };
+    seen("cam-1", "did:web:a");
+    seen("cam-22", "did:web:b");
+    let total = |args: &[&str]| {
+        let ran = home.run(&[&["--json", "query", "--limit", "0"], args].concat());
+        ran.json()["total"].as_u64().unwrap()
+    };
+    assert_eq!(total(&["--observer-type", "camera"]), 2);
+    assert_eq!(total(&["--observer", "cam-1"]), 1);
+    assert_eq!(total(&["--author", "did:web:b"]), 1);
+    assert_eq!(
+        total(&["--subject-did", "did:web:mira", "--entity-id", "door"]),
+        2
+    );
+    let groups = home.run(&["--json", "query", "--by-observer"]).json();
+    let groups = groups["by_observer"].as_array().unwrap();
+    let ids: Vec<_> = groups
+        .iter()
+        .map(|group| group["observer_id"].as_str())
+        .collect();
+    assert_eq!(ids, [None, Some("cam-1"), Some("cam-22")]);
+    assert_eq!(groups[0]["content_addresses"].as_array().unwrap().len(), 2);
+    let text = home.ok(&["query", "--by-observer"]);
+    assert!(text.contains("\ncamera cam-22\n"), "{text}");
+}

@@ -1,6 +1,6 @@
 //! `init --preset`, `policy preset|show|set|explain|report`, `export --purpose`.
 
-use crate::command::{Home, event};
+use crate::command::{Home, event, sample};
 
 #[test]
 fn a_store_made_with_a_preset_holds_to_it_and_says_what_it_does_not() {
@@ -141,4 +141,34 @@ fn an_export_says_what_it_left_out_and_why() {
         "-o",
         "sold.jsonl",
     ]);
+}
+
+#[test]
+fn the_report_names_what_is_stored_without_effect() {
+    let home = Home::new();
+    let kept =
+        |text: &str, more: &str| event(text, 1).replace("\"type\"", &format!("{more},\"type\""));
+    home.put(&event("plain", 1));
+    let report = home.ok(&["policy", "report"]);
+    assert!(!report.contains("without effect"), "{report}");
+    home.put(&kept(
+        "deed",
+        r#""retention_policy":{"deletion_requires":"two persons"}"#,
+    ));
+    home.put(&kept(
+        "case",
+        r#""structural_tags":["profile:legal"],"legal:hold_ref":"H-1""#,
+    ));
+    home.ok(&["import", &sample("pam/memory-store.json")]);
+    let counts = home.run(&["policy", "report", "--json"]).json_lines()[0]["counts"].clone();
+    let report = home.ok(&["policy", "report"]);
+    for (name, least) in [
+        ("with deletion_requires, not enforced", 1),
+        ("with legal:hold_ref, not enforced", 1),
+        ("with visibility or shared_with, not enforced", 1),
+    ] {
+        let count = counts[name].as_u64().unwrap();
+        assert!(count >= least, "{name}: {counts}");
+        assert!(report.contains(&format!("- {name}: {count}")), "{report}");
+    }
 }

@@ -316,3 +316,73 @@ fn a_checkpoint_that_was_kept_shows_whether_the_store_is_still_the_one() {
     home.run(&["--json", "checkpoint", "verify", "none"])
         .fails(2, "ERR_CORRUPT", "none");
 }
+
+#[test]
+fn a_locked_grain_is_amended_with_the_option_alone() {
+    let home = Home::new();
+    let owner = new_key(&home, "key");
+    let ownership = |name: &str| {
+        json!({
+            "type": "belief", "subject": "did:web:example.com:agents:7",
+            "relation": "mg:owned_by", "object": name, "confidence": 1.0, "created_at": 1,
+            "author_did": owner, "namespace": "agent:identity", "structural_tags": ["legal:ownership"],
+            "owner": {"type": "org", "name": name},
+            "invalidation_policy": {"mode": "locked", "scope": "lineage", "authorized": [owner]},
+        })
+    };
+    home.write(
+        "old",
+        signed(&home, "key", &ownership("Acme Lab").to_string()),
+    );
+    let old = home.ok(&["put", "old"]).trim().to_owned();
+    let mut new = ownership("Acme Labs");
+    new["derived_from"] = json!([old]);
+    home.write("new", signed(&home, "key", &new.to_string()));
+    let denied = home.run(&["--json", "supersede", &old, "new"]);
+    assert_eq!(denied.code, 3, "{denied:?}");
+    let new = home.ok(&["supersede", &old, "new", "--amend-locked"]);
+    let history = home.run(&["--json", "history", new.trim()]).json();
+    assert_eq!(history["versions"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_did_web_signer_is_known_by_its_document() {
+    let home = Home::new();
+    let key = new_key(&home, "key");
+    let did = "did:web:example.com:agents:7";
+    let multibase = key.strip_prefix("did:key:").unwrap();
+    let method =
+        json!({"id": "#k", "type": "Multikey", "controller": did, "publicKeyMultibase": multibase});
+    let document = json!({"id": did, "verificationMethod": [method], "assertionMethod": ["#k"]});
+    home.write("did.json", document.to_string());
+    let args = ["grain", "sign", "--key", "key", "--did", did];
+    let line = home.run_with(&args, grain(did, "tea")).stdout;
+    home.write("line", &line);
+    let document = ["--did-document", "did.json"];
+    let ways: [&[&str]; 3] = [
+        &["grain", "verify", "line"],
+        &["put", "line"],
+        &["import", "line", "--format", "jsonl"],
+    ];
+    for way in ways {
+        let unknown = home.run(&[&["--json"], way].concat());
+        assert_ne!(unknown.code, 0, "{way:?}");
+        assert!(unknown.stdout.contains("ERR_UNRESOLVED"), "{unknown:?}");
+        let known = home.run(&[&document[..], way].concat());
+        assert_eq!(known.code, 0, "{way:?} {known:?}");
+    }
+    // A key that the document keeps for another purpose signs nothing.
+    let other = json!({"id": did, "verificationMethod": [method], "assertionMethod": [], "authentication": ["#k"]});
+    home.write("other.json", other.to_string());
+    home.run(&[
+        "--json",
+        "--did-document",
+        "other.json",
+        "grain",
+        "verify",
+        "line",
+    ])
+    .fails(2, "ERR_KEY", "other.json");
+    home.run(&["--json", "--did-document", "none.json", "stats"])
+        .fails(2, "ERR_IO", "none.json");
+}

@@ -69,8 +69,8 @@ pub(super) fn filtered_query(fixture: &Fixture, rounds: Rounds) -> Result<()> {
             let from_ms = Corpus::second_ms(dice.below(QUESTIONED_GRAINS));
             let filter = in_team(&mut dice)
                 .of_type(Type::Event)
-                .created_from(Time::from_ms(from_ms))
-                .created_to(Time::from_ms(from_ms + 3_600_000));
+                .since(Time::from_ms(from_ms))
+                .until(Time::from_ms(from_ms + 3_600_000));
             black_box(store.query(&filter, 10, None)?);
         }
     }

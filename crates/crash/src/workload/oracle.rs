@@ -165,7 +165,7 @@ fn answers(store: &Store, model: &Model) -> Verdict {
             let is_belief = kept.grain.type_() == Type::Belief;
             is_belief && status.is_current() && kept.grain.created_at() >= middle
         });
-        let filter = Filter::new().of_type(Type::Belief).created_from(middle);
+        let filter = Filter::new().of_type(Type::Belief).since(middle);
         query(store, &filter, &expected)?;
     }
     Ok(())

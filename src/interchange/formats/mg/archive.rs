@@ -7,8 +7,9 @@ use std::io::{BufRead, ErrorKind, Read, Seek, SeekFrom};
 
 use sha2::{Digest, Sha256};
 
-use crate::codec::{Compression, Decompressor, Header};
+use crate::codec::{Compression, Decompressor};
 use crate::crypto::{Sign1, is_wrapped};
+use crate::grain::blob_prefix_len;
 
 use super::header::{FileHeader, MAGIC};
 use super::manifest::Manifest;
@@ -362,16 +363,9 @@ fn last_grain_len<R: Read + Seek>(
         let len = len.map_err(|source| Error::of_delivery(place, source))?;
         return Ok(len_u64(len));
     }
-    let payload_len = Header::read(blob).and_then(|header| {
-        let payload = blob.get(Header::LEN..).unwrap_or_default();
-        header.encoding().decode_prefix(payload, PROFILE)
-    });
-    match payload_len {
-        Ok((_, len)) => Ok(len_u64(Header::LEN.saturating_add(len))),
-        Err(source) => Err(Error::Grain {
-            place,
-            source: source.into(),
-        }),
+    match blob_prefix_len(blob, PROFILE) {
+        Ok(len) => Ok(len_u64(len)),
+        Err(source) => Err(Error::Grain { place, source }),
     }
 }
 

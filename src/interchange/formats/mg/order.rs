@@ -16,6 +16,8 @@ pub(super) struct Order {
     last: Option<Time>,
     /// The first halves of addresses seen: 128 bits are enough to tell honest grains apart.
     seen: HashSet<[u8; 16]>,
+    /// The same of encrypted grains, whose time is unknown.
+    encrypted: HashSet<[u8; 16]>,
 }
 
 impl Order {
@@ -25,6 +27,7 @@ impl Order {
             deduplicated: header.deduplicated,
             last: None,
             seen: HashSet::new(),
+            encrypted: HashSet::new(),
         }
     }
 
@@ -34,7 +37,7 @@ impl Order {
     /// time by address, binds writers.
     pub(super) fn check(&mut self, grain: &Grain, place: &Place) -> Result<(), Error> {
         let time = grain.created_at();
-        if self.sorted {
+        if self.sorted && !grain.is_encrypted() {
             if self.last.is_some_and(|last| last > time) {
                 let message = "flagged as sorted, but earlier than the grain before";
                 return Err(fault(ErrorCode::MgFlags, place.clone(), message));
@@ -48,7 +51,11 @@ impl Order {
         if self.deduplicated {
             let address = grain.address();
             let half = address.as_bytes().first_chunk().copied();
-            if !self.seen.insert(half.unwrap_or_default()) {
+            let seen = match grain.is_encrypted() {
+                true => &mut self.encrypted,
+                false => &mut self.seen,
+            };
+            if !seen.insert(half.unwrap_or_default()) {
                 let message = format!("flagged as free of duplicates, but {address} comes twice");
                 return Err(fault(ErrorCode::MgFlags, place.clone(), message));
             }

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 
 use sha2::{Digest, Sha256};
 
-use crate::codec::{Compression, ContentAddress, Encoding, Flags};
+use crate::codec::{Compression, ContentAddress, Encoding};
 use crate::grain::{self, Grain};
 
 use super::archive::FIELD_MAP_VERSION;
@@ -49,7 +49,7 @@ impl<'a> Volume<'a> {
     ///
     /// # Errors
     /// Those of `fetch`; `ERR_SIGNED_MISMATCH` for a grain that must be signed and is not;
-    /// `ERR_UNSUPPORTED` for one that is flagged as encrypted or compressed; `ERR_INTEGRITY` and
+    /// `ERR_UNSUPPORTED` for an encrypted one that a manifest would follow; `ERR_INTEGRITY` and
     /// `ERR_MG_INDEX` for one that differs from its entry; `ERR_IO`.
     pub fn write<E: From<Error>>(
         &self,
@@ -120,7 +120,15 @@ impl<'a> Volume<'a> {
         let mut all_cbor = !self.entries.is_empty();
         for (at, entry) in self.entries.iter().enumerate() {
             let grain = fetch(entry.address)?;
-            let bytes = check(&grain, entry, Place::Grain(len_u64(at)))?;
+            let place = Place::Grain(len_u64(at));
+            let is_before_manifest = at.saturating_add(1) == self.entries.len()
+                && self.compression == Compression::None
+                && self.entries.iter().any(Entry::is_in_manifest);
+            if is_before_manifest && grain.is_encrypted() {
+                let message = "an encrypted grain before a manifest has no end; compress the file";
+                return Err(unsupported(place, message).into());
+            }
+            let bytes = check(&grain, entry, place)?;
             all_cbor &= grain.encoding() == Encoding::Cbor;
             body.write_all(&bytes).map_err(written)?;
         }
@@ -150,13 +158,8 @@ impl<'a> Volume<'a> {
     }
 }
 
-/// Returns the bytes of a grain; refuses one that differs from its entry, and one that a file
-/// cannot delimit (ruling M2).
+/// Returns the bytes of a grain; refuses one that differs from its entry.
 fn check(grain: &Grain, entry: &Entry, place: Place) -> Result<Vec<u8>, Error> {
-    let flags = grain.header().flags;
-    if flags.contains(Flags::ENCRYPTED) || flags.contains(Flags::COMPRESSED) {
-        return Err(unsupported(place, "the payload is encrypted or compressed"));
-    }
     if grain.address() != entry.address {
         let address = entry.address;
         let source = grain::Error::Integrity { address };

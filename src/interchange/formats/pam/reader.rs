@@ -74,6 +74,10 @@ impl FormatReader for Pam {
         residual::is_exportable(grain)
     }
 
+    fn states_visibility(&self, grain: &Grain) -> bool {
+        residual::states_visibility(grain)
+    }
+
     fn is_ended(&self, grain: &Grain) -> bool {
         residual::is_ended(grain)
     }

@@ -52,12 +52,7 @@ impl Convert {
             now: Some(SystemClock.now()),
             ..WriteOptions::default()
         };
-        let reading = read(
-            &self.input,
-            self.from,
-            &ReadOptions::default(),
-            &session.out,
-        )?;
+        let reading = read(&self.input, self.from, &ReadOptions::default(), session)?;
         if !reading.errors.is_empty() {
             report_errors(&reading, &self.input, &mut session.out)?;
             return Ok(Exit::Failed);

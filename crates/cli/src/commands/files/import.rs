@@ -63,14 +63,14 @@ impl Import {
             decryption: self.decryption.unseal()?,
             ..ReadOptions::default()
         };
-        let reading = read(&self.path, self.format, &options, &session.out)?;
+        let reading = read(&self.path, self.format, &options, session)?;
         if !reading.errors.is_empty() && !self.keep_going {
             report_errors(&reading, &self.path, &mut session.out)?;
             return Ok(Exit::Failed);
         }
         if self.verify_only {
             let refused = reading.errors.len();
-            report_validation(&reading, &self.path, &mut session.out)?;
+            report_validation(reading, &self.path, &mut session.out)?;
             return Ok(Exit::done_if(refused == 0));
         }
         let format = reading.format;

@@ -4,26 +4,26 @@
 
 use std::path::Path;
 
-use grainstore::crypto::Offline;
 use grainstore::interchange::{self, ImportFile, ReadOptions};
 
 use super::format::ImportFormat;
 use crate::error::CliError;
-use crate::output::{Output, progress};
+use crate::output::progress;
+use crate::session::Session;
 
 /// Reads a file and validates all of it, signatures included.
 pub(super) fn read(
     path: &Path,
     format: ImportFormat,
     options: &ReadOptions,
-    out: &Output,
+    session: &Session,
 ) -> Result<ImportFile, CliError> {
-    let spinner = progress::spinner(out, format!("reading {}", path.display()));
+    let spinner = progress::spinner(&session.out, format!("reading {}", path.display()));
     let reading = ImportFile::open(path, format.format(), options);
     spinner.finish_and_clear();
     let mut reading = reading.map_err(|error| error_in(&error, path))?;
     // Records with invalid signatures are reported before anything is stored.
-    reading.verify_signatures(&Offline);
+    reading.verify_signatures(&*session.resolver());
     Ok(reading)
 }
 

@@ -2,9 +2,10 @@
 //!
 //! At most 20 of a kind are shown to people; JSON output has all.
 
+use std::collections::HashSet;
 use std::path::Path;
 
-use grainstore::interchange::{self, Format, ImportFile, Loss};
+use grainstore::interchange::{self, Format, ImportFile, Loss, RecordSet};
 use grainstore::store::Summary;
 use serde_json::{Value, json};
 
@@ -41,29 +42,32 @@ pub(super) fn report_errors(
 
 /// Reports the content of a file that was validated and not stored.
 pub(super) fn report_validation(
-    reading: &ImportFile,
+    mut reading: ImportFile,
     path: &Path,
     out: &mut Output,
 ) -> anyhow::Result<()> {
+    let grains = reading.records.len();
+    let warnings = warnings_of(std::mem::take(&mut reading.records))?;
     let errors = cli_errors(&reading.errors, path);
     if out.is_json() {
         return Ok(out.json(&json!({
             "format": reading.format.name(),
-            "grains": reading.records.len(),
+            "grains": grains,
             "vectors": reading.vectors.len(),
             "refused": errors.iter().map(CliError::to_json).collect::<Vec<_>>(),
             "findings": findings_json(&reading.findings),
+            "warnings": findings_json(&warnings),
             "loss": loss_json(&reading.loss),
         }))?);
     }
     out.line(format!("{} ({})", path.display(), reading.format))?;
-    let (grains, refused) = (reading.records.len(), errors.len());
+    let refused = errors.len();
     let vectors = match reading.vectors.len() {
         0 => String::new(),
         count => format!(", {count} vectors"),
     };
     out.line(format!("  {grains} grains{vectors}, {refused} refused"))?;
-    report_findings(&reading.findings, &reading.loss, out)?;
+    report_findings(&reading.findings, &warnings, &reading.loss, out)?;
     error_lines(&errors, out);
     Ok(())
 }
@@ -104,6 +108,7 @@ pub(super) fn report_import(
             "refused": errors.iter().map(CliError::to_json).collect::<Vec<_>>(),
             "erased": summary.erased.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "findings": findings_json(&summary.findings),
+            "warnings": findings_json(&summary.warnings),
             "loss": loss_json(&summary.loss),
         }))?);
     }
@@ -125,7 +130,7 @@ pub(super) fn report_import(
             "  refused: {erased} deleted from this store before"
         ))?;
     }
-    report_findings(&summary.findings, &summary.loss, out)?;
+    report_findings(&summary.findings, &summary.warnings, &summary.loss, out)?;
     report_conflicts(summary, out);
     error_lines(&errors, out);
     Ok(())
@@ -154,16 +159,45 @@ fn report_conflicts(summary: &Summary, out: &Output) {
     }
 }
 
-/// Lists the findings on a file, and the fields that grains could not carry.
+/// Returns the warnings about the grains of a file, up to a number that fits any report.
+fn warnings_of(records: RecordSet) -> Result<Findings, interchange::Error> {
+    let mut warnings = Findings::new();
+    records.each(|record| {
+        let left = WARNINGS_MAX.saturating_sub(warnings.len());
+        let noted = record.warnings.iter().take(left);
+        warnings.extend(noted.map(|warning| (record.place.clone(), warning.to_string())));
+        Ok::<(), interchange::Error>(())
+    })?;
+    Ok(warnings)
+}
+
+type Findings = Vec<(interchange::Place, String)>;
+
+/// As many as an import lists.
+const WARNINGS_MAX: usize = 10_000;
+
+/// Lists the findings on a file, and the fields that grains could not carry; on stderr, the warnings
+/// about grains.
 fn report_findings(
     findings: &[(interchange::Place, String)],
+    warnings: &[(interchange::Place, String)],
     loss: &Loss,
     out: &mut Output,
 ) -> std::io::Result<()> {
+    for warning in warnings.iter().take(SHOWN_MAX) {
+        out.note(in_words(warning));
+    }
+    if warnings.len() > SHOWN_MAX {
+        let more = warnings.len() - SHOWN_MAX;
+        out.note(format!("and {more} more; --json lists all of them"));
+    }
+    let said: HashSet<String> = warnings.iter().map(in_words).collect();
+    let findings = findings.iter().filter(|it| !said.contains(&in_words(it)));
+    let findings: Vec<_> = findings.collect();
     if !findings.is_empty() {
         out.line(format!("  {} findings:", findings.len()))?;
     }
-    for (place, message) in findings.iter().take(SHOWN_MAX) {
+    for (place, message) in findings.iter().copied().take(SHOWN_MAX) {
         out.line(format!("    {place}: {message}"))?;
     }
     if findings.len() > SHOWN_MAX {
@@ -174,6 +208,10 @@ fn report_findings(
         out.line(format!("  not carried: {}", loss_text(loss)))?;
     }
     Ok(())
+}
+
+fn in_words((place, message): &(interchange::Place, String)) -> String {
+    format!("{place}: {message}")
 }
 
 fn error_lines(errors: &[CliError], out: &Output) {

@@ -57,9 +57,9 @@ impl Validate {
             decryption: self.decryption.unseal()?,
             ..ReadOptions::default()
         };
-        let reading = read(&self.path, self.format, &options, &session.out)?;
+        let reading = read(&self.path, self.format, &options, session)?;
         if reading.errors.is_empty() {
-            report_validation(&reading, &self.path, &mut session.out)?;
+            report_validation(reading, &self.path, &mut session.out)?;
             Ok(Exit::Done)
         } else {
             report_errors(&reading, &self.path, &mut session.out)?;

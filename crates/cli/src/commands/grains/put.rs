@@ -2,11 +2,11 @@
 //!
 //! Durability follows the output: an address that was printed survives a crash.
 
+use std::collections::HashMap;
 use std::io;
 
 use clap::Args;
-use grainstore::codec::Value;
-use grainstore::grain::{Type, Warning};
+use grainstore::grain::Warning;
 use grainstore::policy::Capability;
 use grainstore::store::{self, Create, NewGrain};
 use grainstore::{ContentAddress, ErrorCode, Grain, Store};
@@ -144,12 +144,7 @@ impl PutRun<'_> {
         out: &mut Output,
     ) -> anyhow::Result<()> {
         let handle = self.command.as_whom.narrow(store)?;
-        let withdrawals: Vec<_> = batch
-            .grains
-            .iter()
-            .filter(|it| is_withdrawal(it))
-            .cloned()
-            .collect();
+        let mut warnings = Warnings::of(&batch.grains);
         let addresses = loop {
             let grains = if self.command.keep_going {
                 batch.grains.clone()
@@ -170,9 +165,7 @@ impl PutRun<'_> {
         };
         let mut lines = batch.numbers.iter().zip(&addresses);
         let printed = lines.try_for_each(|(number, address)| {
-            // OMS 8.10: a withdrawal without effect is said to be one.
-            let withdrawal = withdrawals.iter().find(|it| it.address() == *address);
-            let warnings = withdrawal.map_or(Ok(Vec::new()), |it| handle.warnings(it))?;
+            let warnings = warnings.take(&handle, address)?;
             self.keep(print(*number, address, &warnings, out));
             anyhow::Ok(())
         });
@@ -215,9 +208,46 @@ impl PutRun<'_> {
     }
 }
 
-fn is_withdrawal(grain: &Grain) -> bool {
-    let withdraws = grain.field("is_withdrawal").and_then(Value::as_bool);
-    grain.type_() == Type::Consent && withdraws == Some(true)
+/// The warnings about the grains of a batch (ruling P17).
+struct Warnings {
+    by_themselves: HashMap<ContentAddress, Vec<Warning>>,
+    /// Grains that also need a look at the store, once they are there.
+    beside_others: HashMap<ContentAddress, Grain>,
+}
+
+impl Warnings {
+    fn of(grains: &[Grain]) -> Self {
+        let warned = grains
+            .iter()
+            .map(|grain| (grain.address(), grain.warnings()));
+        let pointing = grains.iter().filter(|grain| points_at_others(grain));
+        Self {
+            by_themselves: warned.filter(|(_, it)| !it.is_empty()).collect(),
+            beside_others: pointing.map(|it| (it.address(), it.clone())).collect(),
+        }
+    }
+
+    fn take(
+        &mut self,
+        store: &Store,
+        address: &ContentAddress,
+    ) -> Result<Vec<Warning>, store::Error> {
+        match self.beside_others.remove(address) {
+            Some(grain) => store.warnings(&grain),
+            None => Ok(self.by_themselves.remove(address).unwrap_or_default()),
+        }
+    }
+}
+
+/// A withdrawal may be without effect (OMS 8.10), a message of another session than its parent
+/// (OMS 28.6), a delegation of another author (OMS 28.7).
+fn points_at_others(grain: &Grain) -> bool {
+    let fields = [
+        "prior_consent",
+        "parent_message_id",
+        "authorized_namespaces",
+    ];
+    fields.iter().any(|field| grain.field(field).is_some())
 }
 
 fn print(

@@ -31,6 +31,10 @@ pub(crate) struct Supersede {
     /// File of lines written by `grain cosign`; may be repeated
     #[arg(long, value_name = "FILE")]
     auth: Vec<String>,
+    /// Let the signature of an authorized DID replace a locked grain, and an owner correct an
+    /// ownership grain (OMS 23.2, 12.5.3)
+    #[arg(long)]
+    amend_locked: bool,
     #[command(flatten)]
     as_whom: As,
 }
@@ -38,7 +42,7 @@ pub(crate) struct Supersede {
 impl Supersede {
     pub(crate) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
         let text = read_document(&self.file)?;
-        let store = session.open()?;
+        let store = session.open_to_supersede(self.amend_locked)?;
         let old = address::resolve(&store, &self.old)?;
         let agreed = cosigned(&self.auth)?;
         let new =

@@ -17,7 +17,7 @@ pub(crate) fn timeline(versions: &[Version], indent: usize) -> Table {
             None if status.is_current() => "current".to_owned(),
             None => "no longer current".to_owned(),
         };
-        let time = format!("{}  ", version.grain.created_at());
+        let time = format!("{}  ", version.grain.event_time());
         table.add(time, &version.grain, &state);
     }
     table

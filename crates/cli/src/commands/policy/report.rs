@@ -57,6 +57,14 @@ pub(super) fn markdown(report: &PolicyReport) -> Vec<String> {
             counts.collect::<Vec<_>>().join(", ")
         ));
     }
+    let stored = |(name, count): &(&&str, &u64)| **count > 0 && name.contains(", not ");
+    let mut stored = report.counts.iter().filter(stored).peekable();
+    if stored.peek().is_some() {
+        lines.push(String::new());
+        lines.push("Stored as written, without effect:".to_owned());
+        lines.push(String::new());
+        lines.extend(stored.map(|(name, count)| format!("- {name}: {count}")));
+    }
     if !report.clauses.is_empty() {
         lines.push(String::new());
         lines.push("| clause | source | requirement | coverage | violated by |".to_owned());

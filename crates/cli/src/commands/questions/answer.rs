@@ -5,8 +5,9 @@
 use std::io::{self, Write};
 
 use grainstore::Envelope;
+use grainstore::query::Found;
 
-use crate::output::{Output, Table};
+use crate::output::{Output, Table, printable};
 
 /// The mark of an answer that ended at `Options::search_deadline`.
 pub(super) const PARTIAL: &str = "partial: deadline";
@@ -51,10 +52,47 @@ pub(super) fn show_lines(envelope: &Envelope, lines: &Table, out: &mut Output) -
     Ok(())
 }
 
+/// Writes the results grouped by observer: as JSON the envelope, and the
+/// addresses of each group.
+pub(super) fn show_by_observer(
+    envelope: &Envelope,
+    scores: Scores,
+    out: &mut Output,
+) -> io::Result<()> {
+    let groups = envelope.by_observer();
+    if out.is_json() {
+        let mut json: serde_json::Value = serde_json::from_str(&envelope.to_json())?;
+        let groups = groups.iter().map(|([of, id], found)| {
+            let addresses = found.iter().map(|found| found.address.to_string());
+            let addresses: Vec<_> = addresses.collect();
+            serde_json::json!({
+                "observer_type": of, "observer_id": id, "content_addresses": addresses,
+            })
+        });
+        json["by_observer"] = groups.collect();
+        return out.json(&json);
+    }
+    for ([of, id], found) in groups {
+        let names: Vec<_> = [of, id].into_iter().flatten().map(printable).collect();
+        out.line(match names.is_empty() {
+            true => "no observer".to_owned(),
+            false => names.join(" "),
+        })?;
+        for line in rows(found, scores, 2).lines() {
+            out.styled_line(&line)?;
+        }
+    }
+    show_lines(envelope, &Table::indented(0), out)
+}
+
 /// Returns the results as a table.
 pub(crate) fn table(envelope: &Envelope, scores: Scores, indent: usize) -> Table {
+    rows(&envelope.results, scores, indent)
+}
+
+fn rows<'a>(results: impl IntoIterator<Item = &'a Found>, scores: Scores, indent: usize) -> Table {
     let mut table = Table::indented(indent);
-    for found in &envelope.results {
+    for found in results {
         let before = match scores {
             Scores::Shown => format!("{:.2}  ", found.score),
             Scores::Hidden => String::new(),

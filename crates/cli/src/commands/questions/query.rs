@@ -8,14 +8,14 @@ use clap::Args;
 use grainstore::query::{Cursor, QueryPlan, Sort, SortBy};
 use serde_json::json;
 
-use super::answer::{Scores, show};
+use super::answer::{Scores, show, show_by_observer};
 use crate::args::As;
 use crate::args::Filters;
 use crate::error::Exit;
 use crate::output::Output;
 use crate::session::Session;
 
-/// Find grains by field values, oldest first
+/// Find grains by field values, in the order of storage
 ///
 /// A grain must satisfy all filters. With --json the result is the envelope of OMS 28.1. Exits with
 /// 1 if nothing is found.
@@ -37,12 +37,16 @@ pub(crate) struct Query {
     /// Return only grains that are no longer current
     #[arg(long, conflicts_with = "superseded")]
     only_superseded: bool,
-    /// Sort key: stored, created_at, valid_from, valid_to, system_valid_from, confidence, importance
-    #[arg(long, value_name = "FIELD", value_parser = sort_by, default_value = "stored")]
-    sort: SortBy,
+    /// Sort key: stored, time (timestamp_ms, else created_at), created_at, valid_from, valid_to,
+    /// system_valid_from, confidence, importance [default: stored; time with --session]
+    #[arg(long, value_name = "FIELD", value_parser = sort_by)]
+    sort: Option<SortBy>,
     /// Sort in descending order
     #[arg(long)]
     desc: bool,
+    /// Group the results by observer (observer_type, observer_id)
+    #[arg(long)]
+    by_observer: bool,
     /// Show the query plan instead of the results
     #[arg(long, conflicts_with_all = ["cursor", "author", "inside", "role", "cleared"])]
     explain: bool,
@@ -84,13 +88,17 @@ impl Query {
             explain(&plan, &mut session.out)?;
             return Ok(Exit::done_if(plan.total() > 0));
         }
-        let mut sort = Sort::by(self.sort);
+        let mut sort = self.sort.map_or_else(|| Sort::of(&filter), Sort::by);
         if self.desc {
             sort = sort.descending();
         }
         let handle = self.as_whom.narrow(&store)?;
         let envelope = handle.query_sorted(&filter, sort, self.limit, cursor)?;
-        show(&envelope, Scores::Hidden, &mut session.out)?;
+        if self.by_observer {
+            show_by_observer(&envelope, Scores::Hidden, &mut session.out)?;
+        } else {
+            show(&envelope, Scores::Hidden, &mut session.out)?;
+        }
         Ok(Exit::done_if(envelope.total > 0))
     }
 }

@@ -4,7 +4,7 @@
 
 use clap::Args;
 
-use super::answer::{Scores, show, show_lines};
+use super::answer::{Scores, show, show_by_observer, show_lines};
 use crate::args::As;
 use crate::args::Filters;
 use crate::error::Exit;
@@ -43,6 +43,9 @@ pub(crate) struct Search {
     /// Include expired grains: those with a valid_to in the past, and goals past their deadline
     #[arg(long)]
     expired: bool,
+    /// Group the results by observer (observer_type, observer_id)
+    #[arg(long)]
+    by_observer: bool,
     #[command(flatten)]
     filters: Filters,
     #[command(flatten)]
@@ -65,6 +68,10 @@ impl Search {
         let handle = self.as_whom.narrow(&store)?;
         let text = self.text.join(" ");
         let envelope = handle.search(&text, &filter, self.limit)?;
+        if self.by_observer {
+            show_by_observer(&envelope, Scores::Shown, &mut session.out)?;
+            return Ok(Exit::done_if(envelope.total > 0));
+        }
         if session.out.is_json() {
             show(&envelope, Scores::Shown, &mut session.out)?;
             return Ok(Exit::done_if(envelope.total > 0));

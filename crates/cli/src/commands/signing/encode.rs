@@ -5,6 +5,7 @@
 use clap::Args;
 use grainstore::ErrorCode;
 use grainstore::codec::{Encoding, Profile};
+use grainstore::grain::Warning;
 use grainstore::interchange::{ReadOptions, Record, jsonl};
 use grainstore::{Draft, Grain};
 use serde_json::{Value, json};
@@ -17,7 +18,8 @@ use crate::session::Session;
 
 /// Encode JSON grains as blobs, line by line
 ///
-/// Prints {"address": …, "blob": "HEX"} per line, or {"error": {"code", "message", "line", …}}.
+/// Prints {"address": …, "blob": "HEX"} per line, with "warnings" if there are any, or
+/// {"error": {"code", "message", "line", …}}.
 /// created_at is required, so that the line alone determines the bytes. Exits with 1 if any line
 /// failed.
 #[derive(Debug, Args)]
@@ -57,9 +59,16 @@ impl Decode {
 
 fn encode(line: &Line, encoding: Encoding) -> Result<Value, CliError> {
     let draft = Draft::from_json(line.text()?);
-    let grain = draft.and_then(|draft| draft.encoding(encoding).finish(Profile::Extended));
-    let grain = grain.map_err(|error| CliError::of(&error))?;
-    Ok(json!({ "address": grain.address().to_string(), "blob": hex::encode(grain.blob()) }))
+    let finish = |draft: Draft| {
+        draft
+            .encoding(encoding)
+            .finish_with_warnings(Profile::Extended)
+    };
+    let finished = draft.and_then(finish);
+    let (grain, warnings) = finished.map_err(|error| CliError::of(&error))?;
+    let document =
+        json!({ "address": grain.address().to_string(), "blob": hex::encode(grain.blob()) });
+    Ok(with_warnings(document, &warnings))
 }
 
 fn decode(line: &Line) -> Result<Value, CliError> {
@@ -87,16 +96,21 @@ fn decode(line: &Line) -> Result<Value, CliError> {
 
 fn decoded(record: &Record) -> serde_json::Result<Value> {
     let grain = &record.grain;
-    let mut document = json!({
+    let document = json!({
         "address": grain.address().to_string(),
         "header": header_json(grain),
         "grain": serde_json::from_str::<Value>(&grain.to_json())?,
     });
-    if !record.warnings.is_empty() {
-        let warnings = record.warnings.iter().map(ToString::to_string);
+    Ok(with_warnings(document, &record.warnings))
+}
+
+/// Adds the warnings about a grain, if there are any.
+fn with_warnings(mut document: Value, warnings: &[Warning]) -> Value {
+    if !warnings.is_empty() {
+        let warnings = warnings.iter().map(ToString::to_string);
         document["warnings"] = warnings.collect::<Vec<_>>().into();
     }
-    Ok(document)
+    document
 }
 
 fn header_json(grain: &Grain) -> Value {

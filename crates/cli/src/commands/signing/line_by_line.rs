@@ -46,6 +46,10 @@ pub(super) fn each_line(
             error["line"] = json!(line.number);
             json!({ "error": error })
         });
+        for warning in document["warnings"].as_array().into_iter().flatten() {
+            let warning = warning.as_str().unwrap_or_default();
+            session.out.note(format!("line {}: {warning}", line.number));
+        }
         session.out.json(&document)?;
         // A writer that waits for each result before its next line must not block.
         if !lines.has_next() {

@@ -6,7 +6,7 @@ use clap::Args;
 use grainstore::ErrorCode;
 use grainstore::Grain;
 use grainstore::codec::Profile;
-use grainstore::crypto::{Envelope, Offline};
+use grainstore::crypto::{DidDocuments, Envelope};
 use serde_json::{Value, json};
 
 use super::line_by_line::{EncodingArg, draft, each_line, finish, json_of};
@@ -38,8 +38,8 @@ pub(super) struct Sign {
 /// Each line is an envelope in hexadecimal digits, or an object written by `grain sign`. Prints
 /// {"address", "signer", "is_author", "iat", "grain"} per line, or {"error": …}. A valid signature
 /// identifies the signer; it does not say that the signer is trusted (see `grainstore trust`). iat
-/// is not covered by the signature. did:web signers are not resolved. Exits with 1 if any line
-/// failed.
+/// is not covered by the signature. The keys of a did:web signer come from --did-document. Exits with 1
+/// if any line failed.
 #[derive(Debug, Args)]
 pub(super) struct Verify {
     /// File with one envelope per line, or - for stdin
@@ -63,15 +63,16 @@ impl Sign {
 
 impl Verify {
     pub(super) fn run(self, session: &mut Session) -> anyhow::Result<Exit> {
-        each_line(&self.file, session, verify)
+        let resolver = session.resolver();
+        each_line(&self.file, session, |line| verify(line, &resolver))
     }
 }
 
-fn verify(line: &Line) -> Result<Value, CliError> {
+fn verify(line: &Line, resolver: &DidDocuments) -> Result<Value, CliError> {
     let (bytes, address) = envelope_of(line.text()?.trim())?;
     let envelope = Envelope::parse(&bytes).map_err(|error| CliError::of(&error))?;
     let signer = envelope
-        .verify(&Offline)
+        .verify(resolver)
         .map_err(|error| CliError::of(&error))?;
     let blob = envelope.blob().to_vec();
     let (grain, _) = Grain::from_foreign_signed_blob(blob, Profile::Extended)

@@ -57,6 +57,23 @@ pub(crate) fn is_exportable(grain: &Grain) -> bool {
     access.and_then(|access| access.get("exportable")) != Some(&Value::Bool(false))
 }
 
+/// Returns whether a memory states who may see it (`visibility`, `shared_with`), which nothing here
+/// enforces: access is the handle's.
+pub(crate) fn states_visibility(grain: &Grain) -> bool {
+    let text = grain
+        .field("context")
+        .and_then(|context| context.as_map()?.get(RESIDUAL)?.as_text());
+    if !text.is_some_and(|text| text.contains("\"visibility\"") || text.contains("\"shared_with\""))
+    {
+        return false;
+    }
+    let record = residual(grain);
+    let access = record
+        .as_ref()
+        .and_then(|record| record.as_map()?.get("access")?.as_map());
+    access.is_some_and(|access| access.contains("visibility") || access.contains("shared_with"))
+}
+
 /// Returns whether a memory says itself that it is no longer current (PAM 7).
 pub(crate) fn is_ended(grain: &Grain) -> bool {
     let record = residual(grain);

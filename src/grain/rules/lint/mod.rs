@@ -1,11 +1,14 @@
 //! Warnings about valid grains: the SHOULDs that need no store (OMS 6.11, 8, 12.5.1, 23.2, 27.3).
 
+mod observation;
+
 use crate::codec::{Map, Value};
+use crate::grain::Type;
 
 use super::findings::Findings;
 use super::required_fields::entries_of;
 
-pub(super) fn check(fields: &Map, findings: &mut Findings) {
+pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) {
     check_relation(fields, findings);
     check_established(fields, findings);
     check_owner(fields, findings);
@@ -13,6 +16,7 @@ pub(super) fn check(fields: &Map, findings: &mut Findings) {
     check_snapshot(fields, findings);
     check_policy(fields, findings);
     check_blocks(fields, findings);
+    observation::check(of, fields, findings);
 }
 
 /// OMS 8: the `mg:` prefix is reserved for the standard vocabulary.
