@@ -23,11 +23,13 @@ mod histories;
 mod hold;
 mod hostile;
 mod lasting;
+mod laundering;
 mod outlives;
 mod review;
 mod rogue;
 mod signed;
 mod store;
+mod withdrawn;
 
 const AUTHOR: &str = "did:web:author.example";
 const ALICE: &str = "did:web:alice.example";

@@ -1,6 +1,7 @@
 //! Presets of law, and what Appendix A keeps in a store.
 
 mod imports;
+mod leaving;
 mod reads;
 
 use std::collections::BTreeMap;
