@@ -37,19 +37,8 @@ fn check_observation(fields: &Map, findings: &mut Findings) -> Result<(), Error>
     let text = |name| fields.get(name).and_then(Value::as_text);
     let is_trigger = text("observer_type").is_some_and(|kind| kind.starts_with("trigger:"));
     if let Some(mode) = text("observation_mode") {
-        if is_trigger {
-            one_of(
-                "observation_mode",
-                mode,
-                &["periodic", "continuous", "scheduled"],
-            )?;
-        } else {
-            one_of(
-                "observation_mode",
-                mode,
-                &["passive", "active", "reflective", "real_time"],
-            )?;
-        }
+        let allowed = if is_trigger { MODES } else { &MODES[..4] };
+        one_of("observation_mode", mode, allowed)?;
     }
     match text("observation_scope") {
         Some(scope) if !is_trigger => one_of(
@@ -82,6 +71,17 @@ pub(super) fn not_listed(field: String, value: &str, allowed: &[&str]) -> Error 
         allowed: allowed.join(", "),
     }
 }
+
+/// OMS 25, and the three that only triggers have (OMS 27.6).
+const MODES: &[&str] = &[
+    "passive",
+    "active",
+    "reflective",
+    "real_time",
+    "periodic",
+    "continuous",
+    "scheduled",
+];
 
 const LISTS: &[(&str, &[&str])] = &[
     (
