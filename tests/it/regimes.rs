@@ -1,5 +1,6 @@
 //! Presets of law, and what Appendix A keeps in a store.
 
+mod clauses;
 mod imports;
 mod leaving;
 mod reads;

@@ -517,3 +517,46 @@ fn the_time_of_a_header_decides_nothing() {
         assert_eq!(warnings.is_empty(), lie == 1, "{warnings:?}");
     }
 }
+
+fn warned(fields: Map) -> Vec<String> {
+    let draft = Draft::from_value(Value::Map(fields)).unwrap();
+    let (_, warnings) = draft.finish_with_warnings(Profile::Extended).unwrap();
+    warnings.into_iter().map(|warning| warning.field).collect()
+}
+
+#[test]
+fn a_model_is_recommended_for_each_observer_that_is_one() {
+    // OMS 17.2, 24.2: a warning and no error, and no warning once it is named.
+    let of = |observer: &str| with(MINIMAL[5], &[("observer_type", observer.into())]);
+    let asks = |fields: Map| warned(fields).contains(&"observer_model".to_owned());
+    for observer in ["llm", "reflector", "classifier", "detector"] {
+        assert!(asks(of(observer)), "{observer}");
+        let mut named = of(observer);
+        named.insert("observer_model", "m");
+        assert!(!asks(named), "{observer}");
+    }
+    for observer in ["lidar", "human", "hybrid", "acme:llm", "LLM"] {
+        assert!(!asks(of(observer)), "{observer}");
+    }
+}
+
+#[test]
+fn what_a_phase_usually_omits_is_a_warning() {
+    // OMS 27.1, the fields that a phase omits without MUST NOT.
+    let definition = r#"{"type": "action", "action_phase": "definition", "tool_name": "t",
+        "tool_description": "d", "input_schema": {}, NOW}"#;
+    let call = r#"{"type": "action", "action_phase": "call", "tool_name": "t", "input": {}, NOW}"#;
+    for (json, name, value) in [
+        (definition, "tool_call_id", "\"i\""),
+        (definition, "call_batch_id", "\"i\""),
+        (call, "tool_description", "\"d\""),
+        (call, "input_schema", "{}"),
+        (call, "output_schema", "{}"),
+        (call, "strict", "true"),
+        (MINIMAL[4], "tool_description", "\"d\""),
+        (MINIMAL[4], "strict", "true"),
+    ] {
+        assert_eq!(warned(parsed(json)), Vec::<String>::new(), "{json}");
+        assert_eq!(warned(with(json, &[(name, map(value))])), [name], "{json}");
+    }
+}
