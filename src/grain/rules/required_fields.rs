@@ -56,20 +56,27 @@ pub(super) const fn required(of: Type) -> &'static [&'static str] {
 /// OMS 8.2, 6.2; rulings T4, P15. A message without a text, as importers find them, has an empty
 /// array of blocks.
 fn check_event(fields: &Map, findings: &mut Findings) -> Result<(), Error> {
-    if is_present(fields, "content") || is_present(fields, "content_blocks") {
-        return Ok(());
-    }
+    let has = |name| is_present(fields, name);
     let missing = || {
         let fields = "content, content_blocks, or subject with relation and object";
         Error::missing(fields, Type::Event)
     };
     let triple = ["subject", "relation", "object"];
-    if !triple.into_iter().all(|name| is_present(fields, name)) {
-        return Err(missing());
-    }
-    // A triple with an empty part does not fully describe the event.
-    let is_empty = |name| fields.get(name).and_then(Value::as_text) == Some("");
-    match triple.into_iter().any(is_empty) {
+    let is_empty = |name| match fields.get(name) {
+        Some(Value::Text(text)) => text.is_empty(),
+        Some(Value::Array(items)) => items.is_empty(),
+        _ => false,
+    };
+    let says_nothing = match (has("content") || has("content_blocks"), triple.map(has)) {
+        (true, _) => ["content", "content_blocks"]
+            .into_iter()
+            .chain(triple)
+            .all(is_empty),
+        // A triple with an empty part does not fully describe the event.
+        (false, [true, true, true]) => triple.into_iter().any(is_empty),
+        (false, _) => return Err(missing()),
+    };
+    match says_nothing {
         true => findings.writer_rule(missing()),
         false => Ok(()),
     }

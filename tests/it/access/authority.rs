@@ -22,6 +22,20 @@ fn a_delegation_covers_each_of_its_namespaces_and_needs_no_author() {
 }
 
 #[test]
+fn a_belief_delegates_too_and_each_of_its_tools_may_be_used() {
+    let store = memory();
+    let json = r#"{"type":"belief","subject":"did:web:a.example","relation":"mg:delegates_to",
+        "object":"did:web:b.example","confidence":1,"created_at":1,"delegation_depth":0,
+        "authorized_tools":["search","mail"]}"#;
+    store.put(Draft::from_json(json).unwrap()).unwrap();
+    let used = |tool: &str| {
+        let action = Draft::action(tool, grainstore::codec::Map::new(), 1, false);
+        store.put(action.author(did("b").as_str())).is_ok()
+    };
+    assert_eq!(["search", "mail", "wipe"].map(used), [true, true, false]);
+}
+
+#[test]
 fn a_handle_delegates_nothing_that_lies_partly_outside_it() {
     let store = memory();
     let handle = store.as_actor(&did("a")).in_namespace("acme:chat");

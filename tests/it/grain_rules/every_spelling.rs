@@ -257,6 +257,7 @@ fn an_event_has_a_text_blocks_or_a_whole_triple() {
             }
         }
         let expected = match (content, blocks) {
+            (Some(false), Some(false)) if triple == [Some(false); 3] => "ERR_SCHEMA",
             (Some(true), _) | (_, Some(_)) => "valid",
             (Some(false), None) => "ERR_EMPTY",
             (None, None) if triple == [Some(true); 3] => "valid",

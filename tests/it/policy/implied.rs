@@ -1,11 +1,10 @@
 //! Which puts are supersessions that do not say so (OMS 17.2, ruling I4).
 
 use grainstore::codec::Map;
+use grainstore::ledger::MemoryDisk;
 use grainstore::{ContentAddress, Draft, Options, Store, Time};
 
-fn memory() -> Store {
-    Store::in_memory(Options::default()).unwrap()
-}
+use super::opened_at;
 
 fn belief(subject: &str, relation: &str, namespace: &str) -> Draft {
     let draft = Draft::belief(subject, relation, "tea").confidence(0.9);
@@ -18,8 +17,12 @@ fn goal(text: &str, namespace: &str) -> Draft {
 
 /// Whether a put of a grain that is derived from another is refused as its supersession.
 fn is_implied(old: Draft, new: impl Fn(ContentAddress) -> Draft) -> bool {
-    let store = memory();
+    // Opened again, the store remembers of no grain what it is about, and reads it.
+    let disk = MemoryDisk::default();
+    let (store, _) = opened_at(&disk, 1_000);
     let old = store.put(old.created_at(Time::from_ms(1))).unwrap();
+    drop(store);
+    let (store, _) = opened_at(&disk, 1_000);
     match store.put(new(old).derived_from(old).created_at(Time::from_ms(2))) {
         Ok(_) => false,
         Err(refused) => {
@@ -56,7 +59,7 @@ fn what_says_why_it_is_derived_replaces_nothing() {
         let summary = |_| belief("ada", "likes", "home").set("consolidation_level", level);
         assert_eq!(is_implied(old(), summary), level == 0, "{level}");
     }
-    let store = memory();
+    let store = Store::in_memory(Options::default()).unwrap();
     let call = Draft::new(grainstore::Type::Action)
         .set("action_phase", "call")
         .set("tool_name", "weather")

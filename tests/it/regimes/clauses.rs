@@ -115,6 +115,7 @@ fn the_report_counts_each_kind_of_grain_apart() {
     put(note("kept by law").set("retention_policy", Map::from_iter([("regulation", "sox")])));
     let consent = Draft::consent("did:web:ada", "did:web:bob", ["store"]);
     let consent = put(consent);
+    put(Draft::consent("did:web:eve", "did:web:bob", ["store"]));
     let withdrawal = Draft::consent("did:web:ada", "did:web:bob", ["store"]);
     put(withdrawal
         .set("is_withdrawal", true)
@@ -133,17 +134,17 @@ fn the_report_counts_each_kind_of_grain_apart() {
     }
     let report = store.admin().unwrap().policy_report().unwrap();
     let expected = [
-        ("grains", 12),
+        ("grains", 13),
         ("personal", 3),
         ("personal without user_id", 2),
         ("personal without processing_basis", 2),
         ("health information", 1),
         ("with provenance", 2),
-        // The two policies, and the two Consents that have none (OMS 8.10).
-        ("protected", 4),
+        // The two policies, and the three Consents that have none (OMS 8.10).
+        ("protected", 5),
         ("with mode hold", 1),
         ("with retention", 2),
-        ("consents", 1),
+        ("consents", 2),
         ("withdrawals", 1),
         ("with deletion_requires, not enforced", 1),
         ("refusals", 2),

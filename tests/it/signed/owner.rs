@@ -356,13 +356,10 @@ fn one_batch_states_the_owner_of_an_agent_once_and_those_of_several_agents() {
 
 /// Knows several keys of one DID.
 #[derive(Debug)]
-struct Keys(&'static str, Vec<grainstore::crypto::VerifyingKey>);
+struct Keys(&'static str, Vec<VerifyingKey>);
 
-impl grainstore::crypto::Resolver for Keys {
-    fn resolve(
-        &self,
-        did: &grainstore::crypto::Did,
-    ) -> Result<Vec<grainstore::crypto::VerifyingKey>, grainstore::crypto::Error> {
+impl Resolver for Keys {
+    fn resolve(&self, did: &Did) -> Result<Vec<VerifyingKey>, grainstore::crypto::Error> {
         let reason = "not known".into();
         let did = did.clone();
         match did.as_str() == self.0 {
