@@ -611,12 +611,12 @@ fn each_label_stands_in_the_protected_header_or_nothing_is_verified() {
     assert!(verified(&whole.bytes()).is_ok());
     whole.protected = protected(&[]);
     assert!(verified(&whole.bytes()).is_err());
-    for missing in 0..3 {
+    for (missing, label) in labels.iter().enumerate() {
         let others: Vec<usize> = (0..3).filter(|n| *n != missing).collect();
         let mut made = Made::new();
         made.protected = protected(&others);
         assert!(verified(&made.bytes()).is_err(), "without {missing}");
-        made.unprotected = [&[0xa1][..], &labels[missing]].concat();
+        made.unprotected = [&[0xa1][..], label].concat();
         assert!(verified(&made.bytes()).is_err(), "{missing} unprotected");
     }
 }

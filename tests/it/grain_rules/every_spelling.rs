@@ -80,9 +80,9 @@ fn the_header_has_the_bits_of_every_combination_and_no_others() {
     ];
     for bits in 0..64_u8 {
         let has = |bit: u8| bits & (1 << bit) != 0;
-        let level = usize::from(bits & 0b11);
+        let level = bits & 0b11;
         let (is_signed, refers, embeds, is_cbor) = (has(2), has(3), has(4), has(5));
-        let mut draft = belief().sensitivity(levels[level]);
+        let mut draft = belief().sensitivity(levels[usize::from(level)]);
         if is_signed {
             draft = draft.to_be_signed();
         }
@@ -102,7 +102,7 @@ fn the_header_has_the_bits_of_every_combination_and_no_others() {
             | u8::from(refers) << 3
             | u8::from(embeds) << 4
             | u8::from(is_cbor) << 5
-            | (level as u8) << 6;
+            | level << 6;
         assert_eq!(grain.blob()[1], expected, "{bits:06b}");
         // Of a signed grain the missing envelope is told first.
         for wrong in [1 << 3, 1 << 4].into_iter().filter(|_| !is_signed) {
@@ -432,7 +432,6 @@ fn the_modes_of_an_observation_are_a_closed_list_with_three_more_for_triggers() 
     // OMS 25, 27.6, ruling T1: neither another case nor another word, for any observer.
     let four = ["passive", "active", "reflective", "real_time"];
     let three = ["periodic", "continuous", "scheduled"];
-    let scopes = ["point", "interval", "session", "longitudinal"];
     let others = [
         "",
         " ",
@@ -486,6 +485,27 @@ fn the_modes_of_an_observation_are_a_closed_list_with_three_more_for_triggers() 
                 "{observer}: {mode}"
             );
         }
+    }
+}
+
+#[test]
+fn the_scopes_of_an_observation_are_a_closed_list_that_triggers_open() {
+    // OMS 26, 27.6, ruling T1.
+    let scopes = ["point", "interval", "session", "longitudinal"];
+    for observer in [
+        "lidar",
+        "llm",
+        "human",
+        "acme:trigger:x",
+        "Trigger:x",
+        "trigger:polling",
+    ] {
+        let is_trigger = observer.starts_with("trigger:");
+        let says = |name: &str, value: &str| {
+            let mut fields = with(MINIMAL[5], &[("observer_type", observer.into())]);
+            fields.insert(name, value);
+            written(&fields)
+        };
         for scope in scopes {
             assert_eq!(
                 says("observation_scope", scope),

@@ -166,7 +166,8 @@ fn nothing_is_sold_that_a_consumer_opted_out_of_however_it_is_spelled() {
 #[test]
 fn personal_data_of_a_profile_leaves_on_a_lawful_basis_and_an_opt_out_is_none() {
     // OMS A.3, A.6, 27.4: whatever says that the data are personal.
-    let personal: &[(&str, fn(Draft) -> Draft)] = &[
+    type Marked = fn(Draft) -> Draft;
+    let personal: &[(&str, Marked)] = &[
         ("user_id", |draft| draft.user("ada")),
         ("user_id of a DID", |draft| {
             draft.user("did:web:ada.example")
