@@ -1,9 +1,9 @@
 //! Whether a grain may leave the store (OMS A.2, A.3, A.6).
 
 use crate::codec::{ContentAddress, Value};
-use crate::grain::Grain;
+use crate::grain::{Grain, Type};
 
-use super::Rule;
+use super::{Rule, person_of};
 
 /// The purpose of an export.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -29,8 +29,7 @@ pub(crate) fn may_leave(grain: &Grain, is_on_hold: bool, purpose: Purpose) -> Re
     if grain.conflicting_profile_field().is_some() {
         return Err(Rule::ProfileConflict);
     }
-    let is_personal = grain.text("user_id").is_some_and(|user| !user.is_empty())
-        || tags(grain).any(|tag| tag.starts_with("pii:"));
+    let is_personal = is_personal(grain);
     let rests_on = |words: &[&str]| {
         let basis = grain.text("processing_basis");
         basis.is_some_and(|basis| {
@@ -49,6 +48,15 @@ pub(crate) fn may_leave(grain: &Grain, is_on_hold: bool, purpose: Purpose) -> Re
         return Err(Rule::OptedOut);
     }
     Ok(())
+}
+
+/// Returns whether a grain has `user_id` or any direct identifier (OMS A.3, A.6): the person that it
+/// is about, or a tag of personal data. Each of the `phi:` tags names one (OMS 27.4).
+fn is_personal(grain: &Grain) -> bool {
+    let names_person = || grain.type_() != Type::Consent && person_of(grain).is_some();
+    grain.text("user_id").is_some_and(|user| !user.is_empty())
+        || tags(grain).any(|tag| tag.starts_with("pii:") || tag.starts_with("phi:"))
+        || names_person()
 }
 
 /// Returns whether a consumer opted out of the sale of a grain (OMS A.6). A claim that is not

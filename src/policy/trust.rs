@@ -103,11 +103,9 @@ impl Trusts {
         }
     }
 
-    /// Removes every rule of a signer; returns whether there was one.
-    pub(crate) fn remove(&mut self, signer: &Did) -> bool {
-        let before = self.rules.len();
+    /// Removes every rule of a signer.
+    pub(crate) fn remove(&mut self, signer: &Did) {
         self.rules.retain(|rule| rule.signer != *signer);
-        self.rules.len() < before
     }
 
     /// Returns the rules, oldest first.

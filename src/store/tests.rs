@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
+use super::records::{Frame, Record, StatusRecord};
 use super::{Authorization, Durability, Error, Options, Store};
-use crate::grain::{Draft, Grain, Time};
+use crate::grain::{Draft, Grain, StatusChange, Time};
 use crate::ledger::{Disk, DiskFile, Lock, MemoryDisk, OpenMode};
 use crate::policy::Regime;
 
@@ -454,4 +455,46 @@ fn what_is_erased_before_its_read_is_recorded_is_not_named_by_it() {
     let reads = store.admin().unwrap().reads(None, None, 9).unwrap();
     assert_eq!(reads.len(), 1);
     assert_eq!(reads[0].addresses, [all[1]]);
+}
+
+#[test]
+fn a_check_tells_a_lineage_that_leads_into_itself() {
+    // Ruling P16. No operation makes one, so its entries are written by hand: `a` leads into the
+    // circle of `b` and `c`, and `d` replaces itself.
+    let disk = GateDisk::default();
+    let store = open(&disk, Durability::Sync).unwrap();
+    let all = ["a", "b", "c", "d"].map(|what| store.put(belief(what)).unwrap());
+    let cycles = |store: &Store| {
+        let found = store.maintenance().unwrap().check().unwrap().findings;
+        let found = found.into_iter().filter(|one| one.id == "lineage-cycle");
+        found.map(|one| one.message).collect::<Vec<_>>()
+    };
+    let replace = |of: usize, by: usize| {
+        let change = StatusChange {
+            superseded_by: Some(all[by]),
+            ..StatusChange::default()
+        };
+        let record = Record::Status(StatusRecord::of(all[of], change));
+        let frame = Frame::of(None, &record).unwrap();
+        store
+            .inner
+            .commit(&mut store.inner.exclusive(), &frame)
+            .unwrap();
+    };
+    replace(0, 1);
+    replace(1, 2);
+    assert_eq!(cycles(&store), Vec::<String>::new(), "a chain is none");
+    replace(2, 1);
+    replace(3, 3);
+    let told = cycles(&store);
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told.iter().any(|one| one.contains(&all[3].to_string())));
+    assert!(!told.iter().any(|one| one.contains(&all[0].to_string())));
+    drop(store);
+    let again = open(&disk, Durability::Sync).unwrap();
+    assert_eq!(
+        cycles(&again).len(),
+        2,
+        "in the ledger, so after every reopening"
+    );
 }

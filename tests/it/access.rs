@@ -1,5 +1,6 @@
 //! Handles on a store: one author, one namespace, one role, and nothing beside them.
 
+mod authority;
 mod delegation;
 mod handoff;
 

@@ -7,6 +7,7 @@ use grainstore::codec::{Canonical, ContentAddress, Encoding, Map, Profile};
 use grainstore::grain::{Draft, Status, Time};
 use grainstore::interchange::mg::WriteOptions;
 use grainstore::interchange::{ImportFile, ReadOptions};
+use grainstore::query::{Sort, SortBy};
 use grainstore::{Filter, Options, Store};
 
 use crate::store::at;
@@ -42,6 +43,115 @@ fn an_observer_type_nobody_has_heard_of_is_stored_and_found_like_any_other() {
     assert_eq!(found, addresses);
     let hits = store.search("pears", &Filter::new(), 10).unwrap();
     assert_eq!(hits.total, types.len() as u64);
+}
+
+#[test]
+fn what_an_observer_is_called_changes_no_answer() {
+    // OMS 17.3, 24: of two stores that differ in the name alone, the answers differ in it alone.
+    let answers = |name: &str| {
+        let store = memory();
+        let draft = |n: i64, of: &str| {
+            let draft = Draft::observation(format!("observer-{n}"), of).set("subject", "room-4");
+            draft
+                .set("object", format!("pears {n}"))
+                .created_at(Time::from_ms(9 - n))
+        };
+        let others = ["one kind", "another kind"];
+        let all = [others[0], name, name, others[1]];
+        let drafts = (0..).zip(all).map(|(n, of)| draft(n, of));
+        store.put_batch(drafts.collect::<Vec<_>>()).unwrap();
+        let mut shown = Vec::new();
+        for filter in [Filter::new(), Filter::new().subject("room-4")] {
+            shown.push(store.query(&filter, 9, None).unwrap());
+            let sort = Sort::by(SortBy::CreatedAt);
+            shown.push(store.query_sorted(&filter, sort, 9, None).unwrap());
+        }
+        let texts = |found: &grainstore::query::Envelope| {
+            let grains = found.results.iter().map(|found| found.grain.to_json());
+            grains
+                .map(|json| json.replace(name, "NAME"))
+                .collect::<Vec<_>>()
+        };
+        let mut all: Vec<_> = shown.iter().map(texts).collect();
+        // What fits alike follows in the order of the addresses, which the name is a part of.
+        let hits = store.search("pears", &Filter::new(), 9).unwrap();
+        let mut hits = texts(&hits);
+        hits.sort_unstable();
+        all.push(hits);
+        all
+    };
+    let registered = [
+        "lidar",
+        "camera",
+        "imu",
+        "gps",
+        "temperature",
+        "pressure",
+        "accelerometer",
+        "magnetometer",
+        "ultrasonic",
+        "radar",
+        "microphone",
+        "llm",
+        "reflector",
+        "classifier",
+        "detector",
+        "human",
+        "hybrid",
+    ];
+    let expected = answers("of tomorrow");
+    assert_eq!(expected.iter().map(Vec::len).sum::<usize>(), 20);
+    for name in registered
+        .into_iter()
+        .chain(["acme:nose", "trigger:cron", "Lidar"])
+    {
+        assert_eq!(answers(name), expected, "{name}");
+    }
+    no_room_of_storage_names_one(&registered);
+}
+
+/// No list of the names decides where an observation goes.
+fn no_room_of_storage_names_one(registered: &[&str]) {
+    for (place, line) in code() {
+        let is_of_storage = [
+            "/store/", "/index/", "/query/", "/text/", "/vector/", "/ledger/",
+        ]
+        .iter()
+        .any(|room| place.contains(room));
+        let is_code = !line.trim_start().starts_with("//");
+        let names_one = |name: &&&str| line.contains(&format!("\"{name}\""));
+        let named = registered.iter().find(names_one);
+        assert!(
+            !(is_of_storage && is_code && named.is_some()),
+            "{place}: {line}"
+        );
+    }
+}
+
+#[test]
+fn a_session_is_found_whole_with_nothing_else_in_it() {
+    // OMS 28.6, whatever is stored between its events and in whatever order they came.
+    let store = memory();
+    let names = ["s1", "s2", "S1", "s1 ", "s1:a", "s"];
+    for n in 0..60 {
+        // A fixed shuffle: 37 and 60 have no common factor.
+        let turn = n * 37 % 60;
+        let draft =
+            Draft::event(format!("turn {turn}")).session(names[usize::try_from(turn % 6).unwrap()]);
+        store.put(draft.created_at(Time::from_ms(turn))).unwrap();
+        store.put(Draft::event(format!("aside {turn}"))).unwrap();
+    }
+    for (n, name) in (0..).zip(names) {
+        let filter = Filter::new().session(name);
+        let sort = Sort::by(SortBy::CreatedAt);
+        let found = store.query_sorted(&filter, sort, 99, None).unwrap();
+        let turns = found
+            .results
+            .iter()
+            .map(|found| found.grain.created_at().ms());
+        let expected = (0..60).filter(|turn| turn % 6 == n);
+        assert!(turns.eq(expected), "{name}");
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Rules of grains one by one: the keys of their fields, the header, and what a blob may hold.
 
+mod every_spelling;
 mod fields;
 
 use grainstore::codec::{Canonical, Encoding, Flags, Header, Map, Profile, Sensitivity, Value};

@@ -22,13 +22,16 @@ mod goals;
 mod histories;
 mod hold;
 mod hostile;
+mod implied;
 mod lasting;
+mod laundering;
 mod outlives;
 mod review;
 mod rogue;
 mod signed;
 mod steady;
 mod store;
+mod withdrawn;
 
 const AUTHOR: &str = "did:web:author.example";
 const ALICE: &str = "did:web:alice.example";
@@ -372,4 +375,26 @@ fn consent_is_soft_locked_and_a_withdrawal_needs_no_words() {
         r#","is_withdrawal":false,"supersession_justification":"renewed"{prior}"#
     ));
     assert_eq!(ask(&said), Verdict::Review);
+}
+
+#[test]
+fn two_keys_that_share_one_of_their_names_are_one_voice() {
+    // OMS 23.8, ruling P8.
+    let protections = [protected(&format!(
+        r#"{{"mode":"quorum","threshold":2,"authorized":["{ALICE}","{BOB}"]}}"#
+    ))];
+    let voices = |names: [&[&str]; 2]| {
+        let voices = names.map(|of| of.iter().map(|did| (*did).to_owned()).collect::<Vec<_>>());
+        let actor = Actor {
+            signers: &voices,
+            ..Actor::default()
+        };
+        decide(Operation::Supersede, &facts(&protections), &actor, at(1))
+    };
+    let shared = "did:web:shared.example";
+    assert_eq!(
+        voices([&[ALICE, shared], &[shared, BOB]]),
+        Verdict::Deny(Rule::Quorum)
+    );
+    assert_eq!(voices([&[ALICE, shared], &[MALLORY, BOB]]), Verdict::Allow);
 }

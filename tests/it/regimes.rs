@@ -1,6 +1,8 @@
 //! Presets of law, and what Appendix A keeps in a store.
 
+mod clauses;
 mod imports;
+mod leaving;
 mod reads;
 
 use std::collections::BTreeMap;

@@ -3,6 +3,7 @@
 
 mod checkpoint;
 mod owner;
+mod several_rules;
 mod squat;
 mod trust;
 

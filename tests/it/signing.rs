@@ -631,3 +631,51 @@ const REFUSED: &[Change] = &[
         m.unprotected = unhex("a10af820");
     }),
 ];
+
+#[test]
+fn each_label_stands_in_the_protected_header_or_nothing_is_verified() {
+    // OMS 9.1: alg, content type and kid, of which a message lacks one, or has it unprotected.
+    let kid = bstr(ed25519().did().as_str().as_bytes());
+    let labels = [
+        vec![1, 0x27],
+        [&[3][..], TYPE].concat(),
+        [&[4][..], &kid].concat(),
+    ];
+    let protected = |which: &[usize]| {
+        let entries = which.iter().flat_map(|n| labels[*n].clone());
+        let count = u8::try_from(which.len()).unwrap();
+        [0xa0 | count]
+            .into_iter()
+            .chain(entries)
+            .collect::<Vec<_>>()
+    };
+    let mut whole = Made::new();
+    assert_eq!(whole.protected, protected(&[0, 1, 2]));
+    assert!(verified(&whole.bytes()).is_ok());
+    whole.protected = protected(&[]);
+    assert!(verified(&whole.bytes()).is_err());
+    for (missing, label) in labels.iter().enumerate() {
+        let others: Vec<usize> = (0..3).filter(|n| *n != missing).collect();
+        let mut made = Made::new();
+        made.protected = protected(&others);
+        assert!(verified(&made.bytes()).is_err(), "without {missing}");
+        made.unprotected = [&[0xa1][..], label].concat();
+        assert!(verified(&made.bytes()).is_err(), "{missing} unprotected");
+    }
+}
+
+#[test]
+fn both_numbers_of_ed25519_count_around_a_blob_and_beside_one() {
+    // OMS 9.1: -8 and -19; the other numbers of COSE are none of ours or of another key.
+    for (alg, counts) in [(0x27, true), (0x32, true), (0x26, false), (0x28, false)] {
+        let mut made = Made::new();
+        made.protected[2] = alg;
+        let bytes = made.bytes();
+        assert_eq!(verified(&bytes).is_ok(), counts, "{alg:x}");
+        if let Ok(envelope) = Envelope::parse(&bytes) {
+            let (apart, grain) = (envelope.to_detached(), grain());
+            let again = Envelope::parse_detached(&apart, grain.blob()).unwrap();
+            assert_eq!(again.verify(&Offline).is_ok(), counts, "{alg:x}");
+        }
+    }
+}

@@ -35,6 +35,11 @@ pub(super) fn check(fields: &Map, findings: &mut Findings) -> Result<(), Error> 
             Type::Action,
         ));
     }
+    if phase == Phase::Result && !names_a_call(fields) {
+        findings.writer_rule(Error::Empty {
+            field: "derived_from".into(),
+        })?;
+    }
     if let Some(name) = phase.forbidden().iter().find(|name| fields.contains(name)) {
         return Err(Error::Forbidden {
             field: (*name).to_owned(),
@@ -47,6 +52,12 @@ pub(super) fn check(fields: &Map, findings: &mut Findings) -> Result<(), Error> 
         }
     }
     Ok(())
+}
+
+/// OMS 27.1: a result is derived from the grain of its call; a citation is none.
+fn names_a_call(fields: &Map) -> bool {
+    let sources = fields.get("derived_from").and_then(Value::as_array);
+    sources.is_none_or(|sources| sources.iter().any(|source| source.as_text().is_some()))
 }
 
 #[derive(Clone, Copy, PartialEq)]

@@ -1,10 +1,12 @@
-//! References between grains: the form of an address (OMS 6, 8.10, 23.4; rulings P2, P6).
+//! References: between grains the form of an address (OMS 6, 8.10, 23.4; rulings P2, P6), and to
+//! content a URI that does not hold the content itself (OMS 7).
 //!
 //! A reference in another form names no grain, so what its writer meant by it would have no effect.
 
 use crate::codec::{ContentAddress, Map, Value};
 
 use super::findings::{Findings, Origin};
+use super::required_fields::entries_of;
 use crate::grain::{Error, Type};
 
 pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) -> Result<(), Error> {
@@ -21,7 +23,21 @@ pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) -> Result<(
     if let Some(basis) = text("processing_basis").filter(|basis| is_meant_as_address(basis)) {
         demand("processing_basis", basis, findings)?;
     }
+    check_content(fields, findings)?;
     check_evidence(of, fields, findings)
+}
+
+/// OMS 7: content is referenced and never embedded, also not inside its own URI (RFC 2397).
+fn check_content(fields: &Map, findings: &mut Findings) -> Result<(), Error> {
+    let uris = entries_of(fields, "content_refs").filter_map(|entry| entry.get("uri"));
+    let mut schemes = uris.filter_map(|uri| uri.as_text()?.trim_start().split_once(':'));
+    match schemes.any(|(scheme, _)| scheme.eq_ignore_ascii_case("data")) {
+        true => findings.writer_rule(Error::Forbidden {
+            field: "content_refs.uri".into(),
+            reason: "content is referenced, not embedded (OMS 7)",
+        }),
+        false => Ok(()),
+    }
 }
 
 /// Ruling P2: where evidence is required, an entry that is none is missing when the goal is

@@ -20,7 +20,7 @@ pub(super) fn check(of: Type, fields: &Map, findings: &mut Findings) -> Result<(
         return Err(Error::missing("created_at", of));
     }
     match of {
-        Type::Event => check_event(fields),
+        Type::Event => check_event(fields, findings),
         Type::Action => action::check(fields, findings),
         Type::Observation => check_observer(fields, findings),
         Type::Consent => check_withdrawal(fields),
@@ -53,17 +53,33 @@ pub(super) const fn required(of: Type) -> &'static [&'static str] {
     }
 }
 
-/// OMS 8.2, 6.2; ruling T4.
-fn check_event(fields: &Map) -> Result<(), Error> {
+/// OMS 8.2, 6.2; rulings T4, P15. A message without a text, as importers find them, has an empty
+/// array of blocks.
+fn check_event(fields: &Map, findings: &mut Findings) -> Result<(), Error> {
     let has = |name| is_present(fields, name);
-    let triple = has("subject") && has("relation") && has("object");
-    if has("content") || has("content_blocks") || triple {
-        return Ok(());
+    let missing = || {
+        let fields = "content, content_blocks, or subject with relation and object";
+        Error::missing(fields, Type::Event)
+    };
+    let triple = ["subject", "relation", "object"];
+    let is_empty = |name| match fields.get(name) {
+        Some(Value::Text(text)) => text.is_empty(),
+        Some(Value::Array(items)) => items.is_empty(),
+        _ => false,
+    };
+    let says_nothing = match (has("content") || has("content_blocks"), triple.map(has)) {
+        (true, _) => ["content", "content_blocks"]
+            .into_iter()
+            .chain(triple)
+            .all(is_empty),
+        // A triple with an empty part does not fully describe the event.
+        (false, [true, true, true]) => triple.into_iter().any(is_empty),
+        (false, _) => return Err(missing()),
+    };
+    match says_nothing {
+        true => findings.writer_rule(missing()),
+        false => Ok(()),
     }
-    Err(Error::missing(
-        "content, content_blocks, or subject with relation and object",
-        Type::Event,
-    ))
 }
 
 /// OMS 24.2, 17.2.
@@ -143,7 +159,7 @@ pub(super) fn check_empty(of: Type, fields: &Map) -> Result<(), Error> {
             Some(Value::Array(items)) => *name == "steps" && items.is_empty(),
             _ => false,
         };
-        // An Event without text may still speak through its blocks or its triple.
+        // An Event without text may still speak through its blocks.
         if is_empty && !(of == Type::Event && fields.contains("content_blocks")) {
             return Err(Error::Empty {
                 field: (*name).to_owned(),

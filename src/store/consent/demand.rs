@@ -155,12 +155,8 @@ impl Inner {
         })
     }
 
-    /// Returns whether any namespace requires a consent for reading.
-    pub(crate) fn is_consent_required_to_read(&self) -> bool {
-        self.state().consents().is_any_required_to_read()
-    }
-
-    /// Refuses to let a party read a grain without the consent that its namespace requires.
+    /// Refuses to let a party read a grain that rests on a withdrawn consent, or without the consent
+    /// that its namespace requires.
     fn authorize_read(
         &self,
         snapshot: &Snapshot,
@@ -168,7 +164,9 @@ impl Inner {
         party: &Party,
     ) -> Result<(), Error> {
         let namespace = grain.text("namespace").unwrap_or_default();
-        if !self.state().consents().required_in(namespace).read {
+        let is_required = self.state().consents().required_in(namespace).read;
+        // The owner reads by address what a hold or a retention keeps after the withdrawal.
+        if !is_required && *party == Party::Owner {
             return Ok(());
         }
         let frame = Frame::default();
@@ -181,9 +179,9 @@ impl Inner {
         let allowed = match grain.link("processing_basis") {
             Some(basis) => {
                 self.withdrawal_of(snapshot, &frame, &basis)?.is_none()
-                    && self.is_met(snapshot, &frame, &basis, &demand)?
+                    && (!is_required || self.is_met(snapshot, &frame, &basis, &demand)?)
             }
-            None => false,
+            None => !is_required,
         };
         if allowed {
             return Ok(());
@@ -202,13 +200,22 @@ impl Store {
             .unconsented(snapshot, &Party::of(self.capability()))
     }
 
-    /// Refuses to show a grain without the consent that its namespace requires.
+    /// Returns whether a consent may keep any grain from this handle.
+    pub(crate) fn is_consent_asked_to_read(&self) -> bool {
+        let state = self.inner.state();
+        let consents = state.consents();
+        consents.is_any_required_to_read()
+            || (self.capability().is_some() && !consents.withdrawals().is_empty())
+    }
+
+    /// Refuses to show a grain that rests on a withdrawn consent to a narrowed handle, and to any
+    /// handle a grain without the consent that its namespace requires.
     ///
     /// # Errors
     /// `ERR_CONSENT`; storage errors.
     pub(crate) fn authorize_read(&self, snapshot: &Snapshot, grain: &Grain) -> Result<(), Error> {
         // Checked before any field of the grain is read: fields are decoded on first use.
-        if !self.inner.is_consent_required_to_read() || grain.type_() == Type::Consent {
+        if !self.is_consent_asked_to_read() || grain.type_() == Type::Consent {
             return Ok(());
         }
         let party = Party::of(self.capability());

@@ -147,7 +147,7 @@ impl Store {
     }
 
     /// Takes a handoff over: returns the grains it names as context, as far as this handle sees
-    /// them, in their order.
+    /// them and their consents permit it, in their order.
     ///
     /// # Errors
     /// `ERR_NOT_FOUND` for a delegation it does not see; `ERR_ACCESS_DENIED` for one that is not to
@@ -158,7 +158,7 @@ impl Store {
         let mut grains = Vec::new();
         for text in context.flat_map(Value::texts) {
             if let Ok(address) = ContentAddress::from_reference(text) {
-                grains.extend(self.find(&address)?);
+                grains.extend(self.find_readable(&address)?);
             }
         }
         self.record_reads("take_over", grains.iter())?;
@@ -206,6 +206,14 @@ impl Store {
         Ok(goal)
     }
 
+    /// Reads one of several grains: one without the consent to read it is left out.
+    fn find_readable(&self, address: &ContentAddress) -> Result<Option<(EntryId, Grain)>, Error> {
+        match self.find(address) {
+            Err(Error::Denied { .. }) => Ok(None),
+            found => found,
+        }
+    }
+
     fn author(&self) -> Result<&Did, Error> {
         let rule = Rule::Author;
         let author = self.capability().and_then(Capability::acts_as);
@@ -232,7 +240,7 @@ impl Store {
 
 impl Store {
     /// Returns a message and those before it in its conversation, oldest first, as far as they are
-    /// stored (OMS 28.6).
+    /// stored and their consents permit it (OMS 28.6).
     ///
     /// ```
     /// use grainstore::{Draft, Options, Store};
@@ -248,7 +256,10 @@ impl Store {
     /// # Errors
     /// As [`Store::get`].
     pub fn thread(&self, message: &ContentAddress) -> Result<Vec<Grain>, Error> {
-        let messages = thread(message, |address| self.find(address))?;
+        let messages = thread(message, |address| match address == message {
+            true => self.find(address),
+            false => self.find_readable(address),
+        })?;
         self.record_reads("thread", messages.iter())?;
         Ok(messages.into_iter().map(|(_, grain)| grain).collect())
     }

@@ -116,7 +116,7 @@ impl Store {
         let snapshot = self.snapshot();
         let row = self.seen_row(&snapshot, address)?;
         // A vector reveals the content of its grain, so it needs the same consent.
-        if self.inner.is_consent_required_to_read() {
+        if self.is_consent_asked_to_read() {
             let grain = self.inner.grain_at(row, address)?;
             self.authorize_read(&snapshot, &grain)?;
         }

@@ -9,7 +9,7 @@ use super::*;
 use crate::store::at;
 
 /// Who delegates to whom, with more members.
-fn delegation(from: &str, to: &str, more: &str) -> Draft {
+pub(super) fn delegation(from: &str, to: &str, more: &str) -> Draft {
     let json = format!(
         r#"{{"type":"goal","description":"work of {from} for {to}","goal_state":"active",
             "subject":"did:web:{from}.example","relation":"mg:delegates_to",

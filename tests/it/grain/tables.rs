@@ -257,11 +257,6 @@ pub(super) const REFUSED: &[(&str, &str, &str)] = &[
         "ERR_SCHEMA",
     ),
     (
-        "27.6",
-        r#"{"type": "observation", "observer_id": "a", "observer_type": "trigger:polling", "observation_mode": "passive", NOW}"#,
-        "ERR_SCHEMA",
-    ),
-    (
         "8.7",
         r#"{"type": "goal", "description": "d", NOW}"#,
         "ERR_SCHEMA",

@@ -24,7 +24,7 @@ pub(super) const MINIMAL: [&str; 10] = [
 const PHASES: [&str; 4] = [
     r#"{"type": "action", "action_phase": "definition", "tool_name": "t", "tool_description": "d", "input_schema": {}, NOW}"#,
     r#"{"type": "action", "action_phase": "call", "tool_name": "t", "input": {}, NOW}"#,
-    r#"{"type": "action", "action_phase": "result", "tool_call_id": "i", "content": 1, "is_error": true, "derived_from": [], NOW}"#,
+    r#"{"type": "action", "action_phase": "result", "tool_call_id": "i", "content": 1, "is_error": true, "derived_from": ["3288d0d41cf49a1d428e404f0b6a6fe60388be9536937557f6139b813d53a520"], NOW}"#,
     r#"{"type": "action", "execution_mode": "code_exec", "code": "1", "exit_code": 0, "is_error": true, NOW}"#,
 ];
 

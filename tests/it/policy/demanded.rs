@@ -160,3 +160,41 @@ fn an_agent_does_not_write_the_consent_that_it_relies_on() {
     let signed = agent.put(signed).unwrap();
     assert!(relied(signed).is_ok());
 }
+
+#[test]
+fn a_consent_counts_from_its_first_moment_and_a_withdrawal_is_none() {
+    let store = Store::in_memory(crate::store::at(1_000).0).unwrap();
+    let both = RequiredConsent {
+        read: true,
+        write: true,
+    };
+    let admin = store.admin().unwrap();
+    admin.require_consent("clinic", both, OFFICE).unwrap();
+    let from = |ms: i64| grant(ADA, nurse().as_str()).valid_from(Time::from_ms(ms));
+    let now = store.put(from(1_000)).unwrap();
+    let later = store.put(from(1_001)).unwrap();
+    assert!(store.put(about(ADA, now)).is_ok());
+    assert_eq!(
+        store.put(about(ADA, later)).unwrap_err().code(),
+        "ERR_CONSENT"
+    );
+    let away = grant(ADA, nurse().as_str())
+        .set("is_withdrawal", true)
+        .set("prior_consent", ContentAddress::of(b"another"));
+    let away = store.put(away).unwrap();
+    assert_eq!(
+        store.put(about(ADA, away)).unwrap_err().code(),
+        "ERR_CONSENT"
+    );
+    // A grain of another type with the members of a consent is none.
+    let fake = Draft::event("x")
+        .set("subject_did", ADA)
+        .set("grantee_did", nurse().as_str())
+        .set("scope", vec!["store", "retrieve"])
+        .set("is_withdrawal", false);
+    let fake = store.put(fake).unwrap();
+    assert_eq!(
+        store.put(about(ADA, fake)).unwrap_err().code(),
+        "ERR_CONSENT"
+    );
+}

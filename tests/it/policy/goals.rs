@@ -236,3 +236,45 @@ fn a_successor_does_not_drop_what_a_goal_waits_for() {
     move_to(&store, first, goal("dig", "satisfied", &[]));
     assert!(store.supersede(&between, started(between), None).is_ok());
 }
+
+#[test]
+fn a_goal_does_not_start_in_any_way_while_a_reference_names_no_satisfied_goal() {
+    // OMS 8.7, ruling I14, whatever the reference looks like.
+    let store = memory();
+    let open = store.put(goal("dig", "active", &[])).unwrap();
+    let done = store.put(goal("plan", "satisfied", &[])).unwrap();
+    let event = store.put(Draft::event("dug")).unwrap();
+    let missing = ContentAddress::of(b"missing");
+    let agent = store.as_actor(&"did:web:agent.example".parse().unwrap());
+    for needs in [
+        vec![open.to_string()],
+        vec![format!("sha256:{open}")],
+        vec![done.to_string().to_uppercase()],
+        vec![done.to_string()[..63].to_owned()],
+        vec![String::new()],
+        vec!["plan".to_owned()],
+        vec![event.to_string()],
+        vec![missing.to_string()],
+        vec![done.to_string(), open.to_string()],
+        vec![open.to_string(), done.to_string()],
+    ] {
+        let waiting = store.put(goal("build", "suspended", &needs)).unwrap();
+        let start = || goal("build", "active", &needs);
+        let next = || start().derived_from(waiting).created_at(Time::from_ms(7));
+        for refused in [
+            store.put(start()).map(drop),
+            agent.put(start()).map(drop),
+            store.put_batch([Draft::event("x"), start()]).map(drop),
+            store.supersede(&waiting, next(), Some("now")).map(drop),
+            agent.supersede(&waiting, next(), Some("now")).map(drop),
+        ] {
+            assert_eq!(refused.unwrap_err().code(), "ERR_DEPENDENCY", "{needs:?}");
+        }
+    }
+    for needs in [vec![done.to_string()], vec![format!("mg:sha256:{done}")]] {
+        assert!(
+            store.put(goal("build", "active", &needs)).is_ok(),
+            "{needs:?}"
+        );
+    }
+}

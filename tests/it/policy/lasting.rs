@@ -95,3 +95,44 @@ fn work_that_nobody_asked_for_leaves_what_is_to_last_as_it_is() {
         store.admin().unwrap().delete(&address, asked).unwrap();
     }
 }
+
+#[test]
+fn only_a_chunk_of_a_lasting_kind_is_kept_from_unattended_work() {
+    let store = Store::in_memory(Options::default()).unwrap();
+    let job: Store = store
+        .with_capability(Capability::default().role(Role::Job))
+        .unwrap();
+    let agent: Store = store.with_capability(Capability::default()).unwrap();
+    let record = |json: &str| grainstore::codec::Map::from_iter([("x-aimem", json)]);
+    let preference = || record(r#"{"memory_type":"preference"}"#);
+    let belief = |relation: &str| Draft::belief("a", relation, "b").confidence(1.0);
+    let contradicted = |draft: Draft, by: &Store| {
+        let address = store.put(draft).unwrap();
+        by.contradict(&address, Some("old")).is_ok()
+    };
+    assert!(!contradicted(
+        belief("likes").set("context", preference()),
+        &job
+    ));
+    assert!(!contradicted(
+        Draft::event("x").set("context", preference()),
+        &job
+    ));
+    for free in [
+        belief("likes"),
+        belief("drinks").set("context", record(r#"{"is_pinned":false}"#)),
+        belief("eats").set("context", record(r#"{"memory_type":"episodic"}"#)),
+        // Not chunks, whatever their record says.
+        belief("aimem:edge:knows").set("context", preference()),
+        belief("aimem:entity").set("context", preference()),
+        belief("aimem:mentions").set("context", preference()),
+        Draft::state(preference()),
+    ] {
+        assert!(contradicted(free.clone(), &job), "{free:?}");
+    }
+    // An agent that somebody asks is no unattended work.
+    assert!(contradicted(
+        belief("reads").set("context", preference()),
+        &agent
+    ));
+}

@@ -148,6 +148,52 @@ fn an_open_grain_leaves_nothing() {
     assert_eq!(rule(&store, &below), None);
 }
 
+#[test]
+fn the_scope_that_an_erased_grain_had_is_the_scope_of_its_rule() {
+    for (scope, reaches) in [("grain", false), ("lineage", false), ("subtree", true)] {
+        let (store, _) = opened_at(&MemoryDisk::default(), 1_000);
+        let root = store.put(protected("locked", scope)).unwrap();
+        let below = store.put(note("below").derived_from(root)).unwrap();
+        delete(&store, &root);
+        assert_eq!(rule(&store, &below).is_some(), reaches, "{scope}");
+    }
+}
+
+#[test]
+fn a_timed_rule_outlives_its_grain_until_its_time_has_come() {
+    let (store, clock) = opened_at(&MemoryDisk::default(), 1_000);
+    let timed = r#"{"type":"event","content":"the deed","created_at":1,"invalidation_policy":
+        {"mode":"timed","scope":"subtree","locked_until":60,"fallback_mode":"open"}}"#;
+    let root = store.put(Draft::from_json(timed).unwrap()).unwrap();
+    let below = store.put(note("below").derived_from(root)).unwrap();
+    delete(&store, &root);
+    assert_eq!(rule(&store, &below).as_deref(), Some("timed"));
+    clock.set(60_000);
+    assert_eq!(rule(&store, &below), None);
+}
+
+#[test]
+fn a_goal_moves_as_it_lists_although_an_earlier_version_is_deleted() {
+    // The rule that the earlier one left knows no transitions; the goal that repeats it does.
+    let (store, _) = opened_at(&MemoryDisk::default(), 1_000);
+    let goal = |state: &str| {
+        let json = format!(
+            r#"{{"type":"goal","description":"dig","goal_state":"{state}","created_at":1,
+                "allowed_transitions":["active","suspended"],
+                "invalidation_policy":{{"mode":"locked"}}}}"#
+        );
+        Draft::from_json(&json).unwrap()
+    };
+    let first = store.put(goal("active")).unwrap();
+    let second = goal("suspended").derived_from(first);
+    let second = store.supersede(&first, second, None).unwrap();
+    delete(&store, &first);
+    let third = goal("active")
+        .derived_from(second)
+        .created_at(Time::from_ms(3));
+    assert!(store.supersede(&second, third, None).is_ok());
+}
+
 /// Whether any file of the ledger holds these bytes.
 fn holds(disk: &MemoryDisk, bytes: &[u8]) -> bool {
     use grainstore::ledger::{Disk, OpenMode};

@@ -332,3 +332,60 @@ fn a_view_is_not_stored_and_stands_for_its_original() {
     assert_eq!((codes, summary.inserted), (vec!["ERR_VIEW"], 0));
     assert!(store.exists(&address).unwrap() && !store.exists(&view.address()).unwrap());
 }
+
+#[test]
+fn one_batch_states_the_owner_of_an_agent_once_and_those_of_several_agents() {
+    let of = |agent: &str| {
+        let owner = Owner::new(OwnerKind::Org, "Acme");
+        let draft = Draft::ownership(agent, &owner, operator().did().as_str());
+        signed_by(draft.created_at(Time::from_ms(1)), &operator())
+    };
+    let other = signed_by(ownership("Other", &mallory()), &mallory());
+    let twice = [of(AGENT), other];
+    assert_eq!(code(memory().put_batch(twice)), "ERR_INVALIDATION_DENIED");
+    let several = [of(AGENT), of("did:web:example.com:agents:8")];
+    assert!(memory().put_batch(several).is_ok());
+    for subject in ["did:web:a b", "did:web:\u{e9}", "did:w-b:x"] {
+        assert_eq!(
+            code(memory().put(with("subject", subject))),
+            "ERR_SCHEMA",
+            "{subject}"
+        );
+    }
+}
+
+/// Knows several keys of one DID.
+#[derive(Debug)]
+struct Keys(&'static str, Vec<VerifyingKey>);
+
+impl Resolver for Keys {
+    fn resolve(&self, did: &Did) -> Result<Vec<VerifyingKey>, grainstore::crypto::Error> {
+        let reason = "not known".into();
+        let did = did.clone();
+        match did.as_str() == self.0 {
+            true => Ok(self.1.clone()),
+            false => Err(grainstore::crypto::Error::Unresolved { did, reason }),
+        }
+    }
+}
+
+#[test]
+fn an_agent_does_not_own_itself_under_another_name_of_any_of_its_keys() {
+    // OMS 12.5.3, ruling P11. The agent's did:web has two keys, each of which is a did:key too.
+    let own = [mallory(), key(Algorithm::P256, 67)];
+    let mut options = at(2_000_000_000_000).0;
+    let keys = own.iter().map(SigningKey::verifying_key).collect();
+    options.resolver = Arc::new(Keys(AGENT, keys));
+    let store = Store::in_memory(options).unwrap();
+    for (n, one) in own.iter().enumerate() {
+        let claim = signed_by(ownership("me", one), one);
+        let refused = store.put(claim.clone()).unwrap_err();
+        assert_eq!(refused.code(), "ERR_SCHEMA", "key {n}");
+        // A file may bring the claim, and no card shows it.
+        from_a_file(&store, claim);
+        assert!(store.agent_card(AGENT).unwrap().owner.is_none(), "key {n}");
+    }
+    let claim = signed_by(ownership("Acme Labs LLC", &operator()), &operator());
+    store.put(claim).unwrap();
+    assert_eq!(owner(&store), "Acme Labs LLC");
+}

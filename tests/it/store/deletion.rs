@@ -205,3 +205,37 @@ fn a_grain_is_kept_as_long_as_its_retention_says() {
     store.admin().unwrap().delete(&address, ASKED).unwrap();
     is_gone(&store, &address, "taxes");
 }
+
+#[test]
+fn retention_keeps_a_grain_from_deletion_and_from_nothing_else() {
+    // OMS 6.1: apart from the invalidation policy.
+    let (options, _) = super::at(1_000);
+    let store = Store::in_memory(options).unwrap();
+    let kept = |what: &str, years: i64| {
+        let policy = grainstore::codec::Map::from_iter([("minimum_retention_years", years)]);
+        store
+            .put(belief(what).set("retention_policy", policy))
+            .unwrap()
+    };
+    let replaced = kept("a", 7);
+    let new = belief("b").derived_from(replaced);
+    store.supersede(&replaced, new, None).unwrap();
+    let disputed = kept("c", 1);
+    store.contradict(&disputed, None).unwrap();
+    for address in [replaced, disputed, kept("d", 1_000_000_000_000)] {
+        let denied = store.admin().unwrap().delete(&address, ASKED).unwrap_err();
+        assert!(denied.to_string().contains("retention"), "{denied}");
+    }
+    let free = kept("e", 0);
+    assert!(store.admin().unwrap().delete(&free, ASKED).is_ok());
+    use grainstore::codec::Value;
+    for wrong in [Value::from("7"), 7.5.into(), true.into(), Value::from(-1)] {
+        let policy = grainstore::codec::Map::from_iter([("minimum_retention_years", wrong)]);
+        let refused = store.put(belief("f").set("retention_policy", policy));
+        let code = refused.unwrap_err().code();
+        assert!(
+            ["ERR_SCHEMA", "ERR_RANGE"].contains(&code.as_str()),
+            "{code}"
+        );
+    }
+}
