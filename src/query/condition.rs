@@ -2,7 +2,9 @@
 //!
 //! The plan in `plan.rs` decides which of the two is used.
 
+use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::codec::{ContentAddress, Value, nfc};
 use crate::grain::{Namespace, Time, Type, Verification};
@@ -34,6 +36,8 @@ pub(super) enum Condition {
     /// Without this tag.
     NoTag(String),
     DerivedFrom(ContentAddress),
+    /// One of these grains.
+    Among(Arc<BTreeSet<ContentAddress>>),
     Created {
         from: Option<Time>,
         to: Option<Time>,
@@ -131,7 +135,7 @@ impl Condition {
             Self::TrueBy(_) => vec!["valid_from"],
             Self::TrueUntil(_) => vec!["valid_to"],
             Self::KnownBy(_) => vec!["system_valid_from"],
-            Self::Verified => Vec::new(),
+            Self::Among(_) | Self::Verified => Vec::new(),
         }
     }
 
@@ -157,6 +161,14 @@ impl Condition {
             Self::Facet { field, text } => one(snapshot.with_facet(field, text)),
             Self::NoTag(tag) => IndexSource::of(true, vec![snapshot.with_text(Family::Tag, tag)]),
             Self::DerivedFrom(address) => one(snapshot.pointing_at(Family::DerivedFrom, address)),
+            Self::Among(addresses) => {
+                let mut rows = RowSet::default();
+                for address in &**addresses {
+                    let found = snapshot.candidates(address)?;
+                    found.iter().for_each(|row| rows.insert(row));
+                }
+                Ok(IndexSource::given(false, rows))
+            }
             Self::Created { from, to } => time_range(snapshot, Family::CreatedAt, *from, *to),
             Self::Number {
                 family, from, to, ..
@@ -215,6 +227,7 @@ impl Condition {
             Self::Text { field, text, .. } | Self::Facet { field, text } => says(field, text),
             Self::NoTag(tag) => !has_tag(version, tag),
             Self::DerivedFrom(address) => grain.derived_from().any(|of| of == *address),
+            Self::Among(addresses) => addresses.contains(&grain.address()),
             Self::Created { .. } => self.holds_at(time("created_at")),
             Self::Number { field, .. } => self.holds_of(grain.field(field).and_then(Value::as_f64)),
             Self::Verification(wanted) => version.status.verification == *wanted,
@@ -349,6 +362,7 @@ impl fmt::Display for Condition {
             }
             Self::NoTag(tag) => write!(f, "structural_tags without {tag:?}"),
             Self::DerivedFrom(address) => write!(f, "derived_from = {address}"),
+            Self::Among(addresses) => write!(f, "one of {} grains", addresses.len()),
             Self::Created { from, to } => {
                 write!(f, "created_at ")?;
                 write_range(f, from.as_ref(), to.as_ref())

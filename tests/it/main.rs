@@ -31,6 +31,7 @@ mod model;
 mod omi;
 mod one_fold;
 mod pam;
+mod person;
 mod policy;
 mod profiles;
 mod provider;
