@@ -11,7 +11,8 @@ use super::envelope::{content_type, signed_header};
 use super::item::{write_bytes, write_text};
 use super::sign1::{ALG, ALG_EDDSA, ALG_ES256, CONTENT_TYPE, KID, to_be_signed, write};
 use super::{
-    Algorithm, Checkpoint, Did, Envelope, ErasureReceipt, Error, Receipt, Sign1, SigningKey, Statement, statement,
+    Algorithm, Checkpoint, Did, Envelope, ErasureReceipt, Error, Receipt, Sign1, SigningKey,
+    Statement, statement,
 };
 
 /// The payload that is signed, and whether the message carries it.

@@ -28,7 +28,9 @@ impl Inner {
         authorization: Authorization<'_>,
     ) -> Result<(Vec<EntryId>, usize), Error> {
         let records = self.erasing_records(snapshot, targets, &mut frame, authorization)?;
-        let rows = records.iter().flat_map(|record| record.rows.iter().copied());
+        let rows = records
+            .iter()
+            .flat_map(|record| record.rows.iter().copied());
         let rows: Vec<EntryId> = rows.collect();
         let count = records.len();
         for record in records {

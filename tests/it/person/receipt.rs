@@ -60,7 +60,10 @@ fn every_bit_of_a_receipt_is_signed() {
         for bit in 0..message.len() * 8 {
             let mut changed = message.clone();
             changed[bit / 8] ^= 1 << (bit % 8);
-            assert!(ErasureReceipt::open(&changed, &Offline).is_err(), "bit {bit}");
+            assert!(
+                ErasureReceipt::open(&changed, &Offline).is_err(),
+                "bit {bit}"
+            );
         }
         for len in 0..message.len() {
             assert!(ErasureReceipt::open(&message[..len], &Offline).is_err());

@@ -30,3 +30,4 @@ mod signing;
 mod status;
 mod tool;
 mod trust;
+mod user;

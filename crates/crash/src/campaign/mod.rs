@@ -5,6 +5,7 @@ pub(crate) mod crash;
 pub(crate) mod crash_states;
 pub(crate) mod sweep;
 mod frames;
+pub(crate) mod persons;
 pub(crate) mod seeded_faults;
 pub(crate) mod bit_flips;
 #[cfg(unix)]

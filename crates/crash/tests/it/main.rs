@@ -7,7 +7,7 @@
 
 #[cfg(unix)]
 use grainstore_crash::random_planted;
-use grainstore_crash::{Campaign, Sweep, bit_flips, random_ops, seeded_faults};
+use grainstore_crash::{Campaign, Sweep, bit_flips, erase_persons, random_ops, seeded_faults};
 
 #[test]
 fn whatever_a_crash_leaves_the_store_is_a_prefix_of_what_was_written() {
@@ -35,6 +35,14 @@ fn whatever_operation_fails_and_however_nothing_acknowledged_is_lost() {
     println!("{report}");
     assert!(report.failures.is_empty(), "{report}");
     assert!(report.writes > 50 && report.full > 2 && report.reads > 5);
+}
+
+#[test]
+fn whatever_a_crash_leaves_of_an_erasure_a_person_is_there_whole_or_gone_from_every_file() {
+    let report = erase_persons(0..2 * times());
+    println!("{report}");
+    assert!(report.failures.is_empty(), "{report}");
+    assert!(report.states > 1_000, "{report}");
 }
 
 #[test]

@@ -57,8 +57,8 @@ pub struct PersonErasure {
 
 impl Admin<'_> {
     /// Erases a person (GDPR Art. 17): their grains, with every entry, key, word and vector of
-    /// them, are gone from the store's files when this returns, as with [`Admin::delete`]. What is
-    /// erased is what [`Admin::person_report`] lists as `about`.
+    /// them, are gone from the store's files when this returns, as with [`Admin::delete`]. The grains
+    /// are those that [`Admin::person_report`] lists as `about`.
     ///
     /// The ledger records the reason, the authority and tombstones, and not the person. Repeated,
     /// it erases what was stored since. A crash leaves all or nothing of it, and the next open

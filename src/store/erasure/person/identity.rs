@@ -1,4 +1,4 @@
-//! Who a person is here: identifiers, and the fields of a grain that name one of them.
+//! A person as the store knows them: identifiers, and the fields of a grain that name one of them.
 
 use crate::codec::{ContentAddress, Profile, Value, encode_value, nfc};
 use crate::crypto::Did;

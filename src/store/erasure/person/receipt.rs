@@ -1,5 +1,6 @@
 //! Receipts for erasures of persons: signed by the operator's key, and compared with a ledger.
 
+use crate::code::ErrorCode;
 use crate::crypto::ErasureReceipt;
 #[cfg(feature = "signatures")]
 use crate::crypto::{Did, SigningKey};
@@ -69,9 +70,13 @@ impl Admin<'_> {
             return Ok(false);
         }
         for row in receipt.begun.iter().copied().map(EntryId::new) {
-            if row.get() >= receipt.entries || !matches!(inner.record_at(row)?, Record::Erasing(_))
-            {
+            if row.get() >= receipt.entries {
                 return Ok(false);
+            }
+            match inner.record_at(row) {
+                Ok(Record::Erasing(_)) => {}
+                Err(error) if error.code() != ErrorCode::Erased => return Err(error),
+                _ => return Ok(false),
             }
         }
         Ok(true)
