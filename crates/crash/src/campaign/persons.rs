@@ -59,12 +59,12 @@ fn erase_one(seed: u64, report: &mut Report) -> Verdict {
     let mut state = DiskState::new(&start);
     for (at, op) in log.iter().enumerate() {
         if at >= begun {
-            for mode in Mode::EVERY {
+            for (number, mode) in (0_u64..).zip(Mode::EVERY) {
                 report.states += 1;
                 let after = match mode {
                     Mode::Killed => SimDisk::resume(&start, log.get(..at).unwrap_or(&log)),
                     _ => {
-                        let parts = [seed, at as u64, mode as u64];
+                        let parts = [seed, at as u64, number];
                         SimDisk::new(&state.crash(mode, &mut Random::of(&parts)))
                     }
                 };
